@@ -181,7 +181,10 @@ inBrowser('the board and the task page work with the keyboard alone', async () =
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/tasks\//);
   await page.getByRole('heading', { name: /by keys/ }).waitFor();
-  await tabTo(/^Mark as done$/);
+  await tabTo(/^More$/);
+  await page.keyboard.press('Enter');
+  await page.getByRole('menuitem', { name: 'Mark as done' }).waitFor();
+  while ((await focused()) !== 'Mark as done') await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.getByText('Done', { exact: true }).waitFor();
 });

@@ -53,8 +53,6 @@ export const taskSearch = (projectId: string, search: string) =>
   });
 export const task = (id: string) => queryOptions({ queryKey: ['task', id], queryFn: () => api.getTask(id) });
 export const diff = (id: string) => queryOptions({ queryKey: ['diff', id], queryFn: () => api.getTaskDiff(id) });
-export const handoffs = (id: string) =>
-  queryOptions({ queryKey: ['handoffs', id], queryFn: () => api.listHandoffs(id) });
 export const pulls = (id: string) => queryOptions({ queryKey: ['pulls', id], queryFn: () => api.listPullRequests(id) });
 /** What the tests of a task's change prove; null before the first proof. */
 export const proof = (id: string) =>

@@ -5,11 +5,12 @@ import * as api from '../api.ts';
 import { Markdown } from '../display/markdown.tsx';
 import { TextDialog } from '../forms/text-dialog.tsx';
 import { notifyError } from '../frame/notices.tsx';
-import { Handoffs } from './handoffs.tsx';
 import { IssueText } from './issue-text.tsx';
-import { Proof } from './proof.tsx';
-import { PullRequests } from './pull-requests.tsx';
+import { isMergeable } from './merging/is-mergeable.ts';
+import { Proof } from './merging/proof.tsx';
+import { PullRequests } from './merging/pull-requests.tsx';
 import { TaskGraph } from './task-graph.tsx';
+import { Timeline } from './timeline/timeline.tsx';
 
 export function OverviewTab({ task }: { task: api.Task }) {
   return (
@@ -23,9 +24,10 @@ export function OverviewTab({ task }: { task: api.Task }) {
       </section>
       {task.issueText !== undefined && <IssueText task={task} text={task.issueText} />}
       <RelatedTasks task={task} />
-      <PullRequests taskId={task.id} />
-      {hasChange(task) && <Proof taskId={task.id} />}
-      <Handoffs taskId={task.id} />
+      {/* In review, the box beside the Merge button shows them. */}
+      {!isMergeable(task) && <PullRequests taskId={task.id} />}
+      {hasChange(task) && !isMergeable(task) && <Proof taskId={task.id} />}
+      <Timeline taskId={task.id} />
     </div>
   );
 }

@@ -1,20 +1,17 @@
-import { LinkExternalIcon } from '@primer/octicons-react';
-import { Heading } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
-import { Link, useParams, useSearchParams } from 'react-router';
-import { budgetText } from '../../domain/budget.ts';
+import { useParams, useSearchParams } from 'react-router';
 import type { Task } from '../api.ts';
 import { Loading, QueryResult } from '../display/query-result.tsx';
-import { FailureLabel, TaskStatus } from '../display/status-labels.tsx';
-import { TimeAgo } from '../display/times.tsx';
 import { Tabs } from '../frame/tabs.tsx';
 import { usePageTitle } from '../frame/use-page-title.ts';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
-import { ActionBar } from './actions/action-bar.tsx';
 import { CurrentRun } from './current-run.tsx';
 import { FailureNotice } from './failure-notice.tsx';
+import { TaskHeader } from './header/task-header.tsx';
+import { isMergeable } from './merging/is-mergeable.ts';
+import { ReadinessBox } from './merging/readiness-box.tsx';
 import { OverviewTab } from './overview-tab.tsx';
 import { AttentionBox } from './waiting/attention-box.tsx';
 import { RunButtons } from './waiting/run-buttons.tsx';
@@ -42,11 +39,7 @@ function TaskView({ task }: { task: Task }) {
   const [searchParams] = useSearchParams();
   return (
     <>
-      <ParentLink parentId={task.parentId} />
-      <Heading as="h1" variant="medium" className="wrap">
-        <bdi>{task.title}</bdi>
-      </Heading>
-      <TaskFacts task={task} />
+      <TaskHeader task={task} />
       <FailureNotice task={task} />
       <AttentionBox task={task} />
       {task.status === 'in_progress' && (
@@ -55,7 +48,7 @@ function TaskView({ task }: { task: Task }) {
           <RunButtons task={task} />
         </>
       )}
-      <ActionBar task={task} />
+      {isMergeable(task) && <ReadinessBox task={task} />}
       <Tabs tabs={tabs} label="Task" />
       <Suspense fallback={<Loading />}>
         <TabContent tab={searchParams.get('tab')} task={task} />
@@ -69,7 +62,7 @@ function TabContent({ tab, task }: { tab: string | null; task: Task }) {
     case 'runs':
       return <LogTab task={task} />;
     case 'diff':
-      return <ChangesTab taskId={task.id} />;
+      return <ChangesTab task={task} />;
     case 'chat':
       return (
         <Chat
@@ -80,47 +73,4 @@ function TabContent({ tab, task }: { tab: string | null; task: Task }) {
     default:
       return <OverviewTab task={task} />;
   }
-}
-
-function ParentLink({ parentId }: { parentId: string | null }) {
-  const { data } = useQuery({ ...queries.task(parentId ?? ''), enabled: parentId !== null });
-  if (data === undefined) return null;
-  return (
-    <p className="muted">
-      Subtask of{' '}
-      <Link to={`/tasks/${data.id}`}>
-        <bdi>{data.title}</bdi>
-      </Link>
-    </p>
-  );
-}
-
-function TaskFacts({ task }: { task: Task }) {
-  return (
-    <div className="row wrap-row page-head muted">
-      <TaskStatus status={task.status} />
-      <FailureLabel task={task} />
-      <AgentName task={task} />
-      {task.budget && <span>Budget: {budgetText(task.budget)} per run</span>}
-      {task.issueUrl && (
-        <a href={task.issueUrl} rel="noopener nofollow" target="_blank">
-          Issue #{task.issueNumber} <LinkExternalIcon size={12} />
-        </a>
-      )}
-      {task.prUrl && (
-        <a href={task.prUrl} rel="noopener nofollow" target="_blank">
-          Pull request #{task.prUrl.split('/').at(-1)} <LinkExternalIcon size={12} />
-        </a>
-      )}
-      <span>
-        updated <TimeAgo at={task.updatedAt} />
-      </span>
-    </div>
-  );
-}
-
-function AgentName({ task }: { task: Task }) {
-  const agents = useQuery(queries.agentsOf(task.projectId));
-  if (task.owner === null) return <span>No agent</span>;
-  return <span>{agents.data?.find((a) => a.id === task.owner)?.name ?? 'Agent'}</span>;
 }

@@ -6,30 +6,43 @@ import { actionNames, type TaskAction } from './task-actions.ts';
 import { useTaskAction } from './use-task-action.ts';
 
 const TextDialog = lazyPart(async () => ({ default: (await import('../../forms/text-dialog.tsx')).TextDialog }));
+const MergeDialog = lazyPart(async () => ({ default: (await import('../merging/merge-dialog.tsx')).MergeDialog }));
+const RequestChangesDialog = lazyPart(async () => ({
+  default: (await import('../review/request-changes-dialog.tsx')).RequestChangesDialog,
+}));
+
+type ActionWithDialog = 'retry' | 'revise' | 'merge';
+const hasDialog = (action: TaskAction): action is ActionWithDialog => ['retry', 'revise', 'merge'].includes(action);
 
 /**
- * Performs the selected action on a task. Actions that cannot be undone are confirmed first, and actions that need
- * instructions for the agent open a dialog, which the caller renders.
+ * Performs the selected action on a task. A merge, and actions that cannot be undone, are confirmed first, and actions
+ * that need instructions for the agent open a dialog, which the caller renders.
  */
 export function useConfirmedAction() {
   const { mutate, mutateAsync, isPending } = useTaskAction();
   const confirm = useConfirm();
-  const [awaitingText, setAwaitingText] = useState<{ task: Task; action: 'retry' | 'revise' }>();
+  const [open, setOpen] = useState<{ task: Task; action: ActionWithDialog }>();
   const select = async (task: Task, action: TaskAction) => {
-    if (action === 'retry' || action === 'revise') return setAwaitingText({ task, action });
+    if (hasDialog(action)) return setOpen({ task, action });
     const question = questions[action];
     if (question === undefined || (await confirm(question))) mutate({ task, action });
   };
-  const dialog = awaitingText && (
+  const onClose = () => setOpen(undefined);
+  const dialog = open && (
     <Suspense>
-      <TextDialog
-        title={actionNames[awaitingText.action]}
-        label={awaitingText.action === 'retry' ? 'Hint for the agent (optional)' : 'What should change?'}
-        about={awaitingText.task.id}
-        isRequired={awaitingText.action === 'revise'}
-        onClose={() => setAwaitingText(undefined)}
-        onSubmit={(text) => mutateAsync({ ...awaitingText, text })}
-      />
+      {open.action === 'merge' && <MergeDialog task={open.task} onMerge={() => mutate(open)} onClose={onClose} />}
+      {open.action === 'revise' && (
+        <RequestChangesDialog task={open.task} onSubmit={(text) => mutateAsync({ ...open, text })} onClose={onClose} />
+      )}
+      {open.action === 'retry' && (
+        <TextDialog
+          title={actionNames.retry}
+          label="Hint for the agent (optional)"
+          about={open.task.id}
+          onClose={onClose}
+          onSubmit={(text) => mutateAsync({ ...open, text })}
+        />
+      )}
     </Suspense>
   );
   return { select, isPending, dialog };
@@ -47,10 +60,5 @@ const questions: Partial<Record<TaskAction, Question>> = {
     confirmButtonContent: 'Cancel run',
     cancelButtonContent: 'Keep running',
     confirmButtonType: 'danger',
-  },
-  merge: {
-    title: 'Merge pull requests?',
-    content: "This merges the task's pull requests on GitHub.",
-    confirmButtonContent: 'Merge',
   },
 };

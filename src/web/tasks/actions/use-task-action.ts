@@ -24,7 +24,7 @@ export function useTaskAction() {
     },
     onSuccess: (task) => {
       putTask(client, task);
-      void client.invalidateQueries({ queryKey: ['runs', task.id] });
+      for (const part of ['runs', 'timeline']) void client.invalidateQueries({ queryKey: [part, task.id] });
     },
     onError: async (error, { task }) => {
       notifyError(error);

@@ -1,50 +1,67 @@
 import { SegmentedControl } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { useSearchParams } from 'react-router';
-import type { TaskDiff } from '../../api.ts';
+import type { Task, TaskDiff } from '../../api.ts';
 import { EmptyState } from '../../display/empty-state.tsx';
 import { plural } from '../../display/plural.ts';
 import { QueryResult } from '../../display/query-result.tsx';
 import * as queries from '../../live/queries.ts';
+import { isViewed } from '../review/review.ts';
+import { ReviewBar } from '../review/review-bar.tsx';
+import { useReview } from '../review/stored-review.ts';
 import { FileDiffView, type ViewType } from './file-diff.tsx';
 import { FileTree } from './file-tree.tsx';
 import { isFoldedAt, sumOf } from './line-counts.ts';
 
-/** Shows the files that a task changed, with a tree to navigate them. */
-export function ChangesTab({ taskId }: { taskId: string }) {
-  const query = useQuery(queries.diff(taskId));
-  const [searchParams, setSearchParams] = useSearchParams();
-  const view = searchParams.get('view') === 'split' ? 'split' : 'unified';
-  const setView = (next: ViewType) =>
-    setSearchParams({ tab: 'diff', ...(next === 'split' ? { view: 'split' } : {}) }, { replace: true });
+/** Shows the files that a task changed, with a tree to navigate them, and lets people review them. */
+export function ChangesTab({ task }: { task: Task }) {
+  const query = useQuery(queries.diff(task.id));
   return (
     <QueryResult query={query}>
       {(diff) =>
         diff.files.length === 0 ? (
           <EmptyState title="No changes yet">Changes appear here after the agent has pushed them.</EmptyState>
         ) : (
-          <>
-            <Summary diff={diff} view={view} setView={setView} />
-            {diff.truncated && (
-              <p className="muted">Showing the first {plural(diff.files.length, 'file')}. View the rest on GitHub.</p>
-            )}
-            <div className="diff-page">
-              <nav aria-label="Changed files" className="file-list tree">
-                <FileTree files={diff.files} />
-              </nav>
-              <div className="files">
-                {diff.files.map((file, i) => (
-                  <FileDiffView key={file.path} file={file} view={view} isFolded={isFoldedAt(diff.files, i)} />
-                ))}
-              </div>
-            </div>
-          </>
+          <Changes task={task} diff={diff} />
         )
       }
     </QueryResult>
   );
 }
 
+function Changes({ task, diff }: { task: Task; diff: TaskDiff }) {
+  const [review, changeReview] = useReview(task.id);
+  const [searchParams, setSearchParams] = useSearchParams();
+  const view = searchParams.get('view') === 'split' ? 'split' : 'unified';
+  const setView = (next: ViewType) =>
+    setSearchParams({ tab: 'diff', ...(next === 'split' ? { view: 'split' } : {}) }, { replace: true });
+  return (
+    <>
+      <Summary diff={diff} view={view} setView={setView} />
+      {diff.truncated && (
+        <p className="muted">Showing the first {plural(diff.files.length, 'file')}. View the rest on GitHub.</p>
+      )}
+      <ReviewBar task={task} diff={diff} review={review} onChange={changeReview} />
+      <div className="diff-page">
+        <nav aria-label="Changed files" className="file-list tree">
+          <FileTree files={diff.files} isViewed={(file) => isViewed(review, file)} />
+        </nav>
+        <div className="files">
+          {diff.files.map((file, i) => (
+            <FileDiffView
+              key={file.path}
+              file={file}
+              view={view}
+              isFolded={isFoldedAt(diff.files, i)}
+              review={review}
+              onChange={changeReview}
+            />
+          ))}
+        </div>
+      </div>
+    </>
+  );
+}
 function Summary({ diff, view, setView }: { diff: TaskDiff; view: ViewType; setView(view: ViewType): void }) {
   const { files, branchName, baseBranch } = diff;
   return (

@@ -1,10 +1,20 @@
 import 'react-diff-view/style/index.css';
-import { Button } from '@primer/react';
-import { useMemo, useState } from 'react';
+import { Button, Checkbox, FormControl } from '@primer/react';
+import { memo, useMemo, useState } from 'react';
 import { Diff, Hunk } from 'react-diff-view';
 import type { FileDiff } from '../../api.ts';
 import { hasHidden, revealHidden } from '../../display/hidden-characters.ts';
 import { plural } from '../../display/plural.ts';
+import { useLineComments } from '../review/line-comments.tsx';
+import {
+  digestOfFile,
+  isSameAbout,
+  isViewed,
+  type Review,
+  withComment,
+  withoutComment,
+  withViewed,
+} from '../review/review.ts';
 import { anchorOf } from './file-tree.tsx';
 import { highlight } from './highlight.ts';
 import { toHunkData } from './hunk-data.ts';
@@ -13,25 +23,67 @@ export type ViewType = 'unified' | 'split';
 
 const diffTypes = { added: 'add', deleted: 'delete', modified: 'modify', renamed: 'rename' } as const;
 
-/** Shows the changes of one file. */
-export function FileDiffView({ file, view, isFolded }: { file: FileDiff; view: ViewType; isFolded: boolean }) {
-  const [isOpen, setOpen] = useState(!isFolded);
+interface Given {
+  file: FileDiff;
+  view: ViewType;
+  review: Review;
+  onChange(change: (before: Review) => Review): void;
+}
+
+interface FileGiven extends Given {
+  /** Whether the file starts folded. */
+  isFolded: boolean;
+}
+
+/**
+ * Shows the changes of one file. It is drawn again only for what concerns this file, because a review changes with every
+ * letter of a comment.
+ */
+export const FileDiffView = memo(
+  DiffOfFile,
+  (a, b) =>
+    a.file === b.file &&
+    a.view === b.view &&
+    a.isFolded === b.isFolded &&
+    a.onChange === b.onChange &&
+    isSameAbout(a.file.path, a.review, b.review),
+);
+
+function DiffOfFile({ file, view, isFolded, review, onChange }: FileGiven) {
+  const wasViewed = isViewed(review, file);
+  const digest = digestOfFile(file);
+  const [choice, setChoice] = useState<{ digest: string; isOpen: boolean }>();
+  // A file that changes is folded or open as if it were new.
+  const isOpen = choice?.digest === digest ? choice.isOpen : !isFolded && !wasViewed;
+  const setOpen = (isNowOpen: boolean) => setChoice({ digest, isOpen: isNowOpen });
   const hasHiddenCharacters = useMemo(
     () => hasHidden(file.path) || file.hunks.some((h) => h.lines.some(hasHidden)),
     [file],
   );
+  const setViewed = (isNowViewed: boolean) => {
+    onChange((before) => withViewed(before, file, isNowViewed));
+    setOpen(!isNowViewed);
+  };
   return (
     <section className="file" id={anchorOf(file.path)} aria-label={file.path.slice(0, 200)}>
-      <h2 className="file-head">
-        <bdi className="wrap">
-          {file.previousPath && `${revealHidden(file.previousPath)} → `}
-          {revealHidden(file.path)}
-        </bdi>
-        <span className="muted small">
-          {file.status} <span className="added">+{file.additions}</span>{' '}
-          <span className="removed">−{file.deletions}</span>
+      <div className="file-head">
+        <h2>
+          <bdi className="wrap">
+            {file.previousPath && `${revealHidden(file.previousPath)} → `}
+            {revealHidden(file.path)}
+          </bdi>
+        </h2>
+        <span className="row">
+          <span className="muted small">
+            {file.status} <span className="added">+{file.additions}</span>{' '}
+            <span className="removed">−{file.deletions}</span>
+          </span>
+          <FormControl>
+            <Checkbox checked={wasViewed} onChange={(event) => setViewed(event.target.checked)} />
+            <FormControl.Label>Viewed</FormControl.Label>
+          </FormControl>
         </span>
-      </h2>
+      </div>
       {hasHiddenCharacters && (
         <p className="failure padded">
           This file contains invisible or bidirectional characters. They are shown as ⟦U+…⟧.
@@ -43,19 +95,38 @@ export function FileDiffView({ file, view, isFolded }: { file: FileDiff; view: V
           <Button onClick={() => setOpen(true)}>Show {plural(file.additions + file.deletions, 'changed line')}</Button>
         </p>
       )}
-      {!file.binary && isOpen && <Lines file={file} view={view} />}
+      {!file.binary && isOpen && <Lines file={file} view={view} review={review} onChange={onChange} />}
       {file.truncated && <p className="muted padded">The rest of this file is not shown. View it on GitHub.</p>}
     </section>
   );
 }
 
-function Lines({ file, view }: { file: FileDiff; view: ViewType }) {
+function Lines({ file, view, review, onChange }: Given) {
   const hunks = useMemo(() => file.hunks.map(toHunkData), [file]);
   const tokens = useMemo(() => highlight(file.path, hunks), [file.path, hunks]);
+  const { widgets, renderGutter, onKeyDown } = useLineComments({
+    file,
+    hunks,
+    comments: review.comments.filter(({ path }) => path === file.path),
+    onChange: (comment) => onChange((before) => withComment(before, comment)),
+    onRemove: (id) => onChange((before) => withoutComment(before, id)),
+  });
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable with the keyboard
-    <section className="file-lines" tabIndex={0} aria-label={`Lines of ${file.path.slice(0, 200)}`}>
-      <Diff viewType={view} diffType={diffTypes[file.status]} hunks={hunks} tokens={tokens}>
+    <section
+      className="file-lines"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable with the keyboard
+      tabIndex={0}
+      aria-label={`Lines of ${file.path.slice(0, 200)}`}
+      onKeyDown={onKeyDown}
+    >
+      <Diff
+        viewType={view}
+        diffType={diffTypes[file.status]}
+        hunks={hunks}
+        tokens={tokens}
+        widgets={widgets}
+        renderGutter={renderGutter}
+      >
         {(shown) => shown.map((hunk) => <Hunk key={hunk.content} hunk={hunk} />)}
       </Diff>
     </section>

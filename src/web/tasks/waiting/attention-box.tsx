@@ -8,6 +8,7 @@ import { waitNames } from '../../display/names.ts';
 import { TimeAgo } from '../../display/times.tsx';
 import { TextDialog } from '../../forms/text-dialog.tsx';
 import * as queries from '../../live/queries.ts';
+import { RequestChangesDialog } from '../review/request-changes-dialog.tsx';
 import { useSteering } from './use-steering.ts';
 
 interface Given {
@@ -86,6 +87,7 @@ function Files({ title, files }: { title: string; files: string[] }) {
 
 function Answers({ task, attention }: Given) {
   const { mutate, mutateAsync, isPending } = useSteering(task);
+  const [isRevising, setRevising] = useState(false);
   const { id, reason } = attention;
   switch (reason) {
     case 'plan':
@@ -99,12 +101,16 @@ function Answers({ task, attention }: Given) {
           >
             {reason === 'plan' ? 'Approve plan' : 'Approve change'}
           </Button>
-          <WordsButton
-            name="Request changes"
-            label="What should change?"
-            isDisabled={isPending}
-            onSubmit={(text) => mutateAsync((taskId) => api.reviseTask(taskId, { text }))}
-          />
+          <Button disabled={isPending} onClick={() => setRevising(true)}>
+            Request changes
+          </Button>
+          {isRevising && (
+            <RequestChangesDialog
+              task={task}
+              onSubmit={(text) => mutateAsync((taskId) => api.reviseTask(taskId, { text }))}
+              onClose={() => setRevising(false)}
+            />
+          )}
         </div>
       );
     case 'question':

@@ -10,7 +10,8 @@ export function useSteering(task: api.Task) {
     mutationFn: (act: (id: string) => Promise<api.Task>) => act(task.id),
     onSuccess: (changed) => {
       putTask(client, changed);
-      void client.invalidateQueries({ queryKey: ['runs', task.id] });
+      // What people say to a run is no change of the task, so it has no event.
+      for (const part of ['runs', 'timeline']) void client.invalidateQueries({ queryKey: [part, task.id] });
     },
     onError: async (error) => {
       notifyError(error);

@@ -5,10 +5,10 @@ import {
   GitPullRequestIcon,
 } from '@primer/octicons-react';
 import { useQuery } from '@tanstack/react-query';
-import { sentenceCase } from '../display/names.ts';
-import { QueryResult } from '../display/query-result.tsx';
-import { Section } from '../display/section.tsx';
-import * as queries from '../live/queries.ts';
+import { sentenceCase } from '../../display/names.ts';
+import { QueryResult } from '../../display/query-result.tsx';
+import { Section } from '../../display/section.tsx';
+import * as queries from '../../live/queries.ts';
 
 const icons = {
   open: GitPullRequestIcon,

@@ -1,0 +1,99 @@
+import { LinkExternalIcon } from '@primer/octicons-react';
+import { Heading } from '@primer/react';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'react-router';
+import { budgetText } from '../../../domain/budget.ts';
+import type { Task } from '../../api.ts';
+import { FailureLabel, TaskStatus } from '../../display/status-labels.tsx';
+import { TimeAgo } from '../../display/times.tsx';
+import * as queries from '../../live/queries.ts';
+import { effortText } from './effort.ts';
+import { TaskButtons } from './task-buttons.tsx';
+import { useTaskState } from './use-task-state.ts';
+
+/** Shows in one line what a task is and the button for what comes next, and below it a sentence that says why. */
+export function TaskHeader({ task }: { task: Task }) {
+  const state = useTaskState(task);
+  return (
+    <header className="task-head">
+      <ParentLink parentId={task.parentId} />
+      <div className="row wrap-row">
+        <TaskStatus status={task.status} />
+        <Heading as="h1" variant="medium" className="wrap task-title">
+          <bdi>{task.title}</bdi>
+        </Heading>
+        <span className="muted row wrap-row task-facts">
+          <ShortId id={task.id} />
+          <AgentName task={task} />
+          <Effort taskId={task.id} />
+          <FailureLabel task={task} />
+        </span>
+        <span className="grow" />
+        <TaskButtons task={task} state={state} />
+      </div>
+      <p className="wrap state-sentence">{state.sentence}</p>
+      {state.hints.length > 0 && (
+        <ul className="bullets muted" aria-label="What the buttons do">
+          {state.hints.map((hint) => (
+            <li key={hint}>{hint}</li>
+          ))}
+        </ul>
+      )}
+      <TaskLinks task={task} />
+    </header>
+  );
+}
+
+function ParentLink({ parentId }: { parentId: string | null }) {
+  const { data } = useQuery({ ...queries.task(parentId ?? ''), enabled: parentId !== null });
+  if (data === undefined) return null;
+  return (
+    <p className="muted">
+      Subtask of{' '}
+      <Link to={`/tasks/${data.id}`}>
+        <bdi>{data.title}</bdi>
+      </Link>
+    </p>
+  );
+}
+
+/** Characters of an id that people can tell tasks apart by. The end of an id is random. */
+const shortLength = 6;
+
+function ShortId({ id }: { id: string }) {
+  return <code title={id}>{id.slice(-shortLength)}</code>;
+}
+
+function AgentName({ task }: { task: Task }) {
+  const agents = useQuery(queries.agentsOf(task.projectId));
+  if (task.owner === null) return <span>No agent</span>;
+  return <bdi>{agents.data?.find((a) => a.id === task.owner)?.name ?? 'Agent'}</bdi>;
+}
+
+function Effort({ taskId }: { taskId: string }) {
+  const { data: runs = [] } = useQuery(queries.runs(taskId));
+  // The figures of the current run have a line of their own.
+  const text = effortText(runs);
+  return text === undefined ? null : <span>{text}</span>;
+}
+
+function TaskLinks({ task }: { task: Task }) {
+  return (
+    <div className="row wrap-row muted small">
+      {task.budget && <span>Budget: {budgetText(task.budget)} per run</span>}
+      {task.issueUrl && (
+        <a href={task.issueUrl} rel="noopener nofollow" target="_blank">
+          Issue #{task.issueNumber} <LinkExternalIcon size={12} />
+        </a>
+      )}
+      {task.prUrl && (
+        <a href={task.prUrl} rel="noopener nofollow" target="_blank">
+          Pull request #{task.prUrl.split('/').at(-1)} <LinkExternalIcon size={12} />
+        </a>
+      )}
+      <span>
+        updated <TimeAgo at={task.updatedAt} />
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,99 @@
+import type { Task } from '../../api.ts';
+import { actionsFor, type TaskAction } from '../actions/task-actions.ts';
+
+/** What a person can do about a task, and why. */
+export interface TaskState {
+  /** Says in one sentence what the task waits for or what comes next. */
+  sentence: string;
+  /** The action of the main button; `assign` opens the task for editing. Null when there is nothing to do. */
+  primary: TaskAction | 'assign' | null;
+  /** The actions with buttons beside the main one. */
+  others: TaskAction[];
+  /** The actions in the menu. */
+  rare: TaskAction[];
+  /** What the buttons do, where their names do not say it. */
+  hints: string[];
+}
+
+/** What the state of a task depends on besides the task. */
+export interface Surroundings {
+  /** Dependencies that are not done. */
+  openDependencies: number;
+  subtasks: number;
+  openSubtasks: number;
+}
+
+const rareActions: TaskAction[] = ['to_backlog', 'to_ready', 'to_done'];
+const mainActions: TaskAction[] = ['retry', 'start', 'merge'];
+
+/** Returns what the page of a task says about its state, and the actions that it offers. */
+export function taskState(task: Task, around: Surroundings): TaskState {
+  const isHeld = around.openDependencies > 0;
+  // A start would be refused.
+  const actions = actionsFor(task).filter((action) => !(action === 'start' && isHeld));
+  const main = actions.find((action) => mainActions.includes(action)) ?? null;
+  const needsAgent = task.owner === null && ['backlog', 'ready'].includes(task.status);
+  return {
+    sentence: sentenceFor(task, around),
+    primary: needsAgent ? 'assign' : main,
+    others: actions.filter((action) => action !== main && !rareActions.includes(action)),
+    rare: actions.filter((action) => rareActions.includes(action)),
+    hints: hintsFor(task, actions),
+  };
+}
+
+function sentenceFor(task: Task, { openDependencies, subtasks, openSubtasks }: Surroundings): string {
+  switch (task.status) {
+    case 'backlog':
+    case 'ready':
+      if (task.owner === null) return 'No agent works on this task yet. Assign one, then start it.';
+      if (openDependencies > 0)
+        return openDependencies === 1
+          ? 'It can start when the task that it depends on is done.'
+          : `It can start when the ${openDependencies} tasks that it depends on are done.`;
+      if (task.failure !== null) return 'The last run failed. Decide how the agent goes on.';
+      return 'Start it: the agent works on a branch of its own and opens a pull request for people to merge.';
+    case 'in_progress':
+      return progressSentence(task);
+    case 'waiting_on_subtasks':
+      return `It goes on when its subtasks are done: ${subtasks - openSubtasks} of ${subtasks} are.`;
+    case 'in_review':
+      return reviewSentence(task);
+    case 'done':
+      return 'Nothing is left to do. To work on it again, move it to Ready.';
+  }
+}
+
+function progressSentence({ attention }: Task): string {
+  switch (attention?.reason) {
+    case 'plan':
+      return 'The agent wrote a plan and waits for your approval. It changes nothing before.';
+    case 'question':
+      return 'The agent waits for an answer to its question.';
+    case 'push':
+      return 'The agent finished a change. It is pushed when you approve it.';
+    case 'paused':
+      return 'The run is paused and costs nothing. Resume it when you like.';
+    case 'model':
+      return 'The model asked the agent to wait. The run goes on by itself.';
+    default:
+      return 'The agent is working. You can write to it, pause it or cancel the run.';
+  }
+}
+
+function reviewSentence({ failure, prUrl }: Task): string {
+  if (failure !== null) return 'The last run failed. The pull request has what was done before that.';
+  if (prUrl === null) return 'The work can be reviewed. Request changes, or mark the task as done in the menu.';
+  return 'Review the changes, then merge them or request others.';
+}
+
+function hintsFor({ failure, status }: Task, actions: TaskAction[]): string[] {
+  if (failure === null || status === 'in_progress') return [];
+  const hints: Partial<Record<TaskAction, string>> = {
+    retry:
+      'Retry goes on from the branch: the agent gets your hint and the notes of earlier runs, and an approved plan stays approved. After a used-up limit it also goes on with the conversation.',
+    start: 'Start begins a new run without a hint, and with a new plan where plans are required. The branch is kept.',
+    merge: 'Merge takes the pull request as it is.',
+  };
+  return actions.flatMap((action) => hints[action] ?? []);
+}

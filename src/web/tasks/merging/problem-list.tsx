@@ -1,0 +1,22 @@
+import { AlertIcon, XCircleIcon } from '@primer/octicons-react';
+import type { MergeReadiness } from '../../api.ts';
+
+/** Shows what is not green about a merge. */
+export function ProblemList({ problems }: Pick<MergeReadiness, 'problems'>) {
+  return (
+    <ul className="problems" aria-label="Not green">
+      {problems.map(({ text, blocks }) => (
+        <li key={text} className="row top-line">
+          {blocks ? (
+            <XCircleIcon className="removed" aria-label="Blocks the merge" />
+          ) : (
+            <AlertIcon className="warned" aria-label="Warning" />
+          )}
+          <span className="wrap">
+            <bdi>{text}</bdi>
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,54 @@
+import { useQuery } from '@tanstack/react-query';
+import { proofSentence } from '../../../domain/proof/proof.ts';
+import type { Proof as TaskProof } from '../../api.ts';
+import { Section } from '../../display/section.tsx';
+import * as queries from '../../live/queries.ts';
+
+/** Shows what the tests of the latest change prove, as a section. Before the first proof, it shows nothing. */
+export function Proof({ taskId }: { taskId: string }) {
+  const { data: proof } = useQuery(queries.proof(taskId));
+  if (!proof) return null;
+  return (
+    <Section title="Proof">
+      <Statement proof={proof} />
+    </Section>
+  );
+}
+
+/** Shows the same beside what is not green, which already includes every proof but a good one. */
+export function ProofBesideProblems({ taskId }: { taskId: string }) {
+  const { data: proof } = useQuery(queries.proof(taskId));
+  return proof ? <Statement proof={proof} hasSentence={proof.status === 'proved'} /> : null;
+}
+
+function Statement({ proof, hasSentence = true }: { proof: TaskProof; hasSentence?: boolean }) {
+  return (
+    <div>
+      {hasSentence && (
+        <p className="wrap">
+          <bdi>{proofSentence(proof)}</bdi>
+        </p>
+      )}
+      <Files title="Changed tests" paths={proof.testsChanged} />
+      <Files title="Removed tests" paths={proof.testsRemoved} />
+    </div>
+  );
+}
+
+function Files({ title, paths }: { title: string; paths: string[] }) {
+  if (paths.length === 0) return null;
+  return (
+    <details>
+      <summary>
+        {title} ({paths.length})
+      </summary>
+      <ul className="bullets">
+        {paths.map((path) => (
+          <li key={path} className="wrap">
+            <bdi>{path}</bdi>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

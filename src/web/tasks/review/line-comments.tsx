@@ -1,0 +1,115 @@
+import { PlusIcon } from '@primer/octicons-react';
+import { type KeyboardEvent, type ReactNode, useCallback, useMemo, useState } from 'react';
+import { type ChangeData, type GutterOptions, getChangeKey, type HunkData } from 'react-diff-view';
+import type { FileDiff } from '../../api.ts';
+import { CommentEditor, CommentText } from './comment.tsx';
+import { type DiffLine, type DraftComment, isAbout, linesOf } from './review.ts';
+
+interface Given {
+  file: FileDiff;
+  /** The file's hunks, in the form of react-diff-view. */
+  hunks: HunkData[];
+  /** The comments on this file. */
+  comments: DraftComment[];
+  onChange(comment: DraftComment): void;
+  onRemove(id: string): void;
+}
+
+/**
+ * Returns what react-diff-view needs for comments: a button over each line's number, and below a line its comments and
+ * the editor. `onKeyDown` belongs to the element around them: the arrow keys move between the buttons, of which only the
+ * first is reached with Tab.
+ */
+export function useLineComments({ file, hunks, comments, onChange, onRemove }: Given) {
+  const [editedId, setEditedId] = useState<string>();
+  const [opened, setOpened] = useState<DraftComment>();
+  const lines = useMemo(() => pairLines(file, hunks), [file, hunks]);
+  const open = useCallback(
+    (line: DiffLine) => {
+      const comment = { ...line, id: newId(), path: file.path, text: '' };
+      setOpened(comment);
+      setEditedId(comment.id);
+    },
+    [file.path],
+  );
+  const renderGutter = useCallback(
+    ({ change, side, renderDefault }: GutterOptions): ReactNode => {
+      const line = lines.get(change);
+      if (line === undefined || line.side !== side) return renderDefault();
+      const isFirst = lines.keys().next().value === change;
+      return (
+        <>
+          {renderDefault()}
+          <LineButton id={buttonId(file.path, change)} line={line} isFirst={isFirst} onOpen={open} />
+        </>
+      );
+    },
+    [lines, file.path, open],
+  );
+  const widgets: Record<string, ReactNode> = {};
+  const all = opened === undefined || comments.some(({ id }) => id === opened.id) ? comments : [...comments, opened];
+  for (const [change, line] of lines) {
+    const here = all.filter((comment) => isAbout(comment, line) && (comment.text !== '' || comment.id === editedId));
+    if (here.length === 0) continue;
+    const focusLine = () => {
+      setEditedId(undefined);
+      document.getElementById(buttonId(file.path, change))?.focus();
+    };
+    const remove = (id: string) => {
+      setOpened(undefined);
+      onRemove(id);
+      focusLine();
+    };
+    const close = ({ id, text }: DraftComment) => (text.trim() === '' ? remove(id) : focusLine());
+    widgets[getChangeKey(change)] = here.map((comment) =>
+      comment.id === editedId ? (
+        <CommentEditor
+          key={comment.id}
+          comment={comment}
+          onChange={onChange}
+          onClose={() => close(comment)}
+          onRemove={remove}
+        />
+      ) : (
+        <CommentText key={comment.id} comment={comment} onEdit={setEditedId} onRemove={remove} />
+      ),
+    );
+  }
+  return { widgets, renderGutter, onKeyDown: moveBetweenLines };
+}
+
+/** Returns an id of a comment. `crypto.randomUUID` exists only on pages that were loaded over https or from localhost. */
+const newId = () => `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
+
+/** Pairs the lines of a file's diff with react-diff-view's, which come in the same order. */
+function pairLines(file: FileDiff, hunks: HunkData[]): Map<ChangeData, DiffLine> {
+  const changes = hunks.flatMap((hunk) => hunk.changes);
+  return new Map(linesOf(file).flatMap((line, i) => (changes[i] === undefined ? [] : [[changes[i], line]])));
+}
+
+const buttonId = (path: string, change: ChangeData) => `comment-${encodeURIComponent(path)}-${getChangeKey(change)}`;
+
+function LineButton(props: { id: string; line: DiffLine; isFirst: boolean; onOpen(line: DiffLine): void }) {
+  const { id, line, isFirst, onOpen } = props;
+  return (
+    <button
+      type="button"
+      id={id}
+      className="comment-button"
+      tabIndex={isFirst ? 0 : -1}
+      aria-label={`Comment on ${line.side === 'old' ? 'removed line' : 'line'} ${line.line}`}
+      onClick={() => onOpen(line)}
+    >
+      <PlusIcon size={12} />
+    </button>
+  );
+}
+
+function moveBetweenLines(event: KeyboardEvent<HTMLElement>): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const buttons = [...event.currentTarget.querySelectorAll<HTMLElement>('.comment-button')];
+  const at = buttons.indexOf(document.activeElement as HTMLElement);
+  if (step === undefined || at < 0) return;
+  event.preventDefault();
+  buttons[at + step]?.focus();
+}

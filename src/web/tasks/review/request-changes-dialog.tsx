@@ -1,0 +1,79 @@
+import { Flash, FormControl, Textarea } from '@primer/react';
+import { type FormEvent, useState } from 'react';
+import type { Task } from '../../api.ts';
+import { plural } from '../../display/plural.ts';
+import { FormButtons, FormDialog, submitOnCtrlEnter } from '../../forms/form-dialog.tsx';
+import { useDraft } from '../../forms/use-draft.ts';
+import { maxRequest, placeOf, requestText, withoutComment, writtenComments } from './review.ts';
+import { useReview } from './stored-review.ts';
+
+/**
+ * Asks what should change, and adds the comments on the diff that are not sent yet. They are kept until the request is
+ * accepted, and so is the text.
+ */
+export function RequestChangesDialog(props: {
+  task: Task;
+  /** Sends the request. Rejects when the service refuses it, after telling the person why. */
+  onSubmit(text: string): Promise<unknown>;
+  onClose(): void;
+}) {
+  const { task, onSubmit, onClose } = props;
+  const [review, changeReview] = useReview(task.id);
+  const draft = useDraft(`Request changes ${task.id}`, '');
+  const [wasSubmitted, setSubmitted] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const comments = writtenComments(review);
+  const text = requestText(draft.value, comments);
+  const problem = problemOf(text);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setSubmitted(true);
+    if (problem !== undefined || isBusy) return;
+    setBusy(true);
+    try {
+      await onSubmit(text);
+      changeReview((before) => comments.reduce((left, { id }) => withoutComment(left, id), before));
+      draft.clear();
+      onClose();
+    } catch {
+      setBusy(false);
+    }
+  };
+  return (
+    <FormDialog title="Request changes" onClose={onClose} width="large">
+      <form className="stack" onSubmit={(event) => void submit(event)}>
+        <FormControl required={comments.length === 0}>
+          <FormControl.Label>What should change?</FormControl.Label>
+          <Textarea
+            block
+            resize="vertical"
+            maxLength={maxRequest}
+            value={draft.value}
+            onChange={(event) => draft.set(event.target.value)}
+            onKeyDown={submitOnCtrlEnter}
+          />
+        </FormControl>
+        {wasSubmitted && problem && <Flash variant="danger">{problem}</Flash>}
+        {comments.length > 0 && (
+          <section aria-label="Comments">
+            <p className="strong">{plural(comments.length, 'comment')} will be sent with it</p>
+            <ul className="bullets">
+              {comments.map((comment) => (
+                <li key={comment.id} className="wrap">
+                  <bdi>{placeOf(comment)}</bdi>: <bdi>{comment.text}</bdi>
+                </li>
+              ))}
+            </ul>
+          </section>
+        )}
+        <FormButtons submit="Request changes" isBusy={isBusy} onCancel={onClose} />
+      </form>
+    </FormDialog>
+  );
+}
+
+function problemOf(text: string): string | undefined {
+  if (text === '') return 'Say what should change.';
+  if (text.length <= maxRequest) return undefined;
+  return `The request has ${text.length.toLocaleString()} characters with its comments. Shorten it to ${maxRequest.toLocaleString()}.`;
+}

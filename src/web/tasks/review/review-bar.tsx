@@ -1,0 +1,80 @@
+import { Button } from '@primer/react';
+import { useState } from 'react';
+import * as api from '../../api.ts';
+import { plural } from '../../display/plural.ts';
+import { useSteering } from '../waiting/use-steering.ts';
+import { CommentText } from './comment.tsx';
+import { RequestChangesDialog } from './request-changes-dialog.tsx';
+import { type DraftComment, isCurrent, isViewed, type Review, withoutComment, writtenComments } from './review.ts';
+
+/** Shows how far a person is with the review of a diff, and the button that sends its comments as one request. */
+export function ReviewBar(props: {
+  task: api.Task;
+  diff: api.TaskDiff;
+  review: Review;
+  onChange(change: (before: Review) => Review): void;
+}) {
+  const { task, diff, review, onChange } = props;
+  const { mutateAsync } = useSteering(task);
+  const [isAsking, setAsking] = useState(false);
+  const comments = writtenComments(review);
+  const viewed = diff.files.filter((file) => isViewed(review, file)).length;
+  const obstacle = requestObstacle(task);
+  return (
+    <section className="review-bar stack tight" aria-label="Review">
+      <div className="row wrap-row">
+        <span role="status">
+          {viewed} of {plural(diff.files.length, 'file')} viewed
+          {comments.length > 0 && ` · ${plural(comments.length, 'comment')}, not sent yet`}
+        </span>
+        {comments.length === 0 && <span className="muted">Select the number of a line to comment on it.</span>}
+        <span className="grow" />
+        {obstacle === undefined && (
+          <Button variant={comments.length > 0 ? 'primary' : 'default'} onClick={() => setAsking(true)}>
+            {comments.length > 0 ? `Request changes with ${plural(comments.length, 'comment')}` : 'Request changes'}
+          </Button>
+        )}
+      </div>
+      {obstacle !== undefined && comments.length > 0 && <p className="muted">{obstacle}</p>}
+      <OutdatedComments
+        comments={comments.filter((comment) => !isCurrent(comment, diff))}
+        onRemove={(id) => onChange((before) => withoutComment(before, id))}
+      />
+      {isAsking && (
+        <RequestChangesDialog
+          task={task}
+          onSubmit={(text) => mutateAsync((id) => api.reviseTask(id, { text }))}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </section>
+  );
+}
+
+/** Returns why nobody can request changes of a task now. */
+function requestObstacle({ status, owner, attention }: api.Task): string | undefined {
+  if (owner === null) return 'Assign an agent to the task to send these comments.';
+  if (status === 'in_review' || attention?.reason === 'push') return undefined;
+  if (status === 'in_progress') return 'The agent is working. You can send these comments when it has finished.';
+  return 'Changes can be requested while the task is in review.';
+}
+
+/** Shows the comments whose line has changed since. They are sent all the same, with the line as it was. */
+function OutdatedComments({ comments, onRemove }: { comments: DraftComment[]; onRemove(id: string): void }) {
+  if (comments.length === 0) return null;
+  return (
+    <details>
+      <summary>{plural(comments.length, 'comment')} on lines that have changed since</summary>
+      {comments.map((comment) => (
+        <div key={comment.id}>
+          <p className="muted small wrap">
+            <bdi>
+              {comment.path}:{comment.line}
+            </bdi>
+          </p>
+          <CommentText comment={comment} onRemove={onRemove} />
+        </div>
+      ))}
+    </details>
+  );
+}

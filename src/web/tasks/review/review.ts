@@ -1,0 +1,138 @@
+import type { FileDiff, TaskDiff } from '../../api.ts';
+import { revealHidden } from '../../display/hidden-characters.ts';
+import { digestOf } from './digest.ts';
+
+/** A comment on a line of a diff that its author has not sent yet. */
+export interface DraftComment {
+  id: string;
+  path: string;
+  /** Whether the line is part of the old or of the new file. */
+  side: 'old' | 'new';
+  line: number;
+  /** The line as it was when it was commented on. */
+  quote: string;
+  text: string;
+}
+
+/** What a person has noted about the diff of a task: comments that are not sent yet, and the files that they viewed. */
+export interface Review {
+  /** When it was changed last, in ms. */
+  at: number;
+  comments: DraftComment[];
+  /** Digests of the viewed files by their paths. A file that changes is no longer viewed. */
+  viewed: Record<string, string>;
+}
+
+export const emptyReview: Review = { at: 0, comments: [], viewed: {} };
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** Reads a stored review. Other versions of the dashboard may have written it, so what does not fit is left out. */
+export function readReview(stored: string | null): Review {
+  let value: Partial<Review> | null;
+  try {
+    value = JSON.parse(stored ?? 'null') as Partial<Review> | null;
+  } catch {
+    return emptyReview;
+  }
+  if (typeof value !== 'object' || value === null) return emptyReview;
+  const comments = (Array.isArray(value.comments) ? value.comments : []).filter(
+    (c: Partial<DraftComment> | null) =>
+      [c?.id, c?.path, c?.quote, c?.text].every(isText) &&
+      ['old', 'new'].includes(c?.side ?? '') &&
+      c?.line !== undefined,
+  );
+  const viewed = Object.entries(value.viewed ?? {}).filter(([, digest]) => isText(digest));
+  return { at: Number(value.at) || 0, comments, viewed: Object.fromEntries(viewed) };
+}
+
+export function withComment(review: Review, comment: DraftComment): Review {
+  const isKnown = review.comments.some(({ id }) => id === comment.id);
+  const comments = isKnown
+    ? review.comments.map((each) => (each.id === comment.id ? comment : each))
+    : [...review.comments, comment];
+  return { ...review, comments };
+}
+
+export function withoutComment(review: Review, id: string): Review {
+  return { ...review, comments: review.comments.filter((each) => each.id !== id) };
+}
+
+/** Returns the comments with a text. An editor that was opened and left empty is no comment. */
+export function writtenComments({ comments }: Review): DraftComment[] {
+  return comments.filter(({ text }) => text.trim() !== '');
+}
+
+const digests = new WeakMap<FileDiff, string>();
+
+/** Returns a digest of a file's diff. */
+export function digestOfFile(file: FileDiff): string {
+  const digest = digests.get(file) ?? digestOf(JSON.stringify(file));
+  digests.set(file, digest);
+  return digest;
+}
+
+export function isViewed({ viewed }: Review, file: FileDiff): boolean {
+  return Object.hasOwn(viewed, file.path) && viewed[file.path] === digestOfFile(file);
+}
+
+export function withViewed(review: Review, file: FileDiff, isNowViewed: boolean): Review {
+  const { [file.path]: _, ...others } = review.viewed;
+  return { ...review, viewed: isNowViewed ? { ...others, [file.path]: digestOfFile(file) } : others };
+}
+
+/** Returns whether two reviews say the same about a file. */
+export function isSameAbout(path: string, a: Review, b: Review): boolean {
+  const about = ({ comments, viewed }: Review) => [comments.filter((each) => each.path === path), viewed[path]];
+  return JSON.stringify(about(a)) === JSON.stringify(about(b));
+}
+
+/** A line of a diff. */
+export interface DiffLine {
+  side: 'old' | 'new';
+  line: number;
+  quote: string;
+}
+
+/** Returns the lines of a file's diff, without what marks them as added or removed. */
+export function linesOf({ hunks }: Pick<FileDiff, 'hunks'>): DiffLine[] {
+  return hunks.flatMap(({ oldStart, newStart, lines }) => {
+    let [oldLine, newLine] = [oldStart, newStart];
+    return lines.map((text): DiffLine => {
+      const quote = text.slice(1);
+      if (text.startsWith('-')) return { side: 'old', line: oldLine++, quote };
+      if (!text.startsWith('+')) oldLine++;
+      return { side: 'new', line: newLine++, quote };
+    });
+  });
+}
+
+/** Returns whether the line that a comment is about is still in the diff. */
+export function isCurrent(comment: DraftComment, diff: Pick<TaskDiff, 'files'> | undefined): boolean {
+  const file = diff?.files.find(({ path }) => path === comment.path);
+  return file !== undefined && linesOf(file).some((each) => isAbout(comment, each));
+}
+
+export function isAbout(comment: DraftComment, { side, line, quote }: DiffLine): boolean {
+  return comment.side === side && comment.line === line && comment.quote === quote;
+}
+
+/** Names the place of a comment: `src/a.ts:12`. */
+export function placeOf({ path, side, line }: Pick<DraftComment, 'path' | 'side' | 'line'>): string {
+  return `${revealHidden(path)}:${line}${side === 'old' ? ' (removed line)' : ''}`;
+}
+
+/** The service accepts no longer requests. */
+export const maxRequest = 10_000;
+/** Longer lines are cut where they are quoted. */
+const maxQuote = 200;
+
+/** Writes a request for changes: what the person says about the whole, then each comment with the line it is about. */
+export function requestText(about: string, comments: DraftComment[]): string {
+  const places = [...comments].sort((a, b) => a.path.localeCompare(b.path) || a.line - b.line);
+  const parts = places.map(({ quote, text, ...place }) => {
+    const cut = quote.length > maxQuote ? `${quote.slice(0, maxQuote).toWellFormed()}…` : quote;
+    return `### ${placeOf(place)}\n> ${revealHidden(cut)}\n\n${text.trim()}`;
+  });
+  return [about.trim(), ...parts].filter((part) => part !== '').join('\n\n');
+}

@@ -1,0 +1,91 @@
+import { Button } from '@primer/react';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from 'react-router';
+import type { TimelineEntry } from '../../api.ts';
+import { Markdown } from '../../display/markdown.tsx';
+import { QueryResult } from '../../display/query-result.tsx';
+import { Section } from '../../display/section.tsx';
+import { TimeAgo } from '../../display/times.tsx';
+import { timeline } from './timeline-query.ts';
+import { isQuoted, timelineText } from './timeline-texts.ts';
+
+/** Shows what happened to a task and who did it, newest first. */
+export function Timeline({ taskId }: { taskId: string }) {
+  const query = useInfiniteQuery(timeline(taskId));
+  return (
+    <Section title="Timeline">
+      <QueryResult query={query} rows={3}>
+        {(entries) => (
+          <ol className="timeline" aria-label="Timeline, newest first">
+            {entries.map((entry) => (
+              <Entry key={entry.id} entry={entry} />
+            ))}
+          </ol>
+        )}
+      </QueryResult>
+      {query.hasNextPage && (
+        <Button loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+          Show earlier
+        </Button>
+      )}
+    </Section>
+  );
+}
+
+function Entry({ entry }: { entry: TimelineEntry }) {
+  const { at, runId, text, url, handoff } = entry;
+  const { who, what } = timelineText(entry);
+  return (
+    <li>
+      <p className="wrap">
+        {who !== null && (
+          <>
+            <bdi className="strong">{who}</bdi>{' '}
+          </>
+        )}
+        {what}
+        {url !== null && (
+          <>
+            {' '}
+            <a href={url} rel="noopener nofollow" target="_blank">
+              <bdi>{text}</bdi>
+            </a>
+          </>
+        )}{' '}
+        <span className="muted">
+          <TimeAgo at={at} />
+          {runId !== null && (
+            <>
+              {' · '}
+              <Link to={`?tab=runs&run=${encodeURIComponent(runId)}`}>View log</Link>
+            </>
+          )}
+        </span>
+      </p>
+      {isQuoted(entry) && (
+        <p className="quoted wrap">
+          <bdi>{text}</bdi>
+        </p>
+      )}
+      {handoff !== null && <Handoff handoff={handoff} />}
+    </li>
+  );
+}
+
+/** Shows what a run left for later runs. */
+function Handoff({ handoff: { summary, nextSteps } }: { handoff: NonNullable<TimelineEntry['handoff']> }) {
+  return (
+    <div className="quoted">
+      <Markdown text={summary} />
+      {nextSteps.length > 0 && (
+        <ul className="bullets" aria-label="Next steps">
+          {nextSteps.map((step) => (
+            <li key={step} className="wrap">
+              {step}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

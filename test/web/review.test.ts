@@ -1,0 +1,158 @@
+import type { Locator, Page } from 'playwright-core';
+import { chromiumPath, settled } from '../../src/demo/browser.ts';
+import type { Said } from '../../src/demo/model/model.ts';
+import { inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
+import { write } from '../support/face.ts';
+import { openWorld, type World, type WorldTask } from '../support/world.ts';
+import { inspect, type Seen } from './inspect.ts';
+
+let world: World;
+let page: Page;
+let task: WorldTask;
+const script: Said[] = [];
+/** Sets what the agent of the next run writes. */
+const plays = (files: Record<string, string>) => {
+  const calls = Object.entries(files).map(([path, content]) => write(path, content));
+  script.splice(0, script.length, calls, [{ name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } }]);
+};
+
+beforeAll(async () => {
+  if (chromiumPath === undefined) return;
+  world = await openWorld(script, { settings: { SANDBOX: 'off' } });
+  plays({ 'a.txt': 'one\ntwo\nthree\n', 'b.txt': 'bee\n', 'c.txt': 'sea\n' });
+  const [agent] = await world.get<{ id: string }[]>(`/agents?projectId=${world.project.id}`);
+  const fields = { title: 'Write three files', owner: agent?.id };
+  const { id } = await api<{ id: string }>('POST', `/projects/${world.project.id}/tasks`, fields);
+  await api('POST', `/tasks/${id}/start`);
+  task = await world.taskIn('in_review');
+  page = await openOwner(world);
+});
+watchBrowser(() => world?.close());
+
+const api = <T>(method: string, path: string, body?: object) => world.service.api<T>(world.token, method, path, body);
+const go = async (query = '') => {
+  await page.goto(`${world.service.url}/tasks/${task.id}${query}`);
+  await settled(page);
+};
+const file = (path: string) => page.getByRole('region', { name: path, exact: true });
+const button = (name: string, within: Page | Locator = page) => within.getByRole('button', { name, exact: true });
+const bar = () => page.getByRole('region', { name: 'Review', exact: true });
+
+/** Comments on a line with the pointer. */
+async function comment(path: string, line: number, text: string): Promise<void> {
+  await button(`Comment on line ${line}`, file(path)).click();
+  const editor = page.getByLabel(`Comment on ${path}:${line}`, { exact: true });
+  await editor.fill(text);
+  await button('Done', file(path)).click();
+  await editor.waitFor({ state: 'detached' });
+}
+
+/** Expects the page to have no problem in either theme, wide and narrow. */
+async function isSound(name: string): Promise<void> {
+  const seen: Seen = { violations: [], tooWide: [], alive: [] };
+  for (const [colorScheme, width] of [
+    ['dark', 390],
+    ['light', 1280],
+  ] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.setViewportSize({ width, height: 800 });
+    await settled(page);
+    await inspect(page, `${name}, ${colorScheme}`, seen, true);
+  }
+  expect(seen).toEqual({ violations: [], tooWide: [], alive: [] });
+}
+
+inBrowser('comments on lines survive a reload and are sent as one request for changes', async () => {
+  await go('?tab=diff');
+  await comment('a.txt', 2, 'Call it deux.');
+  await comment('b.txt', 1, 'Not this.');
+  // The lines are reached with the keyboard too.
+  await button('Comment on line 1', file('a.txt')).focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('Call it trois.');
+  await isSound('a comment being written');
+  await page.keyboard.press('Escape');
+  expect(await page.evaluate('document.activeElement?.ariaLabel')).toBe('Comment on line 3');
+  await bar().getByText('3 comments, not sent yet').waitFor();
+  await page.reload();
+  await button('Delete comment on b.txt:1').click();
+  await isSound('comments');
+  await button('Request changes with 2 comments', bar()).click();
+  const dialog = page.getByRole('dialog', { name: 'Request changes' });
+  await dialog.getByLabel('What should change?').fill('Please in French.');
+  plays({ 'a.txt': 'one\ndeux\ntrois\n' });
+  await button('Request changes', dialog).click();
+  await dialog.waitFor({ state: 'detached' });
+  await world.taskIn('in_review');
+  const asked = JSON.stringify(world.model.requests.at(-1)?.messages);
+  const request = 'Please in French.\n\n### a.txt:2\n> two\n\nCall it deux.\n\n### a.txt:3\n> three\n\nCall it trois.';
+  expect(asked).toContain(JSON.stringify(request).slice(1, -1));
+  await go('?tab=diff');
+  await bar().getByText('0 of 3 files viewed').waitFor();
+  expect(
+    await bar()
+      .getByText(/not sent yet/)
+      .count(),
+  ).toBe(0);
+});
+
+inBrowser('a viewed file stays viewed until its diff changes', async () => {
+  await go('?tab=diff');
+  for (const path of ['a.txt', 'b.txt']) await file(path).getByLabel('Viewed').check();
+  await bar().getByText('2 of 3 files viewed').waitFor();
+  expect(await file('a.txt').getByRole('region', { name: 'Lines of a.txt' }).count()).toBe(0);
+  await isSound('viewed files');
+  plays({ 'a.txt': 'one\ndeux\ntroisième\n' });
+  await api('POST', `/tasks/${task.id}/revise`, { text: 'Count correctly.' });
+  await world.taskIn('in_review');
+  await go('?tab=diff');
+  await bar().getByText('1 of 3 files viewed').waitFor();
+  expect(await file('b.txt').getByLabel('Viewed').isChecked()).toBe(true);
+  await file('a.txt').getByText('troisième').waitFor();
+});
+
+inBrowser('a merge is explained before it happens, and the timeline says who did what', async () => {
+  const day = new Date().toISOString().slice(0, 10);
+  const base = `/projects/${world.project.id}`;
+  const sprint = await api<{ id: string }>('POST', `${base}/sprints`, { name: 'S', startDate: day, endDate: day });
+  await api('POST', `/sprints/${sprint.id}/start`);
+  const next = { title: 'Translate them', owner: task.owner, dependsOn: [task.id], sprintId: sprint.id };
+  // What GitHub said about a commit is kept for a while, so no page may ask about this one too early.
+  await page.goto('about:blank');
+  plays({ 'a.txt': 'un\ndeux\ntrois\n' });
+  await api('POST', `/tasks/${task.id}/revise`, { text: 'All of it.' });
+  await world.taskIn('in_review');
+  await api('POST', `${base}/tasks`, next);
+  const [pull] = await world.sql<{ headSha: string; number: number }>(
+    `select head_sha as "headSha", number from pull_requests where task_id = $1`,
+    [task.id],
+  );
+  const mona = world.github.as('mona');
+  const check = { name: 'build', head_sha: pull?.headSha, status: 'in_progress' };
+  await mona('POST', '/repos/mona/sample/check-runs', check);
+  await mona('POST', `/repos/mona/sample/pulls/${pull?.number}/reviews`, { event: 'APPROVE' });
+  await go();
+  const readiness = page.getByRole('region', { name: 'Merge readiness' });
+  const name = `sample #${pull?.number}`;
+  await readiness.getByText(`1 check of ${name} not finished: build.`).waitFor();
+  await readiness.getByText('No conflicts · mona approved', { exact: false }).waitFor();
+  await isSound('a task in review');
+  await button('Merge').click();
+  const dialog = page.getByRole('alertdialog', { name: `Merge ${name}?` });
+  const steps = dialog.getByRole('list', { name: 'What will happen' }).getByRole('listitem');
+  await steps.first().waitFor();
+  expect(await steps.allTextContents()).toEqual([
+    `Squash and merge ${name} into main.`,
+    'The task is done.',
+    '“Translate them” starts, because it depends on this task.',
+  ]);
+  await isSound('the merge dialog');
+  await button('Merge anyway', dialog).click();
+  await page.getByText('Nothing is left to do.', { exact: false }).waitFor();
+  expect(await page.locator('button[data-variant=primary]').count()).toBe(0);
+  const entries = page.getByRole('list', { name: 'Timeline, newest first' }).getByRole('listitem');
+  for (const text of [/^mona merged the pull requests/, /^mona requested changes.*Please in French\./, /^mona created/])
+    await entries.filter({ hasText: text }).first().waitFor();
+});

@@ -1,0 +1,126 @@
+import type { MergeReadiness, Run, Task, TimelineEntry } from '../../../src/web/api.ts';
+import { effortText } from '../../../src/web/tasks/header/effort.ts';
+import { taskState } from '../../../src/web/tasks/header/task-state.ts';
+import { checkCounts, mergeSteps, mergeTitle, reviewText } from '../../../src/web/tasks/merging/merge-texts.ts';
+import { isQuoted, timelineText } from '../../../src/web/tasks/timeline/timeline-texts.ts';
+
+const failure = { category: 'checks', message: 'the checks fail', retryable: true } as const;
+const prUrl = 'https://github.com/o/r/pull/1';
+const attention: Task['attention'] = {
+  id: 'wait_1',
+  reason: 'plan',
+  text: '',
+  options: [],
+  since: '2026-01-05T10:00:00.000Z',
+};
+const around = { openDependencies: 0, subtasks: 0, openSubtasks: 0 };
+
+const task = (changes: Partial<Task>) =>
+  ({ status: 'ready', owner: 'agent_1', failure: null, attention: null, prUrl: null, runCount: 0, ...changes }) as Task;
+
+test.each<[Partial<Task>, string | null, string[], string[]]>([
+  [{}, 'start', [], ['to_backlog', 'to_done']],
+  [{ owner: null }, 'assign', [], ['to_backlog', 'to_done']],
+  [{ failure }, 'retry', ['start'], ['to_backlog', 'to_done']],
+  [{ status: 'in_progress' }, null, ['cancel'], []],
+  [{ status: 'in_progress', attention }, null, ['cancel'], []],
+  [{ status: 'in_review', prUrl }, 'merge', ['revise'], ['to_done']],
+  [{ status: 'in_review', prUrl, failure }, 'retry', ['merge', 'revise'], ['to_done']],
+  [{ status: 'in_review' }, null, ['revise'], ['to_done']],
+  [{ status: 'waiting_on_subtasks' }, null, [], []],
+  [{ status: 'done', prUrl }, null, [], ['to_ready']],
+])('a task that is %j has the main button %s', (changes, primary, others, rare) => {
+  const state = taskState(task(changes), around);
+  expect(state).toMatchObject({ primary, others, rare });
+  expect(state.sentence).toMatch(/^[A-Z].*\.$/);
+});
+
+test('a failed task says what Retry and Start do; another one does not', () => {
+  expect(taskState(task({ failure }), around).hints.map((hint) => hint.split(' ')[0])).toEqual(['Retry', 'Start']);
+  expect(taskState(task({}), around).hints).toEqual([]);
+});
+
+test('a task that waits for others says so and cannot be started', () => {
+  const held = taskState(task({}), { ...around, openDependencies: 2 });
+  expect(held.primary).toBeNull();
+  expect(held.sentence).toBe('It can start when the 2 tasks that it depends on are done.');
+  const parent = taskState(task({ status: 'waiting_on_subtasks' }), { ...around, subtasks: 3, openSubtasks: 2 });
+  expect(parent.sentence).toBe('It goes on when its subtasks are done: 1 of 3 are.');
+});
+
+test('the effort of a task is that of its ended runs', () => {
+  const run = (from: string | null, to: string | null, costUsd: number | null) =>
+    ({ startedAt: from && `2026-01-05T10:${from}Z`, finishedAt: to && `2026-01-05T10:${to}Z`, costUsd }) as Run;
+  expect(effortText([])).toBeUndefined();
+  expect(effortText([run('00:00', null, 1)])).toBeUndefined();
+  expect(effortText([run('00:00', '01:10', 0.5), run('02:00', '05:00', null), run(null, '06:00', 0.25)])).toBe(
+    '3 runs · 4 min 10 s · $0.75',
+  );
+  expect(effortText([run('00:00', '00:03', null)])).toBe('1 run · 3 s · cost unknown');
+});
+
+const pull = { repositoryName: 'sample', prNumber: 5, baseBranch: 'main', method: 'squash' };
+const readiness = (changes: object) =>
+  ({ pullRequests: [pull], runChecks: [], dependents: [], problems: [], ...changes }) as unknown as MergeReadiness;
+
+test('the dialog says which pull requests are merged how, and which tasks start then', () => {
+  expect(mergeTitle(readiness({}))).toBe('Merge sample #5?');
+  expect(mergeSteps(readiness({}))).toEqual(['Squash and merge sample #5 into main.', 'The task is done.']);
+  const two = readiness({
+    pullRequests: [pull, { ...pull, repositoryName: 'docs', baseBranch: null, method: null }],
+    dependents: [
+      { title: 'Next', starts: true },
+      { title: 'Later', starts: false },
+    ],
+  });
+  expect(mergeTitle(two)).toBe('Merge 2 pull requests?');
+  expect(mergeSteps(two)).toEqual([
+    'Squash and merge sample #5 into main.',
+    'Merge docs #5.',
+    'The task is done.',
+    '“Next” starts, because it depends on this task.',
+    '1 other task no longer waits for it.',
+  ]);
+});
+
+test('checks are counted and reviews summed up', () => {
+  const checks = (['passed', 'failed', 'passed', 'running'] as const).map((outcome) => ({ outcome }));
+  expect(checkCounts(checks)).toBe('1 failed, 1 running, 2 passed');
+  expect(reviewText([])).toBe('No reviews yet');
+  expect(
+    reviewText([
+      { login: 'ada', state: 'approved' },
+      { login: 'bob', state: 'changes_requested' },
+    ]),
+  ).toBe('bob requested changes · ada approved');
+});
+
+const entry = (changes: Partial<TimelineEntry>) =>
+  ({ actor: null, agent: null, text: '', changes: {}, ...changes }) as TimelineEntry;
+const mona = { id: 'user_1', login: 'mona' };
+
+test.each<[Partial<TimelineEntry>, string]>([
+  [{ type: 'created', actor: mona }, 'mona created the task'],
+  [{ type: 'created' }, 'The task was created'],
+  [{ type: 'approve', actor: mona, changes: { attention: ['plan', null] } }, 'mona approved the plan'],
+  [{ type: 'approve', actor: mona, changes: { attention: ['push', null] } }, 'mona approved the change'],
+  [{ type: 'rewind', actor: mona, changes: { rewoundTo: [null, 'turn 3 of run_x'] } }, 'mona went back to turn 3'],
+  [{ type: 'update', actor: mona, changes: { status: ['ready', 'done'] } }, 'mona moved the task to Done'],
+  [
+    { type: 'update', actor: mona, changes: { title: ['a', 'b'], dependsOn: [0, 1] } },
+    'mona changed the title, dependencies',
+  ],
+  [{ type: 'run_failed', agent: 'Developer' }, 'Developer failed'],
+  [{ type: 'pushed', agent: 'Developer', text: 'abc1234' }, 'Developer pushed abc1234'],
+  [{ type: 'pull_merged', text: 'sample #5' }, 'Pull request merged:'],
+  [{ type: 'finish' }, 'The task is done'],
+  [{ type: 'something_new', actor: mona }, 'mona Something new'],
+])('the timeline shows %j', (changes, expected) => {
+  const { who, what } = timelineText(entry(changes));
+  expect([who, what].filter((part) => part !== null).join(' ')).toBe(expected);
+});
+
+test('what somebody said is quoted; a commit or a pull request is part of the sentence', () => {
+  const quoted = (type: string, text: string) => isQuoted(entry({ type, text }));
+  expect([quoted('answer', 'Tabs.'), quoted('answer', ''), quoted('pushed', 'abc')]).toEqual([true, false, false]);
+});
