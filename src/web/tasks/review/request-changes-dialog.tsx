@@ -9,7 +9,7 @@ import { useReview } from './stored-review.ts';
 
 /**
  * Asks what should change, and adds the comments on the diff that are not sent yet. They are kept until the request is
- * accepted, and so is the text.
+ * accepted; so is the text, because the dialog stays open until then.
  */
 export function RequestChangesDialog(props: {
   task: Task;
@@ -19,11 +19,11 @@ export function RequestChangesDialog(props: {
 }) {
   const { task, onSubmit, onClose } = props;
   const [review, changeReview] = useReview(task.id);
-  const draft = useDraft(`Request changes ${task.id}`, '');
+  const about = useDraft(`Request changes ${task.id}`, '');
   const [wasSubmitted, setSubmitted] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const comments = writtenComments(review);
-  const text = requestText(draft.value, comments);
+  const text = requestText(about.value, comments);
   const problem = problemOf(text);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
@@ -32,8 +32,8 @@ export function RequestChangesDialog(props: {
     setBusy(true);
     try {
       await onSubmit(text);
+      about.clear();
       changeReview((before) => comments.reduce((left, { id }) => withoutComment(left, id), before));
-      draft.clear();
       onClose();
     } catch {
       setBusy(false);
@@ -48,8 +48,8 @@ export function RequestChangesDialog(props: {
             block
             resize="vertical"
             maxLength={maxRequest}
-            value={draft.value}
-            onChange={(event) => draft.set(event.target.value)}
+            value={about.value}
+            onChange={(event) => about.set(event.target.value)}
             onKeyDown={submitOnCtrlEnter}
           />
         </FormControl>
