@@ -1,5 +1,5 @@
+import { egressPort } from '../domain/settings/egress-port.ts';
 import { proxyVariables } from '../egress/variables.ts';
-import { egressPort } from '../sandbox/machine/network.ts';
 import type { Confinement, Machine, MachineSettings } from '../sandbox/sandbox.ts';
 import type { Room } from './room.ts';
 

@@ -96,6 +96,7 @@ test.each([
   ['env: { A: x }\nsecrets: [A]', 'line 1: env.A: must not have the name of a secret'],
   ['secrets: [npm_token]', expect.stringMatching(/^line 1: secrets.0: must be the name of an environment secret/)],
   ['secrets: HTTP_PROXY', 'line 1: secrets: must not be a variable that the sandbox sets'],
+  ['services: [{ run: squid, port: 3128 }]', "line 1: services.0.port: must not be 3128, the port of Deckhand's proxy"],
   ['services: [{ port: 1 }]', 'line 1: services.0.run: must be text, not nothing; put it in quotation marks'],
   ['services: { run: x, port: 70000 }', 'line 1: services.port: must be a port from 1 to 65535'],
   ['services: [{ run: x, prot: 1 }]', 'line 1: there is no key "services.prot"; did you mean "services.port"?'],

@@ -1,5 +1,6 @@
 // The keys of .deckhand.yml that describe the environment of a run.
 import { z } from 'zod';
+import { egressPort } from '../../domain/settings/egress-port.ts';
 import { isTakenVariable, secretName } from '../../domain/settings/environment-secret.ts';
 import { problemWithPattern } from './patterns.ts';
 import { kindOf, listed, path, text } from './values.ts';
@@ -78,6 +79,7 @@ const service = z.strictObject(
       .int({ error: ({ input }) => `must be a port from 1 to 65535, not ${kindOf(input)}` })
       .min(1, 'must be a port from 1 to 65535')
       .max(65_535, 'must be a port from 1 to 65535')
+      .refine((given) => given !== egressPort, { error: `must not be ${egressPort}, the port of Deckhand's proxy` })
       .optional(),
   },
   { error: ({ input }) => `must be a command or { run, port }, not ${kindOf(input)}` },

@@ -1,12 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { RunFailed } from '../../domain/run.ts';
+import { egressPort } from '../../domain/settings/egress-port.ts';
 import { holderLayout, hostFolder, type SandboxParts, socketInside } from '../layout.ts';
 import { type SandboxedProcess, startSandboxed } from '../sandboxed-process.ts';
 import { nodeInside } from './system.ts';
-
-/** The port on the 127.0.0.1 of a machine where its relay accepts connections for the egress proxy. */
-export const egressPort = 3128;
 
 /** Far longer than a program takes to start on a busy machine. */
 const startMs = 30_000;
