@@ -15,7 +15,7 @@ const write = (path: string, content: string | Buffer = '') => {
 };
 const oddName = Buffer.concat([Buffer.from(`${root}/work/`), Buffer.of(0xff)]);
 
-const value = 'npm_s3cret/value with+spaces';
+const value = 'npm_s3cret/value with+"spaces"!';
 const secrets = [
   { name: 'OTHER', value: 'never written anywhere' },
   { name: 'NPM_TOKEN', value },
@@ -27,6 +27,17 @@ test.each<[string, () => void]>([
   ['in base64, at any offset', () => write('work/file', `Basic ${base64}`)],
   ['in base64 over several lines', () => write('work/file', base64.replace(/(.{20})/g, '$1\n'))],
   ['in hex', () => write('work/file', Buffer.from(value).toString('hex').toUpperCase())],
+  ['in a URL', () => write('work/file', `https://user:${encodeURIComponent(value)}@registry.example.org/`)],
+  [
+    'in a URL with lower-case codes',
+    () =>
+      write(
+        'work/file',
+        encodeURIComponent(value).replace(/%../g, (code) => code.toLowerCase()),
+      ),
+  ],
+  ['in a form', () => write('work/file', String(new URLSearchParams({ a: value })))],
+  ['in JSON', () => write('work/file', JSON.stringify({ value }))],
   ['in UTF-16', () => write('work/file', Buffer.from(value, 'utf16le'))],
   ['across the border of two portions', () => write('work/file', `${'x'.repeat(262_144 - 10)}${value}`)],
   ['in the name of a folder', () => write(`work/${base64.replaceAll('/', '_')}/x`)],

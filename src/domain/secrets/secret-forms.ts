@@ -6,7 +6,10 @@ export function formsOf(secrets: string[]): string[] {
   return [...new Set(secrets.filter((secret) => secret.length >= minSecretLength).flatMap(formsOfOne))];
 }
 
-/** Returns a secret as it is, in hex, and in base64 and base64url at each of the three possible offsets. */
+/**
+ * Returns a secret as it is, as part of a URL and of JSON, in hex, and in base64 and base64url at each of the three
+ * possible offsets.
+ */
 function formsOfOne(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const shifted = [0, 1, 2].map((offset) => {
@@ -18,5 +21,16 @@ function formsOfOne(secret: string): string[] {
   });
   const url = shifted.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
   const hex = bytes.toString('hex');
-  return [secret, ...shifted, ...url, hex, hex.toUpperCase()];
+  return [secret, ...escaped(secret), ...shifted, ...url, hex, hex.toUpperCase()];
+}
+
+/** Package managers store a password in the URL of a registry, and keys of several lines in JSON. */
+function escaped(secret: string): string[] {
+  const json = JSON.stringify(secret).slice(1, -1);
+  // encodeURIComponent refuses half of a surrogate pair. Some encoders escape more characters than others.
+  const url = encodeURIComponent(secret.toWellFormed());
+  const strict = url.replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+  const urls = [url, strict, url.replaceAll('%2F', '/')].flatMap((each) => [each, each.replaceAll('%20', '+')]);
+  const lower = urls.map((each) => each.replace(/%../g, (code) => code.toLowerCase()));
+  return [json, json.replaceAll('/', '\\/'), ...urls, ...lower];
 }
