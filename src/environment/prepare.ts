@@ -14,7 +14,7 @@ import { moveInto } from './keep/move-into.ts';
 import { planSetup, type SetupPlan } from './plan-setup.ts';
 import type { CommandResult, Room } from './room.ts';
 import { revealSecrets } from './secrets/operations.ts';
-import { failureText, moveResults, setUp } from './set-up.ts';
+import { failureText, setUp } from './set-up.ts';
 
 /** The environment of a repository for one run. */
 export interface Environment {
@@ -108,16 +108,19 @@ async function makeReady(room: Room, plan: SetupPlan, files: EnvironmentFiles, i
   const { commands, refused } = made;
   if (made.failed.length > 0) return { how: 'failed', commands, refused };
   const seconds = (performance.now() - began) / 1000;
-  // The checks of this run get it from the archive too.
   const packed = await files
-    .keep(made.names, room.signal)
+    .pack(made.names, room.signal)
     .catch((error) => failed(room, 'what set-up made could not be packed', error));
+  // This run gets it from the archive too. So it has what later runs have, without extended attributes, in which no
+  // secret is searched for, and only an archive that can be unpacked is kept.
+  await files
+    .stage(packed, room.signal)
+    .catch((error) => failed(room, 'what set-up made could not be unpacked', error));
   await keep(room, plan.key, files.archive, { ...packed, seconds });
-  await files.stageMade(made.names);
   return { how: 'set up', commands, refused };
 }
 
-/** Unpacks what an earlier set-up made. Returns false if there is nothing, or if it was damaged. */
+/** Unpacks what an earlier set-up made. Returns false if there is nothing, or if it cannot be used. */
 async function restore(room: Room, plan: SetupPlan, files: EnvironmentFiles): Promise<boolean> {
   const { app, signal } = room;
   const store = keptStore(app.keptDir);
@@ -127,10 +130,12 @@ async function restore(room: Room, plan: SetupPlan, files: EnvironmentFiles): Pr
     await files.stage(kept, signal);
     return true;
   } catch (error) {
-    if (!(error instanceof DamagedArchive)) return failed(room, 'the kept environment could not be unpacked', error);
-    app.log.warn({ err: error, key: plan.key }, 'a kept environment was damaged');
-    await room.note('setup', `the kept environment is damaged (${error.message}); setting up again`);
-    await store.remove(plan.key);
+    if (isDiskFull(error)) return failed(room, 'the kept environment could not be unpacked', error);
+    signal.throwIfAborted();
+    app.log.warn({ err: error, key: plan.key }, 'a kept environment could not be used');
+    const why = error instanceof DamagedArchive ? error.message : 'it cannot be unpacked';
+    await room.note('setup', `the kept environment is damaged (${why}); setting up again`);
+    await store.remove(plan.key).catch((err) => app.log.warn({ err }, 'a damaged environment could not be removed'));
     await files.clear();
     return false;
   }
@@ -151,10 +156,15 @@ async function keep({ app, signal, note }: Room, key: string, archive: string, k
 /** Fails the run because of an error with the files of its environment. */
 function failed({ signal }: Room, what: string, error: unknown): never {
   signal.throwIfAborted();
-  const { code, message } = error as NodeJS.ErrnoException;
-  const isFull = code === 'ENOSPC' || code === 'EDQUOT';
-  const why = isFull ? "the worker's disk is full; free some space there or lower ENVIRONMENT_CACHE_GB" : message;
+  const why = isDiskFull(error)
+    ? "the worker's disk is full; free some space there or lower ENVIRONMENT_CACHE_GB"
+    : (error as Error).message;
   throw new RunFailed('setup', `${what}: ${why}`);
+}
+
+function isDiskFull(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
 /** Deletes the least recently used results. Images get at most half of the space, so that results keep the rest. */
@@ -199,15 +209,11 @@ async function openFiles(app: App) {
       await removeTree(archive);
       await removeTree(staged);
     },
-    keep: async (names: string[], signal: AbortSignal) => {
-      packed = await pack(making, names, archive, signal);
-      return packed;
-    },
-    stageMade: async (names: string[]) => {
-      await mkdir(staged, { mode: 0o700 });
-      await moveResults(making, names, staged);
+    /** Packs these results of set-up, and removes everything that it made. */
+    pack: async (names: string[], signal: AbortSignal) => {
+      const made = await pack(making, names, archive, signal);
       await removeTree(making);
-      isStaged = true;
+      return made;
     },
     /** One place after the other, because all of them are filled from the same staged files. */
     placeInto: (workTree: string, confinement: Pick<Confinement, 'own'>, signal: AbortSignal): Promise<void> => {

@@ -1,10 +1,11 @@
-import { mkdir, rename } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { RunFailed } from '../domain/run.ts';
 import type { Checkout } from '../git/engine.ts';
 import { UnfitWorkTree } from '../git/work-tree/unfit-work-tree.ts';
 import type { Machine } from '../sandbox/sandbox.ts';
 import { openEquipped, type RefusedHost } from './equipment.ts';
+import { tooLongPath } from './keep/archive.ts';
 import { findSecret } from './keep/find-secret.ts';
 import { makeReadable } from './keep/readable.ts';
 import type { SetupPlan } from './plan-setup.ts';
@@ -104,19 +105,13 @@ export function failureText({ command, exitCode, output }: CommandResult): strin
 }
 
 async function assertNoSecret(folder: string, names: string[], plan: SetupPlan): Promise<void> {
-  const found = await findSecret(folder, names, plan.secrets);
+  const found = await findSecret(folder, names, plan.secrets).catch((error) => {
+    throw error.code === 'ENAMETOOLONG' ? new RunFailed('setup', tooLongPath) : error;
+  });
   if (found === undefined) return;
   const file = found.path.replace(/^work\.home/, '~').replace(/^work\//, '');
   throw new RunFailed(
     'setup',
     `set-up left the value of the secret ${found.name} in ${file}, where the agent could read it; remove the file at the end of set-up, or write only a reference such as \${${found.name}} into it`,
   );
-}
-
-/** Moves the named results of a set-up into another folder on the same disk, under the same names. */
-export async function moveResults(from: string, names: string[], to: string): Promise<void> {
-  for (const name of names) {
-    await mkdir(dirname(join(to, name)), { recursive: true });
-    await rename(join(from, name), join(to, name));
-  }
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLiveLog } from '../../src/environment/live-log.ts';
 import { runCommands } from '../../src/environment/run-commands.ts';
+import { setSecret } from '../../src/environment/secrets/operations.ts';
 import { failureText } from '../../src/environment/set-up.ts';
 import { untilNoneHas } from '../support/machine/processes.ts';
 import { failsWith, openStage, type Scene, type Stage } from './stage.ts';
@@ -63,6 +64,20 @@ test('a set-up that hangs is stopped, with its output', async () => {
   ]);
   expect(scene.log.at(-1)).toMatch(/: stopped after 5 s, \d+ s$/);
   await untilNoneHas(mark);
+});
+
+test.each([
+  ['', {}],
+  [', also when it had a secret', { secrets: ['NPM_TOKEN'] }],
+])('a set-up that nests its folders too deeply is told so, and nothing is kept%s', async (_what, more) => {
+  await setSecret(stage.app, scene.projectId, 'NPM_TOKEN', 'canary of the set-up');
+  const [before, folders] = [stage.kept(), readdirSync(stage.app.workDir).sort()];
+  const nest = 'mkdir deps && cd deps && for i in $(seq 50); do mkdir $(printf %0100d $i) && cd -P 0* || exit; done';
+  await expect(scene.prepare({ setup: [nest], ...more })).rejects.toMatchObject(
+    failsWith(/^(what set-up made could not be unpacked: )?set-up made a path that is longer than the system allows/),
+  );
+  expect(stage.kept()).toBe(before);
+  expect(readdirSync(stage.app.workDir).sort()).toEqual(folders);
 });
 
 test('a set-up that floods the log fills neither the log nor the memory', async () => {

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addRefused, refusedText } from '../../src/environment/equipment.ts';
 import { prepareEnvironment } from '../../src/environment/prepare.ts';
@@ -20,7 +21,7 @@ afterEach(() => scene.end());
 const text = (path: string) => readFileSync(path, 'utf8');
 
 const setup = [
-  'mkdir deps && date +%N > deps/made && cp README.md deps/copy && ln -s made deps/link && chmod 600 deps/copy',
+  'mkdir deps && date +%N > deps/made && cp README.md deps/copy && ln -s made deps/link && chmod 4600 deps/copy',
   'echo cached > ~/.cache-of-tool; echo out > not-ignored; echo changed > README.md; pwd; echo "mode $MODE"',
 ];
 
@@ -40,7 +41,8 @@ test('set-up runs once, from the files of the commit; what git ignores and the h
   expect(readdirSync(one)).toEqual(['deps']);
   expect(text(join(one, 'deps/copy'))).toBe(text(join(stage.host.work, 'README.md')));
   expect(text(`${one}.home/.cache-of-tool`)).toBe('cached\n');
-  expect(statSync(join(one, 'deps/copy')).mode & 0o777).toBe(0o600);
+  // This run gets what later runs get, so the bit that lets a program run as its owner is gone.
+  expect(statSync(join(one, 'deps/copy')).mode & 0o7777).toBe(0o600);
   if (process.getuid?.() === 0) expect(statSync(join(one, 'deps/copy')).uid).toBeGreaterThan(1000);
   scene.log.length = 0;
   const second = await scene.prepare(settings);
@@ -118,6 +120,14 @@ test('a kept result that was damaged is made again', async () => {
   for (const damage of [
     (file: string) => writeFileSync(file, 'x'.repeat(statSync(file).size)),
     (file: string) => truncateSync(file, 10),
+    (file: string) => rmSync(file) ?? mkdirSync(join(file, 'folder'), { recursive: true }),
+    (file: string) => {
+      const facts = file.replace(/tar\.zst$/, 'json');
+      const made = 'not an archive';
+      writeFileSync(file, made);
+      const sha256 = createHash('sha256').update(made).digest('hex');
+      writeFileSync(facts, JSON.stringify({ bytes: made.length, sha256, seconds: 1 }));
+    },
   ]) {
     const { plan } = await scene.prepare(settings);
     damage(join(stage.app.keptDir, `${plan.key}.tar.zst`));

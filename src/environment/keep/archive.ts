@@ -62,6 +62,9 @@ export async function unpack(archive: string, { sha256 }: Packed, folder: string
   if (fed !== undefined && !brokenPipe.has(fed.code ?? '')) throw fed;
 }
 
+/** Characters kept of what tar says. Its first line names a path, which may be longer than the system's limit. */
+const saidChars = 20_000;
+
 function tar(args: string[], signal: AbortSignal): ChildProcess {
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C.UTF-8' };
   return spawn('tar', args, { env, cwd: '/', stdio: ['pipe', 'pipe', 'pipe'], signal, killSignal: 'SIGKILL' });
@@ -75,17 +78,22 @@ function outputOf({ stdout }: ChildProcess): NonNullable<ChildProcess['stdout']>
 /** What tar says when the disk is full; the last of them about a file of which it wrote only a part. */
 const fullDisk = /No space left on device|Disk quota exceeded|Wrote only \d+ of/;
 
+const longPath = /File name too long/;
+/** Why nothing is kept of a set-up whose folders are nested too deeply for other programs. */
+export const tooLongPath = 'set-up made a path that is longer than the system allows (4,096 bytes)';
+
 /** Resolves when tar has succeeded. @throws Error with the code `ENOSPC` when the disk is full */
 function endOf(child: ChildProcess): Promise<void> {
   let said = '';
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-    said = (said + chunk).slice(0, 2000);
+    said = (said + chunk).slice(0, saidChars);
   });
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, by) => {
       if (code === 0) return resolve();
-      const error = new Error(`tar ended with ${by ?? code}: ${said.trim().split('\n', 1)[0]}`);
+      if (longPath.test(said)) return reject(new Error(tooLongPath));
+      const error = new Error(`tar ended with ${by ?? code}: ${(said.trim().split('\n', 1)[0] ?? '').slice(0, 500)}`);
       reject(fullDisk.test(said) ? Object.assign(error, { code: 'ENOSPC' }) : error);
     });
   });

@@ -30,8 +30,7 @@ export function keptStore(folder: string): KeptStore {
   const archiveOf = (key: string) => join(folder, `${key}${archiveEnding}`);
   const factsOf = (key: string) => join(folder, `${key}${factsEnding}`);
   const remove = async (key: string) => {
-    await rm(factsOf(key), { force: true });
-    await rm(archiveOf(key), { force: true });
+    for (const path of [factsOf(key), archiveOf(key)]) await rm(path, { force: true, recursive: true });
   };
   return {
     remove,
@@ -40,7 +39,7 @@ export function keptStore(folder: string): KeptStore {
       if (text === undefined) return undefined;
       const kept = parse(text);
       const size = await stat(archiveOf(key)).then(
-        (stats) => stats.size,
+        (stats) => (stats.isFile() ? stats.size : undefined),
         () => undefined,
       );
       if (kept === undefined || size !== kept.bytes) {
@@ -57,7 +56,7 @@ export function keptStore(folder: string): KeptStore {
       try {
         await linkOrCopy(archive, unfinished);
         await writeFile(`${unfinished}${factsEnding}`, JSON.stringify(kept), { mode: 0o600 });
-        await rm(factsOf(key), { force: true });
+        await remove(key);
         await rename(unfinished, archiveOf(key));
         await rename(`${unfinished}${factsEnding}`, factsOf(key));
       } finally {
