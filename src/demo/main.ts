@@ -24,9 +24,11 @@ async function setStage(): Promise<Stage> {
   ends.push(model.close);
   const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-demo-'));
   ends.push(() => rm(dataDir, { recursive: true, force: true }));
-  const service = await startService(demoSettings({ github, model, port: await freePort(3000), dataDir }));
+  const settings = demoSettings({ github, model, port: await freePort(3000), dataDir });
+  // Before the service starts, because it creates labels at its start, which GitHub reports.
+  github.deliverTo(webhookUrl(settings.BASE_URL));
+  const service = await startService(settings);
   ends.push(() => service.stop());
-  github.deliverTo(webhookUrl(service.url));
   say(`the real service at ${service.url}`);
   const token = await service.token('mona');
   const project = await until(

@@ -100,9 +100,10 @@ try {
   ends.push(model.close);
   const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-screenshots-'));
   ends.push(() => rm(dataDir, { recursive: true, force: true }));
-  const service = await startService(demoSettings({ github, model, port: await freePort(), dataDir }));
+  const settings = demoSettings({ github, model, port: await freePort(), dataDir });
+  github.deliverTo(webhookUrl(settings.BASE_URL));
+  const service = await startService(settings);
   ends.push(() => service.stop());
-  github.deliverTo(webhookUrl(service.url));
   const pages = pagesOf(await fillProject(service, await service.token('mona')));
   const browser = await launchBrowser();
   ends.push(() => browser.close());

@@ -13,7 +13,7 @@ export function demoSettings(given: {
   model: ScriptedModel;
   port: number;
   dataDir: string;
-}): Record<string, string> {
+}): Record<string, string> & { BASE_URL: string } {
   return {
     PORT: String(given.port),
     BASE_URL: `http://localhost:${given.port}`,

@@ -7,6 +7,7 @@ import { type DemoGitHub, startGitHub } from '../../src/demo/github/github.ts';
 import { type Script, type ScriptedModel, startModel } from '../../src/demo/model/model.ts';
 import { type RunningService, startService, until } from '../../src/demo/real-service.ts';
 import { demoSettings, freePort } from '../../src/demo/settings.ts';
+import { webhookUrl } from '../../src/github/app/webhook-address.ts';
 import { createTestDatabase } from './database.ts';
 import { type OnCommit, startPostgresProxy } from './stand-ins/postgres-proxy.ts';
 
@@ -75,8 +76,9 @@ export async function openWorld(
     MIRROR_INTERVAL_MS: '0',
     ...options.settings,
   };
+  // Before the service starts, because it creates labels at its start, which GitHub reports.
+  github.deliverTo(webhookUrl(settings.BASE_URL));
   let service = await startService(settings);
-  github.deliverTo(`${service.url}/api/github/webhooks`);
   const token = await tokenBySignIn(service, github, 'mona');
   const get = <T>(path: string) => service.api<T>(token, 'GET', path);
   const project = await until('the project', async () => (await get<{ id: string }[]>('/projects'))[0]);
