@@ -23,19 +23,9 @@ const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } 
 
 let world: World;
 let script: Said[] = [];
-/** How to fail the commit that tells the agent of a rewound run. The service is killed at the same moment. */
-let fault: 'refused' | 'lost' | undefined;
 
 beforeAll(async () => {
-  world = await openWorld((_request, turn) => script[Math.min(turn, script.length - 1)] ?? 'Done.', {
-    onCommit: (statements) => {
-      const due = statements.some((text) => text.includes('update run_turns set messages')) ? fault : undefined;
-      if (due === undefined) return undefined;
-      fault = undefined;
-      world.service.process.kill('SIGKILL');
-      return due;
-    },
-  });
+  world = await openWorld((_request, turn) => script[Math.min(turn, script.length - 1)] ?? 'Done.');
 });
 afterAll(() => world.close());
 
@@ -120,28 +110,4 @@ test('by comment, after a person pushed: their commit stays in the branch, and n
   await until('the refusal', async () =>
     (await world.comments(number)).some(({ body }) => body.includes('so there is no turn 99')),
   );
-});
-
-test.each([
-  'refused',
-  'lost',
-] as const)('killed while it goes back, its commit %s, a run tells its agent once', async (how) => {
-  script = [[write(`${how}.txt`, 'one\n')], [write(`${how}.txt`, 'two\n')], [finish]];
-  const number = await world.issue('/agent start');
-  const task = await settled(number, 1);
-  const [first] = await runsOf(task);
-  script = ['', [write('new.txt', 'x\n')], [finish]];
-  fault = how;
-  await rewind(task, first?.id ?? '', 1, 'Once only.');
-  await until('the kill', async () => fault === undefined && world.service.process.signalCode !== null);
-  await world.kill();
-  await world.restart();
-  const done = await settled(number, 2);
-  expect(done.failure).toBeNull();
-  expect((await runsOf(task)).map(({ kind, status }) => [kind, status])).toEqual([
-    ['rewind', 'succeeded'],
-    ['start', 'succeeded'],
-  ]);
-  expect(JSON.stringify(world.model.requests.at(-1)?.messages).split('Once only.')).toHaveLength(2);
-  expect([on(done.branchName, `${how}.txt`), on(done.branchName, 'new.txt')]).toEqual(['one', 'x']);
 });

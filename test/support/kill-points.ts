@@ -1,0 +1,237 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { basename, join } from 'node:path';
+import type { Script } from '../../src/demo/model/model.ts';
+import { until } from '../../src/demo/real-service.ts';
+import { commandsIn } from './machine/processes.ts';
+import { isThorough } from './thorough.ts';
+import { openWorld, type World } from './world.ts';
+
+/** A service that is killed in a test. */
+export interface Killable {
+  world: World;
+  /** Calls the service. If it was killed, which may also happen after the run, restarts it first. */
+  get<T>(path: string): Promise<T>;
+  /** Sends a request that may fail, because the service is killed or has carried it out already. */
+  tryPost(path: string, body: object): Promise<void>;
+}
+
+/** What is played again and again, each time with another fault. */
+interface Game<Played> {
+  script: Script;
+  prepare(world: World): Promise<void>;
+  /** Plays once. The points are the calls and commits after `begin`. */
+  play(service: Killable, begin: () => void): Promise<Played>;
+  /** Expects that nothing was done twice and nothing is lost. `isFaulty` says whether a fault was injected. */
+  expectOneOfEach(service: Killable, played: Played, isFaulty: boolean): Promise<void>;
+  /** How often to play without a fault. The last time shows the points. */
+  rehearsals: number;
+  /** The points that occur every time. */
+  ofEveryRun: RegExp;
+  /** Chooses the cases of a run that is not thorough from those of such points. */
+  few(cases: Case[]): Case[];
+}
+
+/**
+ * A fault: the service is killed before or after a call or commit, or only the response is lost. A point is the nth call
+ * of a name, because concurrent calls have no fixed order.
+ */
+export interface Case {
+  kind: 'before' | 'after' | 'lost';
+  name: string;
+  nth: number;
+}
+
+/**
+ * Every external call and every commit is a point. A thorough run tests all of them, any other a few. `KILL_POINTS` selects
+ * the points whose name contains it, such as `lost commit`.
+ */
+const asked = process.env.KILL_POINTS;
+const tellsTimes = isThorough || asked !== undefined;
+/** The emulator limits the calls per hour, so another one is started after this many cases. */
+const casesOfAWorld = 40;
+
+const nameOf = ({ kind, name, nth }: Case) => `${kind} ${name}, number ${nth + 1}`;
+
+/** Declares a test that plays a game with a fault at each of its points. */
+export function testKillPoints<Played>(name: string, game: Game<Played>): void {
+  let service: Faulty | undefined;
+  const open = async () => {
+    await service?.world.close();
+    service = undefined;
+    service = await openFaulty(game);
+    return service;
+  };
+  afterAll(() => service?.world.close());
+  test(name, async () => {
+    let now = await open();
+    for (let i = 0; i < game.rehearsals; i++) await playWith(now, game);
+    const points = now.points();
+    expect(points.length).toBeGreaterThan(20);
+    const cases = (['before', 'after', 'lost'] as const).flatMap((kind) => points.map((at) => ({ kind, ...at })));
+    const wrong: (string | undefined)[] = [];
+    for (const [i, each] of choose(game, cases).entries()) {
+      if (i > 0 && i % casesOfAWorld === 0) now = await open();
+      wrong.push(await problemOf(now, game, each));
+    }
+    expect([wrong.filter(Boolean), now.foundFolders()]).toEqual([[], true]);
+  }, 3_600_000);
+}
+
+/** Selects all cases, those requested by name, or a few of those that occur in every run. */
+function choose<Played>({ ofEveryRun, few }: Game<Played>, cases: Case[]): Case[] {
+  if (asked !== undefined) return cases.filter((each) => nameOf(each).includes(asked));
+  if (isThorough) return cases;
+  return few(cases.filter(({ name }) => ofEveryRun.test(name)));
+}
+
+async function playWith<Played>(service: Faulty, game: Game<Played>, fault?: Case): Promise<void> {
+  const played = await game.play(service, () => service.begin(fault));
+  await game.expectOneOfEach(service, played, fault !== undefined);
+}
+
+/** Plays with a fault. Returns what is wrong afterwards, with the end of the service's log. */
+async function problemOf<Played>(service: Faulty, game: Game<Played>, fault: Case): Promise<string | undefined> {
+  const began = performance.now();
+  try {
+    await playWith(service, game, fault);
+    await service.expectNothingLeft();
+    if (service.isHit()) return undefined;
+    // Concurrent work sometimes takes fewer steps, so a point of the first runs may not occur again.
+    process.stderr.write(`${nameOf(fault)}: not reached\n`);
+    return game.ofEveryRun.test(fault.name) ? `${nameOf(fault)}: not reached` : undefined;
+  } catch (error) {
+    const problem = `${nameOf(fault)}: ${(error as Error).message}\n${service.world.service.log().slice(-2000)}`;
+    process.stderr.write(`${problem}\n`);
+    return problem;
+  } finally {
+    service.disarm();
+    if (tellsTimes) process.stderr.write(`${nameOf(fault)}: ${Math.round(performance.now() - began)} ms\n`);
+  }
+}
+
+type Leftovers = ReturnType<typeof openLeftovers>;
+interface Faulty extends Killable, Injection, Pick<Leftovers, 'expectNothingLeft' | 'foundFolders'> {}
+
+interface Injection {
+  /** Forgets the calls so far. From now on they are points, and the fault is injected at one of them. */
+  begin(fault: Case | undefined): void;
+  disarm(): void;
+  isHit(): boolean;
+  /** Returns the points since `begin`. */
+  points(): Pick<Case, 'name' | 'nth'>[];
+}
+
+async function openFaulty({ script, prepare }: Pick<Game<never>, 'script' | 'prepare'>): Promise<Faulty> {
+  let isKilled = false;
+  const { due, ...injection } = openInjection(() => {
+    isKilled = true;
+    leftovers.note();
+    world.service.process.kill('SIGKILL');
+  });
+  const world = await openWorld(script, {
+    before: async (turn) => {
+      due(`model ${turn}`);
+    },
+    onCommit: (statements) => {
+      const name = nameOfCommit(statements);
+      const found = name === undefined ? undefined : due(name);
+      return found === undefined || found === 'lost' ? found : 'refused';
+    },
+  });
+  const get = <T>(path: string): Promise<T> =>
+    until(`an answer to ${path}`, async () => {
+      if (isKilled) {
+        isKilled = false;
+        await world.kill();
+        await world.restart();
+      }
+      return world.get<T>(path).catch(() => undefined);
+    });
+  const tryPost = async (path: string, body: object) => {
+    await world.service.api(world.token, 'POST', path, body).catch(() => undefined);
+  };
+  const leftovers = openLeftovers(world, get);
+  await prepare(world);
+  world.github.fail((method, path) => due(`${method} ${path.replace(/agent%2F\w{8}|[0-9a-f]{40}|\d+/g, '#')}`));
+  return { world, get, tryPost, ...injection, ...leftovers };
+}
+
+/** Counts the calls to GitHub, git and the model, and the commits, and injects a fault at one of them. */
+function openInjection(kill: () => void) {
+  let calls: string[] = [];
+  let fault: Case | undefined;
+  let isHit = false;
+  const injection: Injection = {
+    begin: (next) => {
+      [calls, fault, isHit] = [[], next, false];
+    },
+    disarm: () => {
+      fault = undefined;
+    },
+    isHit: () => isHit,
+    points: () => calls.map((name, i) => ({ name, nth: calls.slice(0, i).filter((c) => c === name).length })),
+  };
+  /** Returns the fault of a call: none, refused after the kill, or executed with its response lost. */
+  const due = (name: string) => {
+    calls.push(name);
+    if (fault?.name !== name || calls.filter((c) => c === name).length !== fault.nth + 1) return undefined;
+    isHit = true;
+    if (fault.kind !== 'lost') kill();
+    return fault.kind === 'before' ? { status: 502 } : ('lost' as const);
+  };
+  return { ...injection, due };
+}
+
+/** Looks for what killed services leave on the machine. */
+function openLeftovers(world: World, get: Killable['get']) {
+  const killed: number[] = [];
+  /** Their workspace folders. */
+  const theirs = new Set<string>();
+  return {
+    /** Notes the folders of the service, which is about to be killed. */
+    note: () => {
+      const { pid = 0 } = world.service.process;
+      killed.push(pid);
+      for (const folder of foldersOf(world, [pid])) theirs.add(folder);
+    },
+    /** Returns whether the folders of killed services were found. Otherwise the test looks in the wrong place. */
+    foundFolders: () => killed.length === 0 || theirs.size > 0,
+    /**
+     * Expects that no workspace and no process of a killed service is left. Its processes have its folders in their
+     * arguments.
+     */
+    expectNothingLeft: () =>
+      until('the leftovers of killed services to be gone', async () => {
+        await get('/me');
+        const isRunning = [...theirs].some((folder) => commandsIn(`/runs/${basename(folder)}/`).length > 0);
+        const own = foldersOf(world, [world.service.process.pid ?? 0]);
+        const isClear = own.every((folder) => readdirSync(folder).join() === 'owner');
+        return !isRunning && foldersOf(world, killed).length === 0 && isClear;
+      }),
+  };
+}
+
+/** The tables of a task and its run. The order of commits to other tables depends on the clock. */
+const ofRuns = /\b(?:into|update|from)\s+"?(tasks|task_\w+|runs|run_\w+|handoffs|proofs|pull_requests|agents)\b/i;
+
+function nameOfCommit(statements: string[]): string | undefined {
+  const tables = statements.flatMap((text) => ofRuns.exec(text)?.[1] ?? []);
+  return tables.length === 0 ? undefined : `commit of ${[...new Set(tables)].join(', ')}`;
+}
+
+/** Returns the workspace folders of these processes. */
+function foldersOf({ settings }: World, pids: number[]): string[] {
+  const places = ['/var/lib/deckhand/work', `/var/tmp/deckhand-${process.getuid?.()}`, settings.DATA_DIR ?? ''];
+  const all = places.map((place) => join(place, 'runs')).filter((place) => existsSync(place));
+  const folders = all.flatMap((place) => readdirSync(place).map((name) => join(place, name)));
+  return folders.filter((folder) => pids.some((pid) => textOf(join(folder, 'owner')) === `${hostname()}-${pid}`));
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
