@@ -1,13 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Script } from '../../src/demo/model/model.ts';
+import type { Said } from '../../src/demo/model/model.ts';
 import { until } from '../../src/demo/real-service.ts';
+import { write } from '../support/face.ts';
 import { gitAsync, gitOut } from '../support/git.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
-const script: Script = [
+const inBoth: Said[] = [
   [{ name: 'open_repository', arguments: { name: 'nope' } }],
   [
     { name: 'read_file', arguments: { path: '../Docs/README.md' } },
@@ -22,9 +23,12 @@ const script: Script = [
   [{ name: 'run_command', arguments: { command: 'cat made.txt ../Docs/guide.md && git -C ../Docs status --short' } }],
   [{ name: 'finish', arguments: { summary: 'Done in both.', nextSteps: [] } }],
 ];
+let script = inBoth;
 
 beforeAll(async () => {
-  world = await openWorld(script, { seed: { more: ['Docs'] } });
+  world = await openWorld((_request, turn) => script[Math.min(turn, script.length - 1)] ?? 'Done.', {
+    seed: { more: ['Docs'] },
+  });
 });
 afterAll(() => world.close());
 
@@ -82,4 +86,53 @@ test('each changed repository gets a branch and a pull request that links to the
     status: 'done',
   });
   expect(gitOut(world.github.folderOf('mona/Docs'), 'show', 'main:guide.md')).toBe('there');
+});
+
+test('a rewound run has the repositories that were open at the turn, with their files, and adds a commit to each', async () => {
+  const { api } = world.service;
+  const docs = { name: 'open_repository', arguments: { name: 'Docs' } };
+  const both = (text: string) => [write('both.txt', text), write('../Docs/both.txt', text)];
+  const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } };
+  script = [[write('first.txt', 'x\n')], [docs, ...both('one there\n')], both('two there\n'), [finish]];
+  await world.issue('/agent start');
+  const task = await world.taskIn('in_review');
+  const runs = () => world.get<{ id: string; kind: string; status: string }[]>(`/tasks/${task.id}/runs`);
+  const first = (await runs())[0]?.id;
+  const pulls = await world.get<object[]>(`/tasks/${task.id}/prs`);
+  expect(pulls).toHaveLength(2);
+  const git = (name: string, ...args: string[]) => gitOut(world.github.folderOf(`mona/${name}`), ...args);
+  const headOf = (name: string) => git(name, 'rev-parse', task.branchName ?? '');
+  const rewindTo = async (turn: number, count: number) => {
+    const asked = world.model.requests.length;
+    await api(world.token, 'POST', `/tasks/${task.id}/rewind`, { runId: first, turn });
+    await until(`${count} runs`, async () => (await runs()).filter((r) => r.status === 'succeeded').length === count);
+    await world.taskIn('in_review');
+    expect(await world.get(`/tasks/${task.id}/prs`)).toEqual(pulls);
+    const [told, next] = world.model.requests.slice(asked);
+    const answers = next?.messages.filter((m) => m.role === 'tool').map((m) => String(m.content)) ?? [];
+    return { told: String(told?.messages.at(-1)?.content), answers };
+  };
+  const read = { name: 'read_file', arguments: { path: '../Docs/both.txt' } };
+
+  // Docs was open at the second turn. Its files and those of the task's own repository are as they were then.
+  let heads = ['sample', 'Docs'].map(headOf);
+  script = ['', '', [read, write('../Docs/more.txt', 'there\n')], [finish]];
+  const second = await rewindTo(2, 2);
+  expect(second.told).not.toContain('still open');
+  expect(second.answers.at(-2)).toContain('one there');
+  expect(['sample', 'Docs'].map((name) => git(name, 'rev-parse', `${task.branchName}^`))).toEqual(heads);
+  expect(['sample', 'Docs'].map((name) => git(name, 'show', `${task.branchName}:both.txt`))).toEqual(
+    Array(2).fill('one there'),
+  );
+  expect(git('Docs', 'show', `${task.branchName}:more.txt`)).toBe('there');
+
+  // Docs was not open at the first turn. Its pull request stays, and the agent is told.
+  heads = ['sample', 'Docs'].map(headOf);
+  script = ['', [read], [finish]];
+  const third = await rewindTo(1, 3);
+  expect(third.told).toContain('still open in these repositories: Docs.');
+  expect(third.answers.at(-1)).toContain('../Docs is not open');
+  expect(git('sample', 'rev-parse', `${task.branchName}^`)).toBe(heads[0]);
+  expect(() => git('sample', 'show', `${task.branchName}:both.txt`)).toThrow();
+  expect(headOf('Docs')).toBe(heads[1]);
 });

@@ -6,6 +6,7 @@ import type { RunKind } from '../../domain/run.ts';
 import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import { storable } from '../../domain/text/storable.ts';
 import type { Message } from '../../llm/model.ts';
+import { listOpenPulls } from '../../tasks/work-store.ts';
 import { continuationMessage, rewoundMessage } from '../agent/context/continuation.ts';
 import { mergeText } from '../agent/prompts.ts';
 import { commentsSince } from '../briefing/discussion.ts';
@@ -14,8 +15,8 @@ import type { Journal } from '../lease/journal.ts';
 import { insertEvent, insertStep } from '../lease/journal-store.ts';
 import { setMessages, type Turn } from '../lease/turn-store.ts';
 import { findRun, listRuns } from '../store.ts';
-import type { Work } from '../work.ts';
-import type { OpenRepositories } from '../workspace/open-repositories.ts';
+import { allWorks, type Work } from '../work.ts';
+import { type OpenRepositories, openable } from '../workspace/open-repositories.ts';
 import { type CaughtUp, catchUp, keepCaughtUp } from './catch-up.ts';
 import { copiedStep, copyConversation } from './continue-store.ts';
 
@@ -88,7 +89,8 @@ async function messageFor(
   const { instructions } = run;
   if (run.rewoundTurn !== null) {
     const isMerged = Object.keys(caught.files).length > 0;
-    return rewoundMessage({ turns, instructions, isMerged, merge: mergeText(caught.conflicts) });
+    const openedLater = await findOpenedLater(app, work);
+    return rewoundMessage({ turns, instructions, isMerged, openedLater, merge: mergeText(caught.conflicts) });
   }
   const before = run.continuesRunId === null ? null : await findRun(app.db.manager, run.continuesRunId);
   if (before?.failure == null) return undefined;
@@ -99,6 +101,15 @@ async function messageFor(
     comments,
     merge: mergeText(branch.conflicts ?? []),
   });
+}
+
+/** Returns the names of the repositories that the run has not opened, but in which pull requests of its task are open. */
+async function findOpenedLater(app: App, work: Work): Promise<string[]> {
+  const isOpen = new Set(allWorks(work).map(({ repository }) => repository.id));
+  const pulls = await listOpenPulls(app.db.manager, work.task.id);
+  const left = new Set(pulls.map((pull) => pull.repositoryId).filter((id) => !isOpen.has(id)));
+  if (left.size === 0) return [];
+  return (await openable(app, work.repository)).flatMap(({ id, name }) => (left.has(id) ? [name] : []));
 }
 
 /** Returns whether the message is in the conversation, or the run has started over and needs none. */

@@ -26,16 +26,23 @@ export function continuationMessage({ failure, instructions, comments, merge }: 
   return { role: 'user', content: parts.filter((text) => text !== '').join('\n\n') };
 }
 
+interface Rewound extends Pick<SinceThen, 'instructions' | 'merge'> {
+  turns: number;
+  /** Changes of the base branch were merged into the files. */
+  isMerged: boolean;
+  /** The repositories that were opened after this point, and have pull requests. */
+  openedLater: string[];
+}
+
 /** Writes the message with which a conversation goes on after a person went back to this point of it. */
-export function rewoundMessage({
-  turns,
-  instructions,
-  isMerged,
-  merge,
-}: Pick<SinceThen, 'instructions' | 'merge'> & { turns: number; isMerged: boolean }): Message {
+export function rewoundMessage({ turns, instructions, isMerged, openedLater, merge }: Rewound): Message {
   const since = isMerged ? ' Only changes of the base branch were merged into them since then.' : '';
+  const elsewhere =
+    openedLater.length === 0
+      ? ''
+      : ` Pull requests with later changes are still open in these repositories: ${openedLater.join(', ')}. Open a repository to change them.`;
   const parts = [
-    `${opening}A person took the conversation back to this point, after turn ${turns}. The files are as they were then, and nothing that was done later counts.${since} The limits count from zero again. Background processes and files that git ignores are gone.`,
+    `${opening}A person took the conversation back to this point, after turn ${turns}. The files are as they were then, and nothing that was done later counts.${since}${elsewhere} The limits count from zero again. Background processes and files that git ignores are gone.`,
     merge,
     instructions === '' ? 'Go on from here.' : `## Instructions for this attempt\n${instructions}`,
   ];
