@@ -36,7 +36,7 @@ export const functions = {
         tasks: z
           .array(
             z.object({
-              ref: line,
+              ref: line.max(255),
               title: z.string().trim().min(1).max(200),
               description: text,
               owner: z.string().max(200).nullish().describe('name of the agent that fits best'),

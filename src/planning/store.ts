@@ -145,11 +145,12 @@ export async function updateSession(
   const next = { ...session, ...change, previous: previousParts(session, change) };
   const json = (value: object | null) => (value === null ? null : storableJson(value));
   // Two changes within one millisecond must differ too, because people send the time of the version that they edited.
-  const [rows, changed]: [Pick<Session, 'updatedAt' | 'updatedBy'>[], number] = await em.query(
+  const [rows, changed]: [Pick<Session, 'updatedAt' | 'updatedBy' | 'repositoryIds'>[], number] = await em.query(
     `update wizard_sessions w set status = $3, steps = $4, prd = $5, plan = $6, tasks = $7, result = $8,
        repository_notes = $9, previous = $10, wish = $11, sprint_id = $12, updated_by = $13, version = version + 1,
        updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond')
-     where id = $1 and version = $2 returning updated_at as "updatedAt", ${updatedBy} as "updatedBy"`,
+     where id = $1 and version = $2
+     returning updated_at as "updatedAt", ${updatedBy} as "updatedBy", ${repositoryIds} as "repositoryIds"`,
     [
       session.id,
       session.version,

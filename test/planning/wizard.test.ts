@@ -1,51 +1,9 @@
-import { type ModelRequest, type Said, type ScriptedModel, startModel } from '../../src/demo/model/model.ts';
-import { openTestApp, type TestApp } from '../support/app.ts';
+import type { Said } from '../../src/demo/model/model.ts';
+import { openPlanning } from '../support/planning.ts';
 import { planner, plans } from '../support/stand-ins/planner.ts';
 
-let model: ScriptedModel;
-let service: TestApp;
-let token: string;
-let project: string;
-let says: (request: ModelRequest) => Said = planner;
-const call = (method: string, path: string, body?: unknown) =>
-  service.call(method, path, { token, ...(body === undefined ? {} : { body }) });
-const wizard = (what: string, body: object = {}) => call('POST', `/projects/${project}/wizard/${what}`, body);
-
-beforeAll(async () => {
-  model = await startModel((request) => says(request));
-  service = await openTestApp({
-    OPENAI_API_KEY: 'sk-x',
-    OPENAI_MODEL: 'm',
-    OPENAI_BASE_URL: model.url,
-    RATE_LIMIT_MODEL: '0',
-  });
-  token = await service.token('octocat');
-});
-beforeEach(async () => {
-  says = planner;
-  project = (await call('POST', '/projects', { name: 'P' })).body.id;
-});
-afterAll(async () => {
-  await service.close();
-  await model.close();
-});
-
-const begin = async () => (await wizard('initialize', { goal: 'Greet people by their name' })).body;
-interface Step {
-  id: string;
-  options: { id: string; label: string }[];
-}
-const answer = (id: string, step: Step, customText = '') =>
-  wizard(`${id}/answer`, { answer: { stepId: step.id, selectedOptionIds: [step.options[0]?.id], customText } });
-async function answerAll(id: string, first: Step) {
-  const asked = [first.id];
-  let { body } = await answer(id, first);
-  while (body.currentStep !== null) {
-    asked.push(body.currentStep.id);
-    ({ body } = await answer(id, body.currentStep, `about ${body.currentStep.id}`));
-  }
-  return { asked, session: body };
-}
+const given = openPlanning();
+const { call, wizard, begin, answer, answerAll } = given;
 
 test('from a goal through questions, requirements and a plan to tasks', async () => {
   const start = await wizard('initialize', { goal: 'Greet people by their name' });
@@ -127,7 +85,7 @@ test('a planned session is finalized once, into a sprint with its tasks in order
   expect((await call('POST', `/sprints/${made.body.sprint.id}/start`)).body.status).toBe('active');
   const again = await wizard(`${sessionId}/finalize`, { name: 'Another' });
   expect([again.status, again.body]).toEqual([200, made.body]);
-  expect((await call('GET', `/projects/${project}/wizard/${sessionId}`)).body.status).toBe('finalized');
+  expect((await call('GET', `/projects/${given.project}/wizard/${sessionId}`)).body.status).toBe('finalized');
   expect((await answer(sessionId, currentStep)).status).toBe(409);
 });
 
@@ -138,7 +96,7 @@ test('two simultaneous requests finalize a session once', async () => {
   const answers = await Promise.all([1, 2, 3].map(() => wizard(`${sessionId}/finalize`)));
   expect(answers.map((a) => a.status).sort()).toEqual([200, 200, 201]);
   expect(new Set(answers.map((a) => a.body.sprint.id)).size).toBe(1);
-  expect((await call('GET', `/projects/${project}/sprints`)).body).toHaveLength(1);
+  expect((await call('GET', `/projects/${given.project}/sprints`)).body).toHaveLength(1);
 });
 
 test('answering an earlier question again, or regenerating a document, discards what followed', async () => {
@@ -147,7 +105,7 @@ test('answering an earlier question again, or regenerating a document, discards 
   for (const part of ['prd', 'plan', 'tasks']) await wizard(`generate-${part}`);
   const again = (await wizard('generate-prd', { feedback: 'Shorter, please' })).body;
   expect(again).toMatchObject({ status: 'prd_ready', plan: null, tasks: null });
-  const told = JSON.stringify(model.requests.at(-1)?.messages);
+  const told = JSON.stringify(given.model.requests.at(-1)?.messages);
   for (const said of ['Shorter, please', 'Greeting by name', 'about step_2']) expect(told).toContain(said);
   const back = (await answer(sessionId, { id: 'step_2', options: [{ id: 'step_2_2', label: '' }] })).body;
   expect(back).toMatchObject({ status: 'collecting', prd: null, currentStep: { id: 'step_3' } });
@@ -179,8 +137,8 @@ test('a step out of order, an unknown id and an ambiguous session are refused, a
       statusCode: 404,
       message: `Wizard session ${id} not found`,
     });
-  expect((await call('GET', `/projects/${project}/wizard/${other}`)).status).toBe(404);
-  expect((await call('GET', `/projects/${project}/wizard/${sessionId}`)).body).toMatchObject({
+  expect((await call('GET', `/projects/${given.project}/wizard/${other}`)).status).toBe(404);
+  expect((await call('GET', `/projects/${given.project}/wizard/${sessionId}`)).body).toMatchObject({
     status: 'collecting',
     answers: [],
     currentStep,
@@ -195,16 +153,16 @@ test('after three invalid answers of the model the reply is a 502 and nothing ch
     [{ name: 'write_prd', arguments: { title: '' } }],
     [{ name: 'write_prd', arguments: { title: 'x', markdown: 7 } }],
   ];
-  const before = model.requests.length;
-  says = () => nonsense[(model.requests.length - before - 1) % 3] as Said;
+  const before = given.model.requests.length;
+  given.says = () => nonsense[(given.model.requests.length - before - 1) % 3] as Said;
   const failed = await wizard('generate-prd');
-  expect([failed.status, model.requests.length - before]).toEqual([502, 3]);
-  expect((await call('GET', `/projects/${project}/wizard/${sessionId}`)).body).toMatchObject({
+  expect([failed.status, given.model.requests.length - before]).toEqual([502, 3]);
+  expect((await call('GET', `/projects/${given.project}/wizard/${sessionId}`)).body).toMatchObject({
     status: 'answered',
     prd: null,
   });
   let tries = 0;
-  says = (request) => (++tries < 3 ? 'Hm.' : planner(request));
+  given.says = (request) => (++tries < 3 ? 'Hm.' : planner(request));
   expect((await wizard('generate-prd')).status).toBe(200);
   const circle = {
     tasks: [
@@ -212,22 +170,24 @@ test('after three invalid answers of the model the reply is a 502 and nothing ch
       { ref: 'b', title: 'b', description: '', dependsOn: ['a'] },
     ],
   };
-  says = planner;
+  given.says = planner;
   await wizard('generate-plan');
-  says = () => [{ name: 'write_tasks', arguments: circle }];
+  given.says = () => [{ name: 'write_tasks', arguments: circle }];
   expect((await wizard('generate-tasks')).status).toBe(502);
-  expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('depend on each other in a cycle');
+  expect(JSON.stringify(given.model.requests.at(-1)?.messages)).toContain('depend on each other in a cycle');
 });
 
 test('a session has at most nine questions, however many the model wants to ask', async () => {
-  says = () => [{ name: 'ask_question', arguments: { question: 'And more?', options: ['Yes', 'No'], done: false } }];
+  given.says = () => [
+    { name: 'ask_question', arguments: { question: 'And more?', options: ['Yes', 'No'], done: false } },
+  ];
   const { sessionId, currentStep } = await begin();
   expect((await answerAll(sessionId, currentStep)).asked).toHaveLength(9);
 });
 
 test('without a model the wizard asks its five default questions, and generating is a 503', async () => {
-  const name = service.app.config.OPENAI_MODEL;
-  service.app.config.OPENAI_MODEL = '';
+  const name = given.service.app.config.OPENAI_MODEL;
+  given.service.app.config.OPENAI_MODEL = '';
   try {
     const { sessionId, currentStep } = await begin();
     expect((await answerAll(sessionId, currentStep)).asked).toEqual([
@@ -239,6 +199,6 @@ test('without a model the wizard asks its five default questions, and generating
     ]);
     expect((await wizard('generate-prd')).status).toBe(503);
   } finally {
-    service.app.config.OPENAI_MODEL = name;
+    given.service.app.config.OPENAI_MODEL = name;
   }
 });
