@@ -30,6 +30,7 @@ import { SharedPlans1766188800000 } from './0030-shared-plans.ts';
 import { ChatsAndLeftovers1766275200000 } from './0031-chats-and-leftovers.ts';
 import { Timeline1766448000000 } from './0033-timeline.ts';
 import { SearchAndSpend1766707200000 } from './0036-search-and-spend.ts';
+import { SuggestionsUnderWay1766793600000 } from './0037-suggestions-under-way.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -65,4 +66,5 @@ export const migrations = [
   ChatsAndLeftovers1766275200000,
   Timeline1766448000000,
   SearchAndSpend1766707200000,
+  SuggestionsUnderWay1766793600000,
 ];

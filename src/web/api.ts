@@ -2463,6 +2463,8 @@ export function listAgentSuggestions(id: string, { version }: {
         status: 200;
         data: {
             suggestions: Suggestion[];
+            /** present while a model words the suggestions; read them again in a few seconds */
+            wording?: true;
         };
     } | {
         status: 400;

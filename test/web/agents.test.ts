@@ -1,15 +1,20 @@
 import type { Page } from 'playwright-core';
 import { chromiumPath } from '../../src/demo/browser.ts';
+import type { Said } from '../../src/demo/model/model.ts';
 import { inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let page: Page;
 let base: string;
+/** The model answers once this is fulfilled. */
+let mayAnswer = Promise.resolve();
+const suggestion = { area: 'prompt', suggestion: 'Ask before you guess.', groups: ['g1'] };
+const worded: Said = [{ name: 'write_suggestions', arguments: { suggestions: [suggestion] } }];
 
 beforeAll(async () => {
   if (chromiumPath === undefined) return;
-  world = await openWorld([], { settings: { SANDBOX: 'off' } });
+  world = await openWorld(() => worded, { before: () => mayAnswer, settings: { SANDBOX: 'off' } });
   base = `/projects/${world.project.id}`;
   page = await openOwner(world);
 });
@@ -60,4 +65,24 @@ inBrowser('a new version is shown before it is created, and compared with the on
   const agents = await world.get<{ id: string; name: string }[]>('/agents');
   const id = agents.find(({ name }) => name === 'Tester')?.id;
   expect(await world.get(`/agents/${id}`)).toMatchObject({ version: 2, systemPrompt: 'Test first.', rollout: 60 });
+});
+
+inBrowser('suggestions are replaced by the words of a model once it has answered', async () => {
+  const agent = await api<{ id: string }>('POST', '/agents', { name: 'Learner' });
+  const task = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Unclear' });
+  await world.sql(
+    `insert into runs (id, task_id, project_id, agent_id, kind, status, failure, finished_at)
+     values ('run_learner', $1, $2, $3, 'start', 'failed', $4, now())`,
+    [task.id, world.project.id, agent.id, { category: 'gave_up', message: 'It is unclear', retryable: true }],
+  );
+  let answerNow = () => {};
+  mayAnswer = new Promise((resolve) => {
+    answerNow = resolve;
+  });
+  await page.goto(`${world.service.url}${base}/agents/${agent.id}`);
+  await page.getByText('A model is wording these suggestions.').waitFor();
+  await page.getByText('Give more context').waitFor();
+  answerNow();
+  await page.getByText('Ask before you guess.').waitFor();
+  expect(await page.getByText('A model is wording').count()).toBe(0);
 });

@@ -35,6 +35,10 @@ export const Suggestions = z.object({
       })
       .meta({ id: 'Suggestion' }),
   ),
+  wording: z
+    .literal(true)
+    .optional()
+    .meta({ description: 'present while a model words the suggestions; read them again in a few seconds' }),
 });
 
 const Estimate = z

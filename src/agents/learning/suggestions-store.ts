@@ -38,12 +38,30 @@ export async function claimSuggestions(em: EntityManager, { agentId, lineId, key
      select $1, $2 where ${maxAsked} > (
        select count(*) from agents v join agent_suggestions made on made.agent_id = v.id
        where v.line_id = $3 and made.made_at >= now() - make_interval(mins => ${retryMinutes}))
-     on conflict (agent_id, evidence_key) do update set made_at = now()
+     on conflict (agent_id, evidence_key) do update set made_at = now(), ended_at = null
        where s.suggestions is null and s.made_at < now() - make_interval(mins => ${retryMinutes})
      returning 1`,
     [agentId, key, lineId],
   );
   return rows.length > 0;
+}
+
+/** Returns whether a model is being asked about this evidence. A request that was lost counts until it can be repeated. */
+export async function isBeingAsked(em: EntityManager, { agentId, key }: Kept): Promise<boolean> {
+  const rows = await em.query(
+    `select 1 from agent_suggestions where agent_id = $1 and evidence_key = $2 and suggestions is null
+       and ended_at is null and made_at > now() - make_interval(mins => ${retryMinutes})`,
+    [agentId, key],
+  );
+  return rows.length > 0;
+}
+
+/** Stores that a model gave no usable answer. */
+export async function noteNoAnswer(em: EntityManager, { agentId, key }: Kept): Promise<void> {
+  await em.query('update agent_suggestions set ended_at = now() where agent_id = $1 and evidence_key = $2', [
+    agentId,
+    key,
+  ]);
 }
 
 /** Stores what a model has written, and deletes what is old. */
@@ -54,8 +72,10 @@ export async function storeSuggestions(
 ): Promise<void> {
   await em.query(
     `with stored as (
-       insert into agent_suggestions (agent_id, evidence_key, suggestions) select id, $2, $3 from agents where id = $1
-       on conflict (agent_id, evidence_key) do update set suggestions = excluded.suggestions, made_at = now())
+       insert into agent_suggestions (agent_id, evidence_key, suggestions, ended_at)
+         select id, $2, $3, now() from agents where id = $1
+       on conflict (agent_id, evidence_key)
+         do update set suggestions = excluded.suggestions, made_at = now(), ended_at = now())
      delete from agent_suggestions where agent_id = $1 and evidence_key <> $2 and evidence_key not in (
        select evidence_key from agent_suggestions where agent_id = $1 order by made_at desc limit ${maxKept})`,
     [agentId, key, JSON.stringify(suggestions)],

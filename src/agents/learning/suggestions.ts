@@ -7,7 +7,14 @@ import { assertVersion } from '../figures.ts';
 import { modelIfConfigured } from '../model.ts';
 import { findAgent } from '../store.ts';
 import { readEvidence } from './evidence.ts';
-import { claimSuggestions, findSuggestions, storeSuggestions, type Told } from './suggestions-store.ts';
+import {
+  claimSuggestions,
+  findSuggestions,
+  isBeingAsked,
+  noteNoAnswer,
+  storeSuggestions,
+  type Told,
+} from './suggestions-store.ts';
 import { suggestionsPrompt, wordSuggestions } from './word-suggestions.ts';
 
 /** A suggestion whose quotations link to the runs that they are about. */
@@ -22,7 +29,8 @@ interface Asked {
 
 /**
  * Returns what would improve an agent, from the latest runs of all its versions, or of one, in the caller's projects.
- * They are in our own words until a job has let a model word them for this state of the evidence.
+ * They are in our own words until a job has let a model word them for this state of the evidence. `wording` says that the
+ * model is being asked.
  * @throws AppError 404 for a version that the agent does not have
  */
 export async function readSuggestions(
@@ -30,18 +38,25 @@ export async function readSuggestions(
   agent: AgentRow,
   userId: string,
   version?: number,
-): Promise<{ suggestions: Linked[] }> {
+): Promise<{ suggestions: Linked[]; wording?: true }> {
   await assertVersion(app.db.manager, { agentId: agent.id, version });
   const asked = { agentId: agent.id, userId, version };
   const { groups, told } = await evidenceOf(app, agent, asked);
-  const worded = told && ((await findSuggestions(app.db.manager, told)) ?? (await queueWording(app, told, asked)));
-  return { suggestions: (worded ?? plainSuggestions(groups)).map((suggestion) => withLinks(app, suggestion)) };
+  const worded = told && (await findSuggestions(app.db.manager, told));
+  const isWording = told !== undefined && worded === undefined && (await queueWording(app, told, asked));
+  const suggestions = (worded ?? plainSuggestions(groups)).map((suggestion) => withLinks(app, suggestion));
+  return { suggestions, ...(isWording ? { wording: true as const } : {}) };
 }
 
-/** Queues the job that asks a model, unless it was asked about the same evidence, or too often. */
-async function queueWording(app: App, told: Told, asked: Asked): Promise<undefined> {
-  await app.db.transaction(async (em) => {
-    if (await claimSuggestions(em, told)) await app.queue.send(em, 'suggestions', asked);
+/**
+ * Queues the job that asks a model, unless it was asked about the same evidence, or too often. Returns whether the model is
+ * being asked.
+ */
+async function queueWording(app: App, told: Told, asked: Asked): Promise<boolean> {
+  return app.db.transaction(async (em) => {
+    if (!(await claimSuggestions(em, told))) return isBeingAsked(em, told);
+    await app.queue.send(em, 'suggestions', asked);
+    return true;
   });
 }
 
@@ -53,7 +68,8 @@ export async function writeSuggestions(app: App, asked: Asked): Promise<void> {
   const { groups, told } = await evidenceOf(app, agent, asked);
   if (told === undefined || (await findSuggestions(em, told)) !== undefined) return;
   const wordings = await wordSuggestions(app, told.model, told.prompt);
-  if (wordings !== undefined) await storeSuggestions(em, told, wordedSuggestions(groups, wordings));
+  if (wordings === undefined) await noteNoAnswer(em, told);
+  else await storeSuggestions(em, told, wordedSuggestions(groups, wordings));
 }
 
 /** Returns evidence in groups, and what to tell the model about it: undefined without evidence or without a model. */

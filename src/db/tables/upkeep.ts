@@ -1,4 +1,4 @@
-import { big, json, key, madeNow, maybeText, table, text, time, whole } from './table.ts';
+import { big, json, key, madeNow, maybeText, maybeTime, table, text, time, whole } from './table.ts';
 
 /** Changes that event streams report. `xid` is left out, because TypeORM does not know its type. */
 export interface ProjectEventRow {
@@ -78,12 +78,14 @@ export interface AgentSuggestionsRow {
   evidenceKey: string;
   suggestions: object | null;
   madeAt: Date;
+  endedAt: Date | null;
 }
 export const AgentSuggestions = table<AgentSuggestionsRow>('agent_suggestions', {
   agentId: key(),
   evidenceKey: key(),
   suggestions: json({ nullable: true }),
   madeAt: madeNow(),
+  endedAt: maybeTime(),
 });
 
 /** Reconciliations, which compare all tasks with their runs and with GitHub. */

@@ -100,8 +100,16 @@ export const agentsHealth = () => queryOptions({ queryKey: ['health'], queryFn: 
 export const performance = (id: string) =>
   queryOptions({ queryKey: ['performance', id], queryFn: () => api.getAgentPerformance(id, { weeks: 12 }) });
 export const skills = (id: string) => queryOptions({ queryKey: ['skills', id], queryFn: () => api.getAgentSkills(id) });
+/** How often suggestions are fetched while a model words them, which takes some seconds. Agents have no events. */
+const wordingPollMs = 3000;
+
 export const suggestions = (id: string) =>
-  queryOptions({ queryKey: ['suggestions', id], queryFn: () => api.listAgentSuggestions(id) });
+  queryOptions({
+    queryKey: ['suggestions', id],
+    queryFn: () => api.listAgentSuggestions(id),
+    // The service ends `wording` after some minutes, even if the model never answers.
+    refetchInterval: ({ state }) => (state.data?.wording ? wordingPollMs : false),
+  });
 export const comparison = (id: string) =>
   queryOptions({ queryKey: ['comparison', id], queryFn: () => api.compareAgentVersions(id) });
 export const run = (id: string) => queryOptions({ queryKey: ['run', id], queryFn: () => api.getRun(id) });

@@ -1,50 +1,9 @@
-import { writeSuggestions } from '../../../src/agents/learning/suggestions.ts';
-import { type ModelRequest, type Said, startModel, textOf } from '../../../src/demo/model/model.ts';
+import { type Said, textOf } from '../../../src/demo/model/model.ts';
 import type { FailureCategory } from '../../../src/domain/run.ts';
 import { openTestApp } from '../../support/app.ts';
-import { openRuns } from '../../support/runs.ts';
+import { openSuggestions, type Shown, worded } from './suggesting.ts';
 
-let says: (request: ModelRequest) => Said = () => 'Sorry.';
-const model = await startModel((request) => says(request));
-const given = openRuns({ OPENAI_API_KEY: 'sk-x', OPENAI_MODEL: 'm', OPENAI_BASE_URL: model.url });
-afterAll(() => model.close());
-const em = () => given.service.app.db.manager;
-const call = (method: string, path: string, body?: unknown, token = given.token) =>
-  given.service.call(method, path, { token, body });
-let made = 0;
-const newAgent = async (): Promise<string> => (await call('POST', '/agents', { name: `Agent ${++made}` })).body.id;
-const fail = (agentId: string, category: FailureCategory, message: string) =>
-  given.addRun(em(), {
-    agentId,
-    status: 'failed',
-    failure: { category, message, retryable: false },
-    finishedAt: new Date(),
-  });
-const suggestionsOf = async (agentId: string, query = '') =>
-  (await call('GET', `/agents/${agentId}/suggestions${query}`)).body.suggestions;
-/** Handles the jobs that wait to word suggestions, and returns their number. */
-async function work(): Promise<number> {
-  const jobs = await em().query(
-    `with taken as (delete from pgboss.job where name = 'suggestions' and state = 'created' returning data)
-     select data from taken`,
-  );
-  for (const { data } of jobs) await writeSuggestions(given.service.app, data);
-  return jobs.length;
-}
-/** Reads suggestions until a model has worded them. */
-const wordedOf = async (agentId: string) => {
-  await suggestionsOf(agentId);
-  await work();
-  return suggestionsOf(agentId);
-};
-
-interface Shown {
-  area: string;
-  suggestion: string;
-  priority: string;
-  evidence: string[];
-  quotes: { runId: string; taskId: string; source: string; text: string; url: string }[];
-}
+const { talk, model, given, em, call, newAgent, fail, suggestionsOf, wordedOf } = await openSuggestions();
 
 /** Four kinds of failures, as messages of 40 runs. Two of them have one category. */
 const kinds: [FailureCategory, (n: number) => string][] = [
@@ -54,18 +13,6 @@ const kinds: [FailureCategory, (n: number) => string][] = [
   ['gave_up', (n) => `The description does not say which of ${n} services should change`],
 ];
 
-/** Words what the evidence says, group by group, and adds a quotation that nobody said. */
-function worded(request: ModelRequest): Said {
-  const groups = [...textOf(request).matchAll(/^# (g\d+): .*\n`+\n(.*)\n/gm)];
-  const suggestions = groups.map(([, id, first = '']) => ({
-    area: `about ${id}`,
-    suggestion: `Mind this: ${first}`,
-    groups: [id],
-    quotes: [first, 'The agent said that it was bored.'],
-  }));
-  return [{ name: 'write_suggestions', arguments: { suggestions } }];
-}
-
 test('40 failures of four kinds become four suggestions with evidence; asking again costs nothing', async () => {
   const agent = await newAgent();
   const runs = kinds.map(() => [] as string[]);
@@ -73,7 +20,7 @@ test('40 failures of four kinds become four suggestions with evidence; asking ag
     const [category, message] = kinds[i % 4] as (typeof kinds)[number];
     runs[i % 4]?.push(await fail(agent, category, message(i)));
   }
-  says = worded;
+  talk.says = worded;
   const before = model.requests.length;
   const found: Shown[] = await wordedOf(agent);
   expect(found).toHaveLength(4);
@@ -113,7 +60,7 @@ test.each<[string, Said]>([
 ])('when the model answers %s, the suggestions are in our own words, and it is not asked again at once', async (_name, said) => {
   const agent = await newAgent();
   const run = await fail(agent, 'gave_up', 'It is unclear what to do');
-  says = () => said;
+  talk.says = () => said;
   const found = await wordedOf(agent);
   const asked = model.requests.length;
   expect(found).toEqual([
@@ -128,7 +75,7 @@ test.each<[string, Said]>([
   expect(await wordedOf(agent)).toEqual(found);
   expect(model.requests.length).toBe(asked);
   await em().query(`update agent_suggestions set made_at = now() - interval '1 hour' where agent_id = $1`, [agent]);
-  says = worded;
+  talk.says = worded;
   expect((await wordedOf(agent))[0].area).toBe('about g1');
 });
 
@@ -142,44 +89,18 @@ test('an agent without runs, or with failures that are not its fault, has no sug
   expect(model.requests.length).toBe(before);
 });
 
-test('readers get our own words at once, and together they cause one request for the same evidence', async () => {
-  const agent = await newAgent();
-  await fail(agent, 'gave_up', 'It is unclear what to do');
-  says = worded;
-  const before = model.requests.length;
-  const shown: Shown[][] = await Promise.all(Array.from({ length: 5 }, () => suggestionsOf(agent)));
-  expect(shown.map(([first]) => first?.area)).toEqual(Array(5).fill('task description'));
-  expect(model.requests.length).toBe(before);
-  expect(await work()).toBe(1);
-  expect(model.requests.length).toBe(before + 1);
-  expect((await suggestionsOf(agent))[0].area).toBe('about g1');
-});
-
-test('a model is asked about all versions of an agent at most three times in ten minutes', async () => {
-  let agent = await newAgent();
-  says = () => 'Sorry.';
-  for (let i = 0; i < 5; i++) {
-    await fail(agent, 'gave_up', `It is unclear what to do ${'again '.repeat(i)}`);
-    agent = (await call('POST', `/agents/${agent}/evolve`, { newSystemPrompt: `Prompt ${i}` })).body.id;
-    await Promise.all([suggestionsOf(agent), suggestionsOf(agent, '?version=1')]);
-  }
-  expect(await work()).toBe(3);
-  await em().query(`update agent_suggestions set made_at = now() - interval '1 hour'`);
-  await suggestionsOf(agent);
-  expect(await work()).toBe(1);
-});
-
 test('requests for changes and failed checks are evidence about the run before them', async () => {
   const agent = await newAgent();
-  says = () => 'Sorry.';
+  talk.says = () => 'Sorry.';
   const worked = async () => {
     const run = await given.addRun(em(), { agentId: agent, status: 'succeeded', finishedAt: new Date() });
     await given.set(em(), run, { created_at: `now() - interval '1 hour'` });
     return (await em().query('select id, task_id as "taskId" from runs where id = $1', [run]))[0];
   };
+  let revisions = 0;
   const insert = 'insert into revisions (id, task_id, source, text) values ($1, $2, $3, $4)';
   const ask = (taskId: string, source: string, text: string) =>
-    em().query(insert, [`rev_${++made}`, taskId, source, text]);
+    em().query(insert, [`rev_${++revisions}`, taskId, source, text]);
   const [first, second, third] = [await worked(), await worked(), await worked()];
   await ask(first.taskId, 'review', 'Name the variable better.');
   await ask(second.taskId, 'person', 'Please add a test.');
@@ -210,7 +131,7 @@ test('secrets are removed from evidence before a model or a person reads it', as
   const token = 'correct-horse-battery-staple';
   expect((await call('POST', `/projects/${given.projectId}/model-token`, { token })).status).toBe(200);
   await fail(agent, 'gave_up', `The server refused ${token}. ${'x'.repeat(3950)} ${token} sk-x`);
-  says = worded;
+  talk.says = worded;
   const found = JSON.stringify(await wordedOf(agent));
   expect(found).toContain('The server refused [a credential was removed]');
   for (const text of [found, ...model.requests.map(textOf)]) expect(text).not.toContain('correct');

@@ -18,17 +18,24 @@ export function Suggestions({ agentId }: { agentId: string }) {
   return (
     <Section title="Suggestions">
       <QueryResult query={query} rows={1}>
-        {({ suggestions }) =>
+        {({ suggestions, wording }) =>
           suggestions.length === 0 ? (
             <p className="muted">
               No suggestions. They are based on failed runs, requests for changes and failing checks of all versions.
             </p>
           ) : (
-            <ul className="stack">
-              {suggestions.map((suggestion) => (
-                <SuggestionItem key={`${suggestion.area} ${suggestion.suggestion}`} suggestion={suggestion} />
-              ))}
-            </ul>
+            <>
+              {wording && (
+                <p role="status" className="muted">
+                  A model is wording these suggestions. Its words will replace them here.
+                </p>
+              )}
+              <ul className="stack">
+                {suggestions.map((suggestion) => (
+                  <SuggestionItem key={`${suggestion.area} ${suggestion.suggestion}`} suggestion={suggestion} />
+                ))}
+              </ul>
+            </>
           )
         }
       </QueryResult>

@@ -1,0 +1,56 @@
+import { openSuggestions, type Shown, worded } from './suggesting.ts';
+
+const { talk, model, em, call, newAgent, fail, suggestionsOf, work } = await openSuggestions();
+
+test('readers get our own words at once, and together they cause one request for the same evidence', async () => {
+  const agent = await newAgent();
+  await fail(agent, 'gave_up', 'It is unclear what to do');
+  talk.says = worded;
+  const before = model.requests.length;
+  const shown: Shown[][] = await Promise.all(Array.from({ length: 5 }, () => suggestionsOf(agent)));
+  expect(shown.map(([first]) => first?.area)).toEqual(Array(5).fill('task description'));
+  expect(model.requests.length).toBe(before);
+  expect(await work()).toBe(1);
+  expect(model.requests.length).toBe(before + 1);
+  expect((await suggestionsOf(agent))[0].area).toBe('about g1');
+});
+
+test('readers are told while a model is being asked, but not after it failed, and not for ever', async () => {
+  const agent = await newAgent();
+  await fail(agent, 'gave_up', 'It is unclear what to do');
+  const isWording = async () => (await call('GET', `/agents/${agent}/suggestions`)).body.wording;
+  const age = (minutes: number) =>
+    em().query(`update agent_suggestions set made_at = now() - make_interval(mins => $2) where agent_id = $1`, [
+      agent,
+      minutes,
+    ]);
+  talk.says = () => 'Sorry.';
+  expect([await isWording(), await isWording()]).toEqual([true, true]);
+  await work();
+  expect(await isWording()).toBeUndefined();
+  await age(11);
+  // It is asked again, and this time its job is lost.
+  expect(await isWording()).toBe(true);
+  await em().query(`delete from pgboss.job where name = 'suggestions'`);
+  await age(9);
+  expect(await isWording()).toBe(true);
+  await age(11);
+  talk.says = worded;
+  expect(await isWording()).toBe(true);
+  await work();
+  expect(await isWording()).toBeUndefined();
+});
+
+test('a model is asked about all versions of an agent at most three times in ten minutes', async () => {
+  let agent = await newAgent();
+  talk.says = () => 'Sorry.';
+  for (let i = 0; i < 5; i++) {
+    await fail(agent, 'gave_up', `It is unclear what to do ${'again '.repeat(i)}`);
+    agent = (await call('POST', `/agents/${agent}/evolve`, { newSystemPrompt: `Prompt ${i}` })).body.id;
+    await Promise.all([suggestionsOf(agent), suggestionsOf(agent, '?version=1')]);
+  }
+  expect(await work()).toBe(3);
+  await em().query(`update agent_suggestions set made_at = now() - interval '1 hour'`);
+  await suggestionsOf(agent);
+  expect(await work()).toBe(1);
+});
