@@ -113,7 +113,14 @@ test('the chat about a sprint knows owners, pull requests, handoffs, the digest 
     return texts(last()).join('\n');
   };
   const ofLate = await promptOf(late);
-  for (const fact of ['Slow work', 'owner QA Engineer', 'pull/77 (open)', 'Waits for a review', `${task} from "Early"`])
+  for (const fact of [
+    'Slow work',
+    'owner QA Engineer',
+    'pull/77 (open)',
+    'Waits for a review',
+    `${task} from "Early"`,
+    '## Forecast\nNone. A forecast needs 5 tasks',
+  ])
     expect(ofLate).toContain(fact);
   const ofEarly = await promptOf(early);
   expect(ofEarly).toContain('## Digest');

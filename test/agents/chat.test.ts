@@ -195,10 +195,16 @@ test('the agent reads the repository inside the sandbox; a refused read is repor
         { name: 'write_file', arguments: { path: 'x', content: 'x' } },
         { name: 'search', arguments: { nonsense: 1 } },
       ],
-      'I have read it.',
+      `I have read src/slugify.js, not src/made-up.js, for ${id}.`,
     ];
+    const isLinked =
+      /^I have read \[src\/slugify\.js\]\(http\S+\/blob\/[0-9a-f]{40}\/src\/slugify\.js\), not src\/made-up\.js, for \[t\]\(http\S+\)\.$/;
     says = (request) => turns[request.messages.filter((m) => m.role === 'tool').length > 0 ? 1 : 0] as Said;
-    expect((await make(`/tasks/${id}/chat`, { message: 'Read it' })).response).toBe('I have read it.');
+    expect((await make(`/tasks/${id}/chat`, { message: 'Read it' })).response).toMatch(isLinked);
+    const days = { startDate: '2026-01-01', endDate: '2026-01-02' };
+    const sprint = (await make(`/projects/${project}/sprints`, { name: 'S', ...days })).id;
+    const ofSprint = await make(`/sprints/${sprint}/chat-with-dev-lead`, { message: 'Read it' });
+    expect(ofSprint.response).toMatch(isLinked);
     const answers = last()
       .messages.filter((m) => m.role === 'tool')
       .map((m) => String(m.content));

@@ -1,3 +1,5 @@
+import { describeSprint } from '../../src/sprints/chat/describe-sprint.ts';
+import { getSprint } from '../../src/sprints/store.ts';
 import { inDays } from '../support/machine/midnight.ts';
 import { openSprints } from '../support/sprints.ts';
 
@@ -64,6 +66,18 @@ test('earlier sprints give a forecast, which leaves out the tasks in `without`',
   // A task that another one waits for still has to be done.
   const needed = await forecastOf(id, `?without=${tasks[0]}`);
   expect(Math.abs(Date.parse(needed.p50 ?? '') - (p50 as number))).toBeLessThan(3_600_000);
+});
+
+test('the chat about a sprint knows its forecast', async () => {
+  await addHistory();
+  const { id } = await startChain(4);
+  const { app } = given.service;
+  const text = await describeSprint(app, await getSprint(app.db.manager, id));
+  const times = /^## Forecast\n.* 50 % by (\S+), of 80 % by (\S+), and of 95 % by (\S+)\.$/m.exec(text)?.slice(1) ?? [];
+  const { p50, p80, p95 } = await forecastOf(id);
+  // It is computed again, from a later time.
+  for (const [i, shown] of [p50, p80, p95].entries())
+    expect(Math.abs(Date.parse(times[i] ?? '') - Date.parse(shown ?? ''))).toBeLessThan(3_600_000);
 });
 
 test('`without` names tasks of the sprint, at most 100', async () => {

@@ -7,7 +7,7 @@ import { describeSprint } from './describe-sprint.ts';
 
 /**
  * Asks the project's Software Architect about a sprint. The prompt contains its tasks with their owners, pull requests and
- * handoffs, the figures, the digest, and what was carried over.
+ * handoffs, the figures, the forecast, the digest, and what was carried over.
  * @throws AppError 502, 503
  */
 export async function chatAboutSprint(app: App, sprint: SprintView, asking: Asking): Promise<string> {

@@ -1,4 +1,5 @@
 import type { App } from '../../app.ts';
+import type { Forecast } from '../../domain/forecast/forecast.ts';
 import { joinParts, listPart, textPart } from '../../domain/text/description-parts.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
 import { burndownOf, metricsOf } from '../figures-store.ts';
@@ -26,7 +27,8 @@ export async function describeSprint(app: App, sprint: SprintView): Promise<stri
   return joinParts([
     `# The sprint: ${oneLine(sprint.name, 200)}\nStatus: ${sprint.status}, ${sprint.startDay} to ${sprint.endDay}.${more}`,
     textPart('Goal', sprint.goal, goalChars),
-    `## Metrics\n${JSON.stringify({ ...(await metricsOf(em, sprint)), forecast })}`,
+    `## Metrics\n${JSON.stringify(await metricsOf(em, sprint))}`,
+    `## Forecast\n${forecastText(forecast)}`,
     `## Burndown\n${JSON.stringify((await burndownOf(em, sprint)).slice(-maxDays))}`,
     listPart('Tasks', tasks, maxTasks, taskLine),
     listPart(
@@ -50,6 +52,12 @@ export async function describeSprint(app: App, sprint: SprintView): Promise<stri
     ),
     textPart('Digest', digest?.markdown ?? '', digestChars),
   ]);
+}
+
+function forecastText({ p50, p80, p95, reason }: Forecast): string {
+  if (reason !== null) return `None. ${reason}`;
+  const [half, most, nearly] = [p50, p80, p95].map((at) => at?.toISOString());
+  return `The open tasks will be done with a probability of 50 % by ${half}, of 80 % by ${most}, and of 95 % by ${nearly}.`;
 }
 
 function taskLine({ id, title, status, owner, issueNumber, failure, waits, dependsOn, pulls }: ChatTask): string {
