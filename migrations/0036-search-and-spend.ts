@@ -26,20 +26,21 @@ export class SearchAndSpend1766707200000 implements MigrationInterface {
       drop function note_spend(), add_spend(runs, date, numeric, bigint, bigint, bigint);
       drop table spend_days;`);
     await runner.query(order('id desc'));
-    await runner.query('alter table tasks drop column words; drop function words_of(text);');
+    await runner.query('alter table tasks drop column words; drop function words_of(text, text);');
   }
 }
 
 /**
- * PostgreSQL's own parser is not used: on some hostile texts its time grows with the square of their length. Words end
- * at white space and ASCII punctuation, in every locale. Longer words are cut, because a lexeme may have at most 2 kB.
+ * PostgreSQL's own parser is not used, because it takes a path or an address as one word, of which no part is found. Words
+ * end at white space and ASCII punctuation, in every locale. Longer words are cut, because a lexeme may have at most 2 kB.
+ * The project is among the words, after a slash, so that the index finds the words of one project. No word has a slash.
  */
 const words = `
-  create function words_of(text) returns tsvector language sql immutable parallel safe as $$
-    select coalesce(array_to_tsvector(array_agg(distinct left(word, 60))), '')
-    from regexp_split_to_table(lower(left($1, 50000)), '[\\s!-/:-@[-^\`{-~]+') word where word <> ''
+  create function words_of(project_id text, description text) returns tsvector language sql immutable parallel safe as $$
+    select array_to_tsvector(array_agg(distinct left(word, 60)) || lower('/' || project_id))
+    from regexp_split_to_table(lower(left(description, 50000)), '[\\s!-/:-@[-^\`{-~]+') word where word <> ''
   $$;
-  alter table tasks add column words tsvector not null generated always as (words_of(description)) stored;
+  alter table tasks add column words tsvector not null generated always as (words_of(project_id, description)) stored;
   create index tasks_words on tasks using gin (words) with (fastupdate = off);
   -- With more examples of words, PostgreSQL knows whether one is rare enough for the index.
   alter table tasks alter column words set statistics 1000;`;

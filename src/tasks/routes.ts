@@ -15,6 +15,7 @@ import {
   TaskFilter,
   UpdateTask,
 } from './schemas.ts';
+import { searchTasks } from './search-store.ts';
 import { countByStatus, listSubtasks, listTasks, type TaskView, taskColumns } from './store.ts';
 import { addSubtask, deleteTask, updateTask } from './update.ts';
 import { listHandoffs, listPulls } from './work-store.ts';
@@ -67,7 +68,10 @@ export const taskRoutes: Route[] = [
     query: TaskFilter,
     reply: [200, z.array(Task)],
     paged: true,
-    handle: (app, { projectId, query }) => listTasks(app.db.manager, projectId, query),
+    handle: (app, { projectId, query: { search, ...by } }) =>
+      search === undefined
+        ? listTasks(app.db.manager, projectId, by)
+        : searchTasks(app.db.manager, projectId, search, by),
   }),
   route({
     operationId: 'countTasks',

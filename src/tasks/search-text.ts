@@ -25,18 +25,18 @@ const wordLength = 60;
 const prefixLength = 3;
 
 /**
- * Returns a query for the words of descriptions: all words of the text, of which the last may be incomplete. Undefined for
- * a text without words. The words still have to be converted to lower case, by the same rules as those of descriptions.
+ * Returns a query for the words of the descriptions of a project: all words of the text, of which the last may be
+ * incomplete. Undefined for a text without words. The query still has to be converted to lower case in the database, by
+ * the same rules as the descriptions.
  */
-export function wordQuery(text: string): string | undefined {
+export function wordQuery(projectId: string, text: string): string | undefined {
   const words = text.split(betweenWords).filter((word) => word !== '');
   if (words.length === 0) return undefined;
-  return words
-    .map((word, i) => {
-      const isPrefix = i === words.length - 1 && word.length >= prefixLength;
-      return `'${[...word].slice(0, wordLength).join('')}'${isPrefix ? ':*' : ''}`;
-    })
-    .join(' & ');
+  const lexemes = words.map((word, i) => {
+    const isPrefix = i === words.length - 1 && word.length >= prefixLength;
+    return `'${[...word].slice(0, wordLength).join('')}'${isPrefix ? ':*' : ''}`;
+  });
+  return [`'/${projectId.replace(/['\\]/g, '')}'`, ...lexemes].join(' & ');
 }
 
 /** Returns whether searching titles uses an index. It needs the extension pg_trgm, which some servers do not permit. */

@@ -5,7 +5,6 @@ import type { SprintStatus } from '../domain/sprint.ts';
 import { type TaskFacts, type TaskStatus, taskStatuses } from '../domain/task.ts';
 import type { Attention } from '../domain/waiting.ts';
 import { notFound } from '../errors.ts';
-import { titlePattern, wordQuery } from './search-text.ts';
 
 /** A task as the API shows it. */
 export interface TaskView extends Omit<TaskRow, 'issueTitle' | 'issueBody'> {
@@ -53,43 +52,41 @@ export async function getTasks(em: EntityManager, ids: string[]): Promise<TaskVi
   return em.query(`select ${taskColumns} from tasks t where t.id = any($1) order by array_position($1, t.id)`, [ids]);
 }
 
-export interface TaskSearch {
+export interface TaskPage {
   status?: TaskStatus | undefined;
   owner?: string | undefined;
   sprintId?: string | undefined;
-  search?: string | undefined;
   limit: number;
   offset: number;
 }
 
-/**
- * Returns the tasks of a project, newest first. Tasks that were created together are in the order in which they were
- * given, which is that of their ids. Reads one row more than the limit, so that the caller can tell whether there is
- * another page.
- */
-export async function listTasks(em: EntityManager, projectId: string, by: TaskSearch): Promise<TaskView[]> {
-  const values: unknown[] = [projectId, by.limit + 1, by.offset];
-  const bind = (value: unknown) => `$${values.push(value)}`;
-  const where = ['t.project_id = $1'];
+/** SQL: the order of lists. Tasks that were created together are in the order in which they were given, that of their ids. */
+export const newestFirst = 'order by t.created_at desc, t.id';
+
+/** Adds a value to those of a statement, and returns its parameter. */
+export type Bind = (value: unknown) => string;
+
+/** Returns an SQL condition for the tasks of a project that meet a filter. */
+export function filtered(projectId: string, by: TaskPage, bind: Bind): string {
+  const where = [`t.project_id = ${bind(projectId)}`];
   if (by.status !== undefined) where.push(`t.status = ${bind(by.status)}`);
   if (by.owner !== undefined) where.push(`t.owner = ${bind(by.owner)}`);
   if (by.sprintId !== undefined) where.push(`t.sprint_id = ${bind(by.sprintId)}`);
-  if (by.search !== undefined) where.push(matches(by.search, bind));
-  // Selects the page first, so that dependencies, pull requests and runs are looked up for its tasks only.
-  return em.query(
-    `select ${taskColumns} from (
-       select * from tasks t where ${where.join(' and ')} order by t.created_at desc, t.id limit $2 offset $3) t
-     order by t.created_at desc, t.id`,
-    values,
-  );
+  return where.join(' and ');
 }
 
-/** Returns an SQL condition: the title contains the text, or the description all of its words. */
-function matches(search: string, bind: (value: unknown) => string): string {
-  const inTitle = `lower(t.title) like lower(${bind(titlePattern(search))})
-    and position(lower(${bind(search)}) in lower(t.title)) <> 0`;
-  const words = wordQuery(search);
-  return words === undefined ? inTitle : `(${inTitle} or t.words @@ lower(${bind(words)})::tsquery)`;
+/**
+ * Returns the tasks of a project, newest first. Reads one row more than the limit, so that the caller can tell whether
+ * there is another page.
+ */
+export async function listTasks(em: EntityManager, projectId: string, by: TaskPage): Promise<TaskView[]> {
+  const values: unknown[] = [by.limit + 1, by.offset];
+  const where = filtered(projectId, by, (value) => `$${values.push(value)}`);
+  // Selects the page first, so that dependencies, pull requests and runs are looked up for its tasks only.
+  return em.query(
+    `select ${taskColumns} from (select * from tasks t where ${where} ${newestFirst} limit $1 offset $2) t ${newestFirst}`,
+    values,
+  );
 }
 
 export async function countByStatus(em: EntityManager, projectId: string) {

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import { listTasks, type TaskSearch } from '../../src/tasks/store.ts';
+import { searchTasks } from '../../src/tasks/search-store.ts';
+import { listTasks, type TaskPage } from '../../src/tasks/store.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 
 let service: TestApp;
@@ -36,7 +37,7 @@ async function planOf(ask: (em: EntityManager) => Promise<unknown>): Promise<str
   return plan.map((row) => row['QUERY PLAN']).join('\n');
 }
 
-test.each<[string, Partial<TaskSearch>]>([
+test.each<[string, Partial<TaskPage>]>([
   ['the first page', {}],
   ['the first page of a status', { status: 'ready' }],
 ])('%s of tasks is read by an index, in a small and in a large project', async (_name, by) => {
@@ -44,5 +45,24 @@ test.each<[string, Partial<TaskSearch>]>([
     const plan = await planOf((em) => listTasks(em, project, { limit: 20, offset: 0, ...by }));
     expect(plan).toMatch(/Index Scan using tasks_project/);
     expect(plan).not.toMatch(/Seq Scan on tasks /);
+  }
+});
+
+test('a text that no task has is looked up in the indexes, whatever PostgreSQL expects', async () => {
+  for (const text of ['nowhere', 'task nowhere', 'no place to be found']) {
+    const plan = await planOf((em) => searchTasks(em, projects[1] ?? '', text, { limit: 20, offset: 0 }));
+    expect(plan).toMatch(/Bitmap Index Scan on tasks_title/);
+    expect(plan).toMatch(/Bitmap Index Scan on tasks_words/);
+    expect(plan).not.toMatch(/(Seq Scan on|Index Scan using tasks_project on) tasks /);
+  }
+});
+
+test('a common text has the same pages as the list, also beyond the tasks that are read first', async () => {
+  const em = service.app.db.manager;
+  const project = projects[1] ?? '';
+  for (const offset of [0, 4880, 4990, 12_000]) {
+    const page = { limit: 20, offset };
+    const ids = (tasks: { id: string }[]) => tasks.map(({ id }) => id);
+    expect(ids(await searchTasks(em, project, 'task', page))).toEqual(ids(await listTasks(em, project, page)));
   }
 });
