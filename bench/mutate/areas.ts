@@ -15,7 +15,7 @@ export interface Area {
 export const areas: Area[] = [
   {
     name: 'domain',
-    sources: ['src/domain/**/*.ts'],
+    sources: ['src/domain/*.ts', 'src/domain/{proof,text}/*.ts'],
     tests: [
       'test/domain/*.test.ts',
       'test/repositories/settings.test.ts',
@@ -23,6 +23,8 @@ export const areas: Area[] = [
       'test/docs/documents.test.ts',
     ],
   },
+  { name: 'domain', sources: ['src/domain/forecast/*.ts'], tests: ['test/domain/forecast/*.test.ts'] },
+  { name: 'domain', sources: ['src/domain/learning/*.ts'], tests: ['test/domain/learning/*.test.ts'] },
   {
     name: 'access',
     sources: ['src/http/access/*.ts'],
@@ -36,13 +38,13 @@ export const areas: Area[] = [
   {
     name: 'outgoing-scan',
     sources: ['src/runs/outgoing/*.ts'],
-    tests: ['test/runs/{objection,outgoing-scan}.test.ts'],
+    tests: ['test/runs/{objection,outgoing-scan,planned-files,plans}.test.ts'],
   },
   { name: 'closed-addresses', sources: ['src/git/remote-url.ts'], tests: ['test/git/remote-url.test.ts'] },
   {
     name: 'idempotency',
     sources: ['src/http/{idempotency,once}.ts', 'src/db/presence.ts'],
-    tests: ['test/http/idempotency.test.ts'],
+    tests: ['test/planning/repeated-streams.test.ts', 'test/http/idempotency.test.ts'],
   },
   {
     name: 'idempotency',
@@ -89,7 +91,7 @@ export const areas: Area[] = [
   {
     name: 'wizard',
     sources: ['src/domain/wizard.ts', 'src/planning/operations.ts'],
-    tests: ['test/domain/task.test.ts', 'test/planning/{operations,wizard}.test.ts'],
+    tests: ['test/domain/task.test.ts', 'test/planning/{operations,wizard,shared-plans,create-sprint}.test.ts'],
   },
   {
     name: 'live-updates',
