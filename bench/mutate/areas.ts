@@ -32,7 +32,11 @@ export const areas: Area[] = [
   },
   { name: 'claims', sources: ['src/runs/lease/lease-store.ts'], tests: ['test/runs/{claims,working}.test.ts'] },
   { name: 'claims', sources: ['src/runs/lease/journal*.ts'], tests: ['test/runs/journal.test.ts'] },
-  { name: 'claims', sources: ['src/runs/lease/{held-here,run-clock,work-on-runs}.ts'], tests: ['test/runs/working.test.ts'] },
+  {
+    name: 'claims',
+    sources: ['src/runs/lease/{held-here,run-clock,work-on-runs}.ts'],
+    tests: ['test/runs/working.test.ts'],
+  },
   { name: 'claims', sources: ['src/runs/lease/reconcile*.ts'], tests: ['test/runs/reconcile.test.ts'] },
   { name: 'claims', sources: ['src/runs/store.ts'], tests: ['test/runs/{store,claims}.test.ts'] },
   {
