@@ -18,10 +18,11 @@ export function filesRunBy(text: string, isFile: (path: string) => boolean): Set
   let folder = '';
   for (const command of text.split(/[\n;&|(){}`]+/)) {
     const [program = '', ...args] = wordsOf(command);
-    if (program === 'cd') folder = withoutDots(`${args[0] ?? ''}/`);
+    if (program === 'cd') folder = plain(`${args[0] ?? ''}/`);
     // The program may itself be a file of the repository.
-    const words = [program, ...filesAmong(program, args)].map(withoutDots);
-    for (const path of words.flatMap((word) => pathsOf(word, folder)).filter(isFile)) found.add(path);
+    const words = [program, ...filesAmong(program, args)];
+    const paths = [...words.flatMap((word) => pathsOf(word, folder)), ...modulesOf(program, args, folder)];
+    for (const path of paths.map(plain).filter(isFile)) found.add(path);
   }
   return found;
 }
@@ -37,9 +38,20 @@ function filesAmong(program: string, args: string[]): string[] {
   });
 }
 
-/** Returns the paths that a word may stand for: Node finds a file without its ending. */
+/** Returns the paths that a word may stand for: Node finds a file without its ending, and one in a folder. */
 function pathsOf(word: string, folder: string): string[] {
-  return [word, `${folder}${word}`, `${word}.js`, `${folder}${word}.js`];
+  return ['', '.js', '/index.js', '/__main__.py'].flatMap((end) => [word + end, folder + word + end]);
+}
+
+/**
+ * Returns the files that Python may run for `-m`. It looks into the current folder first, so a file there may also take
+ * the place of a test runner.
+ */
+function modulesOf(program: string, args: string[], folder: string): string[] {
+  const name = /^(python|pypy)/.test(program) ? args[args.indexOf('-m') + 1] : undefined;
+  if (name === undefined || !args.includes('-m')) return [];
+  const path = name.replaceAll('.', '/');
+  return ['.py', '/__main__.py', '/__init__.py'].flatMap((end) => [path + end, folder + path + end]);
 }
 
 /** Splits a simple command into words, without the variables and the wrappers before its program. */
@@ -52,8 +64,13 @@ function wordsOf(command: string): string[] {
   return first < 0 ? [] : words.slice(first);
 }
 
-function withoutDots(path: string): string {
-  return path.replace(/^(\.\/)+/, '');
+/** Returns a path without `.` and `..`. */
+function plain(path: string): string {
+  const parts: string[] = [];
+  for (const part of path.split('/'))
+    if (part === '..') parts.pop();
+    else if (part !== '.' && part !== '') parts.push(part);
+  return parts.join('/') + (path.endsWith('/') && parts.length > 0 ? '/' : '');
 }
 
 /** Package managers, which run scripts of package.json by name. */

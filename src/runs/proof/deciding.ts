@@ -1,6 +1,7 @@
-import { decidesByName, differsInDeciding, mayDecide } from '../../domain/proof/deciding-files.ts';
+import { decidesByName } from '../../domain/proof/deciding-files.ts';
 import { filesRunBy, withScripts } from '../../domain/proof/executed-files.ts';
-import { testFolderOf } from '../../domain/proof/test-files.ts';
+import { differsInDeciding, mayDecide } from '../../domain/proof/manifests.ts';
+import { isUsualTestFile } from '../../domain/proof/test-files.ts';
 import { blobsOf } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
 
@@ -15,7 +16,7 @@ interface Given {
   isTest(path: string): boolean;
 }
 
-/** Larger files are not read. A larger JSON manifest counts as deciding. */
+/** Larger files are not read. A larger manifest counts as deciding. */
 const maxBytes = 200_000;
 /** The most files that are read to find out what the checks run, and the characters that are read of each. */
 const maxRead = 50;
@@ -26,13 +27,17 @@ export async function decidingFiles(given: Given): Promise<string[]> {
   const { changes, isTest } = given;
   const byContent = await decidingContents(given);
   const run = await filesThatChecksRun(given);
-  const amongTests = folderOfTests(given);
   return changes
     .map(({ path }) => path)
     .filter(
-      (path) => decidesByName(path) || byContent.has(path) || (!isTest(path) && (run.has(path) || amongTests(path))),
+      // Where .deckhand.yml does not name all tests, those that it names may use the others.
+      (path) =>
+        decidesByName(path) || byContent.has(path) || (!isTest(path) && (run.has(path) || isUsualTestFile(path))),
     );
 }
+
+/** The mode of a file that does not exist on one side of a change. */
+const absent = '000000';
 
 /** Finds the changed manifests whose parts about tests changed, such as the scripts of package.json. */
 async function decidingContents({ checkout, changes }: Given): Promise<Set<string>> {
@@ -41,10 +46,11 @@ async function decidingContents({ checkout, changes }: Given): Promise<Set<strin
     await blobsOf(checkout, read, 'old', maxBytes),
     await blobsOf(checkout, read, 'new', maxBytes),
   ];
-  const textOf = (mode: string, oid: string, blobs: Map<string, Buffer>) =>
-    mode === '000000' ? undefined : (blobs.get(oid)?.toString('utf8') ?? 'too large');
-  const decides = ({ path, oldMode, oldOid, newMode, newOid }: Change) =>
-    differsInDeciding(path, textOf(oldMode, oldOid, before), textOf(newMode, newOid, after));
+  const decides = ({ path, oldMode, oldOid, newMode, newOid }: Change) => {
+    const [old, now] = [before.get(oldOid)?.toString('utf8'), after.get(newOid)?.toString('utf8')];
+    const isRead = (oldMode === absent || old !== undefined) && (newMode === absent || now !== undefined);
+    return !isRead || differsInDeciding(path, old, now);
+  };
   const unread = changes.filter(({ path }) => mayDecide(path)).slice(maxRead);
   return new Set([...read.filter(decides), ...unread].map(({ path }) => path));
 }
@@ -56,7 +62,7 @@ async function decidingContents({ checkout, changes }: Given): Promise<Set<strin
 async function filesThatChecksRun({ checkout, base, commands, changes }: Given): Promise<Set<string>> {
   const files = await checkout.files(base);
   // A new file may take the place of one that a command names without its ending.
-  const added = new Set(changes.filter(({ oldMode }) => oldMode === '000000').map(({ path }) => path));
+  const added = new Set(changes.filter(({ oldMode }) => oldMode === absent).map(({ path }) => path));
   const isFile = (path: string) => files.has(path) || added.has(path);
   const read = async (path: string) => {
     const oid = files.get(path)?.oid;
@@ -115,13 +121,4 @@ function scriptsIn(text: string): Record<string, string> {
   } catch {
     return {};
   }
-}
-
-/**
- * Returns a test for changed files in the same folders as the changed tests. Where .deckhand.yml names only some of the
- * files in a folder as tests, those tests use the others.
- */
-function folderOfTests({ changes, isTest }: Given): (path: string) => boolean {
-  const folders = new Set(changes.filter(({ path }) => isTest(path)).flatMap(({ path }) => testFolderOf(path) ?? []));
-  return (path) => folders.has(testFolderOf(path) ?? '');
 }

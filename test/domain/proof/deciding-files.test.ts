@@ -1,63 +1,6 @@
-import { decidesByName, differsInDeciding, mayDecide } from '../../src/domain/proof/deciding-files.ts';
-import { filesRunBy, withScripts } from '../../src/domain/proof/executed-files.ts';
-import { countSkips, isUsualTestFile, keepsMost, testFolderOf } from '../../src/domain/proof/test-files.ts';
-import { timeOf } from '../support/machine/processor-time.ts';
-
-test.each([
-  'test/a.js',
-  'test.js',
-  'test-slug.mjs',
-  'src/a.test.ts',
-  'src/a-spec.js',
-  'src/__tests__/a.tsx',
-  'tests/data/a.json',
-  'testdata/golden.txt',
-  'pkg/parser_test.go',
-  'test_parser.py',
-  'lib/a_spec.rb',
-  'src/test/java/ParserTest.java',
-  'app/ParserIT.kt',
-  'App.Tests/Parser.cs',
-  't/basic.t',
-  'features/login.feature',
-])('%s is usually a test', (path) => expect(isUsualTestFile(path)).toBe(true));
-
-test.each([
-  'src/testing.ts',
-  'src/latest.js',
-  'contest/a.py',
-  'src/attest.go',
-  'docs/tested.md',
-  'src/index.js',
-])('%s is usually no test', (path) => expect(isUsualTestFile(path)).toBe(false));
-
-test('a renamed test keeps most of its lines, apart from what it imports', () => {
-  const old = ['import { f } from "../f.js";', '', "test('f', () => {", '  assert.equal(f(), 1);', '});'];
-  const imports = ['-import { f } from "../f.js";', '+import { f } from "../../f.js";'];
-  expect(keepsMost(old, [])).toBe(true);
-  expect(keepsMost(old, [...imports, "+test('more');"])).toBe(true);
-  expect(keepsMost(old, [...imports, '-  assert.equal(f(), 1);', '+    assert.equal(f(), 1);'])).toBe(true);
-  expect(keepsMost(old, ["-test('f', () => {", '-  assert.equal(f(), 1);', '+  assert.equal(g(), 1);'])).toBe(false);
-});
-
-test('the first folder of tests in a path', () => {
-  expect(['a/test/b/spec/c.js', 'test/x.js', 'src/a.test.js'].map(testFolderOf)).toEqual([
-    'a/test/',
-    'test/',
-    undefined,
-  ]);
-});
-
-test.each([
-  ["test.skip('a', () => {})", 1],
-  ["  it.only('a')", 1],
-  ["test('a', { skip: true }, () => {})", 1],
-  ['@unittest.skip("later")', 1],
-  ['@pytest.mark.skipif(True)', 1],
-  ['\tt.Skip("later")', 1],
-  ["test('skip leaves out some', () => assert.equal(skip([1], 1), 0))", 0],
-  ['list.only(3).skip(2)', 0],
-])('%s switches off %i', (line, count) => expect(countSkips([line])).toBe(count));
+import { decidesByName } from '../../../src/domain/proof/deciding-files.ts';
+import { filesRunBy, withScripts } from '../../../src/domain/proof/executed-files.ts';
+import { differsInDeciding, mayDecide } from '../../../src/domain/proof/manifests.ts';
 
 test.each([
   'jest.config.ts',
@@ -76,6 +19,18 @@ test.each([
   '.npmrc',
   'test/__snapshots__/a.test.js.snap',
   'a.test.js.snapshot',
+  'pytest.toml',
+  '.env',
+  'web/.env.test',
+  '.mvn/maven.config',
+  '.cargo/config.toml',
+  'gradle.properties',
+  'node_modules/chai/index.js',
+  'patches/jest+30.0.0.patch',
+  'vendor/github.com/stretchr/testify/assert/assertions.go',
+  'sitecustomize.py',
+  'jest-preset.js',
+  'pnpm-workspace.yaml',
 ])('%s decides how tests run', (path) => expect(decidesByName(path)).toBe(true));
 
 test.each([
@@ -86,6 +41,10 @@ test.each([
   'test/helpers.js',
   'src/config.ts',
   'src/mocha.js',
+  '.env.example',
+  'src/env.ts',
+  'vendor/github.com/pkg/errors/errors.go',
+  'src/patches/index.js',
 ])('%s does not', (path) => expect(decidesByName(path)).toBe(false));
 
 test.each<[string, string | undefined, string | undefined, boolean]>([
@@ -103,6 +62,26 @@ test.each<[string, string | undefined, string | undefined, boolean]>([
     '[tool.pytest.ini_options]\naddopts = "-k x"\n',
     true,
   ],
+  ['pyproject.toml', '', 'tool.pytest.ini_options.addopts = "--co"\n', true],
+  ['pyproject.toml', '', '[tool]\npytest = { ini_options = { addopts = "--co" } }\n', true],
+  ['pyproject.toml', '', '[tool."pyt\\u0065st".ini_options]\naddopts = "--co"\n', true],
+  ['pyproject.toml', '', '[project]\nentry-points = { pytest11 = { x = "x" } }\n', true],
+  ['pyproject.toml', '[tool.pytest.x]\na = [\n["b"],\n]\n', '[tool.pytest.x]\na = [\n["b"],\n]\naddopts = ""\n', true],
+  ['pyproject.toml', '[tool.ruff]\n', '[tool.ruff]\nline-length = 100\n[project]\ndependencies = ["x"]\n', false],
+  ['setup.cfg', '[metadata]\n', '[metadata]\nname = a\u2028[tool:pytest]\n', true],
+  ['setup.py', 'setup(version="1")\n', 'setup(version="2")\n', false],
+  ['setup.py', 'setup(\n)', 'setup(\nentry_points={"pytest11": ["x"]}\n)', true],
+  ['Cargo.toml', '[package]\n', '[package]\nautotests = false\n', true],
+  ['package.json', '{"workspaces":["a","b"]}', '{"workspaces":["a"]}', true],
+  ['package.json', '{"overrides":{}}', '{"overrides":{"**/jest":"npm:fake"}}', true],
+  ['package.json', '{"devDependencies":{"chai":"5.0.0"}}', '{"devDependencies":{"chai":"4.0.0"}}', true],
+  ['package.json', '{"devDependencies":{"tiny":"5.0.0"}}', '{"devDependencies":{"tiny":"file:./fake"}}', true],
+  [
+    'package.json',
+    '{"devDependencies":{"tiny":"5.0.0"}}',
+    '{"devDependencies":{"tiny":"5.1.0","chai":"5.0.0"}}',
+    false,
+  ],
   ['Cargo.toml', '[dependencies]\n', '[dependencies]\nserde = "1"\n', false],
   ['Cargo.toml', '[[test]]\nname = "a"\n', '[[test]]\nname = "a"\nharness = false\n', true],
 ])('%s from %s to %s', (path, before, after, isDeciding) => {
@@ -119,6 +98,9 @@ const files = new Set([
   'setup.cjs',
   'ci/x',
   'x.conf',
+  'ci/index.js',
+  'ci/check.py',
+  'unittest/__main__.py',
 ]);
 test.each<[string, string[]]>([
   ['sh run.sh', ['run.sh']],
@@ -132,6 +114,10 @@ test.each<[string, string[]]>([
   ['node --require=./setup.cjs --test', ['setup.cjs']],
   ['node -r ./setup.cjs --test', ['setup.cjs']],
   ['mocha -c x.conf', ['x.conf']],
+  ['node ci/', ['ci/index.js']],
+  ['node web/../tools/./run.js', ['tools/run.js']],
+  ['python3 -m ci.check', ['ci/check.py']],
+  ['python -W error -m unittest', ['unittest/__main__.py']],
   ['test:\n\t@node tools/run.js\n', ['tools/run.js']],
   ['eslint src/index.js', []],
   ['node --check src/index.js', []],
@@ -159,17 +145,3 @@ test('the scripts of package.json that checks run are followed by name', () => {
   expect(withScripts(['make test'], scripts)).toEqual(['make test']);
   expect(withScripts(['npm run a'], { a: 'npm run b', b: 'npm run a' })).toHaveLength(3);
 });
-
-test.each<[string, () => unknown]>([
-  ['a line of brackets', () => differsInDeciding('pyproject.toml', '['.repeat(60_000), '')],
-  ['deep folders of tests', () => manyTimes(() => decidesByName(`${'test/'.repeat(800)}x`))],
-  ['deep folders', () => manyTimes(() => isUsualTestFile(`${'a/'.repeat(2000)}x`))],
-  ['many dots', () => manyTimes(() => isUsualTestFile(`${'a.'.repeat(2000)}x`))],
-])('%s: the time to judge grows only with the length', async (_what, judge) => {
-  expect(await timeOf(judge)).toBeLessThan(10_000);
-});
-
-/** A change has at most 5,000 files. */
-function manyTimes(judge: () => unknown): void {
-  for (let i = 0; i < 5000; i++) judge();
-}

@@ -6,7 +6,7 @@ import {
   type Proof,
   proofSentence,
   worstOf,
-} from '../../src/domain/proof/proof.ts';
+} from '../../../src/domain/proof/proof.ts';
 
 const passed: Attempt = { outcome: 'passed' };
 const failed: Attempt = { outcome: 'failed' };

@@ -1,0 +1,110 @@
+/** The keys of JSON files that decide how tests run. Other parts of these files may change. */
+const jsonKeys: Record<string, string[]> = {
+  'package.json': [
+    ...['scripts', 'workspaces', 'wireit', 'nx', 'babel'],
+    ...['jest', 'mocha', 'ava', 'tap', 'nyc', 'c8', 'vitest', 'jasmine'],
+  ],
+  'composer.json': ['scripts'],
+  'deno.json': ['tasks', 'test'],
+  'deno.jsonc': ['tasks', 'test'],
+};
+
+/** A file in the style of INI or TOML: which sections decide how tests run, and which lines of all the others. */
+const sections: Record<string, { section: RegExp; line: RegExp }> = {
+  'pyproject.toml': { section: /^$|^tool$|pytest|tox|nox|coverage|\btest|\bpoe\b|scripts/, line: /pytest11/ },
+  'setup.cfg': { section: /pytest|tox|coverage|aliases|\btest/, line: /pytest11/ },
+  'setup.py': { section: /(?!)/, line: /pytest11|cmdclass|\btest_(suite|loader|runner)\b/ },
+  'Cargo.toml': {
+    section: /^$|\btest|^lib$|^bin$|bench|^patch\b|^replace$/,
+    line: /\b(auto(tests|bins|benches|examples)|harness|(default-)?members|exclude)\b/,
+  },
+};
+
+/** Test runners. Another version of one, or another package in its place, may treat tests differently. */
+const runners =
+  /^(@?jest(\/.*)?|mocha|@?vitest(\/.*)?|ava|tap|tape|uvu|jasmine|karma|cypress|@playwright\/test|tsx|ts-node|c8|nyc)$/;
+/** What tests compare with. Tests that used one before may mean something else with another version. */
+const asserting =
+  /^(chai(-.*)?|expect(\.js)?|@std\/(assert|expect|testing)|should|power-assert|unexpected|sinon(-.*)?)$/;
+/** Sources of a package other than the registry's package of that name. */
+const otherSource = /^(file|link|portal|npm|patch|git.*|github|https?|\.{1,2}|~)[:/+]/;
+
+/** Returns whether a file may decide how tests run, depending on what changed in it. */
+export function mayDecide(path: string): boolean {
+  return jsonKeys[nameOf(path)] !== undefined || sections[nameOf(path)] !== undefined;
+}
+
+/** Returns whether a file for which `mayDecide` is true differs in a part that decides how tests run. */
+export function differsInDeciding(path: string, before: string | undefined, after: string | undefined): boolean {
+  const name = nameOf(path);
+  const parts = sections[name];
+  if (parts !== undefined) return decidingLines(before ?? '', parts) !== decidingLines(after ?? '', parts);
+  const [old, now] = [jsonOf(before), jsonOf(after)];
+  if (old === undefined || now === undefined) return true;
+  const differs = (key: string) => JSON.stringify(old[key]) !== JSON.stringify(now[key]);
+  return (jsonKeys[name] ?? []).some(differs) || packages.some((key) => differsInRunners(old[key], now[key]));
+}
+
+/** The keys of package.json and deno.json under which packages are chosen. */
+const packages = ['dependencies', 'devDependencies', 'overrides', 'resolutions', 'pnpm', 'imports'];
+
+type Json = Record<string, unknown>;
+
+/** Returns a JSON file's object; undefined when it cannot be read. */
+function jsonOf(text: string | undefined): Json | undefined {
+  try {
+    return Object(JSON.parse(text ?? '{}')) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns whether two lists of packages differ in what runs tests, or in where a package comes from. */
+function differsInRunners(before: unknown, after: unknown): boolean {
+  const [old, now] = [Object(before ?? {}) as Json, Object(after ?? {}) as Json];
+  return [...new Set([...Object.keys(old), ...Object.keys(now)])].some((key) => {
+    const [was, is] = [JSON.stringify(old[key]), JSON.stringify(now[key])];
+    if (was === is) return false;
+    const name = nameOfPackage(key);
+    if (runners.test(name)) return true;
+    if (was === undefined || is === undefined) return false;
+    // Nested lists, such as those of `overrides` and `pnpm`, are not looked through.
+    return asserting.test(name) || typeof now[key] !== 'string' || otherSource.test(now[key]);
+  });
+}
+
+/** Returns the package that a key of `overrides` or `resolutions` names, such as `**\/jest` or `jest@29`. */
+function nameOfPackage(key: string): string {
+  return key.replace(/^\*\*\//, '').replace(/(?<=.)@.*$/, '');
+}
+
+/** Ends of lines for Python's parsers, which see more of them than others. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these control characters end lines in Python.
+const lineEnds = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/;
+/** The beginning of a section. Brackets inside are excluded, because a line of many would take minutes. */
+const header = /^\s*\[{1,2}([^[\]]*)\]/;
+/** A header that cannot be part of a list or of a continued value, so that it certainly ends the section before. */
+const certainHeader = /^\[{1,2}\s*(?!(true|false)\b)[a-z]/i;
+
+function decidingLines(text: string, { section, line: anywhere }: { section: RegExp; line: RegExp }): string {
+  let isIn = section.test('');
+  return unescaped(text)
+    .split(lineEnds)
+    .filter((line) => {
+      const name = header.exec(line)?.[1]?.replace(/["'\s]/g, '');
+      if (name !== undefined) isIn = section.test(name) || (isIn && !certainHeader.test(line));
+      return (isIn || anywhere.test(line)) && line.trim() !== '';
+    })
+    .join('\n');
+}
+
+/** Resolves TOML's escapes, with which a name could be written in a way that no pattern matches. */
+function unescaped(text: string): string {
+  return text.replace(/\\u([0-9a-f]{4})|\\U0{0,2}0{2}([0-9a-f]{4})/gi, (_all, short?: string, long?: string) =>
+    String.fromCharCode(Number.parseInt(short ?? long ?? '0', 16)),
+  );
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}

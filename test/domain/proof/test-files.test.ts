@@ -1,0 +1,120 @@
+import { decidesByName } from '../../../src/domain/proof/deciding-files.ts';
+import { differsInDeciding } from '../../../src/domain/proof/manifests.ts';
+import { readsCode } from '../../../src/domain/proof/reading-code.ts';
+import { countSkips, isFoundAs, isUsualTestFile, keepsMost } from '../../../src/domain/proof/test-files.ts';
+import { timeOf } from '../../support/machine/processor-time.ts';
+
+test.each([
+  'test/a.js',
+  'test.js',
+  'test-slug.mjs',
+  'src/a.test.ts',
+  'src/a-spec.js',
+  'src/__tests__/a.tsx',
+  'tests/data/a.json',
+  'testdata/golden.txt',
+  'pkg/parser_test.go',
+  'test_parser.py',
+  'lib/a_spec.rb',
+  'src/test/java/ParserTest.java',
+  'app/ParserIT.kt',
+  'App.Tests/Parser.cs',
+  't/basic.t',
+  'features/login.feature',
+])('%s is usually a test', (path) => expect(isUsualTestFile(path)).toBe(true));
+
+test.each([
+  'src/testing.ts',
+  'src/latest.js',
+  'contest/a.py',
+  'src/attest.go',
+  'docs/tested.md',
+  'src/index.js',
+])('%s is usually no test', (path) => expect(isUsualTestFile(path)).toBe(false));
+
+test('a renamed test keeps most of its lines, apart from what it imports', () => {
+  const old = ['import { f } from "../f.js";', '', "test('f', () => {", '  assert.equal(f(), 1);', '});'];
+  const imports = ['-import { f } from "../f.js";', '+import { f } from "../../f.js";'];
+  expect(keepsMost(old, [])).toBe(true);
+  expect(keepsMost(old, [...imports, "+test('more');"])).toBe(true);
+  expect(keepsMost(old, [...imports, '-  assert.equal(f(), 1);', '+    assert.equal(f(), 1);'])).toBe(true);
+  expect(keepsMost(old, ["-test('f', () => {", '-  assert.equal(f(), 1);', '+  assert.equal(g(), 1);'])).toBe(false);
+});
+
+test.each([
+  ["test.skip('a', () => {})", 1],
+  ["  it.only('a')", 1],
+  ["test('a', { skip: true }, () => {})", 1],
+  ['@unittest.skip("later")', 1],
+  ['@pytest.mark.skipif(True)', 1],
+  ['\tt.Skip("later")', 1],
+  [`${' '.repeat(3000)}test.skip('a')`, 1],
+  ["test['skip']('a')", 1],
+  ["test('a', { skip: 1 }, () => {})", 1],
+  ["test('a', { skip }, () => {})", 1],
+  ["describe.skipIf(true)('a')", 1],
+  ["test.concurrent.skip('a')", 1],
+  ['  this.skip()', 1],
+  ['@unittest.skipIf(True, "")', 1],
+  ['@pytest.mark.xfail', 1],
+  ['    self.skipTest("later")', 1],
+  ["  skip 'later'", 1],
+  ['[Fact(Skip = "later")]', 1],
+  ['list({ skip: 10, take: 5 })', 0],
+  ['const { only, skip } = options;', 0],
+  ["test('skip leaves out some', () => assert.equal(skip([1], 1), 0))", 0],
+  ['list.only(3).skip(2)', 0],
+])('%s switches off %i', (line, count) => expect(countSkips(line)).toBe(count));
+
+test.each<[string, string, boolean]>([
+  ['test/a.test.js', 'test/unit/b.test.js', true],
+  ['test/a.test.js', 'src/__tests__/a.test.js', true],
+  ['test_a.py', 'tests/test_b.py', true],
+  ['test/a.test.js', 'test/a.test.js.disabled', false],
+  ['test/a.test.js', 'test/a.js', false],
+  ['test/a.test.js', 'test/fixtures/a.test.js', false],
+  ['tests/test_a.py', 'tests/a.test.py', false],
+  ['a/parser_test.go', 'a/_old/parser_test.go', false],
+])('%s is still found as %s: %s', (old, path, isFound) => expect(isFoundAs(old, path)).toBe(isFound));
+
+const imported = 'import { f } from "../src/f.js";\n';
+test.each<[string, boolean]>([
+  ["assert.match(readFileSync('src/f.js', 'utf8'), /x/);", true],
+  ["const at = new URL('../src/f.js', import.meta.url);\nconst text = readFileSync(\n  at,\n);", true],
+  ["assert.ok(existsSync(join(root, 'src', 'f.js')));", true],
+  ['text = Path("src/f.py").read_text()', true],
+  ['assert "x" in inspect.getsource(f)', true],
+  ["execSync('git diff HEAD~1 -- src/f.js');", true],
+  [`${imported}assert.match(String(f), /x/);`, true],
+  [`${imported}assert.equal(String(f(1)), '1');`, false],
+  [`${imported}assert.equal(f(), readFileSync('expected.txt', 'utf8'));`, false],
+  ["const at = 'src/f.js';\nspawnSync('node', [at]);\nassert.equal(readFileSync('out.txt', 'utf8'), 'x');", false],
+  ["jest.mock('../src/f.js');\nreadFileSync('data.json');", false],
+  ["readFileSync('CHANGELOG.md')", false],
+  ['import { readFile } from "../src/f.js";', false],
+  ['import {\n  open,\n} from "../src/f.js";\nopen("x");', false],
+  ["const { open } = require('../src/f.js');\nopen('x');", false],
+])('%s reads code as text: %s', (text, isReading) => {
+  expect(readsCode(text.split('\n'), ['src/f.js', 'src/f.py', 'CHANGELOG.md'])).toBe(isReading);
+});
+
+test.each<[string, () => unknown]>([
+  ['a line of brackets', () => differsInDeciding('pyproject.toml', '['.repeat(60_000), '')],
+  ['deep folders of tests', () => manyTimes(() => decidesByName(`${'test/'.repeat(800)}x`))],
+  ['deep folders', () => manyTimes(() => isUsualTestFile(`${'a/'.repeat(2000)}x`))],
+  ['many skips', () => countSkips(`${'t.'.repeat(100_000)}\n${'test('.repeat(20_000)}${'\n'.repeat(200_000)}`)],
+  ['many readers', () => readsCode(Array(20_000).fill('x=open('), ['a.js'])],
+  ['many readers in one line', () => readsCode(['open('.repeat(20_000)], ['a.js'])],
+  ['many imports', () => readsCode([`${'import '.repeat(7000)}${'const '.repeat(8000)}`], ['a.js'])],
+  ['a long word', () => readsCode(['x'.repeat(100_000)], ['a.js'])],
+  ['many folders of libraries', () => manyTimes(() => decidesByName(`${'vendor/patches/'.repeat(250)}x`))],
+  ['many names', () => manyTimes(() => isFoundAs('a.js', `${'.test'.repeat(50)}x`))],
+  ['many dots', () => manyTimes(() => isUsualTestFile(`${'a.'.repeat(2000)}x`))],
+])('%s: the time to judge grows only with the length', async (_what, judge) => {
+  expect(await timeOf(judge)).toBeLessThan(10_000);
+});
+
+/** A change has at most 5,000 files. */
+function manyTimes(judge: () => unknown): void {
+  for (let i = 0; i < 5000; i++) judge();
+}
