@@ -43,22 +43,26 @@ export function isUsualTestFile(path: string): boolean {
   return usualName.test(name) || usualFolder.test(path) || projectOfTests.test(path);
 }
 
-/** Returns the first folder in a path that is named like a folder of tests; undefined without one. */
-export function testFolderOf(path: string): string | undefined {
-  const found = usualFolder.exec(path);
-  return found === null ? undefined : path.slice(0, found.index + found[0].length);
-}
-
 /**
  * How the common test runners mark a test that does not run, or the only ones that do. Which of them a repository uses
  * does not matter, because only added marks count.
  */
-const skipMark =
-  /\b(test|it|describe|suite|context|t)\.(skip|todo|only)\b|\bx(it|test|describe)\b|\bf(it|describe)\(|\bskip: *(true|['"`])|@(unittest\.)?[sS]kip\b|\bpytest\.(mark\.)?skip|\bt\.Skip(Now|f)?\(|@(Ignore|Disabled)\b|#\[ignore\b|\bmarkTestSkipped\(/g;
+const skipMarks = [
+  // JavaScript
+  /\b(test|it|describe|suite|context|specify|t|this|ctx)(\.\w+){0,2}(\.|\[['"`])(skip|todo|only|fixme|fails|failing|skipIf|runIf)\b/,
+  /\bx(it|test|describe|context|specify)\b|\bf(it|describe)\(|\bskip: *(true|['"`])/,
+  /\b(test|it|describe|suite)\(.{0,300}[{,] *(skip|todo|only) *[:,}]/,
+  // Python
+  /@(unittest\.)?([sS]kip(If|Unless)?|expectedFailure)\b|\bpytest\.(mark\.)?(skip|xfail)|\bskipTest\(|\bSkipTest\b/,
+  // Go, Java, C#, Rust, PHP, Swift, Ruby
+  /\bt\.Skip(Now|f)?\(|@(Ignore|Disabled)\b|\[Ignore\b|\bSkip *= *"|#\[ignore\b|\bmarkTest(Skipped|Incomplete)\(|\bXCTSkip/,
+  /^[ \t]*(skip|pending)\b *(\(?['"]|$)|^[ \t]*@(module)?tag :skip\b/,
+];
+const skipMark = new RegExp(skipMarks.map(({ source }) => source).join('|'), 'gm');
 
-/** Returns how many tests the lines of a file switch off. */
-export function countSkips(lines: string[]): number {
-  return lines.reduce((sum, line) => sum + (line.slice(0, 2000).match(skipMark)?.length ?? 0), 0);
+/** Returns how many tests a text switches off. */
+export function countSkips(text: string): number {
+  return text.match(skipMark)?.length ?? 0;
 }
 
 /** The part of its lines that a renamed test file has to keep to count as the same. */
@@ -72,4 +76,20 @@ export function keepsMost(old: string[], changed: string[]): boolean {
   const added = new Set(changed.filter((line) => line.startsWith('+')).map((line) => line.slice(1).trim()));
   const lost = changed.filter((line) => line.startsWith('-') && counts(line) && !added.has(line.slice(1).trim()));
   return lost.length <= (1 - leastKept) * old.filter(counts).length;
+}
+
+/** The part of a file's name by which test runners find it, such as `.test.js` or `test_*.py`. */
+const collectedBy = /^(test[._-]|Test(?=[A-Z]))?.*?(([._-](test|spec)s?|Tests?|Spec|IT)?\.\w+)?$/;
+/** Folders of tests in which runners usually look for none. */
+const heldBack =
+  /(^|\/)(fixtures|__fixtures__|__mocks__|__snapshots__|testdata|node_modules|(\.|_(?!_tests__\/))[^/]*)\//;
+
+/** Returns whether a test runner that finds a file also finds it under its new path, as far as names say. */
+export function isFoundAs(old: string, path: string): boolean {
+  const shape = (name: string) =>
+    collectedBy
+      .exec(name.slice(name.lastIndexOf('/') + 1))
+      ?.slice(1, 3)
+      .join('*');
+  return shape(old) === shape(path) && (heldBack.test(old) || !heldBack.test(path));
 }

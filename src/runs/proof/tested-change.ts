@@ -1,4 +1,5 @@
-import { countSkips, isUsualTestFile, keepsMost } from '../../domain/proof/test-files.ts';
+import { readsCode } from '../../domain/proof/reading-code.ts';
+import { countSkips, isFoundAs, isUsualTestFile, keepsMost } from '../../domain/proof/test-files.ts';
 import { blobsOf, diffOf, type TreeDiff } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
 import { pathsMatching } from '../../repositories/settings/repository-settings.ts';
@@ -35,8 +36,10 @@ export async function readTestedChange(work: Work, tree: string): Promise<Tested
   const oldTestsOnChange = await checkout.replaceFiles(tree, tests.map(oldSide));
   const diff = await diffOf(checkout, base, newTestsOnBase);
   const moved = await movedTests(checkout, tests, diff);
-  const isRemoved = ({ newMode }: Change) => newMode === '000000';
+  const isRemoved = ({ newMode }: Change) => newMode === absent;
   const testsRemoved = tests.filter((each) => isRemoved(each) && !moved.has(each.path)).map(({ path }) => path);
+  const links = tests.filter(({ newMode }) => newMode === '120000').map(({ path }) => path);
+  const programs = changes.map(({ path }) => path).filter((path) => !isTest(path));
   const deciding = await decidingFiles({ checkout, base, commands: settings.checks, changes, isTest });
   return {
     testsChanged: tests
@@ -47,7 +50,9 @@ export async function readTestedChange(work: Work, tree: string): Promise<Tested
     doubts: [
       ...doubtAbout(deciding, 'decides how the tests run', 'decide how the tests run'),
       ...doubtAbout(testsRemoved, 'was removed', 'were removed'),
-      ...doubtAbout(switchedOff(diff), 'switches tests off', 'switch tests off'),
+      ...doubtAbout(await switchedOff(checkout, tests, diff), 'switches tests off', 'switch tests off'),
+      ...doubtAbout(links, 'is a symbolic link', 'are symbolic links'),
+      ...doubtAbout(readersOf(programs, diff), 'reads code as text', 'read code as text'),
     ],
     newTestsOnBase,
     oldTestsOnChange,
@@ -79,9 +84,12 @@ async function movedTests(checkout: Checkout, tests: Change[], { files }: TreeDi
   const oldLines = new Map(
     removed.map(({ path, oldOid }) => [path, (blobs.get(oldOid)?.toString('utf8') ?? '').split('\n')]),
   );
-  const kept = renamed.filter(({ previousPath = '', hunks }) => {
+  const oids = new Map(tests.map(({ path, oldOid, newOid }) => [path, { oldOid, newOid }]));
+  const kept = renamed.filter(({ path, previousPath = '', hunks, truncated, binary }) => {
+    if (!isFoundAs(previousPath, path)) return false;
+    if (oids.get(previousPath)?.oldOid === oids.get(path)?.newOid) return true;
     const changed = hunks.flatMap(({ lines }) => lines);
-    return keepsMost(oldLines.get(previousPath) ?? [], changed);
+    return !truncated && !binary && keepsMost(oldLines.get(previousPath) ?? [], changed);
   });
   return new Set(kept.flatMap(({ previousPath }) => previousPath ?? []));
 }
@@ -89,14 +97,37 @@ async function movedTests(checkout: Checkout, tests: Change[], { files }: TreeDi
 const newSide = ({ path, newMode, newOid }: Change) => ({ path, mode: newMode, oid: newOid });
 const oldSide = ({ path, oldMode, oldOid }: Change) => ({ path, mode: oldMode, oid: oldOid });
 
-/** Finds the test files of the base in which the change switches more tests off than on. */
-function switchedOff({ files }: TreeDiff): string[] {
-  const added = (sign: string, lines: string[]) => countSkips(lines.filter((line) => line.startsWith(sign)));
+/**
+ * Finds the test files of the base in which the change switches more tests off than on. Their whole contents are
+ * compared, because a diff leaves out what is long or binary.
+ */
+async function switchedOff(checkout: Checkout, tests: Change[], { files }: TreeDiff): Promise<string[]> {
+  const changed = new Map(tests.map((each) => [each.path, each]));
+  const renamed = files.flatMap(({ path, previousPath }) => {
+    const [from, to] = [changed.get(previousPath ?? ''), changed.get(path)];
+    return from === undefined || to === undefined ? [] : [{ ...to, oldMode: from.oldMode, oldOid: from.oldOid }];
+  });
+  const both = [...tests.filter(({ oldMode, newMode }) => oldMode !== absent && newMode !== absent), ...renamed];
+  const before = await blobsOf(checkout, both, 'old', maxBytes);
+  const after = await blobsOf(checkout, both, 'new', maxBytes);
+  const skipsIn = (blob: Buffer | undefined) => countSkips(blob?.toString('utf8') ?? '');
+  return both
+    .filter(({ oldOid, newOid }) => {
+      const [old, now] = [before.get(oldOid), after.get(newOid)];
+      return skipsIn(now) > skipsIn(old) || (old !== undefined && now === undefined);
+    })
+    .map(({ path }) => path);
+}
+
+const absent = '000000';
+
+/** Finds the tests whose new lines read the text of changed programs. */
+function readersOf(programs: string[], { files }: TreeDiff): string[] {
   return files
-    .filter(({ status }) => status === 'modified' || status === 'renamed')
     .filter(({ hunks }) => {
       const lines = hunks.flatMap((hunk) => hunk.lines);
-      return added('+', lines) > added('-', lines);
+      const added = lines.filter((line) => line.startsWith('+')).map((line) => line.slice(1));
+      return readsCode(added, programs);
     })
     .map(({ path }) => path);
 }

@@ -86,6 +86,7 @@ test.each<[string, boolean]>([
   ['assert "x" in inspect.getsource(f)', true],
   ["execSync('git diff HEAD~1 -- src/f.js');", true],
   [`${imported}assert.match(String(f), /x/);`, true],
+  [`import { version } from "./helper.js";\nassert.equal(g(), \`\${version}.0\`);`, false],
   [`${imported}assert.equal(String(f(1)), '1');`, false],
   [`${imported}assert.equal(f(), readFileSync('expected.txt', 'utf8'));`, false],
   ["const at = 'src/f.js';\nspawnSync('node', [at]);\nassert.equal(readFileSync('out.txt', 'utf8'), 'x');", false],
