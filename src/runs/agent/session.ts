@@ -57,7 +57,7 @@ export async function workInside(app: App, given: Limited, work: Work, signals: 
     const { opening, memory } = await beginning(app, given, work, repositories.host, { sections, left });
     const turns = await tellOfContinuation(app, work, stored, { repositories, signal: signals.tools });
     const { name } = given.agent;
-    await journal.note('loop', turns.length > 0 ? `${name} continues after ${turns.length} turns` : `${name} begins`);
+    await journal.note('loop', turns.length > 0 ? `${name} continues after turn ${turns.length}` : `${name} begins`);
     const messages = [...withImages(opening, briefing.images), ...turns.flatMap((t) => t.messages)];
     const context = loopContext(app, given, work, { repositories, signals, memory, turnsBefore: turns.length });
     context.host = tellingOfLostProcesses(context.host, messages);
