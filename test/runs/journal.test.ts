@@ -106,11 +106,12 @@ test('files of earlier turns are dropped once a turn has stored all of them', ()
 test('log lines are cut, and read in pages after a line', () =>
   undone(async (em) => {
     const [id, other] = [await addRun(em), await addRun(em)];
-    await insertEvent(em, id, 'tool', `${'x'.repeat(1999)}\0yz`, {});
+    await insertEvent(em, id, 'tool', `${'x'.repeat(1999)}\0yz`, { steps: ['a\0b'] });
     await insertEvent(em, other, 'tool', 'of another run', {});
     for (const text of ['two', 'three', 'four']) await insertEvent(em, id, 'loop', text, {});
     const all = await listEvents(em, id);
     expect(all.map((event) => event.text)).toEqual([`${'x'.repeat(1999)}\ufffd`, 'two', 'three', 'four']);
+    expect(all[0]?.data).toEqual({ steps: ['a\ufffdb'] });
     const next = await listEvents(em, id, { afterId: all[0]?.id ?? '', limit: 2 });
     expect(next.map((event) => event.text)).toEqual(['two', 'three']);
   }));

@@ -7,7 +7,7 @@ import { openingLength, planCut, promptLength, promptOf, summaryLimit } from './
 import { limitOf, lowerLimit, measure } from './context/memory.ts';
 import type { LoopContext } from './loop.ts';
 import { part } from './prompts/part.ts';
-import { toolSpecs } from './tools.ts';
+import { describeCall, toolSpecs } from './tools.ts';
 
 /** How often the model may refuse the conversation as too long. Each time, it is shortened as far as possible. */
 const maxShortenings = 4;
@@ -46,8 +46,11 @@ function asRefusal(error: unknown): ModelFailed {
   return error;
 }
 
+/** The most calls of an answer that the log lists before they are carried out. */
+const maxListed = 50;
+
 async function askOnce(
-  { model, signal, note, live }: LoopContext,
+  { model, signal, note, live, withoutSecrets }: LoopContext,
   prompt: Message[],
   tools: ToolSpec[],
 ): Promise<Reply> {
@@ -55,7 +58,8 @@ async function askOnce(
   const reply = await model.reply(prompt, tools, signal, live);
   const { inputTokens, cachedInputTokens, outputTokens } = reply;
   const ms = Math.round(performance.now() - began);
-  await note('model', `${model.name} answered`, { inputTokens, cachedInputTokens, outputTokens, ms });
+  const calls = withoutSecrets(reply.toolCalls.slice(0, maxListed)).map(describeCall);
+  await note('model', `${model.name} answered`, { inputTokens, cachedInputTokens, outputTokens, ms, calls });
   return reply;
 }
 

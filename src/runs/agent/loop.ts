@@ -100,11 +100,24 @@ async function takeTurn(context: LoopContext, reply: Reply): Promise<Turn> {
   const turn: Turn = { messages: [messageOf(reply)], changed: false, isValid: false };
   for (const [i, call] of reply.toolCalls.entries()) {
     context.signal.throwIfAborted();
+    const began = performance.now();
     const result = i < maxCalls ? await resultOf(context, call, turn, reply.isCut) : notRun(`over ${maxCalls} calls`);
-    if (result.kind === 'answer') await context.note('tool', describeCall(call), { ok: result.ok });
+    if (result.kind === 'answer') await noteCall(context, call, { result, nth: i, ms: performance.now() - began });
     addResult(context, turn, call, result);
   }
   return turn;
+}
+
+/** Logs a call with its place among the calls of the turn, so that the log and the turn can be shown together. */
+async function noteCall(
+  { note, withoutSecrets }: LoopContext,
+  call: ToolCall,
+  { result, nth, ms }: { result: ToolResult & { kind: 'answer' }; nth: number; ms: number },
+): Promise<void> {
+  const { ok, exitCode } = result;
+  const outcome = exitCode === undefined ? { ok } : { ok, exitCode };
+  // Without secrets before it is cut, because half a secret would not be found.
+  await note('tool', describeCall(withoutSecrets(call)), { ...outcome, call: nth, ms: Math.round(ms) });
 }
 
 function addResult({ withoutSecrets }: LoopContext, turn: Turn, call: ToolCall, result: ToolResult): void {

@@ -214,7 +214,8 @@ function loopContext(
       return judgement.accepted && !isEnding ? { accepted: false, objection: saidMeanwhile } : judgement;
     },
     spent: () => spentOf(app, run, task),
-    note: (type, text, data = {}) => work.journal.note(type, clean(text), clean(data)),
+    // People see turns numbered from 1.
+    note: (type, text, data = {}) => work.journal.note(type, clean(text), clean({ turn: turns.count() + 1, ...data })),
     withoutSecrets: clean,
     bill: (reply) => work.journal.write((em) => addUsage(em, run.id, usageOf(app, given, reply), 0)),
     live: text.ofTurn(turns.count),

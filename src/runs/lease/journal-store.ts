@@ -44,7 +44,7 @@ export async function insertEvent(
     runId,
     type,
     clean,
-    data,
+    storableJson(data),
   ]);
 }
 

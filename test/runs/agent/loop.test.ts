@@ -65,6 +65,27 @@ test('what people say is read before the next turn and stored with it', async ()
   expect(given.seen[2]?.messages.slice(0, 5)).toEqual(given.seen[1]?.messages);
 });
 
+test('the log lists the calls of an answer, and then each with its outcome, without any part of a secret', async () => {
+  const long = `${'x'.repeat(112)}hunter2`;
+  const commands = [call('run_command', { command: long }), call('run_command', { command: 'false' })];
+  const { host } = toolHost((_tool, { command }: { command?: string }) =>
+    command === 'false' ? { ok: true, text: 'exit code 1', exitCode: 1 } : { ok: false, text: 'no such file' },
+  );
+  const logged: { text: string; data: object }[] = [];
+  const given = loopContext([commands, [finish()]], {
+    host,
+    note: async (_type, text, data = {}) => void logged.push({ text, data }),
+  });
+  await start(given);
+  const [first, second] = [`run_command ${'x'.repeat(112)}***`, 'run_command false'];
+  expect(logged).toMatchObject([
+    { text: 'scripted answered', data: { calls: [first, second], ms: expect.any(Number) } },
+    { text: first, data: { ok: false, call: 0, ms: expect.any(Number) } },
+    { text: second, data: { ok: true, call: 1, exitCode: 1 } },
+    { text: 'scripted answered', data: { calls: ['finish'] } },
+  ]);
+});
+
 test('a question is stored with its turn and leaves the worker; later calls in the answer are not run', async () => {
   const waits: unknown[] = [];
   const ask = call('ask_person', { question: 'Is it hunter2?', options: ['yes', 'no'] });

@@ -9,10 +9,10 @@ import type { FinishArguments, NewSubtask } from './endings.ts';
 
 /**
  * The result of a call. `changed` says whether the tool may have changed the workspace; `isInvalid`, that the call could
- * not be carried out because there is no such tool or its arguments do not fit.
+ * not be carried out because there is no such tool or its arguments do not fit; `exitCode` is that of a command.
  */
 export type ToolResult =
-  | { kind: 'answer'; text: string; ok: boolean; changed: boolean; isInvalid?: true }
+  | { kind: 'answer'; text: string; ok: boolean; changed: boolean; exitCode?: number; isInvalid?: true }
   | { kind: 'finish'; finish: FinishArguments }
   | { kind: 'give_up'; reason: string }
   | { kind: 'split'; subtasks: NewSubtask[] }
@@ -80,8 +80,9 @@ export function tool<S extends z.ZodType>(
 }
 
 /** Converts an answer of a tool host to a result. */
-export function answered({ ok, text }: ToolAnswer, changed: boolean): ToolResult {
-  return { kind: 'answer', text: ok ? text : `Error: ${text}`, ok, changed };
+export function answered({ ok, text, exitCode }: ToolAnswer, changed: boolean): ToolResult {
+  const result = { kind: 'answer', text: ok ? text : `Error: ${text}`, ok, changed } as const;
+  return exitCode === undefined ? result : { ...result, exitCode };
 }
 
 /** Tells the model why a call could not be carried out at all. */
