@@ -2,3 +2,8 @@
 export function taskPage(baseUrl: string, taskId: string): string {
   return `${baseUrl}/tasks/${taskId}`;
 }
+
+/** Returns the address of the page of one of a task's runs. */
+export function runPage(baseUrl: string, taskId: string, runId: string): string {
+  return `${taskPage(baseUrl, taskId)}/runs/${runId}`;
+}

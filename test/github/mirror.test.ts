@@ -17,6 +17,7 @@ const picture: TaskPicture = {
   notice: '',
   taskNames: new Map(),
   run: {
+    url: 'http://x/tasks/task_1/runs/run_1',
     kind: 'start',
     status: 'succeeded',
     steps: 3,
@@ -51,7 +52,7 @@ test('the comment shows status, agent, run, pull request, cost and handoff', () 
   for (const part of [
     'In review',
     'Developer',
-    'start: succeeded, 3 steps, 1 min 5 s',
+    'start: succeeded, 3 steps, 1 min 5 s · [View this run](http://x/tasks/task_1/runs/run_1)',
     '[r#2](https://github.com/o/r/pull/2) (open)',
     '$0.12',
     'Did it.',
@@ -112,7 +113,9 @@ test('the comment shows the current step, the latest steps, folded earlier runs 
   const steps = [{ at: new Date(3_600_000), text: 'edits @octocat a.ts' }];
   const subtasks = [{ id: 'task_2', title: 'Half', status: 'done' as const, issueUrl: null, isPrivate: false }];
   const earlier = [{ ...run, kind: 'start' as const, status: 'failed' as const, costUsd: 0.5 }];
-  const { comment } = wanted({ ...picture, status: 'in_progress', run, steps, subtasks, earlier }, secret);
+  const { comment, check } = wanted({ ...picture, status: 'in_progress', run, steps, subtasks, earlier }, secret);
+  for (const text of [comment, check.summary])
+    expect(text).toContain('[Watch this run](http://x/tasks/task_1/runs/run_1)');
   expect(comment).toContain('**Now:** edits @\u2060octocat a.ts');
   expect(comment).toContain('- `01:00:00 UTC` edits');
   expect(comment).toContain('- [x] Half');

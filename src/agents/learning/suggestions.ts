@@ -3,6 +3,7 @@ import type { App } from '../../app.ts';
 import type { AgentRow } from '../../db/tables/project.ts';
 import { groupEvidence } from '../../domain/learning/evidence.ts';
 import { plainSuggestions, type Suggestion, wordedSuggestions } from '../../domain/learning/suggestion.ts';
+import { runPage } from '../../domain/task-page.ts';
 import { assertVersion } from '../figures.ts';
 import { modelIfConfigured } from '../model.ts';
 import { findAgent } from '../store.ts';
@@ -87,6 +88,6 @@ async function evidenceOf(app: App, agent: AgentRow, { userId, version }: Asked)
 }
 
 function withLinks({ config }: App, { quotes, ...suggestion }: Suggestion): Linked {
-  const url = (taskId: string, runId: string) => `${config.BASE_URL}/tasks/${taskId}?tab=runs&run=${runId}`;
+  const url = (taskId: string, runId: string) => runPage(config.BASE_URL, taskId, runId);
   return { ...suggestion, quotes: quotes.map((quote) => ({ ...quote, url: url(quote.taskId, quote.runId) })) };
 }

@@ -52,13 +52,17 @@ const safe = ({ commandPrefix }: TaskPicture, text: string, max = 500) => harmle
 
 function factTable(task: TaskPicture, shownIn: { isPrivate: boolean }): string[] {
   const rows: [string, string][] = [['Agent', task.agent === null ? 'none' : safe(task, task.agent, 100)]];
-  if (task.run !== null) rows.push(['Run', runText(task.run)]);
+  if (task.run !== null) rows.push(['Run', `${runText(task.run)} · [${watchText(task.run)}](${task.run.url})`]);
   if (task.branchName !== null) rows.push(['Branch', `\`${task.branchName}\``]);
   for (const pull of task.pulls.filter((p) => mayName(p, shownIn)))
     rows.push(['Pull request', `[${pull.repositoryName}#${pull.number}](${pull.url}) (${pull.status})`]);
   if (task.budget !== null) rows.push(['Budget', `${budgetText(task.budget)} per run`]);
   if (task.costUsd !== null) rows.push(['Cost', `$${task.costUsd.toFixed(2)}`]);
   return ['| | |', '| --- | --- |', ...rows.map(([name, value]) => `| **${name}** | ${cell(value)} |`)];
+}
+
+function watchText({ status }: PictureOfRun): string {
+  return liveStatuses.includes(status) ? 'Watch this run' : 'View this run';
 }
 
 function progress(task: TaskPicture): string[] {

@@ -4,7 +4,7 @@ import { findAgent } from '../../agents/store.ts';
 import type { App, Octokit } from '../../app.ts';
 import type { MirroredRow } from '../../db/tables/github.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
-import { taskPage } from '../../domain/task-page.ts';
+import { runPage, taskPage } from '../../domain/task-page.ts';
 import type { Attention } from '../../domain/waiting.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import type { Jobs } from '../../queue/names.ts';
@@ -162,7 +162,10 @@ async function pictureOf(
   mirrored: MirroredRow,
   shownIn: RepositoryRow,
 ): Promise<TaskPicture> {
-  const runs = await listRuns(em, task.id, { limit: 100, offset: 0 });
+  const runs = (await listRuns(em, task.id, { limit: 100, offset: 0 })).map((each) => ({
+    ...each,
+    url: runPage(app.config.BASE_URL, task.id, each.id),
+  }));
   const [run, ...earlier] = runs;
   const agent = task.owner === null ? null : await findAgent(em, task.owner);
   const handoff = (await listHandoffs(em, task.id)).at(-1) ?? null;

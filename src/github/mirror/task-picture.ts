@@ -39,6 +39,8 @@ export interface TaskPicture {
 }
 
 export interface PictureOfRun {
+  /** The page on which people watch the run. */
+  url: string;
   kind: RunKind;
   /** The turn after which a rewound run goes on. */
   rewoundTurn?: number | null;

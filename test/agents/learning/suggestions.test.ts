@@ -32,7 +32,7 @@ test('40 failures of four kinds become four suggestions with evidence; asking ag
     expect(named?.quotes).toHaveLength(1);
     for (const { text, runId, taskId, url } of named?.quotes ?? []) {
       expect(said).toContain(text);
-      expect(url).toBe(`http://localhost:3000/tasks/${taskId}?tab=runs&run=${runId}`);
+      expect(url).toBe(`http://localhost:3000/tasks/${taskId}/runs/${runId}`);
     }
   }
   expect(JSON.stringify(found)).not.toContain('bored');
