@@ -4,12 +4,13 @@ export interface Shown {
   agentId: string;
   sprintId: string;
   taskId: string;
+  runId: string;
   sessionId: string;
   repositoryId: string;
 }
 
 /** Returns the address of every page of the dashboard, for the screenshots and for the tests that visit all pages. */
-export const pagesOf = ({ base, agentId, sprintId, taskId, sessionId, repositoryId }: Shown) => ({
+export const pagesOf = ({ base, agentId, sprintId, taskId, runId, sessionId, repositoryId }: Shown) => ({
   login: '/login',
   projects: '/',
   inbox: '/inbox',
@@ -17,7 +18,8 @@ export const pagesOf = ({ base, agentId, sprintId, taskId, sessionId, repository
   'new-task': `${base}?new=one`,
   backlog: `${base}/backlog`,
   task: `/tasks/${taskId}`,
-  log: `/tasks/${taskId}?tab=runs`,
+  'task-runs': `/tasks/${taskId}?tab=runs`,
+  run: `/tasks/${taskId}/runs/${runId}`,
   changes: `/tasks/${taskId}?tab=diff`,
   chat: `/tasks/${taskId}?tab=chat`,
   sprints: `${base}/sprints`,

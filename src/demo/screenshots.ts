@@ -62,8 +62,17 @@ async function fillProject(service: RunningService, token: string): Promise<Show
   await call('POST', environment);
   const trialStatus = async () => (await call<{ status: string }>('GET', environment)).status;
   await until('the end of the trial', async () => (await trialStatus()) !== 'running');
+  const [run] = await call<{ id: string }[]>('GET', `/tasks/${task.id}/runs`);
   const { sessionId } = await call<{ sessionId: string }>('POST', `${base}/wizard/initialize`, { goal });
-  return { base, agentId: owner, sprintId: sprint.id, taskId: task.id, sessionId, repositoryId: repository.id };
+  return {
+    base,
+    agentId: owner,
+    sprintId: sprint.id,
+    taskId: task.id,
+    runId: run?.id ?? '',
+    sessionId,
+    repositoryId: repository.id,
+  };
 }
 
 const dayAfter = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);

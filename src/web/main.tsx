@@ -8,7 +8,6 @@ import './keys/keys.css';
 import './display/markdown.css';
 import './board/board.css';
 import './tasks/task.css';
-import './tasks/log/log.css';
 import './tasks/changes/changes.css';
 import './chat/chat.css';
 import './planning/planning.css';

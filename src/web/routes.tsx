@@ -61,6 +61,10 @@ export const routes: RouteObject[] = [
       },
       { path: 'tasks/:taskId', lazy: async () => ({ Component: (await import('./tasks/task-page.tsx')).TaskPage }) },
       {
+        path: 'tasks/:taskId/runs/:runId',
+        lazy: async () => ({ Component: (await import('./runs/run-page.tsx')).RunPage }),
+      },
+      {
         path: 'sprints/:sprintId',
         lazy: async () => ({ Component: (await import('./sprints/sprint-page.tsx')).SprintPage }),
       },

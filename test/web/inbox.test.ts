@@ -109,10 +109,11 @@ inBrowser(
      from generate_series(0, 1) n`,
       [],
     );
+    // Such a link leads to the page of the run.
     await page.goto(`${world.service.url}/tasks/${id}?tab=runs&run=run_back`);
-    await page.getByText('Turns', { exact: true }).click();
-    const turn = page.getByRole('list', { name: 'Turns' }).getByRole('listitem').filter({ hasText: 'Turn 1' });
-    await turn.getByText('Some words').waitFor();
+    await page.waitForURL(`**/tasks/${id}/runs/run_back`);
+    await page.getByText('Some words').first().waitFor();
+    const turn = page.getByRole('listitem').filter({ hasText: 'Turn 1' });
     await turn.getByRole('button', { name: 'Rewind to here' }).click();
     const dialog = page.getByRole('dialog', { name: 'Rewind to turn 1' });
     await dialog.getByLabel('What should the agent do differently?').fill('Use tabs.');
@@ -120,7 +121,7 @@ inBrowser(
     const rewound = await until('the new run', async () =>
       (await world.get<{ id: string; kind: string }[]>(`/tasks/${id}/runs`)).find(({ kind }) => kind === 'rewind'),
     );
-    await page.goto(`${world.service.url}/tasks/${id}?tab=runs&run=${rewound.id}`);
+    await page.waitForURL(`**/tasks/${id}/runs/${rewound.id}`);
     await page.getByText('Rewound from turn 1 of run_back').waitFor();
   },
 );

@@ -17,6 +17,7 @@ let page: Page;
 let base: string;
 let agentId: string;
 let hostileTask: string;
+let runId: string;
 let sprintId: string;
 let sessionId: string;
 let repositoryId: string;
@@ -59,12 +60,13 @@ beforeAll(async () => {
   await addHostileFailure(world, hostileTask, agentId);
   await call('PUT', `${base}/environment-secrets/NPM_TOKEN`, { value: 'a value of a secret' });
   await world.taskIn('in_review');
+  runId = (await call<{ id: string }[]>('GET', `/tasks/${hostileTask}/runs`))[0]?.id ?? '';
   page = await openOwner(world);
 });
 watchBrowser(() => world?.close());
 
 const pages = () => ({
-  ...pagesOf({ base, agentId, sprintId, taskId: hostileTask, sessionId, repositoryId }),
+  ...pagesOf({ base, agentId, sprintId, taskId: hostileTask, runId, sessionId, repositoryId }),
   'new tasks': `${base}?new=many`,
   'split diff': `/tasks/${hostileTask}?tab=diff&view=split`,
   nothing: '/no/such/page',

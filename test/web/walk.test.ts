@@ -54,11 +54,14 @@ inBrowser(
     await page.getByRole('link', { name: 'Slugs keep their accents' }).click();
     await page.getByRole('heading', { name: 'Slugs keep their accents' }).waitFor();
     expect(await page.locator('.markdown strong').first().textContent()).toBe('Why');
-    await tab('Log').click();
+    await tab('Runs').click();
     await button('Start').click();
+    await page.getByRole('list', { name: 'Runs' }).getByRole('link', { name: 'Run' }).click();
     await page.getByText(/pull request http/).waitFor();
     await page.getByText('Run ended').waitFor();
-    expect(await page.locator('.log').textContent()).toMatch(/Developer begins.*edit_file src\/slugify.js.*pushing/);
+    await page.getByLabel('Show').selectOption({ label: 'Edits' });
+    await page.getByRole('button', { name: /edit_file src\/slugify.js/ }).waitFor();
+    await page.getByRole('link', { name: 'Slugs keep their accents' }).click();
     await tab('Changes').click();
     await page.getByText("keeps the letters under accents'", { exact: false }).first().waitFor();
     await button('Split').click();

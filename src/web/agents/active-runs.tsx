@@ -8,6 +8,7 @@ import { QueryResult } from '../display/query-result.tsx';
 import { RunStatus } from '../display/status-labels.tsx';
 import { StartedAgo } from '../display/times.tsx';
 import * as queries from '../live/queries.ts';
+import { runPath } from '../runs/run-path.ts';
 
 /** Shows the tasks in progress with their newest run. */
 export function ActiveRuns({ projectId }: { projectId: string }) {
@@ -26,7 +27,7 @@ export function ActiveRuns({ projectId }: { projectId: string }) {
             <ul className="list">
               {tasks.map((task) => (
                 <li key={task.id} className="list-item">
-                  <Link to={`/tasks/${task.id}?tab=runs`} className="wrap">
+                  <Link to={`/tasks/${task.id}`} className="wrap">
                     <bdi>{task.title}</bdi>
                   </Link>
                   <NewestRun taskId={task.id} />
@@ -47,7 +48,7 @@ function NewestRun({ taskId }: { taskId: string }) {
     <>
       <RunStatus status={run.status} />
       <span className="muted">
-        {runKindName(run)} · {plural(run.steps, 'step')} ·{' '}
+        <Link to={runPath(taskId, run.id)}>{runKindName(run)}</Link> · {plural(run.steps, 'step')} ·{' '}
         {run.startedAt === null ? 'waiting to start' : <StartedAgo at={run.startedAt} />}
       </span>
     </>

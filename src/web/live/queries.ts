@@ -69,19 +69,6 @@ export const subtasks = (id: string) =>
 export const runs = (taskId: string) =>
   queryOptions({ queryKey: ['runs', taskId], queryFn: () => api.listRuns(taskId, { limit: 100 }) });
 
-/** Turns of a run that are fetched at once. */
-const turnPageSize = 50;
-
-/** The turns of a run that has ended. They do not change any more. */
-export const runTurns = (runId: string) =>
-  infiniteQueryOptions({
-    queryKey: ['turns', runId],
-    queryFn: ({ pageParam: offset }) => api.listRunTurns(runId, { limit: turnPageSize, offset }),
-    initialPageParam: 0,
-    getNextPageParam: (last, pages) => (last.length < turnPageSize ? undefined : pages.length * turnPageSize),
-    select: ({ pages }) => pages.flat(),
-  });
-
 /** The files that a plan names, while its run waits for the approval of this plan. */
 export const plannedFiles = (runId: string, attentionId: string) =>
   queryOptions({

@@ -32,10 +32,11 @@ function refetchTasks(client: QueryClient, projectId: string, ids: string[]): vo
 }
 
 /**
- * Fetches a run again. Runs are cached in lists by task; a new run is in no list yet, but its task changes at the same
- * time.
+ * Fetches a run again. Runs are cached singly, and in lists by task; a new run is in no list yet, but its task changes at
+ * the same time.
  */
 function invalidateRun(client: QueryClient, id: string): void {
+  void client.invalidateQueries({ queryKey: queries.run(id).queryKey });
   void client.invalidateQueries({
     queryKey: ['runs'],
     predicate: ({ state }) => (state.data as api.Run[] | undefined)?.some((run) => run.id === id) ?? false,

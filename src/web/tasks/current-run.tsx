@@ -6,6 +6,7 @@ import { plural } from '../display/plural.ts';
 import { RunStatus } from '../display/status-labels.tsx';
 import { StartedAgo } from '../display/times.tsx';
 import * as queries from '../live/queries.ts';
+import { runPath } from '../runs/run-path.ts';
 
 /** Shows a line about the run in progress, updated with every step. */
 export function CurrentRun({ task }: { task: Task }) {
@@ -21,7 +22,7 @@ export function CurrentRun({ task }: { task: Task }) {
           {plural(run.steps, 'step')} · {formatCost(run.costUsd)} · <StartedAgo at={run.startedAt ?? run.createdAt} />
         </>
       )}{' '}
-      · <Link to="?tab=runs">View log</Link>
+      · <Link to={runPath(task.id, run.id)}>Watch this run</Link>
     </p>
   );
 }

@@ -16,7 +16,7 @@ import { OverviewTab } from './overview-tab.tsx';
 import { AttentionBox } from './waiting/attention-box.tsx';
 import { RunButtons } from './waiting/run-buttons.tsx';
 
-const LogTab = lazyPart(async () => ({ default: (await import('./log/log-tab.tsx')).LogTab }));
+const RunsTab = lazyPart(async () => ({ default: (await import('../runs/runs-tab.tsx')).RunsTab }));
 const ChangesTab = lazyPart(async () => ({ default: (await import('./changes/changes-tab.tsx')).ChangesTab }));
 const Chat = lazyPart(async () => ({ default: (await import('../chat/chat.tsx')).Chat }));
 
@@ -33,7 +33,7 @@ export function TaskPage() {
   );
 }
 
-const tabs = { overview: 'Overview', runs: 'Log', diff: 'Changes', chat: 'Chat' };
+const tabs = { overview: 'Overview', runs: 'Runs', diff: 'Changes', chat: 'Chat' };
 
 function TaskView({ task }: { task: Task }) {
   const [searchParams] = useSearchParams();
@@ -60,7 +60,7 @@ function TaskView({ task }: { task: Task }) {
 function TabContent({ tab, task }: { tab: string | null; task: Task }) {
   switch (tab) {
     case 'runs':
-      return <LogTab task={task} />;
+      return <RunsTab task={task} />;
     case 'diff':
       return <ChangesTab task={task} />;
     case 'chat':

@@ -98,15 +98,15 @@ test('up to fifteen tasks are fetched one by one, more as a list', async () => {
   expect([isInvalidated(listKey), requested.length]).toEqual([false, 15]);
 });
 
-test('a run refreshes the list that contains it and the data computed from runs', () => {
+test('a run refreshes itself, the list that contains it and the data computed from runs', () => {
   const { queryKey: withRun } = queries.runs('a');
   const { queryKey: withoutRun } = queries.runs('b');
   client.setQueryData<Run[]>(withRun, [{ id: 'run_1' } as Run]);
   client.setQueryData<Run[]>(withoutRun, [{ id: 'run_2' } as Run]);
-  const others = [['health'], ['agents', 'proj_1'], ['metrics', 'sprint_1']];
+  const others = [['run', 'run_1'], ['run', 'run_2'], ['health'], ['agents', 'proj_1'], ['metrics', 'sprint_1']];
   for (const key of others) client.setQueryData(key, {});
   refetchChanges(client, 'proj_1', changesOf('run', 'run_1'));
-  expect([withRun, withoutRun, ...others].map(isInvalidated)).toEqual([true, false, true, true, false]);
+  expect([withRun, withoutRun, ...others].map(isInvalidated)).toEqual([true, false, true, false, true, true, false]);
 });
 
 test('a sprint refreshes the sprints of its project and every figure about them', () => {

@@ -9,6 +9,7 @@ import { QueryResult } from '../../display/query-result.tsx';
 import { Section } from '../../display/section.tsx';
 import { TimeAgo } from '../../display/times.tsx';
 import * as queries from '../../live/queries.ts';
+import { runPath } from '../../runs/run-path.ts';
 import './learning.css';
 
 const priorityVariants = { low: 'secondary', medium: 'attention', high: 'danger' } as const;
@@ -56,7 +57,7 @@ function SuggestionItem({ suggestion: { area, suggestion, priority, evidence, qu
           {quotes.map(({ source, runId, taskId, text }) => (
             <li key={`${runId} ${text}`}>
               <blockquote className="wrap">{revealHidden(text)}</blockquote>
-              <Link to={runLink(taskId, runId)}>{quoteTitles[source]}</Link>
+              <Link to={runPath(taskId, runId)}>{quoteTitles[source]}</Link>
             </li>
           ))}
         </ul>
@@ -90,10 +91,8 @@ function EvidenceLink({ runId }: { runId: string }) {
   const { data: run } = useQuery(queries.run(runId));
   if (run === undefined) return <code>{runId}</code>;
   return (
-    <Link to={runLink(run.taskId, run.id)} className="wrap">
+    <Link to={runPath(run.taskId, run.id)} className="wrap">
       {runKindName(run)}, <TimeAgo at={run.createdAt} />: {run.failure?.message ?? run.status}
     </Link>
   );
 }
-
-const runLink = (taskId: string, runId: string) => `/tasks/${taskId}?tab=runs&run=${runId}`;

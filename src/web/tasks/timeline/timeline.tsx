@@ -6,6 +6,7 @@ import { Markdown } from '../../display/markdown.tsx';
 import { QueryResult } from '../../display/query-result.tsx';
 import { Section } from '../../display/section.tsx';
 import { TimeAgo } from '../../display/times.tsx';
+import { runPath } from '../../runs/run-path.ts';
 import { timeline } from './timeline-query.ts';
 import { isQuoted, timelineText } from './timeline-texts.ts';
 
@@ -18,7 +19,7 @@ export function Timeline({ taskId }: { taskId: string }) {
         {(entries) => (
           <ol className="timeline" aria-label="Timeline, newest first">
             {entries.map((entry) => (
-              <Entry key={entry.id} entry={entry} />
+              <Entry key={entry.id} taskId={taskId} entry={entry} />
             ))}
           </ol>
         )}
@@ -32,7 +33,7 @@ export function Timeline({ taskId }: { taskId: string }) {
   );
 }
 
-function Entry({ entry }: { entry: TimelineEntry }) {
+function Entry({ taskId, entry }: { taskId: string; entry: TimelineEntry }) {
   const { at, runId, text, url, handoff } = entry;
   const { who, what } = timelineText(entry);
   return (
@@ -57,7 +58,7 @@ function Entry({ entry }: { entry: TimelineEntry }) {
           {runId !== null && (
             <>
               {' · '}
-              <Link to={`?tab=runs&run=${encodeURIComponent(runId)}`}>View log</Link>
+              <Link to={runPath(taskId, runId)}>View run</Link>
             </>
           )}
         </span>

@@ -52,7 +52,7 @@ function Details({ task, attention: { id, reason, text } }: Given) {
       return (
         <>
           <Files title="Changed files" files={text.split('\n')} />
-          <Link to="?tab=diff">View changes</Link>
+          <Link to={`/tasks/${task.id}?tab=diff`}>View changes</Link>
         </>
       );
     default:

@@ -1,0 +1,100 @@
+import { LinkIcon } from '@primer/octicons-react';
+import { Button } from '@primer/react';
+import { memo } from 'react';
+import { Link, useLocation } from 'react-router';
+import type { RunEvent } from '../../api.ts';
+import { formatCost } from '../../display/cost.ts';
+import { Markdown } from '../../display/markdown.tsx';
+import { exactTime } from '../../display/times.tsx';
+import { terminalText } from '../../environment/terminal-text.ts';
+import { CallView } from './call-view.tsx';
+import { isProblem } from './filter-rows.ts';
+import type { Row } from './timeline.ts';
+
+interface Given {
+  row: Row;
+  /** The keys of the calls that are unfolded. Rows that scroll out of sight are unmounted, so they cannot keep this. */
+  open: Set<string>;
+  isLive: boolean;
+  onRewind: ((turn: number) => void) | undefined;
+}
+
+/** Shows one row of the log. */
+export const RowView = memo(function RowView({ row, open, isLive, onRewind }: Given) {
+  switch (row.kind) {
+    case 'turn':
+      return <TurnHead row={row} onRewind={row.stored === undefined ? undefined : onRewind} />;
+    case 'words':
+      return <Words text={row.text} isLive={row.isLive} />;
+    case 'call':
+      return <CallView call={row.call} rowKey={row.key} open={open} isLive={isLive} />;
+    case 'note':
+      return <Note event={row.event} />;
+  }
+});
+
+/** Formatting a time with a formatter of its own for each row would take most of the time of rendering it. */
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+
+function Clock({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={exactTime(at)} className="muted small">
+      {clock.format(new Date(at))}
+    </time>
+  );
+}
+
+function TurnHead(props: { row: Row & { kind: 'turn' }; onRewind: ((turn: number) => void) | undefined }) {
+  const { row, onRewind } = props;
+  const { turn, at, stored, ms } = row;
+  const { search } = useLocation();
+  const figures = [
+    ms === undefined ? '' : `${(ms / 1000).toFixed(1)} s of thinking`,
+    stored === undefined ? '' : `${(stored.inputTokens + stored.outputTokens).toLocaleString()} tokens`,
+    stored?.costUsd == null ? '' : formatCost(stored.costUsd),
+  ].filter(Boolean);
+  return (
+    <div className="run-turn row wrap-row">
+      <h3>Turn {turn}</h3>
+      {at !== undefined && <Clock at={at} />}
+      <span className="muted small">{figures.join(' · ')}</span>
+      <span className="grow" />
+      {onRewind && (
+        <Button size="small" onClick={() => onRewind(turn)}>
+          Rewind to here
+        </Button>
+      )}
+      <Link to={{ search, hash: `turn-${turn}` }} aria-label={`Link to turn ${turn}`}>
+        <LinkIcon />
+      </Link>
+    </div>
+  );
+}
+
+/** Longer words are not rendered as Markdown, which would take too long. */
+const maxMarkdown = 20_000;
+
+function Words({ text, isLive }: { text: string; isLive: boolean }) {
+  if (isLive || text.length > maxMarkdown)
+    return (
+      <p className="run-words wrap">
+        <bdi>{text}</bdi>
+      </p>
+    );
+  return (
+    <div className="run-words">
+      <Markdown text={text} />
+    </div>
+  );
+}
+
+function Note({ event }: { event: RunEvent }) {
+  const { at, type, text, data } = event;
+  const seconds = typeof data.seconds === 'number' ? `${data.seconds} s` : '';
+  return (
+    <div className={`run-note${isProblem(event) ? ' problem' : ''}`}>
+      <Clock at={at} /> <span className="kind">{type}</span> <span className="wrap mono">{terminalText(text)}</span>{' '}
+      <span className="muted small">{seconds}</span>
+    </div>
+  );
+}

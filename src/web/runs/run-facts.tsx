@@ -1,0 +1,54 @@
+import { Link } from 'react-router';
+import type { Run, Task } from '../api.ts';
+import { formatCost } from '../display/cost.ts';
+import { formatDuration } from '../display/duration.ts';
+import { FactList } from '../display/fact-list.tsx';
+import { failureName } from '../display/names.ts';
+import { TimeAgo } from '../display/times.tsx';
+import { Remedy } from '../tasks/failure-notice.tsx';
+import { Elapsed } from './elapsed.tsx';
+import { runPath } from './run-path.ts';
+
+/** Shows what a run has cost so far and how it ended. The figures change with every turn. */
+export function RunFacts({ task, run }: { task: Task; run: Run }) {
+  return (
+    <section className="box" aria-label="Run">
+      <FactList
+        facts={{
+          Started: run.startedAt === null ? 'Waiting to start' : <TimeAgo at={run.startedAt} />,
+          Duration: <Duration run={run} />,
+          Steps: run.steps.toLocaleString(),
+          Tokens: tokensOf(run),
+          Cost: formatCost(run.costUsd),
+        }}
+      />
+      {run.rewoundFrom && (
+        <p>
+          Rewound from turn {run.rewoundFrom.turn} of{' '}
+          <Link to={{ pathname: runPath(task.id, run.rewoundFrom.runId), hash: `turn-${run.rewoundFrom.turn}` }}>
+            {run.rewoundFrom.runId}
+          </Link>
+        </p>
+      )}
+      {run.failure && (
+        <>
+          <p className="wrap">
+            <span className="strong">Failed ({failureName(run.failure)}): </span>
+            {run.failure.message}
+          </p>
+          <Remedy task={task} failure={run.failure} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function Duration({ run: { startedAt, finishedAt } }: { run: Run }) {
+  if (startedAt === null) return '–';
+  return finishedAt === null ? <Elapsed since={startedAt} /> : formatDuration(startedAt, finishedAt);
+}
+
+function tokensOf({ inputTokens, cachedInputTokens, outputTokens }: Run): string {
+  const total = (inputTokens + outputTokens).toLocaleString();
+  return cachedInputTokens === 0 ? total : `${total} (${cachedInputTokens.toLocaleString()} from the cache)`;
+}
