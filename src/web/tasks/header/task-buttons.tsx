@@ -1,4 +1,5 @@
-import { ActionList, ActionMenu, Button } from '@primer/react';
+import { KebabHorizontalIcon } from '@primer/octicons-react';
+import { ActionList, ActionMenu, Button, IconButton } from '@primer/react';
 import { useState } from 'react';
 import type { Task } from '../../api.ts';
 import { actionNames } from '../actions/task-actions.ts';
@@ -37,7 +38,9 @@ export function TaskButtons({ task, state }: { task: Task; state: TaskState }) {
       ))}
       <Button onClick={() => setEditing(true)}>Edit</Button>
       <ActionMenu>
-        <ActionMenu.Button>More</ActionMenu.Button>
+        <ActionMenu.Anchor>
+          <IconButton icon={KebabHorizontalIcon} aria-label="More actions" tooltipDirection="w" />
+        </ActionMenu.Anchor>
         <ActionMenu.Overlay align="end">
           <ActionList>
             {rare.map((action) => (

@@ -22,7 +22,7 @@ export function MergeDialog({ task, onMerge, onClose }: { task: Task; onMerge():
       width="large"
       onClose={onClose}
       footerButtons={[
-        { content: 'Cancel', onClick: onClose },
+        { content: 'Cancel', autoFocus: true, onClick: onClose },
         {
           content: data !== undefined && data.problems.length > 0 && !isBlocked ? 'Merge anyway' : 'Merge',
           buttonType: 'primary',

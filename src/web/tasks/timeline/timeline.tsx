@@ -34,8 +34,9 @@ export function Timeline({ taskId }: { taskId: string }) {
 }
 
 function Entry({ taskId, entry }: { taskId: string; entry: TimelineEntry }) {
-  const { at, runId, text, url, handoff } = entry;
+  const { at, type, runId, text, url, handoff } = entry;
   const { who, what } = timelineText(entry);
+  const isRun = type.startsWith('run_');
   return (
     <li>
       <p className="wrap">
@@ -55,7 +56,7 @@ function Entry({ taskId, entry }: { taskId: string; entry: TimelineEntry }) {
         )}{' '}
         <span className="muted">
           <TimeAgo at={at} />
-          {runId !== null && (
+          {isRun && runId !== null && (
             <>
               {' · '}
               <Link to={runPath(taskId, runId)}>View run</Link>
