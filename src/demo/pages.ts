@@ -12,7 +12,7 @@ export interface Shown {
 /** Returns the address of every page of the dashboard, for the screenshots and for the tests that visit all pages. */
 export const pagesOf = ({ base, agentId, sprintId, taskId, runId, sessionId, repositoryId }: Shown) => ({
   login: '/login',
-  projects: '/',
+  projects: '/projects',
   inbox: '/inbox',
   board: base,
   'new-task': `${base}?new=one`,

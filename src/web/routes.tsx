@@ -11,7 +11,11 @@ export const routes: RouteObject[] = [
     ErrorBoundary: PageError,
     HydrateFallback: () => null,
     children: [
-      { index: true, lazy: async () => ({ Component: (await import('./projects/projects-page.tsx')).ProjectsPage }) },
+      { index: true, lazy: async () => ({ Component: (await import('./inbox/inbox-page.tsx')).InboxPage }) },
+      {
+        path: 'projects',
+        lazy: async () => ({ Component: (await import('./projects/projects-page.tsx')).ProjectsPage }),
+      },
       { path: 'inbox', lazy: async () => ({ Component: (await import('./inbox/inbox-page.tsx')).InboxPage }) },
       {
         path: 'projects/:projectId',
@@ -47,7 +51,7 @@ export const routes: RouteObject[] = [
           },
           {
             path: 'repositories',
-            lazy: async () => ({ Component: (await import('./settings/repositories-page.tsx')).RepositoriesPage }),
+            lazy: async () => ({ Component: (await import('./repositories/repositories-page.tsx')).RepositoriesPage }),
           },
           {
             path: 'repositories/:repositoryId',

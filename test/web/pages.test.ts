@@ -218,7 +218,7 @@ inBrowser('filtering and scrolling a board of 2,000 tasks does not block the pag
 
 inBrowser('the first load of the board is under 250 kB of compressed script', async () => {
   const fresh = await openPerson();
-  await signIn(fresh, world.service.url, 'mona');
+  await signIn(fresh, world.service.url, 'mona', base);
   const files: string[] = [];
   fresh.on('response', (response) => {
     if (response.url().endsWith('.js')) files.push(new URL(response.url()).pathname);

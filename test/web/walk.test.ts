@@ -158,6 +158,8 @@ inBrowser('two people see what the other does, without a reload', async () => {
 inBrowser('people who are not members or not signed in are told so', async () => {
   const stranger = await openPerson();
   await signIn(stranger, world.service.url, 'hubot');
+  await stranger.getByText('0 of 5 done').waitFor();
+  await go('/projects', stranger);
   await stranger.getByText('No projects yet').waitFor();
   await go(base, stranger);
   await stranger.getByText(`User is not a member of project ${world.project.id}`).first().waitFor();

@@ -4,12 +4,14 @@ import { useQuery } from '@tanstack/react-query';
 import { Suspense, useRef } from 'react';
 import { Link, useParams } from 'react-router';
 import { EmptyState } from '../display/empty-state.tsx';
-import { QueryResult } from '../display/query-result.tsx';
+import { Loading, QueryResult } from '../display/query-result.tsx';
 import { PageHeader } from '../frame/page-header.tsx';
 import { usePageTitle } from '../frame/use-page-title.ts';
 import { useShortcuts } from '../keys/use-shortcuts.ts';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
+import { NextStep } from '../onboarding/checklist.tsx';
+import { useOnboarding } from '../onboarding/use-onboarding.ts';
 import { Board } from './board.tsx';
 import { BoardFilters } from './board-filters.tsx';
 import { useFilters } from './use-filters.ts';
@@ -21,6 +23,7 @@ export function BoardPage() {
   const project = useQuery(queries.project(projectId));
   usePageTitle('Board', project.data?.name);
   const query = useQuery(queries.tasks(projectId));
+  const onboarding = useOnboarding(projectId);
   const filters = useFilters();
   const { searchParams, setParam, searchText } = filters;
   const searchField = useRef<HTMLInputElement>(null);
@@ -37,15 +40,21 @@ export function BoardPage() {
           New task
         </Button>
       </PageHeader>
-      <QueryResult query={query} rows={8}>
-        {(tasks) =>
-          tasks.length === 0 ? (
-            <FirstSteps projectId={projectId} />
-          ) : (
-            <Board projectId={projectId} tasks={tasks} searchParams={searchParams} searchText={searchText} />
-          )
-        }
-      </QueryResult>
+      <NextStep onboarding={onboarding} />
+      {/* The cards would move if the next step appeared above them later. */}
+      {onboarding.isLoading ? (
+        <Loading rows={8} />
+      ) : (
+        <QueryResult query={query} rows={8}>
+          {(tasks) =>
+            tasks.length === 0 ? (
+              <FirstSteps projectId={projectId} />
+            ) : (
+              <Board projectId={projectId} tasks={tasks} searchParams={searchParams} searchText={searchText} />
+            )
+          }
+        </QueryResult>
+      )}
       <Suspense>{isCreating && <NewTaskDialog projectId={projectId} onClose={() => setParam('new', null)} />}</Suspense>
     </>
   );

@@ -5,7 +5,7 @@ export function NotFoundPage() {
   return (
     <EmptyState as="h1" title="Page not found">
       <p>
-        Check the address, or <Link to="/">view all projects</Link>.
+        Check the address, or <Link to="/projects">view all projects</Link>.
       </p>
     </EmptyState>
   );

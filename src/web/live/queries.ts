@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import * as api from '../api.ts';
+import { isComplete } from '../onboarding/steps.ts';
 import { statusOf } from './errors.ts';
 
 /** The dashboard's queries, each with its cache key. The first word of a key says what is cached. */
@@ -10,9 +11,23 @@ export const myTokens = () => queryOptions({ queryKey: ['tokens'], queryFn: () =
 export const projects = () =>
   queryOptions({ queryKey: ['projects'], queryFn: () => fetchAllPages((page) => api.listProjects(page)) });
 export const project = (id: string) => queryOptions({ queryKey: ['project', id], queryFn: () => api.getProject(id) });
+export const installedRepositories = (id: string) =>
+  queryOptions({ queryKey: ['installed-repositories', id], queryFn: () => api.listInstalledRepositories(id) });
 export const members = (id: string) => queryOptions({ queryKey: ['members', id], queryFn: () => api.listMembers(id) });
+/** How often the checklist of a new project is fetched while it is not complete. Most of its steps have no events. */
+const onboardingPollMs = 5000;
+
+/** Which steps to its first finished task a project has behind it. */
+export const onboarding = (id: string) =>
+  queryOptions({
+    queryKey: ['onboarding', id],
+    queryFn: () => api.getOnboarding(id),
+    refetchInterval: ({ state }) => (state.data !== undefined && isComplete(state.data) ? false : onboardingPollMs),
+  });
 export const repositories = (id: string) =>
   queryOptions({ queryKey: ['repositories', id], queryFn: () => api.listRepositories({ projectId: id }) });
+export const openIssues = (repositoryId: string) =>
+  queryOptions({ queryKey: ['issues', repositoryId], queryFn: () => api.listOpenIssues(repositoryId) });
 export const gitToken = (id: string) =>
   queryOptions({ queryKey: ['git-token', id], queryFn: () => api.getGitToken(id) });
 export const modelToken = (id: string) =>
@@ -52,6 +67,8 @@ export const taskSearch = (projectId: string, search: string) =>
     queryFn: () => api.listTasks(projectId, { search, limit: 8 }),
   });
 export const task = (id: string) => queryOptions({ queryKey: ['task', id], queryFn: () => api.getTask(id) });
+/** A summary of the change of a task: its size, checks and proof. */
+export const change = (id: string) => queryOptions({ queryKey: ['change', id], queryFn: () => api.getTaskChange(id) });
 export const diff = (id: string) => queryOptions({ queryKey: ['diff', id], queryFn: () => api.getTaskDiff(id) });
 export const pulls = (id: string) => queryOptions({ queryKey: ['pulls', id], queryFn: () => api.listPullRequests(id) });
 /** What the tests of a task's change prove; null before the first proof. */
@@ -82,6 +99,17 @@ export const plannedFiles = (runId: string, attentionId: string) =>
 
 export const agentsOf = (projectId: string) =>
   queryOptions({ queryKey: ['agents', projectId], queryFn: () => api.listAgents({ projectId }) });
+/** How often the agents of all projects are fetched. Only the events of one project arrive on a page. */
+const agentsPollMs = 30_000;
+
+/** The agents of all projects of the person. A tab that is not shown fetches them too, because its icon depends on them. */
+export const allAgents = () =>
+  queryOptions({
+    queryKey: ['agents', 'all'],
+    queryFn: () => api.listAgents(),
+    refetchInterval: agentsPollMs,
+    refetchIntervalInBackground: true,
+  });
 export const agent = (id: string) => queryOptions({ queryKey: ['agent', id], queryFn: () => api.getAgent(id) });
 export const agentsHealth = () => queryOptions({ queryKey: ['health'], queryFn: () => api.listAgentHealth() });
 export const performance = (id: string) =>

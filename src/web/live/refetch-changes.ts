@@ -9,7 +9,7 @@ export type Changed = 'task' | 'run' | 'sprint';
 /** If more tasks than this change at the same time, the whole list is fetched instead of each task. */
 const maxSingleFetches = 15;
 
-const partsOfTask = ['pulls', 'proof', 'subtasks', 'diff', 'runs', 'timeline', 'merge-readiness'];
+const partsOfTask = ['pulls', 'proof', 'subtasks', 'diff', 'change', 'runs', 'timeline', 'merge-readiness'];
 const dependOnRuns = ['health', 'agents', 'agent', 'spend'];
 const dependOnTasksAndSprints = ['sprint', 'metrics', 'burndown', 'digest', 'velocity'];
 

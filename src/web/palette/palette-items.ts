@@ -86,8 +86,8 @@ export function generalItems(showKeys: () => void): Item[] {
     run: () => storeTheme(name),
   });
   return [
-    page('Inbox', '/inbox', BellIcon),
-    page('Projects', '/', HomeIcon),
+    page('Inbox', '/', BellIcon),
+    page('Projects', '/projects', HomeIcon),
     page('API tokens', '/settings/tokens', KeyIcon),
     { id: 'action keys', kind: 'action', text: 'Show keyboard shortcuts', icon: BookIcon, run: showKeys },
     theme('auto', 'Use the theme of the system', DeviceDesktopIcon),

@@ -10,6 +10,7 @@ import { PageHeader } from '../frame/page-header.tsx';
 import { serviceInfo } from '../frame/service-info.ts';
 import { usePageTitle } from '../frame/use-page-title.ts';
 import * as queries from '../live/queries.ts';
+import { OnboardingOfNewest } from '../onboarding/checklist.tsx';
 import { NewProject } from './new-project.tsx';
 
 export function ProjectsPage() {
@@ -20,6 +21,7 @@ export function ProjectsPage() {
       <PageHeader title="Projects">
         {serviceInfo.installUrl && <LinkButton href={serviceInfo.installUrl}>Install GitHub App</LinkButton>}
       </PageHeader>
+      <OnboardingOfNewest />
       <QueryResult query={query}>
         {(projects) => (
           <>

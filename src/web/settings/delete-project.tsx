@@ -13,7 +13,7 @@ export function DeleteProject({ project }: { project: api.Project }) {
   const remove = useMutation({
     mutationFn: () => api.deleteProject(project.id),
     onSuccess: async () => {
-      await navigate('/');
+      await navigate('/projects');
       await client.invalidateQueries({ queryKey: ['projects'] });
     },
     onError: notifyError,

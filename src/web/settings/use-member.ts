@@ -23,7 +23,7 @@ export function useMember(projectId: string, { userId, login, role }: api.Member
   });
   const removal = useMutation({
     mutationFn: () => api.removeMember(projectId, userId),
-    onSuccess: () => (isMe ? window.location.assign('/') : refetch()),
+    onSuccess: () => (isMe ? window.location.assign('/projects') : refetch()),
     onError: notifyError,
   });
   const changeRole = async (next: Role) => {

@@ -3,7 +3,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as api from '../api.ts';
 import { submitOnce } from '../forms/submit-once.ts';
+import { notify } from '../frame/notices.tsx';
 import { errorMessage } from '../live/errors.ts';
+import { RepositoryPicker } from './repository-picker.tsx';
 
 const emptyFields = { name: '', url: '', defaultBranch: 'main', isDocsRepo: false };
 
@@ -13,8 +15,11 @@ export function ConnectRepository({ projectId }: { projectId: string }) {
   const set = (change: Partial<typeof fields>) => setFields((before) => ({ ...before, ...change }));
   const connect = useMutation({
     mutationFn: () => api.connectRepository({ projectId, ...fields, name: fields.name.trim(), url: fields.url.trim() }),
-    onSuccess: () => {
-      set({ name: '', url: '', isDocsRepo: false });
+    onSuccess: ({ name }) => {
+      notify(`Connected ${name}`, 'success');
+      setFields(emptyFields);
+      for (const list of ['installed-repositories', 'onboarding'])
+        void client.invalidateQueries({ queryKey: [list, projectId] });
       return client.invalidateQueries({ queryKey: ['repositories', projectId] });
     },
   });
@@ -24,6 +29,10 @@ export function ConnectRepository({ projectId }: { projectId: string }) {
         Connect a repository
       </Heading>
       {connect.error && <Flash variant="danger">{errorMessage(connect.error)}</Flash>}
+      <RepositoryPicker
+        projectId={projectId}
+        onPick={({ url, name, defaultBranch }) => set({ url, name, defaultBranch })}
+      />
       <div className="fields">
         <FormControl required>
           <FormControl.Label>URL</FormControl.Label>

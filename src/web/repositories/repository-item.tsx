@@ -1,8 +1,12 @@
 import { Button, Flash, Label, useConfirm } from '@primer/react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Suspense, useState } from 'react';
 import { Link } from 'react-router';
 import * as api from '../api.ts';
 import { notifyError } from '../frame/notices.tsx';
+import { lazyPart } from '../live/load-part.ts';
+
+const ImportIssues = lazyPart(async () => ({ default: (await import('./import-issues.tsx')).ImportIssues }));
 
 const maxBranches = 20;
 
@@ -11,6 +15,7 @@ export function RepositoryItem({ repository, canEdit }: { repository: api.Reposi
     mutationFn: () => api.validateRepository(repository.id),
     onError: notifyError,
   });
+  const [isImporting, setImporting] = useState(false);
   return (
     <li className="list-item">
       <a href={repository.url} rel="noopener nofollow" target="_blank" className="strong">
@@ -30,8 +35,12 @@ export function RepositoryItem({ repository, canEdit }: { repository: api.Reposi
       >
         Environment
       </Button>
+      <Button size="small" aria-label={`Import issues of ${repository.name}`} onClick={() => setImporting(true)}>
+        Import issues
+      </Button>
       {canEdit && <EditButtons repository={repository} />}
       {test.data && <TestResult result={test.data} />}
+      <Suspense>{isImporting && <ImportIssues repository={repository} onClose={() => setImporting(false)} />}</Suspense>
     </li>
   );
 }

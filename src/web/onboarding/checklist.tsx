@@ -1,0 +1,97 @@
+import { CheckCircleFillIcon, CircleIcon } from '@primer/octicons-react';
+import { Button, Heading } from '@primer/react';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'react-router';
+import { serviceInfo } from '../frame/service-info.ts';
+import * as queries from '../live/queries.ts';
+import './onboarding.css';
+import { type Step, stepsOf } from './steps.ts';
+import { type OnboardingState, useOnboarding } from './use-onboarding.ts';
+
+/** Shows the steps for the newest project of the person, or for the first one that they will create. */
+export function OnboardingOfNewest() {
+  const { data: projects } = useQuery(queries.projects());
+  const newest = projects?.[0];
+  if (projects === undefined) return null;
+  return newest === undefined ? (
+    <Checklist title="Get started" steps={stepsOf(undefined, serviceInfo.installUrl)} />
+  ) : (
+    <OfProject key={newest.id} id={newest.id} name={newest.name} />
+  );
+}
+
+function OfProject({ id, name }: { id: string; name: string }) {
+  const { steps, hide } = useOnboarding(id);
+  return steps && <Checklist title={`Get started with ${name}`} steps={steps} onHide={hide} />;
+}
+
+function Checklist({ title, steps, onHide }: { title: string; steps: Step[]; onHide?: () => void }) {
+  return (
+    <section className="box onboarding" aria-label="Get started">
+      <div className="row wrap-row">
+        <Heading as="h2" variant="small">
+          <bdi>{title}</bdi>
+        </Heading>
+        <Progress steps={steps} />
+        <span className="grow" />
+        {onHide && <HideButton onHide={onHide} />}
+      </div>
+      <ul>
+        {steps.map((step) => (
+          <li key={step.title}>
+            {step.isDone ? (
+              <>
+                <CheckCircleFillIcon className="step-done" aria-label="Done:" /> <s className="muted">{step.title}</s>
+              </>
+            ) : (
+              <>
+                <CircleIcon className="step-open" aria-label="To do:" /> <StepLink step={step} />
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Shows the next step of a project in a line, for pages that need their space. */
+export function NextStep({ onboarding: { steps, hide } }: { onboarding: OnboardingState }) {
+  const next = steps?.find(({ isDone }) => !isDone);
+  if (steps === undefined || next === undefined) return null;
+  return (
+    <section className="onboarding row wrap-row" aria-label="Get started">
+      <Progress steps={steps} />
+      <span>
+        Next: <StepLink step={next} />
+      </span>
+      <span className="grow" />
+      <HideButton onHide={hide} />
+    </section>
+  );
+}
+
+function Progress({ steps }: { steps: Step[] }) {
+  return (
+    <span className="muted" role="status">
+      {steps.filter(({ isDone }) => isDone).length} of {steps.length} done
+    </span>
+  );
+}
+
+function HideButton({ onHide }: { onHide: () => void }) {
+  return (
+    <Button size="small" variant="invisible" onClick={onHide}>
+      Hide checklist
+    </Button>
+  );
+}
+
+function StepLink({ step: { title, why, to } }: { step: Step }) {
+  return (
+    <>
+      {to.startsWith('http') ? <a href={to}>{title}</a> : <Link to={to}>{title}</Link>}{' '}
+      <span className="muted">{why}</span>
+    </>
+  );
+}

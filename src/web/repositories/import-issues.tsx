@@ -1,0 +1,126 @@
+import { Label, TextInput } from '@primer/react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'react-router';
+import * as api from '../api.ts';
+import { plural } from '../display/plural.ts';
+import { QueryResult } from '../display/query-result.tsx';
+import { TimeAgo } from '../display/times.tsx';
+import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
+import { SelectField } from '../forms/select-field.tsx';
+import { submitOnce } from '../forms/submit-once.ts';
+import { notify, notifyError } from '../frame/notices.tsx';
+import * as queries from '../live/queries.ts';
+import { filterIssues, importedText, maxAtOnce } from './chosen-issues.ts';
+import './import-issues.css';
+
+const statuses = [
+  { id: 'backlog', name: 'Backlog' },
+  { id: 'ready', name: 'Ready' },
+];
+
+/** Creates tasks from open issues of a repository, which people choose from a list. */
+export function ImportIssues({ repository, onClose }: { repository: api.RepositoryEntry; onClose(): void }) {
+  const { id, name, projectId } = repository;
+  const client = useQueryClient();
+  const query = useQuery(queries.openIssues(id));
+  const agents = useQuery(queries.agentsOf(projectId));
+  const [numbers, setNumbers] = useState<number[]>([]);
+  const [status, setStatus] = useState('backlog');
+  const [owner, setOwner] = useState('');
+  const run = useMutation({
+    mutationFn: () =>
+      api.importIssues(id, { numbers, status: status as 'backlog' | 'ready', ...(owner === '' ? {} : { owner }) }),
+    onSuccess: (result) => {
+      notify(importedText(result), result.imported.length === 0 ? 'default' : 'success');
+      for (const queryKey of [
+        ['tasks', projectId],
+        ['issues', id],
+      ])
+        void client.invalidateQueries({ queryKey });
+      onClose();
+    },
+    onError: notifyError,
+  });
+  const canImport = numbers.length > 0 && numbers.length <= maxAtOnce;
+  return (
+    <FormDialog title={`Import issues of ${name}`} width="xlarge" onClose={onClose}>
+      <form className="stack" onSubmit={submitOnce(run, () => canImport)}>
+        <QueryResult query={query}>
+          {(issues) => <IssueList issues={issues} chosen={numbers} onChoose={setNumbers} />}
+        </QueryResult>
+        <div className="fields">
+          <SelectField label="Status" emptyOption={undefined} value={status} options={statuses} onSelect={setStatus} />
+          <SelectField label="Agent" emptyOption="No agent" value={owner} options={agents.data} onSelect={setOwner} />
+        </div>
+        <p className="muted" role="status">
+          {numbers.length > maxAtOnce
+            ? `Choose at most ${maxAtOnce} issues at a time.`
+            : `${plural(numbers.length, 'issue')} chosen. Each becomes a task that shows its progress in the issue.`}
+        </p>
+        <FormButtons submit="Import issues" isBusy={run.isPending} onCancel={onClose} />
+      </form>
+    </FormDialog>
+  );
+}
+
+function IssueList(props: { issues: api.OpenIssue[]; chosen: number[]; onChoose(numbers: number[]): void }) {
+  const { issues, chosen, onChoose } = props;
+  const [search, setSearch] = useState('');
+  if (issues.length === 0) return <p className="muted">The repository has no open issues.</p>;
+  const shown = filterIssues(issues, search);
+  const toggle = (number: number) =>
+    onChoose(chosen.includes(number) ? chosen.filter((each) => each !== number) : [...chosen, number]);
+  return (
+    <>
+      <TextInput
+        block
+        aria-label="Search open issues"
+        placeholder="Search by title, label or number"
+        value={search}
+        onChange={(event) => setSearch(event.target.value)}
+        onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
+      />
+      <ul className="list issues" aria-label="Open issues">
+        {shown.map((issue) => (
+          <IssueItem
+            key={issue.number}
+            issue={issue}
+            isChosen={chosen.includes(issue.number)}
+            onToggle={() => toggle(issue.number)}
+          />
+        ))}
+      </ul>
+      {shown.length === 0 && <p className="muted">No open issue matches.</p>}
+    </>
+  );
+}
+
+function IssueItem(props: { issue: api.OpenIssue; isChosen: boolean; onToggle(): void }) {
+  const { issue, isChosen, onToggle } = props;
+  const { number, title, url, labels, author, createdAt, taskId } = issue;
+  return (
+    <li className="list-item">
+      <input
+        type="checkbox"
+        aria-label={`Choose issue ${number}: ${title.slice(0, 60)}`}
+        checked={isChosen}
+        disabled={taskId !== null}
+        onChange={onToggle}
+      />
+      <a href={url} rel="noopener nofollow" target="_blank" className="strong wrap">
+        <bdi>{title}</bdi>
+      </a>
+      {labels.map((label) => (
+        <Label key={label} variant="secondary">
+          <bdi>{label}</bdi>
+        </Label>
+      ))}
+      <span className="muted">
+        #{number} {author !== null && <>by {author} </>}
+        <TimeAgo at={createdAt} />
+      </span>
+      {taskId !== null && <Link to={`/tasks/${taskId}`}>Has a task</Link>}
+    </li>
+  );
+}

@@ -1,0 +1,18 @@
+interface Named {
+  fullName: string;
+  isConnected: boolean;
+}
+
+/**
+ * Returns the repositories whose names contain every word of a search, those first whose own name begins with it. Without
+ * a search there are no matches.
+ */
+export function matchesOf<Repository extends Named>(repositories: Repository[], search: string): Repository[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const [first] = words;
+  if (first === undefined) return [];
+  const nameOf = ({ fullName }: Named) => fullName.toLowerCase();
+  const beginsWith = (repository: Named) => nameOf(repository).split('/').at(-1)?.startsWith(first) ?? false;
+  const matches = repositories.filter((repository) => words.every((word) => nameOf(repository).includes(word)));
+  return [...matches.filter(beginsWith), ...matches.filter((repository) => !beginsWith(repository))];
+}

@@ -1,0 +1,64 @@
+import { LockIcon, RepoIcon } from '@primer/octicons-react';
+import { FormControl, TextInput } from '@primer/react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { InstalledRepository } from '../api.ts';
+import * as queries from '../live/queries.ts';
+import { matchesOf } from './repository-matches.ts';
+
+const maxShown = 8;
+
+/** Lets people pick a repository that the GitHub App reaches by searching its name. */
+export function RepositoryPicker(props: { projectId: string; onPick(repository: InstalledRepository): void }) {
+  const { projectId, onPick } = props;
+  const [search, setSearch] = useState('');
+  const { data: repositories = [], isError } = useQuery(queries.installedRepositories(projectId));
+  if (isError) return <p className="muted">The repositories on GitHub could not be listed. Enter an address below.</p>;
+  if (repositories.length === 0) return null;
+  const matches = matchesOf(repositories, search);
+  return (
+    <div className="stack tight">
+      <FormControl>
+        <FormControl.Label>Find a repository</FormControl.Label>
+        <TextInput
+          block
+          leadingVisual={RepoIcon}
+          placeholder="Search by owner or name"
+          value={search}
+          onChange={(event) => setSearch(event.target.value)}
+          // Enter would submit the form around the field, whose address is still empty.
+          onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
+        />
+        <FormControl.Caption>
+          The GitHub App reaches {repositories.length === 1 ? '1 repository' : `${repositories.length} repositories`}.
+        </FormControl.Caption>
+      </FormControl>
+      <ul className="list" aria-label="Repositories on GitHub">
+        {matches.slice(0, maxShown).map((repository) => (
+          <li key={repository.url}>
+            <button
+              type="button"
+              className="list-button"
+              disabled={repository.isConnected}
+              onClick={() => {
+                onPick(repository);
+                setSearch('');
+              }}
+            >
+              <bdi>{repository.fullName}</bdi> {repository.isPrivate && <LockIcon aria-label="Private" size={12} />}
+              {repository.isConnected && <span className="muted"> Connected</span>}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {matches.length > maxShown && (
+        <p className="muted">
+          Showing {maxShown} of {matches.length.toLocaleString()} matches
+        </p>
+      )}
+      {search !== '' && matches.length === 0 && (
+        <p className="muted">No repository matches. Enter its address below.</p>
+      )}
+    </div>
+  );
+}

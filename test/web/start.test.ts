@@ -1,0 +1,157 @@
+import type { Page } from 'playwright-core';
+import { chromiumPath, settled } from '../../src/demo/browser.ts';
+import { until } from '../../src/demo/real-service.ts';
+import { inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { inspect, type Seen } from './inspect.ts';
+
+let world: World;
+let page: Page;
+let base: string;
+
+beforeAll(async () => {
+  if (chromiumPath === undefined) return;
+  world = await openWorld([], { settings: { SANDBOX: 'off' } });
+  base = `/projects/${world.project.id}`;
+  page = await openOwner(world);
+});
+watchBrowser(() => world?.close());
+
+const go = (path: string) => page.goto(`${world.service.url}${path}`);
+const api = <T>(method: string, path: string, body?: object) => world.service.api<T>(world.token, method, path, body);
+const entries = () => page.locator('.inbox-entry');
+
+/** Creates a task that waits for its review. */
+async function addReview(title: string): Promise<string> {
+  const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title });
+  await world.sql(`update tasks set status = 'in_review', status_since = now() where id = $1`, [id]);
+  return id;
+}
+
+inBrowser('a new project has a checklist, which completes by itself and can be hidden', async () => {
+  await go('/');
+  const checklist = page.getByRole('region', { name: 'Get started' });
+  await checklist.getByText('3 of 5 done').waitFor();
+  expect(await checklist.getByRole('link').allTextContents()).toEqual(['Try its environment', 'Finish a first task']);
+  await world.sql(
+    `insert into environment_trials (id, repository_id, status, finished_at)
+     select 'trial_1', id, 'ready', now() from repositories`,
+    [],
+  );
+  await checklist.getByText('4 of 5 done').waitFor();
+  await go(base);
+  await checklist.getByRole('link', { name: 'Finish a first task' }).click();
+  await page.getByRole('dialog', { name: 'New task' }).waitFor();
+  await page.keyboard.press('Escape');
+  await checklist.getByRole('button', { name: 'Hide checklist' }).click();
+  await checklist.waitFor({ state: 'detached' });
+  await go('/projects');
+  await page.getByRole('link', { name: 'mona', exact: true }).waitFor();
+  expect(await checklist.count()).toBe(0);
+});
+
+inBrowser('a repository is picked from the installation, and an issue becomes a task once', async () => {
+  const { id } = await api<{ id: string }>('POST', '/projects', { name: 'Second' });
+  await go(`/projects/${id}/repositories`);
+  await page.getByLabel('Find a repository').fill('samp');
+  await page.getByRole('button', { name: 'mona/sample' }).click();
+  expect(await page.getByLabel('URL').inputValue()).toBe(`${world.github.url}/mona/sample`);
+  await page.getByRole('button', { name: 'Connect repository' }).click();
+  await page.getByText('Connected sample').waitFor();
+  await page.getByLabel('Find a repository').fill('samp');
+  await page
+    .getByRole('button', { name: /mona\/sample Connected/ })
+    .and(page.locator(':disabled'))
+    .waitFor();
+
+  const number = await world.issue('', { title: 'From GitHub' });
+  await go(`${base}/repositories`);
+  const open = () => page.getByRole('button', { name: 'Import issues of sample' }).click();
+  await open();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Search open issues').fill(`#${number}`);
+  await dialog.getByLabel(`Choose issue ${number}: From GitHub`).check();
+  await dialog.getByRole('button', { name: 'Import issues' }).click();
+  await page.getByText('1 task created.').waitFor();
+  expect(await world.task()).toMatchObject({ title: 'From GitHub', issueNumber: number, status: 'backlog' });
+  await open();
+  await dialog.getByRole('link', { name: 'Has a task' }).waitFor();
+  await settled(page);
+  const seen: Seen = { violations: [], tooWide: [], alive: [] };
+  await inspect(page, 'import', seen, true);
+  expect(seen).toEqual({ violations: [], tooWide: [], alive: [] });
+  await page.keyboard.press('Escape');
+});
+
+inBrowser('the inbox fits wide and narrow pages in both themes, and works with the keyboard alone', async () => {
+  const ids = [];
+  for (const title of ['Third', 'Second', 'First']) ids.unshift(await addReview(title));
+  const seen: Seen = { violations: [], tooWide: [], alive: [] };
+  for (const [colorScheme, width] of [
+    ['light', 1280],
+    ['dark', 390],
+  ] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.setViewportSize({ width, height: 800 });
+    await go('/');
+    await entries().nth(2).getByText('No checks ran').waitFor();
+    await settled(page);
+    await inspect(page, `inbox, ${colorScheme}`, seen, true);
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.emulateMedia({ colorScheme: 'light' });
+  expect(seen).toEqual({ violations: [], tooWide: [], alive: [] });
+  const focused = () => page.evaluate('document.activeElement.textContent');
+  await page.keyboard.press('j');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('j');
+  expect(await focused()).toBe('Third');
+  await page.keyboard.press('k');
+  expect(await focused()).toBe('Second');
+  // The focus takes the place of the entry that is decided.
+  for (let i = 0; i < 10 && (await focused()) !== 'Mark as done'; i++) await page.keyboard.press('Tab');
+  expect(await focused()).toBe('Mark as done');
+  await page.keyboard.press('Enter');
+  await page.getByText('Marked as done: Second').waitFor();
+  await until('the focus', async () => (await focused()) === 'Third');
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/tasks/${ids[0]}?tab=diff`);
+  await page.getByRole('heading', { name: 'First' }).waitFor();
+});
+
+inBrowser('a hidden tab shows the count, running work and, if the person wants it, notifications', async () => {
+  await page.addInitScript(`
+    window.notified = [];
+    window.Notification = class {
+      static permission = 'default';
+      static requestPermission = async () => (window.Notification.permission = 'granted');
+      constructor(title, { body }) { window.notified.push(title + ': ' + body); }
+    };`);
+  await page.clock.install();
+  await go('/');
+  await entries().first().waitFor();
+  await page.getByRole('button', { name: 'Turn on notifications' }).click();
+  await page.getByRole('button', { name: 'Turn off notifications' }).waitFor();
+  const count = await entries().count();
+  await addReview('While it is shown');
+  await entries().nth(count).waitFor();
+  await page.evaluate(`
+    for (const [name, value] of [['hidden', true], ['visibilityState', 'hidden']])
+      Object.defineProperty(document, name, { value });
+    document.dispatchEvent(new Event('visibilitychange'));`);
+  await addReview('While it is hidden');
+  const [agent] = await world.get<{ id: string }[]>(`/agents?projectId=${world.project.id}`);
+  await world.sql(
+    `insert into runs (id, task_id, project_id, agent_id, kind, status, lease_until, started_at)
+     select 'run_busy', id, project_id, $1, 'start', 'running', now() + interval '1 hour', now() from tasks limit 1`,
+    [agent?.id],
+  );
+  await page.clock.fastForward(40_000);
+  await until('a notification', () => page.evaluate('window.notified.length > 0'));
+  expect(await page.evaluate('window.notified')).toEqual(['Review: While it is hidden']);
+  expect(await page.title()).toBe(`(${count + 2}) Inbox · Deckhand`);
+  const icon = () => page.evaluate(`document.querySelector('link[rel=icon]').getAttribute('href')`);
+  await until('the icon of running work', async () => (await icon()) === '/icon-working.svg');
+  await world.sql(`delete from runs where id = 'run_busy'`, []);
+});
