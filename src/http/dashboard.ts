@@ -28,7 +28,7 @@ export function dashboard(app: Pick<App, 'config'>, about: () => Promise<About>)
   // each file.
   const names = existsSync(assets) ? readdirSync(assets) : [];
   router.use('/assets', filesInMemory(assets, names, 'public, max-age=31536000, immutable'));
-  router.use(filesInMemory(built, ['icon.svg'], 'public, max-age=3600'));
+  router.use(filesInMemory(built, ['icon.svg', 'icon-working.svg'], 'public, max-age=3600'));
   router.get(/^\/(?!api\/|assets\/|healthz|readyz)/, async (req, res, next) => {
     if (req.accepts(['json', 'html']) !== 'html') return next();
     sendPage(app, res, await about(), '<p>This page needs JavaScript.</p>');

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { chromiumPath } from '../../src/demo/browser.ts';
 import { until } from '../../src/demo/real-service.ts';
-import { inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
+import { complaints, inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -16,7 +16,33 @@ beforeAll(async () => {
 });
 watchBrowser(() => world?.close());
 
+/** Returns the entry of a task in the inbox. */
+const entryOf = (title: string) => page.locator('.inbox-entry').filter({ hasText: title });
 const api = <T>(method: string, path: string, body?: object) => world.service.api<T>(world.token, method, path, body);
+
+/** Creates a task whose run waits. The events of the inbox come from the change of the run. */
+async function addWaiting(reason: string, options: string[] = [], title = `Task page: ${reason}`): Promise<string> {
+  const [agent] = await world.get<{ id: string }[]>(`/agents?projectId=${world.project.id}`);
+  const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title, owner: agent?.id });
+  await world.sql(`update tasks set status = 'in_progress' where id = $1`, [id]);
+  await world.sql(
+    `insert into runs (id, task_id, project_id, agent_id, kind, status)
+     values ('run_' || $1, $1, $2, $3, 'start', 'cancelled')`,
+    [id, world.project.id, agent?.id],
+  );
+  await world.sql(
+    `update runs set status = 'waiting', wait_id = 'wait_' || $1, wait_reason = $2, wait_text = 'Look here',
+       wait_options = $3, waiting_since = now() where task_id = $1`,
+    [id, reason, JSON.stringify(options)],
+  );
+  return id;
+}
+
+/** Waits until the log of the run of `addWaiting` says something. */
+const isNoted = (id: string, text: string) =>
+  until(text, async () =>
+    (await world.get<{ text: string }[]>(`/runs/run_${id}/events`)).some((event) => event.text.includes(text)),
+  );
 
 inBrowser("a task's plan and its budget, within the limits of the project, are set on its page", async () => {
   const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Thrifty' });
@@ -42,9 +68,10 @@ inBrowser('the inbox and its number on every page show what needs a person, with
   await world.sql(`update tasks set status = 'in_review', status_since = now() where id = $1`, [id]);
   await page.getByRole('link', { name: /^Inbox\s*\(1\)$/ }).click();
   await page.getByRole('heading', { name: 'Inbox', exact: true }).waitFor();
-  const entries = page.getByRole('list', { name: 'Tasks that need a person' }).getByRole('listitem');
-  const entry = entries.filter({ hasText: 'Needs eyes' });
-  expect(await entry.textContent()).toMatch(/^Review.*just now$/);
+  const entry = entryOf('Needs eyes');
+  expect(await page.title()).toBe('(1) Inbox · Deckhand');
+  await entry.getByText('just now').waitFor();
+  await entry.getByText('No changed files').waitFor();
   await world.sql(`update tasks set status = 'in_progress' where id = $1`, [id]);
   await page.getByRole('heading', { name: 'Nothing needs you' }).waitFor();
   await world.sql(
@@ -70,23 +97,11 @@ inBrowser(
     const [agent] = await world.get<{ id: string }[]>(`/agents?projectId=${world.project.id}`);
     /** Opens the page of a new task whose run waits. */
     const waiting = async (reason: string, options: string[] = []) => {
-      const { id } = await api<{ id: string }>('POST', `${base}/tasks`, {
-        title: `Waits: ${reason}`,
-        owner: agent?.id,
-      });
-      await world.sql(`update tasks set status = 'in_progress' where id = $1`, [id]);
-      await world.sql(
-        `insert into runs (id, task_id, project_id, agent_id, kind, status, wait_id, wait_reason, wait_text, wait_options,
-         waiting_since) values ('run_' || $1, $1, $2, $3, 'start', 'waiting', 'wait_' || $1, $4, 'Look here', $5, now())`,
-        [id, world.project.id, agent?.id, reason, JSON.stringify(options)],
-      );
+      const id = await addWaiting(reason, options);
       await page.goto(`${world.service.url}/tasks/${id}`);
       await page.getByRole('region', { name: 'Waiting' }).getByText('Look here').waitFor();
       return id;
     };
-    const log = (id: string) => world.get<{ text: string }[]>(`/runs/run_${id}/events`);
-    const isNoted = (id: string, text: string) =>
-      until(text, async () => (await log(id)).some((event) => event.text.includes(text)));
     const plan = await waiting('plan');
     await page.getByRole('button', { name: 'Approve plan' }).click();
     await isNoted(plan, 'mona approved the plan');
@@ -125,3 +140,59 @@ inBrowser(
     await page.getByText('Rewound from turn 1 of run_back').waitFor();
   },
 );
+
+inBrowser('what needs a person is decided in the inbox, and people learn what became of it', async () => {
+  await page.goto(world.service.url);
+  await page.getByRole('heading', { name: 'Inbox', exact: true }).waitFor();
+  const act = (title: string, name: string) => entryOf(title).getByRole('button', { name, exact: true });
+  const dialog = page.getByRole('dialog');
+
+  const plan = await addWaiting('plan', [], 'Waits: plan');
+  await entryOf('Waits: plan').getByText('Read the plan').click();
+  await entryOf('Waits: plan').getByText('Look here').waitFor();
+  await act('Waits: plan', 'Approve plan').click();
+  await page.getByText('Approved the plan: Waits: plan').waitFor();
+  await isNoted(plan, 'mona approved the plan');
+
+  const question = await addWaiting('question', ['red', 'blue'], 'Waits: question');
+  await act('Waits: question', 'Answer in your own words').click();
+  await dialog.getByLabel('Your answer').fill('green');
+  await dialog.getByRole('button', { name: 'Answer in your own words' }).click();
+  await page.getByText('Answered: Waits: question').waitFor();
+  await isNoted(question, 'mona answered: green');
+
+  const push = await addWaiting('push', [], 'Waits: push');
+  await act('Waits: push', 'Request changes').click();
+  await dialog.getByLabel('What should change?').fill('Use tabs.');
+  await dialog.getByRole('button', { name: 'Request changes' }).click();
+  await page.getByText('Requested changes: Waits: push').waitFor();
+  await isNoted(push, 'mona asked for another change: Use tabs.');
+
+  const other = await addWaiting('question', [], 'Decided elsewhere');
+  await act('Decided elsewhere', 'Answer').waitFor();
+  await api('POST', `/tasks/${other}/cancel`);
+  await entryOf('Decided elsewhere').waitFor({ state: 'detached' });
+  await page.getByText('“Decided elsewhere” is now in Ready.').waitFor();
+});
+
+inBrowser('people who are second are told so, and a failed run is tried again in the inbox', async () => {
+  await page.goto(world.service.url);
+  const id = await addWaiting('paused', [], 'Waits: paused');
+  const entry = entryOf('Waits: paused');
+  await entry.getByRole('button', { name: 'Cancel run' }).waitFor();
+  await page.route('**/resume', async (route) => {
+    await api('POST', `/tasks/${id}/cancel`);
+    await route.continue();
+  });
+  await entry.getByRole('button', { name: 'Resume run' }).click();
+  await page.getByText('Somebody else was first. “Waits: paused” is now in Ready.').waitFor();
+  await entry.waitFor({ state: 'detached' });
+  // The browser logs the refusal.
+  expect(complaints.splice(0)).toEqual([expect.stringMatching(/409 .*resume/)]);
+  const failure = { category: 'model', message: 'the model is gone', retryable: true };
+  await world.sql('update tasks set failure = $2 where id = $1', [id, failure]);
+  await entry.getByText('the model is gone').waitFor();
+  await entry.getByRole('button', { name: 'Retry' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Retry' }).click();
+  await page.getByText('Retrying: Waits: paused').waitFor();
+});

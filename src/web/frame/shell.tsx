@@ -1,3 +1,4 @@
+import { ProjectIcon } from '@primer/octicons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { Link, Outlet, useLocation, useParams } from 'react-router';
@@ -38,6 +39,11 @@ export function Shell() {
             </output>
           )}
           {user.data && <Commands projectId={projectId} />}
+          {user.data && (
+            <Link to="/projects" className="inbox-link">
+              <ProjectIcon /> <span className="inbox-word">Projects</span>
+            </Link>
+          )}
           {user.data && <InboxLink />}
           <ThemeMenu />
           {user.data && <UserMenu login={user.data.login} avatarUrl={user.data.avatarUrl} />}

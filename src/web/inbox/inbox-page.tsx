@@ -1,76 +1,60 @@
-import { Label } from '@primer/react';
+import { Button } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from 'react-router';
+import { useRef, useState } from 'react';
 import type { InboxEntry } from '../api.ts';
-import { EmptyState } from '../display/empty-state.tsx';
-import { inboxNames } from '../display/names.ts';
 import { QueryResult } from '../display/query-result.tsx';
-import { TimeAgo } from '../display/times.tsx';
 import { PageHeader } from '../frame/page-header.tsx';
 import { usePageTitle } from '../frame/use-page-title.ts';
 import * as queries from '../live/queries.ts';
+import { OnboardingOfNewest } from '../onboarding/checklist.tsx';
+import { EmptyInbox } from './empty-inbox.tsx';
+import { Entry } from './entry.tsx';
+import './inbox.css';
+import { NotificationButton } from './notification-button.tsx';
+import { keyOf } from './outcome.ts';
+import { useDepartures } from './use-departures.ts';
+import { useEntryFocus } from './use-entry-focus.ts';
 
-/** Characters of an entry's text that are shown. The page of the task shows all of it. */
-const maxText = 300;
+/** Each shown entry loads its task, so a long list is shown in portions of this size. */
+const portion = 20;
 
-/** Shows the tasks that need a person, in all projects. */
+/** Shows what needs the person in all projects, and lets them decide it here. */
 export function InboxPage() {
   usePageTitle('Inbox');
   const query = useQuery(queries.inbox());
   return (
     <div className="narrow">
-      <PageHeader title="Inbox" />
-      <QueryResult query={query}>
-        {(entries) =>
-          entries.length === 0 ? (
-            <EmptyState title="Nothing needs you">
-              Plans and changes to approve, questions of agents, paused runs, work to review and failed runs of all your
-              projects appear here.
-            </EmptyState>
-          ) : (
-            <ul className="list" aria-label="Tasks that need a person">
-              {entries.map((entry) => (
-                <Entry key={entry.taskId} entry={entry} />
-              ))}
-            </ul>
-          )
-        }
-      </QueryResult>
+      <PageHeader title="Inbox">
+        <NotificationButton />
+      </PageHeader>
+      <OnboardingOfNewest />
+      <QueryResult query={query}>{(entries) => <EntryList entries={entries} />}</QueryResult>
     </div>
   );
 }
 
-const variants = {
-  plan: 'attention',
-  question: 'attention',
-  push: 'attention',
-  paused: 'sponsors',
-  review: 'done',
-  failed: 'danger',
-} as const;
-
-function Entry({ entry: { taskId, projectId, reason, title, text, since } }: { entry: InboxEntry }) {
-  const { data: projects } = useQuery(queries.projects());
-  const project = projects?.find(({ id }) => id === projectId);
+function EntryList({ entries }: { entries: InboxEntry[] }) {
+  const [maxShown, setMaxShown] = useState(portion);
+  const list = useRef<HTMLUListElement>(null);
+  useDepartures(entries);
+  useEntryFocus(list, entries);
+  if (entries.length === 0) return <EmptyInbox />;
+  const hidden = entries.length - maxShown;
   return (
-    <li className="list-item">
-      <Label variant={variants[reason]}>{inboxNames[reason]}</Label>
-      <Link to={reason === 'review' ? `/tasks/${taskId}?tab=diff` : `/tasks/${taskId}`} className="strong wrap">
-        <bdi>{title}</bdi>
-      </Link>
-      <span className="muted">
-        {project && (
-          <>
-            <bdi>{project.name}</bdi> ·{' '}
-          </>
-        )}
-        <TimeAgo at={since} />
-      </span>
-      {text !== '' && (
-        <p className="muted wrap">
-          <bdi>{text.length > maxText ? `${text.slice(0, maxText)}…` : text}</bdi>
-        </p>
+    <>
+      <p className="muted small">
+        <kbd>j</kbd> and <kbd>k</kbd> move between entries, <kbd>Enter</kbd> opens one.
+      </p>
+      <ul className="list" aria-label="Tasks that need a person" ref={list}>
+        {entries.slice(0, maxShown).map((entry) => (
+          <Entry key={keyOf(entry)} entry={entry} />
+        ))}
+      </ul>
+      {hidden > 0 && (
+        <Button onClick={() => setMaxShown((shown) => shown + portion)}>
+          Show {Math.min(portion, hidden)} more of {entries.length.toLocaleString()}
+        </Button>
       )}
-    </li>
+    </>
   );
 }

@@ -1,7 +1,7 @@
 /** A keyboard shortcut. `key` is one of `KeyboardEvent.key`, with `Mod+` for Ctrl, or Cmd on a Mac. */
 interface Shortcut {
   key: string;
-  where: 'Everywhere' | 'On the board' | 'In text fields';
+  where: 'Everywhere' | 'In the inbox' | 'On the board' | 'In text fields';
   does: string;
 }
 
@@ -9,6 +9,9 @@ interface Shortcut {
 export const shortcuts = {
   palette: { key: 'Mod+k', where: 'Everywhere', does: 'Open the command palette' },
   keys: { key: '?', where: 'Everywhere', does: 'List the keyboard shortcuts' },
+  next: { key: 'j', where: 'In the inbox', does: 'Go to the next task; so does ↓' },
+  previous: { key: 'k', where: 'In the inbox', does: 'Go to the previous task; so does ↑' },
+  openTask: { key: 'Enter', where: 'In the inbox', does: 'Open the task' },
   newTask: { key: 'n', where: 'On the board', does: 'Create a task' },
   search: { key: '/', where: 'On the board', does: 'Search tasks' },
   move: { key: 'ArrowKeys', where: 'On the board', does: 'Move between cards' },

@@ -8,11 +8,20 @@ export function FailureNotice({ task }: { task: Task }) {
   if (task.failure === null) return null;
   return (
     <section className="box failure" aria-label="Last failure">
-      <p className="wrap strong">
-        The last run failed ({failureName(task.failure)}): {task.failure.message}
-      </p>
-      <Remedy task={task} failure={task.failure} />
+      <FailureText task={task} failure={task.failure} />
     </section>
+  );
+}
+
+/** Says why the last run of a task failed and what to do about it. */
+export function FailureText({ task, failure }: { task: Task; failure: Failure }) {
+  return (
+    <>
+      <p className="wrap strong">
+        The last run failed ({failureName(failure)}): {failure.message}
+      </p>
+      <Remedy task={task} failure={failure} />
+    </>
   );
 }
 

@@ -89,7 +89,11 @@ test('each shortcut is declared once and recognized, with Caps Lock too', () => 
   expect(pressed(press('?', { shiftKey: true }))).toEqual(['keys']);
   expect(pressed(press('k', { ctrlKey: true }))).toEqual(['palette']);
   expect(pressed(press('K', { metaKey: true }))).toEqual(['palette']);
-  for (const more of [{}, { ctrlKey: true, shiftKey: true }, { ctrlKey: true, altKey: true }])
+  expect(pressed(press('k'))).toEqual(['previous']);
+  for (const more of [
+    { ctrlKey: true, shiftKey: true },
+    { ctrlKey: true, altKey: true },
+  ])
     expect(pressed(press('k', more))).toEqual([]);
   expect(pressed(press('n', { ctrlKey: true }))).toEqual([]);
   expect([keyNames('palette', false), keyNames('palette', true), keyNames('newTask', false)]).toEqual([

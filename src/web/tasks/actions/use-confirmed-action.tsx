@@ -3,7 +3,7 @@ import { Suspense, useState } from 'react';
 import type { Task } from '../../api.ts';
 import { lazyPart } from '../../live/load-part.ts';
 import { actionNames, type TaskAction } from './task-actions.ts';
-import { useTaskAction } from './use-task-action.ts';
+import { type ActionRequest, useTaskAction } from './use-task-action.ts';
 
 const TextDialog = lazyPart(async () => ({ default: (await import('../../forms/text-dialog.tsx')).TextDialog }));
 const MergeDialog = lazyPart(async () => ({ default: (await import('../merging/merge-dialog.tsx')).MergeDialog }));
@@ -16,10 +16,14 @@ const hasDialog = (action: TaskAction): action is ActionWithDialog => ['retry', 
 
 /**
  * Performs the selected action on a task. A merge, and actions that cannot be undone, are confirmed first, and actions
- * that need instructions for the agent open a dialog, which the caller renders.
+ * that need instructions for the agent open a dialog, which the caller renders. `perform` replaces how actions are
+ * performed; it rejects when the service refuses.
  */
-export function useConfirmedAction() {
-  const { mutate, mutateAsync, isPending } = useTaskAction();
+export function useConfirmedAction(perform?: (request: ActionRequest) => Promise<unknown>) {
+  const { mutateAsync: performHere, isPending } = useTaskAction();
+  const mutateAsync = perform ?? performHere;
+  // The refusal has been shown.
+  const mutate = (request: ActionRequest) => void mutateAsync(request).catch(() => {});
   const confirm = useConfirm();
   const [open, setOpen] = useState<{ task: Task; action: ActionWithDialog }>();
   const select = async (task: Task, action: TaskAction) => {

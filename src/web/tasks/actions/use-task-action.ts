@@ -4,7 +4,8 @@ import { notifyError } from '../../frame/notices.tsx';
 import { putTask } from '../../live/put-task.ts';
 import { expectedStatus, performAction, type TaskAction } from './task-actions.ts';
 
-interface Request {
+/** What a person asks to be done with a task. */
+export interface ActionRequest {
   task: api.Task;
   action: TaskAction;
   text?: string;
@@ -17,7 +18,7 @@ interface Request {
 export function useTaskAction() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ task, action, text }: Request) => performAction(action, task.id, text),
+    mutationFn: ({ task, action, text }: ActionRequest) => performAction(action, task.id, text),
     onMutate: ({ task, action }) => {
       // A merge takes a while and GitHub may refuse it, so the task keeps its status until the service replies.
       if (action !== 'merge') putTask(client, { ...task, status: expectedStatus[action] });

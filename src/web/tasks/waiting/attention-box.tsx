@@ -7,9 +7,10 @@ import { Markdown } from '../../display/markdown.tsx';
 import { waitNames } from '../../display/names.ts';
 import { TimeAgo } from '../../display/times.tsx';
 import { TextDialog } from '../../forms/text-dialog.tsx';
+import { notify } from '../../frame/notices.tsx';
 import * as queries from '../../live/queries.ts';
 import { RequestChangesDialog } from '../review/request-changes-dialog.tsx';
-import { useSteering } from './use-steering.ts';
+import { type Steering, useSteering } from './use-steering.ts';
 
 interface Given {
   task: api.Task;
@@ -19,6 +20,7 @@ interface Given {
 /** Shows what the run of a task waits for, and what people can do about it. */
 export function AttentionBox({ task }: { task: api.Task }) {
   const { attention } = task;
+  const steering = useSteering(task);
   if (attention === null) return null;
   return (
     <section className="box stack" aria-label="Waiting">
@@ -32,12 +34,13 @@ export function AttentionBox({ task }: { task: api.Task }) {
         </span>
       </div>
       <Details task={task} attention={attention} />
-      <Answers key={attention.id} task={task} attention={attention} />
+      <Answers key={attention.id} task={task} attention={attention} steering={steering} />
     </section>
   );
 }
 
-function Details({ task, attention: { id, reason, text } }: Given) {
+/** Shows what a run waits for. */
+export function Details({ task, attention: { id, reason, text } }: Given) {
   switch (reason) {
     case 'plan':
       return (
@@ -85,10 +88,19 @@ function Files({ title, files }: { title: string; files: string[] }) {
   );
 }
 
-function Answers({ task, attention }: Given) {
-  const { mutate, mutateAsync, isPending } = useSteering(task);
+/** Shows the buttons with which people decide what a run waits for. */
+export function Answers({ task, attention, steering }: Given & { steering: Steering }) {
+  const { mutateAsync, isPending } = steering;
   const [isRevising, setRevising] = useState(false);
   const { id, reason } = attention;
+  const decide = (said: string, act: (taskId: string) => Promise<api.Task>) =>
+    mutateAsync(async (taskId) => {
+      const changed = await act(taskId);
+      notify(`${said}: ${task.title}`, 'success');
+      return changed;
+    });
+  // The refusal has been shown.
+  const decideNow = (...given: Parameters<typeof decide>) => void decide(...given).catch(() => {});
   switch (reason) {
     case 'plan':
     case 'push':
@@ -97,7 +109,11 @@ function Answers({ task, attention }: Given) {
           <Button
             variant="primary"
             disabled={isPending}
-            onClick={() => mutate((taskId) => api.approveTask(taskId, { id }))}
+            onClick={() =>
+              decideNow(reason === 'plan' ? 'Approved the plan' : 'Approved the change', (taskId) =>
+                api.approveTask(taskId, { id }),
+              )
+            }
           >
             {reason === 'plan' ? 'Approve plan' : 'Approve change'}
           </Button>
@@ -107,7 +123,7 @@ function Answers({ task, attention }: Given) {
           {isRevising && (
             <RequestChangesDialog
               task={task}
-              onSubmit={(text) => mutateAsync((taskId) => api.reviseTask(taskId, { text }))}
+              onSubmit={(text) => decide('Requested changes', (taskId) => api.reviseTask(taskId, { text }))}
               onClose={() => setRevising(false)}
             />
           )}
@@ -118,13 +134,17 @@ function Answers({ task, attention }: Given) {
         <Choices
           attention={attention}
           isDisabled={isPending}
-          onAnswer={(text) => mutateAsync((taskId) => api.answerTask(taskId, { text, id }))}
+          onAnswer={(text) => decide('Answered', (taskId) => api.answerTask(taskId, { text, id }))}
         />
       );
     case 'paused':
       return (
         <div>
-          <Button variant="primary" disabled={isPending} onClick={() => mutate((taskId) => api.resumeTask(taskId))}>
+          <Button
+            variant="primary"
+            disabled={isPending}
+            onClick={() => decideNow('Resumed the run', (taskId) => api.resumeTask(taskId))}
+          >
             Resume run
           </Button>
         </div>

@@ -3,8 +3,16 @@ import * as api from '../../api.ts';
 import { notifyError } from '../../frame/notices.tsx';
 import { putTask } from '../../live/put-task.ts';
 
+/** Sends what a person decides about a task. */
+export interface Steering {
+  mutate(act: (id: string) => Promise<api.Task>): void;
+  /** Rejects when the service refuses, after telling the person why. */
+  mutateAsync(act: (id: string) => Promise<api.Task>): Promise<api.Task>;
+  isPending: boolean;
+}
+
 /** Does something about the unfinished run of a task, and shows the task as it is then. */
-export function useSteering(task: api.Task) {
+export function useSteering(task: api.Task): Steering {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (act: (id: string) => Promise<api.Task>) => act(task.id),

@@ -1,0 +1,49 @@
+import { CheckIcon, XIcon } from '@primer/octicons-react';
+import { LinkButton } from '@primer/react';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'react-router';
+import type { TaskChange } from '../api.ts';
+import { plural } from '../display/plural.ts';
+import * as queries from '../live/queries.ts';
+
+/** Shows the size of a task's change, its checks and what its tests prove. */
+export function ChangeSummary({ taskId }: { taskId: string }) {
+  const { data: change } = useQuery(queries.change(taskId));
+  if (change === undefined) return null;
+  return (
+    <ul className="inbox-facts">
+      <li>{sizeText(change)}</li>
+      {change.checks.map(({ command, passed }) => (
+        <li key={command} className="wrap">
+          {passed ? <CheckIcon className="passed" /> : <XIcon className="not-passed" />} <code>{command}</code>{' '}
+          {passed ? 'passed' : 'failed'}
+        </li>
+      ))}
+      {change.checks.length === 0 && <li className="muted">No checks ran</li>}
+      {change.proof !== null && (
+        <li className="wrap">
+          <bdi>{change.proof}</bdi>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+function sizeText({ files, additions, deletions, isTruncated }: TaskChange) {
+  if (files === 0) return 'No changed files';
+  return (
+    <>
+      {isTruncated && 'More than '}
+      {plural(files, 'changed file')}, <span className="passed">+{additions.toLocaleString()}</span>{' '}
+      <span className="not-passed">−{deletions.toLocaleString()}</span>
+    </>
+  );
+}
+
+export function OpenChanges({ taskId }: { taskId: string }) {
+  return (
+    <LinkButton as={Link} to={`/tasks/${taskId}?tab=diff`}>
+      Open changes
+    </LinkButton>
+  );
+}

@@ -1,0 +1,36 @@
+import type { InboxEntry, Task } from '../api.ts';
+import { taskStatusNames } from '../display/names.ts';
+
+type Key = Pick<InboxEntry, 'taskId' | 'reason' | 'since'>;
+
+/** Identifies what a task needs now. A second plan of the same task is another entry. */
+export function keyOf({ taskId, reason, since }: Key): string {
+  return `${taskId} ${reason} ${since}`;
+}
+
+/** Returns the entries that were not there before. */
+export function newEntries<Entry extends Key>(before: Iterable<Key>, now: Entry[]): Entry[] {
+  const known = new Set(Array.from(before, keyOf));
+  return now.filter((entry) => !known.has(keyOf(entry)));
+}
+
+/** Returns the entries whose tasks no longer need anybody. A task that needs something else now is still in the inbox. */
+export function departedEntries<Entry extends Key>(before: Entry[], now: Key[]): Entry[] {
+  const remaining = new Set(now.map(({ taskId }) => taskId));
+  return before.filter(({ taskId }) => !remaining.has(taskId));
+}
+
+/** Says what became of a task that needed a person. `task` is undefined when it was deleted. */
+export function outcomeOf({ title, reason }: Pick<InboxEntry, 'title' | 'reason'>, task: Task | undefined): string {
+  if (task === undefined) return `“${title}” was deleted.`;
+  switch (task.status) {
+    case 'in_progress':
+      return reason === 'review' || reason === 'failed'
+        ? `An agent works on “${title}” again.`
+        : `The run of “${title}” goes on.`;
+    case 'in_review':
+      return `“${title}” is ready for review.`;
+    default:
+      return `“${title}” is now in ${taskStatusNames[task.status]}.`;
+  }
+}

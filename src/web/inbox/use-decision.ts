@@ -1,0 +1,67 @@
+import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query';
+import * as api from '../api.ts';
+import { notify, notifyError } from '../frame/notices.tsx';
+import { statusOf } from '../live/errors.ts';
+import { putTask } from '../live/put-task.ts';
+import * as queries from '../live/queries.ts';
+import type { Steering } from '../tasks/waiting/use-steering.ts';
+import { keyOf, outcomeOf } from './outcome.ts';
+
+/** Entries that this page has said something about, so that their disappearance needs no second notice. */
+const toldAbout = new Set<string>();
+
+/** Decisions that the service has not replied to. */
+const deciding = new Map<string, Promise<api.Task>>();
+
+/** Returns whether the disappearance of an entry was announced already, and forgets it. */
+export function wasTold(entry: api.InboxEntry): boolean {
+  return toldAbout.delete(keyOf(entry));
+}
+
+/** Fetches a task; undefined when it was deleted. */
+export async function findTask(id: string): Promise<api.Task | undefined> {
+  return api.getTask(id).catch((error) => {
+    if (statusOf(error) === 404) return undefined;
+    throw error;
+  });
+}
+
+/** Decides an entry of the inbox. It leaves the list when the service has replied. */
+export function useDecision(entry: api.InboxEntry): Steering {
+  const client = useQueryClient();
+  const { mutateAsync: send, isPending } = useMutation({
+    mutationFn: (act: (id: string) => Promise<api.Task>) => act(entry.taskId),
+    onSuccess: (task) => {
+      putTask(client, task);
+      const { queryKey } = queries.inbox();
+      client.setQueryData(queryKey, (entries) => entries?.filter((each) => keyOf(each) !== keyOf(entry)));
+      void client.invalidateQueries({ queryKey });
+    },
+    onError: (error) => explainRefusal(client, entry, error),
+  });
+  const mutateAsync = (act: (id: string) => Promise<api.Task>) => {
+    const key = keyOf(entry);
+    toldAbout.add(key);
+    // A key that is held down repeats faster than React disables a button.
+    const sent = deciding.get(key) ?? send(act).finally(() => deciding.delete(key));
+    deciding.set(key, sent);
+    return sent;
+  };
+  return { mutate: (act) => void mutateAsync(act).catch(() => {}), mutateAsync, isPending };
+}
+
+/** Says why a decision was refused. Usually somebody else was first. */
+async function explainRefusal(client: QueryClient, entry: api.InboxEntry, error: unknown): Promise<void> {
+  try {
+    const entries = await client.fetchQuery({ ...queries.inbox(), staleTime: 0 });
+    const task = await findTask(entry.taskId);
+    if (task !== undefined) putTask(client, task);
+    const isConflict = [404, 409].includes(statusOf(error) ?? 0);
+    if (isConflict && !entries.some((each) => keyOf(each) === keyOf(entry)))
+      return notify(`Somebody else was first. ${outcomeOf(entry, task)}`, 'danger');
+  } catch {
+    // The connection is lost. The first error says so too.
+  }
+  toldAbout.delete(keyOf(entry));
+  notifyError(error);
+}

@@ -1,0 +1,64 @@
+import { type RefObject, useEffect, useRef } from 'react';
+import { useShortcuts } from '../keys/use-shortcuts.ts';
+
+/** How far the arrow keys move the focus in the list. */
+const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 };
+const dialogs = '[role=dialog], [role=alertdialog]';
+
+/**
+ * Moves the focus between the entries of a list with j, k and the arrow keys. If the entry with the focus disappears,
+ * the focus moves to the entry that takes its place.
+ */
+export function useEntryFocus(list: RefObject<HTMLElement | null>, entries: readonly unknown[]): void {
+  const lastFocused = useRef(-1);
+  const move = (step: number) => {
+    const at = indexOfFocus(list.current);
+    focusEntry(list.current, at < 0 ? Math.max(lastFocused.current, 0) : at + step);
+  };
+  useShortcuts({ next: () => move(1), previous: () => move(-1) });
+  useEffect(() => {
+    const onFocus = ({ target }: FocusEvent) => {
+      // A dialog belongs to the entry that has opened it.
+      if (!(target as Element).closest(dialogs)) lastFocused.current = indexOfFocus(list.current);
+    };
+    document.addEventListener('focusin', onFocus);
+    return () => document.removeEventListener('focusin', onFocus);
+  }, [list]);
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const step = steps[event.key];
+      if (step === undefined || event.defaultPrevented || !isForList(event, list.current)) return;
+      event.preventDefault();
+      move(step);
+    };
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the focus is lost when the entries change
+  useEffect(() => {
+    if (lastFocused.current < 0 || document.activeElement !== document.body) return;
+    focusEntry(list.current, Math.min(lastFocused.current, linksOf(list.current).length - 1));
+  }, [list, entries]);
+}
+
+const linksOf = (list: HTMLElement | null) => [...(list?.querySelectorAll<HTMLElement>('[data-entry]') ?? [])];
+
+/** Returns the place of the entry that has the focus, in any of its parts; -1 if none has it. */
+function indexOfFocus(list: HTMLElement | null): number {
+  const item = document.activeElement?.closest('.inbox-entry');
+  return linksOf(list).findIndex((link) => item?.contains(link));
+}
+
+/** Moves the focus to the title of an entry, if there is one. */
+function focusEntry(list: HTMLElement | null, index: number): void {
+  const link = linksOf(list)[index];
+  link?.focus();
+  link?.scrollIntoView({ block: 'nearest' });
+}
+
+/** Returns whether an arrow key means the list: menus open with these keys, too. */
+function isForList({ target, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent, list: HTMLElement | null): boolean {
+  if (ctrlKey || metaKey || altKey || shiftKey || !(target instanceof HTMLElement)) return false;
+  if (target.closest(`input, textarea, select, ${dialogs}`)) return false;
+  return target === document.body || list?.contains(target) === true;
+}

@@ -1,0 +1,100 @@
+import type { InboxEntry, OpenIssue, Task } from '../../../src/web/api.ts';
+import { notificationsFor } from '../../../src/web/inbox/notifications.ts';
+import { departedEntries, newEntries, outcomeOf } from '../../../src/web/inbox/outcome.ts';
+import { isComplete, stepsOf } from '../../../src/web/onboarding/steps.ts';
+import { filterIssues, importedText } from '../../../src/web/repositories/chosen-issues.ts';
+import { matchesOf } from '../../../src/web/repositories/repository-matches.ts';
+
+// The rules of the inbox, of the checklist for new projects, and of picking repositories and issues.
+
+function entry(taskId: string, more: Partial<InboxEntry> = {}): InboxEntry {
+  return {
+    taskId,
+    projectId: 'proj_1',
+    reason: 'plan',
+    title: `Task ${taskId}`,
+    text: '',
+    since: '2026-01-05T10:00:00.000Z',
+    ...more,
+  };
+}
+
+test('a task that needs something else, or needs it again, is a new entry; it departs when it needs nobody', () => {
+  const before = [entry('a'), entry('b'), entry('c')];
+  const now = [entry('a'), entry('b', { reason: 'question' }), entry('d')];
+  expect(newEntries(before, now)).toEqual([now[1], now[2]]);
+  expect(newEntries([entry('a')], [entry('a', { since: '2026-01-05T11:00:00.000Z' })])).toHaveLength(1);
+  expect(departedEntries(before, now)).toEqual([before[2]]);
+});
+
+test.each<[InboxEntry['reason'], Task['status'] | undefined, string]>([
+  ['plan', 'in_progress', 'The run of “Task a” goes on.'],
+  ['failed', 'in_progress', 'An agent works on “Task a” again.'],
+  ['review', 'done', '“Task a” is now in Done.'],
+  ['paused', 'ready', '“Task a” is now in Ready.'],
+  ['push', 'in_review', '“Task a” is ready for review.'],
+  ['question', undefined, '“Task a” was deleted.'],
+])('what became of an entry for %s when its task is %s', (reason, status, expected) => {
+  expect(outcomeOf(entry('a', { reason }), status && ({ status } as Task))).toBe(expected);
+});
+
+test('few entries get a notification each, many get one together', () => {
+  const [first, second] = notificationsFor([entry('a'), entry('b', { reason: 'failed' })]);
+  expect(first).toEqual({
+    title: 'Plan to approve',
+    body: 'Task a',
+    tag: 'a 2026-01-05T10:00:00.000Z',
+    path: '/tasks/a',
+  });
+  expect(second?.title).toBe('Failed');
+  const many = notificationsFor(['a', 'b', 'c', 'd'].map((id) => entry(id)));
+  expect(many).toEqual([{ title: '4 tasks need you', body: 'Task a', tag: 'a b c d', path: '/' }]);
+  expect(notificationsFor([])).toEqual([]);
+});
+
+test('the steps of a new project lead to the pages where they are done', () => {
+  const state = {
+    hasGitAccess: true,
+    repositoryId: 'repo_1',
+    isEnvironmentTried: false,
+    hasModel: false,
+    hasDoneTask: false,
+  };
+  const steps = stepsOf('proj_1', 'https://github.com/apps/deckhand/installations/new', state);
+  expect(steps.map(({ isDone, to }) => [isDone, to])).toEqual([
+    [true, 'https://github.com/apps/deckhand/installations/new'],
+    [true, '/projects/proj_1/repositories'],
+    [false, '/projects/proj_1/repositories/repo_1'],
+    [false, '/projects/proj_1/settings'],
+    [false, '/projects/proj_1?new=one'],
+  ]);
+  expect(isComplete(state)).toBe(false);
+  expect(isComplete({ ...state, isEnvironmentTried: true, hasModel: true, hasDoneTask: true })).toBe(true);
+  expect(stepsOf(undefined, null).map(({ isDone, to }) => [isDone, to])).toEqual(Array(5).fill([false, '/projects']));
+});
+
+test('a search finds repositories by every word, those first whose name begins with it', () => {
+  const repositories = ['acme/slug-tools', 'acme/old-slugs', 'slugs/site'].map((fullName) => ({
+    fullName,
+    isConnected: false,
+  }));
+  const names = (search: string) => matchesOf(repositories, search).map(({ fullName }) => fullName);
+  expect(names('')).toEqual([]);
+  expect(names('SLUG')).toEqual(['acme/slug-tools', 'acme/old-slugs', 'slugs/site']);
+  expect(names('slugs acme')).toEqual(['acme/old-slugs']);
+  expect(names('site')).toEqual(['slugs/site']);
+});
+
+test('issues are found by title, label and number, and an import says what it skipped', () => {
+  const issue = (number: number, title: string, labels: string[] = []) => ({ number, title, labels }) as OpenIssue;
+  const issues = [issue(12, 'Slow'), issue(3, 'Broken in 12 ways'), issue(4, 'Typo', ['good first issue'])];
+  const numbers = (search: string) => filterIssues(issues, search).map(({ number }) => number);
+  expect(numbers('')).toEqual([12, 3, 4]);
+  expect(numbers('12')).toEqual([12, 3]);
+  expect(numbers('#1')).toEqual([12]);
+  expect(numbers('FIRST')).toEqual([4]);
+  expect(importedText({ imported: [{ number: 3, taskId: 'task_1' }], skipped: [] })).toBe('1 task created.');
+  expect(importedText({ imported: [], skipped: [{ number: 4, reason: 'Issue 4 is closed.', taskId: null }] })).toBe(
+    'No task was created. Issue 4 is closed.',
+  );
+});
