@@ -5,12 +5,14 @@ import { auditRoutes } from './audit/routes.ts';
 import { environmentSecretRoutes } from './environment/secrets/routes.ts';
 import { environmentTrialRoutes } from './environment/trial/routes.ts';
 import { validationRoutes } from './environment/validation/routes.ts';
+import { importRoutes } from './github/import/routes.ts';
 import { githubRoutes } from './github/routes.ts';
 import type { Route } from './http/route.ts';
 import { planningRoutes } from './planning/routes.ts';
 import { projectEventRoutes } from './projects/events.ts';
 import { projectRoutes } from './projects/routes.ts';
 import { repositoryRoutes } from './repositories/routes.ts';
+import { changeRoutes } from './runs/change/routes.ts';
 import { taskChatRoutes } from './runs/chat/routes.ts';
 import { rewindRoutes } from './runs/continuing/routes.ts';
 import { runRoutes } from './runs/routes.ts';
@@ -22,6 +24,7 @@ import { sprintRunRoutes } from './sprints/end-routes.ts';
 import { sprintRoutes } from './sprints/routes.ts';
 import { sprintTaskRoutes } from './sprints/task-routes.ts';
 import { inboxRoutes } from './tasks/inbox/routes.ts';
+import { onboardingRoutes } from './tasks/onboarding/routes.ts';
 import { taskRoutes } from './tasks/routes.ts';
 
 /** All operations of the REST interface, in the order in which Express matches them. */
@@ -37,6 +40,7 @@ export const routes: Route[] = [
   ...learningRoutes,
   ...mcpServerRoutes,
   ...inboxRoutes,
+  ...onboardingRoutes,
   ...taskRoutes,
   ...taskChatRoutes,
   ...sprintRoutes,
@@ -44,10 +48,12 @@ export const routes: Route[] = [
   ...sprintChatRoutes,
   ...planningRoutes,
   ...runRoutes,
+  ...changeRoutes,
   ...waitingRoutes,
   ...rewindRoutes,
   ...spendRoutes,
   ...timelineRoutes,
   ...sprintRunRoutes,
   ...githubRoutes,
+  ...importRoutes,
 ];

@@ -292,6 +292,17 @@ export type InboxEntry = {
     text: string;
     since: string;
 };
+export type Onboarding = {
+    /** the GitHub App reaches the repositories of the project, or the project has a git token */
+    hasGitAccess: boolean;
+    /** the primary repository, otherwise the oldest; null before one is connected */
+    repositoryId: string | null;
+    /** a trial of the environment of one of the repositories was successful */
+    isEnvironmentTried: boolean;
+    /** both a model and a key for it are configured */
+    hasModel: boolean;
+    hasDoneTask: boolean;
+};
 export type Failure = {
     category: "auth" | "rate_limit" | "budget" | "timeout" | "sandbox" | "setup" | "model" | "checks" | "gave_up" | "no_changes" | "conflict" | "push_rejected" | "repository" | "internal";
     message: string;
@@ -627,6 +638,21 @@ export type RunEvent = {
         [key: string]: any;
     };
 };
+export type TaskChange = {
+    /** changed files */
+    files: number;
+    additions: number;
+    deletions: number;
+    /** whether the diff was too large, so that more was changed */
+    isTruncated: boolean;
+    /** the last result of each check; empty when none ran */
+    checks: {
+        command: string;
+        passed: boolean;
+    }[];
+    /** what the tests prove, in a sentence; null before the first proof */
+    proof: string | null;
+};
 export type Accepted = {};
 export type RunTurn = {
     /** numbered from 1 */
@@ -770,6 +796,38 @@ export type Reconciliation = {
         taskId: string;
         action: string;
         reason: string;
+    }[];
+};
+export type InstalledRepository = {
+    fullName: string;
+    name: string;
+    url: string;
+    defaultBranch: string;
+    isPrivate: boolean;
+    /** whether the project has connected it already */
+    isConnected: boolean;
+};
+export type OpenIssue = {
+    "number": number;
+    title: string;
+    url: string;
+    /** a login; null for a deleted account */
+    author: string | null;
+    labels: string[];
+    createdAt: string;
+    /** the task of the issue, if it has one */
+    taskId: string | null;
+};
+export type ImportedIssues = {
+    imported: {
+        "number": number;
+        taskId: string;
+    }[];
+    skipped: {
+        "number": number;
+        reason: string;
+        /** the task that the issue has already */
+        taskId: string | null;
     }[];
 };
 /**
@@ -2677,6 +2735,35 @@ export function listInbox(opts?: Oazapfts.RequestOpts) {
         status: 503;
         data: ErrorReply;
     }>("/me/inbox", {
+        ...opts
+    }));
+}
+/**
+ * Get which steps to its first finished task a project has behind it
+ */
+export function getOnboarding(projectId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Onboarding;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/onboarding`, {
         ...opts
     }));
 }
@@ -4877,6 +4964,35 @@ export function listRunEvents(runId: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
+ * Get a summary of the change of a task: its size, its checks and its proof
+ */
+export function getTaskChange(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: TaskChange;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/change`, {
+        ...opts
+    }));
+}
+/**
  * Approve the plan or the change that a run waits with. The run then carries it out or pushes it
  */
 export function approveTask(id: string, body?: {
@@ -5482,4 +5598,123 @@ export function listReconciliations({ limit, offset }: {
     }))}`, {
         ...opts
     }));
+}
+/**
+ * List the repositories that the GitHub App reaches, in the account of the project and in those that the caller administers; at most 1,000
+ */
+export function listInstalledRepositories(projectId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: InstalledRepository[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/installed-repositories`, {
+        ...opts
+    }));
+}
+/**
+ * List the open issues of a repository on GitHub, newest first; at most 300
+ */
+export function listOpenIssues(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: OpenIssue[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}/issues`, {
+        ...opts
+    }));
+}
+/**
+ * Create a task for each of these issues that is open and has none
+ */
+export function importIssues(id: string, body: {
+    numbers: number[];
+    status?: "backlog" | "ready";
+    owner?: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: ImportedIssues;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}/issues`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
 }

@@ -110,7 +110,8 @@ test('unknown addresses are 404 and other methods 405, before a token is require
 
 test('the routes are exactly those of the contract', () => {
   const built = `GET /me;GET /me/inbox;GET /me/tokens;POST /me/tokens;DELETE /me/tokens/:tokenId;GET /projects;POST /projects;GET /projects/:projectId;PATCH /projects/:projectId;
-    DELETE /projects/:projectId;GET /projects/:projectId/members;POST /projects/:projectId/members;
+    DELETE /projects/:projectId;GET /projects/:projectId/onboarding;GET /projects/:projectId/installed-repositories;
+    GET /projects/:projectId/members;POST /projects/:projectId/members;
     PATCH /projects/:projectId/members/:userId;DELETE /projects/:projectId/members/:userId;
     POST /projects/:projectId/git-token;GET /projects/:projectId/git-token;DELETE /projects/:projectId/git-token;
     POST /projects/:projectId/model-token;GET /projects/:projectId/model-token;DELETE /projects/:projectId/model-token;
@@ -119,13 +120,14 @@ test('the routes are exactly those of the contract', () => {
     DELETE /projects/:projectId/environment-secrets/:name;
     POST /repositories;GET /repositories;GET /repositories/:id;PATCH /repositories/:id;DELETE /repositories/:id;
     GET /repositories/primary/:projectId;GET /repositories/docs/:projectId;POST /repositories/:id/validate;
+    GET /repositories/:id/issues;POST /repositories/:id/issues;
     POST /repositories/:id/environment;GET /repositories/:id/environment;
     GET /agents;POST /agents;GET /agents/:id;PATCH /agents/:id;DELETE /agents/:id;GET /agents/teams;GET /agents/teams/:team;
     GET /agents/health/all;GET /agents/health/unhealthy;GET /agents/:id/health;POST /agents/:id/health/reset;
     GET /agents/:id/performance;GET /agents/:id/skills;GET /agents/:id/suggestions;GET /agents/:id/comparison;POST /agents/:id/evolve;
     POST /agents/pool/reconcile;GET /agents/pool/reconciliations;
     POST /projects/:projectId/tasks;POST /projects/:projectId/tasks/bulk;GET /projects/:projectId/tasks;GET /projects/:projectId/stats;
-    GET /tasks/:id;PATCH /tasks/:id;DELETE /tasks/:id;GET /tasks/:id/subtasks;POST /tasks/:id/subtasks;GET /tasks/:id/diff;GET /tasks/:id/proof;GET /tasks/:id/timeline;GET /tasks/:id/merge-readiness;GET /tasks/:id/handoffs;GET /tasks/:id/prs;
+    GET /tasks/:id;PATCH /tasks/:id;DELETE /tasks/:id;GET /tasks/:id/subtasks;POST /tasks/:id/subtasks;GET /tasks/:id/diff;GET /tasks/:id/change;GET /tasks/:id/proof;GET /tasks/:id/timeline;GET /tasks/:id/merge-readiness;GET /tasks/:id/handoffs;GET /tasks/:id/prs;
     POST /tasks/:id/start;POST /tasks/:id/retry;POST /tasks/:id/revise;POST /tasks/:id/cancel;POST /tasks/:id/merge;
     POST /tasks/:id/approve;POST /tasks/:id/answer;POST /tasks/:id/say;POST /tasks/:id/pause;POST /tasks/:id/resume;POST /tasks/:id/rewind;
     GET /tasks/:id/runs;GET /runs/:runId;GET /runs/:runId/events;GET /runs/:runId/turns;POST /projects/:projectId/sprints;GET /projects/:projectId/sprints;GET /projects/:projectId/sprints/active;GET /projects/:projectId/velocity;GET /projects/:projectId/backlog;GET /sprints/:sprintId;PATCH /sprints/:sprintId;DELETE /sprints/:sprintId;POST /sprints/:sprintId/start;POST /sprints/:sprintId/complete;POST /sprints/:sprintId/cancel;GET /sprints/:sprintId/tasks;POST /sprints/:sprintId/tasks;POST /sprints/:sprintId/tasks/bulk;DELETE /sprints/:sprintId/tasks/:taskId;GET /sprints/:sprintId/metrics;GET /sprints/:sprintId/burndown;GET /sprints/:sprintId/digest;GET /projects/:projectId/events;GET /projects/:projectId/audit;GET /projects/:projectId/spend;GET /tasks/:id/chat;POST /tasks/:id/chat;GET /sprints/:sprintId/chat;POST /sprints/:sprintId/chat-with-dev-lead;POST /projects/:projectId/wizard/initialize;POST /projects/:projectId/wizard/generate-prd;POST /projects/:projectId/wizard/generate-plan;POST /projects/:projectId/wizard/generate-tasks;POST /projects/:projectId/wizard/create-sprint;POST /projects/:projectId/wizard/:sessionId/answer;POST /projects/:projectId/wizard/:sessionId/finalize;GET /projects/:projectId/wizard/:sessionId;

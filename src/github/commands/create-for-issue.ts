@@ -5,9 +5,7 @@ import { Refused } from '../../domain/machine.ts';
 import { AppError } from '../../errors.ts';
 import { startTaskIn } from '../../runs/operations.ts';
 import { startProblemOf } from '../../runs/start-problem.ts';
-import { insertTask } from '../../tasks/operations.ts';
-import { wordsOfIssue } from '../issue-words.ts';
-import { findTaskOfIssue, lockIssue } from '../store.ts';
+import { insertTaskOfIssue } from '../issue-task.ts';
 import { auditedAct, type GivenCommand } from './given-command.ts';
 
 /** Creates the task of an issue, or returns the existing one. Two simultaneous commands create one task. */
@@ -31,28 +29,11 @@ async function createForIssueIn(
   status: 'backlog' | 'ready',
   agent: AgentRow | undefined,
 ): Promise<string> {
-  const { issue } = source;
-  const { projectId } = repository;
-  await lockIssue(em, repository.id, issue.number);
-  const existing = await findTaskOfIssue(em, repository.id, issue.number);
-  const { title, description } = wordsOfIssue(issue);
-  const id =
-    existing ??
-    (await insertTask(app, em, projectId, {
-      title,
-      // The issue's text at the time of the command. Later edits, which nobody may have reviewed, never reach the
-      // agent.
-      description,
-      status,
-      owner: agent?.id,
-      repositoryId: repository.id,
-      createdBy: userId,
-      issue: { repositoryId: repository.id, number: issue.number, url: issue.url },
-    }));
-  app.audit.about({ type: 'task', id, projectId });
-  app.audit.note(
-    existing === undefined ? { title: [null, title], status: [null, status], owner: [null, agent?.id] } : {},
-  );
+  const owner = agent?.id;
+  const task = { status, owner, createdBy: userId };
+  const { id, title, isNew } = await insertTaskOfIssue(app, em, repository, source.issue, task);
+  app.audit.about({ type: 'task', id, projectId: repository.projectId });
+  app.audit.note(isNew ? { title: [null, title], status: [null, status], owner: [null, owner] } : {});
   return id;
 }
 

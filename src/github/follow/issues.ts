@@ -28,7 +28,8 @@ export async function observeIssue(app: App, place: Place, number: number): Prom
   return issue.labels.map((label) => (typeof label === 'string' ? label : (label.name ?? '')));
 }
 
-async function readIssue({ octokit, name, repository }: Place, number: number) {
+/** Reads an issue. A deleted or transferred one is gone. */
+export async function readIssue({ octokit, name, repository }: Place, number: number) {
   try {
     const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}';
     const { data } = await octokit.request(path, { ...name, issue_number: number });

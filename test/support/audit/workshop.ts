@@ -115,9 +115,18 @@ function openGitHub(): Promise<FakeGitHub> {
     avatar_url: '',
   });
   const reviewer = person('reviewer');
+  const issueOf = (repository: string) => ({
+    number: 77,
+    title: 'An issue',
+    body: '',
+    state: 'open',
+    repository_url: repository,
+    html_url: `${repository}/issues/77`,
+  });
   return openFakeGitHub([
     [/^PUT .*\/pulls\/(\d+)\/merge/, ([, number = '']) => merged.add(number) && { merged: true }],
     [/^GET .*\/pulls\/(\d+)$/, ([, number = '']) => pull(number)],
+    [/^GET (.*)\/issues\/77$/, ([, at = '']) => issueOf(at)],
     [/^GET .*\/comments/, () => []],
     [/^GET .*\/reviews\/5$/, () => ({ state: 'CHANGES_REQUESTED', user: reviewer, body: 'rename it' })],
     [/^GET .*\/permission$/, () => ({ permission: 'write', role_name: '', user: reviewer })],

@@ -53,6 +53,16 @@ export const writeRecipes: Record<string, (shop: Workshop) => Promise<Request> |
   updateRepository: ({ repository }) => ({ path: `/repositories/${repository}`, body: { defaultBranch: 'trunk' } }),
   disconnectRepository: async ({ newProject }) => ({ path: `/repositories/${(await newProject()).repository}` }),
   validateRepository: ({ repository }) => ({ path: `/repositories/${repository}/validate` }),
+  importIssues: async ({ newProject, sql }) => {
+    const { project, repository } = await newProject();
+    await sql(
+      `insert into installations (installation_id, account_login, account_id, account_type, status, project_id)
+       values (7, 'elsewhere', 7, 'User', 'active', $1)`,
+      [project],
+    );
+    await sql('update repositories set is_installed = true where id = $1', [repository]);
+    return { path: `/repositories/${repository}/issues`, body: { numbers: [77] } };
+  },
   createAgent: () => ({ path: '/agents', body: { name: 'mine' } }),
   updateAgent: async (shop) => ({ path: await agentPath(shop), body: { description: 'changed' } }),
   deleteAgent: async (shop) => ({ path: await agentPath(shop) }),

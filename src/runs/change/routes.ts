@@ -1,0 +1,34 @@
+import type { App } from '../../app.ts';
+import { proofSentence } from '../../domain/proof/proof.ts';
+import { type Route, route } from '../../http/route.ts';
+import { onTask } from '../../tasks/routes.ts';
+import { findProof } from '../proof/store.ts';
+import { TaskChange } from './schemas.ts';
+import { findDiffSize, listCheckNotes } from './store.ts';
+
+/** Returns what people want to know of a change before they look at its diff. */
+async function readChange({ db: { manager: em } }: App, taskId: string) {
+  const size = await findDiffSize(em, taskId);
+  const proof = await findProof(em, taskId);
+  const results = new Map<string, boolean>();
+  for (const { text, passed } of await listCheckNotes(em, taskId))
+    results.set(text.replace(/: (passed|failed)$/, ''), passed);
+  return {
+    ...(size ?? { files: 0, additions: 0, deletions: 0, isTruncated: false }),
+    checks: [...results].map(([command, passed]) => ({ command, passed })),
+    proof: proof === undefined ? null : proofSentence(proof),
+  };
+}
+
+export const changeRoutes: Route[] = [
+  route({
+    operationId: 'getTaskChange',
+    method: 'get',
+    path: '/tasks/:id/change',
+    summary: 'Get a summary of the change of a task: its size, its checks and its proof',
+    tag: 'tasks',
+    access: onTask('member'),
+    reply: [200, TaskChange],
+    handle: (app, { task }) => readChange(app, task.id),
+  }),
+];
