@@ -116,7 +116,7 @@ inBrowser(
 
 inBrowser('a filter, a search and a turn are in the address, and the log is downloaded', async () => {
   await open();
-  await page.getByLabel('Show').selectOption({ label: 'Errors and refusals' });
+  await page.getByLabel('Show', { exact: true }).selectOption({ label: 'Errors and refusals' });
   await page.getByRole('heading', { name: 'Turn 3' }).waitFor({ state: 'detached' });
   expect(await log().getByRole('listitem').allTextContents()).toEqual([
     expect.stringContaining('npm ci: exit code 1'),
@@ -124,7 +124,7 @@ inBrowser('a filter, a search and a turn are in the address, and the log is down
     expect.stringContaining('exit code 7'),
     expect.stringContaining('example.com'),
   ]);
-  await page.getByLabel('Search').fill('example');
+  await page.getByRole('searchbox', { name: 'Search' }).fill('example');
   await log().getByRole('heading', { name: 'Turn 2' }).waitFor({ state: 'detached' });
   await page.waitForURL(/show=problems&search=example/);
   await page.reload();

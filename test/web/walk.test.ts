@@ -59,7 +59,7 @@ inBrowser(
     await page.getByRole('list', { name: 'Runs' }).getByRole('link', { name: 'Run' }).click();
     await page.getByText(/pull request http/).waitFor();
     await page.getByText('Run ended').waitFor();
-    await page.getByLabel('Show').selectOption({ label: 'Edits' });
+    await page.getByLabel('Show', { exact: true }).selectOption({ label: 'Edits' });
     await page.getByRole('button', { name: /edit_file src\/slugify.js/ }).waitFor();
     await page.getByRole('link', { name: 'Slugs keep their accents' }).click();
     await tab('Changes').click();
