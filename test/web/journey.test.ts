@@ -131,13 +131,14 @@ async function leadToMerge(file: string, { press, write: type, comment }: typeof
   await readiness().waitFor();
 
   script = rewound;
-  await press(tab('Log'));
-  await press(page.locator('summary', { hasText: 'Turns' }));
+  await press(tab('Runs'));
+  await press(page.getByRole('list', { name: 'Runs' }).getByRole('link').first());
   const turn = page.getByRole('listitem').filter({ hasText: 'Turn 3' });
   await press(button('Rewind to here', turn));
   await type(dialog('Rewind to turn 3').getByRole('textbox'), 'Say Hey.');
   await press(button('Rewind', dialog('Rewind to turn 3')));
   await page.getByText('Rewound from turn 3').waitFor();
+  await press(page.getByRole('link', { name: fields.title }));
 
   await readiness().getByText('Proved by its tests', { exact: false }).waitFor();
   await press(tab('Changes'));
