@@ -29,7 +29,7 @@ export function Shell() {
       <header>
         <div className="top">
           <Link to="/" className="brand">
-            <img src="/icon.svg" alt="" width="24" height="24" /> Deckhand
+            <img src="/icon.svg" alt="" width="24" height="24" /> <span className="wide-word">Deckhand</span>
           </Link>
           {projectId && <ProjectName id={projectId} />}
           <span className="grow" />
@@ -41,7 +41,7 @@ export function Shell() {
           {user.data && <Commands projectId={projectId} />}
           {user.data && (
             <Link to="/projects" className="inbox-link">
-              <ProjectIcon /> <span className="inbox-word">Projects</span>
+              <ProjectIcon /> <span className="wide-word">Projects</span>
             </Link>
           )}
           {user.data && <InboxLink />}

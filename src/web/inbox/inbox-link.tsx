@@ -14,7 +14,7 @@ export function InboxLink() {
   const isHere = pathname === '/' || pathname === '/inbox';
   return (
     <Link to="/" className="inbox-link" {...(isHere ? { 'aria-current': 'page' } : {})}>
-      <BellIcon /> <span className="inbox-word">Inbox</span>
+      <BellIcon /> <span className="wide-word">Inbox</span>
       {count > 0 && <CounterLabel>{count > 99 ? '99+' : count}</CounterLabel>}
     </Link>
   );
