@@ -42,7 +42,7 @@ function EntryList({ entries }: { entries: InboxEntry[] }) {
   const hidden = entries.length - maxShown;
   return (
     <>
-      <p className="muted small">
+      <p className="muted small keys-hint">
         <kbd>j</kbd> and <kbd>k</kbd> move between entries, <kbd>Enter</kbd> opens one.
       </p>
       <ul className="list" aria-label="Tasks that need a person" ref={list}>

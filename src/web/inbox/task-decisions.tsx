@@ -46,7 +46,7 @@ export function FailedRun({ entry, task }: Given) {
       )}
       <Actions entry={entry} task={task} offered={['retry']}>
         <LinkButton as={Link} to={`/tasks/${task.id}?tab=runs`}>
-          Open log
+          Open runs
         </LinkButton>
         {task.owner === null && <span className="muted">Assign an agent to the task before you retry.</span>}
       </Actions>
