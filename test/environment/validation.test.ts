@@ -2,7 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Repositories, type RepositoryRow } from '../../src/db/tables/project.ts';
 import { serveGit } from '../../src/demo/github/git-server.ts';
+import { validateRepository } from '../../src/environment/validation/validate.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
 
@@ -12,6 +14,8 @@ let service: TestApp;
 let token: string;
 let project: string;
 let repository: string;
+/** Anybody may read the repository. */
+let isPublic = false;
 /** What GitHub's API answers, by the end of the address. Everything else is a 404. */
 const api = new Map<string, unknown>();
 
@@ -30,7 +34,8 @@ beforeAll(async () => {
   gitOut(sample.bare, 'branch', 'trunk', 'main');
   host = createServer((req, res) => {
     const find = async (_name: string, given: string | undefined, kind: string) => {
-      const mayUse = given === 'writer' || (given === 'reader' && kind === 'git-upload-pack');
+      const mayRead = kind === 'git-upload-pack' && (given === 'reader' || isPublic);
+      const mayUse = given === 'writer' || mayRead;
       return mayUse ? sample.bare : undefined;
     };
     serveGit(
@@ -64,6 +69,7 @@ afterAll(async () => {
   sample.close();
 });
 beforeEach(async () => {
+  isPublic = false;
   api.clear();
   api.set('', { id: 1, private: false, archived: false, permissions: { push: true } });
   await call('POST', `/projects/${project}/git-token`, { token: 'writer' });
@@ -102,6 +108,40 @@ test.each([
 ])('agents cannot push when %s', async (_why, change, message) => {
   await change();
   expect(await validate()).toMatchObject({ valid: true, canPush: false, message: expect.stringMatching(message) });
+});
+
+test('agents cannot push without a credential, even if everybody may read', async () => {
+  isPublic = true;
+  await call('DELETE', `/projects/${project}/git-token`);
+  expect(await validate()).toMatchObject({
+    valid: true,
+    canPush: false,
+    message: expect.stringContaining('there is no git credential: install the GitHub App'),
+  });
+});
+
+test('agents cannot push when the App may only read', async () => {
+  const { manager } = service.app.db;
+  await manager.query(
+    `insert into installations (installation_id, account_login, account_id, account_type, status, project_id)
+     values (7, 'octocat', 7, 'User', 'active', $1)`,
+    [project],
+  );
+  await manager.query('update repositories set is_installed = true where id = $1', [repository]);
+  // GitHub refuses a token with permissions that the installation does not have.
+  const mintToken = async (_id: number, _name: object, { contents }: { contents?: string }) => {
+    if (contents === 'write') throw Object.assign(new Error('not granted'), { status: 422 });
+    return { token: 'reader', endsAt: new Date(Date.now() + 3_600_000) };
+  };
+  const asInstallation = async () => service.app.githubWithToken('reader');
+  const app = { ...service.app, github: { mintToken, asInstallation } } as never;
+  const [row] = await manager.find(Repositories, { where: { id: repository } });
+  expect(await validateRepository(app, row as RepositoryRow)).toMatchObject({
+    valid: true,
+    canPush: false,
+    message: expect.stringContaining('the GitHub App may not write contents and pull requests here'),
+  });
+  await manager.query('update repositories set is_installed = false where id = $1', [repository]);
 });
 
 test('protected branches and rulesets are named', async () => {

@@ -43,7 +43,7 @@ test('people without write permission get no task; in a private repository they 
   expect((await tasks()).some((t) => t.title === 'Not for strangers')).toBe(false);
 });
 
-test('refusals of unknown verbs and agents share one reply, which is edited', async () => {
+test('refusals of unknown verbs and agents and the help share one reply, which is edited', async () => {
   const number = await world.issue('', { title: 'Wrong words' });
   const own = async () => (await world.comments(number)).filter((c) => c.user.login === 'deckhand[bot]');
   const first = await comment('mona', number, '/agent strat');
@@ -53,7 +53,12 @@ test('refusals of unknown verbs and agents share one reply, which is edited', as
   expect(reactionsOn(first.id)).toEqual(['eyes', 'confused']);
   await comment('mona', number, '/agent start Nobody');
   await until('the next refusal', async () => (await own())[0]?.body.includes('no agent named Nobody'));
-  expect(await own()).toHaveLength(1);
+  await comment('mona', number, '/agent help');
+  await until('the table', async () => (await own())[0]?.body.includes('\n| Command | |\n| --- | --- |\n'));
+  // The commands in it are not made harmless, because people copy them.
+  expect((await own()).map(({ body }) => body)).toEqual([
+    expect.stringContaining('\n| `/agent assign <agent>` | assigns the task to an agent |\n'),
+  ]);
   expect((await tasks()).some((t) => t.title === 'Wrong words')).toBe(false);
 });
 

@@ -78,26 +78,33 @@ test('dependencies and subtasks are set by comments', async () => {
   await told(two, new RegExp(`depends on tasks that are not done: #${one}\\.`));
 });
 
-test('a title that changes on one side is offered on the other, and taken over when somebody asks', async () => {
+test('a title or text that changes on one side is offered on the other, and taken over when somebody asks', async () => {
   const { world, say, mona, get, taskOf, settled, told, statusComment } = face;
   const number = await world.issue('/agent create');
   await settled(number, 'backlog', 0);
   const task = await taskOf(number);
-  type Offered = { title: string; issueText?: { title: string } };
+  type Words = { title: string; description: string };
+  type Offered = Words & { issueText?: Words };
   const now = async () => (await get(task)) as unknown as Offered;
   expect((await now()).issueText).toBeUndefined();
-  await mona('PATCH', `${repo}/issues/${number}`, { title: 'Changed in the issue' });
-  await until('the offer', async () => (await now()).issueText?.title === 'Changed in the issue');
-  expect((await now()).title).not.toBe('Changed in the issue');
+  const words = { title: 'Changed in the issue', description: 'Its text too.' };
+  await mona('PATCH', `${repo}/issues/${number}`, { title: words.title, body: words.description });
+  await until('the offer', async () => (await now()).issueText?.title === words.title);
+  expect(await now()).toMatchObject({ title: task.title, description: 'please', issueText: words });
   await told(number, /\/agent update` gives the task the text of the issue/);
   await say(number, '/agent update');
-  await until('the title of the task', async () => (await now()).title === 'Changed in the issue');
+  await until('the title of the task', async () => (await now()).title === words.title);
+  expect((await now()).description).toBe(words.description);
   await until('no offer', async () => !(await statusComment(number))[0]?.body.includes('differ in their'));
-  await world.service.api(world.token, 'PATCH', `/tasks/${task.id}`, { title: 'Changed in the task' });
+  const change = (to: Partial<Words>) => world.service.api(world.token, 'PATCH', `/tasks/${task.id}`, to);
+  await change({ description: 'Its text in the task.' });
+  await told(number, /The issue and the task differ in their description\./);
+  await change({ title: 'Changed in the task' });
   await told(number, /The task is called “Changed in the task”/);
   await say(number, '/agent update issue');
-  const titleOf = async () => (await mona<{ title: string }>('GET', `${repo}/issues/${number}`)).title;
-  await until('the title of the issue', async () => (await titleOf()) === 'Changed in the task');
+  const issue = () => mona<{ title: string; body: string }>('GET', `${repo}/issues/${number}`);
+  await until('the title of the issue', async () => (await issue()).title === 'Changed in the task');
+  expect((await issue()).body).toBe('Its text in the task.');
   expect((await now()).issueText).toBeUndefined();
 });
 
