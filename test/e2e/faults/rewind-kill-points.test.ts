@@ -134,7 +134,7 @@ testKillPoints(
     few: (cases) => {
       const chosen = [
         ['after', /run_contexts/],
-        ['before', /^commit of run_turns/],
+        ['after', /^commit of run_turns/],
         ['lost', /receive-pack/],
       ] as const;
       const found = chosen.map(([kind, name]) => cases.find((each) => each.kind === kind && name.test(each.name)));
