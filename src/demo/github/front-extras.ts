@@ -43,6 +43,8 @@ interface Around {
 
 interface Asked {
   method: string;
+  /** The host that was asked, for links to other pages. */
+  host: string;
   path: string;
   authorization: string;
   body: string;
@@ -115,7 +117,7 @@ async function setDraft({ names, call }: Around, { authorization, body }: Asked)
 const deliveriesOfAPage = 100;
 
 /** Lists the deliveries, newest first, and sends one again. */
-async function hookDeliveries({ hooks }: Around, { method, path }: Asked): Promise<Answer> {
+async function hookDeliveries({ hooks }: Around, { method, host, path }: Asked): Promise<Answer> {
   const again = /^\/app\/hook\/deliveries\/(\d+)\/attempts$/.exec(path);
   if (again !== null && method === 'POST') {
     const delivery = hooks.deliveries[Number(again[1]) - 1];
@@ -133,7 +135,7 @@ async function hookDeliveries({ hooks }: Around, { method, path }: Asked): Promi
     delivered_at: new Date().toISOString(),
     redelivery: false,
   }));
-  const next = `<http://github/app/hook/deliveries?cursor=${first}>; rel="next"`;
+  const next = `<http://${host}/app/hook/deliveries?cursor=${first}>; rel="next"`;
   return { status: 200, json: shown.reverse(), ...(first > 0 ? { headers: { link: next } } : {}) };
 }
 

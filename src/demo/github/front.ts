@@ -75,7 +75,7 @@ export class Front {
   }
 
   async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const authorization = req.headers.authorization ?? '';
+    const { authorization = '', host = '' } = req.headers;
     const path = req.url ?? '/';
     const basic = /^Basic (.+)$/.exec(authorization)?.[1];
     const [token] = /ghs_[\w-]+/.exec(basic ? Buffer.from(basic, 'base64').toString('utf8') : authorization) ?? [];
@@ -90,7 +90,7 @@ export class Front {
       return this.hooks.send(String(req.headers['x-github-event']), await this.withPullMark(body));
     }
     const around = { hooks: this.hooks, reactions: this.reactions, names: this.names, call: this.call.bind(this) };
-    const extra = await answerExtra(around, { method, path, authorization, body });
+    const extra = await answerExtra(around, { method, path, authorization, body, host });
     if (extra !== undefined) {
       res
         .writeHead(extra.status, { 'content-type': 'application/json', ...extra.headers })
