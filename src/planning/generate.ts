@@ -22,7 +22,8 @@ interface Wanted {
 
 /**
  * Lets the model write the requirements, the plan or the tasks. Rewriting a part discards the parts based on it.
- * @throws Refused out of order; AppError 503 without a model, 502 when it fails; then nothing has changed
+ * @throws Refused out of order; AppError 503 without a model, 502 when it fails, 403 if the person was removed from the
+ * project; then nothing has changed
  */
 export async function generate(app: App, session: Session, part: PlanPart, wanted: Wanted): Promise<Session> {
   const status = after(session, `generate_${part}`);
@@ -32,7 +33,7 @@ export async function generate(app: App, session: Session, part: PlanPart, wante
   const dropped = { prd: { plan: null, tasks: null }, plan: { tasks: null }, tasks: {} }[part];
   const wish = part === 'tasks' ? { wish: null } : {};
   const change = { status, ...dropped, ...made, ...wish, repositoryNotes: notes, changedBy: wanted.askedBy ?? null };
-  await keep(app, session, change, wanted.also);
+  await keep(app, session, change, wanted.also, change.changedBy);
   return session;
 }
 

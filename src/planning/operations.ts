@@ -3,7 +3,8 @@ import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { nextState } from '../domain/machine.ts';
 import { type Step, type WizardEvent, wizardMachine } from '../domain/wizard.ts';
-import { badField, badRequest } from '../errors.ts';
+import { badField, badRequest, notAMember } from '../errors.ts';
+import { roleIn } from '../projects/member-store.ts';
 import { findPrimary, listProjectRepositories } from '../repositories/store.ts';
 import { repositoryProblems } from '../tasks/operations.ts';
 import { type Next, nextQuestion } from './questions.ts';
@@ -18,7 +19,7 @@ export type Also = (em: EntityManager, sessionId: string) => Promise<void>;
 
 /**
  * Starts a session with its first question. With `isAskedLater`, the session begins without one, and `askNext` asks it.
- * @throws AppError 400 for an unknown repository, 502 when the model fails
+ * @throws AppError 400 for an unknown repository, 403 if the person is no longer a member, 502 when the model fails
  */
 export async function startWizard(
   app: App,
@@ -33,6 +34,7 @@ export async function startWizard(
   const draft = { ...emptyDraft, projectId, repositoryIds, goal };
   const { question, notes } = isAskedLater ? { question: undefined, notes: null } : await nextQuestion(app, draft);
   return app.db.transaction(async (tx) => {
+    if (!isAskedLater) await requireMember(tx, projectId, userId);
     const steps = question === undefined ? [] : [{ ...question, answer: null }];
     const session = { projectId, repositoryIds, goal, createdBy: userId, steps, repositoryNotes: notes, issue };
     const made = await insertSession(tx, session);
@@ -86,7 +88,8 @@ export function currentStep(session: Session): Step | undefined {
 /**
  * Stores an answer and asks the next question. A new answer to an earlier question discards everything after it. With
  * `isAskedLater`, `askNext` asks the next question.
- * @throws AppError 400 for an unknown step or option, 502 when the model fails; then nothing has changed
+ * @throws AppError 400 for an unknown step or option, 403 if the person is no longer a member, 502 when the model fails;
+ * then nothing has changed
  */
 export async function answerWizard(
   app: App,
@@ -103,8 +106,9 @@ export async function answerWizard(
   const next = isAskedLater ? undefined : await nextQuestion(app, draft);
   app.audit.note({ [step.id]: [answerText(step), answerText({ ...step, answer: given })] });
   const none = { prd: null, plan: null, tasks: null, wish: null, changedBy: answeredBy };
+  const waiting = isAskedLater ? null : answeredBy;
   if (next === undefined) await keep(app, session, { status: after(session, 'answer'), steps, ...none }, also);
-  else await keep(app, session, { ...asked(session, 'answer', steps, next), ...none }, also);
+  else await keep(app, session, { ...asked(session, 'answer', steps, next), ...none }, also, waiting);
   return session;
 }
 
@@ -162,19 +166,27 @@ function answerText({ options, answer }: Step): string | null {
 
 /**
  * Stores the changes of a session and shows them in its issue. A caller that gives `also` shows them itself; a second
- * update would remove what its comment says about a failure.
- * @throws Refused if somebody else changed it
+ * update would remove what its comment says about a failure. `waiting` is the member who gets the changed session after
+ * the model has written.
+ * @throws Refused if somebody else changed it; AppError 403 if the member was removed
  */
 export async function keep(
   app: App,
   session: Session,
   change: Parameters<typeof updateSession>[2],
   also: Also = (em) => showPlan(app, em, session),
+  waiting: string | null = null,
 ): Promise<void> {
   await app.db.transaction(async (em) => {
+    if (waiting !== null) await requireMember(em, session.projectId, waiting);
     await updateSession(em, session, change);
     await also(em, session.id);
   });
+}
+
+/** A model may write for minutes. Somebody who was removed from the project in that time does not get the result. */
+async function requireMember(em: EntityManager, projectId: string, userId: string): Promise<void> {
+  if ((await roleIn(em, projectId, userId)) === undefined) throw notAMember(projectId);
 }
 
 /** Queues an update of the planning comment if the plan is made in an issue. */

@@ -135,7 +135,7 @@ export type SessionChange = Partial<
 
 /**
  * Stores the changes of a session, and what its parts were before.
- * @throws Refused if somebody else changed it since it was read
+ * @throws Refused if somebody else changed it since it was read; AppError 404 if somebody deleted it
  */
 export async function updateSession(
   em: EntityManager,
@@ -167,7 +167,10 @@ export async function updateSession(
       changedBy,
     ],
   );
-  if (changed === 0) throw changedByOthers();
+  if (changed === 0) {
+    await getSession(em, session.projectId, session.id);
+    throw changedByOthers();
+  }
   Object.assign(session, next, { version: session.version + 1, ...rows[0] });
 }
 

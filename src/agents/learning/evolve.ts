@@ -1,9 +1,10 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
+import type { EntityManager } from 'typeorm';
 import type { z } from 'zod';
 import type { App } from '../../app.ts';
 import { newId } from '../../db/ids.ts';
 import { Refused } from '../../domain/machine.ts';
-import { badField } from '../../errors.ts';
+import { badField, notFound } from '../../errors.ts';
 import { shown } from '../operations.ts';
 import { type EvolveAgent, maxPromptChars } from '../schemas.ts';
 import {
@@ -15,7 +16,7 @@ import {
   moveTasks,
   updateAgentRow,
 } from '../store.ts';
-import { assertNewest } from '../versions.ts';
+import { assertMayChange, assertNewest } from '../versions.ts';
 import { writePrompt } from './write-prompt.ts';
 
 type Given = z.output<typeof EvolveAgent>;
@@ -24,7 +25,7 @@ type Given = z.output<typeof EvolveAgent>;
  * Creates a new version of an agent. Its unfinished tasks move to the new version; a running task moves when its run
  * ends. The old version can still be read, and with a rollout below 100 it takes the rest of the tasks.
  * @throws Refused for an old version, and when the agent changed while a model wrote; AppError 400 and 502 for a prompt
- * that is too long or that the model did not write
+ * that is too long or that the model did not write, 403 and 404 for somebody who may no longer change the agent by then
  */
 export async function evolveAgent(app: App, agent: AgentView, userId: string, given: Given): Promise<AgentView> {
   assertNewest(agent);
@@ -69,7 +70,10 @@ async function newPrompt(app: App, agent: AgentView, userId: string, given: Give
   const { newSystemPrompt, improvements = [] } = given;
   if (newSystemPrompt === undefined) {
     const written = await writePrompt(app, agent, userId, improvements);
-    if (written !== undefined) return written;
+    if (written !== undefined) {
+      await requireChangeable(app.db.manager, agent.id, userId);
+      return written;
+    }
   }
   const prompt = newSystemPrompt ?? agent.systemPrompt;
   const whole = improvements.length === 0 ? prompt : withImprovements(prompt, improvements);
@@ -79,6 +83,13 @@ async function newPrompt(app: App, agent: AgentView, userId: string, given: Give
       `improvements are too long: together with the system prompt they must have at most ${maxPromptChars} characters`,
     );
   return whole;
+}
+
+/** A model may write for minutes. Somebody who may no longer change the agent by then does not get the prompt. */
+async function requireChangeable(em: EntityManager, id: string, userId: string): Promise<void> {
+  const agent = await findVisibleAgent(em, userId, id);
+  if (agent === undefined) throw notFound('Agent', id);
+  await assertMayChange(em, agent, userId);
 }
 
 function withImprovements(prompt: string, improvements: string[]): string {

@@ -131,25 +131,54 @@ test('when two people evolve an agent at the same time, one is refused, also whi
   expect(versions).toEqual([{ version: 1 }, { version: 2 }]);
 });
 
-test('a prompt that changes while the model writes is not overwritten', async () => {
-  const agent = await newAgent();
+/** Sends a request, and calls `act` while the model writes. */
+async function whileWriting(path: string, body: object, token: string, act: () => Promise<unknown>) {
   const asked = Promise.withResolvers<void>();
   const answers = Promise.withResolvers<void>();
-  says = () => 'From the old prompt.';
   beforeAnswer = () => {
     asked.resolve();
     return answers.promise;
   };
-  const evolving = call('POST', `/agents/${agent.id}/evolve`, { improvements: ['a'] });
+  const waiting = call('POST', path, body, token);
   await asked.promise;
-  await call('PATCH', `/agents/${agent.id}`, { systemPrompt: 'Edited by hand.' });
+  await act();
   answers.resolve();
   beforeAnswer = async () => {};
-  expect((await evolving).status).toBe(409);
-  expect((await call('GET', `/agents/${agent.id}`)).body).toMatchObject({
-    version: 1,
-    systemPrompt: 'Edited by hand.',
-  });
+  return waiting;
+}
+
+test('a prompt that changes while the model writes is not overwritten', async () => {
+  const agent = await newAgent();
+  says = () => 'From the old prompt.';
+  const path = `/agents/${agent.id}`;
+  const edit = () => call('PATCH', path, { systemPrompt: 'Edited by hand.' });
+  expect((await whileWriting(`${path}/evolve`, { improvements: ['a'] }, given.token, edit)).status).toBe(409);
+  expect((await call('GET', path)).body).toMatchObject({ version: 1, systemPrompt: 'Edited by hand.' });
+});
+
+test('an agent that is deleted while the model writes is not found', async () => {
+  const agent = await newAgent();
+  const path = `/agents/${agent.id}`;
+  const gone = await whileWriting(`${path}/evolve`, { improvements: ['a'] }, given.token, () => call('DELETE', path));
+  expect([gone.status, gone.body.message]).toEqual([404, `Agent ${agent.id} not found`]);
+});
+
+test.each([
+  ['removed', 404, 'DELETE', undefined],
+  ['no longer an admin', 403, 'PATCH', { role: 'member' }],
+] as const)('an admin who is %s while the model writes does not get the prompt', async (_how, status, method, body) => {
+  const agent = given.agentIds[1] as string;
+  const admin = await given.service.token('admin');
+  const id = (await call('GET', '/me', undefined, admin)).body.id;
+  const members = `/projects/${given.projectId}/members`;
+  for (const preview of [true, false]) {
+    await call('POST', members, { login: 'admin', role: 'admin' });
+    const act = async () => expect((await call(method, `${members}/${id}`, body)).status).toBeLessThan(300);
+    const wanted = { improvements: ['a'], preview };
+    expect((await whileWriting(`/agents/${agent}/evolve`, wanted, admin, act)).status).toBe(status);
+    await call('DELETE', `${members}/${id}`);
+  }
+  expect((await call('GET', `/agents/${agent}`)).body.isNewest).toBe(true);
 });
 
 test('invalid requests are refused', async () => {
