@@ -93,7 +93,7 @@ export const EvolveAgent = z
     preview: z.boolean().default(false).meta({ description: 'only show the new prompt, and store nothing' }),
   })
   .refine((given) => given.improvements !== undefined || given.newSystemPrompt !== undefined, {
-    message: 'improvements or newSystemPrompt is required',
+    message: 'is required unless newSystemPrompt is given',
     path: ['improvements'],
   });
 

@@ -7,6 +7,7 @@ const maxProblems = 100;
 const maxNameLength = 100;
 
 const required = 'is required';
+const repeated = 'must be given only once';
 /** For problems that a schema does not describe. No schema may need it; a test checks all of them. */
 export const undescribed = 'is invalid';
 
@@ -77,11 +78,16 @@ export function problemsIn(issues: z.core.$ZodIssue[], where: 'query' | 'body'):
 function problemsOf(issue: z.core.$ZodIssue, where: 'query' | 'body'): Problem[] {
   const path = issue.path.map(String).join('.');
   if (issue.code === 'unrecognized_keys') return unknownKeys(issue.keys, path);
-  const isMissing =
-    issue.input === undefined && ['invalid_type', 'invalid_value', 'invalid_union'].includes(issue.code);
-  const message = isMissing ? required : issue.message;
+  const message = wholeProblem(issue, where) ?? issue.message;
   if (path !== '') return [{ path, message: `${path} ${message}` }];
   return [{ path, message: message.startsWith('must ') ? `The ${where} ${message}` : message }];
+}
+
+/** Says what is wrong with a value whatever its field expects: it is missing, or its parameter was repeated. */
+function wholeProblem({ code, input, path }: z.core.$ZodIssue, where: 'query' | 'body'): string | undefined {
+  if (!['invalid_type', 'invalid_value', 'invalid_union'].includes(code)) return undefined;
+  if (input === undefined) return required;
+  return where === 'query' && path.length === 1 && Array.isArray(input) ? repeated : undefined;
 }
 
 export function unknownKeys(keys: string[], path: string): Problem[] {

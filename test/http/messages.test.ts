@@ -64,6 +64,7 @@ test.each(inputs)('what is wrong with the %s is said in our own words', (_name, 
       zodsOwn.test(message.replace(path, '')) ||
       message.endsWith(undescribed) ||
       (path !== '' && !message.startsWith(`${path} `)) ||
+      message.startsWith(`${path} ${path} `) ||
       !/^\S+.* (?:is|must|may) /.test(message),
   );
   expect([...new Set(bad.map(({ path, message }) => `${path}: ${message}`))].slice(0, 10)).toEqual([]);
@@ -78,6 +79,8 @@ test('a message is a sentence about the field', () => {
   expect(said('createTask', 'body', { title: ' ' })).toEqual(['title must have 1 to 200 characters']);
   expect(said('createTask', 'body', { title: 't', dependsOn: [7] })).toEqual(['dependsOn.0 must be a string']);
   expect(said('createTask', 'body', [])).toEqual(['The body must be an object']);
+  expect(said('evolveAgent', 'body', {})).toEqual(['improvements is required unless newSystemPrompt is given']);
+  expect(said('listTasks', 'query', { limit: ['1', '2'] })).toEqual(['limit must be given only once']);
   expect(said('listTasks', 'query', { limit: '101' })).toEqual(['limit must be between 1 and 100']);
   expect(said('listTasks', 'query', { limit: 'ten' })).toEqual(['limit must be a whole number between 1 and 100']);
   expect(said('listTasks', 'query', { limt: '1' })).toEqual(['limt is not a known field']);

@@ -12,7 +12,8 @@ import { listFinishedTasks } from './comparison-store.ts';
  */
 export async function readComparison(em: EntityManager, agent: AgentRow, userId: string) {
   const previous = agent.previousVersionId === null ? null : await findAgent(em, agent.previousVersionId);
-  if (previous === null) throw new AppError(404, `Comparison of agent ${agent.id} not found`);
+  if (previous === null)
+    throw new AppError(404, `Version ${agent.version} of ${agent.name} has no earlier version to compare it with.`);
   const from = agent.createdAt;
   const earlier = await listFinishedTasks(em, userId, { agentId: previous.id, from, until: null });
   const [last] = earlier;

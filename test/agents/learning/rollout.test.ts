@@ -111,7 +111,11 @@ test('the only version of an agent takes all tasks, whatever its rollout', async
 
 test('versions are compared by the tasks that each did alone while both took on tasks', async () => {
   const { old, now } = await twoVersions(50);
-  expect((await call('GET', `/agents/${old}/comparison`)).status).toBe(404);
+  const first = await call('GET', `/agents/${old}/comparison`);
+  expect([first.status, first.body.message]).toEqual([
+    404,
+    `Version 1 of Agent ${made} has no earlier version to compare it with.`,
+  ]);
   const empty = (await call('GET', `/agents/${now}/comparison`)).body;
   expect([empty.earlier.tasks, empty.later.tasks, empty.sentence]).toEqual([
     0,
