@@ -18,7 +18,10 @@ export const functions = {
   },
   write_prd: {
     description: 'Write the requirements document in Markdown.',
-    arguments: z.object({ title: line, markdown: text.min(1) }),
+    arguments: z.object({
+      title: line,
+      markdown: text.min(1).refine((markdown) => markdown.trim() !== '', 'must not be empty'),
+    }),
   },
   write_plan: {
     description: 'Write the phases of the plan in their order, each with its goal and the reason for its place.',

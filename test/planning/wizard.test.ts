@@ -151,7 +151,7 @@ test('after three invalid answers of the model the reply is a 502 and nothing ch
   const nonsense: Said[] = [
     'I would rather talk.',
     [{ name: 'write_prd', arguments: { title: '' } }],
-    [{ name: 'write_prd', arguments: { title: 'x', markdown: 7 } }],
+    [{ name: 'write_prd', arguments: { title: 'x', markdown: ' \n' } }],
   ];
   const before = given.model.requests.length;
   given.says = () => nonsense[(given.model.requests.length - before - 1) % 3] as Said;
