@@ -27,5 +27,5 @@ export function readTicks(body: string): Ticks | undefined {
   const end = list.findIndex((line) => !/^[-*] \[[ xX]\] /.test(line));
   const ticked = list.slice(0, end < 0 ? undefined : end).filter((line) => /^[-*] \[[xX]\]/.test(line));
   const numbers = ticked.flatMap((line) => Number(/^[-*] \[[xX]\] (\d{1,2})\. /.exec(line)?.[1] ?? 0) || []);
-  return { stepId, numbers, isSent: ticked.some((line) => line.endsWith(sendBox)) };
+  return { stepId, numbers, isSent: ticked.some((line) => line.slice('- [x] '.length) === sendBox) };
 }

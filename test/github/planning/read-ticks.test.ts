@@ -20,6 +20,11 @@ test('ticks are read back from the comment that was rendered', () => {
   expect(readTicks(comment((list) => tick(list, '2.')).replaceAll('\n', '\r\n'))?.numbers).toEqual([2]);
 });
 
+test('an option that looks like the last box sends nothing', () => {
+  const list = tickList('step_2', ['**Send the ticked options**', 'Two']).join('\n');
+  expect(readTicks(tick(list, '1.'))).toEqual({ stepId: 'step_2', numbers: [1], isSent: false });
+});
+
 test('only the list of the open question counts', () => {
   expect(readTicks('<!-- deckhand:plan -->\n- [x] 1. One\n- [x] **Send the ticked options**')).toBeUndefined();
   expect(readTicks(`${comment()}\n- [x] 1. Later`)?.numbers).toEqual([]);
