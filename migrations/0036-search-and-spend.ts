@@ -16,6 +16,8 @@ export class SearchAndSpend1766707200000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
+      drop table plan_editors;
+      drop function note_plan_editor();
       drop trigger wizard_sessions_event on wizard_sessions;
       delete from project_events where kind = 'plan';
       alter table project_events drop constraint project_events_kind_check,
@@ -112,4 +114,25 @@ const plans = `
   alter table project_events drop constraint project_events_kind_check,
     add constraint project_events_kind_check check (kind in ('task', 'run', 'sprint', 'inbox', 'chat', 'plan'));
   create trigger wizard_sessions_event after insert or update or delete on wizard_sessions
-    for each row execute function note_project_event('plan');`;
+    for each row execute function note_project_event('plan');
+
+  -- Who is editing which part of a plan. Rows are confirmed while the person's page is open.
+  create table plan_editors (
+    session_id text not null references wizard_sessions on delete cascade,
+    user_id text not null references users on delete cascade,
+    part text not null check (part in ('prd', 'plan', 'tasks')),
+    seen_at timestamptz not null default now(),
+    primary key (session_id, user_id, part)
+  );
+  create index plan_editors_user on plan_editors (user_id);
+  create function note_plan_editor() returns trigger language plpgsql as $$
+  declare changed record := coalesce(new, old);
+  begin
+    -- Editors of a plan that is deleted are no event of their own.
+    insert into project_events (project_id, kind, object_id, status)
+      select project_id, 'plan', id, status from wizard_sessions where id = changed.session_id;
+    perform pg_notify('changes', 'project ' || project_id) from wizard_sessions where id = changed.session_id;
+    return null;
+  end $$;
+  create trigger plan_editors_event after insert or delete on plan_editors
+    for each row execute function note_plan_editor();`;

@@ -2,7 +2,11 @@ import { routes } from '../../src/routes.ts';
 import { filledIds } from './fill.ts';
 
 /** A stream does not end, and the backlog without a limit is as long as the database is large. */
-const unbounded = ['/projects/:projectId/events', '/projects/:projectId/backlog'];
+const unbounded = [
+  '/projects/:projectId/events',
+  '/projects/:projectId/wizard/:sessionId/editing',
+  '/projects/:projectId/backlog',
+];
 
 /** Further forms of reads whose cost depends on the query. */
 const queries: Record<string, string[]> = {

@@ -6,12 +6,14 @@ import { type Access, type Asked, type InProject, idOrEmpty, inProject } from '.
 import { Repeated, type Route, route } from '../http/route.ts';
 import type { Live } from './ask-model.ts';
 import { deleteWizard, editWizard } from './edit.ts';
+import { showEditing } from './editors/show-editing.ts';
 import { createPlannedSprint, finalizeWizard } from './finalize.ts';
 import { generate } from './generate.ts';
 import { answerWizard, currentStep, startWizard } from './operations.ts';
 import {
   AnswerWizard,
   CreatePlannedSprint,
+  EditingQuery,
   EditWizard,
   FinalizeWizard,
   GenerateWizard,
@@ -178,6 +180,21 @@ export const planningRoutes: Route[] = [
     errors: { 409: '`updatedAt` is stale, or the session does not have the part before yet' },
     handle: async (app, { session, user, body }) =>
       viewSession(app.db.manager, await editWizard(app, session, user.id, body)),
+  }),
+  route({
+    operationId: 'showEditing',
+    method: 'get',
+    path: `${wizard}/:sessionId/editing`,
+    summary: 'Show other members that you edit a part of a plan, for as long as the stream is open',
+    tag,
+    access: onSession,
+    query: EditingQuery,
+    reply: [200, z.object({})],
+    isStream: true,
+    streams: 'No events. The session lists its open streams as `editors`',
+    stream: (app, { session, user, query }, out) =>
+      showEditing(app, session, { userId: user.id, part: query.part }, out),
+    handle: async () => ({}),
   }),
   route({
     operationId: 'deleteWizard',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { orderProblem } from '../domain/planned-order.ts';
-import { wizardStatuses } from '../domain/wizard.ts';
+import { planParts, wizardStatuses } from '../domain/wizard.ts';
 import { IdText, longText, Timestamp, titleText } from '../http/shapes.ts';
 import { BacklogPage, Day } from '../sprints/schemas.ts';
 
@@ -79,6 +79,9 @@ export const WizardSession = z
     repositoryIds: z.array(z.string()),
     sprintId: z.string().nullable(),
     updatedBy,
+    editors: z
+      .array(z.object({ part: z.enum(planParts), user: z.object({ id: z.string(), login: z.string() }) }))
+      .meta({ description: 'who is editing which part at the moment' }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
     currentStep: WizardStep.nullable(),
@@ -142,6 +145,10 @@ export const InitializeWizard = z
     message: 'must not be given together with repositoryId',
   })
   .meta({ example: { goal: 'Greet people by name', repositoryIds: ['repo_01kbt3v5s8e4c9x2q7w6z1y0ab'] } });
+
+export const EditingQuery = z.strictObject({
+  part: z.enum(planParts, `must be one of ${planParts.join(', ')}`),
+});
 
 export const AnswerWizard = z.strictObject({
   answer: z

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { listProjectRepositories } from '../repositories/store.ts';
+import { listEditors } from './editors/store.ts';
 import { currentStep } from './operations.ts';
 import { outlookOf } from './outlook.ts';
 import type { PlannedTask, Session, SessionEntry } from './session.ts';
@@ -12,6 +13,7 @@ export async function viewSession(em: EntityManager, session: Session) {
   return {
     ...shown,
     sessionId: id,
+    editors: await listEditors(em, id),
     repositoryId: session.repositoryIds[0] ?? null,
     currentStep: currentStep(session) ?? null,
     answers: session.steps.flatMap(({ id: stepId, question, options, answer }) =>

@@ -556,6 +556,14 @@ export type WizardSession = {
         id: string;
         login: string;
     } | null;
+    /** who is editing which part at the moment */
+    editors: {
+        part: "prd" | "plan" | "tasks";
+        user: {
+            id: string;
+            login: string;
+        };
+    }[];
     createdAt: string;
     updatedAt: string;
     currentStep: WizardStep | null;
@@ -4512,6 +4520,37 @@ export function deleteWizard(projectId: string, sessionId: string, opts?: Oazapf
     }>(`/projects/${encodeURIComponent(projectId)}/wizard/${encodeURIComponent(sessionId)}`, {
         ...opts,
         method: "DELETE"
+    }));
+}
+/**
+ * Show other members that you edit a part of a plan, for as long as the stream is open
+ */
+export function showEditing(projectId: string, sessionId: string, part: "prd" | "plan" | "tasks", opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: string;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/wizard/${encodeURIComponent(sessionId)}/editing${QS.query(QS.explode({
+        part
+    }))}`, {
+        ...opts
     }));
 }
 /**

@@ -1,3 +1,4 @@
+import { until } from '../../src/demo/real-service.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 
 let service: TestApp;
@@ -206,4 +207,31 @@ test('a session says who changed it last, and each change is an event of the pro
   );
   const statuses = events.map(({ status }) => status);
   expect([statuses[0], statuses.at(-2), statuses.at(-1)]).toEqual(['collecting', 'prd_ready', 'deleted']);
+});
+
+test('who edits a part is shown for as long as their stream is open, and is an event', async () => {
+  const id = await begin();
+  const stop = new AbortController();
+  const open = async (part: string) =>
+    fetch(`${service.url}/api/v1/projects/${project}/wizard/${id}/editing?part=${part}`, {
+      headers: { Authorization: `Bearer ${token}`, Accept: 'text/event-stream' },
+      signal: stop.signal,
+    });
+  const editors = async () => (await wizard('GET', `/${id}`)).body.editors;
+  expect(await editors()).toEqual([]);
+  expect([(await open('prd')).status, (await open('tasks')).status, (await open('nothing')).status]).toEqual([
+    200, 200, 400,
+  ]);
+  const user = { id: expect.any(String), login: 'octocat' };
+  expect(await editors()).toEqual([
+    { part: 'prd', user },
+    { part: 'tasks', user },
+  ]);
+  const em = service.app.db.manager;
+  await em.query(`update plan_editors set seen_at = now() - interval '2 minutes' where part = 'tasks'`);
+  expect(await editors()).toEqual([{ part: 'prd', user }]);
+  stop.abort();
+  await until('the streams to end', async () => (await em.query('select 1 from plan_editors')).length === 0);
+  const events = await em.query(`select status from project_events where kind = 'plan' and object_id = $1`, [id]);
+  expect(events).toHaveLength(5);
 });

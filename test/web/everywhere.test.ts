@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { chromiumPath, settled } from '../../src/demo/browser.ts';
+import { until } from '../../src/demo/real-service.ts';
 import { complaints, inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { inspect, type Seen } from './inspect.ts';
@@ -163,4 +164,14 @@ inBrowser('a change of a plan by somebody else is shown without a reload, with w
   );
   await page.getByRole('heading', { name: 'Afterwards' }).waitFor();
   await page.getByText('changed by mona just now').waitFor();
+  await world.sql(`insert into users (id, login) values ('user_lisa', 'lisa')`, []);
+  await world.sql(`insert into plan_editors (session_id, user_id, part) values ('wiz_shared', 'user_lisa', 'prd')`, []);
+  await page.getByText('lisa is editing this now.').waitFor();
+  await page.getByRole('button', { name: 'Edit requirements' }).click();
+  await until('my own editor', async () => {
+    const editors = await world.sql<{ part: string }>(`select part from plan_editors where user_id <> 'user_lisa'`, []);
+    return editors.length === 1;
+  });
+  await world.sql(`delete from plan_editors where user_id = 'user_lisa'`, []);
+  await page.getByText('lisa is editing this now.').waitFor({ state: 'detached' });
 });

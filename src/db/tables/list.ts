@@ -18,7 +18,7 @@ import {
 import { McpHeaders, McpServers } from './mcp.ts';
 import { Agents, ApiTokens, Members, ProjectSecrets, Projects, Repositories, Users } from './project.ts';
 import { runTables } from './run.ts';
-import { Digests, SprintHistories, SprintMilestones, Sprints, WizardSessions } from './sprint.ts';
+import { Digests, PlanEditors, SprintHistories, SprintMilestones, Sprints, WizardSessions } from './sprint.ts';
 import { Handoffs, PullRequests, Runs, Tasks } from './task.ts';
 import {
   AgentSuggestions,
@@ -58,6 +58,7 @@ export const tables = [
   SprintMilestones,
   Digests,
   WizardSessions,
+  PlanEditors,
   Deliveries,
   HandledCommands,
   Compared,

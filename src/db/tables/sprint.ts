@@ -133,3 +133,17 @@ export const WizardSessions = table<WizardSessionRow>('wizard_sessions', {
   createdAt: madeNow(),
   updatedAt: madeNow(),
 });
+
+/** Who is editing which part of a plan. */
+export interface PlanEditorRow {
+  sessionId: string;
+  userId: string;
+  part: string;
+  seenAt: Date;
+}
+export const PlanEditors = table<PlanEditorRow>('plan_editors', {
+  sessionId: key(),
+  userId: key(),
+  part: key(),
+  seenAt: madeNow(),
+});

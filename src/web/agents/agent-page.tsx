@@ -39,7 +39,7 @@ function AgentView({ projectId, agent }: { projectId: string; agent: Agent }) {
       )}
       <p className="muted">
         {agent.team !== '' && `${agent.team} · `}
-        {agent.model === '' ? 'no model' : `model ${agent.model}`} · version {agent.version} · created{' '}
+        {agent.model === '' ? 'default model' : `model ${agent.model}`} · version {agent.version} · created{' '}
         <TimeAgo at={agent.createdAt} />
       </p>
       {agent.description !== '' && <p className="wrap">{agent.description}</p>}

@@ -19,7 +19,7 @@ export function DeleteAgent({ projectId, agent }: { projectId: string; agent: ap
   const confirmAndRemove = async () => {
     const isConfirmed = await confirm({
       title: 'Delete this agent?',
-      content: 'All its versions and figures are permanently deleted. Its runs are kept, and its tasks have no agent.',
+      content: 'All its versions and figures are permanently deleted. Its runs are kept. Its tasks will have no agent.',
       confirmButtonContent: 'Delete agent',
       confirmButtonType: 'danger',
     });

@@ -64,6 +64,7 @@ export function GeneratedSection(props: {
           </Button>
         )}
       </div>
+      <Others logins={wizard.othersAt(part)} />
       {arriving === undefined ? (
         <>
           {view === 'editor' && editor?.(() => setView('content'))}
@@ -98,5 +99,14 @@ export function GeneratedSection(props: {
         />
       )}
     </section>
+  );
+}
+
+/** Says who else works on a part at the moment. */
+function Others({ logins }: { logins: string[] }) {
+  return (
+    <p className="muted" role="status">
+      {logins.length > 0 && `${logins.join(', ')} ${logins.length === 1 ? 'is' : 'are'} editing this now.`}
+    </p>
   );
 }

@@ -24,7 +24,7 @@ export function SprintTasks({ sprint }: { sprint: api.Sprint }) {
             {isOpen(sprint) && <AddTasks sprint={sprint} allTasks={allTasks} />}
             {tasks.length === 0 && (
               <EmptyState title="This sprint has no tasks">
-                Add tasks here or on the <Link to={`/projects/${sprint.projectId}/backlog`}>backlog</Link>.
+                Add tasks here, or from the <Link to={`/projects/${sprint.projectId}/backlog`}>backlog</Link>.
               </EmptyState>
             )}
             <ul className="list">

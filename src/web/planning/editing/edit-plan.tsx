@@ -3,6 +3,7 @@ import { Button, IconButton, Textarea, TextInput } from '@primer/react';
 import { useState } from 'react';
 import type { Plan, WizardSession } from '../../api.ts';
 import { FormButtons } from '../../forms/form-dialog.tsx';
+import { useEditing } from '../use-editing.ts';
 import { EditProblem } from './edit-problem.tsx';
 import { useEdit } from './use-edit.ts';
 
@@ -16,6 +17,7 @@ export function EditPlan(props: { projectId: string; session: WizardSession; onC
   const { projectId, session, onClose } = props;
   const [phases, setPhases] = useState<Phase[]>(session.plan?.phases ?? [emptyPhase]);
   const edit = useEdit(projectId, session, 'plan');
+  useEditing(projectId, session.sessionId, 'plan', true);
   const update = (at: number, change: Partial<Phase>) =>
     setPhases((before) => before.map((phase, i) => (i === at ? { ...phase, ...change } : phase)));
   const plan = { phases };

@@ -2,6 +2,7 @@ import { FormControl, Textarea, TextInput } from '@primer/react';
 import { useState } from 'react';
 import type { Prd, WizardSession } from '../../api.ts';
 import { FormButtons } from '../../forms/form-dialog.tsx';
+import { useEditing } from '../use-editing.ts';
 import { EditProblem } from './edit-problem.tsx';
 import { useEdit } from './use-edit.ts';
 
@@ -15,6 +16,7 @@ interface EditorProps {
 export function EditPrd({ projectId, session, onClose }: EditorProps) {
   const [prd, setPrd] = useState<Prd>(session.prd ?? { title: session.goal.slice(0, 200), markdown: '' });
   const edit = useEdit(projectId, session, 'prd');
+  useEditing(projectId, session.sessionId, 'prd', true);
   return (
     <form
       className="stack"

@@ -8,6 +8,7 @@ import * as api from '../../api.ts';
 import { plural } from '../../display/plural.ts';
 import { errorMessage } from '../../live/errors.ts';
 import * as queries from '../../live/queries.ts';
+import { useEditing } from '../use-editing.ts';
 import { EditProblem } from './edit-problem.tsx';
 import { PlannedTaskItem } from './planned-task-item.tsx';
 import { useEdit } from './use-edit.ts';
@@ -28,6 +29,7 @@ export function PlannedTasks(props: {
   const { tasks } = draft;
   const edit = useEdit(projectId, session, 'tasks');
   const isFinal = session.status === 'finalized';
+  useEditing(projectId, session.sessionId, 'tasks', draft.isChanged && !isFinal);
   return (
     <div className="stack">
       <ol className="stack plain-list" aria-label="Planned tasks">
