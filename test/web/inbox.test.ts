@@ -69,7 +69,7 @@ inBrowser('the inbox and its number on every page show what needs a person, with
   await page.getByRole('link', { name: /^Inbox\s*\(1\)$/ }).click();
   await page.getByRole('heading', { name: 'Inbox', exact: true }).waitFor();
   const entry = entryOf('Needs eyes');
-  expect(await page.title()).toBe('(1) Inbox · Deckhand');
+  await until('the title', async () => (await page.title()) === '(1) Inbox · Deckhand');
   await entry.getByText('just now').waitFor();
   await entry.getByText('No changed files').waitFor();
   await world.sql(`update tasks set status = 'in_progress' where id = $1`, [id]);
@@ -188,6 +188,7 @@ inBrowser('people who are second are told so, and a failed run is tried again in
   await page.getByText('Somebody else was first. “Waits: paused” is now in Ready.').waitFor();
   await entry.waitFor({ state: 'detached' });
   // The browser logs the refusal.
+  await until('the complaint', async () => complaints.length > 0);
   expect(complaints.splice(0)).toEqual([expect.stringMatching(/409 .*resume/)]);
   const failure = { category: 'model', message: 'the model is gone', retryable: true };
   await world.sql('update tasks set failure = $2 where id = $1', [id, failure]);

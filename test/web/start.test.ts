@@ -150,7 +150,7 @@ inBrowser('a hidden tab shows the count, running work and, if the person wants i
   await page.clock.fastForward(40_000);
   await until('a notification', () => page.evaluate('window.notified.length > 0'));
   expect(await page.evaluate('window.notified')).toEqual(['Review: While it is hidden']);
-  expect(await page.title()).toBe(`(${count + 2}) Inbox · Deckhand`);
+  await until('the title', async () => (await page.title()) === `(${count + 2}) Inbox · Deckhand`);
   const icon = () => page.evaluate(`document.querySelector('link[rel=icon]').getAttribute('href')`);
   await until('the icon of running work', async () => (await icon()) === '/icon-working.svg');
   await world.sql(`delete from runs where id = 'run_busy'`, []);
