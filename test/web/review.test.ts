@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { chromiumPath, settled } from '../../src/demo/browser.ts';
 import type { Said } from '../../src/demo/model/model.ts';
-import { inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
+import { complaints, inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
 import { write } from '../support/face.ts';
 import { openWorld, type World, type WorldTask } from '../support/world.ts';
 import { inspect, type Seen } from './inspect.ts';
@@ -149,6 +149,13 @@ inBrowser('a merge is explained before it happens, and the timeline says who did
     '“Translate them” starts, because it depends on this task.',
   ]);
   await isSound('the merge dialog');
+  const refusal = { statusCode: 409, message: 'GitHub is not in the mood.' };
+  await page.route('**/merge', (route) => route.fulfill({ status: 409, json: refusal }));
+  await button('Merge anyway', dialog).click();
+  await page.getByText(refusal.message).waitFor();
+  await page.unroute('**/merge');
+  // Chromium logs refused requests to the console, which a page cannot prevent.
+  complaints.splice(0, complaints.length, ...complaints.filter((text) => !/status of 409/.test(text)));
   await button('Merge anyway', dialog).click();
   await page.getByText('Nothing is left to do.', { exact: false }).waitFor();
   expect(await page.locator('button[data-variant=primary]').count()).toBe(0);

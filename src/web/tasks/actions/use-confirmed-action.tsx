@@ -34,7 +34,7 @@ export function useConfirmedAction(perform?: (request: ActionRequest) => Promise
   const onClose = () => setOpen(undefined);
   const dialog = open && (
     <Suspense>
-      {open.action === 'merge' && <MergeDialog task={open.task} onMerge={() => mutate(open)} onClose={onClose} />}
+      {open.action === 'merge' && <MergeDialog task={open.task} onMerge={() => mutateAsync(open)} onClose={onClose} />}
       {open.action === 'revise' && (
         <RequestChangesDialog task={open.task} onSubmit={(text) => mutateAsync({ ...open, text })} onClose={onClose} />
       )}

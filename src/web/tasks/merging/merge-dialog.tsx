@@ -1,19 +1,40 @@
 import { Dialog } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import type { MergeReadiness, Task } from '../../api.ts';
 import { QueryResult } from '../../display/query-result.tsx';
 import { mergeSteps, mergeTitle } from './merge-texts.ts';
 import { ProblemList } from './problem-list.tsx';
 import { mergeReadiness } from './readiness-query.ts';
 
-/** Says what a merge will do and what is not green, before a person merges. */
-export function MergeDialog({ task, onMerge, onClose }: { task: Task; onMerge(): void; onClose(): void }) {
+/**
+ * Says what a merge will do and what is not green, before a person merges. Stays open while GitHub merges, and if the
+ * merge is refused.
+ */
+export function MergeDialog(props: {
+  task: Task;
+  /** Merges. Rejects when that is refused, after telling the person why. */
+  onMerge(): Promise<unknown>;
+  onClose(): void;
+}) {
+  const { task, onMerge, onClose } = props;
   const query = useQuery(mergeReadiness(task.id));
-  const { data } = query;
-  const isBlocked = data?.problems.some(({ blocks }) => blocks) ?? false;
-  const merge = () => {
-    onMerge();
-    onClose();
+  // A merge changes what can be merged, so the dialog shows what the person has agreed to until it is over.
+  const [agreed, setAgreed] = useState<MergeReadiness>();
+  const [isBusy, setBusy] = useState(false);
+  const data = isBusy ? agreed : query.data;
+  const problems = data?.problems ?? [];
+  const isBlocked = problems.some(({ blocks }) => blocks);
+  const merge = async () => {
+    setAgreed(data);
+    setBusy(true);
+    try {
+      await onMerge();
+      onClose();
+    } catch {
+      setBusy(false);
+      await query.refetch();
+    }
   };
   return (
     <Dialog
@@ -24,15 +45,16 @@ export function MergeDialog({ task, onMerge, onClose }: { task: Task; onMerge():
       footerButtons={[
         { content: 'Cancel', autoFocus: true, onClick: onClose },
         {
-          content: data !== undefined && data.problems.length > 0 && !isBlocked ? 'Merge anyway' : 'Merge',
+          content: problems.length > 0 && !isBlocked ? 'Merge anyway' : 'Merge',
           buttonType: 'primary',
+          loading: isBusy,
           // If the readiness cannot be read, the service still refuses what cannot be merged.
-          disabled: isBlocked || (data === undefined && query.error === null),
-          onClick: merge,
+          disabled: isBlocked || (query.data === undefined && query.error === null),
+          onClick: () => void merge(),
         },
       ]}
     >
-      <QueryResult query={query} rows={3}>
+      <QueryResult query={{ ...query, data }} rows={3}>
         {(readiness) => <Explanation readiness={readiness} isBlocked={isBlocked} />}
       </QueryResult>
     </Dialog>
