@@ -8,8 +8,8 @@ export type SprintEvent = 'start' | 'complete' | 'cancel' | 'delete' | 'change';
 
 /** The facts besides its status that decide whether a sprint may change its status. */
 export interface SprintFacts {
-  /** The id of another sprint of the project that is active. */
-  otherActive: string | undefined;
+  /** Whether another sprint of the project is active. */
+  hasOtherActive: boolean;
   unfinishedTasks: readonly string[];
   /** Whether the request says where the unfinished tasks go. */
   carriesOver: boolean;
@@ -18,10 +18,9 @@ export interface SprintFacts {
 
 const noOtherActive: Check<SprintFacts> = {
   rule: 'no other sprint of the project is active',
+  // Refusals are shown in public issues too, where a sprint must not be named.
   refusal: (f) =>
-    f.otherActive === undefined
-      ? undefined
-      : `Sprint ${f.otherActive} of the project is still active. Complete or cancel it first.`,
+    f.hasOtherActive ? 'Another sprint of the project is still active. Complete or cancel it first.' : undefined,
 };
 const allFinished: Check<SprintFacts> = {
   rule: 'every task is done, or `unfinished` says where the others go',

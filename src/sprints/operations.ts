@@ -35,7 +35,7 @@ import {
   updateSprintRow,
 } from './store.ts';
 
-const defaultFacts: SprintFacts = { otherActive: undefined, unfinishedTasks: [], carriesOver: false, isForced: false };
+const defaultFacts: SprintFacts = { hasOtherActive: false, unfinishedTasks: [], carriesOver: false, isForced: false };
 
 /**
  * Returns the status after an event that a person requested.
@@ -90,8 +90,8 @@ export async function startSprint(
     const sprint = await lockSprint(em, id);
     // If two sprints of a project start at the same time, the second waits here and finds the first one active.
     await lockProjectRow(em, sprint.projectId);
-    const otherActive = (await findActiveSprint(em, sprint.projectId))?.id;
-    await setSprintStatus(em, id, sprintAfter(sprint.status, 'start', { otherActive }), userId);
+    const hasOtherActive = (await findActiveSprint(em, sprint.projectId)) !== undefined;
+    await setSprintStatus(em, id, sprintAfter(sprint.status, 'start', { hasOtherActive }), userId);
     app.audit.note({ status: [sprint.status, 'active'] });
     await advanceSprints(app, em, sprint.projectId);
     await showSprint(app, em, id);

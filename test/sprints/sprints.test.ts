@@ -66,7 +66,7 @@ test('one active sprint per project; start only from planning, complete and canc
   expect((await call('GET', `/projects/${given.project}/sprints/active`)).body.id).toBe(one.id);
   expect(await act(one.id, 'start')).toBe('Only a sprint that is in planning can be started; this one is active.');
   expect(await act(two.id, 'start')).toBe(
-    `Sprint ${one.id} of the project is still active. Complete or cancel it first.`,
+    'Another sprint of the project is still active. Complete or cancel it first.',
   );
   expect(await act(one.id, 'complete')).toBe('completed');
   expect(await act(one.id, 'complete')).toBe('Only a sprint that is active can be completed; this one is completed.');
