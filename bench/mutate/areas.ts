@@ -15,13 +15,19 @@ export interface Area {
 export const areas: Area[] = [
   {
     name: 'domain',
-    sources: ['src/domain/*.ts', 'src/domain/{proof,text}/*.ts'],
+    sources: ['src/domain/*.ts', 'src/domain/text/*.ts'],
     tests: [
       'test/domain/*.test.ts',
       'test/repositories/settings.test.ts',
       'test/runs/{objection,outgoing-scan}.test.ts',
       'test/docs/documents.test.ts',
     ],
+  },
+  { name: 'domain', sources: ['src/domain/proof/*.ts'], tests: ['test/domain/proof/*.test.ts'] },
+  {
+    name: 'domain',
+    sources: ['src/domain/{protected,secrets}/*.ts'],
+    tests: ['test/domain/{protected-paths,token-shapes}.test.ts', 'test/runs/{objection,outgoing-scan}.test.ts'],
   },
   { name: 'domain', sources: ['src/domain/forecast/*.ts'], tests: ['test/domain/forecast/*.test.ts'] },
   { name: 'domain', sources: ['src/domain/learning/*.ts'], tests: ['test/domain/learning/*.test.ts'] },

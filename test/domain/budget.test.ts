@@ -7,6 +7,7 @@ import {
   limitsInBudget,
   limitsOfService,
   lowerLimits,
+  nearLimits,
   readBudget,
 } from '../../src/domain/budget.ts';
 
@@ -49,6 +50,18 @@ test('a limit is used up once it is reached, not before', () => {
   expect(exhausted(limits, { ...room, costUsd: 0.5 })).toContain('$0.5 for a run');
   expect(exhausted(limits, { ...room, costUsd: 0.51 })).toContain('$0.5 for a run');
   expect(exhausted(limits, { ...room, dayCostUsd: 2.01 })).toContain('$2 a day');
+});
+
+test('an agent hears of each limit of its run from four fifths on', () => {
+  const limits = limitsOfService(service);
+  const room = { steps: 7, tokens: 799, costUsd: 0.39, dayCostUsd: 2, minutes: 23.9 };
+  expect(nearLimits(limits, room)).toEqual([]);
+  expect(nearLimits(limits, { ...room, steps: 8, tokens: 800, costUsd: 0.404, minutes: 24.19 })).toEqual([
+    { unit: 'steps', used: 8, value: 10 },
+    { unit: 'tokens', used: 800, value: 1000 },
+    { unit: 'dollars', used: 0.4, value: 0.5 },
+    { unit: 'minutes', used: 24.1, value: 30 },
+  ]);
 });
 
 test('the cost of a day says that its limit is daily', () => {

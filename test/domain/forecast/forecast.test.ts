@@ -121,6 +121,18 @@ test('without agents in the history, people finish one task after the other at t
   expect(p50).toBeLessThan(70);
 });
 
+test('a task that nobody has started for long is expected to wait longer, unless it waits for another one', () => {
+  const stays = [{ status: 'ready' as const, from: now - 100 * hour, to: now }];
+  const forgotten = open('a', { stays });
+  expect(likely({ open: [forgotten] })).toBeGreaterThan(20);
+  const heldUp = open('a', { stays, dependsOn: ['b'] });
+  expect(likely({ open: [heldUp, open('b', { owner: 'agent_b' })] })).toBeLessThan(20);
+});
+
+/** Tasks of which each waits for the next one, and the last for the first. */
+const circle = (count: number) =>
+  Array.from({ length: count }, (_, i) => open(`t${i}`, { dependsOn: [`t${(i + 1) % count}`] }));
+
 test.each<[string, Partial<ForecastFacts>, RegExp]>([
   ['a completed sprint', { status: 'completed' }, /^The sprint is completed\.$/],
   ['a cancelled sprint', { status: 'cancelled' }, /^The sprint was cancelled\.$/],
@@ -135,6 +147,8 @@ test.each<[string, Partial<ForecastFacts>, RegExp]>([
     /^These tasks wait for each other and can never be done: a, b\.$/,
   ],
   ['a task that waits for itself', { open: [open('a', { dependsOn: ['a'] })] }, /can never be done: a\.$/],
+  ['a circle of three', { open: circle(3) }, /can never be done: t0, t1, t2\.$/],
+  ['a circle of four', { open: circle(4) }, /can never be done: t0, t1, t2 and 1 more\.$/],
   ['too many tasks', { open: Array.from({ length: mostOpen + 1 }, (_, i) => open(`${i}`)) }, /at most 1000 open tasks/],
 ])('%s has no forecast, and the reason says why', (_name, more, reason) => {
   expect(hours(more)).toMatch(reason);
