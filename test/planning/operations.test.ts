@@ -1,5 +1,6 @@
 import type { App } from '../../src/app.ts';
-import { answerWizard, currentStep, startWizard } from '../../src/planning/operations.ts';
+import { listAuditRecords } from '../../src/audit/store.ts';
+import { answerWizard, askNext, currentStep, startWizard, wishForChange } from '../../src/planning/operations.ts';
 import type { Session } from '../../src/planning/session.ts';
 import { getSession } from '../../src/planning/store.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
@@ -67,4 +68,66 @@ test('a plan made in an issue is shown there after each answer, any other nowher
   await answer(session, undefined, connected);
   const data = { projectId, sessionId: session.id, goesOn: false };
   expect(await planJobs()).toEqual([{ data, key: session.id }]);
+});
+
+/** Does something as an operation of the user, and returns its record in the audit log of the project. */
+async function recordOf(act: () => Promise<unknown>) {
+  const object = { type: 'wizard' as const, id: 'unknown', projectId };
+  await service.app.audit.during({ userId, via: 'token', action: 'wizard.start', object }, act);
+  const [record] = await listAuditRecords(service.app.db.manager, projectId, { limit: 1, offset: 0 });
+  return record;
+}
+
+test('the audit log has the goal, the answers and the wishes of a session', async () => {
+  let session = {} as Session;
+  const started = await recordOf(async () => {
+    session = await begin({ goal: 'Greet people' });
+  });
+  expect(started).toMatchObject({
+    object: { type: 'wizard', id: session.id },
+    detail: { goal: [null, 'Greet people'] },
+  });
+  const step = currentStep(session)?.id ?? '';
+  expect((await recordOf(() => answer(session)))?.detail).toEqual({ [step]: [null, 'x'] });
+  const again = { stepId: step, selectedOptionIds: [session.steps[0]?.options[0]?.id ?? ''], customText: 'y' };
+  const corrected = await recordOf(async () => {
+    await answerWizard(service.app, session, again);
+  });
+  expect(corrected?.detail).toEqual({ [step]: ['x', `${session.steps[0]?.options[0]?.label}; y`] });
+  const wished = await recordOf(() => wishForChange(service.app, session, 'Shorter', async () => {}));
+  expect(wished?.detail).toEqual({ wish: [null, 'Shorter'] });
+});
+
+const stored = ({ id }: Session) => getSession(service.app.db.manager, projectId, id);
+
+test('a wish is stored together with what else is written', async () => {
+  const session = await begin();
+  await wishForChange(service.app, session, 'Shorter', async (em, id) => {
+    expect((await getSession(em, projectId, id)).wish).toBe('Shorter');
+  });
+  expect((await stored(session)).wish).toBe('Shorter');
+});
+
+test('the next question of a session is asked once it has no open one, until enough is known', async () => {
+  const session = await begin({ isAskedLater: true });
+  expect(session.steps).toEqual([]);
+  expect(await askNext(service.app, session)).toBe(true);
+  expect((await stored(session)).steps).toHaveLength(1);
+  expect(await askNext(service.app, session)).toBe(false);
+  expect((await stored(session)).steps).toHaveLength(1);
+  for (let questions = 1; currentStep(session) !== undefined; questions++) {
+    const stepId = currentStep(session)?.id ?? '';
+    const given = { stepId, selectedOptionIds: [], customText: 'x' };
+    await answerWizard(service.app, session, given, { isAskedLater: true });
+    expect(await askNext(service.app, session)).toBe(questions < 5);
+  }
+  expect(await stored(session)).toMatchObject({ status: 'answered' });
+});
+
+test('the refusal of an unknown step names the open one', async () => {
+  const session = await begin();
+  const unknown = (of: Session) =>
+    answerWizard(service.app, of, { stepId: 'nope', selectedOptionIds: [], customText: 'x' });
+  await expect(unknown(session)).rejects.toThrow(`the open step is ${currentStep(session)?.id}`);
+  await expect(unknown(await begin({ isAskedLater: true }))).rejects.toThrow('the open step is none');
 });
