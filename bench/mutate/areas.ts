@@ -54,7 +54,7 @@ export const areas: Area[] = [
   {
     name: 'idempotency',
     sources: ['src/http/{idempotency,once}.ts', 'src/db/presence.ts'],
-    tests: ['test/planning/repeated-streams.test.ts', 'test/http/idempotency.test.ts'],
+    tests: ['test/http/once.test.ts', 'test/planning/repeated-streams.test.ts', 'test/http/idempotency.test.ts'],
   },
   {
     name: 'idempotency',
