@@ -1,11 +1,11 @@
 import { decide } from '../../src/domain/machine.ts';
 import { lengthProblem, type SprintEvent, type SprintFacts, sprintMachine } from '../../src/domain/sprint.ts';
 
-const facts = { otherActive: undefined, unfinishedTasks: [], carriesOver: false, isForced: false };
+const facts = { hasOtherActive: false, unfinishedTasks: [], carriesOver: false, isForced: false };
 
 test.each<[SprintEvent, 'planning' | 'active', Partial<SprintFacts>, string | RegExp]>([
   ['start', 'planning', {}, 'active'],
-  ['start', 'planning', { otherActive: 'sprint_2' }, /^Sprint sprint_2 of the project is still active\./],
+  ['start', 'planning', { hasOtherActive: true }, /^Another sprint of the project is still active\./],
   ['complete', 'active', {}, 'completed'],
   ['complete', 'active', { unfinishedTasks: ['task_1', 'task_2'] }, /unfinished tasks: task_1, task_2\./],
   ['complete', 'active', { unfinishedTasks: ['task_1'], carriesOver: true }, 'completed'],
