@@ -29,6 +29,7 @@ async function expectAccessible(name: string): Promise<void> {
   const seen: Seen = { violations: [], tooWide: [], alive: [] };
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await settled(page);
     await inspect(page, `${name}, ${colorScheme}`, seen, true);
   }
   await page.emulateMedia({ colorScheme: 'light' });
@@ -43,6 +44,7 @@ inBrowser(
       description: 'It ends with a timeout after the redirect.',
     });
     await show(base);
+    await page.getByRole('button', { name: 'Search and commands' }).waitFor();
     await page.keyboard.press('Control+k');
     const palette = page.getByRole('dialog', { name: 'Command palette' });
     const field = palette.getByRole('combobox');
@@ -54,6 +56,7 @@ inBrowser(
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/tasks/${id}`);
     await page.getByRole('heading', { name: 'Fix the login' }).waitFor();
+    await palette.waitFor({ state: 'detached' });
     await page.keyboard.press('Control+k');
     await field.fill('spr');
     await options.filter({ hasText: 'New sprint' }).waitFor();
@@ -61,8 +64,11 @@ inBrowser(
     await page.keyboard.press('ArrowDown');
     await palette.getByRole('option', { selected: true }).filter({ hasText: 'New sprint' }).waitFor();
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog', { name: 'New sprint' }).waitFor();
+    const sprint = page.getByRole('dialog', { name: 'New sprint' });
+    await sprint.waitFor();
     await page.keyboard.press('Escape');
+    // Shortcuts do nothing while a dialog is open.
+    await sprint.waitFor({ state: 'detached' });
     await page.keyboard.press('Control+k');
     await options.filter({ hasText: 'Fix the login' }).waitFor();
     await page.keyboard.press('Escape');
