@@ -3,6 +3,7 @@ import { migrations } from '../../migrations/list.ts';
 import type { App } from '../../src/app.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { AppError } from '../../src/errors.ts';
+import type { asOne } from '../../src/http/audited.ts';
 import type { EventStream } from '../../src/http/events.ts';
 import { type Attempt, takeKey } from '../../src/http/idempotency.ts';
 import { answerOnce, streamOnce } from '../../src/http/once.ts';
@@ -22,6 +23,7 @@ afterAll(async () => {
   await drop();
 });
 
+type Input = Parameters<typeof asOne>[2] & { n: number };
 const write = { audit: { action: 'project.update' } } as unknown as Route;
 const app = () => ({ db }) as App;
 const take = (key: string, body: unknown = {}) =>
@@ -33,12 +35,13 @@ const underWay = { status: 409, message: expect.stringContaining('still under wa
 /** Runs an operation that loses its race some times, then replies 201. Returns what each try was given. */
 async function answer(races: number, { error = lost, attempt }: { error?: () => Error; attempt?: Attempt } = {}) {
   const given: number[] = [];
-  const act = async ({ n }: { n: number }) => {
-    given.push(n);
+  const act = async (input: Input) => {
+    given.push(input.n);
     if (given.length <= races) throw error();
     return { status: 201, body: `"${given.length}"` };
   };
-  const load = { first: { n: 0 }, again: async () => ({ n: given.length }) };
+  const nth = (n: number) => ({ n }) as Input;
+  const load = { first: nth(0), again: async () => nth(given.length) };
   const result = await answerOnce(app(), write, attempt, act, load).catch((failed: Error) => failed.message);
   return { given, result };
 }
