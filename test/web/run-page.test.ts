@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { chromiumPath, settled } from '../../src/demo/browser.ts';
-import { inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
+import { complaints, inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { inspect, type Seen } from './inspect.ts';
 
@@ -142,6 +142,21 @@ inBrowser('a filter, a search and a turn are in the address, and the log is down
   await page.getByLabel('Go to turn').fill('3');
   await page.keyboard.press('Enter');
   await page.locator('li.linked').getByRole('heading', { name: 'Turn 3' }).waitFor();
+});
+
+inBrowser('the header of a narrow page has room to say that the connection is lost', async () => {
+  const events = /\/projects\/[^/]+\/events$/;
+  await page.route(events, (route) => route.abort());
+  await page.setViewportSize({ width: 320, height: 800 });
+  await open();
+  await page.getByText('Reconnecting…', { exact: true }).waitFor();
+  const seen: Seen = { violations: [], tooWide: [], alive: [] };
+  await inspect(page, 'lost', seen, false);
+  expect(seen.tooWide).toEqual([]);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.unroute(events);
+  // Chromium logs failed connections to the console, which a page cannot prevent.
+  complaints.length = 0;
 });
 
 inBrowser(

@@ -34,7 +34,7 @@ export function Shell() {
           {projectId && <ProjectName id={projectId} />}
           <span className="grow" />
           {projectId && isOnline && stream === 'lost' && (
-            <output className="muted" title="Live updates resume when the connection is back.">
+            <output className="muted stream-state" title="Live updates resume when the connection is back.">
               Reconnecting…
             </output>
           )}
