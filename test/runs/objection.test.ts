@@ -124,3 +124,31 @@ test('a file name cannot forge an objection; many objections are counted; only i
   expect(rejection(many).failure.category).toBe('push_rejected');
   expect(rejection('- a still contains conflict markers').failure.category).toBe('conflict');
 });
+
+test('all checks of a run look at the same files', async () => {
+  let snapshots = 0;
+  const checkout = { snapshot: async () => `tree ${++snapshots}` };
+  const treeOf = readOnce();
+  const [one, two] = [{ checkout }, { checkout }] as unknown as [Work, Work];
+  expect([await treeOf(one), await treeOf(one), await treeOf(two)]).toEqual(['tree 1', 'tree 1', 'tree 2']);
+});
+
+test('where the .gitattributes of the repository is too large to read, any change of one is refused', async () => {
+  const small = '*.a text\n';
+  const mostBytes = 200_000;
+  const begins = (bytes: number) => small + '#'.repeat(bytes - small.length);
+  const settings = { allowed: ['.gitattributes', 'a'] };
+  const about = async (root: string | 'too large') => {
+    const work = workOn(
+      { before: { '.gitattributes': root }, now: { '.gitattributes': root, 'a/.gitattributes': '*.md text' } },
+      { settings },
+    );
+    if (root === 'too large') Object.assign(work.checkout, { readFile: async () => 'too large' });
+    return said(work);
+  };
+  expect(await about(begins(mostBytes))).toBeUndefined();
+  for (const root of [begins(mostBytes + 1), 'too large'])
+    expect(await about(root)).toBe(
+      '- a/.gitattributes is protected by default, because it changes the filters of git; restore it',
+    );
+});

@@ -1,6 +1,6 @@
 import { withoutSecrets } from '../../src/domain/secrets/without-secrets.ts';
 import type { Change, Checkout } from '../../src/git/engine.ts';
-import { objectionsTo } from '../../src/runs/outgoing/outgoing-scan.ts';
+import { objectionsTo, objectionToSending } from '../../src/runs/outgoing/outgoing-scan.ts';
 
 const blobs = new Map<string, Buffer>();
 const checkout = {
@@ -109,4 +109,54 @@ test('large files full of token-like strings are searched in bounded time', asyn
   expect(await reasonFor('secret', `${' x'.repeat(1_000_000)}${secret}`)).toMatch(/live credential/);
   // CPU time of all threads. An early version compared each token with the whole file and took minutes.
   expect(process.cpuUsage(began).user / 1e6).toBeLessThan(60);
+});
+
+test('files that are small one by one and large together are searched', async () => {
+  const paths = ['a', 'b', 'c'];
+  for (const path of paths) blobs.set(path, Buffer.from('x'.repeat(90_000)));
+  blobs.set('c', Buffer.concat([Buffer.from('x'.repeat(90_000)), Buffer.from(secret)]));
+  const changes = paths.map((path) => ({
+    path,
+    oldMode: '000000',
+    newMode: '100644',
+    oldOid: 'none',
+    newOid: path,
+  }));
+  expect(await objectionsTo(checkout, changes, [secret])).toEqual([
+    { path: 'c', reason: 'contains a live credential' },
+  ]);
+});
+
+test('a link may go up as far as its folder is deep, however its target is written', async () => {
+  const link = (path: string, target: string) => reasonFor(path, target, { newMode: '120000' });
+  for (const target of ['../x', './../x', './/.././x', 'y', './y/z'])
+    expect([target, await link('a/link', target)]).toEqual([target, undefined]);
+  for (const target of ['../../x', './../../x', '..//../x', './././../../x'])
+    expect([target, await link('a/link', target)]).toEqual([target, 'is a symbolic link out of the repository']);
+  expect(await link('a/link', 'y'.repeat(4096))).toBeUndefined();
+  expect(await link('a/link', 'y'.repeat(4097))).toBe('is a symbolic link out of the repository');
+});
+
+test('a file of exactly the largest size is searched', async () => {
+  expect(await reasonFor('a', 'x'.repeat(5_000_000), { oldMode: '100644' })).toBeUndefined();
+});
+
+test('a value of at most 100,000 characters may be sent', () => {
+  const quotes = 2;
+  expect(objectionToSending('x'.repeat(100_000 - quotes), [secret])).toBeUndefined();
+  expect(objectionToSending('x'.repeat(100_001 - quotes), [secret])).toBe('have more than 100000 characters');
+  expect(objectionToSending({ deep: [secret] }, [secret])).toBe('contain a live credential');
+  expect(objectionToSending({ deep: ['AKIAIOSFODNN7EXAMPLE'] }, [])).toMatch(/^contain what looks like .*AWS/);
+});
+
+test('up to 100 tokens that the file contained inside longer words may stand alone, more may not', async () => {
+  const changed = { oldMode: '100644', oldOid: 'old' };
+  const tokens = (count: number) => Array.from({ length: count }, (_, i) => `sk-${'a1'.repeat(20)}${100 + i}`);
+  const inWords = (count: number) =>
+    tokens(count)
+      .map((token) => `${token}-b`)
+      .join('\n');
+  blobs.set('old', Buffer.from(inWords(101)));
+  expect(await reasonFor('doc.md', tokens(100).join('\n'), changed)).toBeUndefined();
+  expect(await reasonFor('doc.md', tokens(101).join('\n'), changed)).toMatch(/^contains what looks like/);
 });
