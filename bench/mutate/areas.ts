@@ -54,12 +54,16 @@ export const areas: Area[] = [
   {
     name: 'idempotency',
     sources: ['src/http/{idempotency,once}.ts', 'src/db/presence.ts'],
-    tests: ['test/http/once.test.ts', 'test/planning/repeated-streams.test.ts', 'test/http/idempotency.test.ts'],
+    tests: [
+      'test/http/repeated/once.test.ts',
+      'test/planning/repeated-streams.test.ts',
+      'test/http/repeated/idempotency.test.ts',
+    ],
   },
   {
     name: 'idempotency',
     sources: ['src/db/ambient.ts'],
-    tests: ['test/db/schema.test.ts', 'test/queue/queue.test.ts', 'test/http/idempotency.test.ts'],
+    tests: ['test/db/schema.test.ts', 'test/queue/queue.test.ts', 'test/http/repeated/idempotency.test.ts'],
   },
   {
     name: 'retention',
@@ -75,7 +79,7 @@ export const areas: Area[] = [
   {
     name: 'retention',
     sources: ['src/http/idempotency.ts#forgetOldKeys'],
-    tests: ['test/http/idempotency.test.ts'],
+    tests: ['test/http/repeated/idempotency.test.ts'],
   },
   {
     name: 'retention',

@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { openPresence } from '../../src/db/presence.ts';
-import { until } from '../../src/demo/real-service.ts';
-import { forgetOldKeys } from '../../src/http/idempotency.ts';
-import { routes } from '../../src/routes.ts';
-import { openTestApp, type TestApp } from '../support/app.ts';
-import { appSettings } from '../support/github-app.ts';
+import { openPresence } from '../../../src/db/presence.ts';
+import { until } from '../../../src/demo/real-service.ts';
+import { forgetOldKeys } from '../../../src/http/idempotency.ts';
+import { routes } from '../../../src/routes.ts';
+import { openTestApp, type TestApp } from '../../support/app.ts';
+import { appSettings } from '../../support/github-app.ts';
 
 let service: TestApp;
 let token: string;
