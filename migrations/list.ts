@@ -28,6 +28,7 @@ import { DigestWords1766016000000 } from './0028-digest-words.ts';
 import { AgentsThatLearn1766102400000 } from './0029-agents-that-learn.ts';
 import { SharedPlans1766188800000 } from './0030-shared-plans.ts';
 import { ChatsAndLeftovers1766275200000 } from './0031-chats-and-leftovers.ts';
+import { SavedViews1766361600000 } from './0032-saved-views.ts';
 import { Timeline1766448000000 } from './0033-timeline.ts';
 import { SearchAndSpend1766707200000 } from './0036-search-and-spend.ts';
 import { SuggestionsUnderWay1766793600000 } from './0037-suggestions-under-way.ts';
@@ -64,6 +65,7 @@ export const migrations = [
   AgentsThatLearn1766102400000,
   SharedPlans1766188800000,
   ChatsAndLeftovers1766275200000,
+  SavedViews1766361600000,
   Timeline1766448000000,
   SearchAndSpend1766707200000,
   SuggestionsUnderWay1766793600000,

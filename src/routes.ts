@@ -7,6 +7,7 @@ import { environmentTrialRoutes } from './environment/trial/routes.ts';
 import { validationRoutes } from './environment/validation/routes.ts';
 import { importRoutes } from './github/import/routes.ts';
 import { githubRoutes } from './github/routes.ts';
+import { batchRoute } from './http/batch/route.ts';
 import type { Route } from './http/route.ts';
 import { planningRoutes } from './planning/routes.ts';
 import { projectEventRoutes } from './projects/events.ts';
@@ -23,12 +24,14 @@ import { sprintChatRoutes } from './sprints/chat/routes.ts';
 import { sprintRunRoutes } from './sprints/end-routes.ts';
 import { sprintRoutes } from './sprints/routes.ts';
 import { sprintTaskRoutes } from './sprints/task-routes.ts';
+import { boardRoutes } from './tasks/board/routes.ts';
 import { inboxRoutes } from './tasks/inbox/routes.ts';
 import { onboardingRoutes } from './tasks/onboarding/routes.ts';
 import { taskRoutes } from './tasks/routes.ts';
+import { viewRoutes } from './tasks/views/routes.ts';
 
-/** All operations of the REST interface, in the order in which Express matches them. */
-export const routes: Route[] = [
+/** The operations of the features, in the order in which Express matches them. */
+const operations: Route[] = [
   ...projectRoutes,
   ...projectEventRoutes,
   ...auditRoutes,
@@ -42,6 +45,8 @@ export const routes: Route[] = [
   ...inboxRoutes,
   ...onboardingRoutes,
   ...taskRoutes,
+  ...boardRoutes,
+  ...viewRoutes,
   ...taskChatRoutes,
   ...sprintRoutes,
   ...sprintTaskRoutes,
@@ -57,3 +62,6 @@ export const routes: Route[] = [
   ...githubRoutes,
   ...importRoutes,
 ];
+
+/** All operations of the REST interface. */
+export const routes: Route[] = [...operations, batchRoute(operations)];

@@ -1,11 +1,12 @@
 import { routes } from '../../src/routes.ts';
 import { filledIds } from './fill.ts';
 
-/** A stream does not end, and the backlog without a limit is as long as the database is large. */
+/** A stream does not end, the backlog without a limit is as long as the database is large, and a batch needs addresses. */
 const unbounded = [
   '/projects/:projectId/events',
   '/projects/:projectId/wizard/:sessionId/editing',
   '/projects/:projectId/backlog',
+  '/batch',
 ];
 
 /** Further forms of reads whose cost depends on the query. */
@@ -25,7 +26,9 @@ const queries: Record<string, string[]> = {
   ],
   '/projects/:projectId/spend': ['?days=366'],
   '/projects/:projectId/backlog': ['?limit=100'],
+  '/projects/:projectId/board': [`?ids=${filledIds.task},${filledIds.runId}`],
   '/projects/:projectId/audit': ['?limit=100'],
+  '/batch': [`?get=/me&get=/tasks/${filledIds.task}&get=/tasks/${filledIds.task}/runs`],
   '/agents': [`?projectId=${filledIds.projectId}`],
   '/agents/:id/health': ['?version=1'],
   '/agents/:id/performance': ['?weeks=52', '?version=1'],

@@ -83,6 +83,8 @@ interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | 
   isSecret?: boolean;
   /** The additional, stricter limit that the request counts against. */
   costs?: Costs;
+  /** As how many requests it counts against the limit of its user, if not as one. The query is not validated yet. */
+  counts?: (query: Record<string, unknown>) => number;
   /**
    * At which point the handler waits for GitHub or a model. The record of the audit log and, with an `Idempotency-Key`,
    * the reply are stored in the same transaction as the handler's writes, but no transaction may stay open during a slow

@@ -109,7 +109,7 @@ test('unknown addresses are 404 and other methods 405, before a token is require
 });
 
 test('the routes are exactly those of the contract', () => {
-  const built = `GET /me;GET /me/inbox;GET /me/tokens;POST /me/tokens;DELETE /me/tokens/:tokenId;GET /projects;POST /projects;GET /projects/:projectId;PATCH /projects/:projectId;
+  const built = `GET /batch;GET /me;GET /me/inbox;GET /me/tokens;POST /me/tokens;DELETE /me/tokens/:tokenId;GET /projects;POST /projects;GET /projects/:projectId;PATCH /projects/:projectId;
     DELETE /projects/:projectId;GET /projects/:projectId/onboarding;GET /projects/:projectId/installed-repositories;
     GET /projects/:projectId/members;POST /projects/:projectId/members;
     PATCH /projects/:projectId/members/:userId;DELETE /projects/:projectId/members/:userId;
@@ -127,6 +127,7 @@ test('the routes are exactly those of the contract', () => {
     GET /agents/:id/performance;GET /agents/:id/skills;GET /agents/:id/suggestions;GET /agents/:id/comparison;POST /agents/:id/evolve;
     POST /agents/pool/reconcile;GET /agents/pool/reconciliations;
     POST /projects/:projectId/tasks;POST /projects/:projectId/tasks/bulk;GET /projects/:projectId/tasks;GET /projects/:projectId/stats;
+    GET /projects/:projectId/board;GET /projects/:projectId/views;PUT /projects/:projectId/views/:name;DELETE /projects/:projectId/views/:name;
     GET /tasks/:id;PATCH /tasks/:id;DELETE /tasks/:id;GET /tasks/:id/subtasks;POST /tasks/:id/subtasks;GET /tasks/:id/diff;GET /tasks/:id/change;GET /tasks/:id/proof;GET /tasks/:id/timeline;GET /tasks/:id/merge-readiness;GET /tasks/:id/handoffs;GET /tasks/:id/prs;
     POST /tasks/:id/start;POST /tasks/:id/retry;POST /tasks/:id/revise;POST /tasks/:id/cancel;POST /tasks/:id/merge;
     POST /tasks/:id/approve;POST /tasks/:id/answer;POST /tasks/:id/say;POST /tasks/:id/pause;POST /tasks/:id/resume;POST /tasks/:id/rewind;

@@ -61,6 +61,7 @@ test('no list sends more statements for fifty rows than for one', async () => {
     '/agents/health/unhealthy',
     '/agents/pool/reconciliations?limit=100',
     `/projects/${project}/tasks?limit=100`,
+    `/projects/${project}/board?limit=100`,
     `/tasks/${task}/subtasks`,
     `/tasks/${task}/runs?limit=100`,
     `/tasks/${task}/handoffs`,

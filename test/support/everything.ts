@@ -1,6 +1,7 @@
 import { setSecret } from '../../src/environment/secrets/operations.ts';
 import type { Route } from '../../src/http/route.ts';
 import { routes } from '../../src/routes.ts';
+import { saveView } from '../../src/tasks/views/operations.ts';
 import type { TestApp } from './app.ts';
 
 export const named = routes.map((r) => [`${r.method.toUpperCase()} ${r.path}`, r] as const);
@@ -39,13 +40,15 @@ export async function makeEverything(service: TestApp, login = 'owner'): Promise
   const wizard = await made(`/projects/${project.id}/wizard/initialize`, { goal: 'g' });
   const agents = await read('/agents');
   await setSecret(service.app, project.id, 'NPM_TOKEN', 'a-token-of-npm');
+  const { id: userId } = await read('/me');
+  await saveView(service.app, { projectId: project.id, userId }, 'NPM_TOKEN', '');
   await service.app.db.manager.query(
     `insert into runs (id, task_id, project_id, kind, status) values ($3, $1, $2, 'start', 'failed')`,
     [task.id, project.id, `run_${login}`],
   );
   const ids: Record<string, string> = {
     projectId: project.id,
-    userId: (await read('/me')).id,
+    userId,
     runId: `run_${login}`,
     tokenId: (await read('/me/tokens'))[0].id,
     repository: repository.id,

@@ -16,7 +16,7 @@ import {
   StoredApps,
 } from './github.ts';
 import { McpHeaders, McpServers } from './mcp.ts';
-import { Agents, ApiTokens, Members, ProjectSecrets, Projects, Repositories, Users } from './project.ts';
+import { Agents, ApiTokens, Members, ProjectSecrets, Projects, Repositories, SavedViews, Users } from './project.ts';
 import { runTables } from './run.ts';
 import { Digests, PlanEditors, SprintHistories, SprintMilestones, Sprints, WizardSessions } from './sprint.ts';
 import { Handoffs, PullRequests, Runs, Tasks } from './task.ts';
@@ -38,6 +38,7 @@ export const tables = [
   ApiTokens,
   Projects,
   Members,
+  SavedViews,
   ProjectSecrets,
   Installations,
   Repositories,

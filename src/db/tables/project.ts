@@ -90,6 +90,22 @@ export const Members = table<MemberRow>('members', {
   createdAt: madeNow(),
 });
 
+/** The views of boards that members have saved. */
+export interface SavedViewRow {
+  projectId: string;
+  userId: string;
+  name: string;
+  query: string;
+  createdAt: Date;
+}
+export const SavedViews = table<SavedViewRow>('saved_views', {
+  projectId: key(),
+  userId: key(),
+  name: key(),
+  query: text(),
+  createdAt: madeNow(),
+});
+
 export type SecretKind = 'git_token' | 'model_token';
 export interface ProjectSecretRow {
   projectId: string;

@@ -38,14 +38,15 @@ export function authentication(app: App, anonymous: RequestHandler): Authenticat
     live.add(tokenId);
   };
   return {
-    tokenIdOf: async (req, res, { costs }) => {
+    tokenIdOf: async (req, res, { costs, counts }) => {
       const { jti, sub } = await claimsOf(req, res);
       if (!/^bearer /i.test(req.headers.authorization ?? '')) refuseCrossSite(req, app.config.BASE_URL);
       res.locals.tokenId = jti;
       res.locals.userId = sub;
       if (!live.has(jti)) await findCaller(app.db, jti);
       remember(jti);
-      await limit(req, res, costs).catch(async (error) => {
+      const times = counts?.(req.query as Record<string, unknown>) ?? 1;
+      await limit(req, res, { costs, times }).catch(async (error) => {
         // Over the limit, a token that was revoked since its last check must still get 401.
         await findCaller(app.db, jti);
         throw error;

@@ -12,10 +12,10 @@ const windowMs = 60_000;
 
 type KeyOf = (req: Request, res: Response) => string;
 
-/** Limits requests per user and minute. Each process counts separately. @throws AppError 429 */
+/** Limits requests per user and minute; one may count several times. Each process counts separately. @throws AppError 429 */
 export function userLimits(
   config: App['config'],
-): (req: Request, res: Response, costs: Costs | undefined) => Promise<void> {
+): (req: Request, res: Response, weight: { costs: Costs | undefined; times: number }) => Promise<void> {
   const keyOf: KeyOf = (_req, res) => String(res.locals.userId);
   // The stricter limit comes last, so that the reply has its RateLimit headers.
   const all = limiter('requests', config.RATE_LIMIT_REQUESTS, keyOf);
@@ -23,8 +23,8 @@ export function userLimits(
     model: limiter('model-backed requests', config.RATE_LIMIT_MODEL, keyOf),
     start: limiter('starts', config.RATE_LIMIT_STARTS, keyOf),
   };
-  return async (req, res, costs) => {
-    await pass(all, req, res);
+  return async (req, res, { costs, times }) => {
+    for (let i = 0; i < times; i++) await pass(all, req, res);
     if (costs !== undefined) await pass(by[costs], req, res);
   };
 }

@@ -43,6 +43,12 @@ export const writeRecipes: Record<string, (shop: Workshop) => Promise<Request> |
     await ask('PUT', path, { value: 'a value of a secret' });
     return { path };
   },
+  saveView: ({ project }) => ({ path: `/projects/${project}/views/Mine`, body: { query: 'state=failed' } }),
+  deleteView: async ({ project, ask }) => {
+    const path = `/projects/${project}/views/Old`;
+    await ask('PUT', path, { query: '' });
+    return { path };
+  },
   startEnvironmentTrial: async ({ newProject }) => ({
     path: `/repositories/${(await newProject()).repository}/environment`,
   }),

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { anyUser } from '../access/access.ts';
+import { type Route, route } from '../route.ts';
+import { readerOf } from './read.ts';
+
+/** The most reads of one request. */
+const maxReads = 20;
+
+const BatchQuery = z.strictObject({
+  get: z
+    .union([z.string(), z.array(z.string())], `must have 1 to ${maxReads} addresses`)
+    .transform((given) => [given].flat())
+    .refine((list) => list.length <= maxReads, `must have 1 to ${maxReads} addresses`)
+    .meta({
+      override: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: maxReads },
+      description: 'addresses below /api/v1, such as /me and /tasks/:id/runs?limit=100',
+    }),
+});
+
+const BatchReply = z
+  .object({ status: z.int(), body: z.unknown() })
+  .meta({ id: 'BatchReply', description: 'What a request to the address would be answered' });
+
+/**
+ * Returns the route that answers several reads with one request. Each read is checked like a request of its own, and counts
+ * as one against the limits. Reads that wait for others, such as streams and git hosts, stay requests of their own.
+ */
+export function batchRoute(routes: readonly Route[]): Route {
+  const read = readerOf(routes);
+  return route({
+    operationId: 'readSeveral',
+    method: 'get',
+    path: '/batch',
+    summary: `Read several addresses with one request, at most ${maxReads}; the replies have their order`,
+    tag: 'projects',
+    access: anyUser,
+    query: BatchQuery,
+    counts: ({ get }) => (Array.isArray(get) ? Math.min(get.length, maxReads) : 1),
+    reply: [200, z.array(BatchReply)],
+    handle: async (app, { user, query }) => {
+      const replies: z.input<typeof BatchReply>[] = [];
+      for (const address of query.get) replies.push(await read(app, user.tokenId, address));
+      return replies;
+    },
+  });
+}

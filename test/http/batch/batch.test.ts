@@ -1,0 +1,59 @@
+import { openTestApp, type TestApp } from '../../support/app.ts';
+
+let service: TestApp;
+let token: string;
+let project: string;
+let task: string;
+
+beforeAll(async () => {
+  service = await openTestApp({ RATE_LIMIT_REQUESTS: '60' });
+  token = await service.token('octocat');
+  const post = async (path: string, body: object) => (await service.call('POST', path, { token, body })).body;
+  project = (await post('/projects', { name: 'P' })).id;
+  task = (await post(`/projects/${project}/tasks`, { title: 'first' })).id;
+  await post(`/projects/${project}/tasks`, { title: 'second' });
+});
+afterAll(() => service.close());
+
+const batch = (addresses: string[], as = token) =>
+  service.call('GET', `/batch?${addresses.map((each) => `get=${encodeURIComponent(each)}`).join('&')}`, { token: as });
+
+test('each read is answered as a request of its own would be', async () => {
+  const addresses = [
+    '/me',
+    `/tasks/${task}`,
+    `/projects/${project}/tasks?limit=1`,
+    '/tasks/task_unknown',
+    `/projects/${project}/tasks?limit=0`,
+    '/nothing',
+    '/tasks/%E0%A4%A',
+    '/agents/teams',
+  ];
+  const { status, body } = await batch(addresses);
+  expect(status).toBe(200);
+  for (const [at, address] of addresses.entries()) {
+    const own = await service.call('GET', address, { token });
+    expect([address, body[at]]).toEqual([address, { status: own.status, body: own.body }]);
+  }
+});
+
+test('a stranger reads nothing that requests of their own would not show', async () => {
+  const stranger = await service.token('stranger');
+  const { body } = await batch([`/tasks/${task}`, `/projects/${project}/tasks`, `/projects/${project}`], stranger);
+  expect(body.map(({ status }: { status: number }) => status)).toEqual([404, 403, 403]);
+  expect((await service.call('GET', '/batch?get=/me')).status).toBe(401);
+});
+
+test('streams, slow reads, public pages and itself cannot be read, nor more than twenty at once', async () => {
+  const reader = await service.token('reader');
+  const { body } = await batch([`/projects/${project}/events`, '/batch?get=/me', '/openapi.json', '//me'], reader);
+  expect(body.map(({ status }: { status: number }) => status)).toEqual([404, 404, 404, 404]);
+  expect((await batch(Array(21).fill('/me'), reader)).status).toBe(400);
+  expect((await service.call('GET', '/batch', { token: reader })).status).toBe(400);
+});
+
+test('every read counts against the limit of requests', async () => {
+  const limited = await service.token('limited');
+  for (let i = 0; i < 3; i++) expect((await batch(Array(20).fill('/me'), limited)).status).toBe(200);
+  expect((await service.call('GET', '/me', { token: limited })).status).toBe(429);
+});
