@@ -2,6 +2,7 @@
 // [count]` what many waiting runs cost. `npm run bench -- siege [scale] [quiet minutes]` tests the service under load and
 // attacks. `npm run bench -- scale [tasks] [seconds]` compares reads of a large database with
 // those of a small one. `npm run bench -- run-page [entries] [seconds]` shows a long run in a browser while it grows.
+// `npm run bench -- dashboard [tasks] [factor]` measures the dashboard in Chromium.
 const [name = 'speed', ...numbers] = process.argv.slice(2);
 const benches: Record<string, () => Promise<void>> = {
   speed: async () => (await import('./speed.ts')).speed(),
@@ -9,6 +10,7 @@ const benches: Record<string, () => Promise<void>> = {
   waiting: async () => (await import('./waiting.ts')).waitingSpeed(...numbers.map(Number)),
   scale: async () => (await import('./scale/main.ts')).scale(...numbers.map(Number)),
   'run-page': async () => (await import('./run-page.ts')).runPageSpeed(...numbers.map(Number)),
+  dashboard: async () => (await import('./dashboard/main.ts')).dashboardSpeed(...numbers.map(Number)),
   siege: async () => (await import('./siege/main.ts')).siege(...numbers.map(Number)),
 };
 const bench = benches[name];
