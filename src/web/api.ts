@@ -398,6 +398,63 @@ export type PullRequest = {
     prNumber: number;
     status: "draft" | "open" | "merged" | "closed";
 };
+export type CardRun = {
+    id: string;
+    kind: "start" | "retry" | "revise" | "continue" | "rewind";
+    status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
+    steps: number;
+    waitReason: ("plan" | "question" | "push" | "paused" | "model") | null;
+    createdAt: string;
+    startedAt: string | null;
+    finishedAt: string | null;
+    /** since when its clock has stood still; null while it runs */
+    waitingSince: string | null;
+    /** how long it waited before, which its clock leaves out */
+    waitedSeconds: number;
+};
+export type TaskCard = {
+    id: string;
+    projectId: string;
+    title: string;
+    status: "backlog" | "ready" | "in_progress" | "in_review" | "done" | "waiting_on_subtasks";
+    owner: string | null;
+    repositoryId: string | null;
+    parentId: string | null;
+    sprintId: string | null;
+    dependsOn: string[];
+    prUrl: string | null;
+    issueNumber: number | null;
+    failure: Failure | null;
+    runCount: number;
+    run: CardRun | null;
+    /** the cost of all its runs; null when it is not known */
+    costUsd: number | null;
+    /** how the checks of its change ended last */
+    checks: ("passed" | "failed") | null;
+    createdAt: string;
+    updatedAt: string;
+    statusSince: string;
+};
+export type Board = {
+    /** how many tasks the project has */
+    total: number;
+    tasks: TaskCard[];
+    /** who can own its tasks */
+    agents: {
+        id: string;
+        name: string;
+    }[];
+    /** the newest 200 */
+    sprints: {
+        id: string;
+        name: string;
+        status: "planning" | "active" | "completed" | "cancelled";
+    }[];
+};
+export type SavedView = {
+    name: string;
+    query: string;
+};
 export type ChatMessage = {
     id: string;
     at: string;
@@ -837,6 +894,10 @@ export type ImportedIssues = {
         /** the task that the issue has already */
         taskId: string | null;
     }[];
+};
+export type BatchReply = {
+    status: number;
+    body: any;
 };
 /**
  * Get the user that the token belongs to
@@ -3249,6 +3310,143 @@ export function listPullRequests(id: string, opts?: Oazapfts.RequestOpts) {
         data: ErrorReply;
     }>(`/tasks/${encodeURIComponent(id)}/prs`, {
         ...opts
+    }));
+}
+/**
+ * Get what the board of a project shows: its tasks, newest first, and the names of its agents and sprints
+ */
+export function getBoard(projectId: string, { ids, limit, offset }: {
+    ids?: string;
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Board;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/board${QS.query(QS.explode({
+        ids,
+        limit,
+        offset
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * List the views of the board that the caller has saved, oldest first
+ */
+export function listViews(projectId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: SavedView[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/views`, {
+        ...opts
+    }));
+}
+/**
+ * Save a view of the board for the caller, or replace the one with this name
+ */
+export function saveView(projectId: string, name: string, body: {
+    /** the query of the address of the board */
+    query: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/views/${encodeURIComponent(name)}`, oazapfts.json({
+        ...opts,
+        method: "PUT",
+        body
+    })));
+}
+/**
+ * Delete a view of the caller
+ */
+export function deleteView(projectId: string, name: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/views/${encodeURIComponent(name)}`, {
+        ...opts,
+        method: "DELETE"
     }));
 }
 /**
@@ -5756,4 +5954,29 @@ export function importIssues(id: string, body: {
             "Idempotency-Key": idempotencyKey
         })
     })));
+}
+/**
+ * Read several addresses with one request, at most 20; the replies have their order
+ */
+export function readSeveral($get: string | string[], opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: BatchReply[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/batch${QS.query(QS.explode({
+        "get": $get
+    }))}`, {
+        ...opts
+    }));
 }

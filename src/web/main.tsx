@@ -19,13 +19,16 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createBrowserRouter } from 'react-router';
 import { RouterProvider } from 'react-router/dom';
+import { defaults } from './api.ts';
 import { removeOldDrafts } from './forms/stored-drafts.ts';
 import { Notices } from './frame/notices.tsx';
 import { applyTheme } from './frame/theme.ts';
+import { batching } from './live/batch.ts';
 import { loadedOnline } from './live/load-part.ts';
 import { client } from './live/query-client.ts';
 import { routes } from './routes.tsx';
 
+defaults.fetch = batching((input, init) => fetch(input, init));
 applyTheme();
 removeOldDrafts(localStorage);
 

@@ -4,6 +4,8 @@ export default {
   build: {
     outDir: '../../dist/web',
     emptyOutDir: true,
+    // A list of the files and their imports.
+    manifest: true,
     target: 'es2023',
     // The Content-Security-Policy of the pages does not allow `data:` URLs for scripts and fonts.
     assetsInlineLimit: 0,

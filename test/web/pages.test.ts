@@ -1,10 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
-import { chromiumPath, settled, signIn } from '../../src/demo/browser.ts';
+import { chromiumPath, settled } from '../../src/demo/browser.ts';
 import { pagesOf } from '../../src/demo/pages.ts';
-import { inBrowser, longestTask, openOwner, openPerson, watchBrowser } from '../support/browser.ts';
+import { inBrowser, longestTask, openOwner, watchBrowser } from '../support/browser.ts';
 import { planner } from '../support/stand-ins/planner.ts';
 import { isThorough } from '../support/thorough.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -214,20 +211,4 @@ inBrowser('filtering and scrolling a board of 2,000 tasks does not block the pag
   expect(await page.locator('[data-status=backlog] .card').count()).toBeLessThan(60);
   // Without its virtual list the board would take seconds.
   expect(longest).toBeLessThan(500);
-});
-
-inBrowser('the first load of the board is under 250 kB of compressed script', async () => {
-  const fresh = await openPerson();
-  await signIn(fresh, world.service.url, 'mona', base);
-  const files: string[] = [];
-  fresh.on('response', (response) => {
-    if (response.url().endsWith('.js')) files.push(new URL(response.url()).pathname);
-  });
-  await show(fresh, base);
-  await fresh.locator('.card').first().waitFor();
-  await fresh.waitForLoadState('networkidle').catch(() => {});
-  expect(files.length).toBeGreaterThan(3);
-  const bytes = files.map((file) => gzipSync(readFileSync(join(import.meta.dirname, '../../dist/web', file))).length);
-  expect(bytes.reduce((all, one) => all + one, 0)).toBeLessThan(250_000);
-  await fresh.context().close();
 });

@@ -88,8 +88,8 @@ export async function listCards(
   // Selects the page first, so that runs and pull requests are looked up for its tasks only.
   const rows: CardRow[] = await em.query(
     `${cards} from (select * from tasks t where t.project_id = $1
-       order by t.created_at desc, t.id desc limit $2 offset $3) t ${joins}
-     order by t.created_at desc, t.id desc`,
+       order by t.created_at desc, t.id limit $2 offset $3) t ${joins}
+     order by t.created_at desc, t.id`,
     [projectId, page.limit, page.offset],
   );
   return rows.map(toCard);
@@ -100,7 +100,7 @@ export async function findCards(em: EntityManager, projectId: string, ids: strin
   const rows: CardRow[] = await em.query(
     `${cards} from (select * from tasks t where t.project_id = $1 and t.id in (
        select unnest($2::text[]) union select r.task_id from runs r where r.id = any($2))) t ${joins}
-     order by t.created_at desc, t.id desc`,
+     order by t.created_at desc, t.id`,
     [projectId, ids],
   );
   return rows.map(toCard);

@@ -1,6 +1,7 @@
 import { Heading } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
+import type { CardRun } from '../api.ts';
 import { EmptyState } from '../display/empty-state.tsx';
 import { runKindName } from '../display/names.ts';
 import { plural } from '../display/plural.ts';
@@ -30,7 +31,7 @@ export function ActiveRuns({ projectId }: { projectId: string }) {
                   <Link to={`/tasks/${task.id}`} className="wrap">
                     <bdi>{task.title}</bdi>
                   </Link>
-                  <NewestRun taskId={task.id} />
+                  {task.run !== null && <NewestRun taskId={task.id} run={task.run} />}
                 </li>
               ))}
             </ul>
@@ -41,9 +42,7 @@ export function ActiveRuns({ projectId }: { projectId: string }) {
   );
 }
 
-function NewestRun({ taskId }: { taskId: string }) {
-  const { data: [run] = [] } = useQuery(queries.runs(taskId));
-  if (run === undefined) return null;
+function NewestRun({ taskId, run }: { taskId: string; run: CardRun }) {
   return (
     <>
       <RunStatus status={run.status} />

@@ -13,7 +13,7 @@ import * as queries from '../live/queries.ts';
 const maxShown = 300;
 
 /** Shows the tasks of the backlog, from which people select tasks to add to a sprint. */
-export function BacklogList({ projectId, tasks }: { projectId: string; tasks: api.Task[] }) {
+export function BacklogList({ projectId, tasks }: { projectId: string; tasks: api.TaskCard[] }) {
   const [checked, setChecked] = useState<string[]>([]);
   // Ignores selected tasks that have left the backlog in the meantime.
   const selected = checked.filter((id) => tasks.some((t) => t.id === id));

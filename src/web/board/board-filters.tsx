@@ -1,18 +1,17 @@
 import { SearchIcon } from '@primer/octicons-react';
 import { Select, TextInput } from '@primer/react';
-import { useQuery } from '@tanstack/react-query';
 import type { RefObject } from 'react';
-import * as queries from '../live/queries.ts';
+import type { Board } from '../api.ts';
+import { sortings, stateFilters } from './arrange-tasks.ts';
 import type { Filters } from './use-filters.ts';
 
 export function BoardFilters(props: {
-  projectId: string;
+  /** Undefined until it is loaded. */
+  board: Board | undefined;
   filters: Filters;
   searchField: RefObject<HTMLInputElement | null>;
 }) {
-  const { projectId, filters, searchField } = props;
-  const agents = useQuery(queries.agentsOf(projectId));
-  const sprints = useQuery(queries.sprints(projectId));
+  const { board, filters, searchField } = props;
   return (
     <>
       <TextInput
@@ -24,9 +23,10 @@ export function BoardFilters(props: {
         value={filters.searchText}
         onChange={(event) => filters.setSearchText(event.target.value)}
       />
-      <Filter name="agent" filters={filters} options={agents.data} all="All agents" none="No agent" />
-      <Filter name="sprint" filters={filters} options={sprints.data} all="All sprints" none="No sprint" />
-      <Filter name="state" filters={filters} options={[{ id: 'failed', name: 'Failed' }]} all="All states" />
+      <Filter name="agent" filters={filters} options={board?.agents} all="All agents" none="No agent" />
+      <Filter name="sprint" filters={filters} options={board?.sprints} all="All sprints" none="No sprint" />
+      <Filter name="state" filters={filters} options={stateFilters} all="All states" />
+      <Filter name="sort" label="Sort by" filters={filters} options={sortings} all="Newest first" />
     </>
   );
 }
@@ -37,11 +37,12 @@ function Filter(props: {
   options: { id: string; name: string }[] | undefined;
   all: string;
   none?: string;
+  label?: string;
 }) {
-  const { name, filters, options, all, none } = props;
+  const { name, filters, options, all, none, label = `Filter by ${name}` } = props;
   return (
     <Select
-      aria-label={`Filter by ${name}`}
+      aria-label={label}
       value={filters.searchParams.get(name) ?? ''}
       onChange={(event) => filters.setParam(name, event.target.value)}
     >

@@ -15,6 +15,7 @@ import { useOnboarding } from '../onboarding/use-onboarding.ts';
 import { Board } from './board.tsx';
 import { BoardFilters } from './board-filters.tsx';
 import { useFilters } from './use-filters.ts';
+import { ViewsButton } from './views/views-button.tsx';
 
 const NewTaskDialog = lazyPart(async () => ({ default: (await import('../tasks/new-task-dialog.tsx')).NewTaskDialog }));
 
@@ -22,10 +23,10 @@ export function BoardPage() {
   const { projectId = '' } = useParams();
   const project = useQuery(queries.project(projectId));
   usePageTitle('Board', project.data?.name);
-  const query = useQuery(queries.tasks(projectId));
+  const query = useQuery(queries.board(projectId));
   const onboarding = useOnboarding(projectId);
   const filters = useFilters();
-  const { searchParams, setParam, searchText } = filters;
+  const { searchParams, setParam, searchText, setQuery } = filters;
   const searchField = useRef<HTMLInputElement>(null);
   const isCreating = searchParams.get('new') !== null;
   useShortcuts({
@@ -35,7 +36,8 @@ export function BoardPage() {
   return (
     <>
       <PageHeader title="Board">
-        <BoardFilters projectId={projectId} filters={filters} searchField={searchField} />
+        <BoardFilters board={query.data} filters={filters} searchField={searchField} />
+        <ViewsButton projectId={projectId} searchParams={searchParams} onApply={setQuery} />
         <Button variant="primary" leadingVisual={PlusIcon} onClick={() => setParam('new', 'one')} aria-keyshortcuts="n">
           New task
         </Button>
@@ -46,11 +48,17 @@ export function BoardPage() {
         <Loading rows={8} />
       ) : (
         <QueryResult query={query} rows={8}>
-          {(tasks) =>
-            tasks.length === 0 ? (
+          {(board) =>
+            board.tasks.length === 0 ? (
               <FirstSteps projectId={projectId} />
             ) : (
-              <Board projectId={projectId} tasks={tasks} searchParams={searchParams} searchText={searchText} />
+              <Board
+                projectId={projectId}
+                board={board}
+                searchParams={searchParams}
+                searchText={searchText}
+                onClearFilters={() => setQuery('')}
+              />
             )
           }
         </QueryResult>

@@ -1,45 +1,103 @@
+import { Button } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
-import { useDeferredValue, useMemo } from 'react';
-import type { Task } from '../api.ts';
+import { Suspense, useDeferredValue, useMemo } from 'react';
+import type { Board as BoardData, TaskCard } from '../api.ts';
+import { EmptyState } from '../display/empty-state.tsx';
 import { notify } from '../frame/notices.tsx';
+import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { actionForDrop } from '../tasks/actions/task-actions.ts';
 import { useConfirmedAction } from '../tasks/actions/use-confirmed-action.tsx';
+import { arrangeTasks, columns } from './arrange-tasks.ts';
 import { onArrowKey } from './arrow-keys.ts';
 import { BoardColumn } from './board-column.tsx';
-import { columns, filterTasks } from './filter-tasks.ts';
+import { isFolded, useFolding } from './folding.ts';
+import { useSelection } from './use-selection.ts';
 
-export function Board(props: { projectId: string; tasks: Task[]; searchParams: URLSearchParams; searchText: string }) {
-  const { projectId, tasks, searchParams, searchText } = props;
-  const agents = useQuery(queries.agentsOf(projectId));
-  const agentNames = useMemo(() => new Map(agents.data?.map(({ id, name }) => [id, name])), [agents.data]);
+const BulkBar = lazyPart(async () => ({ default: (await import('./bulk/bulk-bar.tsx')).BulkBar }));
+
+interface Props {
+  projectId: string;
+  board: BoardData;
+  searchParams: URLSearchParams;
+  searchText: string;
+  onClearFilters(): void;
+}
+
+export function Board({ projectId, board, searchParams, searchText, onClearFilters }: Props) {
+  const { tasks, agents, sprints } = board;
+  const agentNames = useMemo(() => namesById(agents), [agents]);
+  const sprintNames = useMemo(() => namesById(sprints), [sprints]);
   // Deferred, so that typing into the search field stays responsive with thousands of tasks.
   const params = useDeferredValue(searchParams.toString());
   const text = useDeferredValue(searchText);
-  const byColumn = useMemo(() => filterTasks(tasks, new URLSearchParams(params), text), [tasks, params, text]);
+  const found = useFound(projectId, searchParams.get('search') ?? '', text);
+  const byColumn = useMemo(
+    () => arrangeTasks(tasks, new URLSearchParams(params), text, found),
+    [tasks, params, text, found],
+  );
+  const { choices, toggle } = useFolding(projectId);
+  const selection = useSelection();
+  const { onDrop, dialog } = useDrop(tasks);
+  const shown = columns.flatMap((status) => byColumn.get(status) ?? []);
+  return (
+    <>
+      <Suspense>{selection.ids.size > 0 && <BulkBar board={board} shown={shown} selection={selection} />}</Suspense>
+      {shown.length === 0 && (
+        <EmptyState title="No tasks match these filters">
+          <Button onClick={onClearFilters}>Clear filters</Button>
+        </EmptyState>
+      )}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the arrow keys move the focus between cards, which are links */}
+      <div className="board" onKeyDown={onArrowKey}>
+        {columns.map((status) => {
+          const cards = byColumn.get(status) ?? [];
+          return (
+            <BoardColumn
+              key={status}
+              status={status}
+              tasks={cards}
+              isFolded={isFolded(choices, status, cards.length)}
+              agentNames={agentNames}
+              sprintNames={sprintNames}
+              selection={selection}
+              onDrop={onDrop}
+              onFold={() => toggle(status, cards.length)}
+            />
+          );
+        })}
+      </div>
+      {board.total > tasks.length && (
+        <p className="muted">
+          Showing the newest {tasks.length} of {board.total} tasks.
+        </p>
+      )}
+      {dialog}
+    </>
+  );
+}
+
+const namesById = (list: { id: string; name: string }[]) => new Map(list.map(({ id, name }) => [id, name]));
+
+/**
+ * Returns the ids of the tasks that the service finds by their descriptions too, once typing pauses. Titles are searched
+ * here, with every keystroke.
+ */
+function useFound(projectId: string, search: string, text: string): ReadonlySet<string> {
+  const { data } = useQuery(queries.foundTasks(projectId, search));
+  const isCurrent = text === search;
+  return useMemo(() => new Set(isCurrent ? data : []), [data, isCurrent]);
+}
+
+/** Performs the action of a task that was dropped on a column, or says why there is none. */
+function useDrop(tasks: TaskCard[]) {
   const { select, dialog } = useConfirmedAction();
-  const onDrop = (taskId: string, status: Task['status']) => {
+  const onDrop = (taskId: string, status: TaskCard['status']) => {
     const task = tasks.find((t) => t.id === taskId);
     if (task === undefined || task.status === status) return;
     const drop = actionForDrop(task, status);
     if ('refusal' in drop) return notify(drop.refusal);
     void select(task, drop.action);
   };
-  return (
-    <>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the arrow keys move the focus between cards, which are links */}
-      <div className="board" onKeyDown={onArrowKey}>
-        {columns.map((status) => (
-          <BoardColumn
-            key={status}
-            status={status}
-            tasks={byColumn.get(status) ?? []}
-            agentNames={agentNames}
-            onDrop={onDrop}
-          />
-        ))}
-      </div>
-      {dialog}
-    </>
-  );
+  return { onDrop, dialog };
 }

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
+import { paramsOf } from './views/view-query.ts';
 
 /** How long to wait after the last keystroke before the address is updated. */
 const typingPauseMs = 300;
@@ -9,6 +10,8 @@ export interface Filters {
   setParam(name: string, value: string | null): void;
   searchText: string;
   setSearchText(text: string): void;
+  /** Replaces all filters and the sorting. */
+  setQuery(query: string): void;
 }
 
 /**
@@ -43,5 +46,11 @@ export function useFilters(): Filters {
     }, typingPauseMs);
     return () => clearTimeout(timer);
   });
-  return { searchParams, setParam, searchText, setSearchText };
+  const setQuery = (query: string) => {
+    const params = paramsOf(query);
+    lastAddressText.current = params.get('search') ?? '';
+    setSearchText(lastAddressText.current);
+    setSearchParams(params, { replace: true });
+  };
+  return { searchParams, setParam, searchText, setSearchText, setQuery };
 }

@@ -1,12 +1,12 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { boardUpdates } from './board-updates.ts';
 import { isInaccessible } from './errors.ts';
 import { subscribe } from './event-stream.ts';
 import * as queries from './queries.ts';
 import { type Changed, refetchChanges } from './refetch-changes.ts';
+import { soon } from './soon.ts';
 
-/** Events that arrive within this time are handled together. */
-const batchMs = 60;
 /** How long pages wait for the stream to open before they load their data anyway. */
 const openTimeoutMs = 1500;
 
@@ -31,17 +31,17 @@ export function useProjectEvents(projectId: string | undefined): 'opening' | Str
 
 function followProject(client: QueryClient, projectId: string, setState: (state: StreamState) => void): () => void {
   const openTimeout = setTimeout(() => setState('lost'), openTimeoutMs);
-  let batchTimeout: ReturnType<typeof setTimeout> | undefined;
+  const updateBoard = boardUpdates(client, projectId);
+  let cancelFlush = () => {};
   let changes = new Map<string, Changed>();
   const flush = () => {
     const batch = changes;
     changes = new Map();
-    batchTimeout = undefined;
-    refetchChanges(client, projectId, batch);
+    refetchChanges(client, projectId, batch, updateBoard);
   };
   const record = (kind: Changed) => (event: MessageEvent<string>) => {
     changes.set((JSON.parse(event.data) as { id: string }).id, kind);
-    batchTimeout ??= setTimeout(flush, batchMs);
+    cancelFlush = soon(flush);
   };
   const unsubscribe = subscribe(`/api/v1/projects/${encodeURIComponent(projectId)}/events`, {
     events: {
@@ -78,6 +78,6 @@ function followProject(client: QueryClient, projectId: string, setState: (state:
   return () => {
     unsubscribe();
     clearTimeout(openTimeout);
-    clearTimeout(batchTimeout);
+    cancelFlush();
   };
 }

@@ -1,34 +1,54 @@
 import type { QueryClient } from '@tanstack/react-query';
-import type { Task } from '../api.ts';
+import type { Board, Task, TaskCard } from '../api.ts';
+import { compareTasks } from './fetch-board.ts';
 import * as queries from './queries.ts';
-
-type Ordered = Pick<Task, 'id' | 'createdAt'>;
-
-/**
- * Compares two tasks by the order in which the service lists them: newest first, and those that were created together as
- * they were given.
- */
-function compareTasks(a: Ordered, b: Ordered): number {
-  return Date.parse(b.createdAt) - Date.parse(a.createdAt) || (a.id < b.id ? -1 : Number(a.id > b.id));
-}
 
 /**
  * Stores a task that the service returned in the cache. Replies can arrive out of order, so a newer cached task is
  * kept.
  */
 export function putTask(client: QueryClient, task: Task): void {
-  const newer = (cached: Task | undefined) =>
-    cached !== undefined && Date.parse(cached.updatedAt) > Date.parse(task.updatedAt) ? cached : task;
-  client.setQueryData<Task>(queries.task(task.id).queryKey, newer);
-  client.setQueryData<Task[]>(queries.tasks(task.projectId).queryKey, (list) => {
-    if (list === undefined) return undefined;
-    if (list.some((t) => t.id === task.id)) return list.map((t) => (t.id === task.id ? newer(t) : t));
-    const at = list.findIndex((t) => compareTasks(task, t) < 0);
-    return list.toSpliced(at === -1 ? list.length : at, 0, task);
+  const isNewer = (cached: { updatedAt: string }) => Date.parse(cached.updatedAt) > Date.parse(task.updatedAt);
+  client.setQueryData<Task>(queries.task(task.id).queryKey, (cached) => (cached && isNewer(cached) ? cached : task));
+  changeCards(client, task.projectId, (cards) => {
+    if (!cards.some(({ id }) => id === task.id)) return [...cards, newCard(task)].sort(compareTasks);
+    return cards.map((card) => (card.id === task.id && !isNewer(card) ? { ...card, ...partsOf(task) } : card));
   });
+}
+
+/** Shows a status that the service has not confirmed yet. */
+export function putStatus(
+  client: QueryClient,
+  { id, projectId }: Pick<Task, 'id' | 'projectId'>,
+  status: Task['status'],
+): void {
+  client.setQueryData<Task>(queries.task(id).queryKey, (cached) => cached && { ...cached, status });
+  changeCards(client, projectId, (cards) => cards.map((card) => (card.id === id ? { ...card, status } : card)));
 }
 
 /** Removes a deleted task from its project's list. */
 export function dropTask(client: QueryClient, projectId: string, id: string): void {
-  client.setQueryData<Task[]>(queries.tasks(projectId).queryKey, (list) => list?.filter((t) => t.id !== id));
+  changeCards(client, projectId, (cards) => cards.filter((card) => card.id !== id));
+}
+
+function changeCards(client: QueryClient, projectId: string, change: (cards: TaskCard[]) => TaskCard[]): void {
+  const { queryKey } = queries.board(projectId);
+  // Storing data marks it as fresh, but other cards may still be stale.
+  const wasStale = client.getQueryState(queryKey)?.isInvalidated;
+  client.setQueryData<Board>(queryKey, (board) => board && { ...board, tasks: change(board.tasks) });
+  if (wasStale) void client.invalidateQueries({ queryKey, exact: true, refetchType: 'none' });
+}
+
+/** Returns what a card shows of the task alone. Its runs are fetched with the event of the change. */
+function partsOf(task: Task) {
+  const { id, projectId, title, status, owner, repositoryId, parentId, sprintId, dependsOn } = task;
+  const { prUrl, issueNumber, failure, runCount, createdAt, updatedAt } = task;
+  return {
+    ...{ id, projectId, title, status, owner, repositoryId, parentId, sprintId, dependsOn },
+    ...{ prUrl, issueNumber, failure, runCount, createdAt, updatedAt },
+  };
+}
+
+function newCard(task: Task): TaskCard {
+  return { ...partsOf(task), run: null, costUsd: null, checks: null, statusSince: task.createdAt };
 }

@@ -2,6 +2,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import * as api from '../api.ts';
 import { isComplete } from '../onboarding/steps.ts';
 import { statusOf } from './errors.ts';
+import { fetchBoard } from './fetch-board.ts';
 
 /** The dashboard's queries, each with its cache key. The first word of a key says what is cached. */
 export const me = () => queryOptions({ queryKey: ['me'], queryFn: () => api.getMe() });
@@ -53,18 +54,34 @@ export const environmentTrial = (repositoryId: string) =>
     refetchInterval: ({ state }) => (state.data?.status === 'running' ? trialPollMs : false),
   });
 
-export const tasks = (projectId: string) =>
+/** The cards of a project's tasks, newest first, with the names of its agents and sprints. */
+export const board = (projectId: string) =>
   queryOptions({
-    queryKey: ['tasks', projectId],
-    queryFn: () => fetchAllPages((page) => api.listTasks(projectId, page)),
-    // Never stale, because project events keep this long list up to date.
+    queryKey: ['board', projectId],
+    queryFn: () => fetchBoard(projectId),
+    // Never stale, because project events keep it up to date.
     staleTime: Number.POSITIVE_INFINITY,
+    // Comparing thousands of cards with those of before would take longer than showing them.
+    structuralSharing: false,
   });
+const cardsOf = ({ tasks }: api.Board) => tasks;
+/** The cards alone. All pages share one board. */
+export const tasks = (projectId: string) => queryOptions({ ...board(projectId), select: cardsOf });
+/** The views of the board that the signed-in person has saved. */
+export const views = (projectId: string) =>
+  queryOptions({ queryKey: ['views', projectId], queryFn: () => api.listViews(projectId) });
 /** Tasks that the service finds by their titles and descriptions. */
 export const taskSearch = (projectId: string, search: string) =>
   queryOptions({
     queryKey: ['task-search', projectId, search],
     queryFn: () => api.listTasks(projectId, { search, limit: 8 }),
+  });
+/** The ids of the newest hundred tasks whose title or description has the words of a search. Cards have no description. */
+export const foundTasks = (projectId: string, search: string) =>
+  queryOptions({
+    queryKey: ['task-search', projectId, search, 'ids'],
+    queryFn: async () => (await api.listTasks(projectId, { search, limit: 100 })).map(({ id }) => id),
+    enabled: search !== '',
   });
 export const task = (id: string) => queryOptions({ queryKey: ['task', id], queryFn: () => api.getTask(id) });
 /** A summary of the change of a task: its size, checks and proof. */

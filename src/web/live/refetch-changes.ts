@@ -1,34 +1,33 @@
 import type { QueryClient } from '@tanstack/react-query';
-import * as api from '../api.ts';
-import { statusOf } from './errors.ts';
-import { dropTask, putTask } from './put-task.ts';
+import type * as api from '../api.ts';
 import * as queries from './queries.ts';
 
 export type Changed = 'task' | 'run' | 'sprint';
 
-/** If more tasks than this change at the same time, the whole list is fetched instead of each task. */
-const maxSingleFetches = 15;
-
-const partsOfTask = ['pulls', 'proof', 'subtasks', 'diff', 'change', 'runs', 'timeline', 'merge-readiness'];
+/** Parts of a task that change with it. Each has the task's id in its key. */
+const partsOfTask = ['task', 'pulls', 'proof', 'subtasks', 'diff', 'change', 'runs', 'timeline', 'merge-readiness'];
 const dependOnRuns = ['health', 'agents', 'agent', 'spend'];
 const dependOnTasksAndSprints = ['sprint', 'metrics', 'burndown', 'digest', 'velocity'];
 
-/** Fetches the objects named in a project's events again, and everything that is computed from them. */
-export function refetchChanges(client: QueryClient, projectId: string, changes: Map<string, Changed>): void {
+/**
+ * Fetches what pages show of the objects named in a project's events again, and everything that is computed from them.
+ * `updateBoard` brings the cards of tasks up to date. Data that no page shows is only marked as stale.
+ */
+export function refetchChanges(
+  client: QueryClient,
+  projectId: string,
+  changes: Map<string, Changed>,
+  updateBoard: (ids: Iterable<string>) => void,
+): void {
   const idsOf = (kind: Changed) => [...changes].filter(([, each]) => each === kind).map(([id]) => id);
   const invalidate = (...queryKey: string[]) => void client.invalidateQueries({ queryKey });
   const [taskIds, runIds, sprintIds] = [idsOf('task'), idsOf('run'), idsOf('sprint')];
-  refetchTasks(client, projectId, taskIds);
+  updateBoard(changes.keys());
+  for (const id of taskIds) for (const part of partsOfTask) invalidate(part, id);
   for (const id of runIds) invalidateRun(client, id);
   if (runIds.length > 0) for (const key of dependOnRuns) invalidate(key);
   if (sprintIds.length > 0) invalidate('sprints', projectId);
   if (sprintIds.length + taskIds.length > 0) for (const key of dependOnTasksAndSprints) invalidate(key);
-}
-
-function refetchTasks(client: QueryClient, projectId: string, ids: string[]): void {
-  if (ids.length > maxSingleFetches) void client.invalidateQueries({ queryKey: queries.tasks(projectId).queryKey });
-  else for (const id of ids) void refetchTask(client, projectId, id);
-  for (const id of ids) for (const part of partsOfTask) void client.invalidateQueries({ queryKey: [part, id] });
 }
 
 /**
@@ -41,14 +40,4 @@ function invalidateRun(client: QueryClient, id: string): void {
     queryKey: ['runs'],
     predicate: ({ state }) => (state.data as api.Run[] | undefined)?.some((run) => run.id === id) ?? false,
   });
-}
-
-async function refetchTask(client: QueryClient, projectId: string, id: string): Promise<void> {
-  try {
-    putTask(client, await api.getTask(id));
-  } catch (error) {
-    if (statusOf(error) !== 404) return void client.invalidateQueries({ queryKey: queries.tasks(projectId).queryKey });
-    dropTask(client, projectId, id);
-    void client.invalidateQueries({ queryKey: queries.task(id).queryKey });
-  }
 }

@@ -10,7 +10,7 @@ import { errorMessage } from '../live/errors.ts';
 import { putTask } from '../live/put-task.ts';
 
 /** Shows a button that opens a dialog, in which people search tasks and add them to a sprint. */
-export function AddTasks({ sprint, allTasks }: { sprint: api.Sprint; allTasks: api.Task[] }) {
+export function AddTasks({ sprint, allTasks }: { sprint: api.Sprint; allTasks: api.TaskCard[] }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <div className="page-head">
@@ -20,7 +20,7 @@ export function AddTasks({ sprint, allTasks }: { sprint: api.Sprint; allTasks: a
   );
 }
 
-function AddTasksDialog(props: { sprint: api.Sprint; allTasks: api.Task[]; onClose(): void }) {
+function AddTasksDialog(props: { sprint: api.Sprint; allTasks: api.TaskCard[]; onClose(): void }) {
   const { sprint, allTasks, onClose } = props;
   const client = useQueryClient();
   const [taskIds, setTaskIds] = useState<string[]>([]);

@@ -41,7 +41,7 @@ export function SprintTasks({ sprint }: { sprint: api.Sprint }) {
 
 const isOpen = ({ status }: api.Sprint) => status === 'planning' || status === 'active';
 
-function SprintTask({ sprint, task }: { sprint: api.Sprint; task: api.Task }) {
+function SprintTask({ sprint, task }: { sprint: api.Sprint; task: api.TaskCard }) {
   return (
     <li className="list-item">
       <Link to={`/tasks/${task.id}`} className="wrap">
@@ -57,12 +57,12 @@ function SprintTask({ sprint, task }: { sprint: api.Sprint; task: api.Task }) {
 }
 
 /** Compares tasks by the order in which a sprint starts them. */
-function oldestFirst(a: api.Task, b: api.Task): number {
+function oldestFirst(a: api.TaskCard, b: api.TaskCard): number {
   return Date.parse(a.createdAt) - Date.parse(b.createdAt) || (a.id < b.id ? -1 : 1);
 }
 
 /** Moves a task back to the backlog. Its run, if any, continues. */
-function RemoveFromSprint({ sprintId, task }: { sprintId: string; task: api.Task }) {
+function RemoveFromSprint({ sprintId, task }: { sprintId: string; task: api.TaskCard }) {
   const client = useQueryClient();
   const remove = useMutation({
     mutationFn: () => api.removeSprintTask(sprintId, task.id),

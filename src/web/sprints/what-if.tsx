@@ -1,7 +1,7 @@
 import { Button, Checkbox, CheckboxGroup, FormControl } from '@primer/react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Forecast, Sprint, Task } from '../api.ts';
+import type { Forecast, Sprint, TaskCard } from '../api.ts';
 import { plural } from '../display/plural.ts';
 import * as queries from '../live/queries.ts';
 import { ForecastDates } from './forecast-dates.tsx';
@@ -44,7 +44,12 @@ export function WhatIf({ sprint, forecast }: { sprint: Sprint; forecast: KnownFo
   );
 }
 
-function TaskChoice(props: { open: Task[]; chosen: ReadonlySet<string>; isFull: boolean; onToggle(id: string): void }) {
+function TaskChoice(props: {
+  open: TaskCard[];
+  chosen: ReadonlySet<string>;
+  isFull: boolean;
+  onToggle(id: string): void;
+}) {
   const { open, chosen, isFull, onToggle } = props;
   return (
     <CheckboxGroup>

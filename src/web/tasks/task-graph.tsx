@@ -34,7 +34,9 @@ export function TaskGraph({ task }: { task: Task }) {
   );
 }
 
-function Nodes({ label, tasks }: { label: string; tasks: Task[] }) {
+type Node = Pick<Task, 'id' | 'title' | 'status'>;
+
+function Nodes({ label, tasks }: { label: string; tasks: Node[] }) {
   if (tasks.length === 0) return null;
   return (
     <ul aria-label={label}>
@@ -47,7 +49,7 @@ function Nodes({ label, tasks }: { label: string; tasks: Task[] }) {
   );
 }
 
-function Node({ task, isCurrent = false }: { task: Task; isCurrent?: boolean }) {
+function Node({ task, isCurrent = false }: { task: Node; isCurrent?: boolean }) {
   return (
     <div className={`node${isCurrent ? ' current' : ''}`}>
       {isCurrent ? (

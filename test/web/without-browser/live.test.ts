@@ -1,6 +1,8 @@
-import { QueryClient } from '@tanstack/react-query';
-import { defaults, type Run, type Task } from '../../../src/web/api.ts';
-import { putTask } from '../../../src/web/live/put-task.ts';
+import { QueryClient, QueryObserver } from '@tanstack/react-query';
+import { type Board, defaults, type Run, type Task, type TaskCard } from '../../../src/web/api.ts';
+import { boardUpdates } from '../../../src/web/live/board-updates.ts';
+import { mergeBoard } from '../../../src/web/live/fetch-board.ts';
+import { dropTask, putStatus, putTask } from '../../../src/web/live/put-task.ts';
 import * as queries from '../../../src/web/live/queries.ts';
 import { type Changed, refetchChanges } from '../../../src/web/live/refetch-changes.ts';
 
@@ -8,32 +10,40 @@ import { type Changed, refetchChanges } from '../../../src/web/live/refetch-chan
 
 let client: QueryClient;
 let requested: string[];
-/** The tasks of the API by id; every other request gets the status. */
-let stored: Map<string, Task>;
-let statusOfOthers: number;
+/** The reply to each request for the board. A test can hold one back. */
+let answer: () => Promise<Response>;
 
 beforeEach(() => {
-  client = new QueryClient();
+  client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   requested = [];
-  stored = new Map();
-  statusOfOthers = 404;
+  answer = async () => Response.json({}, { status: 503 });
   defaults.fetch = async (url) => {
-    requested.push(String(url));
-    const task = stored.get(String(url).split('/').at(-1) ?? '');
-    return Response.json(task ?? {}, { status: task === undefined ? statusOfOthers : 200 });
+    requested.push(decodeURIComponent(String(url)));
+    return answer();
   };
 });
 afterEach(() => client.clear());
 
-const { queryKey: listKey } = queries.tasks('proj_1');
-const titles = () => client.getQueryData<Task[]>(listKey)?.map(({ title }) => title);
+const { queryKey: boardKey } = queries.board('proj_1');
+const titles = () => client.getQueryData<Board>(boardKey)?.tasks.map(({ title }) => title);
 const isInvalidated = (key: readonly unknown[]) => client.getQueryState(key)?.isInvalidated;
 const changesOf = (kind: Changed, ...ids: string[]) => new Map(ids.map((id) => [id, kind]));
 
-const at = (second: number) => new Date(Date.UTC(2026, 0, 5, 10, 0, second)).toISOString();
+const time = (second: number) => new Date(Date.UTC(2026, 0, 5, 10, 0, second)).toISOString();
 
 function task(id: string, title: string, second = 0, createdSecond = 0): Task {
-  return { id, title, projectId: 'proj_1', createdAt: at(createdSecond), updatedAt: at(second) } as Task;
+  return { id, title, projectId: 'proj_1', createdAt: time(createdSecond), updatedAt: time(second) } as Task;
+}
+
+const card = (id: string, title: string, second = 0, created = 0) =>
+  ({ ...task(id, title, second, created), run: null }) as unknown as TaskCard;
+
+const boardOf = (...tasks: TaskCard[]): Board => ({ total: tasks.length, tasks, agents: [], sprints: [] });
+
+/** Lets the board be shown by a page, so that it is fetched again when it has changed. */
+function show(...tasks: TaskCard[]): void {
+  client.setQueryData(boardKey, boardOf(...tasks));
+  new QueryObserver(client, queries.board('proj_1')).subscribe(() => {});
 }
 
 /** Waits until the cache meets a condition. */
@@ -50,7 +60,7 @@ function until(condition: () => boolean | undefined): Promise<void> {
 }
 
 test('a reply that arrives late does not overwrite a newer one', () => {
-  client.setQueryData<Task[]>(listKey, [task('a', 'Newer', 2), task('b', 'Other')]);
+  client.setQueryData(boardKey, boardOf(card('a', 'Newer', 2), card('b', 'Other')));
   client.setQueryData<Task>(queries.task('a').queryKey, task('a', 'Newer', 2));
   putTask(client, task('a', 'Older', 1));
   expect(titles()).toEqual(['Newer', 'Other']);
@@ -59,43 +69,95 @@ test('a reply that arrives late does not overwrite a newer one', () => {
   expect(titles()).toEqual(['Newest', 'Other']);
   putTask(client, task('c', 'Added', 0, 1));
   expect(titles()).toEqual(['Added', 'Newest', 'Other']);
+  dropTask(client, 'proj_1', 'b');
+  expect(titles()).toEqual(['Added', 'Newest']);
 });
 
 test('tasks that were created together are listed in their order, in whatever order they arrive', () => {
-  client.setQueryData<Task[]>(listKey, [task('z', 'New', 0, 9), task('a', 'Old')]);
+  client.setQueryData(boardKey, boardOf(card('z', 'New', 0, 9), card('a', 'Old')));
   for (const id of ['d', 'b', 'c']) putTask(client, task(id, id, 0, 5));
   expect(titles()).toEqual(['New', 'b', 'c', 'd', 'Old']);
 });
 
-test('a changed task is fetched alone, and a deleted one is removed from the list', async () => {
-  client.setQueryData<Task[]>(listKey, [task('a', 'Before'), task('b', 'Deleted')]);
-  client.setQueryData<Task[]>(queries.subtasks('a').queryKey, []);
-  stored.set('a', task('a', 'After', 1));
-  refetchChanges(client, 'proj_1', changesOf('task', 'a', 'b'));
+test('storing one task does not hide that others are stale', () => {
+  client.setQueryData(boardKey, boardOf(card('a', 'Here'), card('b', 'Stale')));
+  void client.invalidateQueries({ queryKey: boardKey });
+  putStatus(client, task('a', 'Here'), 'done');
+  expect(client.getQueryData<Board>(boardKey)?.tasks[0]?.status).toBe('done');
+  expect(isInvalidated(boardKey)).toBe(true);
+});
+
+test('a reply about some tasks changes, adds and removes them, and keeps every other object', () => {
+  const [a, b, c, d] = [card('a', 'A', 1, 4), card('b', 'B', 5, 3), card('c', 'C', 1, 2), card('d', 'D', 1, 1)];
+  const before = { ...boardOf(a, b, c, d), agents: [{ id: 'agent_1', name: 'Developer' }] };
+  const reply = {
+    ...boardOf(card('a', 'A changed', 2, 4), card('b', 'B before', 4, 3), { ...d }, card('n', 'New', 1, 3)),
+    total: 4,
+    agents: [{ id: 'agent_1', name: 'Developer' }],
+  };
+  const after = mergeBoard(before, ['a', 'b', 'c', 'd', 'run_of_n'], reply);
+  expect(after.tasks.map(({ title }) => title)).toEqual(['A changed', 'B', 'New', 'D']);
+  expect(after.tasks[1]).toBe(b);
+  expect(after.tasks[3]).toBe(d);
+  expect(after.agents).toBe(before.agents);
+  expect(after.total).toBe(4);
+});
+
+test('one request fetches all that changed; what changes during it is fetched with the next', async () => {
+  show(card('a', 'Before'), card('b', 'Deleted'), card('c', 'Before'));
+  const update = boardUpdates(client, 'proj_1');
+  let release: (response: Response) => void = () => {};
+  answer = () => new Promise((resolve) => (release = resolve));
+  update(['a', 'run_1', 'b']);
+  await until(() => true);
+  update(['c']);
+  update(['c', 'run_2']);
+  expect(requested).toEqual(['/api/v1/projects/proj_1/board?ids=a,run_1,b']);
+  answer = async () => Response.json(boardOf(card('c', 'C', 1)));
+  release(Response.json(boardOf(card('a', 'A', 1))));
+  await until(() => titles()?.join() === 'A,C');
+  expect(requested.slice(1)).toEqual(['/api/v1/projects/proj_1/board?ids=c,run_2']);
+});
+
+test('a change during the first load is not missed', async () => {
+  let release: (response: Response) => void = () => {};
+  answer = () => new Promise((resolve) => (release = resolve));
+  new QueryObserver(client, queries.board('proj_1')).subscribe(() => {});
+  boardUpdates(client, 'proj_1')(['a']);
+  await until(() => requested.length === 1);
+  answer = async () => Response.json(boardOf(card('a', 'After', 1)));
+  release(Response.json(boardOf(card('a', 'Before'))));
   await until(() => titles()?.join() === 'After');
-  expect(requested).toEqual(['/api/v1/tasks/a', '/api/v1/tasks/b']);
-  expect(isInvalidated(listKey)).toBe(false);
-  expect(isInvalidated(queries.subtasks('a').queryKey)).toBe(true);
+  expect(requested).toEqual(['/api/v1/projects/proj_1/board?limit=2000', '/api/v1/projects/proj_1/board?ids=a']);
 });
 
-test('a task that cannot be fetched is kept, and the list is fetched again', async () => {
-  client.setQueryData<Task[]>(listKey, [task('a', 'Before')]);
-  statusOfOthers = 503;
-  refetchChanges(client, 'proj_1', changesOf('task', 'a'));
-  await until(() => isInvalidated(listKey));
+test('if cards cannot be fetched or too many have changed, the whole board is fetched', async () => {
+  show(card('a', 'Before'));
+  boardUpdates(client, 'proj_1')(['a']);
+  await until(() => requested.length === 2);
+  expect(requested[1]).toBe('/api/v1/projects/proj_1/board?limit=2000');
   expect(titles()).toEqual(['Before']);
+  requested = [];
+  answer = async () => Response.json(boardOf(card('a', 'After')));
+  boardUpdates(client, 'proj_1')(Array.from({ length: 101 }, (_, i) => `task_${i}`));
+  await until(() => titles()?.join() === 'After');
+  expect(requested).toEqual(['/api/v1/projects/proj_1/board?limit=2000']);
 });
 
-test('up to fifteen tasks are fetched one by one, more as a list', async () => {
-  const ids = Array.from({ length: 16 }, (_, i) => `task_${i}`);
-  for (const id of ids) stored.set(id, task(id, id));
-  client.setQueryData<Task[]>(listKey, []);
-  refetchChanges(client, 'proj_1', changesOf('task', ...ids));
-  expect([isInvalidated(listKey), requested]).toEqual([true, []]);
-  client.setQueryData<Task[]>(listKey, []);
-  refetchChanges(client, 'proj_1', changesOf('task', ...ids.slice(1)));
-  await until(() => titles()?.length === 15);
-  expect([isInvalidated(listKey), requested.length]).toEqual([false, 15]);
+test('a board that no page shows is only marked as stale, and one that was never fetched is left alone', () => {
+  boardUpdates(client, 'proj_1')(['a']);
+  client.setQueryData(boardKey, boardOf(card('a', 'Before')));
+  boardUpdates(client, 'proj_1')(['a']);
+  expect([isInvalidated(boardKey), requested]).toEqual([true, []]);
+});
+
+test('a changed task refreshes its parts, and passes its id to the board', () => {
+  const updated: string[] = [];
+  for (const key of [['task', 'a'], ['subtasks', 'a'], ['subtasks', 'b'], ['health']]) client.setQueryData(key, []);
+  refetchChanges(client, 'proj_1', changesOf('task', 'a'), (ids) => updated.push(...ids));
+  expect(updated).toEqual(['a']);
+  const keys = [['task', 'a'], ['subtasks', 'a'], ['subtasks', 'b'], ['health']];
+  expect(keys.map(isInvalidated)).toEqual([true, true, false, false]);
 });
 
 test('a run refreshes itself, the list that contains it and the data computed from runs', () => {
@@ -105,13 +167,13 @@ test('a run refreshes itself, the list that contains it and the data computed fr
   client.setQueryData<Run[]>(withoutRun, [{ id: 'run_2' } as Run]);
   const others = [['run', 'run_1'], ['run', 'run_2'], ['health'], ['agents', 'proj_1'], ['metrics', 'sprint_1']];
   for (const key of others) client.setQueryData(key, {});
-  refetchChanges(client, 'proj_1', changesOf('run', 'run_1'));
+  refetchChanges(client, 'proj_1', changesOf('run', 'run_1'), () => {});
   expect([withRun, withoutRun, ...others].map(isInvalidated)).toEqual([true, false, true, false, true, true, false]);
 });
 
 test('a sprint refreshes the sprints of its project and every figure about them', () => {
   const keys = [['sprints', 'proj_1'], ['sprints', 'proj_2'], ['sprint', 's'], ['velocity', 'proj_1'], ['health']];
   for (const key of keys) client.setQueryData(key, {});
-  refetchChanges(client, 'proj_1', changesOf('sprint', 's'));
+  refetchChanges(client, 'proj_1', changesOf('sprint', 's'), () => {});
   expect(keys.map(isInvalidated)).toEqual([true, false, true, true, false]);
 });

@@ -1,6 +1,5 @@
 import { parse } from 'yaml';
 import type { EnvironmentTrial, Project, Task } from '../../../src/web/api.ts';
-import { filterTasks } from '../../../src/web/board/filter-tasks.ts';
 import { formatCost } from '../../../src/web/display/cost.ts';
 import { formatDuration } from '../../../src/web/display/duration.ts';
 import { hasHidden, revealHidden } from '../../../src/web/display/hidden-characters.ts';
@@ -71,22 +70,6 @@ test.each<[Partial<Task>, Task['status'], object]>([
   [{ status: 'done' }, 'in_progress', { refusal: 'A task cannot move from Done to In progress.' }],
 ])('dropping %j on %s', (changes, column, expected) => {
   expect(actionForDrop(task(changes), column)).toEqual(expected);
-});
-
-test('the board shows the tasks that match every filter, by column', () => {
-  const tasks = [
-    task({ id: 'a', title: 'First', sprintId: 'sprint_1' }),
-    task({ id: 'b', title: 'Second', status: 'done', owner: null }),
-    task({ id: 'c', title: 'first again', failure }),
-  ];
-  const shown = (query: string, text = '') =>
-    [...filterTasks(tasks, new URLSearchParams(query), text).values()].flat().map(({ id }) => id);
-  expect(shown('')).toEqual(['a', 'c', 'b']);
-  expect(shown('', ' FIRST ')).toEqual(['a', 'c']);
-  expect(shown('agent=none')).toEqual(['b']);
-  expect(shown('agent=agent_1&sprint=none')).toEqual(['c']);
-  expect(shown('sprint=sprint_1')).toEqual(['a']);
-  expect(shown('state=failed')).toEqual(['c']);
 });
 
 test('bullets, numbers and checkboxes are removed from a pasted list of titles', () => {

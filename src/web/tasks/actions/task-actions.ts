@@ -2,6 +2,12 @@ import { type TaskEvent, type TaskStatus, taskMachine } from '../../../domain/ta
 import * as api from '../../api.ts';
 import { taskStatusNames } from '../../display/names.ts';
 
+/** What decides about the actions of a task. Cards of the board have it too. */
+export type ActionTask = Pick<
+  api.Task,
+  'id' | 'projectId' | 'title' | 'status' | 'owner' | 'failure' | 'runCount' | 'prUrl'
+>;
+
 /** What a person can do with a task. */
 export type TaskAction = 'start' | 'retry' | 'revise' | 'cancel' | 'merge' | 'to_backlog' | 'to_ready' | 'to_done';
 
@@ -24,7 +30,7 @@ const hasTransition = (event: TaskEvent, status: TaskStatus) =>
   taskMachine.rows.some((row) => row.on === event && row.from.includes(status));
 
 /** Returns the actions that a task allows in its current state, the most likely first. */
-export function actionsFor(task: api.Task): TaskAction[] {
+export function actionsFor(task: ActionTask): TaskAction[] {
   const { status, owner, failure, runCount, prUrl } = task;
   const mayCancel = hasTransition('cancel', status) || (status === 'waiting_on_subtasks' && runCount > 0);
   const allowed: [TaskAction, boolean][] = [
@@ -55,13 +61,13 @@ const actionsByColumn: Record<TaskStatus, TaskAction[]> = {
 };
 
 /** Returns the action for dropping a task on a column of the board, or why it cannot be dropped there. */
-export function actionForDrop(task: api.Task, target: TaskStatus): { action: TaskAction } | { refusal: string } {
+export function actionForDrop(task: ActionTask, target: TaskStatus): { action: TaskAction } | { refusal: string } {
   const allowed = actionsFor(task);
   const action = actionsByColumn[target].find((each) => allowed.includes(each));
   return action === undefined ? { refusal: dropRefusal(task, target) } : { action };
 }
 
-function dropRefusal({ status, owner }: api.Task, target: TaskStatus): string {
+function dropRefusal({ status, owner }: ActionTask, target: TaskStatus): string {
   if (target === 'in_review') return 'A task moves to In review when its agent opens a pull request.';
   if (target === 'waiting_on_subtasks') return 'A task moves to Waiting on subtasks when subtasks are added to it.';
   if (target === 'in_progress' && status === 'in_review')

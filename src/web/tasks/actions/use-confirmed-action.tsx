@@ -1,8 +1,7 @@
 import { type ConfirmationDialogProps, useConfirm } from '@primer/react';
 import { Suspense, useState } from 'react';
-import type { Task } from '../../api.ts';
 import { lazyPart } from '../../live/load-part.ts';
-import { actionNames, type TaskAction } from './task-actions.ts';
+import { type ActionTask, actionNames, type TaskAction } from './task-actions.ts';
 import { type ActionRequest, useTaskAction } from './use-task-action.ts';
 
 const TextDialog = lazyPart(async () => ({ default: (await import('../../forms/text-dialog.tsx')).TextDialog }));
@@ -25,8 +24,8 @@ export function useConfirmedAction(perform?: (request: ActionRequest) => Promise
   // The refusal has been shown.
   const mutate = (request: ActionRequest) => void mutateAsync(request).catch(() => {});
   const confirm = useConfirm();
-  const [open, setOpen] = useState<{ task: Task; action: ActionWithDialog }>();
-  const select = async (task: Task, action: TaskAction) => {
+  const [open, setOpen] = useState<{ task: ActionTask; action: ActionWithDialog }>();
+  const select = async (task: ActionTask, action: TaskAction) => {
     if (hasDialog(action)) return setOpen({ task, action });
     const question = questions[action];
     if (question === undefined || (await confirm(question))) mutate({ task, action });

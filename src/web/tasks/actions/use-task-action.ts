@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import * as api from '../../api.ts';
 import { notifyError } from '../../frame/notices.tsx';
-import { putTask } from '../../live/put-task.ts';
-import { expectedStatus, performAction, type TaskAction } from './task-actions.ts';
+import { putStatus, putTask } from '../../live/put-task.ts';
+import { type ActionTask, expectedStatus, performAction, type TaskAction } from './task-actions.ts';
 
 /** What a person asks to be done with a task. */
 export interface ActionRequest {
-  task: api.Task;
+  task: ActionTask;
   action: TaskAction;
   text?: string;
 }
@@ -21,7 +21,7 @@ export function useTaskAction() {
     mutationFn: ({ task, action, text }: ActionRequest) => performAction(action, task.id, text),
     onMutate: ({ task, action }) => {
       // A merge takes a while and GitHub may refuse it, so the task keeps its status until the service replies.
-      if (action !== 'merge') putTask(client, { ...task, status: expectedStatus[action] });
+      if (action !== 'merge') putStatus(client, task, expectedStatus[action]);
     },
     onSuccess: (task) => {
       putTask(client, task);
@@ -29,8 +29,12 @@ export function useTaskAction() {
     },
     onError: async (error, { task }) => {
       notifyError(error);
+      putStatus(client, task, task.status);
       // The task may have changed, so fetch it again. Its previous state is only the fallback.
-      putTask(client, await api.getTask(task.id).catch(() => task));
+      await api.getTask(task.id).then(
+        (current) => putTask(client, current),
+        () => {},
+      );
     },
   });
 }

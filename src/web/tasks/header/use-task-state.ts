@@ -10,7 +10,7 @@ export function useTaskState(task: Task): TaskState {
     ...queries.subtasks(task.id),
     enabled: task.status === 'waiting_on_subtasks',
   });
-  const isOpen = ({ status }: Task) => status !== 'done';
+  const isOpen = ({ status }: Pick<Task, 'status'>) => status !== 'done';
   return taskState(task, {
     openDependencies: all.filter(({ id }) => task.dependsOn.includes(id)).filter(isOpen).length,
     subtasks: subtasks.length,

@@ -12,7 +12,7 @@ import { mergeReadiness } from './readiness-query.ts';
  * merge is refused.
  */
 export function MergeDialog(props: {
-  task: Task;
+  task: Pick<Task, 'id'>;
   /** Merges. Rejects when that is refused, after telling the person why. */
   onMerge(): Promise<unknown>;
   onClose(): void;

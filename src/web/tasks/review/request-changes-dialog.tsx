@@ -12,7 +12,7 @@ import { useReview } from './stored-review.ts';
  * accepted; so is the text, because the dialog stays open until then.
  */
 export function RequestChangesDialog(props: {
-  task: Task;
+  task: Pick<Task, 'id'>;
   /** Sends the request. Rejects when the service refuses it, after telling the person why. */
   onSubmit(text: string): Promise<unknown>;
   onClose(): void;

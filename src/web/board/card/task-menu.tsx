@@ -1,26 +1,23 @@
-import { KebabHorizontalIcon } from '@primer/octicons-react';
-import { ActionList, ActionMenu, IconButton } from '@primer/react';
+import { ActionList, ActionMenu } from '@primer/react';
+import type { RefObject } from 'react';
 import { useNavigate } from 'react-router';
-import type { Task } from '../../api.ts';
-import { actionNames, actionsFor } from './task-actions.ts';
-import { useConfirmedAction } from './use-confirmed-action.tsx';
+import type { TaskCard } from '../../api.ts';
+import { actionNames, actionsFor } from '../../tasks/actions/task-actions.ts';
+import { useConfirmedAction } from '../../tasks/actions/use-confirmed-action.tsx';
 
 /** Shows the menu of a card on the board, which opens the task or performs one of its actions. */
-export function TaskMenu({ task }: { task: Task }) {
+export function TaskMenu(props: {
+  task: TaskCard;
+  anchorRef: RefObject<HTMLButtonElement | null>;
+  isOpen: boolean;
+  onOpenChange(isOpen: boolean): void;
+}) {
+  const { task, anchorRef, isOpen, onOpenChange } = props;
   const { select, dialog } = useConfirmedAction();
   const navigate = useNavigate();
   return (
     <>
-      <ActionMenu>
-        <ActionMenu.Anchor>
-          <IconButton
-            icon={KebabHorizontalIcon}
-            aria-label={`Actions for ${task.title.slice(0, 60)}`}
-            variant="invisible"
-            size="small"
-            tooltipDirection="w"
-          />
-        </ActionMenu.Anchor>
+      <ActionMenu anchorRef={anchorRef} open={isOpen} onOpenChange={onOpenChange}>
         <ActionMenu.Overlay align="end">
           <ActionList>
             <ActionList.Item onSelect={() => void navigate(`/tasks/${task.id}`)}>Open</ActionList.Item>

@@ -1,0 +1,82 @@
+import type { TaskCard } from '../api.ts';
+import { taskStatusNames } from '../display/names.ts';
+
+type Status = TaskCard['status'];
+
+/** The columns of the board, from left to right. */
+export const columns = Object.keys(taskStatusNames) as Status[];
+
+/** The states that tasks can be filtered by, besides their status. */
+export const stateFilters = [
+  { id: 'failed', name: 'Failed' },
+  { id: 'running', name: 'Running' },
+  { id: 'queued', name: 'Queued' },
+  { id: 'waiting', name: 'Waiting for a person' },
+];
+
+/** The orders of the tasks in a column. Without one, the newest task comes first, as in the service's list. */
+export const sortings = [
+  { id: 'oldest', name: 'Oldest first' },
+  { id: 'updated', name: 'Recently changed' },
+  { id: 'resting', name: 'Longest in their column' },
+  { id: 'cost', name: 'Most expensive' },
+  { id: 'title', name: 'Title' },
+];
+
+const orders: Record<string, (a: TaskCard, b: TaskCard) => number> = {
+  // Times have a fixed format, so their texts have their order. Plain comparisons are much faster than localeCompare.
+  oldest: (a, b) => compare(a.createdAt, b.createdAt),
+  updated: (a, b) => compare(b.updatedAt, a.updatedAt),
+  resting: (a, b) => compare(a.statusSince, b.statusSince),
+  cost: (a, b) => (b.costUsd ?? -1) - (a.costUsd ?? -1),
+  title: (a, b) => titles.compare(a.title, b.title),
+};
+const titles = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/**
+ * Returns the tasks that match the filters, by column and in the order that `params` ask for. A search for `text` matches
+ * titles, the ends of ids, and the tasks that the service has `found`.
+ */
+export function arrangeTasks(
+  tasks: TaskCard[],
+  params: URLSearchParams,
+  text: string,
+  found: ReadonlySet<string> = new Set(),
+): Map<Status, TaskCard[]> {
+  const [search, agent, sprint] = [text.trim().toLowerCase(), params.get('agent'), params.get('sprint')];
+  const state = params.get('state');
+  const byColumn = new Map<Status, TaskCard[]>(columns.map((status) => [status, []]));
+  for (const task of tasks) {
+    const isMatch =
+      matches(task.owner, agent) &&
+      matches(task.sprintId, sprint) &&
+      isInState(task, state) &&
+      (search === '' || isFound(task, search) || found.has(task.id));
+    if (isMatch) byColumn.get(task.status)?.push(task);
+  }
+  const order = orders[params.get('sort') ?? ''];
+  if (order !== undefined) for (const column of byColumn.values()) column.sort(order);
+  return byColumn;
+}
+
+/**
+ * Returns whether a value matches a filter. Without a filter every value does; the filter `none` matches unset values.
+ */
+function matches(value: string | null, filter: string | null): boolean {
+  return filter === null || (filter === 'none' ? value === null : value === filter);
+}
+
+const isFound = ({ title, id }: TaskCard, search: string) =>
+  title.toLowerCase().includes(search) || id.endsWith(search);
+
+function isInState({ failure, run }: TaskCard, state: string | null): boolean {
+  if (state === null) return true;
+  if (state === 'failed') return failure !== null;
+  if (state === 'waiting') return run?.status === 'waiting' && run.waitReason !== 'model';
+  return run?.status === state;
+}

@@ -1,0 +1,73 @@
+import type { QueryClient } from '@tanstack/react-query';
+import * as api from '../../api.ts';
+import { eachAtMost } from '../../live/each.ts';
+import { errorMessage } from '../../live/errors.ts';
+import { putTask } from '../../live/put-task.ts';
+import { actionsFor } from '../../tasks/actions/task-actions.ts';
+import type { Result } from './outcome.ts';
+
+/** What can be done with several tasks at once. */
+export type BulkAction =
+  | { kind: 'start' }
+  | { kind: 'assign'; agentId: string }
+  | { kind: 'move'; status: 'backlog' | 'ready' | 'done' }
+  | { kind: 'sprint'; sprintId: string };
+
+/** How the outcome is named: `3 tasks started`. */
+export const doneNames: Record<BulkAction['kind'], string> = {
+  start: 'started',
+  assign: 'assigned',
+  move: 'moved',
+  sprint: 'added to the sprint',
+};
+
+/** Requests that are sent at the same time. The service handles eight of a person at once, and others are needed too. */
+const atOnce = 4;
+
+/** Performs an action on several tasks, and returns what happened to each, in their order. */
+export async function performBulk(
+  client: QueryClient,
+  action: BulkAction,
+  tasks: readonly api.TaskCard[],
+): Promise<Result[]> {
+  if (action.kind === 'sprint' && (await addAll(client, action.sprintId, tasks)))
+    return tasks.map(({ id, title }) => ({ id, title }));
+  const results = new Map<string, Result>();
+  await eachAtMost(atOnce, tasks, async (task) => {
+    const { id, title } = task;
+    try {
+      putTask(client, await performOne(action, task));
+      results.set(id, { id, title });
+    } catch (error) {
+      results.set(id, { id, title, reason: errorMessage(error) });
+    }
+  });
+  return tasks.map(({ id, title }) => results.get(id) ?? { id, title });
+}
+
+/**
+ * Adds all tasks to a sprint with one request. Returns false when the service refuses, which it does for all of them if one
+ * does not fit. They are then added one by one, to find out which.
+ */
+async function addAll(client: QueryClient, sprintId: string, tasks: readonly api.TaskCard[]): Promise<boolean> {
+  try {
+    for (const task of await api.addSprintTasks(sprintId, { taskIds: tasks.map(({ id }) => id) }))
+      putTask(client, task);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function performOne(action: BulkAction, task: api.TaskCard): Promise<api.Task> {
+  switch (action.kind) {
+    case 'start':
+      return actionsFor(task).includes('retry') ? api.retryTask(task.id, {}) : api.startTask(task.id);
+    case 'assign':
+      return api.updateTask(task.id, { owner: action.agentId });
+    case 'move':
+      return api.updateTask(task.id, { status: action.status });
+    case 'sprint':
+      return api.addSprintTask(action.sprintId, { taskId: task.id });
+  }
+}

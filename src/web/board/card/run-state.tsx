@@ -1,0 +1,41 @@
+import { ClockIcon, DotFillIcon, PauseIcon } from '@primer/octicons-react';
+import { Label } from '@primer/react';
+import type { CardRun } from '../../api.ts';
+import { useNow } from '../../display/clock.ts';
+import { clockText, elapsedOf } from '../../display/elapsed.ts';
+import { inboxNames } from '../../display/names.ts';
+
+/** Shows whether the run of a task works, waits for its turn, or waits for somebody, and for how long it has. */
+export function RunState({ run }: { run: CardRun | null }) {
+  switch (run?.status) {
+    case 'running':
+      return (
+        <Label variant="attention" title="An agent is working on it">
+          <DotFillIcon size={12} /> Running <Elapsed run={run} />
+        </Label>
+      );
+    case 'queued':
+      return (
+        <Label variant="secondary" title="The run starts when an agent is free">
+          <ClockIcon size={12} /> Queued <Elapsed run={run} />
+        </Label>
+      );
+    case 'waiting':
+      return (
+        <Label variant="sponsors" title="Its clock stands still while it waits">
+          <PauseIcon size={12} /> {waitName(run.waitReason)} <Elapsed run={run} />
+        </Label>
+      );
+    default:
+      return null;
+  }
+}
+
+function waitName(reason: CardRun['waitReason']): string {
+  return reason === null || reason === 'model' ? 'Waiting for the model' : inboxNames[reason];
+}
+
+function Elapsed({ run }: { run: CardRun }) {
+  const now = useNow(1000);
+  return <span className="clock">{clockText(elapsedOf(run, now))}</span>;
+}

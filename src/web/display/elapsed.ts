@@ -1,0 +1,31 @@
+import type { CardRun } from '../api.ts';
+
+const [minute, hour, day] = [60, 3600, 86_400];
+
+/** Formats a length of time as a clock shows it: `0:07`, `12:40`, `1:02:03`. */
+export function clockText(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const twoDigits = (n: number) => String(n).padStart(2, '0');
+  const short = `${Math.floor((seconds % hour) / minute)}:${twoDigits(seconds % minute)}`;
+  return seconds < hour ? short : `${Math.floor(seconds / hour)}:${short.padStart(5, '0')}`;
+}
+
+/** Formats an age in its largest unit: `now`, `5 min`, `3 h`, `12 d`, `2 y`. */
+export function ageText(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < minute) return 'now';
+  if (seconds < hour) return `${Math.floor(seconds / minute)} min`;
+  if (seconds < day) return `${Math.floor(seconds / hour)} h`;
+  const days = Math.floor(seconds / day);
+  return days < 365 ? `${days} d` : `${Math.floor(days / 365)} y`;
+}
+
+/**
+ * Returns how long a live run has worked, in ms; for one that has not started, how long it has waited for that. The clock
+ * of a run stands still while it waits.
+ */
+export function elapsedOf(run: CardRun, now: number): number {
+  if (run.startedAt === null) return now - Date.parse(run.createdAt);
+  const end = Date.parse(run.finishedAt ?? run.waitingSince ?? '') || now;
+  return end - Date.parse(run.startedAt) - run.waitedSeconds * 1000;
+}

@@ -1,0 +1,82 @@
+type Fetch = typeof globalThis.fetch;
+
+/** The service accepts 20 addresses. Longer URLs might not pass a proxy. */
+const [maxReads, maxChars] = [20, 4000];
+
+/** Reads that may take long or are large. Others must not wait for them. */
+const alone = /\/(diff|events|installed-repositories|issues|merge-readiness)$|\/board\?limit=|\/batch/;
+
+const base = '/api/v1';
+
+interface Read {
+  address: string;
+  resolve(reply: Response | Promise<Response>): void;
+}
+
+/**
+ * Returns a `fetch` that combines the reads of the REST interface which a page makes at the same moment into one request, such
+ * as those of all its parts after a change. Everything else passes through.
+ */
+export function batching(send: Fetch): Fetch {
+  let waiting: Read[] = [];
+  const flush = () => {
+    const reads = waiting;
+    waiting = [];
+    for (const group of groupsOf(reads)) void sendGroup(send, group);
+  };
+  return (input, init) => {
+    const address = addressOf(input, init);
+    if (address === undefined) return send(input, init);
+    return new Promise((resolve) => {
+      // A task of its own, because React Query starts the reads of one change in several microtasks.
+      if (waiting.length === 0) setTimeout(flush);
+      waiting.push({ address, resolve });
+    });
+  };
+}
+
+/** Returns the address of a read that may be combined with others, relative to the interface. */
+function addressOf(input: Parameters<Fetch>[0], init: RequestInit | undefined): string | undefined {
+  const isRead = typeof input === 'string' && (init?.method ?? 'GET') === 'GET' && init?.signal == null;
+  if (!isRead || !input.startsWith(`${base}/`) || alone.test(input)) return undefined;
+  return input.slice(base.length);
+}
+
+/** Divides reads into groups that the service accepts, in their order. */
+function groupsOf(reads: Read[]): Read[][] {
+  const groups: Read[][] = [];
+  let [group, chars]: [Read[], number] = [[], 0];
+  for (const read of reads) {
+    const added = encodeURIComponent(read.address).length + '&get='.length;
+    if (group.length === maxReads || chars + added > maxChars) [group, chars] = [[], 0];
+    if (group.length === 0) groups.push(group);
+    group.push(read);
+    chars += added;
+  }
+  return groups;
+}
+
+async function sendGroup(send: Fetch, group: Read[]): Promise<void> {
+  const [first] = group;
+  if (first !== undefined && group.length === 1) return first.resolve(send(base + first.address));
+  const query = group.map(({ address }) => `get=${encodeURIComponent(address)}`).join('&');
+  try {
+    const reply = await send(`${base}/batch?${query}`);
+    const text = await reply.text();
+    // A refusal of the whole request is that of each read.
+    if (!reply.ok) for (const { resolve } of group) resolve(responseOf(reply.status, text));
+    else {
+      const replies = JSON.parse(text) as { status: number; body: unknown }[];
+      for (const [at, { resolve }] of group.entries()) {
+        const { status, body } = replies[at] as (typeof replies)[number];
+        resolve(responseOf(status, JSON.stringify(body)));
+      }
+    }
+  } catch (error) {
+    for (const { resolve } of group) resolve(Promise.reject(error));
+  }
+}
+
+function responseOf(status: number, text: string): Response {
+  return new Response(text, { status, headers: { 'Content-Type': 'application/json' } });
+}

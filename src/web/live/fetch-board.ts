@@ -1,0 +1,56 @@
+import * as api from '../api.ts';
+
+/** Tasks of one reply of the service, and the most replies that are fetched: a board shows at most 20,000 tasks. */
+const [pageSize, maxPages] = [2000, 10];
+
+/** Fetches a whole board. A task that moves to the next page while the pages load is included once. */
+export async function fetchBoard(projectId: string): Promise<api.Board> {
+  const first = await api.getBoard(projectId, { limit: pageSize });
+  const found = new Map(first.tasks.map((card) => [card.id, card]));
+  let last = first;
+  for (let page = 1; page < maxPages && last.tasks.length === pageSize; page++) {
+    last = await api.getBoard(projectId, { limit: pageSize, offset: page * pageSize });
+    for (const card of last.tasks) found.set(card.id, card);
+  }
+  return { ...last, tasks: [...found.values()] };
+}
+
+/**
+ * Returns a board with the changes of a reply that was asked for tasks and runs with these ids. Tasks that were asked for but
+ * are missing in the reply are deleted. A card that the page has in a newer version stays, and so does every object that has
+ * not changed, because a card is only rendered again when its object differs.
+ */
+export function mergeBoard(board: api.Board, asked: readonly string[], reply: api.Board): api.Board {
+  const changed = new Map(reply.tasks.map((card) => [card.id, card]));
+  const gone = new Set(asked.filter((id) => !changed.has(id)));
+  const kept = board.tasks
+    .filter(({ id }) => !gone.has(id))
+    .map((card) => {
+      const next = changed.get(card.id);
+      changed.delete(card.id);
+      return next === undefined ? card : newerOf(card, next);
+    });
+  const added = [...changed.values()];
+  return {
+    total: reply.total,
+    tasks: added.length === 0 ? kept : [...added, ...kept].sort(compareTasks),
+    agents: same(board.agents, reply.agents),
+    sprints: same(board.sprints, reply.sprints),
+  };
+}
+
+function newerOf(card: api.TaskCard, next: api.TaskCard): api.TaskCard {
+  return Date.parse(card.updatedAt) > Date.parse(next.updatedAt) ? card : same(card, next);
+}
+
+/** Returns the first value if both are equal. */
+const same = <T>(before: T, after: T): T => (JSON.stringify(before) === JSON.stringify(after) ? before : after);
+
+/**
+ * Compares two tasks by the order in which the service lists them: newest first, and those that were created together as
+ * they were given. The times have a fixed format, so their texts have their order.
+ */
+export function compareTasks(a: api.TaskCard, b: api.TaskCard): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1;
+  return a.id < b.id ? -1 : Number(a.id > b.id);
+}

@@ -1,0 +1,165 @@
+import type { Page } from 'playwright-core';
+import { chromiumPath, settled } from '../../src/demo/browser.ts';
+import { complaints, inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { inspect, type Seen } from './inspect.ts';
+
+let world: World;
+let page: Page;
+let base: string;
+let agentId: string;
+let sprintId: string;
+const tasks: Record<string, string> = {};
+
+const api = <T>(method: string, path: string, body?: object) => world.service.api<T>(world.token, method, path, body);
+const column = (status: string) => page.locator(`[data-status=${status}]`);
+const cardOf = (title: string) => page.locator('.card').filter({ hasText: title });
+
+/** Adds a run that is not carried out: its lease is held until tomorrow, or its turn has not come. */
+const addRun = (taskId: string, status: 'running' | 'queued', cost: number) =>
+  world.sql(
+    `insert into runs (id, task_id, project_id, agent_id, kind, status, cost_usd, created_at, started_at, lease_until, not_before)
+     values ('run_' || $1, $1, $2, $3, 'start', $4::text, $5, now() - interval '65 minutes',
+       case when $4 = 'running' then now() - interval '65 minutes' end, now() + interval '1 day', now() + interval '1 day')`,
+    [taskId, world.project.id, agentId, status, cost],
+  );
+
+beforeAll(async () => {
+  if (chromiumPath === undefined) return;
+  world = await openWorld([], { settings: { SANDBOX: 'off' } });
+  base = `/projects/${world.project.id}`;
+  const [agent] = await api<{ id: string }[]>('GET', `/agents?projectId=${world.project.id}`);
+  agentId = agent?.id ?? '';
+  const day = new Date().toISOString().slice(0, 10);
+  sprintId = (await api<{ id: string }>('POST', `${base}/sprints`, { name: 'Spring', startDate: day, endDate: day }))
+    .id;
+  for (const title of ['Works now', 'Waits its turn', 'Plain one', 'Plain two'])
+    tasks[title] = (await api<{ id: string }>('POST', `${base}/tasks`, { title, owner: agentId })).id;
+  await api('POST', `/sprints/${sprintId}/tasks`, { taskId: tasks['Works now'] });
+  for (const title of ['Works now', 'Waits its turn'])
+    await world.sql(`update tasks set status = 'in_progress' where id = $1`, [tasks[title]]);
+  await addRun(tasks['Works now'] ?? '', 'running', 0.75);
+  await addRun(tasks['Waits its turn'] ?? '', 'queued', 0);
+  page = await openOwner(world);
+});
+watchBrowser(() => world?.close());
+
+/** Opens the board with a query and waits for its cards. */
+async function open(query = ''): Promise<void> {
+  await page.goto(`${world.service.url}${base}${query}`);
+  await page.locator('.card').first().waitFor();
+}
+
+inBrowser('cards tell running from queued, columns share the width, and empty ones fold', async () => {
+  await open();
+  const running = cardOf('Works now');
+  expect(await running.textContent()).toMatch(/Running 1:0\d:\d\d/);
+  expect(await running.textContent()).toContain('$0.75');
+  expect(await running.textContent()).toContain('Spring');
+  expect(await running.textContent()).toContain((tasks['Works now'] ?? '').slice(-6));
+  expect(await cardOf('Waits its turn').textContent()).toMatch(/Queued 1:0\d:\d\d/);
+  expect(await column('done').getAttribute('class')).toContain('folded');
+  await column('done').getByRole('button', { name: 'Unfold Done, 0' }).click();
+  await column('done').getByRole('button', { name: 'Fold Done' }).waitFor();
+  const cut = 'document.querySelector(".board").scrollWidth - document.querySelector(".board").clientWidth';
+  expect(await page.evaluate(cut)).toBe(0);
+  await page.reload();
+  await column('done').getByRole('button', { name: 'Fold Done' }).click();
+  await column('done').getByRole('button', { name: 'Unfold Done, 0' }).waitFor();
+});
+
+inBrowser('several tasks are moved at once, and each refusal is told', async () => {
+  await open();
+  for (const title of ['Plain one', 'Plain two', 'Works now'])
+    await page.getByRole('checkbox', { name: `Select ${title}` }).check();
+  const bar = page.getByRole('region', { name: 'Selected tasks' });
+  await bar.getByText('3 tasks selected').waitFor();
+  const seen: Seen = { violations: [], tooWide: [], alive: [] };
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await settled(page);
+    await inspect(page, `selection, ${colorScheme}`, seen, true);
+  }
+  await bar.getByLabel('Move to').selectOption({ label: 'Ready' });
+  await bar.getByText('2 moved, 1 refused:').waitFor();
+  await bar.getByText('1 task selected').waitFor();
+  await bar.getByRole('link', { name: 'Works now' }).waitFor();
+  await column('ready').getByRole('link', { name: 'Plain one' }).waitFor();
+  await inspect(page, 'refusals', seen, true);
+  expect(seen).toEqual({ violations: [], tooWide: [], alive: [] });
+  await bar.getByRole('button', { name: 'Clear selection' }).click();
+  for (const title of ['Plain one', 'Plain two']) await page.getByRole('checkbox', { name: `Select ${title}` }).check();
+  await bar.getByLabel('Add to sprint').selectOption({ label: 'Spring' });
+  await page.getByText('2 tasks added to the sprint').waitFor();
+  expect(await world.get(`/tasks/${tasks['Plain two']}`)).toMatchObject({ status: 'ready', sprintId });
+  // The refusal is also in Chromium's log.
+  complaints.length = 0;
+});
+
+inBrowser('a view is saved with its filters and sorting, applied and deleted', async () => {
+  await open('?state=running&sort=cost');
+  await cardOf('Works now').waitFor();
+  expect(await page.locator('.card').count()).toBe(1);
+  const views = page.getByRole('button', { name: 'Views' });
+  await views.click();
+  await page.getByRole('menuitem', { name: 'Save current view…' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('Under way');
+  await page.getByRole('dialog').getByRole('button', { name: 'Save view' }).click();
+  await page.getByText('View “Under way” saved').waitFor();
+  await open();
+  await views.click();
+  await page.getByRole('menuitemradio', { name: 'Under way' }).click();
+  await page.waitForURL(/state=running&sort=cost/);
+  expect(await world.get(`${base}/views`)).toEqual([{ name: 'Under way', query: 'state=running&sort=cost' }]);
+  await views.click();
+  await page.getByRole('menuitem', { name: 'Delete “Under way”' }).click();
+  await page.getByText('View “Under way” deleted').waitFor();
+  expect(await world.get(`${base}/views`)).toEqual([]);
+});
+
+inBrowser('filters and scroll positions survive going to a task and back', async () => {
+  await world.sql(
+    `insert into tasks (id, project_id, title, description, status)
+       select 'task_back' || n, $1, 'Task ' || n || ' of many', '', 'backlog' from generate_series(100, 199) n`,
+    [world.project.id],
+  );
+  await open('?search=of%20many');
+  await column('backlog').getByRole('heading', { name: /100/ }).waitFor();
+  await page.evaluate('document.querySelector("[data-status=backlog] .column-cards").scrollTop = 4000');
+  const shown = column('backlog').locator('li[data-index="45"] [data-card]');
+  await shown.click();
+  await page.waitForURL(/\/tasks\//);
+  await page.goBack();
+  await column('backlog').locator('li[data-index="45"]').waitFor();
+  expect(new URL(page.url()).searchParams.get('search')).toBe('of many');
+  const top = 'document.querySelector("[data-status=backlog] .column-cards").scrollTop';
+  expect(Number(await page.evaluate(top))).toBeGreaterThan(2000);
+});
+
+inBrowser('a change costs one request on the board and one on the page of the task', async () => {
+  const taskId = tasks['Plain one'] ?? '';
+  let about: string[] = [];
+  page.on('request', (request) => {
+    const url = decodeURIComponent(request.url());
+    const isStream = request.resourceType() === 'eventsource';
+    if (!isStream && url.includes('/api/v1/') && (url.includes(taskId) || url.includes('/board'))) about.push(url);
+  });
+  const change = async (title: string) => {
+    await world.sql('update tasks set title = $2, updated_at = now() where id = $1', [taskId, title]);
+    await page.getByText(title).first().waitFor();
+  };
+  for (const [path, ready] of [
+    [base, '.card'],
+    [`/tasks/${taskId}`, '[aria-label="Subtasks and dependencies"]'],
+  ] as const) {
+    await page.goto(`${world.service.url}${path}`);
+    await page.locator(ready).first().waitFor();
+    // The first change makes sure that the page follows the project and has loaded everything.
+    await change(`Known on ${path}`);
+    for (const nth of [1, 2, 3]) {
+      about = [];
+      await change(`Change ${nth} on ${path}`);
+      expect([path, about]).toEqual([path, [expect.any(String)]]);
+    }
+  }
+});

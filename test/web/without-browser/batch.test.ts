@@ -1,0 +1,69 @@
+import { batching } from '../../../src/web/live/batch.ts';
+
+// How the reads of a page are combined into requests.
+
+let sent: string[];
+let answer: (url: string) => Response | Promise<Response>;
+const send = async (input: string | URL | Request) => {
+  sent.push(decodeURIComponent(String(input)));
+  return answer(String(input));
+};
+beforeEach(() => {
+  sent = [];
+  answer = (url) => {
+    const addresses = new URL(url, 'http://host').searchParams.getAll('get');
+    return Response.json(addresses.map((body, i) => ({ status: i === 1 ? 404 : 200, body })));
+  };
+});
+
+const read = async (fetch: typeof globalThis.fetch, path: string, init?: RequestInit) => {
+  const reply = await fetch(`/api/v1${path}`, init);
+  return [reply.status, await reply.json()];
+};
+
+test('reads of one moment are one request, and each gets its own reply', async () => {
+  const fetch = batching(send);
+  const replies = await Promise.all(['/me', '/tasks/t', '/tasks/t/runs?limit=100'].map((path) => read(fetch, path)));
+  expect(sent).toEqual(['/api/v1/batch?get=/me&get=/tasks/t&get=/tasks/t/runs?limit=100']);
+  expect(replies).toEqual([
+    [200, '/me'],
+    [404, '/tasks/t'],
+    [200, '/tasks/t/runs?limit=100'],
+  ]);
+});
+
+test('a single read, writes, and large or slow reads are requests of their own', async () => {
+  const fetch = batching(send);
+  await read(fetch, '/me');
+  const paths = ['/tasks/t/diff', '/projects/p/board?limit=2000'];
+  await Promise.all([
+    ...paths.map((path) => read(fetch, path)),
+    read(fetch, '/tasks/t/start', { method: 'POST' }),
+    read(fetch, '/me', { signal: new AbortController().signal }),
+    fetch('/logout'),
+  ]);
+  expect(sent.sort()).toEqual(
+    ['/api/v1/me', '/api/v1/me', '/api/v1/tasks/t/start', ...paths.map((p) => `/api/v1${p}`), '/logout'].sort(),
+  );
+});
+
+test('many or long addresses are several requests', async () => {
+  const fetch = batching(send);
+  await Promise.all(Array.from({ length: 41 }, (_, i) => read(fetch, `/tasks/${i}`)));
+  expect(sent.map((url) => url.split('get=').length - 1)).toEqual([20, 20, 0]);
+  sent = [];
+  await Promise.all(Array.from({ length: 3 }, (_, i) => read(fetch, `/tasks/${i}${'x'.repeat(1500)}`)));
+  expect(sent).toHaveLength(2);
+});
+
+test('a refusal or an unreachable service is the answer to every read', async () => {
+  const fetch = batching(send);
+  answer = () => Response.json({ message: 'Too many' }, { status: 429 });
+  expect(await Promise.all(['/a', '/b'].map((path) => read(fetch, path)))).toEqual([
+    [429, { message: 'Too many' }],
+    [429, { message: 'Too many' }],
+  ]);
+  answer = () => Promise.reject(new TypeError('away'));
+  const settled = await Promise.allSettled(['/a', '/b'].map((path) => read(fetch, path)));
+  expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+});

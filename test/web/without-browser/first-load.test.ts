@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+// What the browser loads before it can show a page, from the build's own list of files.
+
+const built = join(import.meta.dirname, '../../../dist/web');
+
+interface Chunk {
+  name?: string;
+  file: string;
+  css?: string[];
+  imports?: string[];
+}
+
+const manifest = JSON.parse(readFileSync(join(built, '.vite/manifest.json'), 'utf8')) as Record<string, Chunk>;
+
+/** Returns the files of chunks and of everything that they import, without what is loaded later. */
+function filesOf(keys: string[], seen = new Set<string>()): string[] {
+  return keys.flatMap((key) => {
+    if (seen.has(key)) return [];
+    seen.add(key);
+    const { file, css = [], imports = [] } = manifest[key] as Chunk;
+    return [file, ...css, ...filesOf(imports, seen)];
+  });
+}
+
+/** Returns the files that the browser loads before it shows a page. */
+function filesOfPage(name: string): string[] {
+  const key = Object.keys(manifest).find((each) => manifest[each]?.name === name);
+  if (key === undefined) throw new Error(`the build has no chunk ${name}`);
+  return [...new Set(filesOf(['index.html', key]))];
+}
+
+/** Returns the total size of files as browsers get them that do not know Brotli. */
+const sizeOf = (files: string[]) =>
+  files.reduce((sum, file) => sum + readFileSync(join(built, `${file}.gz`)).length, 0);
+
+// The task page needs Markdown from the start. The rest of 400 kB for the board is for the document and the data.
+test.each([
+  ['board-page', 250_000, 300_000],
+  ['task-page', 320_000, 370_000],
+])('the first load of %s has less than %d bytes of script and %d in all', (name, script, all) => {
+  const files = filesOfPage(name);
+  expect(sizeOf(files.filter((file) => file.endsWith('.js')))).toBeLessThan(script);
+  expect(sizeOf(files)).toBeLessThan(all);
+});
+
+test('charts, diffs and Markdown are not part of the first load of the board', () => {
+  const files = filesOfPage('board-page').join(' ');
+  expect(files).not.toMatch(/chart|diff|changes|markdown|refractor/i);
+});
