@@ -1,47 +1,16 @@
-import ReactMarkdown, { type Components } from 'react-markdown';
-import remarkGfm from 'remark-gfm';
+import { Suspense } from 'react';
+import { lazyPart } from '../live/load-part.ts';
 
-const components: Components = {
-  // Links come from people and models, so `rel` tells search engines that the dashboard does not endorse them.
-  a: ({ href, children }) =>
-    href === undefined || href === '' ? (
-      <span>{children}</span>
-    ) : (
-      <a href={href} rel="noopener nofollow" target="_blank">
-        {children}
-      </a>
-    ),
-  // Loading an image would tell its server who is reading, so images are shown as links.
-  img: ({ src, alt }) =>
-    typeof src === 'string' && src !== '' ? (
-      <a href={src} rel="noopener nofollow" target="_blank">
-        {alt || src}
-      </a>
-    ) : (
-      <span>{alt}</span>
-    ),
-  h1: 'h3',
-  h2: 'h4',
-  h3: 'h5',
-  h4: 'h6',
-};
+// The libraries for Markdown are a fifth of the script of a page that needs them.
+const FormattedText = lazyPart(async () => ({ default: (await import('./formatted-text.tsx')).FormattedText }));
 
-/** Returns the URL if it is http or https, otherwise an empty string. */
-function safeAddress(url: string): string {
-  try {
-    return ['http:', 'https:'].includes(new URL(url).protocol) ? url : '';
-  } catch {
-    return '';
-  }
-}
-
-/** Renders text from people and models. HTML in it is shown as text. */
+/** Renders text from people and models: as it was written until the part that formats Markdown is loaded. */
 export function Markdown({ text }: { text: string }) {
   return (
     <div className="markdown" dir="auto">
-      <ReactMarkdown remarkPlugins={[remarkGfm]} components={components} urlTransform={safeAddress} skipHtml={false}>
-        {text}
-      </ReactMarkdown>
+      <Suspense fallback={<div className="wrap">{text}</div>}>
+        <FormattedText text={text} />
+      </Suspense>
     </div>
   );
 }

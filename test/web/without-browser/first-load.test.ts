@@ -35,17 +35,16 @@ function filesOfPage(name: string): string[] {
 const sizeOf = (files: string[]) =>
   files.reduce((sum, file) => sum + readFileSync(join(built, `${file}.gz`)).length, 0);
 
-// The task page needs Markdown from the start. The rest of 400 kB for the board is for the document and the data.
+// The rest of 400 kB is for the document and the data.
 test.each([
   ['board-page', 250_000, 300_000],
-  ['task-page', 320_000, 370_000],
+  ['task-page', 300_000, 360_000],
 ])('the first load of %s has less than %d bytes of script and %d in all', (name, script, all) => {
   const files = filesOfPage(name);
   expect(sizeOf(files.filter((file) => file.endsWith('.js')))).toBeLessThan(script);
   expect(sizeOf(files)).toBeLessThan(all);
 });
 
-test('charts, diffs and Markdown are not part of the first load of the board', () => {
-  const files = filesOfPage('board-page').join(' ');
-  expect(files).not.toMatch(/chart|diff|changes|markdown|refractor/i);
+test.each(['board-page', 'task-page'])('charts, diffs and Markdown are not part of the first load of %s', (name) => {
+  expect(filesOfPage(name).join(' ')).not.toMatch(/chart|file-diff|changes-tab|formatted-text|refractor/i);
 });
