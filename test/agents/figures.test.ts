@@ -1,5 +1,12 @@
 import { migrations } from '../../migrations/list.ts';
-import { findFigures, findHealthFacts, listSkills, listWeeks, resetFailures } from '../../src/agents/figures-store.ts';
+import {
+  findFigures,
+  findHealthFacts,
+  hasVersion,
+  listSkills,
+  listWeeks,
+  resetFailures,
+} from '../../src/agents/figures-store.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { createTestDatabase } from '../support/database.ts';
 
@@ -224,4 +231,10 @@ test('skills are the languages of the merged tasks on which the agent worked', a
     { language: 'Rust', tasks: 2 },
     { language: 'TypeScript', tasks: 1 },
   ]);
+});
+
+test('an agent has the versions of its line, and no others', async () => {
+  const agent = await addAgent();
+  expect(await hasVersion(db.manager, agent, 1)).toBe(true);
+  expect(await hasVersion(db.manager, agent, 2)).toBe(false);
 });

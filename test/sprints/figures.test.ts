@@ -150,6 +150,8 @@ const rows = (n: number, done: number): Happened[] =>
     Array.from({ length: done }, (_, i) => ({ task: i, minute: 100 + i, status: 'done' as never })),
   );
 const day = 1440;
+/** The same, ten days earlier. */
+const shifted = (earlier: Happened[]) => earlier.map((row) => ({ ...row, minute: row.minute - 10 * day }));
 
 describe('the estimate', () => {
   let project: string;
@@ -168,6 +170,27 @@ describe('the estimate', () => {
     // The sprint was started a day late, so they took one day.
     const late = rows(8, 2).map((row) => ({ ...row, minute: row.minute + day }));
     expect(await estimate({ rows: late, startedAfter: day, now: 2 * day })).toEqual(at(5 * day));
+  });
+
+  test('of a sprint that has not begun counts from its first day on', async () => {
+    const earlier = [
+      ...rows(4, 0),
+      ...rows(4, 4)
+        .slice(4)
+        .map((row) => ({ ...row, minute: 2 * day })),
+    ];
+    await store(
+      { days: 5, startedAfter: -10 * day, endsAfter: -5 * day, now: -5 * day, rows: shifted(earlier) },
+      project,
+    );
+    const waiting = async (now: number) => {
+      const id = await store({ days: 10, startedAfter: 0, endsAfter: null, now, rows: shifted(rows(4, 0)) }, project);
+      await db.manager.query('update sprints set started_at = null where id = $1', [id]);
+      return (await metricsOf(db.manager, await getSprint(db.manager, id), at(now))).estimatedCompletion;
+    };
+    // Four tasks took two days, from the first day of the sprint or, when it is late, from now.
+    expect(await waiting(-4 * day)).toEqual(at(2 * day));
+    expect(await waiting(3 * day)).toEqual(at(5 * day));
   });
 
   test('is the last completion when all tasks are done, and the last day when there are none', async () => {
