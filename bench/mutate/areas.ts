@@ -27,7 +27,10 @@ export const areas: Area[] = [
   {
     name: 'domain',
     sources: ['src/domain/{protected,secrets}/*.ts'],
-    tests: ['test/domain/{protected-paths,token-shapes}.test.ts', 'test/runs/{objection,outgoing-scan}.test.ts'],
+    tests: [
+      'test/domain/{protected-paths,token-shapes,name-links}.test.ts',
+      'test/runs/{objection,outgoing-scan}.test.ts',
+    ],
   },
   { name: 'domain', sources: ['src/domain/forecast/*.ts'], tests: ['test/domain/forecast/*.test.ts'] },
   { name: 'domain', sources: ['src/domain/learning/*.ts'], tests: ['test/domain/learning/*.test.ts'] },

@@ -1,4 +1,4 @@
-import { roughly } from '../../../src/domain/forecast/estimate-text.ts';
+import { inMinutes, roughly } from '../../../src/domain/forecast/estimate-text.ts';
 
 test.each([
   [0, '1 min'],
@@ -13,3 +13,8 @@ test.each([
   [47.8 * 60, '2 days'],
   [30 * 24 * 60, '30 days'],
 ])('%p minutes are roughly %s', (minutes, text) => expect(roughly(minutes)).toBe(text));
+
+test('the API returns minutes with one decimal', () => {
+  const estimate = { likelyMs: 90_000, safeMs: 100_000, workMs: 5000, basedOn: [], isSimilar: true };
+  expect(inMinutes(estimate)).toMatchObject({ likelyMinutes: 1.5, safeMinutes: 1.7, workMinutes: 0.1 });
+});
