@@ -184,7 +184,7 @@ inBrowser(
     await page.getByText("The run pauses after its agent's current turn").waitFor();
     await page.getByRole('button', { name: 'Cancel run' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel run' }).click();
-    await page.getByText('Run ended').waitFor();
+    await page.getByText('Run ended', { exact: true }).waitFor();
     expect(await page.getByRole('button', { name: 'Cancel run' }).count()).toBe(0);
   },
 );
