@@ -1,6 +1,5 @@
 import { type ConnectionOptions, PgBoss } from 'pg-boss';
 import type { EntityManager } from 'typeorm';
-import { PooledClient } from '../db/client.ts';
 import type { JobName, JobPolicies, JobPolicy, Jobs, Workers } from './names.ts';
 
 export interface SendOptions {
@@ -46,8 +45,6 @@ export async function openQueue(
   const boss = new PgBoss({
     connectionString: url,
     application_name: 'deckhand-queue',
-    // Not in its types; it passes its options on to the pool.
-    ...{ Client: PooledClient },
     max: 6,
     supervise: isWorker,
     // The jobs of a killed worker become available again after the 10 s of their heartbeat plus this interval. With the
