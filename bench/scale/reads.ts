@@ -1,12 +1,16 @@
 import { routes } from '../../src/routes.ts';
 import { filledIds } from './fill.ts';
 
-/** A stream does not end, the backlog without a limit is as long as the database is large, and a batch needs addresses. */
-const unbounded = [
+/**
+ * A stream does not end, the backlog without a limit is as long as the database is large, a batch needs addresses, and
+ * the agents here have no second version to compare.
+ */
+const leftOut = [
   '/projects/:projectId/events',
   '/projects/:projectId/wizard/:sessionId/editing',
   '/projects/:projectId/backlog',
   '/batch',
+  '/agents/:id/comparison',
 ];
 
 /** Further forms of reads whose cost depends on the query. */
@@ -52,6 +56,6 @@ export function readPaths(): string[] {
         if (id === undefined) throw new Error(`fill.ts makes nothing for :${name} of ${path}; add it there`);
         return id;
       });
-      return [...(unbounded.includes(path) ? [] : ['']), ...(queries[path] ?? [])].map((query) => filled + query);
+      return [...(leftOut.includes(path) ? [] : ['']), ...(queries[path] ?? [])].map((query) => filled + query);
     });
 }
