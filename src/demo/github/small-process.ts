@@ -18,8 +18,13 @@ interface Reply {
   problem: string | undefined;
 }
 
-const waiting = new Map<number, (reply: Reply) => void>();
-let helper: ChildProcess | undefined;
+interface Helper {
+  child: ChildProcess;
+  /** The commands that it runs. Each helper has its own, because an old one may end while a new one works. */
+  waiting: Map<number, (reply: Reply) => void>;
+}
+
+let helper: Helper | undefined;
 let idle: NodeJS.Timeout | undefined;
 let last = 0;
 
@@ -50,40 +55,42 @@ export async function runInSmallProcess(
 async function ask(command: object): Promise<Reply> {
   clearTimeout(idle);
   helper ??= startHelper();
+  const { child, waiting } = helper;
   const reply = await new Promise<Reply>((resolve) => {
     const id = ++last;
     waiting.set(id, resolve);
-    helper?.ref();
-    helper?.channel?.ref();
-    helper?.send({ id, ...command });
+    child.ref();
+    child.channel?.ref();
+    child.send({ id, ...command });
   });
-  if (waiting.size === 0) rest();
+  if (helper?.child === child && waiting.size === 0) rest(child);
   return reply;
 }
 
-function startHelper(): ChildProcess {
+function startHelper(): Helper {
   const child = fork(starter, [], { execArgv: [], env: {}, serialization: 'advanced' });
+  const waiting: Helper['waiting'] = new Map();
   child.on('message', (reply: Reply) => {
     const resolve = waiting.get(reply.id);
     waiting.delete(reply.id);
     resolve?.(reply);
   });
   child.once('exit', () => {
-    if (helper === child) helper = undefined;
+    if (helper?.child === child) helper = undefined;
     for (const [id, resolve] of waiting) resolve({ id, problem: 'the helper process ended' });
     waiting.clear();
   });
-  return child;
+  return { child, waiting };
 }
 
 /** Lets this process end although the helper runs, and ends the helper if it stays unused. */
-function rest(): void {
-  helper?.unref();
-  helper?.channel?.unref();
+function rest(child: ChildProcess): void {
+  child.unref();
+  child.channel?.unref();
   // Two commands that end together both get here. A second timer would end the helper during a later command.
   clearTimeout(idle);
   idle = setTimeout(() => {
-    helper?.disconnect();
     helper = undefined;
+    if (child.connected) child.disconnect();
   }, idleMs).unref();
 }
