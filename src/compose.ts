@@ -11,6 +11,7 @@ import type { App, GitHub, Octokit } from './app.ts';
 import { openAudit } from './audit/audit.ts';
 import { type Config, ConfigError, type GitHubAppConfig, toolEnvironment } from './config.ts';
 import { clearLeftovers, makeWorkFolder, openDataFolders } from './data-folders.ts';
+import { PooledClient } from './db/client.ts';
 import { openDatabase } from './db/database.ts';
 import { startEmbedded } from './db/embedded/embedded.ts';
 import { readKeys } from './db/keys.ts';
@@ -95,7 +96,12 @@ async function build(
   const keys = await readKeys(config, config.DATA_DIR);
   const metrics = createMetrics();
   const onError = (error: unknown, what: string) => log.error({ err: error }, `${what} failed`);
-  const queue = await openQueue(url, jobs, options.isWorker, onError, db.ambient);
+  const queue = await openQueue(url, jobs, {
+    isWorker: options.isWorker,
+    Client: PooledClient,
+    onError,
+    ambient: db.ambient,
+  });
   atEnd(() => queue.stop(25_000));
   const sandbox = await openSandbox({ setting: config.SANDBOX, toolsDir: folders.tools, limits: runLimits(config) });
   if (config.SANDBOX === 'bwrap' && !sandbox.state.works) throw new ConfigError([`SANDBOX: ${sandbox.state.says}`]);

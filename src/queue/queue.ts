@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { type ConnectionOptions, PgBoss } from 'pg-boss';
 import type { EntityManager } from 'typeorm';
 import type { JobName, JobPolicies, JobPolicy, Jobs, Workers } from './names.ts';
@@ -32,18 +33,26 @@ const idleMs = 60_000;
 
 type ErrorSink = (error: unknown, what: string) => void;
 
-/**
- * Connects the queue and creates its tables if they are missing. Only processes with workers claim and supervise jobs.
- */
+export interface QueueOptions {
+  /** Only processes with workers claim and supervise jobs. */
+  isWorker: boolean;
+  /** The class of the pool's clients. It handles `error` events: nobody else does while pg-boss uses a client. */
+  Client: typeof pg.Client;
+  onError: ErrorSink;
+  ambient?: () => EntityManager | undefined;
+}
+
+/** Connects the queue and creates its tables if they are missing. */
 export async function openQueue(
   url: string,
   policies: JobPolicies,
-  isWorker: boolean,
-  onError: ErrorSink,
-  ambient: () => EntityManager | undefined = () => undefined,
+  { isWorker, Client, onError, ambient = () => undefined }: QueueOptions,
 ): Promise<Queue> {
+  const pool = { Client };
   const boss = new PgBoss({
     connectionString: url,
+    // Missing in pg-boss's types. It passes its options to the pool.
+    ...pool,
     application_name: 'deckhand-queue',
     max: 6,
     supervise: isWorker,

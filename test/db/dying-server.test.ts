@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { PooledClient } from '../../src/db/client.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { openNamedLocks } from '../../src/db/named-locks.ts';
 import { openQueue } from '../../src/queue/queue.ts';
@@ -33,7 +34,7 @@ afterAll(() => server.close());
 test.each([
   ['a lock', () => openNamedLocks(url, 30).withLock('any', async () => {})],
   ['the tables', () => openDatabase(url, [])],
-  ['the queue', () => openQueue(url, {} as never, false, () => {})],
+  ['the queue', () => openQueue(url, {} as never, { isWorker: false, Client: PooledClient, onError: () => {} })],
 ])('a server that dies while it greets the client of %s fails the call, not the process', async (_, call) => {
   await expect(call()).rejects.toThrow();
 });

@@ -1,3 +1,5 @@
+import type { ClientConfig } from 'pg';
+import { PooledClient } from '../../src/db/client.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { until } from '../../src/demo/real-service.ts';
 import { jobs } from '../../src/jobs.ts';
@@ -7,11 +9,29 @@ import { createTestDatabase } from '../support/database.ts';
 
 const database = await createTestDatabase();
 const db = await openDatabase(database.url, [], { poolSize: 4 });
-const queue = await openQueue(database.url, jobs, true, () => {}, db.ambient);
+
+const clients: PooledClient[] = [];
+class NotedClient extends PooledClient {
+  constructor(config?: ClientConfig) {
+    super(config);
+    clients.push(this);
+  }
+}
+const queue = await openQueue(database.url, jobs, {
+  isWorker: true,
+  Client: NotedClient,
+  onError: () => {},
+  ambient: db.ambient,
+});
 afterAll(async () => {
   await queue.stop(1000);
   await db.close();
   await database.drop();
+});
+
+test('the pool consists of the clients that it was given, which survive an error while they are in use', () => {
+  expect(clients.length).toBeGreaterThan(0);
+  for (const client of clients) expect(() => client.emit('error', new Error('the server died'))).not.toThrow();
 });
 
 test('with unlessWaiting no job is added if one is waiting', async () => {

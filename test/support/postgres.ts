@@ -2,6 +2,7 @@ import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrations } from '../../migrations/list.ts';
+import { PooledClient } from '../../src/db/client.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { startEmbedded } from '../../src/db/embedded/embedded.ts';
 import { jobs } from '../../src/jobs.ts';
@@ -24,7 +25,11 @@ export async function startTestPostgres(): Promise<{ url: string; stop(): Promis
     await admin.close();
     const template = postgres.url.replace(/\/postgres$/, '/template_deckhand');
     await (await openDatabase(template, migrations, { poolSize: 2 })).close();
-    const queue = await openQueue(template, jobs, false, (error) => console.error(error));
+    const queue = await openQueue(template, jobs, {
+      isWorker: false,
+      Client: PooledClient,
+      onError: (error) => console.error(error),
+    });
     await queue.stop(1000);
   } catch (error) {
     await stop();
