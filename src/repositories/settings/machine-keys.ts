@@ -3,14 +3,18 @@ import { z } from 'zod';
 import { egressPort } from '../../domain/settings/egress-port.ts';
 import { isTakenVariable, secretName } from '../../domain/settings/environment-secret.ts';
 import { problemWithPattern } from './patterns.ts';
-import { kindOf, listed, path, text } from './values.ts';
+import { kindOf, listed, notText, path, text } from './values.ts';
 
 const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 /** Names only. The last label begins with a letter, which no form of an IPv4 address does. */
 const hostPattern = new RegExp(`^(?:\\*\\.${label}\\.)?(?:${label}\\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$`);
 
+/** These could be names of hosts, but in `.deckhand.yml` they are meant as an empty list. */
+const noHosts = new Set(['none', 'no', 'off', 'false']);
+
 const host = text(253)
   .transform((given) => given.toLowerCase())
+  .refine((given) => !noHosts.has(given), { error: 'must be the name of a host; write [] for no hosts', abort: true })
   .refine((given) => hostPattern.test(given), {
     error:
       'must be the name of a host such as registry.example.org, *.example.org for its subdomains, or defaults; no address, port or path',
@@ -45,7 +49,7 @@ export const secrets = listed(
 ).default([]);
 
 const value = z
-  .string({ error: ({ input }) => `must be text, not ${kindOf(input)}; put it in quotation marks` })
+  .string({ error: ({ input }) => (input === null ? 'must be text; write "" for an empty value' : notText(input)) })
   .max(4000, 'must have at most 4000 characters')
   .refine((given) => !given.includes('\0'), { error: 'must not contain NUL' });
 

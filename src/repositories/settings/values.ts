@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 export const text = (most: number) =>
   z
-    .string({ error: ({ input }) => `must be text, not ${kindOf(input)}; put it in quotation marks` })
+    .string({ error: ({ input }) => (input === null ? 'must not be empty' : notText(input)) })
     .trim()
     .min(1, 'must not be empty')
     .max(most, `must have at most ${most} characters`);
@@ -16,6 +16,11 @@ export const listed = <T extends z.ZodType>(item: T, most: number) =>
 
 /** A path relative to the root of the repository. Removes a leading `/` or `./` and a trailing `/`. */
 export const path = text(500).transform((given) => given.replace(/^\.?\//, '').replace(/\/$/, ''));
+
+/** Says what is wrong with a value that is not text. */
+export function notText(value: unknown): string {
+  return value === undefined ? 'is required' : `must be text, not ${kindOf(value)}; put it in quotation marks`;
+}
 
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
