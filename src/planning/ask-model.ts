@@ -6,8 +6,9 @@ import type { App } from '../app.ts';
 import { oneLine } from '../domain/text/sanitize.ts';
 import { storable } from '../domain/text/storable.ts';
 import { AppError } from '../errors.ts';
+import { plainly, problemsIn } from '../http/problems.ts';
 import { specsOf } from '../llm/calls/declaration.ts';
-import { readArguments } from '../llm/calls/fit-arguments.ts';
+import { readArguments, readObject } from '../llm/calls/fit-arguments.ts';
 import { type Message, type Model, messageOf, type Reply, type ToolCall } from '../llm/model.ts';
 import { callReadTool, parseJson, readTools } from '../repositories/read-tools.ts';
 import type { ToolAnswer } from '../sandbox/sandbox.ts';
@@ -15,6 +16,8 @@ import { type FunctionName, functions, nouns } from './functions.ts';
 
 /** How many times the model may call the function. An invalid call is sent back with the reason. */
 const maxTries = 3;
+/** Characters that people see of the reason why the last call was refused. */
+const maxReason = 200;
 /** How many of the model's replies may read, calls in each of them, and characters of everything that is read. */
 const [maxReads, maxCalls, maxReadChars] = [10, 10, 200_000];
 /** Time limit for all replies and reads of one step, because a person is waiting. */
@@ -84,12 +87,12 @@ async function converse<N extends FunctionName>(app: App, model: Model, name: N,
       return { given: value, found: talk.found };
     }
     if (given === undefined) await talk.goOnReading(reply);
-    else talk.reject(reply, given.problem);
+    else talk.reject(reply, given);
   }
   app.log.info({ function: name, problem: talk.problem.slice(0, 500) }, 'the model gave no valid answer');
   throw new AppError(
     502,
-    `The model did not return a valid ${nouns[name]} after ${maxTries} attempts. Try again or choose another model.`,
+    `The model did not return a valid ${nouns[name]} after ${maxTries} attempts. The last one was refused: ${oneLine(talk.reason, maxReason)}. Try again or choose another model.`,
   );
 }
 
@@ -104,8 +107,9 @@ class Talk {
   /** What the model said when it had read enough. */
   found = '';
   tries = 0;
-  /** What was wrong with the last call. */
+  /** What was wrong with the last call, for the model and for people. */
   problem = '';
+  reason = '';
 
   constructor(name: FunctionName, step: PlanStep) {
     this.#name = name;
@@ -135,10 +139,13 @@ class Talk {
     const call = reply.toolCalls.find((c) => c.name === this.#name);
     if (call !== undefined) {
       const given = readArguments<z.ZodType>(declared.arguments, call.arguments, reply);
-      const problem = given.ok ? this.#step.check?.(given.value as object) : undefined;
-      return problem === undefined ? given : { ok: false as const, problem };
+      if (!given.ok) return { ...given, reason: reasonFor(declared.arguments, call, reply) };
+      const problem = this.#step.check?.(given.value as object);
+      return problem === undefined ? given : { ok: false as const, problem, reason: problem };
     }
-    return this.#isReading ? undefined : { ok: false as const, problem: `call the function ${this.#name}` };
+    if (this.#isReading) return undefined;
+    const problem = `call the function ${this.#name}`;
+    return { ok: false as const, problem, reason: reply.isCut ? cutOff : `it contains no ${nouns[this.#name]}` };
   }
 
   /** Answers what the model wants to read. When it reads nothing more, the next request forces the function. */
@@ -172,14 +179,28 @@ class Talk {
   }
 
   /** Sends an invalid call back with the reason. */
-  reject(reply: Reply, problem: string): void {
+  reject(reply: Reply, { problem, reason }: { problem: string; reason: string }): void {
     this.tries += 1;
     this.#isReading = false;
     this.problem = problem;
+    this.reason = reason;
     this.#messages.push(messageOf(reply));
     for (const { id } of reply.toolCalls)
       this.#messages.push({ role: 'tool', toolCallId: id, content: `Error: ${problem}` });
     if (reply.toolCalls.length === 0) this.#messages.push({ role: 'user', content: `Error: ${problem}` });
     this.#step.onRestart?.();
   }
+}
+
+const cutOff = 'the limit on the length of answers cut it off';
+
+/** Says for people why arguments do not fit. The model gets more: the names of all arguments, and its own words. */
+function reasonFor(schema: z.ZodType, call: ToolCall, { isCut }: Reply): string {
+  const read = readObject(call.arguments, { isCut });
+  if (!read.ok) return isCut ? cutOff : 'it is not valid JSON';
+  const { error } = schema.safeParse(read.value, { error: plainly, reportInput: true });
+  // What follows a colon quotes the model. People have not seen those names, and they might contain a secret.
+  return problemsIn(error?.issues ?? [], 'body')
+    .map(({ message }) => message.split(': ')[0])
+    .join('; ');
 }

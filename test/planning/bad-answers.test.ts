@@ -14,30 +14,65 @@ const tasks = (count: number, more: object = {}) => ({
   tasks: Array.from({ length: count }, (_, i) => task(`t${i}`, more)),
 });
 const phases = (count: number) => ({ phases: Array(count).fill({ name: 'Core', goal: 'Greet', reason: 'First' }) });
+const nouns = { prd: 'requirements document', plan: 'plan', tasks: 'list of tasks' };
+const tooLong = tasks(100, { description: 'x'.repeat(4000) });
 const before = { prd: [], plan: ['prd'], tasks: ['prd', 'plan'] };
 
-test.each<[string, 'prd' | 'plan' | 'tasks', object, string]>([
-  ['300 tasks', 'tasks', tasks(300), '<=100 items'],
-  ['tasks that are too long together', 'tasks', tasks(100, { description: 'x'.repeat(4000) }), 'shorten their'],
+test.each<[string, 'prd' | 'plan' | 'tasks', object, string, string]>([
+  ['300 tasks', 'tasks', tasks(300), '<=100 items', 'tasks must have at most 100 entries'],
+  [
+    'tasks that are too long together',
+    'tasks',
+    tooLong,
+    'shorten their',
+    `tasks must have at most 300000 characters together, and these have ${JSON.stringify(tooLong.tasks).length}; shorten their descriptions`,
+  ],
   [
     'a task that depends on a task of another project',
     'tasks',
     { tasks: [task('a', { dependsOn: ['task_x'] })] },
     'no task',
+    'tasks must depend only on each other',
   ],
-  ['a task that depends on itself', 'tasks', { tasks: [task('a', { dependsOn: ['a'] })] }, 'in a cycle: a'],
-  ['one ref for two tasks', 'tasks', { tasks: [task('a'), task('a')] }, 'a ref of their own'],
-  ['a ref that is too long', 'tasks', { tasks: [task('r'.repeat(256))] }, '<=255 characters'],
+  [
+    'a task that depends on itself',
+    'tasks',
+    { tasks: [task('a', { dependsOn: ['a'] })] },
+    'in a cycle: a',
+    'tasks must not depend on each other in a cycle',
+  ],
+  [
+    'one ref for two tasks',
+    'tasks',
+    { tasks: [task('a'), task('a')] },
+    'a ref of their own',
+    'tasks must each have a ref of their own',
+  ],
+  [
+    'a ref that is too long',
+    'tasks',
+    { tasks: [task('r'.repeat(256), { title: 'Greet' })] },
+    '<=255 characters',
+    'tasks.0.ref must have at most 255 characters',
+  ],
   [
     'a requirements document that is too long',
     'prd',
     { title: 'T', markdown: 'x'.repeat(50_001) },
     '<=50000 characters',
+    'markdown must have at most 50000 characters',
   ],
-  ['a title that is too long', 'prd', { title: 'T'.repeat(501), markdown: 'x' }, '<=500 characters'],
-  ['300 phases', 'plan', phases(300), '<=20 items'],
-  ['one phase instead of a list', 'plan', { phases: { name: 'Core' } }, 'expected array'],
-])('%s: the model is told what is wrong, and after three attempts nothing has changed', async (_what, part, bad, reason) => {
+  [
+    'a title that is too long',
+    'prd',
+    { title: 'T'.repeat(501), markdown: 'x' },
+    '<=500 characters',
+    'title must have at most 500 characters',
+  ],
+  ['300 phases', 'plan', phases(300), '<=20 items', 'phases must have at most 20 entries'],
+  ['one phase instead of a list', 'plan', { phases: { name: 'Core' } }, 'expected array', 'phases must be a list'],
+  ['no phases at all', 'plan', {}, 'expected array', 'phases is required'],
+])('%s: the model gets the problem, and people get the reason after three attempts', async (_what, part, bad, problem, reason) => {
   const id = await planned(before[part]);
   const unchanged = await session(id);
   const asked = given.model.requests.length;
@@ -45,15 +80,32 @@ test.each<[string, 'prd' | 'plan' | 'tasks', object, string]>([
   const { status, body } = await wizard(`generate-${part}`);
   expect([status, body.message]).toEqual([
     502,
-    expect.stringMatching(/^The model did not return a valid .* after 3 attempts/),
+    `The model did not return a valid ${nouns[part]} after 3 attempts. The last one was refused: ${reason}. Try again or choose another model.`,
   ]);
   expect(given.model.requests.length).toBe(asked + 3);
-  expect(String(given.model.requests.at(-1)?.messages.at(-1)?.content)).toContain(reason);
+  expect(String(given.model.requests.at(-1)?.messages.at(-1)?.content)).toContain(problem);
   expect(await session(id)).toEqual(unchanged);
   // A model that heeds the reason is done with its second answer.
   let attempts = 0;
   given.says = (request) => (++attempts === 1 ? saying(`write_${part}`, bad)() : planner(request));
   expect((await wizard(`generate-${part}`)).status).toBe(200);
+});
+
+test('the reason for people does not quote the model, and is short', async () => {
+  const id = await planned(['prd', 'plan']);
+  const refused = async (said: Said) => {
+    given.says = () => said;
+    return (await wizard('generate-tasks', { sessionId: id })).body.message;
+  };
+  const start = 'The model did not return a valid list of tasks after 3 attempts. The last one was refused: ';
+  const end = '. Try again or choose another model.';
+  expect(await refused('hunter2: I would rather not.')).toBe(`${start}it contains no list of tasks${end}`);
+  const secret = { tasks: [task('hunter2', { dependsOn: ['hunter2'] }), task('b', { dependsOn: ['hunter3'] })] };
+  expect(await refused([{ name: 'write_tasks', arguments: secret }])).not.toContain('hunter');
+  const everything = { tasks: Array(100).fill({ ref: 1, title: 2, description: 3, dependsOn: 4 }) };
+  const long = await refused([{ name: 'write_tasks', arguments: everything }]);
+  expect(long).toMatch(/refused: tasks\.0\.ref must be a string; tasks\.0\.title must be a string; .*…\. Try again/);
+  expect(long.length).toBeLessThanOrEqual(start.length + 200 + end.length);
 });
 
 test('a plan in another language is kept as it is, can be sent back and becomes a sprint', async () => {
@@ -117,7 +169,7 @@ test('feedback of 10,000 characters reaches the model as a whole, and longer fee
 
 const changed = 'Somebody else changed this planning session. Reload to see their changes.';
 
-test('what a person edits while a part is generated stays, and who asked for it is told', async () => {
+test('what a person edits while a part is generated stays, and the request for that part is refused', async () => {
   const id = await planned(['prd', 'plan']);
   const { updatedAt } = await session(id);
   const prd = { title: 'By hand', markdown: 'Greet everybody.' };
@@ -130,7 +182,7 @@ test('what a person edits while a part is generated stays, and who asked for it 
   expect(await session(id)).toMatchObject({ status: 'plan_ready', prd, plan: plans.write_plan });
 });
 
-test('of two people who answer a question at once, the first wins and the second is told', async () => {
+test('of two people who answer a question at once, the first wins and the second is refused', async () => {
   const { sessionId, currentStep } = await given.begin();
   given.meanwhile = async () => expect((await given.answer(sessionId, currentStep, 'first')).status).toBe(200);
   const second = await given.answer(sessionId, currentStep, 'second');
