@@ -1,6 +1,8 @@
 import type { Octokit } from '../../src/app.ts';
 import { type ModelRequest, type Said, type ScriptedModel, startModel } from '../../src/demo/model/model.ts';
 import { ask } from '../../src/github/commands/ask.ts';
+import type { GivenCommand } from '../../src/github/commands/given-command.ts';
+import { carryOut } from '../../src/github/commands/verbs.ts';
 import { getRepository } from '../../src/repositories/store.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 
@@ -39,6 +41,18 @@ afterAll(async () => {
   await model.close();
 });
 
+/** Returns a command that was given on an issue of a repository. */
+const commandOn = async (repositoryId: string, issue: number, verb: string, argument: string) =>
+  ({
+    command: { verb, argument, line: 1 },
+    source: { issue: { number: issue, title: 'An issue', body: '', isPull: false } },
+    commentId: issue,
+    at: { name: { owner: 'o', repo: 'open' } },
+    repository: await getRepository(service.app.db.manager, repositoryId),
+    userId: (await service.call('GET', '/me', { token })).body.id,
+    via: 'comment',
+  }) as unknown as GivenCommand;
+
 /** Asks on an issue of a repository. Returns what the model read and what the comment says. */
 async function asked(repositoryId: string, issue: number): Promise<{ prompt: string; reply: string }> {
   let reply = '';
@@ -54,14 +68,8 @@ async function asked(repositoryId: string, issue: number): Promise<{ prompt: str
       return { data: {} };
     },
   } as unknown as Octokit;
-  await ask(service.app, {
-    command: { verb: 'ask', argument: 'What is this about?', line: 1 },
-    source: { issue: { number: issue, title: 'An issue', body: '', isPull: false } },
-    commentId: issue,
-    at: { octokit, name: { owner: 'o', repo: 'open' } },
-    repository: await getRepository(service.app.db.manager, repositoryId),
-    userId: (await service.call('GET', '/me', { token })).body.id,
-  } as unknown as Parameters<typeof ask>[1]);
+  const given = await commandOn(repositoryId, issue, 'ask', 'What is this about?');
+  await ask(service.app, { ...given, at: { ...given.at, octokit } });
   return { prompt: JSON.stringify(model.requests.at(-1)?.messages), reply };
 }
 
@@ -120,10 +128,22 @@ test('members in a private repository and in the dashboard read all names', asyn
   expect(body.response).toContain('[Parent secret-3](');
 });
 
-test('so does everybody, if the project shares what is private', async () => {
+const refusal = async (repositoryId: string, issue: number) =>
+  carryOut(service.app, await commandOn(repositoryId, issue, 'sprint', 'Nope')).catch((error: Error) => error.message);
+const allSprints = /^No planned or active sprint is named Nope\. There are: .*secret-5 sprint/;
+
+test('an unknown sprint is refused with the names of all sprints, but not in a public repository', async () => {
+  await makeFamily(open, 5);
+  await makeFamily(hidden, 6);
+  expect(await refusal(hidden, 6)).toMatch(allSprints);
+  expect(await refusal(open, 5)).toBe('No planned or active sprint is named Nope. The dashboard lists the sprints.');
+});
+
+test('everybody reads all names if the project shares what is private', async () => {
   await service.call('PATCH', `/projects/${project}`, { token, body: { sharePrivateContext: true } });
   await makeFamily(open, 4);
   const { prompt, reply } = await asked(open, 4);
   expect([count(prompt, 'secret-4'), count(prompt, 'known-4')]).toEqual([6, 3]);
   expect(reply).toContain('[Parent secret-4](');
+  expect(await refusal(open, 4)).toMatch(allSprints);
 });

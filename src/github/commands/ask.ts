@@ -3,13 +3,12 @@ import { findBuiltInAgent } from '../../agents/store.ts';
 import type { App } from '../../app.ts';
 import { defaultAgentKey } from '../../domain/agent.ts';
 import { Refused } from '../../domain/machine.ts';
-import { mayReveal } from '../../domain/private-content.ts';
 import { closedBlocks, fenced, harmless, plain } from '../../domain/text/sanitize.ts';
-import { findProject, findUser } from '../../projects/store.ts';
+import { findUser } from '../../projects/store.ts';
 import { findRepository } from '../../repositories/store.ts';
 import { chatAboutTask } from '../../runs/chat/chat.ts';
 import { getTask } from '../../tasks/store.ts';
-import { type GivenCommand, taskOfCommand } from './given-command.ts';
+import { type GivenCommand, mustHidePrivate, taskOfCommand } from './given-command.ts';
 import { sayOnce } from './replies.ts';
 
 const maxAnswer = 20_000;
@@ -29,8 +28,7 @@ export async function ask(app: App, given: GivenCommand): Promise<void> {
     message,
     request: `comment ${place} ${commentId ?? 'body'}/${given.command.line}`,
   };
-  const project = await findProject(app.db.manager, given.repository.projectId);
-  const hidesPrivate = !mayReveal({ isPrivate: true }, given.repository, project);
+  const hidesPrivate = await mustHidePrivate(app, given);
   const text = await (taskId === undefined
     ? withoutTask(app, given, asking, hidesPrivate)
     : aboutTask(app, given, taskId, asking, hidesPrivate));

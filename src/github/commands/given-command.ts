@@ -4,8 +4,10 @@ import type { Act } from '../../audit/audit.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import type { AuditAction } from '../../domain/audit/action.ts';
 import { Refused } from '../../domain/machine.ts';
+import { mayReveal } from '../../domain/private-content.ts';
 import type { Command } from '../../domain/text/commands.ts';
 import type { RepoName } from '../../git/remote-url.ts';
+import { findProject } from '../../projects/store.ts';
 import { findTaskOfIssue, findTaskOfPull } from '../store.ts';
 import type { CommandSource } from './handle-commands.ts';
 
@@ -36,6 +38,15 @@ export interface GivenCommand {
 export function requiredArgument({ command }: GivenCommand, what: string): string {
   if (command.argument === '') throw new Refused(`Write ${what} after \`${command.verb}\`.`);
   return command.argument;
+}
+
+/**
+ * Returns whether the reply to a command must not name sprints, nor the tasks and pull requests of private repositories,
+ * because everybody can read it.
+ */
+export async function mustHidePrivate(app: App, { repository }: GivenCommand): Promise<boolean> {
+  const project = await findProject(app.db.manager, repository.projectId);
+  return !mayReveal({ isPrivate: true }, repository, project);
 }
 
 /** Finds the id of the task that an issue or pull request belongs to. */

@@ -17,7 +17,14 @@ import { ask } from './ask.ts';
 import { setBudget } from './budget-verb.ts';
 import { agentIfUnowned, agentNamed, defaultAgent, readStart } from './choose-agent.ts';
 import { createAndStart, createForIssue } from './create-for-issue.ts';
-import { auditedAct, type GivenCommand, requiredArgument, requiredTask, taskOfCommand } from './given-command.ts';
+import {
+  auditedAct,
+  type GivenCommand,
+  mustHidePrivate,
+  requiredArgument,
+  requiredTask,
+  taskOfCommand,
+} from './given-command.ts';
 import { answer, approve, revise, runVerbs } from './run-verbs.ts';
 import { updateText } from './update-text.ts';
 
@@ -213,9 +220,10 @@ async function moveToNamedSprint(app: App, given: GivenCommand): Promise<void> {
   if (sprint === undefined || found.length > 1) {
     const count = sprint === undefined ? 'No' : 'More than one';
     const names = open.slice(0, 20).map((s) => oneLine(s.name, 60));
-    throw new Refused(
-      `${count} planned or active sprint is named ${oneLine(name, 60)}. There are: ${names.join(', ') || 'none'}.`,
-    );
+    const known = (await mustHidePrivate(app, given))
+      ? 'The dashboard lists the sprints.'
+      : `There are: ${names.join(', ') || 'none'}.`;
+    throw new Refused(`${count} planned or active sprint is named ${oneLine(name, 60)}. ${known}`);
   }
   app.audit.note(changesBetween({ sprintId }, { sprintId: sprint.id }, ['sprintId']));
   await addTasks(app, sprint.id, [taskId], () => 'sprint');
