@@ -191,11 +191,16 @@ test('the tasks that depend on it are listed, first those that the active sprint
   ]);
 });
 
-test('the checks of the latest run are listed with their last results', async () => {
+test('the checks of the latest run that had any are listed with their last results', async () => {
   const id = await newTask();
   await sql(
     `insert into runs (id, task_id, project_id, kind, status, finished_at)
      values ('run_checked', $1, $2, 'start', 'succeeded', now())`,
+    [id, projectId],
+  );
+  await sql(
+    `insert into runs (id, task_id, project_id, kind, status, finished_at, created_at)
+     values ('run_cancelled', $1, $2, 'retry', 'cancelled', now(), now() + interval '1 minute')`,
     [id, projectId],
   );
   for (const [text, passed] of [

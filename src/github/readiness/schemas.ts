@@ -29,7 +29,7 @@ export const MergeReadiness = z
     pullRequests: z.array(Pull).meta({ description: 'the open pull requests, in the order in which they are merged' }),
     runChecks: z
       .array(z.object({ name: z.string(), passed: z.boolean() }))
-      .meta({ description: 'the checks of the latest run, before it pushed' }),
+      .meta({ description: 'the last results of the checks in the latest run that had any' }),
     dependents: z
       .array(
         z.object({

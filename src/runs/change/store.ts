@@ -23,21 +23,3 @@ export async function findDiffSize(em: EntityManager, taskId: string): Promise<D
   );
   return rows[0];
 }
-
-/** Checks are repeated after each correction, so a run may note the same command many times. */
-const maxNotes = 500;
-
-/** Returns the notes about checks of the latest run that has any, oldest first. */
-export async function listCheckNotes(em: EntityManager, taskId: string): Promise<{ text: string; passed: boolean }[]> {
-  return em.query(
-    `select c.text, c.passed from (
-       select e.id, e.text, coalesce((e.data ->> 'passed')::boolean, false) as passed from run_events e
-       where e.type = 'check' and e.run_id = (
-         select r.id from runs r where r.task_id = $1
-           and exists (select 1 from run_events x where x.run_id = r.id and x.type = 'check')
-         order by r.created_at desc, r.id desc limit 1)
-       order by e.id desc limit $2) c
-     order by c.id`,
-    [taskId, maxNotes],
-  );
-}

@@ -62,18 +62,21 @@ export async function listEvents(
   return rows;
 }
 
-/** At most this many results of checks are returned. */
-const maxChecks = 20;
+/** At most this many results of checks are returned, of all repositories of a run. */
+const maxChecks = 100;
 
-/** Returns the results of the checks of a task's latest run, oldest first. A check that ran again counts once. */
+/** Returns the last result of each check in the latest run of a task that ran any, in the order in which they ended. */
 export async function listRunChecks(em: EntityManager, taskId: string) {
   const rows: { name: string; passed: boolean }[] = await em.query(
-    `with latest as (select id from runs where task_id = $1 order by created_at desc, id desc limit 1),
+    `with latest as (
+         select r.id from runs r where r.task_id = $1
+           and exists (select 1 from run_events e where e.run_id = r.id and e.type = 'check')
+         order by r.created_at desc, r.id desc limit 1),
        results as (select distinct on (1) regexp_replace(e.text, ': (passed|failed)$', '') as name,
            (e.data->>'passed')::boolean as passed, e.id
          from run_events e join latest l on l.id = e.run_id
          where e.type = 'check' and e.data ? 'passed' order by 1, e.id desc)
-     select left(name, 200) as name, passed from results order by id limit $2`,
+     select name, passed from results order by id limit $2`,
     [taskId, maxChecks],
   );
   return rows;
