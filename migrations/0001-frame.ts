@@ -276,7 +276,7 @@ create table mirrored (
   repository_id text not null references repositories on delete cascade,
   number integer not null,
   comment_id bigint,
-  -- What the comment showed last, without its progress, and when; and the newest refusal that it tells.
+  -- What the comment showed last, without its progress, and when; and the newest refusal in it.
   shown text,
   shown_at timestamptz,
   notice text not null default '',

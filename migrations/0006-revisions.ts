@@ -10,7 +10,7 @@ export class Revisions1764115200000 implements MigrationInterface {
         id text primary key,
         task_id text not null references tasks on delete cascade,
         source text not null check (source in ('person', 'review', 'checks', 'conflict')),
-        -- The same cause is taken once, however often it is told.
+        -- Each cause counts once, even if it is reported several times.
         cause text unique,
         text text not null,
         asked_by text references users on delete set null,

@@ -12,8 +12,8 @@ export class Live1764374400000 implements MigrationInterface {
         kind text not null check (kind in ('task', 'run', 'sprint')),
         object_id text not null,
         status text not null,
-        -- Numbers are given when a change is made and seen when it commits; by its transaction one can tell what may
-        -- still be to come.
+        -- Ids are assigned when a change is made, but become visible when it commits. The number of its transaction
+        -- shows whether changes with lower ids may still appear.
         xid xid8 not null default pg_current_xact_id(),
         at timestamptz not null default clock_timestamp()
       );

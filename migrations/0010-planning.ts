@@ -18,14 +18,14 @@ export class Planning1764460800000 implements MigrationInterface {
         prd jsonb,
         plan jsonb,
         tasks jsonb,
-        -- What the model is told of the repository, read once.
+        -- Notes on the repository for the prompts. They are read once.
         repository_notes text,
         -- The sprint and tasks that it became, as they were answered.
         result jsonb,
-        -- The issue that it talks in, when it began there.
+        -- The issue in which the session began and is shown, if any.
         issue_repository_id text references repositories on delete set null,
         issue_number integer,
-        -- Every change counts one up, so that of two at once the later one is told.
+        -- Each change increments it, so that the later of two simultaneous changes is refused.
         version integer not null default 1,
         created_at timestamptz not null default now(),
         updated_at timestamptz not null default now()

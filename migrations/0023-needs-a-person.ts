@@ -34,7 +34,7 @@ export class NeedsAPerson1765584000000 implements MigrationInterface {
       alter table project_events drop constraint project_events_kind_check,
         add constraint project_events_kind_check check (kind in ('task', 'run', 'sprint', 'inbox'));
 
-      -- Each member is also told under the own id, so that one stream covers all projects of a person.
+      -- Each member also gets a notification of their own, so that one stream covers all projects of a person.
       create function note_inbox_event(project text, task text, reason text) returns void language plpgsql as $$
       begin
         insert into project_events (project_id, kind, object_id, status)

@@ -38,7 +38,7 @@ export class AgentsThatLearn1766102400000 implements MigrationInterface {
       -- Versions form one line: each has at most one successor.
       create unique index agents_previous on agents (previous_version_id) where previous_version_id is not null;
 
-      -- What a model wrote about the failures of an agent. The key is a hash of all that it was told.
+      -- What a model wrote about the failures of an agent. The key is a hash of the evidence in its prompt.
       create table agent_suggestions (
         agent_id text not null references agents on delete cascade,
         evidence_key text not null,

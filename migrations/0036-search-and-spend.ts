@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Words of descriptions are searched with an index, what runs cost is summed up by day and agent, tasks that were created
- * together are listed in their order, and changes of planning sessions are events of the project's stream.
+ * Adds an index for the words of descriptions, sums of what runs cost by day and agent, indexes that list tasks created
+ * together in their order, and events for changes of planning sessions.
  */
 export class SearchAndSpend1766707200000 implements MigrationInterface {
   name = 'SearchAndSpend1766707200000';
@@ -33,8 +33,9 @@ export class SearchAndSpend1766707200000 implements MigrationInterface {
 }
 
 /**
- * PostgreSQL's own parser is not used, because it takes a path or an address as one word, of which no part is found. Words
- * end at white space and ASCII punctuation, in every locale. Longer words are cut, because a lexeme may have at most 2 kB.
+ * PostgreSQL's own parser is not used, because it treats a path or an address as a single word, and a search for a part of
+ * it would find nothing. Words end at white space and ASCII punctuation, in every locale. Long words are cut, because a
+ * lexeme may have at most 2 kB.
  * The project is among the words, after a slash, so that the index finds the words of one project. No word has a slash.
  */
 const words = `
@@ -57,8 +58,8 @@ const order = (id: 'id' | 'id desc') => `
   create index tasks_backlog on tasks (project_id, created_at desc, ${id}) where sprint_id is null;`;
 
 const spend = `
-  -- What the runs of a project have used on each day (UTC), by agent. A run counts on the days on which it used it, which
-  -- may be several, and its cost stays when its task is deleted.
+  -- What the runs of a project have used on each day (UTC), by agent. A run that works on several days counts on each of
+  -- them with what it used then. The cost of a run stays when its task is deleted.
   create table spend_days (
     project_id text not null references projects on delete cascade,
     day date not null,
@@ -128,7 +129,7 @@ const plans = `
   create function note_plan_editor() returns trigger language plpgsql as $$
   declare changed record := coalesce(new, old);
   begin
-    -- Editors of a plan that is deleted are no event of their own.
+    -- Inserts nothing while the plan itself is being deleted, which is an event already.
     insert into project_events (project_id, kind, object_id, status)
       select project_id, 'plan', id, status from wizard_sessions where id = changed.session_id;
     perform pg_notify('changes', 'project ' || project_id) from wizard_sessions where id = changed.session_id;

@@ -28,7 +28,7 @@ export interface PullReadiness {
   error: string | null;
 }
 
-/** Everything that decides whether a task can be merged, and what is not green. */
+/** Everything that decides whether a task can be merged, and what people should know before they merge it. */
 export interface MergeFacts {
   hasLiveRun: boolean;
   pulls: PullReadiness[];
@@ -44,7 +44,7 @@ export interface MergeProblem {
 /** More names than this are not listed. */
 const maxNames = 5;
 
-/** Returns what stands against a merge, first what makes it impossible. */
+/** Returns what is not green. The problems that block a merge come first. */
 export function mergeProblems({ hasLiveRun, pulls, proof }: MergeFacts): MergeProblem[] {
   const all: MergeProblem[] = [];
   const blocking = (text: string) => all.push({ text, blocks: true });

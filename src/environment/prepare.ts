@@ -111,8 +111,8 @@ async function makeReady(room: Room, plan: SetupPlan, files: EnvironmentFiles, i
   const packed = await files
     .pack(made.names, room.signal)
     .catch((error) => failed(room, 'what set-up made could not be packed', error));
-  // This run gets it from the archive too. So it has what later runs have, without extended attributes, in which no
-  // secret is searched for, and only an archive that can be unpacked is kept.
+  // This run uses the archive too. It then has exactly what later runs get, without extended attributes, which are not
+  // searched for secrets; and an archive that cannot be unpacked is never kept.
   await files
     .stage(packed, room.signal)
     .catch((error) => failed(room, 'what set-up made could not be unpacked', error));

@@ -68,7 +68,7 @@ async function resultsIn(checkout: Checkout, work: string, tree: string): Promis
   const ignored = await checkout.ignoredIn(work, tree).catch((error) => {
     throw error instanceof UnfitWorkTree ? new RunFailed('setup', `after set-up, ${error.message}`) : error;
   });
-  // No program can be told a name that is not UTF-8, so what has such a name is not kept.
+  // Node cannot pass names that are not UTF-8 to programs, so files with such names are not kept.
   const named = ignored.filter((path) => !path.includes('\ufffd'));
   return [...named.map((path) => `work/${path}`), 'work.home'];
 }

@@ -83,7 +83,7 @@ interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | 
   isSecret?: boolean;
   /** The additional, stricter limit that the request counts against. */
   costs?: Costs;
-  /** As how many requests it counts against the limit of its user, if not as one. The query is not validated yet. */
+  /** Returns how many requests it counts as against the limit of its user. The query is not validated yet. */
   counts?: (query: Record<string, unknown>) => number;
   /**
    * At which point the handler waits for GitHub or a model. The record of the audit log and, with an `Idempotency-Key`,

@@ -165,10 +165,9 @@ function answerText({ options, answer }: Step): string | null {
 }
 
 /**
- * Stores the changes of a session and shows them in its issue. A caller that gives `also` shows them itself; a second
- * update would remove what its comment says about a failure. `waiting` is the member who gets the changed session after
- * the model has written.
- * @throws Refused if somebody else changed it; AppError 403 if the member was removed
+ * Stores the changes of a session and shows them in its issue. A caller that gives `also` shows them itself, because a
+ * second update would remove what its comment says about a failure. `waiting` is the person who gets the changed session.
+ * @throws Refused if somebody else changed it; AppError 403 if that person is no longer a member
  */
 export async function keep(
   app: App,

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { Failure } from '../domain/run.ts';
 import type { TaskStatus } from '../domain/task.ts';
 
-/** SQL: task t starts by itself if its sprint is active. `done` is a dependency that counts as done. */
+/** SQL: whether the sprint of task t starts it while the sprint is active. `done` is a dependency to regard as done. */
 const starts = (done = 'null') => `t.status in ('backlog', 'ready') and t.owner is not null
   and not exists (select 1 from runs r where r.task_id = t.id)
   and not exists (select 1 from task_dependencies d join tasks o on o.id = d.depends_on_id

@@ -124,10 +124,7 @@ export async function completeSprint(app: App, id: string, unfinished: string | 
   });
 }
 
-/**
- * Returns the forecast for the digest. It can take long, so nothing may be locked; if it fails, the digest does
- * without.
- */
+/** Returns the forecast for the digest, without one if that fails. It can take long, so call it before locking anything. */
 async function lastForecast(app: App, id: string): Promise<Forecast> {
   try {
     const em = app.db.manager;

@@ -13,9 +13,8 @@ const readNext = 5 * readFirst;
  * Returns the tasks of a project whose title contains the text, or whose description has all of its words: newest first,
  * one row more than the limit.
  *
- * PostgreSQL cannot find the newest matches with an index, and estimates badly how rare a word is that it does not know.
- * So the newest tasks are read first, which is enough for common texts. All matches of a rarer text are looked up in the
- * indexes and sorted.
+ * PostgreSQL cannot find the newest matches with an index, and misjudges how rare an unknown word is. So the newest tasks
+ * are read first, which is enough for common texts. All matches of a rarer text are looked up in the indexes and sorted.
  */
 export async function searchTasks(
   em: EntityManager,

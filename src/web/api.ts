@@ -407,9 +407,9 @@ export type CardRun = {
     createdAt: string;
     startedAt: string | null;
     finishedAt: string | null;
-    /** since when its clock has stood still; null while it runs */
+    /** since when it has been waiting; null while it is not waiting */
     waitingSince: string | null;
-    /** how long it waited before, which its clock leaves out */
+    /** how long it waited before; its clock does not count this */
     waitedSeconds: number;
 };
 export type TaskCard = {
@@ -832,7 +832,7 @@ export type PullRequestReadiness = {
 export type MergeReadiness = {
     /** the open pull requests, in the order in which they are merged */
     pullRequests: PullRequestReadiness[];
-    /** the checks of the latest run, before it pushed */
+    /** the last results of the checks in the latest run that had any */
     runChecks: {
         name: string;
         passed: boolean;
@@ -2808,7 +2808,7 @@ export function listInbox(opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * Get which steps to its first finished task a project has behind it
+ * Get which steps towards its first finished task a project has completed
  */
 export function getOnboarding(projectId: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{

@@ -3,13 +3,13 @@ import { lockUntilCommit } from '../../db/locks.ts';
 import type { Suggestion } from '../../domain/learning/suggestion.ts';
 
 /** Identifies the evidence about an agent that a model gets. `key` is the hash of that evidence. */
-export interface Told {
+export interface EvidenceKey {
   agentId: string;
   /** The agent with all its versions. */
   lineId: string;
   key: string;
 }
-type Kept = Omit<Told, 'lineId'>;
+type Kept = Omit<EvidenceKey, 'lineId'>;
 
 /** After a model gave no usable answer, it is not asked about the same evidence for this long. */
 const retryMinutes = 10;
@@ -31,7 +31,7 @@ export async function findSuggestions(em: EntityManager, { agentId, key }: Kept)
  * Returns true if the caller should ask a model. Others get false until `retryMinutes` have passed without an answer.
  * Call it in a transaction.
  */
-export async function claimSuggestions(em: EntityManager, { agentId, lineId, key }: Told): Promise<boolean> {
+export async function claimSuggestions(em: EntityManager, { agentId, lineId, key }: EvidenceKey): Promise<boolean> {
   await lockUntilCommit(em, 'suggestions', lineId);
   const rows = await em.query(
     `insert into agent_suggestions as s (agent_id, evidence_key)

@@ -10,11 +10,11 @@ import { findAgent } from '../store.ts';
 import { readEvidence } from './evidence.ts';
 import {
   claimSuggestions,
+  type EvidenceKey,
   findSuggestions,
   isBeingAsked,
   noteNoAnswer,
   storeSuggestions,
-  type Told,
 } from './suggestions-store.ts';
 import { suggestionsPrompt, wordSuggestions } from './word-suggestions.ts';
 
@@ -30,8 +30,8 @@ interface Asked {
 
 /**
  * Returns what would improve an agent, from the latest runs of all its versions, or of one, in the caller's projects.
- * They are in our own words until a job has let a model word them for this state of the evidence. `wording` says that the
- * model is being asked.
+ * They are in our own words until a model has worded them, in a job, for this state of the evidence. `wording` says that
+ * the model is being asked.
  * @throws AppError 404 for a version that the agent does not have
  */
 export async function readSuggestions(
@@ -42,9 +42,9 @@ export async function readSuggestions(
 ): Promise<{ suggestions: Linked[]; wording?: true }> {
   await assertVersion(app.db.manager, { agentId: agent.id, version });
   const asked = { agentId: agent.id, userId, version };
-  const { groups, told } = await evidenceOf(app, agent, asked);
-  const worded = told && (await findSuggestions(app.db.manager, told));
-  const isWording = told !== undefined && worded === undefined && (await queueWording(app, told, asked));
+  const { groups, request } = await evidenceOf(app, agent, asked);
+  const worded = request && (await findSuggestions(app.db.manager, request));
+  const isWording = request !== undefined && worded === undefined && (await queueWording(app, request, asked));
   const suggestions = (worded ?? plainSuggestions(groups)).map((suggestion) => withLinks(app, suggestion));
   return { suggestions, ...(isWording ? { wording: true as const } : {}) };
 }
@@ -53,9 +53,9 @@ export async function readSuggestions(
  * Queues the job that asks a model, unless it was asked about the same evidence, or too often. Returns whether the model is
  * being asked.
  */
-async function queueWording(app: App, told: Told, asked: Asked): Promise<boolean> {
+async function queueWording(app: App, request: EvidenceKey, asked: Asked): Promise<boolean> {
   return app.db.transaction(async (em) => {
-    if (!(await claimSuggestions(em, told))) return isBeingAsked(em, told);
+    if (!(await claimSuggestions(em, request))) return isBeingAsked(em, request);
     await app.queue.send(em, 'suggestions', asked);
     return true;
   });
@@ -66,25 +66,25 @@ export async function writeSuggestions(app: App, asked: Asked): Promise<void> {
   const em = app.db.manager;
   const agent = await findAgent(em, asked.agentId);
   if (agent === null) return;
-  const { groups, told } = await evidenceOf(app, agent, asked);
-  if (told === undefined || (await findSuggestions(em, told)) !== undefined) return;
-  const wordings = await wordSuggestions(app, told.model, told.prompt);
-  if (wordings === undefined) await noteNoAnswer(em, told);
-  else await storeSuggestions(em, told, wordedSuggestions(groups, wordings));
+  const { groups, request } = await evidenceOf(app, agent, asked);
+  if (request === undefined || (await findSuggestions(em, request)) !== undefined) return;
+  const wordings = await wordSuggestions(app, request.model, request.prompt);
+  if (wordings === undefined) await noteNoAnswer(em, request);
+  else await storeSuggestions(em, request, wordedSuggestions(groups, wordings));
 }
 
-/** Returns evidence in groups, and what to tell the model about it: undefined without evidence or without a model. */
+/** Returns the evidence in groups and the request to the model, which is undefined without evidence or without a model. */
 async function evidenceOf(app: App, agent: AgentRow, { userId, version }: Asked) {
   const groups = groupEvidence(await readEvidence(app, userId, { agentId: agent.id, version }));
   const model = groups.length === 0 ? undefined : await modelIfConfigured(app, agent);
-  if (model === undefined) return { groups, told: undefined };
+  if (model === undefined) return { groups, request: undefined };
   const prompt = suggestionsPrompt(agent.systemPrompt, groups);
   // The prompt shows only some runs of each group, but a suggestion names all of them.
   const runs = groups.map(({ items }) => items.map(({ runId }) => runId));
   const key = createHash('sha256')
     .update(JSON.stringify([model.name, prompt, runs]))
     .digest('base64url');
-  return { groups, told: { agentId: agent.id, lineId: agent.lineId, key, model, prompt } };
+  return { groups, request: { agentId: agent.id, lineId: agent.lineId, key, model, prompt } };
 }
 
 function withLinks({ config }: App, { quotes, ...suggestion }: Suggestion): Linked {

@@ -70,9 +70,7 @@ export const HealthResets = table<HealthResetRow>('health_resets', {
   at: madeNow(),
 });
 
-/**
- * What a model wrote about the failures of an agent, by a hash of what it was told; null when it gave no usable answer.
- */
+/** What a model wrote about the failures of an agent, by a hash of its prompt; null until it gives a usable answer. */
 export interface AgentSuggestionsRow {
   agentId: string;
   evidenceKey: string;

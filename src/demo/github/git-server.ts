@@ -9,10 +9,7 @@ export interface GitHost {
   find(name: string, token: string | undefined, service: Service): Promise<string | undefined>;
   /** Called before refs are listed, so that merges through the API are included. */
   beforeAdvertising(name: string): Promise<void>;
-  /**
-   * Calls `receive`, which moves the refs, and handles the push. The pusher sees an error, which does not undo the
-   * push.
-   */
+  /** Calls `receive`, which moves the refs, and handles the push. Errors are shown to the pusher and undo nothing. */
   push(name: string, token: string, receive: () => Promise<Buffer>): Promise<Buffer>;
 }
 

@@ -111,7 +111,7 @@ function sentenceOf(earlier: Arm, later: Arm, [success, ...others]: ComparedMeas
   const now = `version ${later.version}`;
   const [few, many] = [earlier.tasks.length, later.tasks.length];
   if (success?.earlier == null || success.later === null || chance === null)
-    return `Too few tasks to compare. Since both versions take on tasks, version ${earlier.version} has finished ${tasks(few)}, and ${now} has finished ${tasks(many)}. Each needs ${leastTasks}.`;
+    return `Too few tasks to compare. While both versions took on tasks, version ${earlier.version} finished ${tasks(few)}, and ${now} finished ${tasks(many)}. Each needs ${leastTasks}.`;
   const rates = `Version ${earlier.version} succeeded in ${percent(success.earlier.value)} of ${few} tasks and ${now} in ${percent(success.later.value)} of ${many}.`;
   const explains = success.verdict === 'chance' ? 'can explain' : 'hardly explains';
   const judged = `Chance ${explains} the difference: alone it would produce one as clear in ${percent(chance)} of comparisons.`;

@@ -78,10 +78,10 @@ function nameOfPackage(key: string): string {
   return key.replace(/^\*\*\//, '').replace(/(?<=.)@.*$/, '');
 }
 
-/** Ends of lines for Python's parsers, which see more of them than others. */
+/** Line ends as Python's parsers see them. Other parsers know fewer. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these control characters end lines in Python.
 const lineEnds = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/;
-/** The beginning of a section. Brackets inside are excluded, because a line of many would take minutes. */
+/** The beginning of a section. Its name has no brackets, because a line of many brackets would otherwise take minutes. */
 const header = /^\s*\[{1,2}([^[\]]*)\]/;
 /** A header that cannot be part of a list or of a continued value, so that it certainly ends the section before. */
 const certainHeader = /^\[{1,2}\s*(?!(true|false)\b)[a-z]/i;

@@ -80,7 +80,7 @@ export function keepsMost(old: string[], changed: string[]): boolean {
 
 /** The part of a file's name by which test runners find it, such as `.test.js` or `test_*.py`. */
 const collectedBy = /^(test[._-]|Test(?=[A-Z]))?.*?(([._-](test|spec)s?|Tests?|Spec|IT)?\.\w+)?$/;
-/** Folders of tests in which runners usually look for none. */
+/** Folders in which test runners usually find no tests. */
 const heldBack =
   /(^|\/)(fixtures|__fixtures__|__mocks__|__snapshots__|testdata|node_modules|(\.|_(?!_tests__\/))[^/]*)\//;
 

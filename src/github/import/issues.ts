@@ -11,7 +11,7 @@ import { type Place, placeOfRepository } from '../place.ts';
 import type { ImportIssues } from './schemas.ts';
 import { listTasksOfIssues } from './store.ts';
 
-/** More issues than this are not listed, nor are more pages read: pull requests count as issues on GitHub's pages. */
+/** The most issues that are listed, and the most pages that are read. GitHub's pages contain pull requests as well. */
 const maxIssues = 300;
 const maxPages = 10;
 /** Labels of an issue, and characters of each, that are shown. */
@@ -20,8 +20,9 @@ const [maxLabels, maxLabel] = [10, 50];
 const atOnce = 10;
 
 /**
- * Finds a repository on GitHub. Only where the App is installed do issues show the state of their tasks.
- * @throws AppError 503 where it is not
+ * Finds a repository on GitHub. The App must be installed on it, because otherwise its issues could not show the state of
+ * their tasks.
+ * @throws AppError 503 if it is not
  */
 async function placeOf(app: App, { id }: RepositoryRow): Promise<Place> {
   const place = await placeOfRepository(app, id);

@@ -10,7 +10,7 @@ const tag = 'repositories';
 const gitHubFailed = 'GitHub answered with an error';
 const notInstalled = 'The GitHub App is not installed on the repository';
 
-/** What people choose from on GitHub instead of typing it. */
+/** Lists of what is on GitHub, from which people choose instead of typing names. */
 export const importRoutes: Route[] = [
   route({
     operationId: 'listInstalledRepositories',

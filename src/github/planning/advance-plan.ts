@@ -46,8 +46,8 @@ function noneIfDeleted(error: unknown): undefined {
 }
 
 /**
- * Ends the wish that could not be carried out, because a plan with a wish cannot be approved. If the plan has changed
- * since it was read, the wish is tried again instead. It also stays while tasks are missing: `plan` then continues with
+ * Removes a wish that could not be carried out, because a plan with a wish cannot be approved. If the plan has changed
+ * since it was read, tries the wish again instead. Keeps the wish while tasks are missing, so that `plan` continues with
  * it. Returns the plan as it is now; undefined when it was deleted.
  */
 async function endWish(app: App, em: EntityManager, read: Session): Promise<Session | undefined> {

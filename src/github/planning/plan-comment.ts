@@ -8,7 +8,7 @@ import { tickList } from './read-ticks.ts';
 /** The first line of the planning comment. We find the comment again by this line and its author. */
 export const planMarker = '<!-- deckhand:plan -->';
 
-/** What is known of the planned tasks: the names of their agents and repositories, by id, and what is expected. */
+/** What is known of the planned tasks: the names of their agents and repositories, by id, and their estimates. */
 interface Known {
   agents: Map<string, string>;
   repositories: Map<string, string>;

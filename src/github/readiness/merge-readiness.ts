@@ -17,7 +17,7 @@ import { rememberFor } from './recent.ts';
 
 /** How long GitHub may take for one pull request. A page waits for it. */
 const limitMs = 8000;
-/** Pages ask again and again, so what GitHub said is kept for a while. */
+/** How long an answer of GitHub is used again, because open pages ask repeatedly. */
 const keptMs = 15_000;
 /** More pull requests than this are not read. */
 const maxPulls = 10;
@@ -69,7 +69,7 @@ async function readingOf(
   const repository = repositories.find(({ id }) => id === pull.repositoryId);
   if (repository === undefined || index >= maxPulls)
     return { ...unread, error: `only the first ${maxPulls} pull requests are read.` };
-  // A push changes the commit, so that nothing of the old one is shown for the new one.
+  // The key has the commit, so that after a push nothing about the earlier commit is shown.
   return recently(`${pull.repositoryId} ${pull.number} ${pull.headSha}`, () => look(app, pull, repository));
 }
 

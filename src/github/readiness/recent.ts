@@ -6,10 +6,7 @@ interface Kept<T> {
   result: Promise<T>;
 }
 
-/**
- * Returns a function that does work once for all who ask for the same key within some time. A result that failed is not
- * kept.
- */
+/** Returns a function that does the work for a key at most once in `ms`, for all callers. It does not keep failures. */
 export function rememberFor<T>(ms: number, now: () => number = Date.now) {
   const all = new Map<string, Kept<T>>();
   return (key: string, work: () => Promise<T>): Promise<T> => {

@@ -68,7 +68,7 @@ function queryOf(search: string): Record<string, unknown> {
   );
 }
 
-/** Removes the row that tells whether there is another page. */
+/** Removes the extra row that indicates a next page. */
 function firstPage(rows: unknown, query: unknown): unknown {
   const { limit } = query as { limit?: number };
   return limit === undefined ? rows : (rows as unknown[]).slice(0, limit);

@@ -19,11 +19,11 @@ const BatchQuery = z.strictObject({
 
 const BatchReply = z
   .object({ status: z.int(), body: z.unknown() })
-  .meta({ id: 'BatchReply', description: 'What a request to the address would be answered' });
+  .meta({ id: 'BatchReply', description: 'The reply that a request to the address would get' });
 
 /**
  * Returns the route that answers several reads with one request. Each read is checked like a request of its own, and counts
- * as one against the limits. Reads that wait for others, such as streams and git hosts, stay requests of their own.
+ * as one against the limits. Streams, and reads that wait for GitHub, git hosts or models, need requests of their own.
  */
 export function batchRoute(routes: readonly Route[]): Route {
   const read = readerOf(routes);

@@ -74,7 +74,7 @@ export class StreamedItems {
     const before = typeof given === 'string' ? given : '';
     const after = change(before);
     item.fields.arguments = after;
-    // Arguments that come a second time as a whole are not told again.
+    // After the pieces, servers send the complete arguments once more. These are not reported again.
     if (after.length > before.length) this.#tell.call(String(name ?? ''), after.slice(before.length));
   }
 

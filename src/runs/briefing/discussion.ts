@@ -45,7 +45,7 @@ async function readThreads(app: App, work: Work, signal: AbortSignal): Promise<T
   return threads;
 }
 
-/** Reads the comments since a time. GitHub tells their times in whole seconds. They are not kept in the journal. */
+/** Reads the comments since a time. GitHub reports times in whole seconds. They are not kept in the journal. */
 export async function commentsSince(app: App, work: Work, from: Date, signal: AbortSignal): Promise<Thread[]> {
   const second = Math.floor(from.getTime() / 1000) * 1000;
   const isNew = ({ at }: Thread['comments'][number]) => Date.parse(at) >= second;

@@ -10,8 +10,8 @@ import { describeTask } from './describe-task.ts';
 /**
  * Asks the agent of a task about the task and returns its reply. The agent sees the runs with their checks, the proof, the
  * diff and the handoffs, and can read the repository at the branch of the task. It changes nothing. With `isAlone`, the
- * question is asked without the earlier conversation and does not become part of it. With `hidesPrivate`, the agent is not
- * told the names of what may be private.
+ * question is asked without the earlier conversation and does not become part of it. With `hidesPrivate`, the prompt has no
+ * names of sprints, tasks and pull requests that may be private.
  * @throws AppError 502 when the model fails, 503 when none is configured
  */
 export async function chatAboutTask(

@@ -43,9 +43,9 @@ const CardRun = z
     startedAt: Timestamp.nullable(),
     finishedAt: Timestamp.nullable(),
     waitingSince: Timestamp.nullable().meta({
-      description: 'since when its clock has stood still; null while it runs',
+      description: 'since when it has been waiting; null while it is not waiting',
     }),
-    waitedSeconds: z.int().meta({ description: 'how long it waited before, which its clock leaves out' }),
+    waitedSeconds: z.int().meta({ description: 'how long it waited before; its clock does not count this' }),
   })
   .meta({ id: 'CardRun', description: 'The newest run of a task' });
 

@@ -57,8 +57,8 @@ export interface Card extends Omit<CardRow, `run${Capitalize<keyof CardRun>}` | 
 
 /**
  * SQL: cards of the tasks t. Checks have failed if the newest run ended with them, or if GitHub reported failing ones that no
- * run has taken up. They have passed if the change has a proof, which is only made after them. A proof that was not run may
- * mean that there are no checks.
+ * run has taken up. They have passed if the change has a proof, because a proof is only made after them. The proof `not_run`
+ * does not count, because it may mean that there are no checks.
  */
 const cards = `select t.id, t.project_id as "projectId", t.title, t.status, t.owner, t.repository_id as "repositoryId",
     t.parent_id as "parentId", t.sprint_id as "sprintId", t.issue_number as "issueNumber", t.failure,

@@ -4,7 +4,7 @@ import { type Route, route } from '../../http/route.ts';
 import { Onboarding } from './schemas.ts';
 import { findParts } from './store.ts';
 
-/** Returns which steps to the first finished task a project has behind it. Nothing is stored about them. */
+/** Returns which steps towards its first finished task a project has completed, computed from what exists. */
 async function readOnboarding({ config, db }: App, projectId: string) {
   const { hasModelToken, hasAgentWithModel, ...parts } = await findParts(db.manager, projectId);
   const hasKey = hasModelToken || config.OPENAI_API_KEY !== undefined;
@@ -16,7 +16,7 @@ export const onboardingRoutes: Route[] = [
     operationId: 'getOnboarding',
     method: 'get',
     path: '/projects/:projectId/onboarding',
-    summary: 'Get which steps to its first finished task a project has behind it',
+    summary: 'Get which steps towards its first finished task a project has completed',
     tag: 'projects',
     access: inProject('member'),
     reply: [200, Onboarding],

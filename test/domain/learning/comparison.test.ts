@@ -129,7 +129,7 @@ test('the sentence says what was found', () => {
   const sentence = (a: [number, number], b: [number, number]) =>
     compareVersions({ version: 1, tasks: tasks(...a) }, { version: 2, tasks: tasks(...b) }).sentence;
   expect(sentence([0, 0], [1, 1])).toBe(
-    'Too few tasks to compare. Since both versions take on tasks, version 1 has finished 0 tasks, and version 2 has finished 1 task. Each needs 10.',
+    'Too few tasks to compare. While both versions took on tasks, version 1 finished 0 tasks, and version 2 finished 1 task. Each needs 10.',
   );
   expect(sentence([30, 50], [33, 50])).toBe(
     'Version 1 succeeded in 60% of 50 tasks and version 2 in 66% of 50. Chance can explain the difference: alone it would produce one as clear in 58% of comparisons.',

@@ -58,7 +58,7 @@ function timesSaid(messages: Message[], opening: string): number {
   return exchangesOf(messages).filter(({ remarks }) => remarks.some((text) => text.startsWith(opening))).length;
 }
 
-/** Counts how often the model was told what the host refuses, alone or above the diff of a review. */
+/** Counts the messages that list what the host refuses, alone or above the diff of a review. */
 function timesRefused(messages: Message[]): number {
   const isTold = (text: string) => text.split(diffFence, 1)[0]?.includes(refusalNotice);
   return exchangesOf(messages).filter(({ remarks }) => remarks.some(isTold)).length;

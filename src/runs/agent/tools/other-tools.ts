@@ -11,7 +11,7 @@ const Plan = z.strictObject({
     .max(50),
 });
 
-/** The tools for everything else than reading files, changing them, running commands and asking people. */
+/** The tools that neither read nor change files, run commands or ask people. */
 export const otherTools = {
   open_repository: tool({
     description:
