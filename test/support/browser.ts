@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { chromiumPath, launchBrowser, signIn } from '../../src/demo/browser.ts';
-import type { World } from './world.ts';
+import { openWorld, type World } from './world.ts';
 
 /** Declares a test that is skipped without a browser. In CI a browser is required. */
 export function inBrowser(name: string, body: () => Promise<void>, timeoutMs?: number): void {
@@ -47,6 +47,29 @@ export function watchBrowser(close: () => Promise<void> | undefined): void {
     complaints.length = 0;
   });
   afterEach(() => expect(complaints).toEqual([]));
+}
+
+interface Dashboard {
+  world: World;
+  /** A page of the owner, signed in. */
+  page: Page;
+  /** The address of the project's pages, which is also that of its part of the API. */
+  base: string;
+  /** Calls the API as the owner. */
+  api<T>(method: string, path: string, body?: object): Promise<T>;
+}
+
+/** Call it once in a test file: opens a world without a sandbox, and a page of its owner. Without a browser it opens nothing. */
+export async function openDashboard(): Promise<Dashboard> {
+  if (chromiumPath === undefined) return {} as Dashboard;
+  const world = await openWorld([], { settings: { SANDBOX: 'off' } });
+  watchBrowser(() => world.close());
+  return {
+    world,
+    page: await openOwner(world),
+    base: `/projects/${world.project.id}`,
+    api: (method, path, body) => world.service.api(world.token, method, path, body),
+  };
 }
 
 /**

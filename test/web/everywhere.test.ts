@@ -1,23 +1,10 @@
-import type { Page } from 'playwright-core';
-import { chromiumPath, settled } from '../../src/demo/browser.ts';
+import { settled } from '../../src/demo/browser.ts';
 import { until } from '../../src/demo/real-service.ts';
-import { complaints, inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { complaints, inBrowser, openDashboard } from '../support/browser.ts';
+import { awayFromMidnight } from '../support/machine/midnight.ts';
 import { inspect, type Seen } from './inspect.ts';
 
-let world: World;
-let page: Page;
-let base: string;
-
-beforeAll(async () => {
-  if (chromiumPath === undefined) return;
-  world = await openWorld([], { settings: { SANDBOX: 'off' } });
-  base = `/projects/${world.project.id}`;
-  page = await openOwner(world);
-});
-watchBrowser(() => world?.close());
-
-const api = <T>(method: string, path: string, body?: object) => world.service.api<T>(world.token, method, path, body);
+const { world, page, base, api } = await openDashboard();
 
 async function show(where: string): Promise<void> {
   await page.goto(`${world.service.url}${where}`);
@@ -139,6 +126,7 @@ inBrowser(
 );
 
 inBrowser('the spend of a project is shown by day and by agent, against its budget', async () => {
+  await awayFromMidnight();
   const [agent] = await world.get<{ id: string; name: string }[]>(`/agents?projectId=${world.project.id}`);
   const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Costly', owner: agent?.id });
   await world.sql(

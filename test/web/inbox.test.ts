@@ -1,24 +1,10 @@
-import type { Page } from 'playwright-core';
-import { chromiumPath } from '../../src/demo/browser.ts';
 import { until } from '../../src/demo/real-service.ts';
-import { complaints, inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { complaints, inBrowser, openDashboard } from '../support/browser.ts';
 
-let world: World;
-let page: Page;
-let base: string;
-
-beforeAll(async () => {
-  if (chromiumPath === undefined) return;
-  world = await openWorld([], { settings: { SANDBOX: 'off' } });
-  base = `/projects/${world.project.id}`;
-  page = await openOwner(world);
-});
-watchBrowser(() => world?.close());
+const { world, page, base, api } = await openDashboard();
 
 /** Returns the entry of a task in the inbox. */
 const entryOf = (title: string) => page.locator('.inbox-entry').filter({ hasText: title });
-const api = <T>(method: string, path: string, body?: object) => world.service.api<T>(world.token, method, path, body);
 
 /** Creates a task whose run waits. The events of the inbox come from the change of the run. */
 async function addWaiting(reason: string, options: string[] = [], title = `Task page: ${reason}`): Promise<string> {
@@ -141,41 +127,44 @@ inBrowser(
   },
 );
 
-inBrowser('what needs a person is decided in the inbox, and people learn what became of it', async () => {
-  await page.goto(world.service.url);
-  await page.getByRole('heading', { name: 'Inbox', exact: true }).waitFor();
-  const act = (title: string, name: string) => entryOf(title).getByRole('button', { name, exact: true });
-  const dialog = page.getByRole('dialog');
+inBrowser(
+  'people decide in the inbox, and a notice says what became of a task that was decided elsewhere',
+  async () => {
+    await page.goto(world.service.url);
+    await page.getByRole('heading', { name: 'Inbox', exact: true }).waitFor();
+    const act = (title: string, name: string) => entryOf(title).getByRole('button', { name, exact: true });
+    const dialog = page.getByRole('dialog');
 
-  const plan = await addWaiting('plan', [], 'Waits: plan');
-  await entryOf('Waits: plan').getByText('Read the plan').click();
-  await entryOf('Waits: plan').getByText('Look here').waitFor();
-  await act('Waits: plan', 'Approve plan').click();
-  await page.getByText('Approved the plan: Waits: plan').waitFor();
-  await isNoted(plan, 'mona approved the plan');
+    const plan = await addWaiting('plan', [], 'Waits: plan');
+    await entryOf('Waits: plan').getByText('Read the plan').click();
+    await entryOf('Waits: plan').getByText('Look here').waitFor();
+    await act('Waits: plan', 'Approve plan').click();
+    await page.getByText('Approved the plan: Waits: plan').waitFor();
+    await isNoted(plan, 'mona approved the plan');
 
-  const question = await addWaiting('question', ['red', 'blue'], 'Waits: question');
-  await act('Waits: question', 'Answer in your own words').click();
-  await dialog.getByLabel('Your answer').fill('green');
-  await dialog.getByRole('button', { name: 'Answer in your own words' }).click();
-  await page.getByText('Answered: Waits: question').waitFor();
-  await isNoted(question, 'mona answered: green');
+    const question = await addWaiting('question', ['red', 'blue'], 'Waits: question');
+    await act('Waits: question', 'Answer in your own words').click();
+    await dialog.getByLabel('Your answer').fill('green');
+    await dialog.getByRole('button', { name: 'Answer in your own words' }).click();
+    await page.getByText('Answered: Waits: question').waitFor();
+    await isNoted(question, 'mona answered: green');
 
-  const push = await addWaiting('push', [], 'Waits: push');
-  await act('Waits: push', 'Request changes').click();
-  await dialog.getByLabel('What should change?').fill('Use tabs.');
-  await dialog.getByRole('button', { name: 'Request changes' }).click();
-  await page.getByText('Requested changes: Waits: push').waitFor();
-  await isNoted(push, 'mona asked for another change: Use tabs.');
+    const push = await addWaiting('push', [], 'Waits: push');
+    await act('Waits: push', 'Request changes').click();
+    await dialog.getByLabel('What should change?').fill('Use tabs.');
+    await dialog.getByRole('button', { name: 'Request changes' }).click();
+    await page.getByText('Requested changes: Waits: push').waitFor();
+    await isNoted(push, 'mona asked for another change: Use tabs.');
 
-  const other = await addWaiting('question', [], 'Decided elsewhere');
-  await act('Decided elsewhere', 'Answer').waitFor();
-  await api('POST', `/tasks/${other}/cancel`);
-  await entryOf('Decided elsewhere').waitFor({ state: 'detached' });
-  await page.getByText('“Decided elsewhere” is now in Ready.').waitFor();
-});
+    const other = await addWaiting('question', [], 'Decided elsewhere');
+    await act('Decided elsewhere', 'Answer').waitFor();
+    await api('POST', `/tasks/${other}/cancel`);
+    await entryOf('Decided elsewhere').waitFor({ state: 'detached' });
+    await page.getByText('“Decided elsewhere” is now in Ready.').waitFor();
+  },
+);
 
-inBrowser('people who are second are told so, and a failed run is tried again in the inbox', async () => {
+inBrowser('a notice says that somebody else decided first, and a failed run can be retried in the inbox', async () => {
   await page.goto(world.service.url);
   const id = await addWaiting('paused', [], 'Waits: paused');
   const entry = entryOf('Waits: paused');

@@ -1,24 +1,11 @@
-import type { Page } from 'playwright-core';
-import { chromiumPath, settled } from '../../src/demo/browser.ts';
+import { settled } from '../../src/demo/browser.ts';
 import { until } from '../../src/demo/real-service.ts';
-import { inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { inBrowser, openDashboard } from '../support/browser.ts';
 import { inspect, type Seen } from './inspect.ts';
 
-let world: World;
-let page: Page;
-let base: string;
-
-beforeAll(async () => {
-  if (chromiumPath === undefined) return;
-  world = await openWorld([], { settings: { SANDBOX: 'off' } });
-  base = `/projects/${world.project.id}`;
-  page = await openOwner(world);
-});
-watchBrowser(() => world?.close());
+const { world, page, base, api } = await openDashboard();
 
 const go = (path: string) => page.goto(`${world.service.url}${path}`);
-const api = <T>(method: string, path: string, body?: object) => world.service.api<T>(world.token, method, path, body);
 const entries = () => page.locator('.inbox-entry');
 
 /** Creates a task that waits for its review. */
@@ -28,7 +15,7 @@ async function addReview(title: string): Promise<string> {
   return id;
 }
 
-inBrowser('a new project has a checklist, which completes by itself and can be hidden', async () => {
+inBrowser('a new project has a checklist, which shows what is done and can be hidden', async () => {
   await go('/');
   const checklist = page.getByRole('region', { name: 'Get started' });
   await checklist.getByText('3 of 5 done').waitFor();
