@@ -1,35 +1,16 @@
-import { type ModelRequest, type Said, type ScriptedModel, startModel } from '../../src/demo/model/model.ts';
-import { openTestApp, type TestApp } from '../support/app.ts';
+import type { ModelRequest } from '../../src/demo/model/model.ts';
+import { openAppWithModel } from '../support/app.ts';
 
-let model: ScriptedModel;
-let service: TestApp;
-let project: string;
+const { talk, model, service } = await openAppWithModel();
 /** The token of a member. */
-let ada: string;
-let says: (request: ModelRequest) => Said = () => 'Fine.';
-
+const ada = await service.token('ada');
 const call = (token: string, method: string, path: string, body?: unknown, headers = {}) =>
   service.call(method, path, { token, headers, ...(body === undefined ? {} : { body }) });
+const project: string = (await call(ada, 'POST', '/projects', { name: 'P' })).body.id;
 const last = () => model.requests.at(-1) as ModelRequest;
 const texts = ({ messages }: ModelRequest) => messages.map((m) => String(m.content));
 const makeTask = async (title = 't') =>
   (await call(ada, 'POST', `/projects/${project}/tasks`, { title })).body.id as string;
-
-beforeAll(async () => {
-  model = await startModel((request) => says(request));
-  service = await openTestApp({
-    OPENAI_API_KEY: 'sk-x',
-    OPENAI_MODEL: 'm',
-    OPENAI_BASE_URL: model.url,
-    RATE_LIMIT_MODEL: '0',
-  });
-  ada = await service.token('ada');
-  project = (await call(ada, 'POST', '/projects', { name: 'P' })).body.id;
-});
-afterAll(async () => {
-  await service.close();
-  await model.close();
-});
 
 test('the chat about a task knows its runs, checks, proof, diff, handoffs and neighbours', async () => {
   const first = await makeTask('First things');
@@ -63,7 +44,7 @@ test('the chat about a task knows its runs, checks, proof, diff, handoffs and ne
     `insert into diffs (task_id, branch_name, base_branch, files, truncated, head_sha) values ($1, 'b', 'main', $2, false, 'c')`,
     [task, JSON.stringify(files)],
   );
-  says = () => 'Known.';
+  talk.says = () => 'Known.';
   await call(ada, 'POST', `/tasks/${task}/chat`, { message: 'Why?' });
   const prompt = texts(last()).join('\n');
   for (const fact of [
@@ -107,7 +88,7 @@ test('the chat about a sprint knows owners, pull requests, handoffs, the digest 
   await manager.query(`update sprints set status = 'active', started_at = now() where id = $1`, [early]);
   expect((await call(ada, 'POST', `/sprints/${early}/complete`, { unfinished: late })).status).toBe(200);
   const promptOf = async (sprint: string) => {
-    says = () => 'See #77.';
+    talk.says = () => 'See #77.';
     const { body } = await call(ada, 'POST', `/sprints/${sprint}/chat-with-dev-lead`, { message: 'What is left?' });
     expect(body.response).toBe('See [#77](https://github.com/o/r/pull/77).');
     return texts(last()).join('\n');

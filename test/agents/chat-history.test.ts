@@ -1,44 +1,22 @@
-import { type ModelRequest, type Said, type ScriptedModel, startModel } from '../../src/demo/model/model.ts';
+import type { ModelRequest } from '../../src/demo/model/model.ts';
 import { until } from '../../src/demo/real-service.ts';
-import { openTestApp, type TestApp } from '../support/app.ts';
+import { openAppWithModel } from '../support/app.ts';
 
-let model: ScriptedModel;
-let service: TestApp;
-let project: string;
+const { talk, model, service } = await openAppWithModel();
 /** The tokens of two members. */
-let ada: string;
-let ben: string;
-let says: (request: ModelRequest) => Said = () => 'Fine.';
+const [ada, ben] = [await service.token('ada'), await service.token('ben')];
 /** What the model waits for before it answers. */
 let held: Promise<void> | undefined;
+talk.before = async () => held;
 
 const call = (token: string, method: string, path: string, body?: unknown, headers = {}) =>
   service.call(method, path, { token, headers, ...(body === undefined ? {} : { body }) });
+const project: string = (await call(ada, 'POST', '/projects', { name: 'P' })).body.id;
+await call(ada, 'POST', `/projects/${project}/members`, { login: 'ben' });
 const last = () => model.requests.at(-1) as ModelRequest;
 const texts = ({ messages }: ModelRequest) => messages.map((m) => String(m.content));
 const makeTask = async (title = 't') =>
   (await call(ada, 'POST', `/projects/${project}/tasks`, { title })).body.id as string;
-
-beforeAll(async () => {
-  model = await startModel(
-    (request) => says(request),
-    async () => held,
-  );
-  service = await openTestApp({
-    OPENAI_API_KEY: 'sk-x',
-    OPENAI_MODEL: 'm',
-    OPENAI_BASE_URL: model.url,
-    RATE_LIMIT_MODEL: '0',
-  });
-  ada = await service.token('ada');
-  ben = await service.token('ben');
-  project = (await call(ada, 'POST', '/projects', { name: 'P' })).body.id;
-  await call(ada, 'POST', `/projects/${project}/members`, { login: 'ben' });
-});
-afterAll(async () => {
-  await service.close();
-  await model.close();
-});
 
 const me = async (token: string) => {
   const { id, login } = (await call(token, 'GET', '/me')).body;
@@ -47,9 +25,9 @@ const me = async (token: string) => {
 
 test('two people read one conversation about a task; the model knows who said what', async () => {
   const task = await makeTask();
-  says = () => 'In the parser.';
+  talk.says = () => 'In the parser.';
   await call(ada, 'POST', `/tasks/${task}/chat`, { message: 'Where is the bug?' });
-  says = () => 'Yes, with a test.';
+  talk.says = () => 'Yes, with a test.';
   await call(ben, 'POST', `/tasks/${task}/chat`, { message: 'Is it fixed?' });
   expect(texts(last()).slice(-3)).toEqual(['@ada: Where is the bug?', 'In the parser.', '@ben: Is it fixed?']);
   const expected = [
@@ -67,7 +45,7 @@ test('two people read one conversation about a task; the model knows who said wh
 test('the chat about a sprint has a history of its own', async () => {
   const made = { name: 'S', startDate: '2026-01-01', endDate: '2026-01-02' };
   const sprint = (await call(ada, 'POST', `/projects/${project}/sprints`, made)).body.id;
-  says = () => 'Late.';
+  talk.says = () => 'Late.';
   await call(ben, 'POST', `/sprints/${sprint}/chat-with-dev-lead`, { message: 'How late?' });
   const { body } = await call(ada, 'GET', `/sprints/${sprint}/chat`);
   expect(body.map((m: { author: { login: string } | null; text: string }) => [m.author?.login, m.text])).toEqual([
@@ -96,7 +74,7 @@ const badTimes = [
 test('a history is read in pages, by the id of a message or by a time', async () => {
   const task = await makeTask();
   for (const n of [1, 2, 3]) {
-    says = () => `a${n}`;
+    talk.says = () => `a${n}`;
     await call(ada, 'POST', `/tasks/${task}/chat`, { message: `q${n}` });
   }
   const read = async (query: string) => (await call(ben, 'GET', `/tasks/${task}/chat${query}`)).body;
@@ -120,7 +98,7 @@ test('a removed member reads nothing, not even the answer that they are waiting 
   const task = await makeTask();
   const cyd = await service.token('cyd');
   await call(ada, 'POST', `/projects/${project}/members`, { login: 'cyd' });
-  says = () => 'Secret plans.';
+  talk.says = () => 'Secret plans.';
   expect((await call(cyd, 'POST', `/tasks/${task}/chat`, { message: 'Hello' })).status).toBe(200);
   let release = () => {};
   held = new Promise((resolve) => {
@@ -155,7 +133,7 @@ test('answers link to the tasks and files that exist', async () => {
     `insert into diffs (task_id, branch_name, base_branch, files, truncated, head_sha) values ($1, 'b', 'main', $2, false, $3)`,
     [task, JSON.stringify(files), 'c'.repeat(40)],
   );
-  says = () => `See ${task} and \`src/a b.js:7\`, not ${alien}, \`src/gone.js\` or src/made-up.js.`;
+  talk.says = () => `See ${task} and \`src/a b.js:7\`, not ${alien}, \`src/gone.js\` or src/made-up.js.`;
   const { body } = await call(ada, 'POST', `/tasks/${task}/chat`, { message: 'Where?' });
   const blob = `https://github.com/o/r/blob/${'c'.repeat(40)}/src/a%20b.js#L7`;
   const page = `http://localhost:3000/tasks/${task}`;
@@ -170,7 +148,7 @@ test('secrets reach neither the model nor the people', async () => {
   await call(ada, 'PUT', `/projects/${project}/environment-secrets/TOKEN`, { value: secret });
   await call(ada, 'PATCH', `/tasks/${task}`, { description: `Log in with ${secret}` });
   const token = `ghp_${'a'.repeat(36)}`;
-  says = () => `It is ${secret}, or ${token}.`;
+  talk.says = () => `It is ${secret}, or ${token}.`;
   const response = await fetch(`${service.url}/api/v1/tasks/${task}/chat`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${ada}`, Accept: 'text/event-stream', 'Content-Type': 'application/json' },
@@ -195,7 +173,7 @@ test('an answer is an event of the project', async () => {
     headers: { Authorization: `Bearer ${ben}` },
     signal: leave.signal,
   });
-  says = () => 'Heard.';
+  talk.says = () => 'Heard.';
   await call(ada, 'POST', `/tasks/${task}/chat`, { message: 'Anybody there?' });
   let seen = '';
   for await (const piece of stream.body as unknown as AsyncIterable<Uint8Array>) {

@@ -1,32 +1,20 @@
-import { type ModelRequest, type Said, type ScriptedModel, startModel } from '../../src/demo/model/model.ts';
+import type { ModelRequest, Said } from '../../src/demo/model/model.ts';
 import { until } from '../../src/demo/real-service.ts';
-import { openTestApp, type TestApp } from '../support/app.ts';
+import { openAppWithModel, openTestApp } from '../support/app.ts';
 import { serveSampleRepository } from '../support/git.ts';
 
-let model: ScriptedModel;
-let service: TestApp;
-let token: string;
+const { talk, model, service } = await openAppWithModel();
+const token = await service.token('octocat');
 let task: string;
 let sprint: string;
-let says: (request: ModelRequest) => Said = () => 'Fine.';
 /** What the model waits for before it answers. */
 let held: Promise<void> | undefined;
+talk.before = async () => held;
 const call = (method: string, path: string, body?: unknown, headers = {}) =>
   service.call(method, path, { token, headers, ...(body === undefined ? {} : { body }) });
 const texts = ({ messages }: ModelRequest) => messages.map((m) => String(m.content));
 
 beforeAll(async () => {
-  model = await startModel(
-    (request) => says(request),
-    async () => held,
-  );
-  service = await openTestApp({
-    OPENAI_API_KEY: 'sk-x',
-    OPENAI_MODEL: 'm',
-    OPENAI_BASE_URL: model.url,
-    RATE_LIMIT_MODEL: '0',
-  });
-  token = await service.token('octocat');
   const project = (await call('POST', '/projects', { name: 'P' })).body.id;
   sprint = (
     await call('POST', `/projects/${project}/sprints`, {
@@ -38,14 +26,10 @@ beforeAll(async () => {
   const made = { title: 'Greet by name', description: 'Say hello ``` to Ada', sprintId: sprint };
   task = (await call('POST', `/projects/${project}/tasks`, made)).body.id;
 });
-afterAll(async () => {
-  await service.close();
-  await model.close();
-});
 const last = () => model.requests.at(-1) as ModelRequest;
 
 test('the agent of a task sees the task and the conversation, and gets only read-only tools', async () => {
-  says = () => 'The tests of the empty name.';
+  talk.says = () => 'The tests of the empty name.';
   const { status, body } = await call('POST', `/tasks/${task}/chat`, { message: 'What is missing?' });
   expect([status, body]).toEqual([200, { response: 'The tests of the empty name.', taskId: task }]);
   expect(texts(last()).join('\n')).toContain('Greet by name');
@@ -59,7 +43,7 @@ test('the agent of a task sees the task and the conversation, and gets only read
 });
 
 test("an agent's effort and the length of its answers reach the model", async () => {
-  says = () => 'Thought about it.';
+  talk.says = () => 'Thought about it.';
   const agent = (await call('POST', '/agents', { name: 'Thinker', reasoningEffort: 'low', maxOutputTokens: 300 })).body;
   await call('PATCH', `/tasks/${task}`, { owner: agent.id });
   expect((await call('POST', `/tasks/${task}/chat`, { message: 'Why?' })).status).toBe(200);
@@ -68,7 +52,7 @@ test("an agent's effort and the length of its answers reach the model", async ()
 });
 
 test('the Software Architect sees metrics, burndown and tasks of the sprint', async () => {
-  says = () => 'On the way.';
+  talk.says = () => 'On the way.';
   const { status, body } = await call('POST', `/sprints/${sprint}/chat-with-dev-lead`, { message: 'How far are we?' });
   expect([status, body]).toEqual([200, { response: 'On the way.' }]);
   const said = texts(last()).join('\n');
@@ -77,7 +61,7 @@ test('the Software Architect sees metrics, burndown and tasks of the sprint', as
 });
 
 test('an answer is streamed if the request accepts a stream', async () => {
-  says = () => 'One two three.';
+  talk.says = () => 'One two three.';
   const response = await fetch(`${service.url}/api/v1/tasks/${task}/chat`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${token}`, Accept: 'text/event-stream', 'Content-Type': 'application/json' },
@@ -91,7 +75,7 @@ test('an answer is streamed if the request accepts a stream', async () => {
 });
 
 test('a reply is stored even if the person leaves while it is written', async () => {
-  says = () => 'Nobody waited for this.';
+  talk.says = () => 'Nobody waited for this.';
   let release = () => {};
   held = new Promise((resolve) => {
     release = resolve;
@@ -116,7 +100,7 @@ test('a reply is stored even if the person leaves while it is written', async ()
 });
 
 test('a request with the same key gets the same stream again; another body is refused', async () => {
-  says = () => 'Once.';
+  talk.says = () => 'Once.';
   const ask = (message: string) =>
     fetch(`${service.url}/api/v1/tasks/${task}/chat`, {
       method: 'POST',
@@ -141,7 +125,7 @@ test('a request with the same key gets the same stream again; another body is re
 });
 
 test('after twenty messages the older ones are replaced by a summary, which is stored', async () => {
-  says = (request) => (texts(request)[0]?.startsWith('Summarize') ? 'They counted.' : 'Yes.');
+  talk.says = (request) => (texts(request)[0]?.startsWith('Summarize') ? 'They counted.' : 'Yes.');
   for (let i = 0; i < 15; i++)
     expect((await call('POST', `/tasks/${task}/chat`, { message: `message ${i}` })).status).toBe(200);
   const said = texts(last());
@@ -156,7 +140,7 @@ test('after twenty messages the older ones are replaced by a summary, which is s
 });
 
 test('a failing model is a 502 and a missing one a 503; the message is then not part of the conversation', async () => {
-  says = () => '';
+  talk.says = () => '';
   expect((await call('POST', `/tasks/${task}/chat`, { message: 'lost one' })).status).toBe(502);
   const { config } = service.app;
   const name = config.OPENAI_MODEL;
@@ -164,7 +148,7 @@ test('a failing model is a 502 and a missing one a 503; the message is then not 
   const answer = await call('POST', `/tasks/${task}/chat`, { message: 'lost two' });
   config.OPENAI_MODEL = name;
   expect([answer.status, answer.body.message]).toEqual([503, expect.stringContaining('OPENAI_MODEL')]);
-  says = () => 'Back.';
+  talk.says = () => 'Back.';
   await call('POST', `/tasks/${task}/chat`, { message: 'now' });
   expect(texts(last()).at(-1)).toBe('@octocat: now');
   expect(texts(last()).join()).not.toContain('lost');
@@ -199,7 +183,7 @@ test('the agent reads the repository inside the sandbox; a refused read is repor
     ];
     const isLinked =
       /^I have read \[src\/slugify\.js\]\(http\S+\/blob\/[0-9a-f]{40}\/src\/slugify\.js\), not src\/made-up\.js, for \[t\]\(http\S+\)\.$/;
-    says = (request) => turns[request.messages.filter((m) => m.role === 'tool').length > 0 ? 1 : 0] as Said;
+    talk.says = (request) => turns[request.messages.filter((m) => m.role === 'tool').length > 0 ? 1 : 0] as Said;
     expect((await make(`/tasks/${id}/chat`, { message: 'Read it' })).response).toMatch(isLinked);
     const days = { startDate: '2026-01-01', endDate: '2026-01-02' };
     const sprint = (await make(`/projects/${project}/sprints`, { name: 'S', ...days })).id;
@@ -222,9 +206,9 @@ test('the agent reads the repository inside the sandbox; a refused read is repor
 test('a message sent again with the same key is stored once', async () => {
   const key = { 'Idempotency-Key': 'ask' };
   const ask = () => call('POST', `/tasks/${task}/chat`, { message: 'Only once?' }, key);
-  says = () => '';
+  talk.says = () => '';
   expect((await ask()).status).toBe(502);
-  says = () => 'One answer.';
+  talk.says = () => 'One answer.';
   const answer = await ask();
   expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([200, null]);
   expect(texts(last()).filter((text) => text === '@octocat: Only once?')).toHaveLength(1);

@@ -1,19 +1,16 @@
 import type { Octokit } from '../../src/app.ts';
-import { type ModelRequest, type Said, type ScriptedModel, startModel } from '../../src/demo/model/model.ts';
 import { ask } from '../../src/github/commands/ask.ts';
 import type { GivenCommand } from '../../src/github/commands/given-command.ts';
 import { carryOut } from '../../src/github/commands/verbs.ts';
 import { getRepository } from '../../src/repositories/store.ts';
-import { openTestApp, type TestApp } from '../support/app.ts';
+import { openAppWithModel } from '../support/app.ts';
 
-let model: ScriptedModel;
-let service: TestApp;
-let token: string;
+const { talk, model, service } = await openAppWithModel();
+const token = await service.token('ada');
 let project: string;
 /** A public and a private repository of the project. */
 let open: string;
 let hidden: string;
-let says: (request: ModelRequest) => Said = () => 'Fine.';
 
 const make = async (path: string, body: object): Promise<string> => {
   const answer = await service.call('POST', path, { token, body });
@@ -28,17 +25,10 @@ const newTask = async (title: string, repositoryId: string | undefined, more = {
 };
 
 beforeAll(async () => {
-  model = await startModel((request) => says(request));
-  service = await openTestApp({ OPENAI_API_KEY: 'sk-x', OPENAI_MODEL: 'm', OPENAI_BASE_URL: model.url });
-  token = await service.token('ada');
   project = await make('/projects', { name: 'P' });
   open = await make('/repositories', { projectId: project, name: 'open', url: 'https://github.com/o/open' });
   hidden = await make('/repositories', { projectId: project, name: 'hidden', url: 'https://github.com/o/hidden' });
   await sql('update repositories set is_private = (id <> $1)', [open]);
-});
-afterAll(async () => {
-  await service.close();
-  await model.close();
 });
 
 /** Returns a command that was given on an issue of a repository. */
@@ -100,20 +90,20 @@ async function makeFamily(repositoryId: string, issue: number) {
        values ($1, $2, $3, $4, 'open', 'b', 'c')`,
       [task, repository, number, `https://github.com/o/${name}/pull/1`],
     );
-  says = () => `See ${parent} and #${issue * 10}.`;
+  talk.says = () => `See ${parent} and #${issue * 10}.`;
   return { task, parent };
 }
 
 const count = (text: string, word: string) => text.toLowerCase().split(word).length - 1;
 
-test('in a public repository, an answer knows nothing private of its project', async () => {
+test('in a public repository, an answer contains nothing private of its project', async () => {
   const { parent } = await makeFamily(open, 1);
   const { prompt, reply } = await asked(open, 1);
   expect([count(prompt, 'secret-1'), count(prompt, 'known-1')]).toEqual([0, 3]);
   expect(reply).toContain(`See ${parent} and #10.`);
 });
 
-test('without a task, it links no titles either', async () => {
+test('on a public issue without a task, an answer links no titles either', async () => {
   const { parent } = await makeFamily(open, 2);
   const { reply } = await asked(open, 77);
   expect(reply).toContain(`See ${parent} and #20.`);
@@ -139,7 +129,7 @@ test('an unknown sprint is refused with the names of all sprints, but not in a p
   expect(await refusal(open, 5)).toBe('No planned or active sprint is named Nope. The dashboard lists the sprints.');
 });
 
-test('everybody reads all names if the project shares what is private', async () => {
+test('everybody reads all names if the project shares its private context', async () => {
   await service.call('PATCH', `/projects/${project}`, { token, body: { sharePrivateContext: true } });
   await makeFamily(open, 4);
   const { prompt, reply } = await asked(open, 4);

@@ -2,7 +2,7 @@ import type { Said } from '../../src/demo/model/model.ts';
 import { openPlanning } from '../support/planning.ts';
 import { planner, plans } from '../support/stand-ins/planner.ts';
 
-const given = openPlanning({ ALLOW_PRIVATE_HOSTS: 'true' });
+const given = await openPlanning({ ALLOW_PRIVATE_HOSTS: 'true' });
 const { call, wizard, session, planned } = given;
 const connect = async (name: string, projectId = given.project): Promise<string> =>
   (await call('POST', '/repositories', { projectId, name, url: `https://127.0.0.1:1/o/${name}` })).body.id;
@@ -134,7 +134,7 @@ test('a plan in another language is kept as it is, can be sent back and becomes 
   expect((await call('GET', `/tasks/${made.body.tasks[1].id}`)).body.dependsOn).toEqual([made.body.tasks[0].id]);
 });
 
-test('agents and repositories of other projects become nobody and nothing, by id and by name', async () => {
+test('agents and repositories of other projects are left out of a plan, by id and by name', async () => {
   const other = (await call('POST', '/projects', { name: 'Q' })).body.id;
   const [{ id: theirs }] = (await call('GET', `/agents?projectId=${other}`)).body;
   expect((await call('PATCH', `/agents/${theirs}`, { name: 'Spy' })).status).toBe(200);
@@ -169,7 +169,7 @@ test('feedback of 10,000 characters reaches the model as a whole, and longer fee
 
 const changed = 'Somebody else changed this planning session. Reload to see their changes.';
 
-test('what a person edits while a part is generated stays, and the request for that part is refused', async () => {
+test('an edit made while a part is generated stays, and the request for that part gets 409', async () => {
   const id = await planned(['prd', 'plan']);
   const { updatedAt } = await session(id);
   const prd = { title: 'By hand', markdown: 'Greet everybody.' };
@@ -182,7 +182,7 @@ test('what a person edits while a part is generated stays, and the request for t
   expect(await session(id)).toMatchObject({ status: 'plan_ready', prd, plan: plans.write_plan });
 });
 
-test('of two people who answer a question at once, the first wins and the second is refused', async () => {
+test('when two people answer a question at once, the first answer counts and the second gets 409', async () => {
   const { sessionId, currentStep } = await given.begin();
   given.meanwhile = async () => expect((await given.answer(sessionId, currentStep, 'first')).status).toBe(200);
   const second = await given.answer(sessionId, currentStep, 'second');
@@ -191,7 +191,7 @@ test('of two people who answer a question at once, the first wins and the second
   expect(answers).toMatchObject([{ stepId: currentStep.id, customText: 'first' }]);
 });
 
-test('a repository that is removed while the tasks are written is left out, and the plan goes on', async () => {
+test('a repository that is removed while the tasks are written is left out, and the plan can be approved', async () => {
   const id = await planned(['prd', 'plan']);
   const [api, docs] = [await connect('api'), await connect('docs')];
   // As if they had been chosen at the start, and could not be read.

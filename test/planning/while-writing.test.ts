@@ -1,33 +1,9 @@
-import { type ScriptedModel, startModel } from '../../src/demo/model/model.ts';
-import { openTestApp, type TestApp } from '../support/app.ts';
-import { planner } from '../support/stand-ins/planner.ts';
+import { openPlanning } from '../support/planning.ts';
 
-let model: ScriptedModel;
-let service: TestApp;
-let token: string;
-let project: string;
-/** Called before each answer of the model, which waits for it. */
-let beforeAnswer = async () => {};
+const given = await openPlanning();
+const { service, token } = given;
 const send = (method: string, path = '', body?: object, as = token) =>
-  service.call(method, `/projects/${project}${path}`, { token: as, ...(body === undefined ? {} : { body }) });
-
-beforeAll(async () => {
-  model = await startModel(planner, () => beforeAnswer());
-  service = await openTestApp({
-    OPENAI_API_KEY: 'sk-x',
-    OPENAI_MODEL: 'm',
-    OPENAI_BASE_URL: model.url,
-    RATE_LIMIT_MODEL: '0',
-  });
-  token = await service.token('octocat');
-});
-beforeEach(async () => {
-  project = (await service.call('POST', '/projects', { token, body: { name: 'P' } })).body.id;
-});
-afterAll(async () => {
-  await service.close();
-  await model.close();
-});
+  service.call(method, `/projects/${given.project}${path}`, { token: as, ...(body === undefined ? {} : { body }) });
 
 /** Starts a session. Returns its id and an answer to its first question. */
 async function begin() {
@@ -45,19 +21,9 @@ async function answerAll(sessionId: string): Promise<void> {
 }
 
 /** Sends a request, and calls `act` while the model writes. */
-async function whileWriting(path: string, body: object, as: string, act: () => Promise<unknown>) {
-  const asked = Promise.withResolvers<void>();
-  const answers = Promise.withResolvers<void>();
-  beforeAnswer = () => {
-    asked.resolve();
-    return answers.promise;
-  };
-  const waiting = send('POST', path, body, as);
-  await asked.promise;
-  await act();
-  answers.resolve();
-  beforeAnswer = async () => {};
-  return waiting;
+function whileWriting(path: string, body: object, as: string, act: () => Promise<unknown>) {
+  given.meanwhile = act;
+  return send('POST', path, body, as);
 }
 
 test('a removed member does not get what they are waiting for, and nothing of it is stored', async () => {
@@ -71,7 +37,7 @@ test('a removed member does not get what they are waiting for, and nothing of it
     expect((await send('GET', '/wizard')).body).toEqual(before);
     return [reply.status, reply.body.message];
   };
-  const expected = [403, `User is not a member of project ${project}`];
+  const expected = [403, `User is not a member of project ${given.project}`];
   expect(await refused('/wizard/initialize', { goal: 'Greet strangers' })).toEqual(expected);
   expect(await refused(`/wizard/${sessionId}/answer`, { answer })).toEqual(expected);
   await answerAll(sessionId);
@@ -86,5 +52,5 @@ test('a session that is deleted while the model writes is not found, and neither
   expect([gone.status, gone.body.message]).toEqual([404, `Wizard session ${sessionId} not found`]);
   const { sessionId: other, answer } = await begin();
   const lost = await whileWriting(`/wizard/${other}/answer`, { answer }, token, () => send('DELETE'));
-  expect([lost.status, lost.body.message]).toEqual([403, `User is not a member of project ${project}`]);
+  expect([lost.status, lost.body.message]).toEqual([403, `User is not a member of project ${given.project}`]);
 });

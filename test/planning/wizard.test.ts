@@ -2,7 +2,7 @@ import type { Said } from '../../src/demo/model/model.ts';
 import { openPlanning } from '../support/planning.ts';
 import { planner, plans } from '../support/stand-ins/planner.ts';
 
-const given = openPlanning();
+const given = await openPlanning();
 const { call, wizard, begin, answer, answerAll } = given;
 
 test('from a goal through questions, requirements and a plan to tasks', async () => {

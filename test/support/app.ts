@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { App } from '../../src/app.ts';
 import { compose } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
+import { type ModelRequest, type Said, startModel } from '../../src/demo/model/model.ts';
 import { setupRoutes } from '../../src/github/app/setup.ts';
 import { webhookPath } from '../../src/github/app/webhook-address.ts';
 import { webhookReceiver } from '../../src/github/deliveries/receive.ts';
@@ -104,4 +105,31 @@ export async function openTestApp(settings: Record<string, string> = {}, templat
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Call it once in a test file: opens the service and a model for it. `talk.says` is what the model answers; before each
+ * answer it waits for `talk.before`.
+ */
+export async function openAppWithModel(settings: Record<string, string> = {}) {
+  const talk = {
+    says: (() => 'Fine.') as (request: ModelRequest) => Said,
+    before: async (): Promise<void> => {},
+  };
+  const model = await startModel(
+    (request) => talk.says(request),
+    () => talk.before(),
+  );
+  const service = await openTestApp({
+    OPENAI_API_KEY: 'sk-x',
+    OPENAI_MODEL: 'm',
+    OPENAI_BASE_URL: model.url,
+    RATE_LIMIT_MODEL: '0',
+    ...settings,
+  });
+  afterAll(async () => {
+    await service.close();
+    await model.close();
+  });
+  return { talk, model, service };
 }

@@ -1,5 +1,5 @@
-import { type ModelRequest, type Said, type ScriptedModel, startModel } from '../../src/demo/model/model.ts';
-import { openTestApp, type TestApp } from './app.ts';
+import type { ModelRequest, Said } from '../../src/demo/model/model.ts';
+import { openAppWithModel } from './app.ts';
 import { planner } from './stand-ins/planner.ts';
 
 export interface Step {
@@ -7,10 +7,12 @@ export interface Step {
   options: { id: string; label: string }[];
 }
 
-/** Opens a service with a scripted model, for the tests of one file on the wizard. Each test has a project of its own. */
-export function openPlanning(settings: Record<string, string> = {}) {
+/** Call it once in a test file: opens a service with a scripted model for the wizard. Each test has a project of its own. */
+export async function openPlanning(settings: Record<string, string> = {}) {
+  const { talk, model, service } = await openAppWithModel(settings);
+  const token = await service.token('octocat');
   const call = (method: string, path: string, body?: unknown) =>
-    given.service.call(method, path, { token: given.token, ...(body === undefined ? {} : { body }) });
+    service.call(method, path, { token, ...(body === undefined ? {} : { body }) });
   const wizard = (what: string, body: object = {}) => call('POST', `/projects/${given.project}/wizard/${what}`, body);
   const begin = async () => (await wizard('initialize', { goal: 'Greet people by their name' })).body;
   const answer = (id: string, step: Step, customText = '') =>
@@ -25,9 +27,9 @@ export function openPlanning(settings: Record<string, string> = {}) {
     return { asked, session: body };
   };
   const given = {
-    model: {} as ScriptedModel,
-    service: {} as TestApp,
-    token: '',
+    model,
+    service,
+    token,
     project: '',
     /** What the model answers. */
     says: planner as (request: ModelRequest) => Said,
@@ -47,29 +49,15 @@ export function openPlanning(settings: Record<string, string> = {}) {
       return sessionId;
     },
   };
-  const before = async () => {
+  talk.says = (request) => given.says(request);
+  talk.before = async () => {
     const act = given.meanwhile;
     given.meanwhile = undefined;
     await act?.();
   };
-  beforeAll(async () => {
-    given.model = await startModel((request) => given.says(request), before);
-    given.service = await openTestApp({
-      OPENAI_API_KEY: 'sk-x',
-      OPENAI_MODEL: 'm',
-      OPENAI_BASE_URL: given.model.url,
-      RATE_LIMIT_MODEL: '0',
-      ...settings,
-    });
-    given.token = await given.service.token('octocat');
-  });
   beforeEach(async () => {
     [given.says, given.meanwhile] = [planner, undefined];
     given.project = (await call('POST', '/projects', { name: 'P' })).body.id;
-  });
-  afterAll(async () => {
-    await given.service.close();
-    await given.model.close();
   });
   return given;
 }

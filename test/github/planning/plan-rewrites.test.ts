@@ -1,59 +1,28 @@
 import type { App } from '../../../src/app.ts';
-import { type Fault, type ModelRequest, type ScriptedModel, startModel } from '../../../src/demo/model/model.ts';
 import { advancePlan } from '../../../src/github/planning/advance-plan.ts';
 import { finalizeWizard } from '../../../src/planning/finalize.ts';
 import { startWizard, wishForChange } from '../../../src/planning/operations.ts';
 import { getSession } from '../../../src/planning/store.ts';
-import { openTestApp, type TestApp } from '../../support/app.ts';
+import { openPlanning } from '../../support/planning.ts';
 import { planner, plans } from '../../support/stand-ins/planner.ts';
 
-let service: TestApp;
-let model: ScriptedModel;
-let fault: Fault | undefined;
-/** What happens while the model writes its next answer. */
-let meanwhile: () => Promise<unknown> = async () => {};
-let app: App;
-let token: string;
-let userId: string;
-let project: string;
+const given = await openPlanning({ ALLOW_PRIVATE_HOSTS: 'true', GITHUB_SERVER_URL: 'https://127.0.0.1:1' });
+const { call, service } = given;
+const userId: string = (await call('GET', '/me')).body.id;
 let shownIn: string;
 /** The body of the plan's comment. */
 let comment = '';
 
-beforeAll(async () => {
-  const once = async () => {
-    const now = meanwhile;
-    meanwhile = async () => {};
-    await now();
-  };
-  model = await startModel((request: ModelRequest) => fault ?? planner(request), once);
-  service = await openTestApp({
-    ALLOW_PRIVATE_HOSTS: 'true',
-    OPENAI_API_KEY: 'sk-x',
-    OPENAI_MODEL: 'm',
-    OPENAI_BASE_URL: model.url,
-    RATE_LIMIT_MODEL: '0',
-    GITHUB_SERVER_URL: 'https://127.0.0.1:1',
-  });
-  app = { ...service.app, github: { bot: async () => ({ id: 1 }), asInstallation: async () => octokit } as never };
-  token = await service.token('octocat');
-  userId = (await call('GET', '/me')).body.id;
-});
 beforeEach(async () => {
-  [fault, comment] = [undefined, ''];
-  project = (await call('POST', '/projects', { name: 'P' })).body.id;
+  comment = '';
   shownIn = await connect('open');
   await sql('update repositories set is_installed = true where id = $1', [shownIn]);
   await sql(`delete from installations`);
   await sql(
     `insert into installations (installation_id, account_login, account_id, account_type, status, project_id)
      values (7, 'o', 7, 'User', 'active', $1)`,
-    [project],
+    [given.project],
   );
-});
-afterAll(async () => {
-  await service.close();
-  await model.close();
 });
 
 /** A client of GitHub that knows one issue, with the comments of the service. */
@@ -67,17 +36,20 @@ const octokit = {
     comment = body;
   },
 };
+const app: App = {
+  ...service.app,
+  github: { bot: async () => ({ id: 1 }), asInstallation: async () => octokit } as never,
+};
 const sql = (text: string, values: unknown[] = []) => service.app.db.manager.query(text, values);
-const call = (method: string, path: string, body?: unknown) =>
-  service.call(method, path, { token, ...(body === undefined ? {} : { body }) });
 const wizard = (method: string, what: string, body?: unknown) =>
-  call(method, `/projects/${project}/wizard/${what}`, body);
+  call(method, `/projects/${given.project}/wizard/${what}`, body);
 const connect = async (name: string): Promise<string> =>
-  (await call('POST', '/repositories', { projectId: project, name, url: `https://127.0.0.1:1/o/${name}` })).body.id;
-const session = (id: string) => getSession(app.db.manager, project, id);
+  (await call('POST', '/repositories', { projectId: given.project, name, url: `https://127.0.0.1:1/o/${name}` })).body
+    .id;
+const session = (id: string) => getSession(app.db.manager, given.project, id);
 const approve = async (id: string) => finalizeWizard(app, await session(id), userId, {});
-const advance = (sessionId: string, goesOn = true) => advancePlan(app, { projectId: project, sessionId, goesOn });
-/** Returns for each waiting job of a plan whether it goes on. A job that does not go on only updates the comment. */
+const advance = (sessionId: string, goesOn = true) => advancePlan(app, { projectId: given.project, sessionId, goesOn });
+/** Returns for each waiting job of a plan whether it continues the plan. The others only update the comment. */
 const jobsOf = async (id: string): Promise<boolean[]> =>
   (await sql("select data from pgboss.job where name = 'plan' and data->>'sessionId' = $1", [id])).map(
     ({ data }: { data: { goesOn: boolean } }) => data.goesOn,
@@ -94,13 +66,18 @@ const edit = async (id: string, parts: object) => {
 /** Makes a plan of an issue whose parts are written. */
 async function planned(): Promise<string> {
   const issue = { repositoryId: shownIn, number: 5 };
-  const { id } = await startWizard(app, project, userId, { goal: 'g', repositoryIds: [], issue, isAskedLater: true });
+  const { id } = await startWizard(app, given.project, userId, {
+    goal: 'g',
+    repositoryIds: [],
+    issue,
+    isAskedLater: true,
+  });
   await sql(`update wizard_sessions set status = 'answered' where id = $1`, [id]);
   expect(await edit(id, { prd, plan, tasks: [task] })).toBe(200);
   return id;
 }
 
-/** Makes such a plan that a comment asked to rewrite. */
+/** Makes such a plan, and a comment's request to rewrite it. */
 async function wished(): Promise<string> {
   const id = await planned();
   await wishForChange(app, await session(id), 'Shorter', async () => {});
@@ -110,7 +87,7 @@ async function wished(): Promise<string> {
 
 test('a plan that a person edits while it is rewritten keeps the edit and can be approved', async () => {
   const id = await wished();
-  meanwhile = async () => expect(await edit(id, { prd: { ...prd, title: 'Mine' } })).toBe(200);
+  given.meanwhile = async () => expect(await edit(id, { prd: { ...prd, title: 'Mine' } })).toBe(200);
   await advance(id);
   expect(await session(id)).toMatchObject({ status: 'tasks_ready', wish: null, prd: { title: 'Mine' } });
   expect(await jobsOf(id)).toEqual([]);
@@ -119,7 +96,7 @@ test('a plan that a person edits while it is rewritten keeps the edit and can be
 
 test('a requested rewrite still happens after somebody regenerated a part of the plan', async () => {
   const id = await wished();
-  meanwhile = async () => expect((await wizard('POST', 'generate-prd', { sessionId: id })).status).toBe(200);
+  given.meanwhile = async () => expect((await wizard('POST', 'generate-prd', { sessionId: id })).status).toBe(200);
   await advance(id);
   expect(await session(id)).toMatchObject({ status: 'prd_ready', wish: 'Shorter' });
   expect(await jobsOf(id)).toEqual([true]);
@@ -130,7 +107,7 @@ test('a requested rewrite still happens after somebody regenerated a part of the
 
 test('when the model cannot rewrite a plan, the comment says why and the plan can be approved as it was', async () => {
   const id = await wished();
-  fault = { status: 400, body: '{"error":{"message":"no credit"}}' };
+  given.says = () => ({ status: 400, body: '{"error":{"message":"no credit"}}' });
   await advance(id);
   expect(comment).toContain('The plan could not be continued: The model');
   expect(comment).toContain('approve` creates a sprint');
@@ -138,11 +115,11 @@ test('when the model cannot rewrite a plan, the comment says why and the plan ca
   await approve(id);
 });
 
-test('a rewrite that fails half-way keeps the wish, with which `plan` continues', async () => {
+test('a rewrite that fails half-way keeps the wish, and the next `plan` continues with it', async () => {
   const id = await wished();
-  meanwhile = async () => {
-    meanwhile = async () => {
-      fault = { status: 400, body: '{}' };
+  given.meanwhile = async () => {
+    given.meanwhile = async () => {
+      given.says = () => ({ status: 400, body: '{}' });
     };
   };
   await advance(id);
@@ -150,14 +127,14 @@ test('a rewrite that fails half-way keeps the wish, with which `plan` continues'
   // No other job removes the reason from the comment.
   expect(await jobsOf(id)).toEqual([]);
   expect(await session(id)).toMatchObject({ status: 'prd_ready', wish: 'Shorter' });
-  fault = undefined;
+  given.says = planner;
   await advance(id);
   expect(await session(id)).toMatchObject({ status: 'tasks_ready', wish: null });
 });
 
 test('a plan that is deleted while it is rewritten stays deleted', async () => {
   const id = await wished();
-  meanwhile = async () => expect((await wizard('DELETE', id)).status).toBe(204);
+  given.meanwhile = async () => expect((await wizard('DELETE', id)).status).toBe(204);
   await advance(id);
   expect((await wizard('GET', id)).status).toBe(404);
 });
@@ -165,7 +142,7 @@ test('a plan that is deleted while it is rewritten stays deleted', async () => {
 test('a public issue does not learn the name of a private repository that a task was given to', async () => {
   const id = await planned();
   const [open, secret] = [await connect('website'), await connect('secret')];
-  await sql('update repositories set is_private = (id = $1) where project_id = $2', [secret, project]);
+  await sql('update repositories set is_private = (id = $1) where project_id = $2', [secret, given.project]);
   const tasks = [
     { ...task, repositoryId: open },
     { ...task, ref: 'b', repositoryId: secret },
