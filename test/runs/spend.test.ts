@@ -1,6 +1,7 @@
 import { sumUp } from '../../src/runs/spend/sum-up.ts';
 import { addUsage } from '../../src/runs/store.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
+import { awayFromMidnight } from '../support/machine/midnight.ts';
 
 let service: TestApp;
 let token: string;
@@ -30,6 +31,7 @@ async function addRun(agentId: string | null, daysAgo: number, costUsd: number |
 }
 
 beforeAll(async () => {
+  await awayFromMidnight();
   service = await openTestApp();
   token = await service.token('octocat');
   project = (await call('POST', '/projects', { name: 'P' })).body.id;

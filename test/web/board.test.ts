@@ -50,14 +50,14 @@ async function open(query = ''): Promise<void> {
   await page.locator('.card').first().waitFor();
 }
 
-inBrowser('cards tell running from queued, columns share the width, and empty ones fold', async () => {
+inBrowser('cards distinguish running from queued, columns share the width, and empty ones fold', async () => {
   await open();
   const running = cardOf('Works now');
-  expect(await running.textContent()).toMatch(/Running 1:0\d:\d\d/);
+  expect(await running.textContent()).toMatch(/Running 1:\d\d:\d\d/);
   expect(await running.textContent()).toContain('$0.75');
   expect(await running.textContent()).toContain('Spring');
   expect(await running.textContent()).toContain((tasks['Works now'] ?? '').slice(-6));
-  expect(await cardOf('Waits its turn').textContent()).toMatch(/Queued 1:0\d:\d\d/);
+  expect(await cardOf('Waits its turn').textContent()).toMatch(/Queued 1:\d\d:\d\d/);
   expect(await column('done').getAttribute('class')).toContain('folded');
   await column('done').getByRole('button', { name: 'Unfold Done, 0' }).click();
   await column('done').getByRole('button', { name: 'Fold Done' }).waitFor();
@@ -68,7 +68,7 @@ inBrowser('cards tell running from queued, columns share the width, and empty on
   await column('done').getByRole('button', { name: 'Unfold Done, 0' }).waitFor();
 });
 
-inBrowser('several tasks are moved at once, and each refusal is told', async () => {
+inBrowser('several tasks are moved at once, and the reason of each refusal is shown', async () => {
   await open();
   for (const title of ['Plain one', 'Plain two', 'Works now'])
     await page.getByRole('checkbox', { name: `Select ${title}` }).check();
