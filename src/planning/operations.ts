@@ -144,11 +144,11 @@ function asked(session: Session, event: 'answer' | 'ask', steps: Step[], { quest
 function checkedStep(session: Session, answer: Answer): { at: number; step: Step } {
   const at = session.steps.findIndex((step) => step.id === answer.stepId);
   const step = session.steps[at];
-  if (step === undefined)
-    throw badField(
-      'answer.stepId',
-      `answer.stepId: no step ${answer.stepId} in this session; the open step is ${currentStep(session)?.id ?? 'none'}`,
-    );
+  if (step === undefined) {
+    const open = currentStep(session);
+    const hint = open === undefined ? 'no step is open' : `the open step is ${open.id}`;
+    throw badField('answer.stepId', `answer.stepId: no step ${answer.stepId} in this session; ${hint}`);
+  }
   for (const [i, id] of answer.selectedOptionIds.entries())
     if (!step.options.some((option) => option.id === id))
       throw badField(

@@ -52,7 +52,7 @@ test('a limit is used up once it is reached, not before', () => {
   expect(exhausted(limits, { ...room, dayCostUsd: 2.01 })).toContain('$2 a day');
 });
 
-test('an agent hears of each limit of its run from four fifths on', () => {
+test('a limit is near from 80 % on', () => {
   const limits = limitsOfService(service);
   const room = { steps: 7, tokens: 799, costUsd: 0.39, dayCostUsd: 2, minutes: 23.9 };
   expect(nearLimits(limits, room)).toEqual([]);

@@ -48,7 +48,7 @@ test.each<[Partial<PullReadiness>, string]>([
   expect(problems(changes)).toEqual([expected]);
 });
 
-test('what blocks a merge comes first, and a change that its tests do not prove is told', () => {
+test('what blocks a merge comes first, and a change that its tests do not prove is a warning', () => {
   const unproved: Proof = { ...proof, status: 'unproved', reason: 'the tests of this change also pass without it' };
   expect(problems({ checks: failing(1) }, { hasLiveRun: true, proof: unproved })).toEqual([
     'blocks: The task has an unfinished run. Wait for it to end, or cancel it.',

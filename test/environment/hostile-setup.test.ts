@@ -69,7 +69,7 @@ test('a set-up that hangs is stopped, with its output', async () => {
 test.each([
   ['', {}],
   [', also when it had a secret', { secrets: ['NPM_TOKEN'] }],
-])('a set-up that nests its folders too deeply is told so, and nothing is kept%s', async (_what, more) => {
+])('a set-up that nests its folders too deeply fails with the reason, and nothing is kept%s', async (_what, more) => {
   await setSecret(stage.app, scene.projectId, 'NPM_TOKEN', 'canary of the set-up');
   const [before, folders] = [stage.kept(), readdirSync(stage.app.workDir).sort()];
   const nest = 'mkdir deps && cd deps && for i in $(seq 50); do mkdir $(printf %0100d $i) && cd -P 0* || exit; done';
@@ -144,7 +144,7 @@ test('when the disk of the workspaces is full, the message says so, and nothing 
   }
 });
 
-test('when the disk of kept results is full, the run goes on, and nothing is kept partially', async () => {
+test('when the disk of kept results is full, the run continues, and nothing is kept partially', async () => {
   const small = moveToSmallDisk('keptDir');
   if (small === undefined) return;
   try {

@@ -137,7 +137,7 @@ test('a kept result that was damaged is made again', async () => {
   }
 });
 
-test('where results cannot be kept, the run goes on and the log says so', async () => {
+test('where results cannot be kept, the run continues and the log says why', async () => {
   const { keptDir } = stage.app;
   stage.app.keptDir = join(stage.host.bare, 'HEAD');
   try {

@@ -96,7 +96,7 @@ async function inReview(): Promise<string> {
 }
 const readiness = async (id: string) => (await service.call('GET', `/tasks/${id}/merge-readiness`, { token })).body;
 
-test('it has the checks, reviews, mergeability and method of each pull request, and what is not green', async () => {
+test('merge readiness has the checks, reviews, mergeability and method of each pull request, and what is not green', async () => {
   const id = await inReview();
   expect(await readiness(id)).toEqual({
     pullRequests: [
@@ -168,7 +168,7 @@ test('without an open pull request, and during a run, a merge is blocked', async
   ]);
 });
 
-test('the tasks that depend on it are listed, first those that the active sprint starts', async () => {
+test('the tasks that depend on a task are listed, first those that the active sprint starts', async () => {
   const id = await newTask();
   const other = await newTask();
   const day = new Date().toISOString().slice(0, 10);

@@ -30,7 +30,7 @@ test('callers with the same key share the work, also when it fails', async () =>
   expect(await later).toBe('again');
 });
 
-test('work goes on while anybody waits, and is aborted when the last one leaves', async () => {
+test('work continues while anybody waits, and is aborted when the last one leaves', async () => {
   const share = sharedWork<string>();
   const { begun, work } = controlled();
   const [first, second] = [new AbortController(), new AbortController()];

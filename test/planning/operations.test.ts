@@ -129,5 +129,5 @@ test('the refusal of an unknown step names the open one', async () => {
   const unknown = (of: Session) =>
     answerWizard(service.app, of, { stepId: 'nope', selectedOptionIds: [], customText: 'x' });
   await expect(unknown(session)).rejects.toThrow(`the open step is ${currentStep(session)?.id}`);
-  await expect(unknown(await begin({ isAskedLater: true }))).rejects.toThrow('the open step is none');
+  await expect(unknown(await begin({ isAskedLater: true }))).rejects.toThrow('no step is open');
 });

@@ -81,7 +81,7 @@ test.each([
     expect([await listTurns(em, to), await findContext(em, to)]).toEqual([[], undefined]);
   }));
 
-test('only a retry after a limit goes on with the conversation, and only with the same agent', () =>
+test('only a retry after a limit continues the conversation, and only with the same agent', () =>
   undone(async (em) => {
     const [agent = '', other = ''] = given.agentIds;
     const used = failure('budget', 'the budget of 2 steps is used up (limit of the task)');

@@ -82,7 +82,7 @@ test('turns are listed from 1 with their figures, in pages, with long results cu
     expect((await call('GET', `/runs/${runId}/turns?${query}`)).status).toBe(400);
 });
 
-test('turns are shown one at a time, without looking at what is not shown', async () => {
+test('turns are shown without blocking the event loop, and without reading what is not shown', async () => {
   const token = `ghp_${'a'.repeat(36)}`;
   const call = { id: 'c', name: 'say', arguments: `{"text":"${token}"}` };
   const messages: Message[] = [

@@ -158,7 +158,7 @@ test('what people say is read before the next turn, once', async () => {
   expect((await hearing.hear()).map((m) => m.content)).toEqual(['[octocat says]\nThird.']);
 });
 
-test('a waiting run hears too, and goes on waiting', async () => {
+test('a waiting run gets messages too, and keeps waiting', async () => {
   const run = await queued();
   await call('POST', `/tasks/${run.taskId}/pause`);
   expect((await call('POST', `/tasks/${run.taskId}/say`, { text: 'Later.' })).status).toBe(202);
@@ -212,7 +212,7 @@ test('what is said to a run that asks is no answer, and a question that was with
     expect((await call('POST', `/tasks/${run.taskId}/answer`, body)).status).toBe(409);
 });
 
-test('of two people who answer at once, the first wins and the second is told', async () => {
+test('when two people answer at once, the first answer counts and the second is refused', async () => {
   const run = await asking();
   const { id } = (await taskOf(run.taskId)).attention;
   const both = await Promise.all(
@@ -237,7 +237,7 @@ test('a run that waits for people too long is cancelled, and its log says why la
   expect(handoffs[0].summary).toBe(why);
 });
 
-test('of two people who resume a run at once, one does and the other is told', async () => {
+test('when two people resume a run at once, the second is refused', async () => {
   const run = await queued();
   await pauseRun(app(), act(run));
   const both = await Promise.all([1, 2].map(() => call('POST', `/tasks/${run.taskId}/resume`)));

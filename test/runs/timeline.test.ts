@@ -42,7 +42,7 @@ async function newTask() {
 
 const shown = ({ type, actor, agent, text }: Entry) => `${actor?.login ?? agent ?? '-'} ${type} ${text}`.trimEnd();
 
-test('it says who did what, newest first', async () => {
+test('the timeline says who did what, newest first', async () => {
   const { id, run, event, minutes, entries } = await newTask();
   await call('PATCH', `/tasks/${id}`, { status: 'ready' });
   await run('run_1', 'failed', 20, { category: 'checks', message: 'The checks fail.', retryable: true });
@@ -108,7 +108,7 @@ test('what people said to agents is quoted, and what the system did has no actor
   ]);
 });
 
-test('it comes in pages, and only of the task', async () => {
+test('the timeline comes in pages, and has only entries of the task', async () => {
   const { id, run, entries } = await newTask();
   await (await newTask()).run('run_other', 'succeeded', 1);
   for (const n of [1, 2, 3]) await run(`run_${id}_${n}`, 'succeeded', n);
@@ -118,7 +118,7 @@ test('it comes in pages, and only of the task', async () => {
   expect(await entries()).toHaveLength(4);
 });
 
-test('long texts are cut', async () => {
+test('long texts of the timeline are cut', async () => {
   const { run, entries } = await newTask();
   await run('run_long', 'failed', 1, { category: 'model', message: 'x'.repeat(2000), retryable: true });
   expect((await entries())[0]?.text).toHaveLength(500);

@@ -52,7 +52,7 @@ const jobs = async () =>
     await sql(`select extract(epoch from start_after - created_on)::int as wait from pgboss.job where name = 'run'`)
   ).map((job: { wait: number }) => job.wait);
 
-test('a run that cannot begin fails with its reason, and the worker goes on with the next one', async () => {
+test('a run that cannot begin fails with its reason, and the worker takes the next one', async () => {
   const { manager } = given.service.app.db;
   const ids = [await addRun(manager, { agentId: null }), await addRun(manager)];
   await workOnRuns(workerWith(untilAborted));

@@ -55,7 +55,7 @@ behindTheWall('a process runs on while commands come and go, until it is stopped
   expect(await look('watch')).toEqual({ ok: false, text: expect.stringMatching(/^there is no process watch; .*none/) });
 });
 
-behindTheWall('what it writes into the workspace is seen by the other tools, and how it ended is told', async () => {
+behindTheWall('the other tools see what it writes into the workspace, and its output says how it ended', async () => {
   await start('build', 'echo made > by-process.txt; echo wrong >&2; exit 3');
   await seen('build', /^\[build: exit code 3, 0:\d\d minutes\]\nwrong\n$/);
   expect((await host.call('read_file', { path: 'by-process.txt' })).text).toContain('made');

@@ -99,14 +99,7 @@ test('only the tasks that changed are read, by their ids or those of their runs,
   expect(await idsOf(`?ids=${one}`)).toEqual([one]);
   expect(await idsOf(`?ids=${one},run_of_two,run_unknown,${foreign}`)).toEqual([two, one]);
   expect(await idsOf(`?ids=${foreign}`)).toEqual([]);
-  for (const bad of [
-    '?ids=',
-    `?ids=${Array(101)
-      .fill(0)
-      .map((_, i) => `t${i}`)
-      .join(',')}`,
-    '?limit=2001',
-  ])
+  for (const bad of ['?ids=', `?ids=${Array.from({ length: 101 }, (_, i) => `t${i}`).join(',')}`, '?limit=2001'])
     expect([bad, (await call('GET', `/projects/${project}/board${bad}`)).status]).toEqual([bad, 400]);
 });
 

@@ -155,7 +155,7 @@ inBrowser('two people see what the other does, without a reload', async () => {
   await other.context().close();
 });
 
-inBrowser('people who are not members or not signed in are told so', async () => {
+inBrowser('a message tells people that they are not members or not signed in', async () => {
   const stranger = await openPerson();
   await signIn(stranger, world.service.url, 'hubot');
   await stranger.getByText('0 of 5 done').waitFor();

@@ -2,7 +2,7 @@ import { openSuggestions, type Shown, worded } from './suggesting.ts';
 
 const { talk, model, em, call, newAgent, fail, suggestionsOf, work } = await openSuggestions();
 
-test('readers get our own words at once, and together they cause one request for the same evidence', async () => {
+test('readers get standard sentences at once, and together they cause one request for the same evidence', async () => {
   const agent = await newAgent();
   await fail(agent, 'gave_up', 'It is unclear what to do');
   talk.says = worded;
@@ -15,7 +15,7 @@ test('readers get our own words at once, and together they cause one request for
   expect((await suggestionsOf(agent))[0].area).toBe('about g1');
 });
 
-test('readers are told while a model is being asked, but not after it failed, and not for ever', async () => {
+test('`wording` is true until the model has answered or failed, at most ten minutes', async () => {
   const agent = await newAgent();
   await fail(agent, 'gave_up', 'It is unclear what to do');
   const isWording = async () => (await call('GET', `/agents/${agent}/suggestions`)).body.wording;

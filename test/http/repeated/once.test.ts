@@ -86,7 +86,7 @@ test('a stream stores its result, and sends it last', async () => {
   expect(await take('told')).toEqual({ status: 200, body: '{"id":1}' });
 });
 
-test('a stream without a result frees its key, and so does one that fails, which tells nobody it is done', async () => {
+test('a stream frees its key if it has no result or fails, and a failed one sends no result', async () => {
   expect(await stream(await claim('silent'), async (out) => out.send({ event: 'text' }))).toEqual({
     sent: [{ event: 'text' }],
     failure: undefined,
@@ -100,7 +100,7 @@ test('a stream without a result frees its key, and so does one that fails, which
   expect(await claim('broken')).toMatchObject({ isAgain: false });
 });
 
-test('a key is taken over only from a process that is gone, or after ten minutes', async () => {
+test('a key is taken over from a process that is gone, and not from one that may be alive', async () => {
   await claim('old');
   await expect(take('old')).rejects.toMatchObject(underWay);
   // Without the name of its process, nobody can tell whether it lives.

@@ -161,7 +161,7 @@ describe('limits', () => {
     expect(given.kept).toHaveLength(2);
   });
 
-  test('at most 100 calls of one answer are executed, and the model is told which were not', async () => {
+  test('at most 100 calls of one answer are executed, and the results of the others say that they were not', async () => {
     const given = loopContext([Array.from({ length: 130 }, (_, i) => read(`f${i}`)), [finish()]]);
     await start(given);
     expect(given.called).toHaveLength(100);

@@ -158,7 +158,7 @@ describe('a model that repeats itself', () => {
     expect(hints).toEqual([0, 0, 0, 1]);
   });
 
-  test('a model that changes course after the hint goes on', async () => {
+  test('a model that changes course after the hint may continue', async () => {
     expect(await start(loopContext([...again(3), [read('b')], ...again(3), [finish()]]))).toBeDefined();
   });
 

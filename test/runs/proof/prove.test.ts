@@ -112,7 +112,7 @@ test('the results of a worker that ends halfway are kept, and nothing runs twice
   expect(steps.size).toBe(2);
 });
 
-test('when the time of the run is up, the proof says so and the run goes on; a run that is lost does not', async () => {
+test('when the time of the run is up, the proof names that reason and the run continues; a lost run does not', async () => {
   const { work, tree } = await workWith({ base, change: more, settings });
   const checks = await runChecks(work, tree);
   const over = AbortSignal.abort(new RunFailed('timeout', 'the run took longer than its 9 minutes'));

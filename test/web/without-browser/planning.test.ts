@@ -24,7 +24,7 @@ test('JSON that is still arriving is shown as far as it goes', () => {
   expect(partialJson('not JSON')).toBeUndefined();
 });
 
-test('an estimate that changes by itself is no change of a task', () => {
+test('a new estimate does not count as an edit of the task', () => {
   const task = { ref: 'a', title: 'Greet', description: '', owner: null, ownerReason: null, repositoryId: null };
   const tasks = [{ ...task, dependsOn: [] }];
   const estimate = { likelyMinutes: 40, safeMinutes: 60, workMinutes: 9, basedOn: ['task_1'], isSimilar: true };

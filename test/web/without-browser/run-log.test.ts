@@ -50,7 +50,7 @@ function brief(row: Row): string {
 }
 const shown = (rows = timeline.rows()) => rows.map(brief);
 
-test('the log is arranged by turns; what happens between turns stands after the earlier one', () => {
+test('the log is arranged by turns; what happens between two turns follows the earlier one', () => {
   add('setup', '$ npm ci');
   add('loop', 'Developer begins');
   add('model', 'm answered', { turn: 1, calls: ['read_file a.js', 'run_command npm test'] });
@@ -86,7 +86,7 @@ test('the log is arranged by turns; what happens between turns stands after the 
   expect(timeline.rows()[5]).toMatchObject({ call: { ms: 1500, exitCode: 1 } });
 });
 
-test('only the rows of the turn that changed are made again', () => {
+test('only the rows of a changed turn are created again', () => {
   add('model', '', { turn: 1, calls: ['list_files'] });
   timeline.addTurns([turn(1, 'One')]);
   const before = timeline.rows();
