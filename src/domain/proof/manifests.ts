@@ -75,7 +75,10 @@ function differsInRunners(before: unknown, after: unknown): boolean {
 
 /** Returns the package that a key of `overrides` or `resolutions` names, such as `**\/jest` or `jest@29`. */
 function nameOfPackage(key: string): string {
-  return key.replace(/^\*\*\//, '').replace(/(?<=.)@.*$/, '');
+  const name = key.replace(/^\*\*\//, '');
+  // The first character of a name may be the @ of a scope.
+  const at = name.indexOf('@', 1);
+  return at < 0 ? name : name.slice(0, at);
 }
 
 /** Line ends as Python's parsers see them. Other parsers know fewer. */

@@ -101,6 +101,10 @@ test.each<[string, boolean]>([
 
 test.each<[string, () => unknown]>([
   ['a line of brackets', () => differsInDeciding('pyproject.toml', '['.repeat(60_000), '')],
+  [
+    'a package of many signs',
+    () => differsInDeciding('package.json', '{}', `{"overrides":{"${'@'.repeat(190_000)}\\n":"1"}}`),
+  ],
   ['deep folders of tests', () => manyTimes(() => decidesByName(`${'test/'.repeat(800)}x`))],
   ['deep folders', () => manyTimes(() => isUsualTestFile(`${'a/'.repeat(2000)}x`))],
   ['many skips', () => countSkips(`${'t.'.repeat(100_000)}\n${'test('.repeat(20_000)}${'\n'.repeat(200_000)}`)],
