@@ -37,7 +37,9 @@ export async function listOpenTasks(
        coalesce((select case r.status when 'running' then 'working' else 'queued' end from runs r
            where r.task_id = t.id and r.status in ('queued', 'running')),
          case t.status when 'in_review' then 'in_review' else 'idle' end) as phase
-     from (select id from open limit $3) o join tasks t on t.id = o.id
+     from (select id from open limit $3) o
+     -- Looked up one by one; PostgreSQL expects many and would read the whole table for them.
+     cross join lateral (select * from tasks where id = o.id offset 0) t
      order by t.created_at, t.id`,
     [sprintId, without, most],
   );
@@ -74,7 +76,8 @@ export async function addPasts<T extends { id: string }>(
        ${milliseconds('lead(h.since, 1, coalesce(h.ended_at, $3)) over (partition by h.sprint_id, h.task_id order by h.at, h.id)')} as "to"
      from (
        select h.*, greatest(h.at, s.started_at) as since, s.ended_at from (${informative}) s
-       join sprint_history h on h.sprint_id = s.id and h.task_id = any($4)) h
+       -- Looked up for each sprint; PostgreSQL expects few rows and would read the history of all sprints for them.
+       cross join lateral (select * from sprint_history where sprint_id = s.id and task_id = any($4) offset 0) h) h
      order by h.since, h.at, h.id`,
     given,
   );

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { limitInIndexOrder } from '../../db/index-order.ts';
 import type { ComparedTask } from '../../domain/learning/comparison.ts';
 
 /** A comparison uses at most this many tasks of each version, the latest. */
@@ -24,7 +25,7 @@ export async function listFinishedTasks(
        cross join lateral (
          select r.task_id, r.created_at from runs r
          where r.agent_id = $2 and r.project_id = m.project_id and r.created_at >= $3
-         order by r.created_at desc limit 4 * ${maxTasks}) r
+         order by r.created_at desc ${limitInIndexOrder(4 * maxTasks)}) r
        group by r.task_id order by at desc limit ${maxTasks})
      select t.status = 'done' as "isDone", work.cost as "costUsd", work.minutes, work.revisions, work.begun as "begunAt"
      from own

@@ -1,0 +1,105 @@
+import type { EntityManager } from 'typeorm';
+import { migrations } from '../../migrations/list.ts';
+import { listFinishedTasks } from '../../src/agents/learning/comparison-store.ts';
+import { listEvidence } from '../../src/agents/learning/evidence-store.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import { addPasts, listOpenTasks } from '../../src/sprints/forecast-store.ts';
+import { getSprint } from '../../src/sprints/store.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { rowsRead } from './count-rows.ts';
+
+// What a read costs must not grow with the tables. These reads once read all rows, because PostgreSQL expected too many
+// or too few.
+
+let db: Database;
+let drop: () => Promise<void>;
+const size = 20_000;
+
+beforeAll(async () => {
+  const database = await createTestDatabase();
+  drop = database.drop;
+  db = await openDatabase(database.url, migrations, { poolSize: 2 });
+  await db.transaction(fill);
+  await db.manager.query('vacuum analyze');
+});
+afterAll(async () => {
+  await db.close();
+  await drop();
+});
+
+/**
+ * Stores tasks of ten projects and 200 sprints, each with a run and a request for changes. Half of the runs are of the
+ * agent `busy` in one project, the others of 20 agents in all projects, so PostgreSQL expects few runs of one agent in
+ * one project. ANALYZE reads as many rows as there are, so its statistics are always the same.
+ */
+async function fill(em: EntityManager): Promise<void> {
+  // Without triggers and foreign keys.
+  await em.query('set local session_replication_role = replica');
+  await em.query(`insert into users (id, login) values ('mona', 'mona')`);
+  await em.query(
+    `insert into projects (id, name, slug) select 'p' || n, 'p' || n, 'p' || n from generate_series(0, 9) n`,
+  );
+  await em.query(`insert into members (project_id, user_id, role) select id, 'mona', 'owner' from projects`);
+  await em.query(
+    `insert into agents (id, project_id, name, line_id)
+     select id, 'p0', id, id from (select 'busy' as id union all select 'agent' || n from generate_series(0, 19) n) a`,
+  );
+  await em.query(`insert into agent_figures (line_id, version, project_id, tasks) values ('busy', 1, 'p0', 1)`);
+  await em.query(
+    `insert into sprints (id, project_id, name, status, start_date, end_date, started_at, ended_at)
+     select 's' || n, 'p' || n % 10, 's', case when n < 10 then 'active' else 'completed' end, current_date, current_date,
+       now() - interval '1 day', case when n >= 10 then now() - make_interval(secs => n) end
+     from generate_series(0, 199) n`,
+  );
+  await em.query(
+    `insert into tasks (id, project_id, sprint_id, title, status)
+     select 't' || n, 'p' || n % 10, 's' || n % 200, 't', case when n % 200 < 10 then 'ready' else 'done' end
+     from generate_series(1, $1::int) n`,
+    [size],
+  );
+  await em.query(
+    `insert into sprint_history (sprint_id, task_id, status, at)
+     select sprint_id, id, status, now() - interval '1 hour' from tasks`,
+  );
+  await em.query(
+    `insert into runs (id, task_id, project_id, agent_id, kind, status, failure, created_at, started_at, finished_at)
+     select 'r' || n, 't' || n, case when n % 2 = 0 then 'p0' else 'p' || n / 2 % 10 end,
+       case when n % 2 = 0 then 'busy' else 'agent' || n / 20 % 20 end, 'start', case when n % 3 = 0 then 'failed' else 'succeeded' end,
+       case when n % 3 = 0 then '{"category": "gave_up", "message": "It is unclear."}'::jsonb end, at, at, at
+     from generate_series(1, $1::int) n cross join lateral (select now() - make_interval(secs => n) as at) x order by md5(n::text)`,
+    [size],
+  );
+  await em.query(
+    `insert into revisions (id, task_id, source, text, created_at)
+     select 'v' || n, 't' || n, 'review', 'Rename it.', now() from generate_series(1, $1::int) n`,
+    [size],
+  );
+}
+
+test('evidence is read from the latest runs', async () => {
+  const of = { agentId: 'busy', version: undefined };
+  expect(await listEvidence(db.manager, 'mona', of, 100)).toHaveLength(300);
+  const read = await rowsRead(db.manager, (em) => listEvidence(em, 'mona', of, 100));
+  expect(read.runs).toBeLessThan(1000);
+  expect(read.revisions).toBeLessThan(1000);
+});
+
+test('a comparison of versions reads the latest tasks', async () => {
+  const of = { agentId: 'busy', from: new Date(0), until: null };
+  expect((await listFinishedTasks(db.manager, 'mona', of)).length).toBeGreaterThan(400);
+  const read = await rowsRead(db.manager, (em) => listFinishedTasks(em, 'mona', of));
+  expect(read.runs).toBeLessThan(5000);
+  expect(read.tasks).toBeLessThan(5000);
+});
+
+test('a forecast reads the open tasks of the sprint, and their past in its sprints', async () => {
+  const now = new Date();
+  const sprint = await getSprint(db.manager, 's0');
+  const open = await listOpenTasks(db.manager, sprint.id, [], 1000);
+  expect(open).toHaveLength(100);
+  expect((await rowsRead(db.manager, (em) => listOpenTasks(em, sprint.id, [], 1000))).tasks).toBeLessThan(1000);
+  expect((await addPasts(db.manager, sprint, open, now)).every(({ stays }) => stays.length === 1)).toBe(true);
+  const read = await rowsRead(db.manager, (em) => addPasts(em, sprint, open, now));
+  expect(read.sprint_history).toBeLessThan(2000);
+  expect(read.runs).toBeLessThan(1000);
+});
