@@ -15,6 +15,9 @@ export const filledIds: Record<string, string> = {
   sessionId: 'wizard_1',
 };
 
+/** An agent of which both versions do half of the tasks. */
+export const secondVersion = 'agent_1_5b';
+
 const projects = 50;
 /** Sprints of each project, of which the last one is active. */
 const sprints = 21;
@@ -56,6 +59,9 @@ const frame = (login: string) => `
   insert into agents (id, project_id, name, team, line_id)
     select 'agent_' || n || '_' || k, 'proj_' || n, 'Agent ' || k, 'core', 'agent_' || n || '_' || k
     from generate_series(1, ${projects}) n, generate_series(1, 5) k;
+  update agents set is_newest = false where id = 'agent_1_5';
+  insert into agents (id, project_id, name, team, line_id, version, previous_version_id, rollout, created_at)
+    select '${secondVersion}', project_id, name, team, line_id, 2, id, 50, now() - interval '2 years' from agents where id = 'agent_1_5';
   insert into repositories (id, project_id, name, url, is_primary, is_docs_repo)
     select 'repo_' || n, 'proj_' || n, 'r', 'https://git.example.org/a/r' || n, true, true from generate_series(1, ${projects}) n;
   insert into sprints (id, project_id, name, status, start_date, end_date, created_at, started_at, ended_at)
@@ -78,7 +84,8 @@ const tasks = (size: number) => `
       status_since, done_at)
     select 'task_' || i, 'proj_' || p, 'Fix the ' || (${words})[1 + i * 7 % 20] || ' of the ' || (${words})[1 + i / 20 % 20] || ' ' || i,
       'It is described here: ' || (${words})[1 + i * 3 % 20] || ' of item ' || i || repeat(' What is to be done.', 10)
-        || case when i % 4000 = 0 then ' Payments are retried.' else '' end, s.status, 'agent_' || p || '_' || 1 + nth % 5, 'repo_' || p,
+        || case when i % 4000 = 0 then ' Payments are retried.' else '' end, s.status,
+      'agent_' || p || '_' || 1 + nth % 5 || case when p = 1 and nth % 5 = 4 then 'b' else '' end, 'repo_' || p,
       case when nth < ${sprints * tasksOfSprint} then 'sprint_' || p || '_' || ${sprints} - nth / ${tasksOfSprint} end,
       'agent/branch-' || i, c.at, c.at, case when s.status = 'done' then c.at + interval '2 hours' end
     from (select i, case when i % 2 = 0 then 1 else 2 + i / 2 % ${projects - 1} end as p,
@@ -92,7 +99,8 @@ const tasks = (size: number) => `
 const work = `
   insert into runs (id, task_id, project_id, agent_id, kind, status, failure, steps, input_tokens, output_tokens, cost_usd,
       created_at, started_at, finished_at)
-    select 'run_' || substr(t.id, 6), t.id, t.project_id, t.owner, 'start', s.status,
+    select 'run_' || substr(t.id, 6), t.id, t.project_id,
+      case when t.owner = '${secondVersion}' and n % 2 = 0 then 'agent_1_5' else t.owner end, 'start', s.status,
       case when s.status = 'failed' then jsonb_build_object('category', (array['checks', 'model', 'timeout', 'auth'])[1 + n % 4],
         'message', 'It failed.', 'retryable', false) end,
       20, 100000, 5000, 0.5, t.created_at, t.created_at + interval '1 minute', t.created_at + interval '30 minutes'
@@ -100,9 +108,13 @@ const work = `
     cross join lateral (select (array['succeeded', 'succeeded', 'failed', 'succeeded', 'succeeded', 'succeeded', 'succeeded',
       'cancelled', 'succeeded'])[1 + n % 9] as status) s;
   insert into spend_days
-    select r.project_id, (r.created_at at time zone 'UTC')::date, coalesce(r.agent_id, ''), sum(r.cost_usd), sum(r.input_tokens),
+    select r.project_id, (r.created_at at time zone 'UTC')::date, a.line_id, sum(r.cost_usd), sum(r.input_tokens),
       0, sum(r.output_tokens)
-    from runs r group by 1, 2, 3;
+    from runs r join agents a on a.id = r.agent_id group by 1, 2, 3;
+  insert into revisions (id, task_id, source, text, created_at)
+    select 'revision_' || n, id, (array['review', 'person', 'checks', 'conflict'])[1 + n % 4], 'Name the variable better.',
+      created_at + interval '1 hour'
+    from tasks cross join lateral (select substr(id, 6)::int as n) x where n % 7 < 2;
   insert into handoffs (id, task_id, run_id, summary)
     select 'handoff_' || substr(id, 5), task_id, id, 'What was done.' from runs where status = 'succeeded';
   insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha, additions, created_at)

@@ -1,16 +1,16 @@
 import { routes } from '../../src/routes.ts';
-import { filledIds } from './fill.ts';
+import { filledIds, secondVersion } from './fill.ts';
 
 /**
  * A stream does not end, the backlog without a limit is as long as the database is large, a batch needs addresses, and
- * the agents here have no second version to compare.
+ * GitHub answers the list of issues.
  */
 const leftOut = [
   '/projects/:projectId/events',
   '/projects/:projectId/wizard/:sessionId/editing',
   '/projects/:projectId/backlog',
   '/batch',
-  '/agents/:id/comparison',
+  '/repositories/:id/issues',
 ];
 
 /** Further forms of reads whose cost depends on the query. */
@@ -37,11 +37,13 @@ const queries: Record<string, string[]> = {
   '/agents/:id/health': ['?version=1'],
   '/agents/:id/performance': ['?weeks=52', '?version=1'],
   '/agents/:id/skills': ['?version=1'],
+  '/agents/:id/suggestions': ['?version=1'],
 };
 
 /** These need an object other than the usual one. */
 const instead: Record<string, Record<string, string>> = {
   '/sprints/:sprintId/digest': { sprintId: filledIds.completedSprint ?? '' },
+  '/agents/:id/comparison': { agent: secondVersion },
 };
 
 /** Returns a path for each read of the interface, so that a new one is measured too. */
