@@ -1,7 +1,7 @@
 import { ProjectIcon } from '@primer/octicons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { Link, Outlet, useLocation, useParams } from 'react-router';
+import { Link, Outlet, useLocation } from 'react-router';
 import { Loading, QueryResult } from '../display/query-result.tsx';
 import { InboxLink } from '../inbox/inbox-link.tsx';
 import { isInaccessible } from '../live/errors.ts';
@@ -9,6 +9,7 @@ import { useIsOnline } from '../live/online.ts';
 import { useProjectEvents } from '../live/project-events.ts';
 import * as queries from '../live/queries.ts';
 import { Commands } from '../palette/commands.tsx';
+import { useCurrentProject } from './current-project.ts';
 import { ProjectName, ProjectNav } from './project-nav.tsx';
 import { dismissErrorsBefore } from './shown-notices.ts';
 import { ThemeMenu } from './theme-menu.tsx';
@@ -17,7 +18,7 @@ import { UserMenu } from './user-menu.tsx';
 /** Shows the frame of every page: header and navigation. Keeps the live connection of the project open. */
 export function Shell() {
   const user = useQuery(queries.me());
-  const projectId = useProjectId();
+  const projectId = useCurrentProject();
   const stream = useProjectEvents(projectId);
   const isOnline = useIsOnline();
   useFreshNotices();
@@ -87,12 +88,4 @@ function PageOfProject({ projectId }: { projectId: string | undefined }) {
       {() => null}
     </QueryResult>
   );
-}
-
-/** Returns the project of the current page. The addresses of tasks and sprints do not contain it. */
-function useProjectId(): string | undefined {
-  const { projectId, taskId, sprintId } = useParams();
-  const task = useQuery({ ...queries.task(taskId ?? ''), enabled: taskId !== undefined });
-  const sprint = useQuery({ ...queries.sprint(sprintId ?? ''), enabled: sprintId !== undefined });
-  return projectId ?? task.data?.projectId ?? sprint.data?.projectId;
 }

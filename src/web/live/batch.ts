@@ -8,6 +8,12 @@ const alone = /\/(diff|events|installed-repositories|issues|merge-readiness)$|\/
 
 const base = '/api/v1';
 
+/**
+ * How long to wait for the reply to a read. After a change of network, a connection may look open for minutes although nothing
+ * arrives any more; what waits for the reply, such as later updates of the board, would wait as long.
+ */
+const patienceMs = 60_000;
+
 interface Read {
   address: string;
   resolve(reply: Response | Promise<Response>): void;
@@ -15,9 +21,10 @@ interface Read {
 
 /**
  * Returns a `fetch` that combines the reads of the REST interface which a page makes at the same moment into one request, such
- * as those of all its parts after a change. Everything else passes through.
+ * as those of all its parts after a change. Everything else passes through. Reads without a reply are given up after `readMs`.
  */
-export function batching(send: Fetch): Fetch {
+export function batching(sendAny: Fetch, readMs = patienceMs): Fetch {
+  const send: Fetch = (input, init) => sendAny(input, withTimeout(readMs, input, init));
   let waiting: Read[] = [];
   const flush = () => {
     const reads = waiting;
@@ -35,11 +42,20 @@ export function batching(send: Fetch): Fetch {
   };
 }
 
+/** Adds a time limit to a read of the REST interface. Writes have none: they must not be repeated when they took long. */
+function withTimeout(ms: number, input: Parameters<Fetch>[0], init: RequestInit | undefined): RequestInit | undefined {
+  return isRead(input, init) ? { ...init, signal: AbortSignal.timeout(ms) } : init;
+}
+
+const isRead = (input: Parameters<Fetch>[0], init: RequestInit | undefined): input is string =>
+  typeof input === 'string' &&
+  input.startsWith(`${base}/`) &&
+  (init?.method ?? 'GET') === 'GET' &&
+  init?.signal == null;
+
 /** Returns the address of a read that may be combined with others, relative to the interface. */
 function addressOf(input: Parameters<Fetch>[0], init: RequestInit | undefined): string | undefined {
-  const isRead = typeof input === 'string' && (init?.method ?? 'GET') === 'GET' && init?.signal == null;
-  if (!isRead || !input.startsWith(`${base}/`) || alone.test(input)) return undefined;
-  return input.slice(base.length);
+  return isRead(input, init) && !alone.test(input) ? input.slice(base.length) : undefined;
 }
 
 /** Divides reads into groups that the service accepts, in their order. */

@@ -12,7 +12,8 @@ export const statusOf = (error: unknown): number | undefined => (isErrorReply(er
 export const isInaccessible = (error: unknown): boolean => [403, 404].includes(statusOf(error) ?? 0);
 
 /** Returns whether a request did not reach the service, or its reply did not arrive. */
-export const isConnectionError = (error: unknown): boolean => error instanceof TypeError;
+export const isConnectionError = (error: unknown): boolean =>
+  error instanceof TypeError || (error instanceof DOMException && error.name === 'TimeoutError');
 
 /** Returns the message to show for an error: the service's own message if there is one. */
 export function errorMessage(error: unknown): string {

@@ -12,25 +12,39 @@ const openTimeoutMs = 1500;
 
 type StreamState = 'open' | 'lost';
 
+const noStream = { projectId: undefined, state: 'open' } as const;
+
 /**
  * Keeps the cached data of a project up to date through its event stream. Events carry no state: the objects they name
  * are fetched again. Data fetched while the stream is `opening` could miss a change, so pages wait until it is open.
  */
 export function useProjectEvents(projectId: string | undefined): 'opening' | StreamState {
   const client = useQueryClient();
-  const [stream, setStream] = useState<{ projectId: string | undefined; state: StreamState }>({
-    projectId: undefined,
-    state: 'open',
-  });
+  const [stream, setStream] = useState<{ projectId: string | undefined; state: StreamState }>(noStream);
   useEffect(() => {
     if (projectId === undefined) return;
-    return followProject(client, projectId, (state) => setStream({ projectId, state }));
+    const unfollow = followProject(client, projectId, (state) => setStream({ projectId, state }));
+    return () => {
+      unfollow();
+      // When the person comes back to this project, its stream has to open again.
+      setStream(noStream);
+    };
   }, [client, projectId]);
   return projectId === undefined || stream.projectId === projectId ? stream.state : 'opening';
 }
 
-function followProject(client: QueryClient, projectId: string, setState: (state: StreamState) => void): () => void {
-  const openTimeout = setTimeout(() => setState('lost'), openTimeoutMs);
+/** Follows the events of a project until the returned function is called. Pages wait for the stream for `patienceMs`. */
+export function followProject(
+  client: QueryClient,
+  projectId: string,
+  setState: (state: StreamState) => void,
+  patienceMs = openTimeoutMs,
+): () => void {
+  let isLate = false;
+  const openTimeout = setTimeout(() => {
+    isLate = true;
+    setState('lost');
+  }, patienceMs);
   const updateBoard = boardUpdates(client, projectId);
   let cancelFlush = () => {};
   let changes = new Map<string, Changed>();
@@ -63,9 +77,10 @@ function followProject(client: QueryClient, projectId: string, setState: (state:
       clearTimeout(openTimeout);
       setState('open');
       // Before the stream first opens, only a task or sprint has been fetched, to find its project. After a
-      // reconnection anything may have changed.
+      // reconnection anything may have changed, and so it may if pages did not wait for the stream.
       const wasFetchedEarly = (kind: unknown) => kind === 'task' || kind === 'sprint';
-      void client.invalidateQueries(isFirst ? { predicate: ({ queryKey: [kind] }) => wasFetchedEarly(kind) } : {});
+      const isComplete = isFirst && !isLate;
+      void client.invalidateQueries(isComplete ? { predicate: ({ queryKey: [kind] }) => wasFetchedEarly(kind) } : {});
     },
     onLost: () => setState('lost'),
     // People who are not members see the error of the project's own request, so reconnecting is pointless.
@@ -79,5 +94,7 @@ function followProject(client: QueryClient, projectId: string, setState: (state:
     unsubscribe();
     clearTimeout(openTimeout);
     cancelFlush();
+    // Nobody notices from now on when it changes, and it would never become stale by itself.
+    void client.invalidateQueries({ queryKey: queries.board(projectId).queryKey, exact: true, refetchType: 'none' });
   };
 }

@@ -1,4 +1,5 @@
 import { batching } from '../../../src/web/live/batch.ts';
+import { isConnectionError } from '../../../src/web/live/errors.ts';
 
 // How the reads of a page are combined into requests.
 
@@ -66,4 +67,19 @@ test('a refusal or an unreachable service is the answer to every read', async ()
   answer = () => Promise.reject(new TypeError('away'));
   const settled = await Promise.allSettled(['/a', '/b'].map((path) => read(fetch, path)));
   expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+});
+
+test('a read whose reply never comes is given up, and a write is not', async () => {
+  let hasNoLimit = false;
+  const silent: typeof globalThis.fetch = (_url, init) =>
+    new Promise((_resolve, reject) => {
+      init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+      if (init?.signal === undefined) hasNoLimit = true;
+    });
+  const fetch = batching(silent, 1);
+  const reads = await Promise.allSettled(['/a', '/b', '/tasks/t/diff'].map((path) => read(fetch, path)));
+  expect(reads.map((each) => each.status === 'rejected' && isConnectionError(each.reason))).toEqual([true, true, true]);
+  expect(hasNoLimit).toBe(false);
+  void fetch('/api/v1/tasks/t/start', { method: 'POST' });
+  expect(hasNoLimit).toBe(true);
 });

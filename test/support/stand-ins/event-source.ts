@@ -1,0 +1,48 @@
+/** A browser with event streams that a test opens, and into which it writes. */
+export interface StreamBrowser {
+  /** The addresses of the streams that are open or being opened, the oldest first. */
+  addresses(): string[];
+  /** Opens the newest stream. */
+  open(): void;
+  /** Sends an event on the newest stream. */
+  send(name: string, data: object): void;
+  /** Puts back what was there before. */
+  restore(): void;
+}
+
+type Handler = (event: { data: string }) => void;
+
+/** Replaces the parts of a browser that event streams need. */
+export function streamBrowser(): StreamBrowser {
+  const streams: Stand[] = [];
+  class Stand {
+    onopen: () => void = () => {};
+    handlers = new Map<string, Handler>();
+    url: string;
+    constructor(url: string) {
+      this.url = url;
+      streams.push(this);
+    }
+    addEventListener(name: string, handler: Handler): void {
+      this.handlers.set(name, handler);
+    }
+    close(): void {
+      streams.splice(streams.indexOf(this), 1);
+    }
+  }
+  const nothing = { addEventListener: () => {}, removeEventListener: () => {} };
+  const given = { EventSource: Stand, document: { ...nothing, hidden: false }, window: nothing };
+  const before = Object.keys(given).map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const);
+  Object.assign(globalThis, given);
+  return {
+    addresses: () => streams.map(({ url }) => url),
+    open: () => streams.at(-1)?.onopen(),
+    send: (name, data) => streams.at(-1)?.handlers.get(name)?.({ data: JSON.stringify(data) }),
+    restore: () => {
+      for (const [name, descriptor] of before) {
+        Reflect.deleteProperty(globalThis, name);
+        if (descriptor !== undefined) Object.defineProperty(globalThis, name, descriptor);
+      }
+    },
+  };
+}

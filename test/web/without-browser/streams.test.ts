@@ -1,0 +1,82 @@
+import { QueryClient } from '@tanstack/react-query';
+import type { Board } from '../../../src/web/api.ts';
+import { followProject } from '../../../src/web/live/project-events.ts';
+import * as queries from '../../../src/web/live/queries.ts';
+import { type StreamBrowser, streamBrowser } from '../../support/stand-ins/event-source.ts';
+
+// What must not be lost between a page and its event stream.
+
+let browser: StreamBrowser;
+let client: QueryClient;
+let states: string[];
+
+beforeEach(() => {
+  browser = streamBrowser();
+  client = new QueryClient();
+  states = [];
+  for (const key of cached) client.setQueryData(key, {});
+  client.setQueryData<Board>(boardKey, { total: 0, tasks: [], agents: [], sprints: [] });
+});
+afterEach(() => {
+  client.clear();
+  browser.restore();
+});
+
+const { queryKey: boardKey } = queries.board('proj_1');
+const cached = [
+  ['task', 'a'],
+  ['runs', 'a'],
+];
+const stale = () =>
+  [...cached, boardKey].filter((key) => client.getQueryState(key)?.isInvalidated).map(([kind]) => kind);
+
+/** Follows the project with a patience that no test uses up. */
+const follow = () => followProject(client, 'proj_1', (state) => states.push(state), 60_000);
+
+test('when a stream opens in time, only what was fetched before it is fetched again', () => {
+  const unfollow = follow();
+  expect(browser.addresses()).toEqual(['/api/v1/projects/proj_1/events']);
+  browser.open();
+  expect([states, stale()]).toEqual([['open'], ['task']]);
+  unfollow();
+  expect(browser.addresses()).toEqual([]);
+});
+
+test('when pages did not wait for a slow stream, everything is fetched again once it opens', async () => {
+  let unfollow = () => {};
+  await new Promise<void>((resolve) => {
+    unfollow = followProject(
+      client,
+      'proj_1',
+      (state) => {
+        states.push(state);
+        resolve();
+      },
+      1,
+    );
+  });
+  expect([states, stale()]).toEqual([['lost'], []]);
+  browser.open();
+  expect([states, stale()]).toEqual([
+    ['lost', 'open'],
+    ['task', 'runs', 'board'],
+  ]);
+  unfollow();
+});
+
+test('when a stream opens again, everything is fetched again', () => {
+  const unfollow = follow();
+  browser.open();
+  browser.open();
+  expect(stale()).toEqual(['task', 'runs', 'board']);
+  unfollow();
+});
+
+test('a board that nobody follows any more is fetched again when it is shown', () => {
+  const unfollow = follow();
+  browser.open();
+  // The page is left before the changes of this moment are handled.
+  browser.send('task', { id: 'a' });
+  unfollow();
+  expect(stale()).toContain('board');
+});
