@@ -21,6 +21,7 @@ import { createBrowserRouter } from 'react-router';
 import { RouterProvider } from 'react-router/dom';
 import { defaults } from './api.ts';
 import { removeOldDrafts } from './forms/stored-drafts.ts';
+import { watchNavigation } from './frame/navigation.ts';
 import { Notices } from './frame/notices.tsx';
 import { applyTheme } from './frame/theme.ts';
 import { batching } from './live/batch.ts';
@@ -36,7 +37,7 @@ createRoot(document.getElementById('root') as HTMLElement).render(
   <StrictMode>
     <QueryClientProvider client={client}>
       <BaseStyles>
-        <RouterProvider router={createBrowserRouter(loadedOnline(routes))} />
+        <RouterProvider router={watchNavigation(createBrowserRouter(loadedOnline(routes)))} />
         <Notices />
       </BaseStyles>
     </QueryClientProvider>

@@ -52,7 +52,8 @@ inBrowser(
     await palette.getByRole('option', { selected: true }).filter({ hasText: 'New sprint' }).waitFor();
     await page.keyboard.press('Enter');
     const sprint = page.getByRole('dialog', { name: 'New sprint' });
-    await sprint.waitFor();
+    // A dialog handles keys once it has the focus.
+    await sprint.locator(':focus').waitFor();
     await page.keyboard.press('Escape');
     // Shortcuts do nothing while a dialog is open.
     await sprint.waitFor({ state: 'detached' });

@@ -28,7 +28,7 @@ inBrowser('a new project has a checklist, which shows what is done and can be hi
   await checklist.getByText('4 of 5 done').waitFor();
   await go(base);
   await checklist.getByRole('link', { name: 'Finish a first task' }).click();
-  await page.getByRole('dialog', { name: 'New task' }).waitFor();
+  await page.getByRole('dialog', { name: 'New task' }).locator(':focus').waitFor();
   await page.keyboard.press('Escape');
   await checklist.getByRole('button', { name: 'Hide checklist' }).click();
   await checklist.waitFor({ state: 'detached' });

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
+import { isLeaving } from '../frame/navigation.ts';
 import { paramsOf } from './views/view-query.ts';
 
 /** How long to wait after the last keystroke before the address is updated. */
@@ -40,7 +41,7 @@ export function useFilters(): Filters {
       return;
     }
     const timer = setTimeout(() => {
-      if (addressText === searchText) return;
+      if (addressText === searchText || isLeaving()) return;
       lastAddressText.current = searchText;
       setParam('search', searchText);
     }, typingPauseMs);

@@ -1,11 +1,12 @@
-import { useEffect } from 'react';
+import { useLayoutEffect } from 'react';
 import { isPressed, type ShortcutName, worksInFields } from './shortcuts.ts';
 
 const openOverlay = 'dialog[open], [role="dialog"], [role="menu"]';
 
 /** Calls a function when its shortcut is pressed. Nothing happens while a dialog or a menu is open. */
 export function useShortcuts(actions: { [name in ShortcutName]?: () => void }): void {
-  useEffect(() => {
+  // As soon as the page is in the document: on a busy machine, other effects run noticeably later, and keys would be lost.
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.defaultPrevented || document.querySelector(openOverlay) !== null) return;
       const found = (Object.keys(actions) as ShortcutName[]).find((name) => isPressed(name, event));

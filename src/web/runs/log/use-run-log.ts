@@ -120,19 +120,23 @@ function useTurns(runId: string, timeline: Timeline, show: () => void) {
   const fetchTurns = useCallback((): Promise<void> => {
     isWanted.current = true;
     const fetchAll = async () => {
-      while (isWanted.current) {
-        isWanted.current = false;
-        const page = await api.listRunTurns(runId, { limit: pageSize, offset: timeline.turns().length });
-        timeline.addTurns(page);
-        if (page.length > 0) show();
-        isWanted.current ||= page.length === pageSize;
+      try {
+        while (isWanted.current) {
+          isWanted.current = false;
+          const page = await api.listRunTurns(runId, { limit: pageSize, offset: timeline.turns().length });
+          timeline.addTurns(page);
+          if (page.length > 0) show();
+          isWanted.current ||= page.length === pageSize;
+        }
+        setProblem(undefined);
+      } catch (error) {
+        setProblem(error);
+      } finally {
+        // At once after the last look at `isWanted`: what is asked for from now on starts another fetch.
+        fetching.current = undefined;
       }
     };
-    fetching.current ??= fetchAll()
-      .then(() => setProblem(undefined), setProblem)
-      .finally(() => {
-        fetching.current = undefined;
-      });
+    fetching.current ??= fetchAll();
     return fetching.current;
   }, [runId, timeline, show]);
   return { fetchTurns, problem };
