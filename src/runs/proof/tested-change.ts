@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import { readsCode } from '../../domain/proof/reading-code.ts';
 import { countSkips, isFoundAs, isUsualTestFile, keepsMost } from '../../domain/proof/test-files.ts';
 import { blobsOf, diffOf, type TreeDiff } from '../../git/diff.ts';
@@ -22,6 +23,8 @@ export interface TestedChange {
 const maxPaths = 1000;
 /** Larger test files that were renamed are not compared with what they were. */
 const maxBytes = 1_000_000;
+/** Files whose contents are in memory at the same time. All of them together may have gigabytes. */
+const readAtOnce = 8;
 /** The most files that a reason names. */
 const maxNamed = 5;
 
@@ -52,7 +55,7 @@ export async function readTestedChange(work: Work, tree: string): Promise<Tested
       ...doubtAbout(testsRemoved, 'was removed', 'were removed'),
       ...doubtAbout(await switchedOff(checkout, tests, diff), 'switches tests off', 'switch tests off'),
       ...doubtAbout(links, 'is a symbolic link', 'are symbolic links'),
-      ...doubtAbout(readersOf(programs, diff), 'reads code as text', 'read code as text'),
+      ...doubtAbout(await readersOf(programs, diff), 'reads code as text', 'read code as text'),
     ],
     newTestsOnBase,
     oldTestsOnChange,
@@ -108,28 +111,36 @@ async function switchedOff(checkout: Checkout, tests: Change[], { files }: TreeD
     return from === undefined || to === undefined ? [] : [{ ...to, oldMode: from.oldMode, oldOid: from.oldOid }];
   });
   const both = [...tests.filter(({ oldMode, newMode }) => oldMode !== absent && newMode !== absent), ...renamed];
-  const before = await blobsOf(checkout, both, 'old', maxBytes);
-  const after = await blobsOf(checkout, both, 'new', maxBytes);
   const skipsIn = (blob: Buffer | undefined) => countSkips(blob?.toString('utf8') ?? '');
-  return both
-    .filter(({ oldOid, newOid }) => {
+  const found: string[] = [];
+  for (let at = 0; at < both.length; at += readAtOnce) {
+    const some = both.slice(at, at + readAtOnce);
+    const before = await blobsOf(checkout, some, 'old', maxBytes);
+    const after = await blobsOf(checkout, some, 'new', maxBytes);
+    for (const { path, oldOid, newOid } of some) {
       const [old, now] = [before.get(oldOid), after.get(newOid)];
-      return skipsIn(now) > skipsIn(old) || (old !== undefined && now === undefined);
-    })
-    .map(({ path }) => path);
+      if (skipsIn(now) > skipsIn(old) || (old !== undefined && now === undefined)) found.push(path);
+      await breathe();
+    }
+  }
+  return found;
 }
 
 const absent = '000000';
 
-/** Finds the tests whose new lines read the text of changed programs. */
-function readersOf(programs: string[], { files }: TreeDiff): string[] {
-  return files
-    .filter(({ hunks }) => {
-      const lines = hunks.flatMap((hunk) => hunk.lines);
-      const added = lines.filter((line) => line.startsWith('+')).map((line) => line.slice(1));
-      return readsCode(added, programs);
-    })
-    .map(({ path }) => path);
+/**
+ * Finds the tests whose new lines read the text of changed programs. A large test takes up to half a second, so other
+ * work gets its turn after each.
+ */
+async function readersOf(programs: string[], { files }: TreeDiff): Promise<string[]> {
+  const found: string[] = [];
+  for (const { path, hunks } of files) {
+    const lines = hunks.flatMap((hunk) => hunk.lines);
+    const added = lines.filter((line) => line.startsWith('+')).map((line) => line.slice(1));
+    if (readsCode(added, programs)) found.push(path);
+    await breathe();
+  }
+  return found;
 }
 
 function doubtAbout(paths: string[], one: string, many: string): string[] {

@@ -1,3 +1,4 @@
+import type { Checkout } from '../../../src/git/engine.ts';
 import { readTestedChange } from '../../../src/runs/proof/tested-change.ts';
 import { type Given, openRepository, workWith } from './proving.ts';
 
@@ -72,6 +73,21 @@ test.each<[string, Partial<Given>, string]>([
 ])('%s is doubted', async (_what, given, doubt) => {
   const { work, tree } = await workWith({ base, change: more, settings: {}, ...given });
   expect((await readTestedChange(work, tree)).doubts).toEqual([doubt]);
+});
+
+test('of many changed tests, only some are in memory at the same time', async () => {
+  const names = Array.from({ length: 12 }, (_, i) => `test/${i}.test.js`);
+  const all = (call: string) => Object.fromEntries(names.map((name) => [name, `${test1(call)}// ${name}\n`]));
+  const { work, tree } = await workWith({ base: { ...base, ...all('test') }, change: all('test.skip'), settings: {} });
+  let most = 0;
+  const readBlobs: Checkout['readBlobs'] = (oids, maxBytes) => {
+    most = Math.max(most, oids.length);
+    return work.checkout.readBlobs(oids, maxBytes);
+  };
+  const checkout: Checkout = Object.create(work.checkout, { readBlobs: { value: readBlobs } });
+  const { doubts } = await readTestedChange({ ...work, checkout }, tree);
+  expect(doubts).toEqual([expect.stringMatching(/, 7 more switch tests off$/)]);
+  expect(most).toBeLessThanOrEqual(8);
 });
 
 test('a change that keeps its tests in order is not doubted', async () => {
