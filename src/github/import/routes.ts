@@ -22,6 +22,7 @@ export const importRoutes: Route[] = [
     access: inProject('admin'),
     reply: [200, z.array(InstalledRepository)],
     errors: { 502: gitHubFailed },
+    waits: 'before it writes',
     handle: (app, { projectId, user }) => listInstalledRepositories(app, projectId, user.id),
   }),
   route({
@@ -33,6 +34,7 @@ export const importRoutes: Route[] = [
     access: onRepository('member'),
     reply: [200, z.array(OpenIssue)],
     errors: { 502: gitHubFailed, 503: notInstalled },
+    waits: 'before it writes',
     handle: (app, { repository }) => listOpenIssues(app, repository),
   }),
   route({

@@ -44,10 +44,18 @@ test('a stranger reads nothing that requests of their own would not show', async
   expect((await service.call('GET', '/batch?get=/me')).status).toBe(401);
 });
 
-test('streams, slow reads, public pages and itself cannot be read, nor more than twenty at once', async () => {
+test('streams, reads that ask GitHub, public pages and itself cannot be read, nor more than twenty at once', async () => {
   const reader = await service.token('reader');
-  const { body } = await batch([`/projects/${project}/events`, '/batch?get=/me', '/openapi.json', '//me'], reader);
-  expect(body.map(({ status }: { status: number }) => status)).toEqual([404, 404, 404, 404]);
+  const asGitHub = [
+    `/tasks/${task}/merge-readiness`,
+    `/projects/${project}/installed-repositories`,
+    '/repositories/repo_1/issues',
+  ];
+  const others = [`/projects/${project}/events`, '/batch?get=/me', '/openapi.json', '//me'];
+  const { body } = await batch([...asGitHub, ...others]);
+  expect(
+    body.map((reply: { status: number; body: { message: string } }) => [reply.status, reply.body.message]),
+  ).toEqual(Array(7).fill([404, 'No such address']));
   expect((await batch(Array(21).fill('/me'), reader)).status).toBe(400);
   expect((await service.call('GET', '/batch', { token: reader })).status).toBe(400);
 });
