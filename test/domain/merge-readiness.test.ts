@@ -25,7 +25,7 @@ const problems = (changes: Partial<PullReadiness> = {}, more: { hasLiveRun?: boo
 const failing = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ name: `check ${i + 1}`, outcome: 'failed' as const, url: null }));
 
-test('nothing stands against a merge when everything is green, or was never asked for', () => {
+test('a merge has no problems when everything is green, or nothing was asked for', () => {
   expect(problems()).toEqual([]);
   expect(problems({ checks: [], reviews: [] })).toEqual([]);
   expect(problems({ checks: null, reviews: null })).toEqual([]);

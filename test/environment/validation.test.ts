@@ -70,6 +70,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   isPublic = false;
+  await service.app.db.manager.query('update repositories set is_installed = false');
   api.clear();
   api.set('', { id: 1, private: false, archived: false, permissions: { push: true } });
   await call('POST', `/projects/${project}/git-token`, { token: 'writer' });
@@ -141,7 +142,6 @@ test('agents cannot push when the App may only read', async () => {
     canPush: false,
     message: expect.stringContaining('the GitHub App may not write contents and pull requests here'),
   });
-  await manager.query('update repositories set is_installed = false where id = $1', [repository]);
 });
 
 test('protected branches and rulesets are named', async () => {

@@ -155,7 +155,7 @@ test('agents and repositories of other projects are left out of a plan, by id an
   for (const foreign of ['Spy', 'secret']) expect(prompt).not.toContain(foreign);
 });
 
-test('feedback of 10,000 characters reaches the model as a whole, and longer feedback is refused', async () => {
+test('the model gets all of a feedback of 10,000 characters, and longer feedback is refused', async () => {
   await planned(['prd']);
   const feedback = `${'word '.repeat(1999)}end. `;
   expect(feedback).toHaveLength(10_000);

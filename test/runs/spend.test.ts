@@ -70,7 +70,7 @@ test('spend is summed up by day and agent, agrees with the runs, and is compared
   expect((await spend()).total.costUsd).toBe(cost);
 });
 
-test('the cost of a run stays when its task is deleted, and goes with the project', async () => {
+test('the cost of a run stays when its task is deleted, and is deleted with the project', async () => {
   const before = (await spend()).total.costUsd;
   const run = await addRun(developer, 0, 1);
   await call('DELETE', `/tasks/${run.slice('run_of_'.length)}`);

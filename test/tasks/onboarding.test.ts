@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterAll(() => service.close());
 
-test('each step is done once what it asks for exists', async () => {
+test('a step of the checklist is done as soon as what it asks for exists', async () => {
   const ahead = {
     hasGitAccess: false,
     repositoryId: null,
@@ -53,7 +53,7 @@ test('each step is done once what it asks for exists', async () => {
   expect(Object.values(await onboarding())).toEqual([true, primary, true, true, true]);
 });
 
-test('the App counts as long as it is installed, in whatever way it reaches the repositories', async () => {
+test('an installed App counts as access to git, also the App of another account', async () => {
   const setStatus = (status: string) =>
     sql(
       `insert into installations (installation_id, account_login, account_id, account_type, status, project_id)
@@ -71,7 +71,7 @@ test('the App counts as long as it is installed, in whatever way it reaches the 
   expect((await onboarding()).hasGitAccess).toBe(true);
 });
 
-test('a model and a key of the service are enough', async () => {
+test('a model and a key of the service are enough for the step of the model', async () => {
   const other = await openTestApp({ OPENAI_API_KEY: 'sk-x', OPENAI_MODEL: 'm' });
   const as = { token: await other.token('octocat') };
   const { id } = (await other.call('POST', '/projects', { ...as, body: { name: 'P' } })).body;

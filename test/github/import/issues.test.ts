@@ -182,7 +182,7 @@ test('admins pick from the repositories of the account, by name, without archive
   expect((await call('GET', path, undefined, member)).status).toBe(403);
 });
 
-test('in another project, only who administers the project of an installation sees its repositories', async () => {
+test("in another project, only admins of the installation's project see its repositories", async () => {
   const another = await newProject('Another');
   const names = async (on: string, as = token) =>
     (await call('GET', `/projects/${on}/installed-repositories`, undefined, as)).body.map(

@@ -7,7 +7,7 @@ const makeTask = async (title: string, projectId = project): Promise<string> =>
 const connect = async (name: string): Promise<string> =>
   (await call('POST', '/repositories', { projectId: project, name, url: `https://github.com/o/${name}` })).body.id;
 
-test('a refusal names a task by its issue here, by its title only in a private repository, and unknown ones by their ids', async () => {
+test('a refusal names tasks by their issues, by their titles in private repositories only, and unknown tasks by their ids', async () => {
   const [here, elsewhere] = [await connect('here'), await connect('elsewhere')];
   const [own, other, untitled] = [await makeTask('Own'), await makeTask('Other @octocat'), await makeTask('Plain')];
   const alien = await makeTask('Alien', await createProject());

@@ -74,7 +74,7 @@ test('the summary of a change has its size, the last result of each check, and i
   });
 });
 
-test('while a change waits for approval, its size counts and not that of the pushed one', async () => {
+test('the summary is about the change that waits for approval, not about the pushed one', async () => {
   await addRun('run_held', 'succeeded', 0);
   await sql(
     `update runs set status = 'waiting', wait_id = 'w', wait_reason = 'push', wait_text = 'a.js', wait_options = '[]', waiting_since = now()

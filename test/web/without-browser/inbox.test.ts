@@ -19,7 +19,7 @@ function entry(taskId: string, more: Partial<InboxEntry> = {}): InboxEntry {
   };
 }
 
-test('a task that needs something else, or needs it again, is a new entry; it departs when it needs nobody', () => {
+test('a task that needs something else, or needs it again, is a new entry; one that needs nobody leaves the inbox', () => {
   const before = [entry('a'), entry('b'), entry('c')];
   const now = [entry('a'), entry('b', { reason: 'question' }), entry('d')];
   expect(newEntries(before, now)).toEqual([now[1], now[2]]);

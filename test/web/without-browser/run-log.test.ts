@@ -126,7 +126,7 @@ test('the turns that a rewound run copied come before its set-up', () => {
   expect(shown().slice(3)).toEqual(['Copied too', 'setup: restored', 'turn 3', 'list_files ']);
 });
 
-test('a log of an older version, which names no turns, is counted', () => {
+test('the turns of an older log, whose entries name none, are counted', () => {
   for (const path of ['a', 'b']) {
     add('model', 'm answered');
     add('tool', `read_file ${path}`, { ok: true });
