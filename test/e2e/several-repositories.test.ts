@@ -126,7 +126,7 @@ test('a rewound run has the repositories that were open at the turn, with their 
   );
   expect(git('Docs', 'show', `${task.branchName}:more.txt`)).toBe('there');
 
-  // Docs was not open at the first turn. Its pull request stays, and the agent is told.
+  // Docs was not open at the first turn. Its pull request stays, and the agent learns about it.
   heads = ['sample', 'Docs'].map(headOf);
   script = ['', [read], [finish]];
   const third = await rewindTo(1, 3);

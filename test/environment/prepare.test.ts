@@ -41,7 +41,7 @@ test('set-up runs once, from the files of the commit; what git ignores and the h
   expect(readdirSync(one)).toEqual(['deps']);
   expect(text(join(one, 'deps/copy'))).toBe(text(join(stage.host.work, 'README.md')));
   expect(text(`${one}.home/.cache-of-tool`)).toBe('cached\n');
-  // This run gets what later runs get, so the bit that lets a program run as its owner is gone.
+  // This run gets what later runs get, so the setuid bit is gone.
   expect(statSync(join(one, 'deps/copy')).mode & 0o7777).toBe(0o600);
   if (process.getuid?.() === 0) expect(statSync(join(one, 'deps/copy')).uid).toBeGreaterThan(1000);
   scene.log.length = 0;

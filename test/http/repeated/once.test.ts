@@ -103,7 +103,7 @@ test('a stream frees its key if it has no result or fails, and a failed one send
 test('a key is taken over from a process that is gone, and not from one that may be alive', async () => {
   await claim('old');
   await expect(take('old')).rejects.toMatchObject(underWay);
-  // Without the name of its process, nobody can tell whether it lives.
+  // Without the name of its process, nobody can tell whether it is alive.
   await db.manager.query(`update idempotency_keys set process = null where key = 'old'`);
   await expect(take('old')).rejects.toMatchObject(underWay);
   await expect(take('old', { other: 1 })).rejects.toMatchObject({ status: 422 });
