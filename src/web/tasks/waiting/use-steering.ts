@@ -11,14 +11,14 @@ export interface Steering {
   isPending: boolean;
 }
 
-/** Does something about the unfinished run of a task, and shows the task as it is then. */
+/** Returns a mutation that acts on the unfinished run of a task and then shows the task that the service returned. */
 export function useSteering(task: api.Task): Steering {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (act: (id: string) => Promise<api.Task>) => act(task.id),
     onSuccess: (changed) => {
       putTask(client, changed);
-      // What people say to a run is no change of the task, so it has no event.
+      // A message to the agent does not change the task, so no event announces it.
       for (const part of ['runs', 'timeline']) void client.invalidateQueries({ queryKey: [part, task.id] });
     },
     onError: async (error) => {
