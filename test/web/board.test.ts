@@ -102,7 +102,12 @@ inBrowser('a view is saved with its filters and sorting, applied and deleted', a
   expect(await page.locator('.card').count()).toBe(1);
   const views = page.getByRole('button', { name: 'Views' });
   await views.click();
-  await page.getByRole('menuitem', { name: 'Save current view…' }).click();
+  const save = page.getByRole('menuitem', { name: 'Save current view…' });
+  await save.waitFor();
+  await views.click();
+  await save.waitFor({ state: 'hidden' });
+  await views.click();
+  await save.click();
   await page.getByRole('dialog').getByLabel('Name').fill('Under way');
   await page.getByRole('dialog').getByRole('button', { name: 'Save view' }).click();
   await page.getByText('View “Under way” saved').waitFor();

@@ -1,18 +1,12 @@
 import { ActionList, ActionMenu } from '@primer/react';
-import type { RefObject } from 'react';
 import { useNavigate } from 'react-router';
 import type { TaskCard } from '../../api.ts';
 import { actionNames, actionsFor } from '../../tasks/actions/task-actions.ts';
 import { useConfirmedAction } from '../../tasks/actions/use-confirmed-action.tsx';
+import type { LazyMenu } from '../use-lazy-menu.ts';
 
 /** Shows the menu of a card on the board, which opens the task or performs one of its actions. */
-export function TaskMenu(props: {
-  task: TaskCard;
-  anchorRef: RefObject<HTMLButtonElement | null>;
-  isOpen: boolean;
-  onOpenChange(isOpen: boolean): void;
-}) {
-  const { task, anchorRef, isOpen, onOpenChange } = props;
+export function TaskMenu({ task, anchorRef, isOpen, onOpenChange }: LazyMenu & { task: TaskCard }) {
   const { select, dialog } = useConfirmedAction();
   const navigate = useNavigate();
   return (

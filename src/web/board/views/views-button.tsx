@@ -1,7 +1,8 @@
 import { TriangleDownIcon } from '@primer/octicons-react';
 import { Button } from '@primer/react';
-import { Suspense, useRef, useState } from 'react';
+import { Suspense } from 'react';
 import { lazyPart } from '../../live/load-part.ts';
+import { useLazyMenu } from '../use-lazy-menu.ts';
 
 const ViewsMenu = lazyPart(async () => ({ default: (await import('./views-menu.tsx')).ViewsMenu }));
 
@@ -13,21 +14,13 @@ export interface ViewsProps {
 
 /** Shows the button that opens the menu of saved views. Views are fetched when it is first opened. */
 export function ViewsButton(props: ViewsProps) {
-  const button = useRef<HTMLButtonElement>(null);
-  const [wasOpened, setOpened] = useState(false);
-  const [isOpen, setOpen] = useState(false);
-  const open = () => {
-    setOpened(true);
-    setOpen(true);
-  };
+  const { button, menu } = useLazyMenu();
   return (
     <>
-      <Button ref={button} trailingVisual={TriangleDownIcon} aria-haspopup="true" aria-expanded={isOpen} onClick={open}>
+      <Button trailingVisual={TriangleDownIcon} {...button}>
         Views
       </Button>
-      <Suspense>
-        {wasOpened && <ViewsMenu {...props} anchorRef={button} isOpen={isOpen} onOpenChange={setOpen} />}
-      </Suspense>
+      <Suspense>{menu && <ViewsMenu {...props} {...menu} />}</Suspense>
     </>
   );
 }

@@ -1,22 +1,24 @@
 import { ActionList, ActionMenu } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type RefObject, useState } from 'react';
+import { useState } from 'react';
 import * as api from '../../api.ts';
 import { notify, notifyError } from '../../frame/notices.tsx';
 import { errorMessage } from '../../live/errors.ts';
 import * as queries from '../../live/queries.ts';
+import type { LazyMenu } from '../use-lazy-menu.ts';
 import { SaveViewDialog } from './save-view-dialog.tsx';
 import { viewQueryOf } from './view-query.ts';
 import type { ViewsProps } from './views-button.tsx';
 
-interface MenuProps extends ViewsProps {
-  anchorRef: RefObject<HTMLButtonElement | null>;
-  isOpen: boolean;
-  onOpenChange(isOpen: boolean): void;
-}
-
 /** Lists the saved views of the board, applies one, and saves or deletes the current one. */
-export function ViewsMenu({ projectId, searchParams, onApply, anchorRef, isOpen, onOpenChange }: MenuProps) {
+export function ViewsMenu({
+  projectId,
+  searchParams,
+  onApply,
+  anchorRef,
+  isOpen,
+  onOpenChange,
+}: ViewsProps & LazyMenu) {
   const { data: views = [], error, isPending } = useQuery(queries.views(projectId));
   const [isSaving, setSaving] = useState(false);
   const remove = useRemoveView(projectId);
