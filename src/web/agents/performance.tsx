@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
 import { FactList } from '../display/fact-list.tsx';
+import { formatNumber } from '../display/format-number.ts';
 import { Loading, QueryResult } from '../display/query-result.tsx';
 import { Section } from '../display/section.tsx';
 import { lazyPart } from '../live/load-part.ts';
@@ -26,7 +27,7 @@ export function Performance({ agentId }: { agentId: string }) {
                     : `${Math.round(metrics.successRate * 100)}%`,
                 'Average completion time': metrics.averageCompletionTime,
                 'Pull requests': metrics.prsCreated,
-                'Lines merged': metrics.linesOfCodeWritten.toLocaleString(),
+                'Lines merged': formatNumber(metrics.linesOfCodeWritten),
               }}
             />
             {weeks.some((w) => w.succeeded + w.failed > 0) && (

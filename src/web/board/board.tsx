@@ -3,6 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Suspense, useDeferredValue, useMemo } from 'react';
 import type { Board as BoardData, TaskCard } from '../api.ts';
 import { EmptyState } from '../display/empty-state.tsx';
+import { formatNumber } from '../display/format-number.ts';
+import { plural } from '../display/plural.ts';
 import { notify } from '../frame/notices.tsx';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
@@ -69,7 +71,7 @@ export function Board({ projectId, board, searchParams, searchText, onClearFilte
       </div>
       {board.total > tasks.length && (
         <p className="muted">
-          Showing the newest {tasks.length} of {board.total} tasks.
+          Showing the newest {formatNumber(tasks.length)} of {plural(board.total, 'task')}.
         </p>
       )}
       {dialog}

@@ -1,5 +1,6 @@
 import { Label } from '@primer/react';
 import type { EnvironmentTrial } from '../api.ts';
+import { formatNumber } from '../display/format-number.ts';
 import { revealHidden } from '../display/hidden-characters.ts';
 import { Section } from '../display/section.tsx';
 import { terminalText } from './terminal-text.ts';
@@ -38,7 +39,7 @@ function CommandItem(props: { at: number; command: Command; isCheck: boolean; is
       <code className="wrap">{revealHidden(command.command)}</code>
       <span className="grow" />
       <Label variant={variantOf(exitCode, isRunning)}>{outcomeOf(command, isRunning)}</Label>
-      <span className="muted">{seconds.toLocaleString()} s</span>
+      <span className="muted">{formatNumber(seconds)} s</span>
       {output === '' ? (
         <p className="muted small">No output</p>
       ) : (

@@ -3,6 +3,7 @@ import { LinkButton } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import type { TaskChange } from '../api.ts';
+import { formatNumber } from '../display/format-number.ts';
 import { plural } from '../display/plural.ts';
 import * as queries from '../live/queries.ts';
 
@@ -34,8 +35,8 @@ function sizeText({ files, additions, deletions, isTruncated }: TaskChange) {
   return (
     <>
       {isTruncated && 'More than '}
-      {plural(files, 'changed file')}, <span className="passed">+{additions.toLocaleString()}</span>{' '}
-      <span className="not-passed">−{deletions.toLocaleString()}</span>
+      {plural(files, 'changed file')}, <span className="passed">+{formatNumber(additions)}</span>{' '}
+      <span className="not-passed">−{formatNumber(deletions)}</span>
     </>
   );
 }

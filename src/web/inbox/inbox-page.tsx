@@ -10,6 +10,7 @@ import { OnboardingOfNewest } from '../onboarding/checklist.tsx';
 import { EmptyInbox } from './empty-inbox.tsx';
 import { Entry } from './entry.tsx';
 import './inbox.css';
+import { formatNumber } from '../display/format-number.ts';
 import { NotificationButton } from './notification-button.tsx';
 import { keyOf } from './outcome.ts';
 import { useDepartures } from './use-departures.ts';
@@ -52,7 +53,7 @@ function EntryList({ entries }: { entries: InboxEntry[] }) {
       </ul>
       {hidden > 0 && (
         <Button onClick={() => setMaxShown((shown) => shown + portion)}>
-          Show {Math.min(portion, hidden)} more of {entries.length.toLocaleString()}
+          Show {Math.min(portion, hidden)} more of {formatNumber(entries.length)}
         </Button>
       )}
     </>

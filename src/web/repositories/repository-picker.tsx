@@ -5,6 +5,7 @@ import { useState } from 'react';
 import type { InstalledRepository } from '../api.ts';
 import * as queries from '../live/queries.ts';
 import { matchesOf } from './repository-matches.ts';
+import { formatNumber } from '../display/format-number.ts';
 
 const maxShown = 8;
 
@@ -30,7 +31,7 @@ export function RepositoryPicker(props: { projectId: string; onPick(repository: 
           onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
         />
         <FormControl.Caption>
-          The GitHub App reaches {repositories.length === 1 ? '1 repository' : `${repositories.length} repositories`}.
+          The GitHub App reaches {repositories.length === 1 ? '1 repository' : `${formatNumber(repositories.length)} repositories`}.
         </FormControl.Caption>
       </FormControl>
       <ul className="list" aria-label="Repositories on GitHub">
@@ -53,7 +54,7 @@ export function RepositoryPicker(props: { projectId: string; onPick(repository: 
       </ul>
       {matches.length > maxShown && (
         <p className="muted">
-          Showing {maxShown} of {matches.length.toLocaleString()} matches
+          Showing {maxShown} of {formatNumber(matches.length)} matches
         </p>
       )}
       {search !== '' && matches.length === 0 && (

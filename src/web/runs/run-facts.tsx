@@ -8,6 +8,7 @@ import { TimeAgo } from '../display/times.tsx';
 import { Remedy } from '../tasks/failure-notice.tsx';
 import { Elapsed } from './elapsed.tsx';
 import { runPath } from './run-path.ts';
+import { formatNumber } from '../display/format-number.ts';
 
 /** Shows what a run has cost so far and how it ended. The figures change with every turn. */
 export function RunFacts({ task, run }: { task: Task; run: Run }) {
@@ -17,7 +18,7 @@ export function RunFacts({ task, run }: { task: Task; run: Run }) {
         facts={{
           Started: run.startedAt === null ? 'Waiting to start' : <TimeAgo at={run.startedAt} />,
           Duration: <Duration run={run} />,
-          Steps: run.steps.toLocaleString(),
+          Steps: formatNumber(run.steps),
           Tokens: tokensOf(run),
           Cost: formatCost(run.costUsd),
         }}
@@ -49,6 +50,6 @@ function Duration({ run: { startedAt, finishedAt } }: { run: Run }) {
 }
 
 function tokensOf({ inputTokens, cachedInputTokens, outputTokens }: Run): string {
-  const total = (inputTokens + outputTokens).toLocaleString();
-  return cachedInputTokens === 0 ? total : `${total} (${cachedInputTokens.toLocaleString()} from the cache)`;
+  const total = formatNumber(inputTokens + outputTokens);
+  return cachedInputTokens === 0 ? total : `${total} (${formatNumber(cachedInputTokens)} from the cache)`;
 }

@@ -1,4 +1,5 @@
 import type { Project } from '../api.ts';
+import { formatNumber } from '../display/format-number.ts';
 import { LimitFields } from '../forms/limit-fields.tsx';
 import { type Budget, type BudgetTexts, budgetProblem } from './budget-texts.ts';
 
@@ -23,7 +24,7 @@ export function BudgetFields(props: {
     label: labels[key],
     text: budgets[key],
     problem: budgetProblem(budgets[key], limits[key]),
-    caption: `Limit of this service: ${limits[key].toLocaleString('en')}`,
+    caption: `Limit of this service: ${formatNumber(limits[key])}`,
   }));
   const note = 'Leave a field empty to use the limit of this service.';
   return <LimitFields title="Budgets" note={note} fields={fields} canEdit={canEdit} onChange={onChange} />;

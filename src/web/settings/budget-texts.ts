@@ -1,4 +1,5 @@
 import type { Project } from '../api.ts';
+import { formatNumber } from '../display/format-number.ts';
 import { changedFields } from '../forms/changed-fields.ts';
 
 export type Budget = keyof Project['budgets'];
@@ -25,5 +26,5 @@ export function budgetProblem(text: string, limit: number): string | undefined {
   if (text === '') return undefined;
   if (!(Number(text) > 0)) return 'Enter a number above 0, or leave the field empty.';
   if (Number(text) <= limit) return undefined;
-  return `This service allows at most ${limit.toLocaleString()}. Ask its operator to raise the limit, or enter less.`;
+  return `This service allows at most ${formatNumber(limit)}. Ask its operator to raise the limit, or enter less.`;
 }

@@ -1,6 +1,7 @@
 import { Link } from 'react-router';
 import type { Spend } from '../api.ts';
 import { formatCost } from '../display/cost.ts';
+import { formatNumber } from '../display/format-number.ts';
 import { agentName, tokensOf } from './spend-text.ts';
 
 /** Lists what each agent of a project has cost. */
@@ -30,14 +31,14 @@ export function SpendByAgent({ projectId, spend }: { projectId: string; spend: S
             </td>
             <td>{formatCost(agent.costUsd)}</td>
             <td>{total.costUsd === 0 ? '–' : `${Math.round((100 * agent.costUsd) / total.costUsd)}%`}</td>
-            <td>{tokensOf(agent).toLocaleString()}</td>
+            <td>{formatNumber(tokensOf(agent))}</td>
           </tr>
         ))}
         <tr>
           <th scope="row">Project</th>
           <td>{formatCost(total.costUsd)}</td>
           <td>{total.costUsd === 0 ? '–' : '100%'}</td>
-          <td>{tokensOf(total).toLocaleString()}</td>
+          <td>{formatNumber(tokensOf(total))}</td>
         </tr>
       </tbody>
     </table>

@@ -12,6 +12,7 @@ import {
 import type { Spend } from '../api.ts';
 import { axisText, tooltipStyle } from '../display/chart-style.ts';
 import { formatCost } from '../display/cost.ts';
+import { formatNumber } from '../display/format-number.ts';
 import { type ChartDay, chartOf, tokensOf } from './spend-text.ts';
 
 const colors = ['accent', 'success', 'attention', 'done', 'sponsors', 'muted'].map((name) => `var(--fgColor-${name})`);
@@ -90,7 +91,7 @@ function DayTable({ spend: { days, budget } }: { spend: Spend }) {
             <td>{day.day}</td>
             <td>{formatCost(day.costUsd)}</td>
             <td>{Math.round((100 * day.costUsd) / budget.dayCostUsd)}%</td>
-            <td>{tokensOf(day).toLocaleString()}</td>
+            <td>{formatNumber(tokensOf(day))}</td>
           </tr>
         ))}
       </tbody>

@@ -6,6 +6,7 @@ import type { Spend } from '../api.ts';
 import { formatCost } from '../display/cost.ts';
 import { EmptyState } from '../display/empty-state.tsx';
 import { FactList } from '../display/fact-list.tsx';
+import { formatNumber } from '../display/format-number.ts';
 import { Loading, QueryResult } from '../display/query-result.tsx';
 import { Section } from '../display/section.tsx';
 import { PageHeader } from '../frame/page-header.tsx';
@@ -60,7 +61,7 @@ function SpendView({ projectId, spend }: { projectId: string; spend: Spend }) {
             Today: `${formatCost(today)} of ${formatCost(budget.dayCostUsd)} (${share}%)`,
             [`Last ${days.length} days`]: formatCost(total.costUsd),
             'Average per day': formatCost(total.costUsd / days.length),
-            Tokens: tokensOf(total).toLocaleString(),
+            Tokens: formatNumber(tokensOf(total)),
           }}
         />
         <p className="muted">

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { type RunBudgetKey, runBudgetKeys } from '../../domain/budget.ts';
+import { formatNumber } from '../display/format-number.ts';
 import { LimitFields } from '../forms/limit-fields.tsx';
 import * as queries from '../live/queries.ts';
 import { type BudgetTexts, budgetProblem, highestBudget } from './budget-texts.ts';
@@ -23,7 +24,7 @@ export function BudgetFields(props: {
   const fields = runBudgetKeys.map((key) => {
     const highest = highestBudget(project, key);
     const problem = budgetProblem(key, budget[key], highest);
-    return { key, label: labels[key], text: budget[key], problem, caption: `At most ${highest.toLocaleString('en')}` };
+    return { key, label: labels[key], text: budget[key], problem, caption: `At most ${formatNumber(highest)}` };
   });
   const note = 'Each run counts from zero. A change also applies to a run in progress, from its next turn.';
   return <LimitFields title="Budget" note={note} fields={fields} onChange={onChange} />;

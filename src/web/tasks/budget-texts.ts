@@ -1,5 +1,6 @@
 import { isAmount, type RunBudgetKey, runBudgetKeys } from '../../domain/budget.ts';
 import type { Project, Task } from '../api.ts';
+import { formatNumber } from '../display/format-number.ts';
 
 /** The budget of a task as typed into the form. An empty string means the limit of the project or the service. */
 export type BudgetTexts = Record<RunBudgetKey, string>;
@@ -28,5 +29,5 @@ export function budgetProblem(key: RunBudgetKey, text: string, highest: number):
   if (text.trim() === '') return undefined;
   if (!isAmount(key, Number(text)))
     return `Enter a ${['steps', 'tokens'].includes(key) ? 'whole ' : ''}number above 0, or leave the field empty.`;
-  return Number(text) <= highest ? undefined : `Enter at most ${highest.toLocaleString('en')}.`;
+  return Number(text) <= highest ? undefined : `Enter at most ${formatNumber(highest)}.`;
 }

@@ -4,6 +4,7 @@ import { memo } from 'react';
 import { Link, useLocation } from 'react-router';
 import type { RunEvent } from '../../api.ts';
 import { formatCost } from '../../display/cost.ts';
+import { formatNumber } from '../../display/format-number.ts';
 import { Markdown } from '../../display/markdown.tsx';
 import { exactTime } from '../../display/times.tsx';
 import { terminalText } from '../../environment/terminal-text.ts';
@@ -50,7 +51,7 @@ function TurnHead(props: { row: Row & { kind: 'turn' }; onRewind: ((turn: number
   const { search } = useLocation();
   const figures = [
     ms === undefined ? '' : `${(ms / 1000).toFixed(1)} s of thinking`,
-    stored === undefined ? '' : `${(stored.inputTokens + stored.outputTokens).toLocaleString()} tokens`,
+    stored === undefined ? '' : `${formatNumber(stored.inputTokens + stored.outputTokens)} tokens`,
     stored?.costUsd == null ? '' : formatCost(stored.costUsd),
   ].filter(Boolean);
   return (

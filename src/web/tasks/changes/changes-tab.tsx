@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useSearchParams } from 'react-router';
 import type { Task, TaskDiff } from '../../api.ts';
 import { EmptyState } from '../../display/empty-state.tsx';
+import { formatNumber } from '../../display/format-number.ts';
 import { plural } from '../../display/plural.ts';
 import { QueryResult } from '../../display/query-result.tsx';
 import * as queries from '../../live/queries.ts';
@@ -62,14 +63,15 @@ function Changes({ task, diff }: { task: Task; diff: TaskDiff }) {
     </>
   );
 }
+
 function Summary({ diff, view, setView }: { diff: TaskDiff; view: ViewType; setView(view: ViewType): void }) {
   const { files, branchName, baseBranch } = diff;
   return (
     <div className="row wrap-row page-head">
       <span className="muted">
-        {plural(files.length, 'changed file')} <span className="added">+{sumOf(files, 'additions')}</span>{' '}
-        <span className="removed">−{sumOf(files, 'deletions')}</span> · <code>{branchName}</code> compared with{' '}
-        <code>{baseBranch}</code>
+        {plural(files.length, 'changed file')} <span className="added">+{formatNumber(sumOf(files, 'additions'))}</span>{' '}
+        <span className="removed">−{formatNumber(sumOf(files, 'deletions'))}</span> · <code>{branchName}</code> compared
+        with <code>{baseBranch}</code>
       </span>
       <span className="grow" />
       <SegmentedControl aria-label="Diff view" size="small" onChange={(i) => setView(i === 1 ? 'split' : 'unified')}>

@@ -3,6 +3,7 @@ import { Button, Checkbox, FormControl } from '@primer/react';
 import { memo, useMemo, useState } from 'react';
 import { Diff, Hunk } from 'react-diff-view';
 import type { FileDiff } from '../../api.ts';
+import { formatNumber } from '../../display/format-number.ts';
 import { hasHidden, revealHidden } from '../../display/hidden-characters.ts';
 import { plural } from '../../display/plural.ts';
 import { useLineComments } from '../review/line-comments.tsx';
@@ -75,8 +76,8 @@ function DiffOfFile({ file, view, isFolded, review, onChange }: FileGiven) {
         </h2>
         <span className="row">
           <span className="muted small">
-            {file.status} <span className="added">+{file.additions}</span>{' '}
-            <span className="removed">−{file.deletions}</span>
+            {file.status} <span className="added">+{formatNumber(file.additions)}</span>{' '}
+            <span className="removed">−{formatNumber(file.deletions)}</span>
           </span>
           <FormControl>
             <Checkbox checked={wasViewed} onChange={(event) => setViewed(event.target.checked)} />

@@ -6,6 +6,7 @@ import { FormButtons, FormDialog, submitOnCtrlEnter } from '../../forms/form-dia
 import { useDraft } from '../../forms/use-draft.ts';
 import { maxRequest, placeOf, requestText, withoutComment, writtenComments } from './review.ts';
 import { useReview } from './stored-review.ts';
+import { formatNumber } from '../../display/format-number.ts';
 
 /**
  * Asks what should change, and adds the comments on the diff that are not sent yet. They are kept until the request is
@@ -75,5 +76,5 @@ export function RequestChangesDialog(props: {
 function problemOf(text: string): string | undefined {
   if (text === '') return 'Say what should change.';
   if (text.length <= maxRequest) return undefined;
-  return `The request has ${text.length.toLocaleString()} characters with its comments. Shorten it to ${maxRequest.toLocaleString()}.`;
+  return `The request has ${formatNumber(text.length)} characters with its comments. Shorten it to ${formatNumber(maxRequest)}.`;
 }
