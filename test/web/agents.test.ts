@@ -25,9 +25,15 @@ const api = <T>(method: string, path: string, body?: object) => world.service.ap
 
 inBrowser('an agent can be edited by its creator', async () => {
   const made = await api<{ id: string }>('POST', '/agents', { name: 'Writer', systemPrompt: 'Write.' });
-  await page.goto(`${world.service.url}${base}/agents/${made.id}`);
+  await page.goto(`${world.service.url}${base}`);
+  const choice = (name: string) =>
+    page.getByLabel('Filter by agent').getByRole('option', { name, exact: true, includeHidden: true });
+  await choice('Writer').waitFor({ state: 'attached' });
+  await page.getByRole('link', { name: 'Agents', exact: true }).click();
+  await page.getByRole('link', { name: 'Writer', exact: true }).click();
   await button('Edit').click();
   const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Author');
   await dialog.getByLabel('Team').fill('Docs');
   await dialog.getByLabel('System prompt').fill('Write short sentences.');
   await dialog.getByRole('button', { name: 'Save changes' }).click();
@@ -35,11 +41,14 @@ inBrowser('an agent can be edited by its creator', async () => {
   await page.getByText('Docs').waitFor();
   await page.getByText('Write short sentences.').waitFor();
   expect(await world.get(`/agents/${made.id}`)).toMatchObject({
-    name: 'Writer',
+    name: 'Author',
     team: 'Docs',
     systemPrompt: 'Write short sentences.',
     version: 1,
   });
+  // The board keeps the names of agents.
+  await page.getByRole('link', { name: 'Board', exact: true }).click();
+  await choice('Author').waitFor({ state: 'attached' });
 });
 
 inBrowser('a new version is shown before it is created, and compared with the one before it', async () => {

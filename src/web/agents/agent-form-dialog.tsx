@@ -9,6 +9,7 @@ import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
 import { SelectField } from '../forms/select-field.tsx';
 import { submitOnce } from '../forms/submit-once.ts';
 import { errorMessage } from '../live/errors.ts';
+import { refetchAgents } from './refetch-agents.ts';
 
 type Fields = Pick<
   api.Agent,
@@ -78,7 +79,7 @@ function useAgentForm({ agent, onClose }: Props) {
         ? api.createAgent({ ...fields, name: fields.name.trim() })
         : api.updateAgent(agent.id, changedFields(initial, fields)),
     onSuccess: async () => {
-      for (const key of ['agents', 'agent']) await client.invalidateQueries({ queryKey: [key] });
+      await refetchAgents(client);
       onClose();
     },
   });

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from 'react-router';
 import * as api from '../api.ts';
 import { notifyError } from '../frame/notices.tsx';
+import { refetchAgents } from './refetch-agents.ts';
 
 export function DeleteAgent({ projectId, agent }: { projectId: string; agent: api.Agent }) {
   const confirm = useConfirm();
@@ -12,7 +13,7 @@ export function DeleteAgent({ projectId, agent }: { projectId: string; agent: ap
     mutationFn: () => api.deleteAgent(agent.id),
     onSuccess: async () => {
       await navigate(`/projects/${projectId}/agents`);
-      await client.invalidateQueries({ queryKey: ['agents'] });
+      await refetchAgents(client);
     },
     onError: notifyError,
   });

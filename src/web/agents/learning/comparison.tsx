@@ -8,6 +8,7 @@ import { submitOnce } from '../../forms/submit-once.ts';
 import { notify } from '../../frame/notices.tsx';
 import { errorMessage } from '../../live/errors.ts';
 import * as queries from '../../live/queries.ts';
+import { refetchAgents } from '../refetch-agents.ts';
 import { RolloutField, rolloutOf } from './rollout-field.tsx';
 
 type Measure = api.Comparison['measures'][number];
@@ -102,7 +103,7 @@ function Rollout({ agent }: { agent: api.Agent }) {
   const save = useMutation({
     mutationFn: () => api.updateAgent(agent.id, { rollout: Number(text) }),
     onSuccess: async () => {
-      for (const key of ['agents', 'agent', 'comparison']) await client.invalidateQueries({ queryKey: [key] });
+      await Promise.all([refetchAgents(client), client.invalidateQueries({ queryKey: ['comparison'] })]);
       notify('Rollout saved', 'success');
     },
   });

@@ -8,6 +8,7 @@ import { submitOnce } from '../../forms/submit-once.ts';
 import { useDraft } from '../../forms/use-draft.ts';
 import { errorMessage } from '../../live/errors.ts';
 import * as queries from '../../live/queries.ts';
+import { refetchAgents } from '../refetch-agents.ts';
 import { PromptDiff } from './prompt-diff.tsx';
 import { RolloutField, rolloutOf } from './rollout-field.tsx';
 
@@ -108,7 +109,7 @@ function Accept(props: Props & { preview: api.PromptPreview; onBack(): void }) {
         rollout: Number(rollout),
       }) as Promise<api.Agent>,
     onSuccess: async (created) => {
-      for (const key of ['agents', 'agent']) await client.invalidateQueries({ queryKey: [key] });
+      await refetchAgents(client);
       onClose();
       await navigate(`/projects/${projectId}/agents/${created.id}`);
     },
