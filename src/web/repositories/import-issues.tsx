@@ -33,11 +33,7 @@ export function ImportIssues({ repository, onClose }: { repository: api.Reposito
       api.importIssues(id, { numbers, status: status as 'backlog' | 'ready', ...(owner === '' ? {} : { owner }) }),
     onSuccess: (result) => {
       notify(importedText(result), result.imported.length === 0 ? 'default' : 'success');
-      for (const queryKey of [
-        ['tasks', projectId],
-        ['issues', id],
-      ])
-        void client.invalidateQueries({ queryKey });
+      void client.invalidateQueries({ queryKey: queries.openIssues(id).queryKey });
       onClose();
     },
     onError: notifyError,

@@ -32,7 +32,7 @@ function useSprintAction() {
   const { mutate: run, isPending } = useMutation({
     mutationFn: (request: () => Promise<unknown>) => request(),
     onSuccess: () => {
-      for (const key of ['sprint', 'sprints', 'metrics', 'burndown', 'tasks', 'digest'])
+      for (const key of ['sprint', 'sprints', 'metrics', 'burndown', 'digest'])
         void client.invalidateQueries({ queryKey: [key] });
     },
     onError: notifyError,
