@@ -28,7 +28,7 @@ export function WizardPage() {
   return (
     <div className="narrow stack">
       <QueryResult query={query} isPage>
-        {(session) => <SessionView projectId={projectId} session={session} />}
+        {(session) => <SessionView key={session.sessionId} projectId={projectId} session={session} />}
       </QueryResult>
     </div>
   );
