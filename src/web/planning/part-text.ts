@@ -7,9 +7,20 @@ export interface Parts {
   tasks: PlannedTask[] | null;
 }
 
-/** Returns the parts of a plan as people write them: tasks without estimates, which change by themselves. */
+/** Returns the parts of a plan as people write them: tasks without estimates, which change while nobody edits them. */
 export function writtenParts({ prd, plan, tasks }: Pick<WizardSession, keyof Parts>): Parts {
   return { prd, plan, tasks: tasks?.map(({ estimate: _, ...task }) => task) ?? null };
+}
+
+/** A part of a plan as it was at some time. */
+interface Version {
+  content: Parts[keyof Parts];
+  updatedAt: string;
+}
+
+/** Returns the current version of a part, to notice whether somebody else changes it. */
+export function versionOf(session: Pick<WizardSession, keyof Parts | 'updatedAt'>, part: keyof Parts): Version {
+  return { content: writtenParts(session)[part], updatedAt: session.updatedAt };
 }
 
 /** Adds the title as a heading unless the document already starts with one. */

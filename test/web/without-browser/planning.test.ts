@@ -1,5 +1,5 @@
 import type { PlannedTask } from '../../../src/web/api.ts';
-import { partText, writtenParts } from '../../../src/web/planning/part-text.ts';
+import { partText, versionOf, writtenParts } from '../../../src/web/planning/part-text.ts';
 import { partialJson } from '../../../src/web/planning/partial-json.ts';
 
 test('JSON that is still arriving is shown as far as it goes', () => {
@@ -30,6 +30,8 @@ test('a new estimate does not count as an edit of the task', () => {
   const estimate = { likelyMinutes: 40, safeMinutes: 60, workMinutes: 9, basedOn: ['task_1'], isSimilar: true };
   const read = { prd: null, plan: null, tasks: tasks.map((each) => ({ ...each, estimate })) };
   expect(writtenParts(read)).toEqual({ prd: null, plan: null, tasks });
+  const updatedAt = '2026-01-05T10:00:00.000Z';
+  expect(versionOf({ ...read, updatedAt }, 'tasks')).toEqual({ content: tasks, updatedAt });
 });
 
 test('a part of a plan becomes text with names instead of ids', () => {

@@ -3,7 +3,7 @@ import { useRef } from 'react';
 import * as api from '../../api.ts';
 import { statusOf } from '../../live/errors.ts';
 import * as queries from '../../live/queries.ts';
-import { type Parts, writtenParts } from '../part-text.ts';
+import { type Parts, versionOf } from '../part-text.ts';
 
 type Edited = Parameters<typeof api.editWizard>[2];
 
@@ -16,16 +16,16 @@ const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(
 export function useEdit(projectId: string, session: api.WizardSession, part: keyof Parts) {
   const client = useQueryClient();
   const { sessionId } = session;
-  const current = writtenParts(session)[part];
+  const current = versionOf(session, part);
   const { queryKey } = queries.wizard(projectId, sessionId);
   /** The version that the person began to edit. */
-  const base = useRef({ content: current, updatedAt: session.updatedAt });
-  if (isSame(base.current.content, current)) base.current.updatedAt = session.updatedAt;
+  const base = useRef(current);
+  if (isSame(base.current.content, current.content)) base.current = current;
   const save = useMutation({
     mutationFn: ({ edited, updatedAt }: { edited: Edited; updatedAt: string }) =>
       api.editWizard(projectId, sessionId, { ...edited, updatedAt }),
     onSuccess: (next) => {
-      base.current = { content: writtenParts(next)[part], updatedAt: next.updatedAt };
+      base.current = versionOf(next, part);
       client.setQueryData(queryKey, next);
     },
     onError: () => client.invalidateQueries({ queryKey }),
@@ -37,9 +37,9 @@ export function useEdit(projectId: string, session: api.WizardSession, part: key
     /** Replaces the version of somebody else. */
     overwrite: (edited: Edited, onSaved?: () => void) =>
       save.mutate({ edited, updatedAt: session.updatedAt }, { onSuccess: onSaved }),
-    /** Goes on from the current version. */
+    /** Continues from the current version. */
     rebase: () => {
-      base.current = { content: session[part], updatedAt: session.updatedAt };
+      base.current = current;
       save.reset();
     },
     isSaving: save.isPending,

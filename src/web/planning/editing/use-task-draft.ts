@@ -37,7 +37,7 @@ export function useTaskDraft(session: WizardSession) {
           .map((task) => ({ ...task, dependsOn: task.dependsOn.filter((each) => each !== ref) })),
       ),
     add: () => setTasks((before) => [...before, emptyTask(before)]),
-    /** Drops the unsaved edits and goes on from these tasks. */
+    /** Drops the unsaved edits and continues with these tasks. */
     reset: (tasks: PlannedTask[] = current) => setDraft({ of: tasks, tasks }),
   };
 }
