@@ -9,6 +9,7 @@ import { SelectField } from '../forms/select-field.tsx';
 import { notify, notifyError } from '../frame/notices.tsx';
 import { putTask } from '../live/put-task.ts';
 import * as queries from '../live/queries.ts';
+import { isOpenSprint } from '../sprints/is-open-sprint.ts';
 
 const maxShown = 300;
 
@@ -68,7 +69,7 @@ function AddToSprint({ projectId, taskIds, onAdded }: { projectId: string; taskI
         label="Sprint"
         emptyOption="Select a sprint"
         value={sprintId}
-        options={sprints.data?.filter((s) => s.status === 'planning' || s.status === 'active')}
+        options={sprints.data?.filter(isOpenSprint)}
         onSelect={setSprintId}
       />
       <Button disabled={sprintId === '' || taskIds.length === 0} loading={add.isPending} onClick={() => add.mutate()}>

@@ -5,6 +5,7 @@ import { useNavigate } from 'react-router';
 import * as api from '../api.ts';
 import { notifyError } from '../frame/notices.tsx';
 import { CompleteSprintDialog } from './complete-sprint-dialog.tsx';
+import { isOpenSprint } from './is-open-sprint.ts';
 import { SprintFormDialog } from './sprint-form-dialog.tsx';
 
 /** Shows the actions that the status of a sprint allows: start, complete, cancel, delete and edit. */
@@ -21,7 +22,7 @@ export function SprintActions({ sprint }: { sprint: api.Sprint }) {
       {status === 'active' && <CompleteSprint sprint={sprint} />}
       {status === 'active' && <CancelSprint sprint={sprint} />}
       {status !== 'active' && <DeleteSprint sprint={sprint} />}
-      {(status === 'planning' || status === 'active') && <EditSprint sprint={sprint} />}
+      {isOpenSprint(sprint) && <EditSprint sprint={sprint} />}
     </div>
   );
 }

@@ -11,6 +11,7 @@ import { Tabs } from '../frame/tabs.tsx';
 import { usePageTitle } from '../frame/use-page-title.ts';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
+import { isOpenSprint } from './is-open-sprint.ts';
 import { SprintActions } from './sprint-actions.tsx';
 import { SprintDigest } from './sprint-digest.tsx';
 import { SprintForecast } from './sprint-forecast.tsx';
@@ -36,7 +37,6 @@ export function SprintPage() {
 function SprintView({ sprint }: { sprint: Sprint }) {
   const [searchParams] = useSearchParams();
   const isCompleted = sprint.status === 'completed';
-  const isOpen = sprint.status === 'planning' || sprint.status === 'active';
   const tabs = { tasks: 'Tasks', chart: 'Burndown', chat: 'Chat', ...(isCompleted ? { digest: 'Digest' } : {}) };
   return (
     <>
@@ -51,7 +51,7 @@ function SprintView({ sprint }: { sprint: Sprint }) {
       </div>
       {sprint.goal !== '' && <p className="wrap">{sprint.goal}</p>}
       <SprintProgress sprint={sprint} />
-      {isOpen && <SprintForecast sprint={sprint} />}
+      {isOpenSprint(sprint) && <SprintForecast sprint={sprint} />}
       <SprintActions sprint={sprint} />
       <Tabs tabs={tabs} label="Sprint" />
       <Suspense fallback={<Loading />}>

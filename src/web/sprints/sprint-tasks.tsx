@@ -12,6 +12,7 @@ import { notifyError } from '../frame/notices.tsx';
 import { putTask } from '../live/put-task.ts';
 import * as queries from '../live/queries.ts';
 import { AddTasks } from './add-tasks.tsx';
+import { isOpenSprint } from './is-open-sprint.ts';
 
 export function SprintTasks({ sprint }: { sprint: api.Sprint }) {
   const query = useQuery(queries.tasks(sprint.projectId));
@@ -21,7 +22,7 @@ export function SprintTasks({ sprint }: { sprint: api.Sprint }) {
         const tasks = allTasks.filter((t) => t.sprintId === sprint.id).sort(oldestFirst);
         return (
           <>
-            {isOpen(sprint) && <AddTasks sprint={sprint} allTasks={allTasks} />}
+            {isOpenSprint(sprint) && <AddTasks sprint={sprint} allTasks={allTasks} />}
             {tasks.length === 0 && (
               <EmptyState title="This sprint has no tasks">
                 Add tasks here, or from the <Link to={`/projects/${sprint.projectId}/backlog`}>backlog</Link>.
@@ -39,8 +40,6 @@ export function SprintTasks({ sprint }: { sprint: api.Sprint }) {
   );
 }
 
-const isOpen = ({ status }: api.Sprint) => status === 'planning' || status === 'active';
-
 function SprintTask({ sprint, task }: { sprint: api.Sprint; task: api.TaskCard }) {
   return (
     <li className="list-item">
@@ -51,7 +50,7 @@ function SprintTask({ sprint, task }: { sprint: api.Sprint; task: api.TaskCard }
       <FailureLabel task={task} />
       {task.dependsOn.length > 0 && <span className="muted">Depends on {plural(task.dependsOn.length, 'task')}</span>}
       <span className="grow" />
-      {isOpen(sprint) && task.parentId === null && <RemoveFromSprint sprintId={sprint.id} task={task} />}
+      {isOpenSprint(sprint) && task.parentId === null && <RemoveFromSprint sprintId={sprint.id} task={task} />}
     </li>
   );
 }

@@ -10,6 +10,7 @@ import { submitOnce } from '../forms/submit-once.ts';
 import { errorMessage } from '../live/errors.ts';
 import { putTask } from '../live/put-task.ts';
 import * as queries from '../live/queries.ts';
+import { isOpenSprint } from '../sprints/is-open-sprint.ts';
 import { BudgetFields } from './budget-fields.tsx';
 import { type BudgetTexts, budgetTextsOf, changedBudget } from './budget-texts.ts';
 import { PlanField } from './plan-field.tsx';
@@ -140,7 +141,7 @@ function Assignment({ task, fields, set }: FieldsProps) {
             label="Sprint"
             emptyOption="No sprint"
             value={fields.sprintId ?? ''}
-            options={sprints.data?.filter(({ id, status }) => isOpen(status) || id === task.sprintId)}
+            options={sprints.data?.filter((sprint) => isOpenSprint(sprint) || sprint.id === task.sprintId)}
             onSelect={(sprintId) => set({ sprintId: sprintId === '' ? null : sprintId })}
           />
         )}
@@ -155,5 +156,3 @@ function Assignment({ task, fields, set }: FieldsProps) {
     </>
   );
 }
-
-const isOpen = (status: api.SprintEntry['status']) => status === 'planning' || status === 'active';

@@ -5,6 +5,7 @@ import { plural } from '../display/plural.ts';
 import { FormButtons } from '../forms/form-dialog.tsx';
 import { SelectField } from '../forms/select-field.tsx';
 import * as queries from '../live/queries.ts';
+import { isOpenSprint } from '../sprints/is-open-sprint.ts';
 import { PlanField } from './plan-field.tsx';
 import { type NewTaskFields, useNewTasks } from './use-new-tasks.ts';
 
@@ -105,7 +106,7 @@ function Assignment({ projectId, fields, set }: FieldsProps & { projectId: strin
         label="Sprint"
         emptyOption="No sprint"
         value={fields.sprintId}
-        options={sprints.data?.filter((s) => s.status === 'planning' || s.status === 'active')}
+        options={sprints.data?.filter(isOpenSprint)}
         onSelect={(sprintId) => set({ sprintId })}
       />
       <PlanField value={fields.planFirst} onSelect={(planFirst) => set({ planFirst })} />

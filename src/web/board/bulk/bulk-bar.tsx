@@ -5,6 +5,7 @@ import type { Board, TaskCard } from '../../api.ts';
 import { taskStatusNames } from '../../display/names.ts';
 import { plural } from '../../display/plural.ts';
 import { notify, notifyError } from '../../frame/notices.tsx';
+import { isOpenSprint } from '../../sprints/is-open-sprint.ts';
 import { maxSelected, type Selection } from '../selection.ts';
 import { type BulkAction, doneNames, performBulk } from './bulk-actions.ts';
 import { outcomeText, type Result, refusalsByReason } from './outcome.ts';
@@ -53,7 +54,6 @@ const targets = ['backlog', 'ready', 'done'] as const;
 
 function Actions(props: { board: Board; isBusy: boolean; onSelect(action: BulkAction): void }) {
   const { board, isBusy, onSelect } = props;
-  const openSprints = board.sprints.filter(({ status }) => status === 'planning' || status === 'active');
   const columns = targets.map((status) => ({ id: status, name: taskStatusNames[status] }));
   return (
     <>
@@ -74,7 +74,7 @@ function Actions(props: { board: Board; isBusy: boolean; onSelect(action: BulkAc
       />
       <Choice
         label="Add to sprint"
-        options={openSprints}
+        options={board.sprints.filter(isOpenSprint)}
         isBusy={isBusy}
         onSelect={(sprintId) => onSelect({ kind: 'sprint', sprintId })}
       />
