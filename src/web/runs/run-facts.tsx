@@ -3,12 +3,12 @@ import type { Run, Task } from '../api.ts';
 import { formatCost } from '../display/cost.ts';
 import { formatDuration } from '../display/duration.ts';
 import { FactList } from '../display/fact-list.tsx';
+import { formatNumber } from '../display/format-number.ts';
 import { failureName } from '../display/names.ts';
 import { TimeAgo } from '../display/times.tsx';
 import { Remedy } from '../tasks/failure-notice.tsx';
 import { Elapsed } from './elapsed.tsx';
 import { runPath } from './run-path.ts';
-import { formatNumber } from '../display/format-number.ts';
 
 /** Shows what a run has cost so far and how it ended. The figures change with every turn. */
 export function RunFacts({ task, run }: { task: Task; run: Run }) {
@@ -16,7 +16,7 @@ export function RunFacts({ task, run }: { task: Task; run: Run }) {
     <section className="box" aria-label="Run">
       <FactList
         facts={{
-          Started: run.startedAt === null ? 'Waiting to start' : <TimeAgo at={run.startedAt} />,
+          Started: <Start run={run} />,
           Duration: <Duration run={run} />,
           Steps: formatNumber(run.steps),
           Tokens: tokensOf(run),
@@ -42,6 +42,11 @@ export function RunFacts({ task, run }: { task: Task; run: Run }) {
       )}
     </section>
   );
+}
+
+function Start({ run: { startedAt, finishedAt } }: { run: Run }) {
+  if (startedAt !== null) return <TimeAgo at={startedAt} />;
+  return finishedAt === null ? 'Waiting to start' : 'Never';
 }
 
 function Duration({ run: { startedAt, finishedAt } }: { run: Run }) {

@@ -1,4 +1,5 @@
 import type { Forecast } from '../api.ts';
+import { plural } from '../display/plural.ts';
 
 /** A forecast with its times. */
 export type KnownForecast = Record<'p50' | 'p80' | 'p95', string>;
@@ -22,8 +23,8 @@ export function verdict({ p50, p80, p95 }: KnownForecast, endDate: string): stri
 /** Says how much earlier the 80 percent date of another forecast is. */
 export function gain(before: KnownForecast, after: KnownForecast): string {
   const days = (Date.parse(before.p80) - Date.parse(after.p80)) / dayMs;
-  if (days >= 0.95) return `about ${Math.round(days)} ${Math.round(days) === 1 ? 'day' : 'days'} earlier`;
+  if (days >= 0.95) return `about ${plural(Math.round(days), 'day')} earlier`;
   const hours = Math.round(days * 24);
-  if (hours >= 1) return `about ${hours} ${hours === 1 ? 'hour' : 'hours'} earlier`;
+  if (hours >= 1) return `about ${plural(hours, 'hour')} earlier`;
   return 'hardly any earlier';
 }

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { budgetText } from '../../../domain/budget.ts';
 import type { Task } from '../../api.ts';
+import { shortId } from '../../display/short-id.ts';
 import { FailureLabel, TaskStatus } from '../../display/status-labels.tsx';
 import { TimeAgo } from '../../display/times.tsx';
 import * as queries from '../../live/queries.ts';
@@ -23,7 +24,7 @@ export function TaskHeader({ task }: { task: Task }) {
           <bdi>{task.title}</bdi>
         </Heading>
         <span className="muted row wrap-row task-facts">
-          <ShortId id={task.id} />
+          <code title={task.id}>{shortId(task.id)}</code>
           <AgentName task={task} />
           <Effort taskId={task.id} />
           <FailureLabel task={task} />
@@ -55,13 +56,6 @@ function ParentLink({ parentId }: { parentId: string | null }) {
       </Link>
     </p>
   );
-}
-
-/** Characters of an id that people can tell tasks apart by. The end of an id is random. */
-const shortLength = 6;
-
-function ShortId({ id }: { id: string }) {
-  return <code title={id}>{id.slice(-shortLength)}</code>;
 }
 
 function AgentName({ task }: { task: Task }) {
