@@ -89,9 +89,9 @@ inBrowser('suggestions are replaced by the words of a model once it has answered
     answerNow = resolve;
   });
   await page.goto(`${world.service.url}${base}/agents/${agent.id}`);
-  await page.getByText('A model is wording these suggestions.').waitFor();
+  await page.getByText('A model is rewriting these suggestions.').waitFor();
   await page.getByText('Give more context').waitFor();
   answerNow();
   await page.getByText('Ask before you guess.').waitFor();
-  expect(await page.getByText('A model is wording').count()).toBe(0);
+  expect(await page.getByText('A model is rewriting').count()).toBe(0);
 });

@@ -145,7 +145,7 @@ inBrowser('a merge is explained before it happens, and the timeline says who did
   await steps.first().waitFor();
   expect(await steps.allTextContents()).toEqual([
     `Squash and merge ${name} into main.`,
-    'The task is done.',
+    'The task moves to Done.',
     '“Translate them” starts, because it depends on this task.',
   ]);
   await isSound('the merge dialog');

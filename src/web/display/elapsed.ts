@@ -21,8 +21,8 @@ export function ageText(ms: number): string {
 }
 
 /**
- * Returns how long a live run has worked, in ms; for one that has not started, how long it has waited for that. The clock
- * of a run stands still while it waits.
+ * Returns how long a live run has worked, in ms, without the time that it waited; for a run that has not started, how long
+ * it has been queued.
  */
 export function elapsedOf(run: CardRun, now: number): number {
   if (run.startedAt === null) return now - Date.parse(run.createdAt);

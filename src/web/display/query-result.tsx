@@ -26,7 +26,7 @@ export function QueryResult<T>(props: {
   if (query.fetchStatus === 'paused')
     return (
       <EmptyState as={isPage ? 'h1' : 'h2'} title="You are offline">
-        <p>This is loaded when the connection is back.</p>
+        <p>This will load when the connection is back.</p>
       </EmptyState>
     );
   if (!query.error) return <Loading rows={rows} />;

@@ -20,8 +20,8 @@ export type DraftStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 
 const keyOf = (person: string, place: string) => `${prefix}${person} ${place}`;
 
 /**
- * Returns the draft that a person left at a place, in the shape of `initial`: what has another type, for example because
- * an earlier version stored it, is replaced from there.
+ * Returns the draft that a person left at a place, in the shape of `initial`. Fields of another type, which an earlier
+ * version may have stored, keep their initial values.
  */
 export function readDraft<T>(storage: DraftStorage, person: string, place: string, initial: T): T {
   const stored = parse(attempt(() => storage.getItem(keyOf(person, place))) ?? null);

@@ -24,7 +24,7 @@ export function ProjectName({ id }: { id: string }) {
   );
 }
 
-/** Returns the pages of a project. `alsoAt` lists addresses outside of the project's that also belong to a page. */
+/** Returns the pages of a project. Addresses that begin with `alsoAt` belong to a page, too. */
 export const pagesOf = (project: string) => [
   { name: 'Board', to: project, icon: ProjectIcon, alsoAt: '/tasks/' },
   { name: 'Backlog', to: `${project}/backlog`, icon: InboxIcon },

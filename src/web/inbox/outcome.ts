@@ -27,7 +27,7 @@ export function outcomeOf({ title, reason }: Pick<InboxEntry, 'title' | 'reason'
     case 'in_progress':
       return reason === 'review' || reason === 'failed'
         ? `An agent works on “${title}” again.`
-        : `The run of “${title}” goes on.`;
+        : `The run of “${title}” continues.`;
     case 'in_review':
       return `“${title}” is ready for review.`;
     default:

@@ -7,15 +7,15 @@ import * as queries from '../live/queries.ts';
 import type { Steering } from '../tasks/waiting/use-steering.ts';
 import { keyOf, outcomeOf } from './outcome.ts';
 
-/** Entries that this page has said something about, so that their disappearance needs no second notice. */
-const toldAbout = new Set<string>();
+/** Entries whose decisions this page has announced, so that their disappearance needs no second notice. */
+const announced = new Set<string>();
 
 /** Decisions that the service has not replied to. */
 const deciding = new Map<string, Promise<api.Task>>();
 
-/** Returns whether the disappearance of an entry was announced already, and forgets it. */
-export function wasTold(entry: api.InboxEntry): boolean {
-  return toldAbout.delete(keyOf(entry));
+/** Returns whether this page has announced what became of an entry, and forgets that. */
+export function takeAnnounced(entry: api.InboxEntry): boolean {
+  return announced.delete(keyOf(entry));
 }
 
 /** Fetches a task; undefined when it was deleted. */
@@ -41,7 +41,7 @@ export function useDecision(entry: api.InboxEntry): Steering {
   });
   const mutateAsync = (act: (id: string) => Promise<api.Task>) => {
     const key = keyOf(entry);
-    toldAbout.add(key);
+    announced.add(key);
     // A key that is held down repeats faster than React disables a button.
     const sent = deciding.get(key) ?? send(act).finally(() => deciding.delete(key));
     deciding.set(key, sent);
@@ -62,6 +62,6 @@ async function explainRefusal(client: QueryClient, entry: api.InboxEntry, error:
   } catch {
     // The connection is lost. The first error says so too.
   }
-  toldAbout.delete(keyOf(entry));
+  announced.delete(keyOf(entry));
   notifyError(error);
 }

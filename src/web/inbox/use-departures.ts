@@ -3,7 +3,7 @@ import type { InboxEntry } from '../api.ts';
 import { plural } from '../display/plural.ts';
 import { notify } from '../frame/notices.tsx';
 import { departedEntries, outcomeOf } from './outcome.ts';
-import { findTask, wasTold } from './use-decision.ts';
+import { findTask, takeAnnounced } from './use-decision.ts';
 
 /** If more entries than this disappear at the same time, one notice counts them. */
 const maxNotices = 2;
@@ -12,7 +12,7 @@ const maxNotices = 2;
 export function useDepartures(entries: InboxEntry[]): void {
   const before = useRef(entries);
   useEffect(() => {
-    const departed = departedEntries(before.current, entries).filter((entry) => !wasTold(entry));
+    const departed = departedEntries(before.current, entries).filter((entry) => !takeAnnounced(entry));
     before.current = entries;
     if (departed.length > maxNotices) return notify(`${plural(departed.length, 'task')} no longer need you.`);
     for (const entry of departed)

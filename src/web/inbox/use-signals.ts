@@ -13,7 +13,7 @@ import { newEntries } from './outcome.ts';
  */
 const hiddenPollMs = 30_000;
 
-/** Fetches the inbox on every page. Events tell when it has changed, or time while the tab is hidden. */
+/** Fetches the inbox on every page: after an event, or regularly while the tab is hidden. */
 export function useInbox(): InboxEntry[] | undefined {
   const refetchInterval = useIsHidden() ? hiddenPollMs : false;
   return useQuery({ ...queries.inbox(), refetchInterval, refetchIntervalInBackground: true }).data;

@@ -9,14 +9,14 @@ interface Shortcut {
 export const shortcuts = {
   palette: { key: 'Mod+k', where: 'Everywhere', does: 'Open the command palette' },
   keys: { key: '?', where: 'Everywhere', does: 'List the keyboard shortcuts' },
-  next: { key: 'j', where: 'In the inbox', does: 'Go to the next task; so does ↓' },
-  previous: { key: 'k', where: 'In the inbox', does: 'Go to the previous task; so does ↑' },
+  next: { key: 'j', where: 'In the inbox', does: 'Go to the next task (also ↓)' },
+  previous: { key: 'k', where: 'In the inbox', does: 'Go to the previous task (also ↑)' },
   openTask: { key: 'Enter', where: 'In the inbox', does: 'Open the task' },
   newTask: { key: 'n', where: 'On the board', does: 'Create a task' },
   search: { key: '/', where: 'On the board', does: 'Search tasks' },
   move: { key: 'ArrowKeys', where: 'On the board', does: 'Move between cards' },
   open: { key: 'Enter', where: 'On the board', does: 'Open the selected card' },
-  send: { key: 'Mod+Enter', where: 'In text fields', does: 'Send the text; create and start a new task' },
+  send: { key: 'Mod+Enter', where: 'In text fields', does: 'Send the text, or create and start a new task' },
 } as const satisfies Record<string, Shortcut>;
 
 export type ShortcutName = keyof typeof shortcuts;

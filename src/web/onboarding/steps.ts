@@ -4,7 +4,7 @@ import type { Onboarding } from '../api.ts';
 export interface Step {
   title: string;
   isDone: boolean;
-  /** What the step is good for. */
+  /** Says why the step is needed. */
   why: string;
   /** The page on which it is done; an address of GitHub begins with https. */
   to: string;
@@ -18,7 +18,7 @@ const nothing: Onboarding = {
   hasDoneTask: false,
 };
 
-/** Returns the steps of a project. Without a project, all of them lie ahead. */
+/** Returns the steps of a project. Without a project, none of them is done. */
 export function stepsOf(
   projectId: string | undefined,
   installUrl: string | null,
@@ -60,7 +60,7 @@ export function stepsOf(
   ];
 }
 
-/** Returns whether a project has all steps behind it. */
+/** Returns whether all steps of a project are done. */
 export function isComplete(onboarding: Onboarding): boolean {
   return stepsOf(undefined, null, onboarding).every(({ isDone }) => isDone);
 }

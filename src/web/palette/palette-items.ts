@@ -90,7 +90,7 @@ export function generalItems(showKeys: () => void): Item[] {
     page('Projects', '/projects', HomeIcon),
     page('API tokens', '/settings/tokens', KeyIcon),
     { id: 'action keys', kind: 'action', text: 'Show keyboard shortcuts', icon: BookIcon, run: showKeys },
-    theme('auto', 'Use the theme of the system', DeviceDesktopIcon),
+    theme('auto', 'Use the system theme', DeviceDesktopIcon),
     theme('light', 'Use the light theme', SunIcon),
     theme('dark', 'Use the dark theme', MoonIcon),
   ];

@@ -1,9 +1,9 @@
-/** How many times as good a match at the beginning of the text, or of a word, is as one anywhere else. */
+/** The scores of a match at the beginning of the text, at the beginning of a word, elsewhere, and of scattered letters. */
 const [atStart, atWord, anywhere, scattered] = [8, 4, 2, 1];
 
 /**
- * Returns how well a text matches a search: 0 if it does not. Each word of the search has to be found in the text, in any
- * order, or its letters in their order. Matches at the beginning of the text or of a word count more.
+ * Returns how well a text matches a search: 0 if it does not. The text must contain each word of the search, in any order,
+ * or at least the letters of each word in their order. Matches at the beginning of the text or of a word count more.
  */
 export function scoreOf(search: string, text: string): number {
   const lower = text.toLowerCase();

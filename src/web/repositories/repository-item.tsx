@@ -66,7 +66,7 @@ function EditButtons({
   const disconnect = async () => {
     const isConfirmed = await confirm({
       title: `Disconnect ${name}?`,
-      content: 'The repository itself is not changed.',
+      content: 'The repository on GitHub is not changed.',
       confirmButtonContent: 'Disconnect',
       confirmButtonType: 'danger',
     });

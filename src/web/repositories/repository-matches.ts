@@ -4,8 +4,8 @@ interface Named {
 }
 
 /**
- * Returns the repositories whose names contain every word of a search, those first whose own name begins with it. Without
- * a search there are no matches.
+ * Returns the repositories whose names contain every word of a search, first those whose own name begins with
+ * the first word. Without a search there are no matches.
  */
 export function matchesOf<Repository extends Named>(repositories: Repository[], search: string): Repository[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);

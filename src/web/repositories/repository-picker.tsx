@@ -3,18 +3,18 @@ import { FormControl, TextInput } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { InstalledRepository } from '../api.ts';
+import { formatNumber } from '../display/format-number.ts';
 import * as queries from '../live/queries.ts';
 import { matchesOf } from './repository-matches.ts';
-import { formatNumber } from '../display/format-number.ts';
 
 const maxShown = 8;
 
-/** Lets people pick a repository that the GitHub App reaches by searching its name. */
+/** Lets people search the repositories that the GitHub App can access, and pick one. */
 export function RepositoryPicker(props: { projectId: string; onPick(repository: InstalledRepository): void }) {
   const { projectId, onPick } = props;
   const [search, setSearch] = useState('');
   const { data: repositories = [], isError } = useQuery(queries.installedRepositories(projectId));
-  if (isError) return <p className="muted">The repositories on GitHub could not be listed. Enter an address below.</p>;
+  if (isError) return <p className="muted">The repositories on GitHub could not be listed. Enter a URL below.</p>;
   if (repositories.length === 0) return null;
   const matches = matchesOf(repositories, search);
   return (
@@ -27,11 +27,12 @@ export function RepositoryPicker(props: { projectId: string; onPick(repository: 
           placeholder="Search by owner or name"
           value={search}
           onChange={(event) => setSearch(event.target.value)}
-          // Enter would submit the form around the field, whose address is still empty.
+          // Enter would submit the form around the field, whose URL is still empty.
           onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
         />
         <FormControl.Caption>
-          The GitHub App reaches {repositories.length === 1 ? '1 repository' : `${formatNumber(repositories.length)} repositories`}.
+          The GitHub App has access to{' '}
+          {repositories.length === 1 ? '1 repository' : `${formatNumber(repositories.length)} repositories`}.
         </FormControl.Caption>
       </FormControl>
       <ul className="list" aria-label="Repositories on GitHub">
@@ -57,9 +58,7 @@ export function RepositoryPicker(props: { projectId: string; onPick(repository: 
           Showing {maxShown} of {formatNumber(matches.length)} matches
         </p>
       )}
-      {search !== '' && matches.length === 0 && (
-        <p className="muted">No repository matches. Enter its address below.</p>
-      )}
+      {search !== '' && matches.length === 0 && <p className="muted">No repositories match. Enter a URL below.</p>}
     </div>
   );
 }

@@ -7,7 +7,7 @@ export function ActivityLine(props: { activity: Activity | undefined; lostText: 
   const { activity, lostText } = props;
   return (
     <p className="row muted">
-      {/* The clock shows that the run goes on. A spinner would keep the browser drawing all the time. */}
+      {/* The clock shows that the run is alive. A spinner would keep the browser drawing all the time. */}
       {activity !== undefined && lostText === undefined && <DotFillIcon className="state-doing" />}
       <span role="status">{lostText ?? activity?.text ?? 'Run ended'}</span>
       {/* Not part of the status, so that screen readers do not read every second. */}

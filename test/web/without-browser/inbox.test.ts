@@ -28,7 +28,7 @@ test('a task that needs something else, or needs it again, is a new entry; one t
 });
 
 test.each<[InboxEntry['reason'], Task['status'] | undefined, string]>([
-  ['plan', 'in_progress', 'The run of “Task a” goes on.'],
+  ['plan', 'in_progress', 'The run of “Task a” continues.'],
   ['failed', 'in_progress', 'An agent works on “Task a” again.'],
   ['review', 'done', '“Task a” is now in Done.'],
   ['paused', 'ready', '“Task a” is now in Ready.'],

@@ -45,7 +45,7 @@ test('a task that waits for others says so and cannot be started', () => {
   expect(held.primary).toBeNull();
   expect(held.sentence).toBe('It can start when the 2 tasks that it depends on are done.');
   const parent = taskState(task({ status: 'waiting_on_subtasks' }), { ...around, subtasks: 3, openSubtasks: 2 });
-  expect(parent.sentence).toBe('It goes on when its subtasks are done: 1 of 3 are.');
+  expect(parent.sentence).toBe('It continues when its subtasks are done: 1 of 3 so far.');
 });
 
 test('the effort of a task is that of its ended runs', () => {
@@ -65,7 +65,7 @@ const readiness = (changes: object) =>
 
 test('the dialog says which pull requests are merged how, and which tasks start then', () => {
   expect(mergeTitle(readiness({}))).toBe('Merge sample #5?');
-  expect(mergeSteps(readiness({}))).toEqual(['Squash and merge sample #5 into main.', 'The task is done.']);
+  expect(mergeSteps(readiness({}))).toEqual(['Squash and merge sample #5 into main.', 'The task moves to Done.']);
   const two = readiness({
     pullRequests: [pull, { ...pull, repositoryName: 'docs', baseBranch: null, method: null }],
     dependents: [
@@ -77,7 +77,7 @@ test('the dialog says which pull requests are merged how, and which tasks start 
   expect(mergeSteps(two)).toEqual([
     'Squash and merge sample #5 into main.',
     'Merge docs #5.',
-    'The task is done.',
+    'The task moves to Done.',
     '“Next” starts, because it depends on this task.',
     '1 other task no longer waits for it.',
   ]);
@@ -108,13 +108,14 @@ test.each<[Partial<TimelineEntry>, string]>([
   [{ type: 'update', actor: mona, changes: { status: ['ready', 'done'] } }, 'mona moved the task to Done'],
   [
     { type: 'update', actor: mona, changes: { title: ['a', 'b'], dependsOn: [0, 1] } },
-    'mona changed the title, dependencies',
+    'mona changed the title and dependencies',
   ],
-  [{ type: 'run_failed', agent: 'Developer' }, 'Developer failed'],
+  [{ type: 'run_failed', agent: 'Developer' }, 'Developer could not finish a run'],
   [{ type: 'pushed', agent: 'Developer', text: 'abc1234' }, 'Developer pushed abc1234'],
   [{ type: 'pull_merged', text: 'sample #5' }, 'Pull request merged:'],
   [{ type: 'finish' }, 'The task is done'],
-  [{ type: 'something_new', actor: mona }, 'mona Something new'],
+  [{ type: 'wait_plan' }, 'A plan was proposed'],
+  [{ type: 'something_new', actor: mona }, 'mona did “something new”'],
 ])('the timeline shows %j', (changes, expected) => {
   const { who, what } = timelineText(entry(changes));
   expect([who, what].filter((part) => part !== null).join(' ')).toBe(expected);

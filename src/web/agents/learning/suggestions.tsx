@@ -28,7 +28,7 @@ export function Suggestions({ agentId }: { agentId: string }) {
             <>
               {wording && (
                 <p role="status" className="muted">
-                  A model is wording these suggestions. Its words will replace them here.
+                  A model is rewriting these suggestions. The new texts will appear here.
                 </p>
               )}
               <ul className="stack">

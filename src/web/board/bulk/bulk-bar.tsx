@@ -26,7 +26,7 @@ export function BulkBar({ board, shown, selection }: Props) {
     onSuccess: (results, { kind }) => {
       const refused = results.filter(({ reason }) => reason !== undefined).map(({ id }) => id);
       notify(outcomeText(doneNames[kind], results), refused.length === 0 ? 'success' : 'default');
-      // The refused tasks stay selected, so that they can be put right and tried again.
+      // The refused tasks stay selected, so that people can fix and retry them.
       selection.replace(refused);
     },
     onError: notifyError,

@@ -5,12 +5,12 @@ import { useNow } from '../../display/clock.ts';
 import { clockText, elapsedOf } from '../../display/elapsed.ts';
 import { inboxNames } from '../../display/names.ts';
 
-/** Shows whether the run of a task works, waits for its turn, or waits for somebody, and for how long it has. */
+/** Shows whether the run of a task is running, queued or waiting, and for how long it has worked or been queued. */
 export function RunState({ run }: { run: CardRun | null }) {
   switch (run?.status) {
     case 'running':
       return (
-        <Label variant="attention" title="An agent is working on it">
+        <Label variant="attention" title="An agent is working on this task">
           <DotFillIcon size={12} /> Running <Elapsed run={run} />
         </Label>
       );
@@ -22,7 +22,7 @@ export function RunState({ run }: { run: CardRun | null }) {
       );
     case 'waiting':
       return (
-        <Label variant="sponsors" title="Its clock stands still while it waits">
+        <Label variant="sponsors" title="The time that a run waits is not counted">
           <PauseIcon size={12} /> {waitName(run.waitReason)} <Elapsed run={run} />
         </Label>
       );

@@ -46,17 +46,17 @@ function sentenceFor(task: Task, { openDependencies, subtasks, openSubtasks }: S
   switch (task.status) {
     case 'backlog':
     case 'ready':
-      if (task.owner === null) return 'No agent works on this task yet. Assign one, then start it.';
+      if (task.owner === null) return 'No agent is assigned. Assign one, then start the task.';
       if (openDependencies > 0)
         return openDependencies === 1
           ? 'It can start when the task that it depends on is done.'
           : `It can start when the ${openDependencies} tasks that it depends on are done.`;
-      if (task.failure !== null) return 'The last run failed. Decide how the agent goes on.';
-      return 'Start it: the agent works on a branch of its own and opens a pull request for people to merge.';
+      if (task.failure !== null) return 'The last run failed. Choose how the agent continues.';
+      return 'Start it: the agent works on its own branch and opens a pull request for people to merge.';
     case 'in_progress':
       return progressSentence(task);
     case 'waiting_on_subtasks':
-      return `It goes on when its subtasks are done: ${subtasks - openSubtasks} of ${subtasks} are.`;
+      return `It continues when its subtasks are done: ${subtasks - openSubtasks} of ${subtasks} so far.`;
     case 'in_review':
       return reviewSentence(task);
     case 'done':
@@ -67,7 +67,7 @@ function sentenceFor(task: Task, { openDependencies, subtasks, openSubtasks }: S
 function progressSentence({ attention }: Task): string {
   switch (attention?.reason) {
     case 'plan':
-      return 'The agent wrote a plan and waits for your approval. It changes nothing before.';
+      return 'The agent wrote a plan. It changes nothing until you approve the plan.';
     case 'question':
       return 'The agent waits for an answer to its question.';
     case 'push':
@@ -75,15 +75,15 @@ function progressSentence({ attention }: Task): string {
     case 'paused':
       return 'The run is paused and costs nothing. Resume it when you like.';
     case 'model':
-      return 'The model asked the agent to wait. The run goes on by itself.';
+      return 'The model server asked the agent to wait. The run resumes automatically.';
     default:
-      return 'The agent is working. You can write to it, pause it or cancel the run.';
+      return 'The agent is working. You can message it, or pause or cancel the run.';
   }
 }
 
 function reviewSentence({ failure, prUrl }: Task): string {
-  if (failure !== null) return 'The last run failed. The pull request has what was done before that.';
-  if (prUrl === null) return 'The work can be reviewed. Request changes, or mark the task as done in the menu.';
+  if (failure !== null) return 'The last run failed. The pull request contains the work of earlier runs.';
+  if (prUrl === null) return 'The work is ready for review. Request changes, or mark the task as done in the menu.';
   return 'Review the changes, then merge them or request others.';
 }
 
@@ -91,9 +91,9 @@ function hintsFor({ failure, status }: Task, actions: TaskAction[]): string[] {
   if (failure === null || status === 'in_progress') return [];
   const hints: Partial<Record<TaskAction, string>> = {
     retry:
-      'Retry goes on from the branch: the agent gets your hint and the notes of earlier runs, and an approved plan stays approved. After a used-up limit it also goes on with the conversation.',
+      'Retry continues on the branch: the agent gets your hint and the notes of earlier runs, and an approved plan stays approved. If the run reached a limit, its conversation continues too.',
     start: 'Start begins a new run without a hint, and with a new plan where plans are required. The branch is kept.',
-    merge: 'Merge takes the pull request as it is.',
+    merge: 'Merge accepts the pull request as it is.',
   };
   return actions.flatMap((action) => hints[action] ?? []);
 }

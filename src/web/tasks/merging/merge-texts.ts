@@ -21,7 +21,7 @@ export function mergeSteps({ pullRequests, dependents }: MergeReadiness): string
       const into = pull.baseBranch === null ? '' : ` into ${pull.baseBranch}`;
       return `${pull.method === null ? 'Merge' : methodNames[pull.method]} ${pullName(pull)}${into}.`;
     }),
-    'The task is done.',
+    'The task moves to Done.',
     ...starting.map((title) => `“${title}” starts, because it depends on this task.`),
     ...(waiting > 0 ? [`${plural(waiting, 'other task')} no longer ${waiting === 1 ? 'waits' : 'wait'} for it.`] : []),
   ];

@@ -1,16 +1,16 @@
 import { Flash, FormControl, Textarea } from '@primer/react';
 import { type FormEvent, useState } from 'react';
 import type { Task } from '../../api.ts';
+import { formatNumber } from '../../display/format-number.ts';
 import { plural } from '../../display/plural.ts';
 import { FormButtons, FormDialog, submitOnCtrlEnter } from '../../forms/form-dialog.tsx';
 import { useDraft } from '../../forms/use-draft.ts';
 import { maxRequest, placeOf, requestText, withoutComment, writtenComments } from './review.ts';
 import { useReview } from './stored-review.ts';
-import { formatNumber } from '../../display/format-number.ts';
 
 /**
- * Asks what should change, and adds the comments on the diff that are not sent yet. They are kept until the request is
- * accepted; so is the text, because the dialog stays open until then.
+ * Asks what should change, and sends the drafted comments on the diff with it. Text and comments are kept until the service
+ * accepts the request.
  */
 export function RequestChangesDialog(props: {
   task: Pick<Task, 'id'>;
@@ -57,7 +57,7 @@ export function RequestChangesDialog(props: {
         {wasSubmitted && problem && <Flash variant="danger">{problem}</Flash>}
         {comments.length > 0 && (
           <section aria-label="Comments">
-            <p className="strong">{plural(comments.length, 'comment')} will be sent with it</p>
+            <p className="strong">{plural(comments.length, 'comment')} will be included</p>
             <ul className="bullets">
               {comments.map((comment) => (
                 <li key={comment.id} className="wrap">

@@ -4,7 +4,7 @@ import * as api from '../../api.ts';
 /** Entries that are fetched at once. */
 const pageSize = 20;
 
-/** What happened to a task, newest first. An entry that moves to the next page, because newer ones came, counts once. */
+/** What happened to a task, newest first. An entry that newer ones move to the next page is included once. */
 export const timeline = (taskId: string) =>
   infiniteQueryOptions({
     queryKey: ['timeline', taskId],

@@ -1,7 +1,7 @@
 import type { TimelineEntry } from '../../api.ts';
-import { taskStatusNames } from '../../display/names.ts';
+import { sentenceCase, taskStatusNames } from '../../display/names.ts';
 
-/** What people do, and what agents do. Other types have a sentence of their own. */
+/** What a person or an agent did, after their name. Types that are not listed here or below are spelled out. */
 const deeds: Record<string, string> = {
   created: 'created the task',
   start: 'started the task',
@@ -17,31 +17,35 @@ const deeds: Record<string, string> = {
   wait_question: 'asked a question',
   wait_push: 'asked for approval of its change',
   run_succeeded: 'finished a run',
-  run_failed: 'failed',
+  run_failed: 'could not finish a run',
   run_cancelled: 'was stopped',
 };
 
-/** What happens without anybody doing it. */
+/** What happened, where nobody did it or the agent was deleted. */
 const events: Record<string, string> = {
+  created: 'The task was created',
   pull_opened: 'Pull request opened:',
   pull_merged: 'Pull request merged:',
   finish: 'The task is done',
   close: 'The pull request was closed, so the task is ready again',
   reopen: 'The pull request was reopened',
+  wait_plan: 'A plan was proposed',
+  wait_question: 'A question was asked',
+  wait_push: 'A change waits for approval',
   split: 'The task waits for its subtasks',
   join: 'All subtasks are done',
   cancel: 'The run was cancelled',
   start: 'The task was started',
-  revise: 'The agent was asked for changes',
+  revise: 'Changes were requested',
 };
 
-/** Says what an entry of the timeline is about: who did it, if anybody, and what. */
+/** Returns the sentence of an entry in two parts: who acted, null if nobody did, and what happened. */
 export function timelineText(entry: TimelineEntry): { who: string | null; what: string } {
   const { type, actor, agent, text } = entry;
   const who = actor?.login ?? agent;
-  if (who === null) return { who, what: events[type] ?? (type === 'created' ? 'The task was created' : words(type)) };
+  if (who === null) return { who, what: events[type] ?? sentenceCase(words(type)) };
   if (type === 'pushed') return { who, what: `pushed ${text}` };
-  return { who, what: changeText(entry) ?? deeds[type] ?? words(type) };
+  return { who, what: changeText(entry) ?? deeds[type] ?? `did “${words(type)}”` };
 }
 
 /** Returns whether the text of an entry is quoted below it. */
@@ -65,11 +69,13 @@ function changeText({ type, changes }: TimelineEntry): string | undefined {
   }
 }
 
+const list = new Intl.ListFormat('en');
+
 function updateText(changes: TimelineEntry['changes']): string {
   const status = taskStatusNames[changes.status?.[1] as keyof typeof taskStatusNames];
   if (status !== undefined) return `moved the task to ${status}`;
-  const fields = Object.keys(changes).map((field) => fieldNames[field] ?? words(field).toLowerCase());
-  return fields.length === 0 ? 'edited the task' : `changed the ${fields.join(', ')}`;
+  const fields = Object.keys(changes).map((field) => fieldNames[field] ?? words(field));
+  return fields.length === 0 ? 'edited the task' : `changed the ${list.format(fields)}`;
 }
 
 const fieldNames: Record<string, string> = {
@@ -81,8 +87,7 @@ const fieldNames: Record<string, string> = {
   issueTitle: 'issue',
 };
 
-/** Converts `add_subtask` or `addSubtask` to `Add subtask`. */
+/** Converts `add_subtask` or `addSubtask` to `add subtask`. */
 function words(type: string): string {
-  const text = type.replace(/_|(?=[A-Z])/g, ' ').toLowerCase();
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return type.replace(/_|(?=[A-Z])/g, ' ').toLowerCase();
 }
