@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { TaskCard } from '../api.ts';
+import { storeText } from '../frame/personal-storage.ts';
 import { columns } from './arrange-tasks.ts';
 
 type Status = TaskCard['status'];
@@ -42,7 +43,7 @@ export function useFolding(projectId: string) {
   const toggle = (status: Status, count: number) => {
     const next = toggled(choices, status, count);
     setChoices(next);
-    localStorage.setItem(storageKey(projectId), JSON.stringify(next));
+    storeText(localStorage, storageKey(projectId), JSON.stringify(next));
   };
   return { choices, toggle };
 }

@@ -1,3 +1,5 @@
+import { storeText } from './personal-storage.ts';
+
 /** Light, dark, or the system's theme. The choice is stored in this browser. */
 export type Theme = 'auto' | 'light' | 'dark';
 
@@ -16,7 +18,7 @@ export function applyTheme(theme: Theme = storedTheme()): void {
 const listeners = new Set<() => void>();
 
 export function storeTheme(theme: Theme): void {
-  localStorage.setItem(storageKey, theme);
+  storeText(localStorage, storageKey, theme);
   applyTheme(theme);
   for (const listener of listeners) listener();
 }

@@ -1,5 +1,6 @@
 import type { InboxEntry } from '../api.ts';
 import { inboxNames } from '../display/names.ts';
+import { storeText } from '../frame/personal-storage.ts';
 
 /** Whether this browser shows notifications is stored in it, because each browser asks for its own permission. */
 const storageKey = 'deckhand-notifications';
@@ -42,7 +43,7 @@ export function notificationState(): NotificationState {
 /** Turns notifications on, and asks the browser for its permission if it has not been asked. Returns whether they are on. */
 export async function turnOnNotifications(): Promise<boolean> {
   const isGranted = (await Notification.requestPermission()) === 'granted';
-  if (isGranted) localStorage.setItem(storageKey, 'on');
+  if (isGranted) storeText(localStorage, storageKey, 'on');
   return isGranted;
 }
 

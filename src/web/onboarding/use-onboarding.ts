@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { storeText } from '../frame/personal-storage.ts';
 import { serviceInfo } from '../frame/service-info.ts';
 import * as queries from '../live/queries.ts';
 import { type Step, stepsOf } from './steps.ts';
@@ -26,7 +27,7 @@ export function useOnboarding(projectId: string): OnboardingState {
     steps: isShown ? steps : undefined,
     isLoading,
     hide: () => {
-      localStorage.setItem(storageKeyOf(projectId), 'hidden');
+      storeText(localStorage, storageKeyOf(projectId), 'hidden');
       setHidden(projectId);
     },
   };

@@ -1,3 +1,5 @@
+import { storeText } from '../frame/personal-storage.ts';
+
 /** What was opened last, in this browser. It is removed when the person signs out. */
 export interface Recent {
   id: string;
@@ -24,11 +26,7 @@ export function remember(storage: Pick<Storage, 'getItem' | 'setItem'>, person: 
   const { id, kind, to } = opened;
   const entry = { id, kind, to, text: opened.text.slice(0, maxText) };
   const others = listRecent(storage, person).filter((each) => each.id !== id);
-  try {
-    storage.setItem(keyOf(person), JSON.stringify([entry, ...others].slice(0, maxRecent)));
-  } catch {
-    // Browsers may refuse to store anything. Nothing is recent then.
-  }
+  storeText(storage, keyOf(person), JSON.stringify([entry, ...others].slice(0, maxRecent)));
 }
 
 /** Addresses outside of the dashboard are refused, whatever the storage contains. */
@@ -39,6 +37,6 @@ function isRecent(value: unknown): value is Recent {
     typeof found.kind === 'string' &&
     typeof found.text === 'string' &&
     typeof found.to === 'string' &&
-    /^\/(?!\/)/.test(found.to)
+    /^\/(?![/\\])/.test(found.to)
   );
 }

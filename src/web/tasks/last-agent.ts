@@ -1,13 +1,10 @@
 import type { AgentEntry } from '../api.ts';
+import { storeText } from '../frame/personal-storage.ts';
 
 const keyOf = (projectId: string) => `deckhand-last-agent ${projectId}`;
 
 export function rememberAgent(projectId: string, agentId: string): void {
-  try {
-    localStorage.setItem(keyOf(projectId), agentId);
-  } catch {
-    // Browsers may refuse to store anything. The default agent is preselected then.
-  }
+  storeText(localStorage, keyOf(projectId), agentId);
 }
 
 /**

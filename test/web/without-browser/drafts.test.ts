@@ -1,5 +1,5 @@
 import { readDraft, removeDraft, removeOldDrafts, writeDraft } from '../../../src/web/forms/stored-drafts.ts';
-import { forgetPerson } from '../../../src/web/frame/personal-storage.ts';
+import { forgetPerson, storeText } from '../../../src/web/frame/personal-storage.ts';
 import { remember } from '../../../src/web/palette/recent.ts';
 import { browserStorage } from '../../support/stand-ins/browser-storage.ts';
 
@@ -70,6 +70,13 @@ test('a draft of another shape is ignored, field by field', () => {
   }
   put({ text: 'object' });
   expect(readDraft(stored, 'mona', 'form', 'a text')).toBe('a text');
+});
+
+test('a full storage is no error', () => {
+  const full = () => {
+    throw new DOMException('The quota has been exceeded.', 'QuotaExceededError');
+  };
+  expect(() => storeText({ setItem: full }, 'deckhand-theme', 'dark')).not.toThrow();
 });
 
 test('signing out removes what belongs to the person, and keeps the theme', () => {

@@ -27,6 +27,7 @@ test('what was opened last comes first, once, and no address leads out of the da
     '{}',
     '[1, null, {"id": "x"}]',
     '[{"id":"x","kind":"task","text":"x","to":"//evil.example"}]',
+    '[{"id":"x","kind":"task","text":"x","to":"/\\\\evil.example"}]',
   ]) {
     stored.setItem('deckhand-recent mona', text);
     expect([text, listRecent(stored, 'mona')]).toEqual([text, []]);

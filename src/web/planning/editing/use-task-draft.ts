@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { PlannedTask, WizardSession } from '../../api.ts';
+import { storeText } from '../../frame/personal-storage.ts';
 import { writtenParts } from '../part-text.ts';
 
 interface Draft {
@@ -20,7 +21,7 @@ export function useTaskDraft(session: WizardSession) {
   const isChanged = !isSame(draft.tasks, draft.of);
   if (!isChanged && !isSame(draft.of, current)) setDraft({ of: current, tasks: current });
   useEffect(() => {
-    if (isChanged) sessionStorage.setItem(storageKey(session), JSON.stringify(draft));
+    if (isChanged) storeText(sessionStorage, storageKey(session), JSON.stringify(draft));
     else sessionStorage.removeItem(storageKey(session));
   }, [session, draft, isChanged]);
   const setTasks = (next: (before: PlannedTask[]) => PlannedTask[]) =>
