@@ -81,7 +81,12 @@ inBrowser('comments on lines survive a reload and are sent as one request for ch
   await isSound('comments');
   await button('Request changes with 2 comments', bar()).click();
   const dialog = page.getByRole('dialog', { name: 'Request changes' });
-  await dialog.getByLabel('What should change?').fill('Please in French.');
+  const text = dialog.getByLabel('What should change?');
+  await text.fill('Please in German.');
+  await button('Cancel', dialog).click();
+  await button('Request changes with 2 comments', bar()).click();
+  expect(await text.inputValue()).toBe('');
+  await text.fill('Please in French.');
   plays({ 'a.txt': 'one\ndeux\ntrois\n' });
   await button('Request changes', dialog).click();
   await dialog.waitFor({ state: 'detached' });

@@ -10,7 +10,7 @@ import { useReview } from './stored-review.ts';
 
 /**
  * Asks what should change, and sends the drafted comments on the diff with it. Text and comments are kept until the service
- * accepts the request.
+ * accepts the request. Cancel discards the text.
  */
 export function RequestChangesDialog(props: {
   task: Pick<Task, 'id'>;
@@ -40,6 +40,10 @@ export function RequestChangesDialog(props: {
       setBusy(false);
     }
   };
+  const onCancel = () => {
+    about.clear();
+    onClose();
+  };
   return (
     <FormDialog title="Request changes" onClose={onClose} width="large">
       <form className="stack" onSubmit={(event) => void submit(event)}>
@@ -67,7 +71,7 @@ export function RequestChangesDialog(props: {
             </ul>
           </section>
         )}
-        <FormButtons submit="Request changes" isBusy={isBusy} onCancel={onClose} />
+        <FormButtons submit="Request changes" isBusy={isBusy} onCancel={onCancel} />
       </form>
     </FormDialog>
   );
