@@ -19,7 +19,7 @@ const triesForLonger = 8;
 /** Returns whether people will finish a task by hand, judged by how tasks were finished so far. */
 export function goesByHand(owner: string | null, { byAgents, byHand }: Samples): boolean {
   if (byAgents.length < fewestOfKind) return true;
-  return owner === null && byHand.length >= fewestOfKind && byHand.length > byAgents.length;
+  return owner === null && byHand.length > byAgents.length;
 }
 
 /**
@@ -47,10 +47,8 @@ export function durationDrawer(tasks: readonly OpenTask[], samples: Samples, ran
   };
   return () => {
     const pace = Math.exp(deviation * random.normal());
-    if (byHand.length > 0) {
-      const people = drawer(samples.byHand, pace, random);
-      for (const task of byHand) put(task, people.draw());
-    }
+    const people = drawer(samples.byHand, pace, random);
+    for (const task of byHand) put(task, people.draw());
     const agents = drawer(samples.byAgents, pace, random);
     const rests = begun.map((task) => drawRest(tasks[task]!, agents, random));
     for (const [i, task] of begun.entries()) put(task, rests[i]!);

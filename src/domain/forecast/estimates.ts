@@ -105,14 +105,19 @@ function featuresOf({ title, repositoryId }: { title: string; repositoryId: stri
 
 /** Removes the plural `s`, so that "page" and "pages" are the same word. */
 function stem(word: string): string {
-  return word.length > 3 && word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word;
+  return word.replace(/(?<!s)s$/, '');
 }
 
 /** Returns the weight of a word: rare words say more about a task than common ones. */
 function rarityIn(titles: readonly Set<string>[]): (word: string) => number {
   const counts = new Map<string, number>();
   for (const words of titles) for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return (word) => Math.log(1 + titles.length / (1 + (counts.get(word) ?? 0)));
+  return (word) => weightOf(counts.get(word) ?? 0, titles.length);
+}
+
+/** Returns the weight of a word that so many of the titles contain. */
+export function weightOf(count: number, titles: number): number {
+  return Math.log(1 + titles / (1 + count));
 }
 
 interface Weighed extends Features {

@@ -136,16 +136,16 @@ export function daysAhead({ open, ends }: Simulated, startsAt: number): DayAhead
   const last = dayEnd(startsAt + percentile(ends, 0.95));
   return open
     .map((counts, day) => ({
-      date: new Date(dayEnd(startsAt) + day * dayMs - 1).toISOString().slice(0, 10),
+      date: new Date(dayEnd(startsAt) + (day - 1) * dayMs).toISOString().slice(0, 10),
       low: percentile(counts, 0.1),
       high: percentile(counts, 0.9),
     }))
-    .slice(0, Math.max(1, Math.round((last - dayEnd(startsAt)) / dayMs) + 1));
+    .slice(0, (last - dayEnd(startsAt)) / dayMs + 1);
 }
 
 /** Returns the smallest value that at least this share of the ordered values do not exceed. */
 function percentile(ordered: readonly number[], share: number): number {
-  return ordered[Math.max(0, Math.ceil(share * ordered.length) - 1)] ?? 0;
+  return ordered[Math.ceil(share * ordered.length) - 1] ?? 0;
 }
 
 /** Returns the end of a day in UTC. */

@@ -70,6 +70,6 @@ function planFor(tasks: readonly OpenTask[], samples: Samples, agents: number): 
 }
 
 function countAfter(values: Float64Array, limit: number): number {
-  if (values.length === 0 || values.at(-1)! <= limit) return 0;
-  return values.length - firstAbove(values, limit);
+  const last = values.at(-1);
+  return last === undefined || last <= limit ? 0 : values.length - firstAbove(values, limit);
 }

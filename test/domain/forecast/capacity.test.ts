@@ -49,6 +49,18 @@ test('a task without an estimate counts with the median of the others', () => {
     tooLate: [{ id: 'c', doneMs: 6 * hour }],
     withoutEstimate: ['c'],
   });
+  // Of four hours, an agent works for one.
+  const reviewed = ['a', 'b'].map((id) => task(id, 0, { estimate: { likelyMs: 4 * hour, workMs: hour } }));
+  expect(fitting([...reviewed, task('c', undefined)], 5).tooLate).toEqual([{ id: 'c', doneMs: 6 * hour }]);
   expect(fitting([task('a', undefined)], 1)).toMatchObject({ fits: ['a'], withoutEstimate: ['a'] });
   expect(fitting([], 1, 0)).toEqual({ fits: [], tooLate: [], never: [], withoutEstimate: [] });
+});
+
+test('the tasks of one agent wait for each other, however many agents there are', () => {
+  expect(fitting([task('a', 4), task('b', 4)], 4, 2).fits).toEqual(['a']);
+});
+
+test('without an agent, one will do the tasks; the longest work is the estimate itself', () => {
+  const odd = task('b', 0, { owner: null, estimate: { likelyMs: hour, workMs: 3 * hour } });
+  expect(fitting([task('a', 2, { owner: null }), odd], 2, 0).tooLate).toEqual([{ id: 'b', doneMs: 3 * hour }]);
 });
