@@ -110,10 +110,11 @@ function verdictOf(difference: Estimate | null, good: 'higher' | 'lower', isChan
 function sentenceOf(earlier: Arm, later: Arm, [success, ...others]: ComparedMeasure[], chance: Chance): string {
   const now = `version ${later.version}`;
   const [few, many] = [earlier.tasks.length, later.tasks.length];
-  if (success?.earlier == null || success.later === null || chance === null)
+  if (chance === null)
     return `Too few tasks to compare. While both versions took on tasks, version ${earlier.version} finished ${tasks(few)}, and ${now} finished ${tasks(many)}. Each needs ${leastTasks}.`;
-  const rates = `Version ${earlier.version} succeeded in ${percent(success.earlier.value)} of ${few} tasks and ${now} in ${percent(success.later.value)} of ${many}.`;
-  const explains = success.verdict === 'chance' ? 'can explain' : 'hardly explains';
+  const [before, after] = [earlier, later].map((arm) => percent(countDone(arm.tasks) / arm.tasks.length));
+  const rates = `Version ${earlier.version} succeeded in ${before} of ${few} tasks and ${now} in ${after} of ${many}.`;
+  const explains = success?.verdict === 'chance' ? 'can explain' : 'hardly explains';
   const judged = `Chance ${explains} the difference: alone it would produce one as clear in ${percent(chance)} of comparisons.`;
   return [rates, judged, ...others.flatMap((other) => remark(later, other))].join(' ');
 }

@@ -63,10 +63,7 @@ const patternChars = 200;
 
 /** Returns a message without what differs between two occurrences of one problem: names, paths, ids and numbers. */
 export function patternOf(message: string): string {
-  const [line = ''] = message
-    .trim()
-    .slice(0, 2 * patternChars)
-    .split('\n', 1);
+  const [line = ''] = /^.*/.exec(message.trim().slice(0, 2 * patternChars)) ?? [];
   return line
     .toLowerCase()
     .replace(/"[^"]*"|`[^`]*`|\B'[^']*'\B|“[^”]*”/g, '…')

@@ -47,49 +47,59 @@ const rates = Array.from({ length: 99 }, (_, at) => (at + 1) / 100);
  * @see https://doi.org/10.2307/2981892
  */
 export function chanceOfDifference(a: Trials, b: Trials): number {
-  const seen = squaredZ(a.successes, a.trials, b.successes, b.trials);
-  // For each number of successes in `a`, the numbers in `b` up to `few` and from `many` differ at least as clearly.
-  const clear = Array.from({ length: a.trials + 1 }, (_, i) => {
-    const isClear = (k: number) => squaredZ(i, a.trials, k, b.trials) >= seen * (1 - 1e-9);
-    let [few, many] = [-1, b.trials + 1];
-    while (few < b.trials && isClear(few + 1)) few++;
-    while (many > few + 1 && isClear(many - 1)) many--;
-    return { few, many };
+  const seen = clarity(a.successes, a.trials, b.successes, b.trials);
+  const [inA, inB] = [upTo(a.trials), upTo(b.trials)];
+  // For each number of successes in `a`, the numbers in `b` from `first` to `last` differ less clearly.
+  const unclear = inA.map((i) => {
+    const isUnclear = (k: number) => clarity(i, a.trials, k, b.trials) < seen * (1 - 1e-9);
+    return { first: inB.findIndex(isUnclear), last: inB.findLastIndex(isUnclear) };
   });
   let greatest = 0;
   for (const rate of rates) {
-    const sums = runningSums(probabilities(b.trials, rate));
-    const upTo = (k: number) => (k < 0 ? 0 : (sums[k] as number));
+    const sums = runningSums(probabilities(inB, rate));
+    const chanceUpTo = (k: number) => (k < 0 ? 0 : sums[k]!);
+    const inAll = probabilities(inA, rate);
     let chance = 0;
-    for (const [i, probability] of probabilities(a.trials, rate).entries()) {
-      const { few, many } = clear[i] as { few: number; many: number };
-      chance += probability * (upTo(few) + 1 - upTo(many - 1));
+    for (const i of inA) {
+      const { first, last } = unclear[i]!;
+      chance += inAll[i]! * (1 - chanceUpTo(last) + chanceUpTo(first - 1));
     }
     greatest = Math.max(greatest, chance);
   }
   return Math.min(1, greatest);
 }
 
-/** Returns the square of how many standard errors two rates differ, if both samples have one true rate. */
-function squaredZ(i: number, n: number, k: number, m: number): number {
+/** Returns the whole numbers from 0 to `last`. */
+function upTo(last: number): number[] {
+  return Array.from({ length: last + 1 }, (_, number) => number);
+}
+
+/**
+ * Returns a measure of how clearly two rates differ: the square of the pooled z statistic, without the factor
+ * 1 / (1 / n + 1 / m), which all results of the same numbers of trials share.
+ */
+function clarity(i: number, n: number, k: number, m: number): number {
   const pooled = (i + k) / (n + m);
   const difference = i / n - k / m;
-  return difference === 0 ? 0 : difference ** 2 / (pooled * (1 - pooled) * (1 / n + 1 / m));
+  return difference === 0 ? 0 : difference ** 2 / (pooled * (1 - pooled));
 }
 
-/** Returns the probability of each number of successes. Logarithms keep those of many trials from becoming zero. */
-function probabilities(trials: number, rate: number): Float64Array {
+/**
+ * Returns the probability of each number of successes. `numbers` are all of them, from 0 to the number of trials.
+ * Logarithms keep the probabilities of many trials from becoming zero.
+ */
+function probabilities(numbers: readonly number[], rate: number): number[] {
+  const trials = numbers.length - 1;
   const odds = Math.log(rate / (1 - rate));
-  const found = new Float64Array(trials + 1);
   let logarithm = trials * Math.log(1 - rate);
-  for (let k = 0; k <= trials; k++) {
-    found[k] = Math.exp(logarithm);
+  return numbers.map((k) => {
+    const probability = Math.exp(logarithm);
     logarithm += Math.log((trials - k) / (k + 1)) + odds;
-  }
-  return found;
+    return probability;
+  });
 }
 
-function runningSums(values: Float64Array): Float64Array {
+function runningSums(values: readonly number[]): number[] {
   let sum = 0;
   return values.map((value) => {
     sum += value;

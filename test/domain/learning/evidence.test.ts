@@ -1,4 +1,11 @@
-import { type Evidence, findQuote, groupEvidence, patternOf } from '../../../src/domain/learning/evidence.ts';
+import {
+  type Evidence,
+  type EvidenceGroup,
+  findQuote,
+  groupEvidence,
+  patternOf,
+  quotesOf,
+} from '../../../src/domain/learning/evidence.ts';
 import { plainSuggestions, wordedSuggestions } from '../../../src/domain/learning/suggestion.ts';
 
 let count = 0;
@@ -79,4 +86,83 @@ test('quotations and groups that a model invents are dropped, and evidence that 
     { area: 'a', suggestion: 's', groups: ['g1'], quotes: ['invented text'] },
   ]);
   expect(unquoted?.quotes.map((q) => q.text)).toEqual(['lint of part 1 fails']);
+});
+
+test('the pattern of a message is its first line, of which at most 400 characters are read and 200 kept', () => {
+  expect(patternOf('  Lint fails\nin detail')).toBe('lint fails');
+  expect(patternOf(`x${'y'.repeat(300)}`)).toBe(`x${'y'.repeat(199)}`);
+  expect(patternOf(`${'1'.repeat(395)} tail and more`)).toBe('… tail');
+});
+
+test('the twelve largest groups are kept', () => {
+  const words = 'alpha bravo charlie delta echo foxtrot golf hotel india juliett kilo lima mike'.split(' ');
+  const groups = groupEvidence(words.flatMap((word, i) => Array.from({ length: i + 1 }, () => evidence(word))));
+  expect(groups.map(({ id, items }) => [id, items[0]?.text, items.length])).toEqual(
+    Array.from({ length: 12 }, (_, i) => [`g${i + 1}`, words[12 - i], 13 - i]),
+  );
+});
+
+test('what reviewers say is one group, whatever they say; failures of other categories are others', () => {
+  const review = { source: 'review', category: null } as const;
+  const groups = groupEvidence([
+    evidence('Use tabs', review),
+    evidence('the same'),
+    evidence('the same', { category: 'budget' }),
+    evidence('Name it', review),
+  ]);
+  expect(groups.map(({ source, category, items }) => [source, category, items.length])).toEqual([
+    ['review', null, 2],
+    ['failure', 'checks', 1],
+    ['failure', 'budget', 1],
+  ]);
+});
+
+test('a quotation has 8 to 400 characters, and a longer one is cut', () => {
+  const text = `one two ${'x'.repeat(400)}`;
+  const groups = groupEvidence([evidence(`said: ${text}`)]);
+  expect(findQuote(groups, 'one two')).toBeUndefined();
+  expect(findQuote(groups, 'one two x')?.text).toBe('one two x');
+  expect(findQuote(groups, 'one two xx')?.text).toBe('one two xx');
+  expect(findQuote(groups, text)?.text).toBe(text.slice(0, 400));
+  const gap = ' '.repeat(1592);
+  expect(findQuote(groupEvidence([evidence('one two. three')]), `one two.${gap}three`)?.text).toBe('one two.');
+});
+
+test('the quotations of a group are different beginnings of its texts', () => {
+  const [group] = groupEvidence(
+    ['a b', 'a  b', ' ', 'c', 'd'].map((text) => evidence(text, { source: 'review', category: null })),
+  );
+  expect(quotesOf(group as EvidenceGroup, 2).map(({ text }) => text)).toEqual(['a b', 'c']);
+  const beginning = (length: number) =>
+    quotesOf(groupEvidence([evidence('x'.repeat(length))])[0] as EvidenceGroup, 1)[0]?.text;
+  expect(beginning(400)).toBe('x'.repeat(400));
+  expect(beginning(401)).toBe(`${'x'.repeat(399)}…`);
+});
+
+test('a suggestion has at most five quotations, from each of its groups alike', () => {
+  const texts = ['the linter', 'the test'].flatMap((what) =>
+    ['fails', 'fails'].map((how, i) => `${what} ${how} in ${i}.ts`),
+  );
+  const more = texts.flatMap((text) => [text, `${text}\nagain`]);
+  const [found] = plainSuggestions(groupEvidence(more.map((text) => evidence(text))));
+  expect(found?.quotes.map(({ text }) => text)).toEqual([
+    'the linter fails in 0.ts',
+    'the linter fails in 0.ts again',
+    'the linter fails in 1.ts',
+    'the test fails in 0.ts',
+    'the test fails in 0.ts again',
+  ]);
+});
+
+test('the suggestion with the most runs comes first, and reviews have one of their own', () => {
+  const review = { source: 'review', category: null } as const;
+  const groups = [
+    ...groupEvidence([evidence('a'), evidence('Use tabs', review), evidence('Name it', review)]),
+    { id: 'g9', source: 'failure', category: 'internal', items: [evidence('ours', { category: 'internal' })] } as const,
+  ];
+  const found = plainSuggestions(groups.toReversed() as EvidenceGroup[]);
+  expect(found.map(({ area, evidence: runs }) => [area, runs.length])).toEqual([
+    ['review', 2],
+    ['testing', 1],
+  ]);
 });

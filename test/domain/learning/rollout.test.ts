@@ -17,3 +17,15 @@ test('another version draws other tasks', () => {
   const both = shareOf('agent_a', 50).filter((task) => isInRollout('agent_b', task, 50));
   expect(Math.abs(both.length / tasks.length - 0.25)).toBeLessThan(0.04);
 });
+
+// Computed with another implementation of FNV-1a and of MurmurHash3's last steps. With other numbers, tasks would change
+// their versions in the middle of a comparison.
+test.each([
+  ['agent_a', 'task_1', 98.6902735],
+  ['agent_a', 'task_2', 22.1724656],
+  ['agent_b', 'task_1', 82.6607438],
+  ['agent_é', 'task_3', 66.869865],
+])('version %s takes %s from %d %% on', (version, task, share) => {
+  expect(isInRollout(version, task, share - 0.00001)).toBe(false);
+  expect(isInRollout(version, task, share + 0.00001)).toBe(true);
+});
