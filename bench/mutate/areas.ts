@@ -51,7 +51,7 @@ export const areas: Area[] = [
   {
     name: 'outgoing-scan',
     sources: ['src/runs/outgoing/*.ts'],
-    tests: ['test/runs/{objection,outgoing-scan,planned-files,plans}.test.ts'],
+    tests: ['test/runs/{objection,planned-files,outgoing-scan}.test.ts', 'test/outgoing/checked-address.test.ts'],
   },
   { name: 'closed-addresses', sources: ['src/git/remote-url.ts'], tests: ['test/git/remote-url.test.ts'] },
   {

@@ -2,6 +2,7 @@ import type { Change, Checkout } from '../../src/git/engine.ts';
 import { noSettings } from '../../src/repositories/settings/repository-settings.ts';
 import { readOnce } from '../../src/runs/outgoing/changes.ts';
 import { objections, rejection } from '../../src/runs/outgoing/objection.ts';
+import { protectedChanges } from '../../src/runs/outgoing/protected.ts';
 import type { Work } from '../../src/runs/work.ts';
 import type { Branch } from '../../src/runs/workspace/workspace.ts';
 
@@ -111,6 +112,17 @@ test('a merge may leave .gitattributes as it is on the base branch', async () =>
   expect(await merged('*.a filter=y\n*.b text')).toMatch(/changes the filters of git/);
 });
 
+test('a merge may take .gitattributes of up to 200,000 bytes from the base branch', async () => {
+  const branch = { base: 'base', conflicts: ['.gitattributes'] };
+  const taken = (bytes: number) => {
+    const text = `*.a filter=x\n${'#'.repeat(bytes - '*.a filter=x\n'.length)}`;
+    const of = (each: string) => ({ '.gitattributes': each });
+    return said(workOn({ before: {}, base: of(text), joined: of('*.b text'), now: of(`${text}!`) }, { branch }));
+  };
+  expect(await taken(200_000)).toBeUndefined();
+  expect(await taken(200_001)).toMatch(/changes the filters of git/);
+});
+
 test('a file name cannot forge an objection; many objections are counted; only if all are conflicts is the category conflict', async () => {
   const odd = { 'x\n- y still contains conflict markers/.husky': 'x' };
   const one = (await said(workOn({ before: {}, now: odd }))) ?? '';
@@ -123,6 +135,21 @@ test('a file name cannot forge an objection; many objections are counted; only i
   expect(many).toMatch(/\n- and 21 more$/);
   expect(rejection(many).failure.category).toBe('push_rejected');
   expect(rejection('- a still contains conflict markers').failure.category).toBe('conflict');
+});
+
+test('conflicts come after the objections of all repositories', async () => {
+  const torn = { before: { a: 'x' }, base: { a: 'y' }, joined: { a: 'z' }, now: { a: '<<<<<<< a\n' } };
+  const others = [workOn({ before: {}, now: { Jenkinsfile: 'x' } })];
+  const found = (await said(workOn(torn, { branch: { base: 'base', conflicts: ['a'] }, others }))) ?? '';
+  expect(found).toMatch(/^- \.\.\/docs\/Jenkinsfile is protected .*\n- a still contains conflict markers$/);
+  expect(rejection(found).failure.category).toBe('push_rejected');
+});
+
+test('up to fifty objections are all named, and a long path is cut', async () => {
+  const now = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`.husky/${i}`, 'x']));
+  expect((await said(workOn({ before: {}, now })))?.split('\n').at(-1)).toMatch(/^- \.husky\/49 /);
+  const long = `.husky/${'x'.repeat(400)}`;
+  expect(await said(workOn({ before: {}, now: { [long]: 'x' } }))).toMatch(/^- \.husky\/x{293} is protected/);
 });
 
 test('all checks of a run look at the same files', async () => {
@@ -151,4 +178,23 @@ test('where the .gitattributes of the repository is too large to read, any chang
     expect(await about(root)).toBe(
       '- a/.gitattributes is protected by default, because it changes the filters of git; restore it',
     );
+});
+
+/** Returns whether other requests are served while changes to these files are checked. */
+async function areOthersServed(paths: string[]): Promise<boolean> {
+  const now = Object.fromEntries(paths.map((path) => [path, 'x']));
+  const { checkout, branch, settings } = workOn({ before: {}, now });
+  const changes = await checkout.changes('before', 'now');
+  let isServed = false;
+  setImmediate(() => {
+    isServed = true;
+  });
+  await protectedChanges(settings, changes, { checkout, branch });
+  return isServed;
+}
+
+test('other requests are served after each 500 paths, and after each file with attributes', async () => {
+  const paths = (count: number) => Array.from({ length: count }, (_, i) => `src/${i}`);
+  expect([await areOthersServed(paths(499)), await areOthersServed(paths(500))]).toEqual([false, true]);
+  expect(await areOthersServed(['.gitattributes'])).toBe(true);
 });

@@ -1,6 +1,7 @@
 import { withoutSecrets } from '../../src/domain/secrets/without-secrets.ts';
 import type { Change, Checkout } from '../../src/git/engine.ts';
-import { objectionsTo, objectionToSending } from '../../src/runs/outgoing/outgoing-scan.ts';
+import { objectionsTo, objectionToSending, tooSlow, whereItFits } from '../../src/runs/outgoing/outgoing-scan.ts';
+import { OverLimit } from '../../src/threads/start-thread.ts';
 
 const blobs = new Map<string, Buffer>();
 const checkout = {
@@ -76,6 +77,22 @@ test('a token that the file contained before may remain', async () => {
   expect(await reasonFor('doc.md', 'AKIAIOSFODNN7EXAMPLE AKIAIOSFODNN7EXAMPLF', another)).toMatch(/AWS/);
 });
 
+test('a binary file that has a token may be changed', async () => {
+  blobs.set('old', Buffer.from('AKIAIOSFODNN7EXAMPLE\0'));
+  const there = { oldMode: '100644', oldOid: 'old' };
+  expect(await reasonFor('a.bin', 'AKIAIOSFODNN7EXAMPLE\0more', there)).toBeUndefined();
+});
+
+test('a credential with spaces is found as it is', async () => {
+  const scan = async (content: string) => {
+    blobs.set('new', Buffer.from(content));
+    const change = { path: 'a', oldMode: '000000', newMode: '100644', oldOid: 'none', newOid: 'new' };
+    return objectionsTo(checkout, [change], ['correct horse battery']);
+  };
+  expect(await scan('the correct horse')).toEqual([]);
+  expect(await scan('the correct horse battery')).toEqual([{ path: 'a', reason: 'contains a live credential' }]);
+});
+
 test('credentials are removed from the texts of a model', () => {
   const hex = Buffer.from(secret).toString('hex');
   const told = { summary: `it is ${secret}.`, nextSteps: [`or ${hex}`, `ghp_${'a1B2'.repeat(9)}`, 'fine'] };
@@ -131,6 +148,9 @@ test('a link may go up as far as its folder is deep, however its target is writt
   const link = (path: string, target: string) => reasonFor(path, target, { newMode: '120000' });
   for (const target of ['../x', './../x', './/.././x', 'y', './y/z'])
     expect([target, await link('a/link', target)]).toEqual([target, undefined]);
+  expect(await link('a/b/link', '../../x')).toBeUndefined();
+  // The folder may be a link to anywhere.
+  expect(await link('a/b/link', 'folder/../x')).toBe('is a symbolic link out of the repository');
   for (const target of ['../../x', './../../x', '..//../x', './././../../x'])
     expect([target, await link('a/link', target)]).toEqual([target, 'is a symbolic link out of the repository']);
   expect(await link('a/link', 'y'.repeat(4096))).toBeUndefined();
@@ -149,6 +169,18 @@ test('a value of at most 100,000 characters may be sent', () => {
   expect(objectionToSending({ deep: ['AKIAIOSFODNN7EXAMPLE'] }, [])).toMatch(/^contain what looks like .*AWS/);
 });
 
+test('a credential is found in JSON inside of a value, in which its quotes are escaped twice', () => {
+  const password = 'correct"horse';
+  const inside = JSON.stringify({ password });
+  for (const value of [inside, { body: inside }, { [inside]: 1 }])
+    expect(objectionToSending(value, [password])).toBe('contain a live credential');
+});
+
+test('what is refused in files only may be sent', () => {
+  expect(objectionToSending({ text: 'a\0b' }, [])).toBeUndefined();
+  expect(objectionToSending({ text: '<<<<<<< ours' }, [])).toBeUndefined();
+});
+
 test('up to 100 tokens that the file contained inside longer words may stand alone, more may not', async () => {
   const changed = { oldMode: '100644', oldOid: 'old' };
   const tokens = (count: number) => Array.from({ length: count }, (_, i) => `sk-${'a1'.repeat(20)}${100 + i}`);
@@ -159,4 +191,42 @@ test('up to 100 tokens that the file contained inside longer words may stand alo
   blobs.set('old', Buffer.from(inWords(101)));
   expect(await reasonFor('doc.md', tokens(100).join('\n'), changed)).toBeUndefined();
   expect(await reasonFor('doc.md', tokens(101).join('\n'), changed)).toMatch(/^contains what looks like/);
+});
+
+test.each([
+  [[], 'here'],
+  [[200_000], 'here'],
+  [[100_000, 99_999, 1], 'here'],
+  [[200_001], 'in a thread'],
+  [[100_000, 100_000, 1], 'in a thread'],
+])('contents of %j bytes are searched %s', async (sizes, place) => {
+  const contents = sizes.map((bytes) => new Uint8Array(bytes));
+  const inThread = async () => 'in a thread';
+  expect(await whereItFits(contents, () => 'here', inThread)).toBe(place);
+});
+
+test('only a search that takes too long is an objection to its files', () => {
+  expect(tooSlow(new OverLimit('30 s'))).toEqual({ reason: 'takes too long to search for credentials' });
+  expect(() => tooSlow(new Error('no memory'))).toThrow('no memory');
+});
+
+test('between two batches of eight files, other requests are served', async () => {
+  let isServed = false;
+  const seen: boolean[] = [];
+  const readBlobs = async () => {
+    seen.push(isServed);
+    return new Map();
+  };
+  const changes = Array.from({ length: 9 }, (_, i) => ({
+    path: `${i}`,
+    oldMode: '100644',
+    newMode: '100644',
+    oldOid: 'old',
+    newOid: 'new',
+  }));
+  setImmediate(() => {
+    isServed = true;
+  });
+  await objectionsTo({ readBlobs } as unknown as Checkout, changes, []);
+  expect([seen[0], seen.at(-1)]).toEqual([false, true]);
 });

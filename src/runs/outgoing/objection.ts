@@ -35,7 +35,8 @@ export async function objections(work: Work, treeOf: TreeOf): Promise<string | u
  * is `conflict`, because a retry merges the base branch again.
  */
 export function rejection(objections: string): RunFailed {
-  return new RunFailed(isConflict(objections.split('\n', 1)[0] ?? '') ? 'conflict' : 'push_rejected', objections);
+  const [first = ''] = objections.split('\n');
+  return new RunFailed(isConflict(first) ? 'conflict' : 'push_rejected', objections);
 }
 
 function isConflict(line: string): boolean {

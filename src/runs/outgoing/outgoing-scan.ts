@@ -23,8 +23,8 @@ const maxLinkBytes = 4096;
  */
 const filesAtOnce = 8;
 /**
- * Files up to this size are searched in the main thread. That takes at most 10 ms, and copying them to a worker thread
- * may take longer.
+ * Contents up to this size together are searched in the main thread. That takes at most 10 ms, and copying them to a
+ * worker thread may take longer.
  */
 const inPlaceBytes = 200_000;
 
@@ -106,25 +106,38 @@ async function objectionsToContents(
 
 async function searchAll(files: [Change, Contents][], forms: string[]): Promise<(Found | undefined)[]> {
   const contents = files.map(([, each]) => each);
-  const bytes = contents.reduce((sum, each) => sum + each.bytes.length, 0);
-  if (bytes <= inPlaceBytes) return search(contents, forms);
-  return searching.call('search', contents, forms).catch((error) => contents.map(() => tooSlow(error)));
+  return whereItFits(
+    contents.map(({ bytes }) => bytes),
+    () => search(contents, forms),
+    () => searching.call('search', contents, forms).catch((error) => contents.map(() => tooSlow(error))),
+  );
 }
 
-async function searchAgain(contents: Contents, old: Buffer): Promise<Found | undefined> {
-  if (contents.bytes.length + old.length <= inPlaceBytes) return searchChanged(contents, old);
-  return searching.call('searchChanged', contents, old).catch(tooSlow);
+function searchAgain(contents: Contents, old: Buffer): Promise<Found | undefined> {
+  return whereItFits(
+    [contents.bytes, old],
+    () => searchChanged(contents, old),
+    () => searching.call('searchChanged', contents, old).catch(tooSlow),
+  );
 }
 
-function tooSlow(error: unknown): Found {
+/** Searches small contents `here`, in the main thread, and others `inThread`. */
+export async function whereItFits<R>(contents: Uint8Array[], here: () => R, inThread: () => Promise<R>): Promise<R> {
+  return contents.reduce((sum, { length }) => sum + length, 0) <= inPlaceBytes ? here() : inThread();
+}
+
+/** Says that files were not searched in time. @throws any other error */
+export function tooSlow(error: unknown): Found {
   if (error instanceof OverLimit) return { reason: 'takes too long to search for credentials' };
   throw error;
 }
 
 function objectionToLink({ path, newMode }: Change, content: Buffer): string | undefined {
   if (newMode !== '120000') return undefined;
-  const target = content.toString('utf8', 0, maxLinkBytes + 1);
-  if (content.length > maxLinkBytes || leadsOut(path, target)) return 'is a symbolic link out of the repository';
+  const leavesIt = 'is a symbolic link out of the repository';
+  if (content.length > maxLinkBytes) return leavesIt;
+  const target = content.toString();
+  if (leadsOut(path, target)) return leavesIt;
   return isInGitFolder(target) ? "is a symbolic link into git's own folder" : undefined;
 }
 

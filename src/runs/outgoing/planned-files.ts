@@ -8,14 +8,14 @@ import type { TreeOf } from './changes.ts';
 const unlikely = ['\u0001', '\u0001/\u0002', '\u0001/\u0002/\u0003.\u0004', '.\u0001/\u0002'];
 
 /** Says what is wrong with the files that a plan names; undefined when a change can be compared with them. */
-export async function problemWithFiles(files: string[]): Promise<string | undefined> {
+export async function problemWithFiles(files: string[], matching = pathsMatching): Promise<string | undefined> {
   const patterns = files.map(plainPattern);
   for (const [i, pattern] of patterns.entries()) {
     const problem = problemWithPattern(pattern);
     if (problem !== undefined) return `files: ${JSON.stringify(files[i])} ${problem}`;
   }
   try {
-    if ((await pathsMatching('files', patterns, unlikely)).size < unlikely.length) return undefined;
+    if ((await matching('files', patterns, unlikely)).size < unlikely.length) return undefined;
   } catch (error) {
     if (error instanceof RunFailed) return 'files: they take too long to compare; name fewer files, or their folders';
     throw error;
@@ -42,9 +42,13 @@ async function changesOfBranch(work: Work, treeOf: TreeOf): Promise<string[]> {
 }
 
 /** Returns the changed files that a plan does not name. A folder stands for everything below it. */
-export async function filesNotPlanned(planned: string[], changed: string[]): Promise<string[]> {
+export async function filesNotPlanned(
+  planned: string[],
+  changed: string[],
+  matching = pathsMatching,
+): Promise<string[]> {
   try {
-    const named = await pathsMatching('files', planned.map(plainPattern), changed.map(plainPattern));
+    const named = await matching('files', planned.map(plainPattern), changed.map(plainPattern));
     return changed.filter((path) => !named.has(plainPattern(path)));
   } catch (error) {
     // Comparing takes too long. It is better to list too much than to hide something.
