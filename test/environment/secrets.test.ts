@@ -38,9 +38,9 @@ test('secrets are listed by name without their values, replaced and deleted', as
 });
 
 test.each([
-  ['npm_token', 'long enough', 'name must be capital letters'],
-  ['1A', 'long enough', 'name must be capital letters'],
-  ['A'.repeat(65), 'long enough', 'name must be capital letters'],
+  ['npm_token', 'long enough', 'name must have 1 to 64 capital letters'],
+  ['1A', 'long enough', 'name must have 1 to 64 capital letters'],
+  ['A'.repeat(65), 'long enough', 'name must have 1 to 64 capital letters'],
   ['HTTPS_PROXY', 'long enough', 'name must not be HTTPS_PROXY, which is a variable that the sandbox sets'],
   ['A', 'short', 'value must have at least 8 characters'],
   ['A', 'é'.repeat(16_385), 'value must have at most 32 kB'],

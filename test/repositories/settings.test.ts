@@ -65,7 +65,7 @@ test.each([
   ['proof: always', 'line 1: proof: must be optional or required'],
   ['budget: 5', 'line 1: budget: must contain limits such as { minutes: 20 }, not the number 5'],
   ['image: "a b"', expect.stringMatching(/^line 1: image: must be the reference of an image/)],
-  ['imageAuth: { username: U, password: P }', 'line 1: imageAuth: needs the key image beside it'],
+  ['imageAuth: { username: U, password: P }', 'line 1: imageAuth: can be given only together with image'],
   [
     'image: a\nimageAuth: { username: u, password: P }',
     expect.stringMatching(/^line 2: imageAuth.username: must be the/),

@@ -5,7 +5,10 @@ const maxServers = 20;
 
 const serverName = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/, 'must have 1 to 32 letters, digits, - or _, the first a letter or digit');
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/,
+    'must have 1 to 32 letters, digits, - or _, and begin with a letter or digit',
+  );
 
 const url = z.string().max(2048, 'must have at most 2048 characters');
 

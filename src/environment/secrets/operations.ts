@@ -30,7 +30,7 @@ export interface OpenSecret {
  */
 export async function setSecret(app: App, projectId: string, name: string, value: string): Promise<void> {
   if (!secretName.test(name))
-    throw badField('name', 'name must be capital letters, digits and _, the first a letter, at most 64 characters');
+    throw badField('name', 'name must have 1 to 64 capital letters, digits or _, and begin with a letter');
   if (isTakenVariable(name))
     throw badField('name', `name must not be ${name}, which is a variable that the sandbox sets`);
   await app.db.transaction(async (em) => {

@@ -35,7 +35,7 @@ export const image = text(300).refine((given) => /^[A-Za-z0-9][A-Za-z0-9._/:@+-]
 });
 
 const secret = text(64).refine((given) => secretName.test(given), {
-  error: 'must be the name of an environment secret: capital letters, digits and _, the first a letter',
+  error: 'must be the name of an environment secret: capital letters, digits or _, beginning with a letter',
 });
 
 export const imageAuth = z.strictObject(
@@ -72,7 +72,7 @@ export const env = z
 
 function problemWithVariable(name: string): string | undefined {
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,99}$/.test(name))
-    return 'must be the name of a variable: letters, digits and _, the first no digit';
+    return 'must be the name of a variable: letters, digits or _, not beginning with a digit';
   return isTakenVariable(name) ? 'must not be a variable that the sandbox sets' : undefined;
 }
 

@@ -58,7 +58,7 @@ export const Settings = z
       if (Object.hasOwn(given.env, name))
         context.addIssue({ code: 'custom', path: ['env', name], message: 'must not have the name of a secret' });
     if (given.imageAuth !== undefined && given.image === undefined)
-      context.addIssue({ code: 'custom', path: ['imageAuth'], message: 'needs the key image beside it' });
+      context.addIssue({ code: 'custom', path: ['imageAuth'], message: 'can be given only together with image' });
   });
 
 /** The keys inside the values of some keys, for messages about unknown ones. */

@@ -35,7 +35,8 @@ const maxQuestion = 300;
  */
 export async function sayToRun(app: App, act: Act & { text: string }): Promise<void> {
   await onLiveRun(app, act, async (em, run, login) => {
-    if (run === null) throw new Refused('The task has no unfinished run that could hear this. Use revise or retry.');
+    if (run === null)
+      throw new Refused('The task has no unfinished run whose agent could read this. Use revise or retry.');
     await tell(em, run, act, { text: `[${login} says]\n${act.text}`, note: `${login} said: ${act.text}` });
     app.audit.note({ said: [null, act.text] });
     await showTask(app, em, act.taskId);
