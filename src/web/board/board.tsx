@@ -91,7 +91,7 @@ function useFound(projectId: string, search: string, text: string): ReadonlySet<
   return useMemo(() => new Set(isCurrent ? data : []), [data, isCurrent]);
 }
 
-/** Performs the action of a task that was dropped on a column, or says why there is none. */
+/** Handles the drop of a card on a column: performs the action that moves the task there, or says why it cannot move. */
 function useDrop(tasks: TaskCard[]) {
   const { select, dialog } = useConfirmedAction();
   const onDrop = (taskId: string, status: TaskCard['status']) => {

@@ -8,8 +8,8 @@ export function rememberAgent(projectId: string, agentId: string): void {
 }
 
 /**
- * Returns the agent to preselect for a new task: the one that this browser gave the last one, otherwise the project's
- * first, which is the Developer unless it was deleted. An empty string if there is none.
+ * Returns the id of the agent to preselect for a new task: the agent that was chosen last in this browser, otherwise the
+ * oldest agent of the project, usually the Developer. Returns an empty string if the project has no agent.
  */
 export function agentToPreselect(projectId: string, agents: AgentEntry[], storage: Pick<Storage, 'getItem'>): string {
   const usable = agents.filter(({ status }) => status !== 'offline');
