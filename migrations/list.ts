@@ -32,6 +32,7 @@ import { SavedViews1766361600000 } from './0032-saved-views.ts';
 import { Timeline1766448000000 } from './0033-timeline.ts';
 import { SearchAndSpend1766707200000 } from './0036-search-and-spend.ts';
 import { SuggestionsUnderWay1766793600000 } from './0037-suggestions-under-way.ts';
+import { SearchByProject1766880000000 } from './0038-search-by-project.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -69,4 +70,5 @@ export const migrations = [
   Timeline1766448000000,
   SearchAndSpend1766707200000,
   SuggestionsUnderWay1766793600000,
+  SearchByProject1766880000000,
 ];

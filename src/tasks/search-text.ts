@@ -1,11 +1,12 @@
 import type { EntityManager } from 'typeorm';
+import type { Bind } from './store.ts';
 
 /** The statements that an administrator of the database runs if the migration was not permitted to. */
 export const titleIndex =
   'create extension pg_trgm; ' +
   'create index tasks_title on tasks using gin (lower(title) gin_trgm_ops) with (fastupdate = off)';
 
-/** Only words of at least this length are looked up in the index. Shorter ones, such as `the`, are in too many titles. */
+/** Only words of titles of at least this length are looked up. Shorter ones, such as `the`, are in too many titles. */
 const usefulLength = 4;
 
 /**
@@ -19,24 +20,69 @@ export function titlePattern(text: string): string {
 
 /** White space and ASCII punctuation, at which the SQL function `words_of` splits descriptions. */
 const betweenWords = /[\s!-/:-@[-^`{-~]+/;
-/** The length to which that function cuts words. */
+/** ASCII white space and punctuation, at which the SQL function `search_words` splits titles. */
+const betweenTitleWords = /[\t-\r -/:-@[-^`{-~]+/;
+/** The length to which these functions cut words. */
 const wordLength = 60;
-/** The last word may be incomplete from this length on. Fewer letters begin too many words. */
-const prefixLength = 3;
+/** The last word of a description may be incomplete from this length on. Fewer letters begin too many words. */
+const partLength = 3;
+
+/** A word of the index: in a description (`.`), in a title (`=`), or in a title and backwards (`<`). */
+export interface IndexedWord {
+  kind: '.' | '=' | '<';
+  word: string;
+  /** Whether longer words that begin with it match too. */
+  isPart: boolean;
+}
 
 /**
- * Returns a query for the words of the descriptions of a project: all words of the text, of which the last may be
- * incomplete. Undefined for a text without words. The query still has to be converted to lower case in the database, by
- * the same rules as the descriptions.
+ * Returns the words that a description must have: all words of the text, of which the last may be incomplete. Empty for a
+ * text without words.
  */
-export function wordQuery(projectId: string, text: string): string | undefined {
+export function wordsInDescription(text: string): IndexedWord[] {
   const words = text.split(betweenWords).filter((word) => word !== '');
-  if (words.length === 0) return undefined;
-  const lexemes = words.map((word, i) => {
-    const isPrefix = i === words.length - 1 && word.length >= prefixLength;
-    return `'${[...word].slice(0, wordLength).join('')}'${isPrefix ? ':*' : ''}`;
+  return words.map((word, i) => ({ kind: '.', word, isPart: i === words.length - 1 && word.length >= partLength }));
+}
+
+/**
+ * Returns words that every title with the text has: the text begins with the end of a word, and ends with the beginning of
+ * one. Some titles without the text have them too. Empty if there are none that are useful, or if the text is one word,
+ * which may be in the middle of another.
+ */
+export function wordsInTitle(text: string): IndexedWord[] {
+  const words = text.split(betweenTitleWords).filter((word) => word !== '');
+  if (words.length === 1) return [];
+  return words
+    .map(
+      (word, i): IndexedWord => ({
+        kind: i === 0 ? '<' : '=',
+        word,
+        isPart: i === 0 || i === words.length - 1,
+      }),
+    )
+    .filter(({ word }) => word.length >= usefulLength);
+}
+
+/** Returns SQL for a query of the index of `search_words`, whose words begin with a hash of their project. */
+export function indexQuery(projectId: string, words: IndexedWord[], bind: Bind): string {
+  const mark = `to_hex(hashtext(${bind(projectId)}))`;
+  const lexemes = words.map(({ kind, word, isPart }) => {
+    const lower = `lower(${bind(word)})`;
+    const letters = `left(${kind === '<' ? `reverse(${lower})` : lower}, ${wordLength})`;
+    return `('''' || ${mark} || '${kind}' || ${letters} || '''${isPart ? ':*' : ''}')::tsquery`;
   });
-  return [`'/${projectId.replace(/['\\]/g, '')}'`, ...lexemes].join(' & ');
+  return lexemes.join(' && ');
+}
+
+/**
+ * Returns a query for the words of a description, for use without the index; undefined for a text without words. It still
+ * has to be converted to lower case in the database, by the same rules as the descriptions.
+ */
+export function wordQuery(text: string): string | undefined {
+  const lexemes = wordsInDescription(text).map(
+    ({ word, isPart }) => `'${[...word].slice(0, wordLength).join('')}'${isPart ? ':*' : ''}`,
+  );
+  return lexemes.length === 0 ? undefined : lexemes.join(' & ');
 }
 
 /** Returns whether searching titles uses an index. It needs the extension pg_trgm, which some servers do not permit. */
