@@ -1,3 +1,11 @@
+import { enableCompileCache } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+// Without it, each process that a test starts would compile the program again, and remove the types of its modules.
+process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'deckhand-compile-cache');
+enableCompileCache(process.env.NODE_COMPILE_CACHE);
+
 export default {
   // Test files run as the service does, on Node's own module loader; see decision 33.
   testEnvironment: '<rootDir>/test/support/jest/environment.mjs',

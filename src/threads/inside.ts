@@ -1,4 +1,5 @@
 // The program of the threads that start-thread.ts starts. It loads one module and calls its functions, one at a time.
+import { env } from 'node:process';
 import { parentPort, workerData } from 'node:worker_threads';
 
 export interface Question {
@@ -7,6 +8,9 @@ export interface Question {
 }
 
 export type Answer = { value?: unknown } | { threw: string };
+
+// Node has opened the compile cache by now, and the functions need no variables.
+delete env.NODE_COMPILE_CACHE;
 
 const port = parentPort;
 if (port === null) throw new Error('this module must be started as a thread, by start-thread.ts');

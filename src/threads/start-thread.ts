@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { sharedCompileCache } from '../host/compile-cache.ts';
 import type { Answer, Question } from './inside.ts';
 
 /** Limits of one call. A thread that exceeds them is terminated. */
@@ -38,7 +39,7 @@ const loadSeconds = 60;
 export function startThread(module: URL, { seconds, heapMb }: Limits, gone: () => void): Thread {
   const worker = new Worker(new URL('./inside.ts', import.meta.url), {
     workerData: module.href,
-    env: {},
+    env: sharedCompileCache(),
     resourceLimits: { maxOldGenerationSizeMb: heapMb },
   });
   let over: Error | undefined;

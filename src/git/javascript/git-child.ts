@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { sharedCompileCache } from '../../host/compile-cache.ts';
 import { exposeToOom } from '../../host/oom-score.ts';
 import { GitFailed, type Remote, remoteSeconds, tooSlow } from '../engine.ts';
 import { UnfitWorkTree } from '../work-tree/unfit-work-tree.ts';
@@ -28,7 +29,7 @@ export class GitChild {
     this.#remote = remote;
     this.#signal = signal;
     const child = fork(source, {
-      env: {},
+      env: sharedCompileCache(),
       cwd: '/',
       execArgv: [`--max-old-space-size=${heapMb}`],
       serialization: 'advanced',

@@ -1,10 +1,13 @@
-import { createRequire } from 'node:module';
+import { createRequire, flushCompileCache } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
 const require = createRequire(import.meta.url);
 const circus = require('jest-circus/runner');
 const runWithCircus = circus.default ?? circus;
 const eventHandlers = Symbol.for('EVENT_HANDLERS');
+
+/** How often this process has loaded each test file. */
+const loaded = new Map();
 
 /**
  * Runs a test file as Node runs the service: in the ordinary context, with Node's own module loader. Jest's loader would
@@ -19,8 +22,20 @@ export default async function run(globalConfig, config, environment, runtime, te
       return require(path);
     },
     unstable_shouldLoadAsEsm: () => true,
-    // A query makes the file itself new, for a watching Jest. The modules that it imports stay loaded.
-    unstable_importModule: (path) => import(`${pathToFileURL(path)}?${performance.now()}`),
+    unstable_importModule: (path) => import(addressOf(path)),
   });
-  return runWithCircus(globalConfig, config, environment, runtime, testPath, sendMessageToJest);
+  const result = await runWithCircus(globalConfig, config, environment, runtime, testPath, sendMessageToJest);
+  // Jest may end this process without letting Node write its cache.
+  flushCompileCache();
+  return result;
+}
+
+/**
+ * Returns a new address for a file that a watching Jest loads again; the modules that it imports stay loaded. The first
+ * address is the same in every process, because the compile cache keeps an entry for each.
+ */
+function addressOf(path) {
+  const times = loaded.get(path) ?? 0;
+  loaded.set(path, times + 1);
+  return `${pathToFileURL(path)}${times === 0 ? '' : `?${times}`}`;
 }
