@@ -47,8 +47,11 @@ const events = [
   'status',
 ];
 
-/** Returns the emulator's initial data; `url` is the address that callers use. */
-export function emulatorSeed({ owner, isOrganization, repository, more = [], isPrivate, people }: Seed, url: string) {
+/** Returns the emulator's initial data; `url` is the address that callers use, `privateKey` the App's. */
+export function emulatorSeed(
+  { owner, isOrganization, repository, more = [], isPrivate, people }: Seed,
+  { url, privateKey }: { url: string; privateKey: string },
+) {
   const users = [...new Set([owner, ...people])].filter((login) => !(isOrganization && login === owner));
   const scopes = ['repo', 'user', 'admin:org'];
   const installation = {
@@ -68,6 +71,7 @@ export function emulatorSeed({ owner, isOrganization, repository, more = [], isP
           app_id: appId,
           slug: appSlug,
           name: 'Deckhand',
+          private_key: privateKey,
           permissions,
           events,
           webhook_url: `${url}/_emulator/webhook`,

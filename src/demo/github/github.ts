@@ -1,8 +1,10 @@
+import { generateKeyPair } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { createAppAuth } from '@octokit/auth-app';
 import { request } from '@octokit/request';
 import { createEmulator } from 'emulate';
@@ -92,18 +94,30 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
   };
 }
 
+let key: Promise<string> | undefined;
+
+/** Returns the App's private key. All emulators of this process share it, because the emulator would take 100 ms for each. */
+function keyOfApp(): Promise<string> {
+  key ??= promisify(generateKeyPair)('rsa', {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+    publicKeyEncoding: { type: 'pkcs1', format: 'pem' },
+  }).then(({ privateKey }) => privateKey);
+  return key;
+}
+
 /** Starts the emulator on a separate port; it reports `publicUrl` as its address. */
 async function startEmulator(seed: Seed, publicUrl: string) {
   // The emulator needs to know its port before it starts.
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const { generatedSecrets, close } = await createEmulator({
+  const privateKey = await keyOfApp();
+  const { close } = await createEmulator({
     service: 'github',
     port,
     baseUrl: publicUrl,
-    seed: emulatorSeed(seed, publicUrl),
+    seed: emulatorSeed(seed, { url: publicUrl, privateKey }),
   });
-  const privateKey = generatedSecrets.find((s) => s.kind === 'github.app_private_key')?.value ?? '';
   const appAuth = createAppAuth({ appId, privateKey, request: request.defaults({ baseUrl: url }) });
   const allowance = new Allowance(async (used, count) =>
     used.startsWith('person-')
