@@ -1,5 +1,5 @@
 import { mock } from 'node:test';
-import { runInSmallProcess } from '../../src/demo/github/small-process.ts';
+import { idleMs, runInSmallProcess } from '../../src/demo/github/small-process.ts';
 
 const env = { PATH: process.env.PATH };
 const shell = (script: string) => runInSmallProcess('sh', ['-c', script], { env });
@@ -9,7 +9,7 @@ test('a helper that ends does not fail the commands of the next one', async () =
   try {
     const first = await shell('echo $PPID');
     const helper = first.output.toString().trim();
-    mock.timers.tick(2000);
+    mock.timers.tick(idleMs);
     // This command ends after the first helper has ended.
     const second = await shell(`while kill -0 ${helper} 2>/dev/null; do :; done; echo $PPID`);
     expect(second.problem).toBeUndefined();

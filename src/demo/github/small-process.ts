@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const starter = fileURLToPath(new URL('./starter.mjs', import.meta.url));
 /** An unused helper ends after this time, because nobody says when the last command was run. */
-const idleMs = 30_000;
+export const idleMs = 30_000;
 /** Longer inputs and outputs pass through a file: Node takes seconds to receive a message of 100 MB. */
 const longest = 1_000_000;
 
