@@ -40,8 +40,11 @@ inBrowser('a new project has a checklist, which shows what is done and can be hi
 inBrowser('a repository is picked from the installation, and an issue becomes a task once', async () => {
   const { id } = await api<{ id: string }>('POST', '/projects', { name: 'Second' });
   await go(`/projects/${id}/repositories`);
+  await page.getByRole('button', { name: 'Connect repository' }).click();
+  await page.getByText('Choose a repository or enter its URL.').waitFor();
+  await page.getByRole('button', { name: 'mona/sample' }).waitFor();
   await page.getByLabel('Find a repository').fill('samp');
-  await page.getByRole('button', { name: 'mona/sample' }).click();
+  await page.keyboard.press('Enter');
   expect(await page.getByLabel('URL').inputValue()).toBe(`${world.github.url}/mona/sample`);
   await page.getByRole('button', { name: 'Connect repository' }).click();
   await page.getByText('Connected sample').waitFor();
@@ -57,7 +60,9 @@ inBrowser('a repository is picked from the installation, and an issue becomes a 
   await open();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Search open issues').fill(`#${number}`);
-  await dialog.getByLabel(`Choose issue ${number}: From GitHub`).check();
+  await dialog.getByRole('button', { name: 'Import issues' }).click();
+  await dialog.getByText('Choose at least one issue.').waitFor();
+  await dialog.getByText('From GitHub').click();
   await dialog.getByRole('button', { name: 'Import issues' }).click();
   await page.getByText('1 task created.').waitFor();
   expect(await world.task()).toMatchObject({ title: 'From GitHub', issueNumber: number, status: 'backlog' });

@@ -14,7 +14,7 @@ export function ConnectRepository({ projectId }: { projectId: string }) {
   const [fields, setFields] = useState(emptyFields);
   const set = (change: Partial<typeof fields>) => setFields((before) => ({ ...before, ...change }));
   const connect = useMutation({
-    mutationFn: () => api.connectRepository({ projectId, ...fields, name: fields.name.trim(), url: fields.url.trim() }),
+    mutationFn: () => connectFrom({ projectId, ...fields, name: fields.name.trim(), url: fields.url.trim() }),
     onSuccess: ({ name }) => {
       notify(`Connected ${name}`, 'success');
       setFields(emptyFields);
@@ -67,6 +67,11 @@ export function ConnectRepository({ projectId }: { projectId: string }) {
       </div>
     </form>
   );
+}
+
+async function connectFrom(body: Parameters<typeof api.connectRepository>[0]) {
+  if (body.url === '') throw new Error('Choose a repository or enter its URL.');
+  return api.connectRepository(body);
 }
 
 /** Suggests the last part of the URL as the name, if it is a valid one. */

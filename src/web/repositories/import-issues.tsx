@@ -1,6 +1,6 @@
 import { Label, TextInput } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useId, useState } from 'react';
 import { Link } from 'react-router';
 import * as api from '../api.ts';
 import { plural } from '../display/plural.ts';
@@ -38,26 +38,37 @@ export function ImportIssues({ repository, onClose }: { repository: api.Reposito
     },
     onError: notifyError,
   });
+  const [isAsked, setAsked] = useState(false);
   const canImport = numbers.length > 0 && numbers.length <= maxAtOnce;
   return (
     <FormDialog title={`Import issues of ${name}`} width="xlarge" onClose={onClose}>
-      <form className="stack" onSubmit={submitOnce(run, () => canImport)}>
+      <form
+        className="stack"
+        onSubmit={submitOnce(run, () => {
+          setAsked(true);
+          return canImport;
+        })}
+      >
         <QueryResult query={query}>
           {(issues) => <IssueList issues={issues} chosen={numbers} onChoose={setNumbers} />}
         </QueryResult>
-        <div className="fields">
+        <div className="fields" hidden={query.data?.length === 0}>
           <SelectField label="Status" emptyOption={undefined} value={status} options={statuses} onSelect={setStatus} />
           <SelectField label="Agent" emptyOption="No agent" value={owner} options={agents.data} onSelect={setOwner} />
         </div>
         <p className="muted" role="status">
-          {numbers.length > maxAtOnce
-            ? `Choose at most ${maxAtOnce} issues at a time.`
-            : `${plural(numbers.length, 'issue')} chosen. Each becomes a task that shows its progress in the issue.`}
+          {hintFor(numbers.length, isAsked)}
         </p>
         <FormButtons submit="Import issues" isBusy={run.isPending} onCancel={onClose} />
       </form>
     </FormDialog>
   );
+}
+
+function hintFor(chosen: number, isAsked: boolean): string {
+  if (chosen > maxAtOnce) return `Choose at most ${maxAtOnce} issues at a time.`;
+  if (chosen === 0 && isAsked) return 'Choose at least one issue.';
+  return `${plural(chosen, 'issue')} chosen. Each becomes a task that shows its progress in the issue.`;
 }
 
 function IssueList(props: { issues: api.OpenIssue[]; chosen: number[]; onChoose(numbers: number[]): void }) {
@@ -95,25 +106,30 @@ function IssueList(props: { issues: api.OpenIssue[]; chosen: number[]; onChoose(
 function IssueItem(props: { issue: api.OpenIssue; isChosen: boolean; onToggle(): void }) {
   const { issue, isChosen, onToggle } = props;
   const { number, title, url, labels, author, createdAt, taskId } = issue;
+  const id = useId();
   return (
     <li className="list-item">
       <input
+        id={id}
         type="checkbox"
         aria-label={`Choose issue ${number}: ${title.slice(0, 60)}`}
         checked={isChosen}
         disabled={taskId !== null}
         onChange={onToggle}
       />
-      <a href={url} rel="noopener nofollow" target="_blank" className="strong wrap">
+      <label htmlFor={id} className="strong wrap">
         <bdi>{title}</bdi>
-      </a>
+      </label>
       {labels.map((label) => (
         <Label key={label} variant="secondary">
           <bdi>{label}</bdi>
         </Label>
       ))}
+      <a href={url} rel="noopener nofollow" target="_blank" aria-label={`Issue ${number} on GitHub`}>
+        #{number}
+      </a>
       <span className="muted">
-        #{number} {author !== null && <>by {author} </>}
+        {author !== null && <>by {author} </>}
         <TimeAgo at={createdAt} />
       </span>
       {taskId !== null && <Link to={`/tasks/${taskId}`}>Has a task</Link>}

@@ -5,12 +5,12 @@ interface Named {
 
 /**
  * Returns the repositories whose names contain every word of a search, first those whose own name begins with
- * the first word. Without a search there are no matches.
+ * the first word. Without a search, returns those that can still be connected.
  */
 export function matchesOf<Repository extends Named>(repositories: Repository[], search: string): Repository[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const [first] = words;
-  if (first === undefined) return [];
+  if (first === undefined) return repositories.filter(({ isConnected }) => !isConnected);
   const nameOf = ({ fullName }: Named) => fullName.toLowerCase();
   const beginsWith = (repository: Named) => nameOf(repository).split('/').at(-1)?.startsWith(first) ?? false;
   const matches = repositories.filter((repository) => words.every((word) => nameOf(repository).includes(word)));

@@ -17,6 +17,14 @@ export function RepositoryPicker(props: { projectId: string; onPick(repository: 
   if (isError) return <p className="muted">The repositories on GitHub could not be listed. Enter a URL below.</p>;
   if (repositories.length === 0) return null;
   const matches = matchesOf(repositories, search);
+  const pick = (repository: InstalledRepository) => {
+    onPick(repository);
+    setSearch('');
+  };
+  const pickFirst = () => {
+    const first = matches.find(({ isConnected }) => !isConnected);
+    if (search !== '' && first !== undefined) pick(first);
+  };
   return (
     <div className="stack tight">
       <FormControl>
@@ -28,11 +36,16 @@ export function RepositoryPicker(props: { projectId: string; onPick(repository: 
           value={search}
           onChange={(event) => setSearch(event.target.value)}
           // Enter would submit the form around the field, whose URL is still empty.
-          onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter') return;
+            event.preventDefault();
+            pickFirst();
+          }}
         />
         <FormControl.Caption>
           The GitHub App has access to{' '}
-          {repositories.length === 1 ? '1 repository' : `${formatNumber(repositories.length)} repositories`}.
+          {repositories.length === 1 ? '1 repository' : `${formatNumber(repositories.length)} repositories`}. Press
+          Enter to take the first match.
         </FormControl.Caption>
       </FormControl>
       <ul className="list" aria-label="Repositories on GitHub">
@@ -42,10 +55,7 @@ export function RepositoryPicker(props: { projectId: string; onPick(repository: 
               type="button"
               className="list-button"
               disabled={repository.isConnected}
-              onClick={() => {
-                onPick(repository);
-                setSearch('');
-              }}
+              onClick={() => pick(repository)}
             >
               <bdi>{repository.fullName}</bdi> {repository.isPrivate && <LockIcon aria-label="Private" size={12} />}
               {repository.isConnected && <span className="muted"> Connected</span>}

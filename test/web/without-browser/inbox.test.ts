@@ -76,10 +76,10 @@ test('the steps of a new project lead to the pages where they are done', () => {
 test('a search finds repositories by every word, those first whose name begins with it', () => {
   const repositories = ['acme/slug-tools', 'acme/old-slugs', 'slugs/site'].map((fullName) => ({
     fullName,
-    isConnected: false,
+    isConnected: fullName === 'slugs/site',
   }));
   const names = (search: string) => matchesOf(repositories, search).map(({ fullName }) => fullName);
-  expect(names('')).toEqual([]);
+  expect(names('')).toEqual(['acme/slug-tools', 'acme/old-slugs']);
   expect(names('SLUG')).toEqual(['acme/slug-tools', 'acme/old-slugs', 'slugs/site']);
   expect(names('slugs acme')).toEqual(['acme/old-slugs']);
   expect(names('site')).toEqual(['slugs/site']);
