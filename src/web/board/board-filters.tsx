@@ -42,6 +42,7 @@ function Filter(props: {
   const { name, filters, options, all, none, label = `Filter by ${name}` } = props;
   return (
     <Select
+      className="board-filter"
       aria-label={label}
       value={filters.searchParams.get(name) ?? ''}
       onChange={(event) => filters.setParam(name, event.target.value)}
