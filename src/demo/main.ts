@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { webhookUrl } from '../github/app/webhook-address.ts';
 import { startGitHub } from './github/github.ts';
 import { startModel } from './model/model.ts';
@@ -9,6 +10,9 @@ import { playChat, playTask, playWizard, type Stage } from './play.ts';
 import { startService, until } from './real-service.ts';
 import { demoSettings, freePort } from './settings.ts';
 import { say } from './terminal.ts';
+
+/** How long the model takes for an answer. Longer after the demo, so that people can watch, message and pause their runs. */
+let thinkingTime = 0;
 
 const ends: (() => Promise<void>)[] = [];
 async function end(): Promise<void> {
@@ -20,7 +24,7 @@ async function setStage(): Promise<Stage> {
   const github = await startGitHub({ owner: 'mona', repository: 'sample', people: ['hubot'], hasDependency: true });
   ends.push(github.close);
   say(`GitHub emulator with a git server at ${github.url}`);
-  const model = await startModel(player);
+  const model = await startModel(player, () => sleep(thinkingTime));
   ends.push(model.close);
   const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-demo-'));
   ends.push(() => rm(dataDir, { recursive: true, force: true }));
@@ -51,13 +55,18 @@ try {
   await playWizard(stage);
   say('the demo is complete');
   if (process.argv.includes('--once')) await end();
-  else
+  else {
+    thinkingTime = 3000;
     process.stdout.write(`
 The service keeps running; press Ctrl+C to stop it.
   Dashboard  ${stage.service.url} (sign in as mona)
   API docs   ${stage.service.url}/api/v1/docs/
   Token      ${stage.token}
+
+Tasks that you create there are played by the scripted model, which takes three seconds for a turn. It asks a question
+first if the title of the task ends with a question mark, and proposes a plan if you choose one for the task.
 `);
+  }
 } catch (error) {
   process.stderr.write(`The demo failed: ${(error as Error).message}\n`);
   await end();

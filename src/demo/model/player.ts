@@ -15,17 +15,20 @@ export const player: Script = (request, turn) => {
 };
 
 function work(assignment: string, request: ModelRequest, turn: number): Said {
-  const steps = /accent/i.test(assignment) ? (accents as Said[]) : stepsFor(titleIn(assignment, 'Task'));
+  const title = titleIn(assignment, 'Task');
+  const waits = [
+    ...(title.endsWith('?') ? [question] : []),
+    ...(offers(request, 'propose_plan') ? [planFor(title)] : []),
+  ];
+  const steps = [...waits, ...(/accent/i.test(assignment) ? (accents as Said[]) : stepsFor(title))];
   const said = steps[Math.min(turn, steps.length - 1)] ?? 'Done.';
   // Without a shell, it lists files instead of running the tests.
   const needsShell = Array.isArray(said) && said.some((call) => call.name === 'run_command');
   return needsShell && !offers(request, 'run_command') ? [{ name: 'list_files', arguments: {} }] : said;
 }
 
-/**
- * Returns the answers for a task. Each task gets its own files, chosen by its title, so that changes never conflict.
- */
-function stepsFor(title: string): Said[] {
+/** Returns the file of a task. Each task gets its own, chosen by its title, so that changes never conflict. */
+function fileFor(title: string) {
   const slug = slugOf(title);
   const kinds: [RegExp, string, string][] = [
     [/\btests?\b/i, `test/${slug}.test.js`, testFor(title)],
@@ -33,6 +36,29 @@ function stepsFor(title: string): Said[] {
     [/./, `src/${slug}.js`, moduleFor(title)],
   ];
   const [, path = '', content = ''] = kinds.find(([words]) => words.test(title)) ?? [];
+  return { path, content };
+}
+
+/** Asked about tasks whose title ends with a question mark. */
+const question: Said = [
+  {
+    name: 'ask_person',
+    arguments: {
+      question: 'Should the function that exists change, or should there be a second one?',
+      options: ['Change it', 'Add a second one'],
+    },
+  },
+];
+
+/** Proposed for tasks that need a plan. */
+function planFor(title: string): Said {
+  const { path } = fileFor(title);
+  const markdown = `1. Read \`src/slugify.js\`.\n2. Write \`${path}\`.\n3. Run the tests.`;
+  return [{ name: 'propose_plan', arguments: { markdown, files: [path], checks: ['npm test'] } }];
+}
+
+function stepsFor(title: string): Said[] {
+  const { path, content } = fileFor(title);
   return [
     [{ name: 'list_files', arguments: {} }],
     [{ name: 'read_file', arguments: { path: 'src/slugify.js' } }],
