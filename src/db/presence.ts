@@ -25,6 +25,11 @@ export function isGone(name: string): string {
   return `pg_try_advisory_xact_lock_shared(${lockKey('presence', name)})`;
 }
 
+/** Returns the option with which PostgreSQL ends a session after some seconds without a statement. */
+export function idleLimit(seconds: number): string {
+  return `-c idle_session_timeout=${seconds * 1000}`;
+}
+
 /**
  * Opens this process's presence. PostgreSQL ends the session that holds the lock after `leaseSeconds` without a sign of
  * life.
@@ -44,7 +49,7 @@ export function openPresence(url: string, leaseSeconds: number): Presence {
       connectionString: url,
       application_name: 'deckhand-presence',
       connectionTimeoutMillis: connectMs,
-      options: `-c idle_session_timeout=${leaseSeconds * 1000}`,
+      options: idleLimit(leaseSeconds),
     });
     client = made;
     const lost = () => void leave(made);

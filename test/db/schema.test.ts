@@ -117,6 +117,29 @@ test('`together` is one transaction; a nested transaction that fails is rolled b
   expect(await logins()).toEqual(['user_t1', 'user_t2', 'user_t3', 'user_t5']);
 });
 
+test('the last act of a transaction is committed with it, and needs one', async () => {
+  const acts: string[] = [];
+  let label = '';
+  db.beforeCommit(async (em) => {
+    if (label === '') return;
+    acts.push(`${label}: ${await em.countBy(Users, { name: label })}`);
+  });
+  const insert = () => db.transaction((em) => em.insert(Users, { id: `user_${label}`, login: label, name: label }));
+  label = 'together';
+  await db.together('start', insert);
+  label = 'later';
+  await db.together('first transaction', async () => {
+    await insert();
+    expect(acts).toEqual(['together: 1']);
+  });
+  label = 'without a transaction';
+  expect(await db.together('first transaction', async () => 5)).toBe(5);
+  label = 'alone';
+  await insert();
+  label = '';
+  expect(acts).toEqual(['together: 1', 'later: 1', 'alone: 1']);
+});
+
 test('a violated index is identified by its name', async () => {
   await db.manager.insert(Users, { id: 'user_2', login: 'octocat' });
   const error = await db.manager.insert(Users, { id: 'user_3', login: 'OctoCat' }).catch((e) => e);

@@ -38,6 +38,13 @@ test('a session plans for the repository that was given, or else for the primary
   await expect(begin({ repositoryId: 'repo_x' })).rejects.toMatchObject({ status: 400 });
 });
 
+test('a session needs a member of the project, unless it begins without a question', async () => {
+  const stranger = (await service.call('GET', '/me', { token: await service.token('hubot') })).body.id;
+  const start = (isAskedLater: boolean) => startWizard(service.app, projectId, stranger, { goal: 'g', isAskedLater });
+  await expect(start(false)).rejects.toMatchObject({ status: 403 });
+  expect(await start(true)).toMatchObject({ steps: [], createdBy: stranger });
+});
+
 test('what changes together with a session is committed with it, or neither is', async () => {
   const count = async () => (await sql('select count(*)::int as n from wizard_sessions'))[0].n;
   const before = await count();

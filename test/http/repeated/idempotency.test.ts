@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { openPresence } from '../../../src/db/presence.ts';
+import pg from 'pg';
+import { idleLimit, openPresence } from '../../../src/db/presence.ts';
 import { until } from '../../../src/demo/real-service.ts';
 import { forgetOldKeys } from '../../../src/http/idempotency.ts';
 import { routes } from '../../../src/routes.ts';
@@ -203,6 +204,14 @@ test('the key of a live process stays claimed; when the process dies, the next a
     return answer.status !== 409 && answer;
   });
   expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, null]);
+});
+
+test('PostgreSQL ends the session of a process that gives no sign of life for its lease', async () => {
+  const session = new pg.Client({ connectionString: service.app.config.DATABASE_URL, options: idleLimit(30) });
+  await session.connect();
+  const { rows } = await session.query('show idle_session_timeout');
+  await session.end();
+  expect(rows).toEqual([{ idle_session_timeout: '30s' }]);
 });
 
 test('operations that wait for GitHub or a model hold no transaction while they wait', () => {

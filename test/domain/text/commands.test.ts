@@ -1,0 +1,46 @@
+import { mayHoldCommands, parseCommands } from '../../../src/domain/text/commands.ts';
+
+const marks = { prefix: '/agent', slug: 'deckhand' };
+const verbsOf = (body: string) => parseCommands(body, marks).map((c) => `${c.verb} ${c.argument}`.trim());
+
+test.each([
+  ['/agent start', ['start']],
+  ['/AGENT Start  Reviewer ', ['start Reviewer']],
+  ['text\r\n/agent retry do it\twell', ['retry do it\twell']],
+  ['/agent', ['help']],
+  ['/agents start', []],
+  [' /agent start', []],
+  ['> /agent start', []],
+  ['    /agent start', []],
+  ['```\n/agent start\n```\n/agent cancel', ['cancel']],
+  ['~~~ sh\n```\n/agent start\n~~~\n/agent cancel', ['cancel']],
+  ['```\n/agent start', []],
+  ['<!-- \n/agent start\n-->\n/agent cancel', ['cancel']],
+  ['<!-- x --> \n/agent start', ['start']],
+  ['a <!-- x\n/agent start -->', []],
+  ['`/agent start`', []],
+  ['a ` span\n/agent start\nends ` here', []],
+  ['a `` span\n/agent start ` and\nends `` here\n/agent cancel', ['cancel']],
+  ['one ` alone\n/agent start', ['start']],
+  ['one ` alone\n\n/agent start ` other', ['start ` other']],
+  ['<pre>\n/agent start\n</pre>\n/agent cancel', ['cancel']],
+  ['> quoted\n/agent start', []],
+  ['> quoted\n\n/agent start', ['start']],
+  ['- item\n/agent start', ['start']],
+  ['- ```\n/agent start', ['start']],
+  ['<details>\n/agent start\n</details>', []],
+  ['@Deckhand[bot], why?', ['ask why?']],
+  ['`@deckhand`\n@deckhander why', []],
+  ['<pre><code>x</code>\n/agent start\n</pre>', []],
+])('%j contains %j', (body, wanted) => {
+  expect(verbsOf(body)).toEqual(wanted);
+});
+
+test('a comment without a command need not be parsed', () => {
+  expect(mayHoldCommands('hello\nthere', marks)).toBe(false);
+  expect(mayHoldCommands('hello\n> quoted\n/agent start', marks)).toBe(true);
+});
+
+test('a command has its line number, which identifies it within the comment', () => {
+  expect(parseCommands('hello\n/agent start\n\n/agent cancel', marks).map((c) => c.line)).toEqual([1, 3]);
+});
