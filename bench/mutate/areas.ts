@@ -17,7 +17,7 @@ export const areas: Area[] = [
     name: 'domain',
     sources: ['src/domain/*.ts', 'src/domain/text/*.ts'],
     tests: [
-      'test/domain/*.test.ts',
+      'test/domain/{,text/}*.test.ts',
       'test/repositories/settings.test.ts',
       'test/runs/{objection,outgoing-scan}.test.ts',
       'test/docs/documents.test.ts',

@@ -37,7 +37,7 @@ export type Proficiency = (typeof proficiencies)[number];
 
 /** Returns the level for a number of merged tasks in a language. A success rate below 0.7 lowers the level by one. */
 export function proficiency(mergedTasks: number, rate: number): Proficiency {
-  const level = [1, 2, 5, 15, 40].filter((least) => mergedTasks >= least).length - 1;
+  const level = [2, 5, 15, 40].filter((least) => mergedTasks >= least).length;
   return proficiencies[Math.max(0, rate < 0.7 ? level - 1 : level)] ?? 'novice';
 }
 

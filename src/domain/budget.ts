@@ -80,7 +80,7 @@ export function readBudget(text: string): RunBudget | undefined {
   const given = parts.filter((part) => part !== '');
   const budget: RunBudget = {};
   for (let i = 0; i < given.length; i += 2) {
-    const [first = '', second = ''] = given.slice(i, i + 2);
+    const [first = '', second = ''] = [given[i], given[i + 1]];
     const [word, amount] = Object.hasOwn(words, first) ? [first, second] : [second, first];
     const key = Object.hasOwn(words, word) ? words[word] : undefined;
     if (key === undefined || !/^\d{1,12}(\.\d{1,6})?$/.test(amount) || !isAmount(key, Number(amount))) return undefined;

@@ -86,7 +86,7 @@ function wrongState<S extends string, E extends string, F>(machine: Machine<S, E
 function oneOf(phrases: string[]): string {
   const verb = (phrase: string | undefined) => phrase?.split(' ')[0] ?? '';
   const short = phrases.map((phrase, i) =>
-    i > 0 && verb(phrase) === verb(phrases[i - 1]) ? phrase.slice(verb(phrase).length + 1) : phrase,
+    verb(phrase) === verb(phrases[i - 1]) ? phrase.slice(verb(phrase).length + 1) : phrase,
   );
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(short);
 }

@@ -1,3 +1,4 @@
+import { builtInAgents, shippedAgents } from '../../src/domain/agent.ts';
 import {
   healthStatus,
   hoursAndMinutes,
@@ -7,6 +8,10 @@ import {
   successRate,
 } from '../../src/domain/agent-figures.ts';
 import { hasRole, roles } from '../../src/domain/member.ts';
+
+test('every project starts with the five built-in agents', () => {
+  expect(shippedAgents.map(({ builtIn }) => builtIn)).toEqual([...builtInAgents]);
+});
 
 test('a role includes the rights of the weaker ones', () => {
   const table = roles.map((actual) => roles.map((required) => hasRole(actual, required)));

@@ -103,6 +103,22 @@ test.each<[string, object | undefined]>([
   expect(readBudget(text)).toEqual(expected);
 });
 
+test('a budget sets the limits that it names', () => {
+  expect(limitsInBudget({ minutes: 1, steps: 2, tokens: 3, costUsd: 4 })).toEqual({
+    runMinutes: 1,
+    runSteps: 2,
+    runTokens: 3,
+    runCostUsd: 4,
+    dayCostUsd: null,
+  });
+  expect(limitsInBudget({})).toEqual(none);
+});
+
+test('a budget exceeds no limit that it does not name, however low', () => {
+  const limits = limitsOfService({ ...service, runCostUsd: 0.5, runSteps: 0 });
+  expect(keysAbove({ minutes: 30 }, limits)).toEqual([]);
+});
+
 test('a budget is written as people would write it', () => {
   expect(budgetText({ tokens: 1_500_000, minutes: 1, steps: 200, costUsd: 0.5 })).toBe(
     '$0.5, 200 steps, 1 minute, 1,500,000 tokens',

@@ -41,6 +41,7 @@ test.each<[Partial<PullReadiness>, string]>([
   [{ isBlocked: true }, 'warns: The rules of the base branch of sample #5 are not met yet.'],
   [{ mergeable: null, error: 'no answer.' }, 'warns: sample #5 could not be read from GitHub: no answer.'],
   [{ checks: failing(1) }, 'warns: 1 check of sample #5 failed: check 1.'],
+  [{ checks: failing(5) }, 'warns: 5 checks of sample #5 failed: check 1, check 2, check 3, check 4, check 5.'],
   [{ checks: failing(7) }, 'warns: 7 checks of sample #5 failed: check 1, check 2, check 3, check 4, check 5, ….'],
   [{ checks: [{ name: 'lint', outcome: 'running', url: null }] }, 'warns: 1 check of sample #5 not finished: lint.'],
   [{ reviews: [{ login: 'hubot', state: 'changes_requested' }] }, 'warns: hubot requested changes to sample #5.'],

@@ -20,8 +20,23 @@ test.each([
   ],
   ['```\n#12\n```\n#12', '```\n#12\n```\n[#12](/i)'],
   ['``a `#12` b``', '``a `#12` b``'],
+  ['``a b`` #12', '``a b`` #12'],
+  ['````\n```\n#12\n```` x\n#12\n````\n#12', '````\n```\n#12\n```` x\n#12\n````\n[#12](/i)'],
 ])('the names in %j become links', (text, linked) => {
   expect(withLinks(text, targets)).toBe(linked);
+});
+
+test('what a text mentions is told by kind', () => {
+  expect(mentionsIn(`${id} and \`${id}\`, \`task_x\`, #7, src/a.ts:3`)).toEqual({
+    taskIds: [id],
+    numbers: [7],
+    paths: ['task_x', 'src/a.ts'],
+  });
+});
+
+test('the title of a linked task is cut', () => {
+  const title = 'x'.repeat(101);
+  expect(withLinks(id, { ...targets, task: () => ({ title, url: '/t' }) })).toBe(`[${'x'.repeat(100)}](/t)`);
 });
 
 test('each name is looked up once, and their number is limited', () => {

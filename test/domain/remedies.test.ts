@@ -1,5 +1,5 @@
 import { endedByLimit, limitNote, remedyFor } from '../../src/domain/remedies.ts';
-import { failureCategories } from '../../src/domain/run.ts';
+import { failure, failureCategories } from '../../src/domain/run.ts';
 
 const budget = (note = '') => remedyFor({ category: 'budget', message: `the budget of 5 steps is used up ${note}` });
 const timeout = (note = '') =>
@@ -46,4 +46,21 @@ test('a run that a limit ended can go on with its conversation; a step that took
   expect(endedByLimit({ category: 'budget', message: 'x' })).toBe(true);
   expect(endedByLimit({ category: 'timeout', message: 'a step of the run took too long' })).toBe(false);
   expect(endedByLimit({ category: 'model', message })).toBe(false);
+});
+
+test('a failure keeps 2,000 characters of its message', () => {
+  expect(failure('setup', `x${'y'.repeat(2000)}`).message).toBe(`x${'y'.repeat(1999)}`);
+});
+
+test('a retry may help after some failures, and after any with a temporary cause', () => {
+  expect(failureCategories.filter((category) => failure(category, '').retryable)).toEqual([
+    'rate_limit',
+    'timeout',
+    'model',
+    'checks',
+    'no_changes',
+    'conflict',
+    'internal',
+  ]);
+  expect([failure('auth', '', true).retryable, failure('model', '', true).retryable]).toEqual([true, true]);
 });

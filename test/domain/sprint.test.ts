@@ -9,6 +9,9 @@ test.each<[SprintEvent, 'planning' | 'active', Partial<SprintFacts>, string | Re
   ['complete', 'active', {}, 'completed'],
   ['complete', 'active', { unfinishedTasks: ['task_1', 'task_2'] }, /unfinished tasks: task_1, task_2\./],
   ['complete', 'active', { unfinishedTasks: ['task_1'], carriesOver: true }, 'completed'],
+  ['cancel', 'active', {}, 'cancelled'],
+  ['change', 'planning', {}, 'planning'],
+  ['change', 'active', {}, 'active'],
   ['delete', 'active', {}, /^The sprint is active\./],
   ['delete', 'active', { isForced: true }, 'cancelled'],
 ])('%s a sprint in status %s with %j', (event, status, more, wanted) => {

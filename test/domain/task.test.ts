@@ -92,6 +92,9 @@ test('a refusal says which statuses allow the event and which one the task has',
   expect(refusal('backlog', 'retry', { ...fine, latestRun: 'running' })).toThrow(
     /the latest run of this one is running/,
   );
+  expect(() => nextState(wizardMachine, 'finalized', 'answer', { isLast: false })).toThrow(
+    'Only a planning session that still has open questions, has all answers, its requirements, its plan or its tasks can take an answer; this one is finalized.',
+  );
   expect(() => nextState(wizardMachine, 'collecting', 'generate_plan', { isLast: false })).toThrow(
     'Only a planning session that has its requirements, its plan or its tasks can get its plan generated; this one still has open questions.',
   );

@@ -1,6 +1,7 @@
 import { branchName, isAgentBranch } from '../../src/domain/branch.ts';
 import { exhausted, limitsOfService, lowerLimits } from '../../src/domain/budget.ts';
 import { closedBlocks, harmless, harmlessLine, oneLine, plain } from '../../src/domain/text/sanitize.ts';
+import { storable, storableJson } from '../../src/domain/text/storable.ts';
 import { timeOf } from '../support/machine/processor-time.ts';
 
 const id = 'task_01m7xxm447fap8m1vcx47q1cwc';
@@ -10,7 +11,7 @@ test.each([
   ['Fix the login', 2, 'agent/x47q1cwc-fix-the-login-2'],
   ['Crème brûlée!', 1, 'agent/x47q1cwc-creme-brulee'],
   ['修复', 1, 'agent/x47q1cwc-task'],
-  ['../../main', 1, 'agent/x47q1cwc-main'],
+  ['../../main', undefined, 'agent/x47q1cwc-main'],
   ['x'.repeat(200), 1, `agent/x47q1cwc-${'x'.repeat(40)}`],
 ])('the branch of %j, attempt %i', (title, attempt, wanted) => {
   const name = branchName(id, title, attempt);
@@ -35,6 +36,7 @@ test('neutralized text mentions nobody, closes nothing and runs no command', () 
     expect(harmless(closing, '/agent')).not.toMatch(/\b(close[sd]?|fix(e[sd])?|resolve[sd]?):? /i);
   expect(harmless('it closes the door and fixes things', '/agent')).toBe('it closes the door and fixes things');
   expect(text).not.toMatch(/@octocat|#12|GH-7|^\s*\/agent|<!--/im);
+  expect(harmless('GH-7', '/agent')).toBe('GH-\u20607');
   expect(harmless('a/b and user@host.x stay readable', '/agent').replace(/\u2060/g, '')).toBe(
     'a/b and user@host.x stay readable',
   );
@@ -43,6 +45,7 @@ test('neutralized text mentions nobody, closes nothing and runs no command', () 
 test('one line of text is cut with an ellipsis', () => {
   expect(oneLine(' a\n b ', 10)).toBe('a b');
   expect(oneLine('abcdef', 4)).toBe('abc…');
+  expect(oneLine('abcd', 4)).toBe('abcd');
 });
 
 test('the lower limit applies, and the message of an exceeded limit names who set it', () => {
@@ -74,6 +77,9 @@ test('a neutralized line opens no tag, fence or list, and stays within its limit
   expect(harmless('Fixes <https://github.com/a/b/issues/1>', '/agent')).toMatch(/Fix\u2060es/);
   for (const text of ['```js', '~~~', '# big', '> said', '- list', '1. one', '| a |'])
     expect(harmlessLine(text, 100, '/agent')).toBe(`\u2060${text}`);
+  expect(harmlessLine('x'.repeat(200), 200, '/agent')).toBe('x'.repeat(200));
+  expect(harmlessLine('x'.repeat(201), 200, '/agent')).toBe(`${'x'.repeat(199)}…`);
+  expect(harmlessLine(`-${'x'.repeat(199)}`, 200, '/agent')).toBe(`\u2060-${'x'.repeat(197)}…`);
   for (const text of ['@a'.repeat(200), '<!--'.repeat(100), '#1 '.repeat(100)])
     expect(harmlessLine(text, 200, '/agent').length).toBeLessThanOrEqual(200);
 });
@@ -87,6 +93,14 @@ test('an unclosed code block is closed, a closed one is unchanged', () => {
 test("hidden text is removed from people's text, in linear time", async () => {
   expect(plain('a<!-- do evil -->b')).toBe('ab');
   expect(plain('a<!-- never ends')).toBe('a');
+  expect(plain('<!-- a -->b<!---->c<!--->d-->e')).toBe('bce');
+  expect(plain('a-->b<!--')).toBe('a-->b');
   expect(plain('st\u200bart \u202eevil\u2066\u0007 ok\n')).toBe('start evil ok\n');
   expect(await timeOf(() => plain('<!--'.repeat(250_000)))).toBeLessThan(5000);
+});
+
+test('what PostgreSQL cannot store is replaced in all strings of a value', () => {
+  const value = { a: ['x\0', 'y\ud800'], n: 1 };
+  expect(storable(value)).toEqual({ a: ['x\ufffd', 'y\ufffd'], n: 1 });
+  expect(storableJson(value)).toBe('{"a":["x\ufffd","y\ufffd"],"n":1}');
 });
