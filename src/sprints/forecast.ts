@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { type BurndownPoint, withBand } from '../domain/burndown.ts';
 import {
@@ -16,6 +17,7 @@ import { apart } from '../threads/apart.ts';
 import { OverLimit } from '../threads/start-thread.ts';
 import { burndownOf, metricsOf } from './figures-store.ts';
 import { addPasts, countAgents, knownTasks, listFinishedTasks, listOpenTasks } from './forecast-store.ts';
+import { sharedResults } from './shared-results.ts';
 import type { SprintView } from './store.ts';
 
 /** Simulations with more draws than this, for tasks and weights, run in a thread. Smaller ones take about 5 ms. */
@@ -26,6 +28,16 @@ const threads = apart<typeof import('../domain/forecast/simulate.ts')>(
   { seconds: 30, heapMb: 64 },
 );
 
+const minuteMs = 60_000;
+
+interface Forecasted {
+  forecast: Forecast;
+  days: DayAhead[];
+}
+
+/** The latest forecasts. One with days ahead takes about 5 kB. */
+const shared = sharedResults<Forecasted>(500);
+
 interface Asked {
   /** Tasks of the sprint to leave out of the forecast. */
   without?: string[];
@@ -34,12 +46,16 @@ interface Asked {
   now?: Date;
 }
 
-/** Forecasts when the work of a sprint will be done. Without a forecast, there are no days ahead. */
+/**
+ * Forecasts when the work of a sprint will be done, as of the end of the current minute: everyone who reads it within a
+ * minute shares one simulation. Without a forecast, there are no days ahead.
+ */
 export async function forecastOf(
   em: EntityManager,
   sprint: SprintView,
-  { without = [], hasDays = false, now = new Date() }: Asked = {},
-): Promise<{ forecast: Forecast; days: DayAhead[] }> {
+  { without = [], hasDays = false, now: asked = new Date() }: Asked = {},
+): Promise<Forecasted> {
+  const now = new Date(Math.ceil(asked.getTime() / minuteMs) * minuteMs);
   const { status } = sprint;
   const startsAt = Math.max(now.getTime(), status === 'planning' ? sprint.startDate.getTime() : 0);
   const isOver = status === 'completed' || status === 'cancelled';
@@ -60,20 +76,28 @@ export async function forecastOf(
     hasDays,
   );
   if (typeof simulation === 'string') return { forecast: noForecast(simulation), days: [] };
-  const simulated = await carryOut(simulation);
-  if (simulated === undefined) return { forecast: noForecast('The forecast took too long to compute.'), days: [] };
-  return { forecast: forecastFrom(simulated, startsAt), days: hasDays ? daysAhead(simulated, startsAt) : [] };
-}
-
-/** Returns undefined when the thread exceeded its limits. */
-async function carryOut(simulation: Simulation): Promise<Simulated | undefined> {
-  const { times, tasks, samples } = simulation;
-  const draws = times * (tasks.length + samples.byAgents.length + samples.byHand.length);
-  if (draws <= mostHere) return simulate(simulation);
-  return threads.call('simulate', simulation).catch((error) => {
-    if (error instanceof OverLimit) return undefined;
+  const forecast = async () => {
+    const simulated = await carryOut(simulation);
+    return {
+      forecast: forecastFrom(simulated, startsAt),
+      days: hasDays ? daysAhead(simulated, startsAt) : [],
+    };
+  };
+  return shared(keyOf([simulation, startsAt]), forecast).catch((error) => {
+    if (error instanceof OverLimit) return { forecast: noForecast('The forecast took too long to compute.'), days: [] };
     throw error;
   });
+}
+
+function keyOf(facts: unknown): string {
+  return createHash('sha256').update(JSON.stringify(facts)).digest('base64');
+}
+
+/** @throws OverLimit when a thread exceeded its limits */
+async function carryOut(simulation: Simulation): Promise<Simulated> {
+  const { times, tasks, samples } = simulation;
+  const draws = times * (tasks.length + samples.byAgents.length + samples.byHand.length);
+  return draws <= mostHere ? simulate(simulation) : threads.call('simulate', simulation);
 }
 
 /**
