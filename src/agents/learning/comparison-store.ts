@@ -34,12 +34,11 @@ export async function listFinishedTasks(
        select min(r.created_at) as begun, bool_and(r.agent_id is not distinct from $2) as is_alone,
          case when bool_and(r.cost_usd is not null) then sum(r.cost_usd)::float8 end as cost,
          coalesce(sum(greatest(0, extract(epoch from r.finished_at - r.started_at) - r.waited_seconds)) / 60, 0)::float8 as minutes,
-         count(*) filter (where r.kind = 'revise' and r.task_id = t.id)::int as revisions
+         count(*) filter (where r.kind = 'revise' and r.task_id = t.id)::int as revisions,
+         (array_agg(r.status order by r.created_at desc, r.id desc) filter (where r.task_id = t.id))[1] as latest
        from runs r where r.task_id in (select t.id union all select s.id from tasks s where s.parent_id = t.id)) work
-     cross join lateral (
-       select r.status from runs r where r.task_id = t.id order by r.created_at desc, r.id desc limit 1) latest
      where work.is_alone and work.begun >= $3 and ($4::timestamptz is null or work.begun <= $4)
-       and (t.status = 'done' or latest.status = 'failed')
+       and (t.status = 'done' or work.latest = 'failed')
      order by work.begun desc`,
     [userId, agentId, from, until],
   );

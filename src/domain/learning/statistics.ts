@@ -49,6 +49,7 @@ const rates = Array.from({ length: 99 }, (_, at) => (at + 1) / 100);
 export function chanceOfDifference(a: Trials, b: Trials): number {
   const seen = clarity(a.successes, a.trials, b.successes, b.trials);
   const [inA, inB] = [upTo(a.trials), upTo(b.trials)];
+  const [waysA, waysB] = [ways(a.trials), ways(b.trials)];
   // For each number of successes in `a`, the numbers in `b` from `first` to `last` differ less clearly.
   const unclear = inA.map((i) => {
     const isUnclear = (k: number) => clarity(i, a.trials, k, b.trials) < seen * (1 - 1e-9);
@@ -56,9 +57,9 @@ export function chanceOfDifference(a: Trials, b: Trials): number {
   });
   let greatest = 0;
   for (const rate of rates) {
-    const sums = runningSums(probabilities(inB, rate));
+    const sums = runningSums(probabilities(waysB, rate));
     const chanceUpTo = (k: number) => (k < 0 ? 0 : sums[k]!);
-    const inAll = probabilities(inA, rate);
+    const inAll = probabilities(waysA, rate);
     let chance = 0;
     for (const i of inA) {
       const { first, last } = unclear[i]!;
@@ -84,19 +85,21 @@ function clarity(i: number, n: number, k: number, m: number): number {
   return difference === 0 ? 0 : difference ** 2 / (pooled * (1 - pooled));
 }
 
-/**
- * Returns the probability of each number of successes. `numbers` are all of them, from 0 to the number of trials.
- * Logarithms keep the probabilities of many trials from becoming zero.
- */
-function probabilities(numbers: readonly number[], rate: number): number[] {
-  const trials = numbers.length - 1;
-  const odds = Math.log(rate / (1 - rate));
-  let logarithm = trials * Math.log(1 - rate);
-  return numbers.map((k) => {
-    const probability = Math.exp(logarithm);
-    logarithm += Math.log((trials - k) / (k + 1)) + odds;
-    return probability;
+/** Returns the logarithm of the number of ways to get each number of successes, which is the binomial coefficient. */
+function ways(trials: number): number[] {
+  let logarithm = 0;
+  return upTo(trials).map((k) => {
+    const ofThis = logarithm;
+    logarithm += Math.log((trials - k) / (k + 1));
+    return ofThis;
   });
+}
+
+/** Returns the probability of each number of successes. Logarithms keep those of many trials from becoming zero. */
+function probabilities(logarithms: readonly number[], rate: number): number[] {
+  const odds = Math.log(rate / (1 - rate));
+  const allFail = (logarithms.length - 1) * Math.log(1 - rate);
+  return logarithms.map((logarithm, k) => Math.exp(logarithm + allFail + k * odds));
 }
 
 function runningSums(values: readonly number[]): number[] {
