@@ -26,12 +26,14 @@ import { Notices } from './frame/notices.tsx';
 import { applyTheme } from './frame/theme.ts';
 import { batching } from './live/batch.ts';
 import { loadedOnline } from './live/load-part.ts';
+import { prefetch } from './live/prefetch.ts';
 import { client } from './live/query-client.ts';
 import { routes } from './routes.tsx';
 
 defaults.fetch = batching((input, init) => fetch(input, init));
 applyTheme();
 removeOldDrafts(localStorage);
+prefetch(client, window.location.pathname);
 
 createRoot(document.getElementById('root') as HTMLElement).render(
   <StrictMode>

@@ -8,7 +8,7 @@ import express, { type Response } from 'express';
 import { readConfig } from '../../src/config.ts';
 import { until } from '../../src/demo/real-service.ts';
 import { compressed, maxAtOnce } from '../../src/http/compress.ts';
-import { dashboard } from '../../src/http/dashboard.ts';
+import { dashboard } from '../../src/http/pages/dashboard.ts';
 import { httpServer } from '../../src/http/limits/listener.ts';
 import { headOf, openRaw } from '../support/http/raw-http.ts';
 
@@ -88,7 +88,7 @@ test('events arrive one by one', async () => {
 
 test('the dashboard loads less than 400 kB, and its hashed files may be cached for a year', async () => {
   const accept = { 'Accept-Encoding': 'br', Accept: 'text/html' };
-  const page = await get('/', accept);
+  const page = await get('/', { Accept: 'text/html' });
   expect(page.headers['cache-control']).toBe('no-cache');
   const html = (await buffer(page)).toString();
   const files = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map((found) => found[1] as string);

@@ -9,7 +9,7 @@ import {
   sessionMs,
   setCookie,
 } from '../../http/access/session.ts';
-import { type About, sendPage } from '../../http/dashboard.ts';
+import { type About, sendPage } from '../../http/pages/dashboard.ts';
 import { fetchFromGitHub } from '../../outgoing/fetch-from.ts';
 import { type GitHubUser, upsertUser } from '../../projects/store.ts';
 import { endSession, mintSession } from '../../projects/tokens.ts';
@@ -26,7 +26,8 @@ export function loginRoutes(app: App): Router {
   const router = express.Router();
   router.get('/login', async (req, res) => {
     const about = await aboutApp(app);
-    sendPage(app, res, about, loginPage(about.signIn, returnPath(req.query.return_to)));
+    const without = loginPage(about.signIn, returnPath(req.query.return_to));
+    sendPage(app, res, about, { without, path: req.path });
   });
   router.get('/login/github', (req, res) => begin(app, req, res));
   router.get('/login/callback', (req, res) => finish(app, req, res));

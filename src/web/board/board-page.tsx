@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Suspense, useRef } from 'react';
 import { Link, useParams } from 'react-router';
 import { EmptyState } from '../display/empty-state.tsx';
-import { Loading, QueryResult } from '../display/query-result.tsx';
+import { QueryResult } from '../display/query-result.tsx';
 import { PageHeader } from '../frame/page-header.tsx';
 import { usePageTitle } from '../frame/use-page-title.ts';
 import { useShortcuts } from '../keys/use-shortcuts.ts';
@@ -43,26 +43,21 @@ export function BoardPage() {
         </Button>
       </PageHeader>
       <NextStep onboarding={onboarding} />
-      {/* The cards would move if the next step appeared above them later. */}
-      {onboarding.isLoading ? (
-        <Loading rows={8} />
-      ) : (
-        <QueryResult query={query} rows={8}>
-          {(board) =>
-            board.tasks.length === 0 ? (
-              <FirstSteps projectId={projectId} />
-            ) : (
-              <Board
-                projectId={projectId}
-                board={board}
-                searchParams={searchParams}
-                searchText={searchText}
-                onClearFilters={() => setQuery('')}
-              />
-            )
-          }
-        </QueryResult>
-      )}
+      <QueryResult query={query} rows={8}>
+        {(board) =>
+          board.tasks.length === 0 ? (
+            <FirstSteps projectId={projectId} />
+          ) : (
+            <Board
+              projectId={projectId}
+              board={board}
+              searchParams={searchParams}
+              searchText={searchText}
+              onClearFilters={() => setQuery('')}
+            />
+          )
+        }
+      </QueryResult>
       <Suspense>{isCreating && <NewTaskDialog projectId={projectId} onClose={() => setParam('new', null)} />}</Suspense>
     </>
   );

@@ -9,7 +9,7 @@ import * as queries from '../live/queries.ts';
  */
 export function useCurrentProject(): string | undefined {
   const { projectId, taskId, sprintId } = useParams();
-  const task = useQuery({ ...queries.task(taskId ?? ''), enabled: taskId !== undefined });
+  const task = useQuery(queries.taskOfPage(taskId));
   const sprint = useQuery({ ...queries.sprint(sprintId ?? ''), enabled: sprintId !== undefined });
   const before = useRef<string>(undefined);
   const found = projectId ?? task.data?.projectId ?? sprint.data?.projectId;

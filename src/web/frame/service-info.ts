@@ -1,4 +1,4 @@
-/** What the service embeds in each page for everybody, whether signed in or not; see src/http/dashboard.ts. */
+/** What the service embeds in each page for everybody, whether signed in or not; see src/http/pages/dashboard.ts. */
 interface ServiceInfo {
   signIn: boolean;
   installUrl: string | null;

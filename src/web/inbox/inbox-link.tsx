@@ -6,8 +6,7 @@ import { useInbox, useSignals } from './use-signals.ts';
 
 /** Shows the link to the inbox with the number of tasks in it, and keeps the inbox up to date on every page. */
 export function InboxLink() {
-  useInboxEvents();
-  const entries = useInbox();
+  const entries = useInbox(useInboxEvents());
   useSignals(entries);
   const { pathname } = useLocation();
   const count = entries?.length ?? 0;

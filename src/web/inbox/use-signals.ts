@@ -13,10 +13,10 @@ import { newEntries } from './outcome.ts';
  */
 const hiddenPollMs = 30_000;
 
-/** Fetches the inbox on every page: after an event, or regularly while the tab is hidden. */
-export function useInbox(): InboxEntry[] | undefined {
+/** Fetches the inbox on every page as soon as `isReady`: after an event, or regularly while the tab is hidden. */
+export function useInbox(isReady: boolean): InboxEntry[] | undefined {
   const refetchInterval = useIsHidden() ? hiddenPollMs : false;
-  return useQuery({ ...queries.inbox(), refetchInterval, refetchIntervalInBackground: true }).data;
+  return useQuery({ ...queries.inbox(), enabled: isReady, refetchInterval, refetchIntervalInBackground: true }).data;
 }
 
 /** Shows in the tab what happens in all projects: the number of entries, running work, and notifications while it is hidden. */

@@ -8,7 +8,7 @@ import { type Changed, refetchChanges } from './refetch-changes.ts';
 import { soon } from './soon.ts';
 
 /** How long pages wait for the stream to open before they load their data anyway. */
-const openTimeoutMs = 1500;
+export const openTimeoutMs = 1500;
 
 type StreamState = 'open' | 'lost';
 

@@ -5,13 +5,17 @@ import { statusOf } from './errors.ts';
 import { fetchBoard } from './fetch-board.ts';
 
 /** The dashboard's queries, each with its cache key. The first word of a key says what is cached. */
-export const me = () => queryOptions({ queryKey: ['me'], queryFn: () => api.getMe() });
+/** Many parts of a page need the same, and not all of them appear at the same moment. One request serves them. */
+const [personFreshMs, pageFreshMs] = [300_000, 2000];
+
+export const me = () => queryOptions({ queryKey: ['me'], queryFn: () => api.getMe(), staleTime: personFreshMs });
 export const inbox = () => queryOptions({ queryKey: ['inbox'], queryFn: () => api.listInbox() });
 export const myTokens = () => queryOptions({ queryKey: ['tokens'], queryFn: () => api.listTokens({ limit: 100 }) });
 
 export const projects = () =>
   queryOptions({ queryKey: ['projects'], queryFn: () => fetchAllPages((page) => api.listProjects(page)) });
-export const project = (id: string) => queryOptions({ queryKey: ['project', id], queryFn: () => api.getProject(id) });
+export const project = (id: string) =>
+  queryOptions({ queryKey: ['project', id], queryFn: () => api.getProject(id), staleTime: pageFreshMs });
 export const installedRepositories = (id: string) =>
   queryOptions({ queryKey: ['installed-repositories', id], queryFn: () => api.listInstalledRepositories(id) });
 export const members = (id: string) => queryOptions({ queryKey: ['members', id], queryFn: () => api.listMembers(id) });
@@ -84,6 +88,9 @@ export const foundTasks = (projectId: string, search: string) =>
     enabled: search !== '',
   });
 export const task = (id: string) => queryOptions({ queryKey: ['task', id], queryFn: () => api.getTask(id) });
+/** The task of the page, for what is around the page. The page itself sees to it that the task is up to date. */
+export const taskOfPage = (id: string | undefined) =>
+  queryOptions({ ...task(id ?? ''), enabled: id !== undefined, refetchOnMount: false });
 /** A summary of the change of a task: its size, checks and proof. */
 export const change = (id: string) => queryOptions({ queryKey: ['change', id], queryFn: () => api.getTaskChange(id) });
 export const diff = (id: string) => queryOptions({ queryKey: ['diff', id], queryFn: () => api.getTaskDiff(id) });

@@ -55,12 +55,16 @@ function Checklist({ title, steps, onHide }: { title: string; steps: Step[]; onH
   );
 }
 
-/** Shows the next step of a project in a line, for pages that need their space. */
-export function NextStep({ onboarding: { steps, hide } }: { onboarding: OnboardingState }) {
+/**
+ * Shows the next step of a project in a line, for pages that need their space. Until it is known, the line is empty: what is
+ * below it must not move when it appears.
+ */
+export function NextStep({ onboarding: { steps, isLoading, hide } }: { onboarding: OnboardingState }) {
   const next = steps?.find(({ isDone }) => !isDone);
+  if (isLoading) return <div className="onboarding next-step" />;
   if (steps === undefined || next === undefined) return null;
   return (
-    <section className="onboarding row wrap-row" aria-label="Get started">
+    <section className="onboarding next-step row wrap-row" aria-label="Get started">
       <Progress steps={steps} />
       <span>
         Next: <StepLink step={next} />

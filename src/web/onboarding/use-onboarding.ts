@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { storeText } from '../frame/personal-storage.ts';
 import { serviceInfo } from '../frame/service-info.ts';
 import * as queries from '../live/queries.ts';
-import { type Step, stepsOf } from './steps.ts';
+import { isComplete, type Step, stepsOf } from './steps.ts';
 
 export interface OnboardingState {
   /** Undefined when there is nothing to show: all steps are done, or the person has hidden them. */
   steps: Step[] | undefined;
-  /** Whether the steps may still appear, which would move the rest of the page. */
+  /** Whether the steps may still appear. */
   isLoading: boolean;
   hide(): void;
 }
@@ -21,10 +21,13 @@ export function useOnboarding(projectId: string): OnboardingState {
   const [hidden, setHidden] = useState<string>();
   const isHidden = hidden === projectId || isStored(projectId);
   const { data, isLoading } = useQuery({ ...queries.onboarding(projectId), enabled: !isHidden });
-  const steps = data && stepsOf(projectId, serviceInfo.installUrl, data);
-  const isShown = !isHidden && steps?.some(({ isDone }) => !isDone);
+  const isOver = data !== undefined && isComplete(data);
+  useEffect(() => {
+    // Once all steps are done, this browser does not ask again.
+    if (isOver) storeText(localStorage, storageKeyOf(projectId), 'done');
+  }, [isOver, projectId]);
   return {
-    steps: isShown ? steps : undefined,
+    steps: data === undefined || isHidden || isOver ? undefined : stepsOf(projectId, serviceInfo.installUrl, data),
     isLoading,
     hide: () => {
       storeText(localStorage, storageKeyOf(projectId), 'hidden');

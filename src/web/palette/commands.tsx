@@ -52,7 +52,7 @@ function useVisits(projectId: string | undefined): void {
   const { data: me } = useQuery(queries.me());
   const { taskId } = useParams();
   const { pathname } = useLocation();
-  const task = useQuery({ ...queries.task(taskId ?? ''), enabled: taskId !== undefined });
+  const task = useQuery(queries.taskOfPage(taskId));
   const project = useQuery({ ...queries.project(projectId ?? ''), enabled: projectId !== undefined });
   const person = me?.id;
   const { title } = task.data ?? {};

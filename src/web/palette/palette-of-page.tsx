@@ -16,7 +16,7 @@ export function PaletteOfPage(props: {
 }) {
   const { isOpen, ...others } = props;
   const { taskId } = useParams();
-  const { data: task } = useQuery({ ...queries.task(taskId ?? ''), enabled: taskId !== undefined });
+  const { data: task } = useQuery(queries.taskOfPage(taskId));
   const { select, dialog } = useConfirmedAction();
   const actions = taskId === undefined || task === undefined ? [] : actionsFor(task);
   const pageItems = actions.map(

@@ -2,11 +2,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express, { type Response, type Router } from 'express';
-import type { App } from '../app.ts';
+import type { App } from '../../app.ts';
 import { filesInMemory } from './files.ts';
+import { type Manifest, preloadsOf } from './preloads.ts';
 
 /** The output folder of `npm run build`. */
-const built = fileURLToPath(new URL('../../dist/web/', import.meta.url));
+const built = fileURLToPath(new URL('../../../dist/web/', import.meta.url));
 const root = '<div id="root"></div>';
 
 /** Facts about the service that are embedded in the pages of the dashboard. They are public. */
@@ -31,16 +32,21 @@ export function dashboard(app: Pick<App, 'config'>, about: () => Promise<About>)
   router.use(filesInMemory(built, ['icon.svg', 'icon-working.svg'], 'public, max-age=3600'));
   router.get(/^\/(?!api\/|assets\/|healthz|readyz)/, async (req, res, next) => {
     if (req.accepts(['json', 'html']) !== 'html') return next();
-    sendPage(app, res, await about(), '<p>This page needs JavaScript.</p>');
+    sendPage(app, res, await about(), { without: '<p>This page needs JavaScript.</p>', path: req.path });
   });
   return router;
 }
 
 /**
- * Sends the dashboard's HTML document. Browsers without scripts show `without`, and so does every browser if the
- * dashboard was not built.
+ * Sends the dashboard's HTML document for the page at `path`. Browsers without scripts show `without`, and so does every
+ * browser if the dashboard was not built.
  */
-export function sendPage(app: Pick<App, 'config'>, res: Response, about: About, without: string): void {
+export function sendPage(
+  app: Pick<App, 'config'>,
+  res: Response,
+  about: About,
+  { without, path }: { without: string; path: string },
+): void {
   const text = document();
   res.setHeader('Content-Security-Policy', policyOf(app));
   // The document names script files that the next release removes, so it must not be cached.
@@ -50,11 +56,22 @@ export function sendPage(app: Pick<App, 'config'>, res: Response, about: About, 
     return;
   }
   const told = JSON.stringify(about).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
-  const page = text.replace('<meta name="deckhand" />', `<meta name="deckhand" content="${told}" />`);
-  res.type('html').send(page.replace(root, `<div id="root"><noscript>${without}</noscript></div>`));
+  const page = text
+    .replace('<meta name="deckhand" />', `<meta name="deckhand" content="${told}" />`)
+    .replace('</head>', `${preloadsOf(manifest(), path)}</head>`)
+    .replace(root, `<div id="root"><noscript>${without}</noscript></div>`);
+  res.type('html').send(page);
 }
 
 let read: string | undefined;
+let files: Manifest | undefined;
+
+/** Returns the build's list of files, which is read once. */
+function manifest(): Manifest {
+  const file = join(built, '.vite/manifest.json');
+  files ??= existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Manifest) : {};
+  return files;
+}
 
 /** Returns the HTML document, which is read once, or undefined if the dashboard was not built. */
 function document(): string | undefined {
