@@ -3315,8 +3315,9 @@ export function listPullRequests(id: string, opts?: Oazapfts.RequestOpts) {
 /**
  * Get what the board of a project shows: its tasks, newest first, and the names of its agents and sprints
  */
-export function getBoard(projectId: string, { ids, limit, offset }: {
+export function getBoard(projectId: string, { ids, near, limit, offset }: {
     ids?: string;
+    near?: string;
     limit?: number;
     offset?: number;
 } = {}, opts?: Oazapfts.RequestOpts) {
@@ -3343,6 +3344,7 @@ export function getBoard(projectId: string, { ids, limit, offset }: {
         data: ErrorReply;
     }>(`/projects/${encodeURIComponent(projectId)}/board${QS.query(QS.explode({
         ids,
+        near,
         limit,
         offset
     }))}`, {

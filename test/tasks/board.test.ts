@@ -69,6 +69,18 @@ test('a card has the newest run, the cost of all runs and the names it needs', a
   expect(sprints).toEqual([{ id: sprint.id, name: 'S', status: 'planning' }]);
 });
 
+test('the tasks near a task are those that it depends on and those that depend on it, in its own project', async () => {
+  const [first, other] = [await create('first of three'), await create('depends on nothing')];
+  const second = await create('second of three', { dependsOn: [first] });
+  const third = await create('third of three', { dependsOn: [second] });
+  const near = async (id: string, projectId = project) =>
+    (await call('GET', `/projects/${projectId}/board?near=${id}`)).body.tasks.map((card: { id: string }) => card.id);
+  expect(await near(second)).toEqual([third, first]);
+  expect([await near(first), await near(third), await near(other)]).toEqual([[second], [second], []]);
+  const elsewhere = (await call('POST', '/projects', { name: 'Elsewhere' })).body.id;
+  expect([await near(second, elsewhere), await near('task_unknown')]).toEqual([[], []]);
+});
+
 test('checks have passed with a proof, and failed with the newest run or on GitHub', async () => {
   const ids = [];
   for (const title of ['passed', 'not run', 'failed', 'failed on GitHub', 'taken up']) ids.push(await create(title));

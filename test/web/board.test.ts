@@ -155,14 +155,17 @@ inBrowser('a change costs one request on the board and one on the page of the ta
     await world.sql('update tasks set title = $2, updated_at = now() where id = $1', [taskId, title]);
     await page.getByText(title).first().waitFor();
   };
+  const wholeBoards = () => about.filter((url) => url.includes('/board?limit=')).length;
   for (const [path, ready] of [
     [base, '.card'],
     [`/tasks/${taskId}`, '[aria-label="Subtasks and dependencies"]'],
   ] as const) {
+    about = [];
     await page.goto(`${world.service.url}${path}`);
     await page.locator(ready).first().waitFor();
     // The first change makes sure that the page follows the project and has loaded everything.
     await change(`Known on ${path}`);
+    expect([path, wholeBoards()]).toEqual([path, path === base ? 1 : 0]);
     about = [];
     // A second request for one change would be sent after its title is shown, but before that of the next change.
     const changes = [1, 2, 3];

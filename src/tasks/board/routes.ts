@@ -1,24 +1,31 @@
+import type { EntityManager } from 'typeorm';
 import { listAgentNames } from '../../agents/store.ts';
 import type { App } from '../../app.ts';
 import { inProject } from '../../http/access/access.ts';
 import { type Route, route } from '../../http/route.ts';
-import { Board, BoardQuery } from './schemas.ts';
-import { countTasks, findCards, listCards, listSprintNames } from './store.ts';
+import { Board, BoardQuery, maxTasks } from './schemas.ts';
+import { type Card, countTasks, findCards, findCardsNear, listCards, listSprintNames } from './store.ts';
 
 interface Asked {
   ids?: string[] | undefined;
+  near?: string | undefined;
   limit: number;
   offset: number;
 }
 
 /** Reads everything that a board shows, so that it needs one request when it opens, and one for each change. */
-async function readBoard({ db: { manager: em } }: App, projectId: string, { ids, ...page }: Asked) {
+async function readBoard({ db: { manager: em } }: App, projectId: string, asked: Asked) {
   return {
     total: await countTasks(em, projectId),
-    tasks: ids === undefined ? await listCards(em, projectId, page) : await findCards(em, projectId, ids),
+    tasks: await cardsFor(em, projectId, asked),
     agents: await listAgentNames(em, projectId),
     sprints: await listSprintNames(em, projectId),
   };
+}
+
+function cardsFor(em: EntityManager, projectId: string, { ids, near, ...page }: Asked): Promise<Card[]> {
+  if (near !== undefined) return findCardsNear(em, projectId, near, maxTasks);
+  return ids === undefined ? listCards(em, projectId, page) : findCards(em, projectId, ids);
 }
 
 export const boardRoutes: Route[] = [

@@ -3,11 +3,13 @@ import { runKinds, runStatuses } from '../../domain/run.ts';
 import { sprintStatuses } from '../../domain/sprint.ts';
 import { taskStatuses } from '../../domain/task.ts';
 import { waitReasons } from '../../domain/waiting.ts';
-import { Timestamp, wholeNumber } from '../../http/shapes.ts';
+import { IdText, Timestamp, wholeNumber } from '../../http/shapes.ts';
 import { Failure } from '../schemas.ts';
 
-/** The most tasks of one reply, and the most ids that a request may name. */
-const [maxTasks, maxIds] = [2000, 100];
+/** The most tasks of one reply. */
+export const maxTasks = 2000;
+/** The most ids that a request may name. */
+const maxIds = 100;
 
 export const BoardQuery = z.strictObject({
   ids: z
@@ -21,6 +23,10 @@ export const BoardQuery = z.strictObject({
       override: { type: 'string' },
       description: `ids of tasks and runs, separated by commas, at most ${maxIds}; the reply then has only the tasks that they name. A deleted task is missing`,
     }),
+  near: IdText.optional().meta({
+    override: { type: 'string' },
+    description: `the id of a task, instead of \`ids\`; the reply then has only the tasks that it depends on and those that depend on it, at most ${maxTasks}`,
+  }),
   limit: wholeNumber(1, maxTasks)
     .default(200)
     .meta({

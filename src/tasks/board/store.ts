@@ -106,6 +106,24 @@ export async function findCards(em: EntityManager, projectId: string, ids: strin
   return rows.map(toCard);
 }
 
+/** Returns the cards of the tasks that a task of a project depends on, and of those that depend on it. */
+export async function findCardsNear(
+  em: EntityManager,
+  projectId: string,
+  taskId: string,
+  limit: number,
+): Promise<Card[]> {
+  const rows: CardRow[] = await em.query(
+    `${cards} from (select * from tasks t where t.project_id = $1 and t.id in (
+       select depends_on_id from task_dependencies where task_id = $2
+       union select task_id from task_dependencies where depends_on_id = $2)
+       order by t.created_at desc, t.id limit $3) t ${joins}
+     order by t.created_at desc, t.id`,
+    [projectId, taskId, limit],
+  );
+  return rows.map(toCard);
+}
+
 function toCard(row: CardRow): Card {
   return { ...row, run: row.runId === null ? null : runOf(row, row.runId), checks: checksOf(row) };
 }

@@ -10,9 +10,15 @@ export function SearchPicker(props: {
   selected: string[];
   options: { id: string; name: string }[];
   onSelect(ids: string[]): void;
+  /** Called with what people search, for options that are fetched. */
+  onSearch?(text: string): void;
 }) {
-  const { label, selected, options, onSelect } = props;
+  const { label, selected, options, onSelect, onSearch } = props;
   const [search, setSearch] = useState('');
+  const onChange = (value: string) => {
+    setSearch(value);
+    onSearch?.(value);
+  };
   const nameOf = (id: string) => options.find((o) => o.id === id)?.name ?? id;
   const text = search.trim().toLowerCase();
   const matches =
@@ -23,7 +29,7 @@ export function SearchPicker(props: {
     <div className="stack tight">
       <FormControl>
         <FormControl.Label>{label}</FormControl.Label>
-        <TextInput block placeholder="Search" value={search} onChange={(event) => setSearch(event.target.value)} />
+        <TextInput block placeholder="Search" value={search} onChange={(event) => onChange(event.target.value)} />
       </FormControl>
       {matches.length > 0 && (
         <ul className="list">

@@ -2,6 +2,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import * as api from '../api.ts';
 import { isComplete } from '../onboarding/steps.ts';
 import { statusOf } from './errors.ts';
+import { fetchAllPages } from './fetch-all-pages.ts';
 import { fetchBoard } from './fetch-board.ts';
 
 /** The dashboard's queries, each with its cache key. The first word of a key says what is cached. */
@@ -71,6 +72,22 @@ export const board = (projectId: string) =>
 const cardsOf = ({ tasks }: api.Board) => tasks;
 /** The cards alone. All pages share one board. */
 export const tasks = (projectId: string) => queryOptions({ ...board(projectId), select: cardsOf });
+/** The tasks that a task depends on, and those that depend on it. */
+export const relatedTasks = ({ id, projectId }: Pick<api.Task, 'id' | 'projectId'>) =>
+  queryOptions({
+    queryKey: ['related', projectId, id],
+    queryFn: async () => (await api.getBoard(projectId, { near: id })).tasks,
+  });
+/** The titles of tasks by their ids, at most a hundred. */
+export const titlesOf = (projectId: string, ids: string[]) =>
+  queryOptions({
+    queryKey: ['titles', projectId, ...ids],
+    queryFn: async () => {
+      const { tasks } = await api.getBoard(projectId, { ids: ids.join(',') });
+      return tasks.map(({ id, title }) => ({ id, title }));
+    },
+    enabled: ids.length > 0,
+  });
 /** The views of the board that the signed-in person has saved. */
 export const views = (projectId: string) =>
   queryOptions({ queryKey: ['views', projectId], queryFn: () => api.listViews(projectId) });
@@ -220,23 +237,3 @@ export const auditRecords = (projectId: string) =>
     getNextPageParam: (last, pages) => (last.length < auditPageSize ? undefined : pages.length * auditPageSize),
     select: ({ pages }) => [...new Map(pages.flat().map((record) => [record.id, record])).values()],
   });
-
-const pageSize = 100;
-const parallelPages = 4;
-
-/** Fetches a whole list, a few pages at a time. An item that moves between pages while they load is included once. */
-async function fetchAllPages<T extends { id: string }>(
-  fetchPage: (page: { limit: number; offset: number }) => Promise<T[]>,
-): Promise<T[]> {
-  const found = new Map<string, T>();
-  for (let offset = 0; ; offset += parallelPages * pageSize) {
-    const first = await fetchPage({ limit: pageSize, offset });
-    for (const item of first) found.set(item.id, item);
-    if (first.length < pageSize) break;
-    const offsets = Array.from({ length: parallelPages - 1 }, (_, i) => offset + (i + 1) * pageSize);
-    const more = await Promise.all(offsets.map((from) => fetchPage({ limit: pageSize, offset: from })));
-    for (const item of more.flat()) found.set(item.id, item);
-    if ((more.at(-1)?.length ?? 0) < pageSize) break;
-  }
-  return [...found.values()];
-}

@@ -24,6 +24,8 @@ export function refetchChanges(
   const [taskIds, runIds, sprintIds] = [idsOf('task'), idsOf('run'), idsOf('sprint')];
   updateBoard(changes.keys());
   for (const id of taskIds) for (const part of partsOfTask) invalidate(part, id);
+  // Any task may have begun to depend on another one.
+  if (taskIds.length > 0) invalidate('related', projectId);
   for (const id of runIds) invalidateRun(client, id);
   if (runIds.length > 0) for (const key of dependOnRuns) invalidate(key);
   if (sprintIds.length > 0) invalidate('sprints', projectId);

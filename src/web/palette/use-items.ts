@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useDeferredValue, useEffect, useState } from 'react';
+import { useDeferredValue, useState } from 'react';
+import { usePaused } from '../forms/use-paused.ts';
 import * as queries from '../live/queries.ts';
 import {
   agentItem,
@@ -15,8 +16,6 @@ import { rank } from './rank.ts';
 import { listRecent } from './recent.ts';
 
 const maxShown = 12;
-/** How long to wait after the last keystroke before tasks are searched. */
-const typingPauseMs = 150;
 /** Shorter texts are in most tasks. */
 const minSearch = 2;
 
@@ -60,14 +59,4 @@ export function useItems(props: {
   const recentIds = recent.map(({ id }) => id);
   const items = rank(useDeferredValue(search), all, recentIds, maxShown);
   return { items, isSearching: hasProject && isLong && (found.isFetching || searched !== search.trim()) };
-}
-
-/** Returns a text as it was when typing last paused. */
-function usePaused(text: string): string {
-  const [paused, setPaused] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setPaused(text), typingPauseMs);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return paused;
 }

@@ -4,7 +4,6 @@ import { useState } from 'react';
 import * as api from '../api.ts';
 import { changedFields } from '../forms/changed-fields.ts';
 import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
-import { SearchPicker } from '../forms/search-picker.tsx';
 import { SelectField } from '../forms/select-field.tsx';
 import { submitOnce } from '../forms/submit-once.ts';
 import { errorMessage } from '../live/errors.ts';
@@ -13,6 +12,7 @@ import * as queries from '../live/queries.ts';
 import { isOpenSprint } from '../sprints/is-open-sprint.ts';
 import { BudgetFields } from './budget-fields.tsx';
 import { type BudgetTexts, budgetTextsOf, changedBudget } from './budget-texts.ts';
+import { DependencyField } from './dependency-field.tsx';
 import { PlanField } from './plan-field.tsx';
 
 type Fields = Pick<
@@ -117,8 +117,6 @@ function Assignment({ task, fields, set }: FieldsProps) {
   const agents = useQuery(queries.agentsOf(task.projectId));
   const repositories = useQuery(queries.repositories(task.projectId));
   const sprints = useQuery(queries.sprints(task.projectId));
-  const tasks = useQuery(queries.tasks(task.projectId));
-  const otherTasks = (tasks.data ?? []).filter((t) => t.id !== task.id);
   return (
     <>
       <div className="fields">
@@ -147,12 +145,7 @@ function Assignment({ task, fields, set }: FieldsProps) {
         )}
         <PlanField value={fields.planFirst} onSelect={(planFirst) => set({ planFirst })} />
       </div>
-      <SearchPicker
-        label="Depends on"
-        selected={fields.dependsOn}
-        options={otherTasks.map(({ id, title }) => ({ id, name: title }))}
-        onSelect={(dependsOn) => set({ dependsOn })}
-      />
+      <DependencyField task={task} dependsOn={fields.dependsOn} onSelect={(dependsOn) => set({ dependsOn })} />
     </>
   );
 }

@@ -7,10 +7,10 @@ import * as queries from '../live/queries.ts';
 
 /** Shows from left to right: the task's dependencies, the task with its subtasks, and the tasks that depend on it. */
 export function TaskGraph({ task }: { task: Task }) {
-  const { data: allTasks = [] } = useQuery(queries.tasks(task.projectId));
+  const { data: related = [] } = useQuery(queries.relatedTasks(task));
   const { data: subtasks = [] } = useQuery(queries.subtasks(task.id));
-  const dependencies = task.dependsOn.map((id) => allTasks.find((t) => t.id === id)).filter((t) => t !== undefined);
-  const dependents = allTasks.filter((t) => t.dependsOn.includes(task.id));
+  const dependencies = task.dependsOn.map((id) => related.find((t) => t.id === id)).filter((t) => t !== undefined);
+  const dependents = related.filter((t) => t.dependsOn.includes(task.id));
   if (dependencies.length + dependents.length + subtasks.length === 0) return <p className="muted">No dependencies</p>;
   return (
     <div className="graph">

@@ -160,6 +160,18 @@ test('a changed task refreshes its parts, and passes its id to the board', () =>
   expect(keys.map(isInvalidated)).toEqual([true, true, false, false]);
 });
 
+test('a changed task refreshes the related tasks of every task of its project, because it may have become one', () => {
+  const keys = [
+    ['related', 'proj_1', 'b'],
+    ['related', 'proj_2', 'c'],
+  ];
+  for (const key of keys) client.setQueryData(key, []);
+  refetchChanges(client, 'proj_1', changesOf('run', 'run_1'), () => {});
+  expect(keys.map(isInvalidated)).toEqual([false, false]);
+  refetchChanges(client, 'proj_1', changesOf('task', 'a'), () => {});
+  expect(keys.map(isInvalidated)).toEqual([true, false]);
+});
+
 test('a run refreshes itself, the list that contains it and the data computed from runs', () => {
   const { queryKey: withRun } = queries.runs('a');
   const { queryKey: withoutRun } = queries.runs('b');

@@ -5,14 +5,14 @@ import { type TaskState, taskState } from './task-state.ts';
 
 /** Returns what the page says about the state of a task, with what is known about the tasks around it. */
 export function useTaskState(task: Task): TaskState {
-  const { data: all = [] } = useQuery({ ...queries.tasks(task.projectId), enabled: task.dependsOn.length > 0 });
+  const { data: related = [] } = useQuery({ ...queries.relatedTasks(task), enabled: task.dependsOn.length > 0 });
   const { data: subtasks = [] } = useQuery({
     ...queries.subtasks(task.id),
     enabled: task.status === 'waiting_on_subtasks',
   });
   const isOpen = ({ status }: Pick<Task, 'status'>) => status !== 'done';
   return taskState(task, {
-    openDependencies: all.filter(({ id }) => task.dependsOn.includes(id)).filter(isOpen).length,
+    openDependencies: related.filter(({ id }) => task.dependsOn.includes(id)).filter(isOpen).length,
     subtasks: subtasks.length,
     openSubtasks: subtasks.filter(isOpen).length,
   });
