@@ -1,6 +1,5 @@
 import { Flash, FormControl, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { leastOutputTokens, mostOutputTokens, reasoningEfforts } from '../../domain/settings/reasoning.ts';
 import * as api from '../api.ts';
 import { sentenceCase } from '../display/names.ts';
@@ -8,6 +7,7 @@ import { changedFields } from '../forms/changed-fields.ts';
 import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
 import { SelectField } from '../forms/select-field.tsx';
 import { submitOnce } from '../forms/submit-once.ts';
+import { useFormDraft } from '../forms/use-form-draft.ts';
 import { errorMessage } from '../live/errors.ts';
 import { refetchAgents } from './refetch-agents.ts';
 
@@ -34,7 +34,11 @@ interface Props {
 
 export function AgentFormDialog(props: Props) {
   const { agent, onClose } = props;
-  const { fields, set, save } = useAgentForm(props);
+  const { fields, set, clear, save } = useAgentForm(props);
+  const onCancel = () => {
+    clear();
+    onClose();
+  };
   return (
     <FormDialog title={agent === undefined ? 'New agent' : 'Edit agent'} onClose={onClose} width="large">
       <form className="stack" onSubmit={submitOnce(save)}>
@@ -57,7 +61,7 @@ export function AgentFormDialog(props: Props) {
         <FormButtons
           submit={agent === undefined ? 'Create agent' : 'Save changes'}
           isBusy={save.isPending}
-          onCancel={onClose}
+          onCancel={onCancel}
         />
       </form>
     </FormDialog>
@@ -66,25 +70,26 @@ export function AgentFormDialog(props: Props) {
 
 function useAgentForm({ agent, onClose }: Props) {
   const client = useQueryClient();
-  // The agent as it was when the dialog opened. Only differences from it are sent, so that later changes by others are
-  // not overwritten.
-  const [initial] = useState<Fields>(() => {
-    const { name, team, description, model, reasoningEffort, maxOutputTokens, systemPrompt } = agent ?? emptyFields;
-    return { name, team, description, model, reasoningEffort, maxOutputTokens, systemPrompt };
-  });
-  const [fields, setFields] = useState(initial);
+  const { name, team, description, model, reasoningEffort, maxOutputTokens, systemPrompt } = agent ?? emptyFields;
+  // Only differences from the agent as it was when the dialog opened are sent, so that later changes by others are not
+  // overwritten.
+  const { initial, fields, set, clear } = useFormDraft<Fields>(
+    agent === undefined ? 'new agent' : `edit agent ${agent.id}`,
+    { name, team, description, model, reasoningEffort, maxOutputTokens, systemPrompt },
+    ['reasoningEffort', 'maxOutputTokens'],
+  );
   const save = useMutation({
     mutationFn: () =>
       agent === undefined
         ? api.createAgent({ ...fields, name: fields.name.trim() })
         : api.updateAgent(agent.id, changedFields(initial, fields)),
     onSuccess: async () => {
+      clear();
       await refetchAgents(client);
       onClose();
     },
   });
-  const set = (change: Partial<Fields>) => setFields((before) => ({ ...before, ...change }));
-  return { fields, set, save };
+  return { fields, set, clear, save };
 }
 
 function Details({ fields, set }: { fields: Fields; set(change: Partial<Fields>): void }) {

@@ -24,9 +24,32 @@ const keyOf = (person: string, place: string) => `${prefix}${person} ${place}`;
  * version may have stored, keep their initial values.
  */
 export function readDraft<T>(storage: DraftStorage, person: string, place: string, initial: T): T {
+  const stored = findStored(storage, person, place);
+  return stored === undefined ? initial : inShapeOf(initial, stored.value);
+}
+
+/**
+ * Returns the fields that a person has changed in a form and not saved. What is no field of `initial`, or has another type, is
+ * left out. The fields in `nullable` may have been emptied.
+ */
+export function readChanges<T extends object>(
+  storage: DraftStorage,
+  person: string,
+  place: string,
+  initial: T,
+  nullable: readonly string[],
+): Partial<T> {
+  const changed = Object(findStored(storage, person, place)?.value) as Record<string, unknown>;
+  const isUsable = ([name, value]: [string, unknown]) =>
+    Object.hasOwn(changed, name) &&
+    (isAlike(value, changed[name]) || (changed[name] === null && nullable.includes(name)));
+  const fields = Object.entries(initial).filter(isUsable);
+  return Object.fromEntries(fields.map(([name]) => [name, changed[name]])) as Partial<T>;
+}
+
+function findStored(storage: DraftStorage, person: string, place: string): Stored | undefined {
   const stored = parse(attempt(() => storage.getItem(keyOf(person, place))) ?? null);
-  if (stored === undefined || isOld(stored)) return initial;
-  return inShapeOf(initial, stored.value);
+  return stored === undefined || isOld(stored) ? undefined : stored;
 }
 
 /** Stores a draft. A draft that equals `initial` is removed. A full or forbidden storage is no error. */
@@ -79,11 +102,13 @@ function inShapeOf<T>(initial: T, stored: unknown): T {
   return Object.fromEntries(fields) as T;
 }
 
-/** Returns whether a stored value may replace an initial one. Null stands for a text or a choice that is not made yet. */
+/** Returns whether a stored value may replace an initial one. Null stands for a value or a choice that is not made yet. */
 function isAlike(initial: unknown, stored: unknown): boolean {
-  if (initial === null) return stored === null || ['string', 'boolean'].includes(typeof stored);
+  if (initial === null) return stored === null || ['string', 'number', 'boolean'].includes(typeof stored);
   if (Array.isArray(initial)) return Array.isArray(stored) && stored.every((each) => typeof each === 'string');
-  return typeof stored === typeof initial;
+  if (typeof initial !== 'object') return typeof stored === typeof initial;
+  const parts = Object(stored) as Record<string, unknown>;
+  return Object.entries(initial).every(([name, value]) => Object.hasOwn(parts, name) && isAlike(value, parts[name]));
 }
 
 /** Browsers may refuse to store anything, for example in private windows. Drafts then last as long as the page. */

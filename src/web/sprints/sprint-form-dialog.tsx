@@ -1,10 +1,10 @@
 import { Flash, FormControl, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import * as api from '../api.ts';
 import { changedFields } from '../forms/changed-fields.ts';
 import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
 import { submitOnce } from '../forms/submit-once.ts';
+import { useFormDraft } from '../forms/use-form-draft.ts';
 import { errorMessage } from '../live/errors.ts';
 
 type Fields = Pick<api.Sprint, 'name' | 'goal' | 'startDate' | 'endDate'>;
@@ -22,7 +22,11 @@ interface Props {
 /** Creates or edits a sprint. The first day of an existing sprint cannot be changed. */
 export function SprintFormDialog(props: Props) {
   const { sprint, onClose } = props;
-  const { fields, set, save } = useSprintForm(props);
+  const { fields, set, clear, save } = useSprintForm(props);
+  const onCancel = () => {
+    clear();
+    onClose();
+  };
   return (
     <FormDialog title={sprint === undefined ? 'New sprint' : 'Edit sprint'} onClose={onClose} width="large">
       <form className="stack" onSubmit={submitOnce(save)}>
@@ -49,7 +53,7 @@ export function SprintFormDialog(props: Props) {
         <FormButtons
           submit={sprint === undefined ? 'Create sprint' : 'Save changes'}
           isBusy={save.isPending}
-          onCancel={onClose}
+          onCancel={onCancel}
         />
       </form>
     </FormDialog>
@@ -58,28 +62,28 @@ export function SprintFormDialog(props: Props) {
 
 function useSprintForm({ projectId, sprint, onSaved }: Props) {
   const client = useQueryClient();
-  // The sprint as it was when the dialog opened. Only differences from it are sent, so that later changes by others are
-  // not overwritten.
-  const [initial] = useState<Fields>(() => ({
+  // Only differences from the sprint as it was when the dialog opened are sent, so that later changes by others are not
+  // overwritten.
+  const place = sprint === undefined ? `new sprint ${projectId}` : `edit sprint ${sprint.id}`;
+  const { initial, fields, set, clear } = useFormDraft<Fields>(place, {
     name: sprint?.name ?? '',
     goal: sprint?.goal ?? '',
     startDate: sprint?.startDate.slice(0, 10) ?? dayFromToday(0),
     endDate: sprint?.endDate.slice(0, 10) ?? dayFromToday(13),
-  }));
-  const [fields, setFields] = useState(initial);
+  });
   const save = useMutation({
     mutationFn: () =>
       sprint === undefined
         ? api.createSprint(projectId, { ...fields, name: fields.name.trim() })
         : api.updateSprint(sprint.id, changedFields(initial, fields)),
     onSuccess: async (saved) => {
+      clear();
       for (const key of ['sprints', 'sprint', 'metrics', 'burndown'])
         await client.invalidateQueries({ queryKey: [key] });
       onSaved(saved);
     },
   });
-  const set = (change: Partial<Fields>) => setFields((before) => ({ ...before, ...change }));
-  return { fields, set, save };
+  return { fields, set, clear, save };
 }
 
 function DayField({ label, value, onChange }: { label: string; value: string; onChange(value: string): void }) {

@@ -6,6 +6,7 @@ import { changedFields } from '../forms/changed-fields.ts';
 import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
 import { SelectField } from '../forms/select-field.tsx';
 import { submitOnce } from '../forms/submit-once.ts';
+import { useFormDraft } from '../forms/use-form-draft.ts';
 import { errorMessage } from '../live/errors.ts';
 import { putTask } from '../live/put-task.ts';
 import * as queries from '../live/queries.ts';
@@ -20,6 +21,13 @@ type Fields = Pick<
   'title' | 'description' | 'owner' | 'repositoryId' | 'sprintId' | 'dependsOn' | 'planFirst'
 > & { budget: BudgetTexts };
 
+const nullable = ['owner', 'repositoryId', 'sprintId', 'planFirst'] as const;
+
+function fieldsOf(task: api.Task): Fields {
+  const { title, description, owner, repositoryId, sprintId, dependsOn, planFirst } = task;
+  return { title, description, owner, repositoryId, sprintId, dependsOn, planFirst, budget: budgetTextsOf(task) };
+}
+
 interface FieldsProps {
   task: api.Task;
   fields: Fields;
@@ -31,11 +39,11 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
   // not overwritten.
   const [task] = useState(currentTask);
   const client = useQueryClient();
-  const [fields, setFields] = useState<Fields>(() => {
-    const { title, description, owner, repositoryId, sprintId, dependsOn, planFirst } = task;
-    return { title, description, owner, repositoryId, sprintId, dependsOn, planFirst, budget: budgetTextsOf(task) };
-  });
-  const set = (change: Partial<Fields>) => setFields((before) => ({ ...before, ...change }));
+  const { fields, set, clear } = useFormDraft(`edit task ${task.id}`, fieldsOf(task), nullable);
+  const close = () => {
+    clear();
+    onClose();
+  };
   const save = useMutation({
     mutationFn: async () => {
       const saved = await api.updateTask(task.id, changesOf(task, fields));
@@ -43,7 +51,7 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
     },
     onSuccess: (saved) => {
       putTask(client, saved);
-      onClose();
+      close();
     },
   });
   return (
@@ -57,7 +65,7 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
           budget={fields.budget}
           onChange={(key, text) => set({ budget: { ...fields.budget, [key]: text } })}
         />
-        <FormButtons submit="Save changes" isBusy={save.isPending} onCancel={onClose} />
+        <FormButtons submit="Save changes" isBusy={save.isPending} onCancel={close} />
       </form>
     </FormDialog>
   );

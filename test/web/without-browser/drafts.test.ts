@@ -1,4 +1,11 @@
-import { readDraft, removeDraft, removeOldDrafts, writeDraft } from '../../../src/web/forms/stored-drafts.ts';
+import { changedFields } from '../../../src/web/forms/changed-fields.ts';
+import {
+  readChanges,
+  readDraft,
+  removeDraft,
+  removeOldDrafts,
+  writeDraft,
+} from '../../../src/web/forms/stored-drafts.ts';
 import { forgetPerson, storeText } from '../../../src/web/frame/personal-storage.ts';
 import { remember } from '../../../src/web/palette/recent.ts';
 import { browserStorage } from '../../support/stand-ins/browser-storage.ts';
@@ -77,6 +84,44 @@ test('a full storage is no error', () => {
     throw new DOMException('The quota has been exceeded.', 'QuotaExceededError');
   };
   expect(() => storeText({ setItem: full }, 'deckhand-theme', 'dark')).not.toThrow();
+});
+
+test('of a form that changes something, only the changes are kept, so that those of others are seen', () => {
+  const stored = browserStorage();
+  const form = (title: string) => ({
+    title,
+    text: '',
+    owner: 'agent_1' as string | null,
+    ids: ['a'],
+    budget: { cost: '' },
+  });
+  const before = form('Before');
+  const changed = { ...before, text: 'More', owner: null, ids: ['a', 'b'], budget: { cost: '2' } };
+  writeDraft(stored, 'mona', 'form', changedFields(before, changed), {});
+  const nullable = ['owner'];
+  expect({ ...form('Renamed'), ...readChanges(stored, 'mona', 'form', form('Renamed'), nullable) }).toEqual({
+    ...changed,
+    title: 'Renamed',
+  });
+  expect(readChanges(stored, 'lisa', 'form', before, nullable)).toEqual({});
+  writeDraft(stored, 'mona', 'form', changedFields(before, { ...before, ids: ['a'] }), {});
+  expect(stored.length).toBe(0);
+});
+
+test('changes of another shape are left out', () => {
+  const stored = browserStorage();
+  const initial = { title: 'T', owner: null as string | null, ids: ['a'], limit: 4, budget: { cost: '', steps: '' } };
+  for (const value of [
+    null,
+    'text',
+    7,
+    ['title'],
+    { title: null, owner: {}, ids: [1], limit: '4', budget: { cost: '2' }, constructor: 'x', other: 1 },
+    { ids: null, budget: null },
+  ]) {
+    stored.setItem('deckhand-draft mona form', JSON.stringify({ at: Date.now(), value }));
+    expect(readChanges(stored, 'mona', 'form', initial, ['owner'])).toEqual({});
+  }
 });
 
 test('signing out removes what belongs to the person, and keeps the theme', () => {
