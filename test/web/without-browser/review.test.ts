@@ -5,6 +5,7 @@ import {
   isCurrent,
   isViewed,
   linesOf,
+  maxComments,
   readReview,
   requestText,
   withComment,
@@ -63,6 +64,29 @@ test('comments are added, changed and removed, and an empty one does not count',
   const changed = withComment(first, comment({ text: 'Or not.' }));
   expect(changed.comments.map(({ text }) => text)).toEqual(['Or not.', ' ']);
   expect(withoutComment(changed, 'c2').comments).toHaveLength(1);
+});
+
+test('a review is limited in comments, viewed files and the length of quoted lines', () => {
+  let review = emptyReview;
+  for (let i = 0; i < maxComments + 5; i++) review = withComment(review, comment({ id: `c${i}` }));
+  expect(review.comments).toHaveLength(maxComments);
+  expect(withComment(review, comment({ id: 'c0', text: 'Changed.' })).comments[0]?.text).toBe('Changed.');
+  for (let i = 0; i < 1005; i++) review = withViewed(review, file({ path: `${i}.js` }), true);
+  const paths = Object.keys(review.viewed);
+  expect([paths.length, paths.includes('4.js'), paths.includes('1004.js')]).toEqual([1000, false, true]);
+  const all = Array.from({ length: 2000 }, (_, i) => i);
+  const stored = {
+    comments: all.map((i) => comment({ id: `c${i}` })),
+    viewed: Object.fromEntries(all.map((i) => [`${i}.js`, 'd'])),
+  };
+  const read = readReview(JSON.stringify(stored));
+  expect([read.comments.length, Object.keys(read.viewed).length]).toEqual([maxComments, 1000]);
+  const long = file({
+    hunks: [{ oldStart: 1, oldLines: 0, newStart: 1, newLines: 1, lines: [`+${'x'.repeat(5000)}`] }],
+  });
+  const [line] = linesOf(long);
+  expect(line?.quote).toHaveLength(1000);
+  expect(isCurrent(comment({ line: 1, quote: line?.quote ?? '' }), { files: [long] })).toBe(true);
 });
 
 test('a comment is current while its line is in the diff as it was', () => {

@@ -6,11 +6,13 @@ import type { FileDiff } from '../../api.ts';
 import { formatNumber } from '../../display/format-number.ts';
 import { hasHidden, revealHidden } from '../../display/hidden-characters.ts';
 import { plural } from '../../display/plural.ts';
+import { notify } from '../../frame/notices.tsx';
 import { useLineComments } from '../review/line-comments.tsx';
 import {
   digestOfFile,
   isSameAbout,
   isViewed,
+  maxComments,
   type Review,
   withComment,
   withoutComment,
@@ -109,7 +111,12 @@ function Lines({ file, view, review, onChange }: Given) {
     file,
     hunks,
     comments: review.comments.filter(({ path }) => path === file.path),
-    onChange: (comment) => onChange((before) => withComment(before, comment)),
+    onChange: (comment) =>
+      onChange((before) => {
+        const after = withComment(before, comment);
+        if (after === before) notify(`A review has at most ${maxComments} comments. Send these first.`, 'danger');
+        return after;
+      }),
     onRemove: (id) => onChange((before) => withoutComment(before, id)),
   });
   return (

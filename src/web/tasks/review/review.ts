@@ -23,6 +23,13 @@ export interface Review {
   viewed: Record<string, string>;
 }
 
+/** A review with more comments than this could not be sent with one request. */
+export const maxComments = 200;
+/** More viewed files than this are not kept; the ones that were marked first go first. */
+const maxViewed = 1000;
+/** Characters of a line that comments are compared by. A line of generated code may be as long as its file. */
+const maxKeptQuote = 1000;
+
 export const emptyReview: Review = { at: 0, comments: [], viewed: {} };
 
 const isText = (value: unknown): value is string => typeof value === 'string';
@@ -43,11 +50,17 @@ export function readReview(stored: string | null): Review {
       c?.line !== undefined,
   );
   const viewed = Object.entries(value.viewed ?? {}).filter(([, digest]) => isText(digest));
-  return { at: Number(value.at) || 0, comments, viewed: Object.fromEntries(viewed) };
+  return {
+    at: Number(value.at) || 0,
+    comments: comments.slice(0, maxComments),
+    viewed: Object.fromEntries(viewed.slice(-maxViewed)),
+  };
 }
 
+/** Returns the review with a comment that is new or has changed, or the same review if it is full. */
 export function withComment(review: Review, comment: DraftComment): Review {
   const isKnown = review.comments.some(({ id }) => id === comment.id);
+  if (!isKnown && review.comments.length >= maxComments) return review;
   const comments = isKnown
     ? review.comments.map((each) => (each.id === comment.id ? comment : each))
     : [...review.comments, comment];
@@ -78,7 +91,9 @@ export function isViewed({ viewed }: Review, file: FileDiff): boolean {
 
 export function withViewed(review: Review, file: FileDiff, isNowViewed: boolean): Review {
   const { [file.path]: _, ...others } = review.viewed;
-  return { ...review, viewed: isNowViewed ? { ...others, [file.path]: digestOfFile(file) } : others };
+  if (!isNowViewed) return { ...review, viewed: others };
+  const kept = Object.entries(others).slice(1 - maxViewed);
+  return { ...review, viewed: { ...Object.fromEntries(kept), [file.path]: digestOfFile(file) } };
 }
 
 /** Returns whether two reviews say the same about a file. */
@@ -99,7 +114,7 @@ export function linesOf({ hunks }: Pick<FileDiff, 'hunks'>): DiffLine[] {
   return hunks.flatMap(({ oldStart, newStart, lines }) => {
     let [oldLine, newLine] = [oldStart, newStart];
     return lines.map((text): DiffLine => {
-      const quote = text.slice(1);
+      const quote = text.slice(1, 1 + maxKeptQuote);
       if (text.startsWith('-')) return { side: 'old', line: oldLine++, quote };
       if (!text.startsWith('+')) oldLine++;
       return { side: 'new', line: newLine++, quote };

@@ -25,7 +25,10 @@ function store(key: string, text: string): void {
     unstored.delete(key);
     forgetOldest();
   } catch {
+    unstored.delete(key);
     unstored.set(key, text);
+    const [oldest] = unstored.keys();
+    if (unstored.size > maxReviews && oldest !== undefined) unstored.delete(oldest);
   }
   for (const listener of listeners) listener();
 }
