@@ -16,6 +16,10 @@ export const routes: RouteObject[] = [
         path: 'projects',
         lazy: async () => ({ Component: (await import('./projects/projects-page.tsx')).ProjectsPage }),
       },
+      {
+        path: 'spend',
+        lazy: async () => ({ Component: (await import('./spend/all-spend-page.tsx')).AllSpendPage }),
+      },
       { path: 'inbox', lazy: async () => ({ Component: (await import('./inbox/inbox-page.tsx')).InboxPage }) },
       {
         path: 'projects/:projectId',

@@ -86,6 +86,40 @@ inBrowser('the draft of a task survives Escape and a reload, and Ctrl+Enter crea
   expect(await dialog.getByLabel('Title').inputValue()).toBe('');
 });
 
+inBrowser('what was changed in a form survives Escape and a reload, and hides no change by others', async () => {
+  const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Draft me', description: 'Before' });
+  const other = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Comes first' });
+  await page.goto(`${world.service.url}/tasks/${id}`);
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Edit task' });
+  await dialog.getByLabel('Description').fill('Half a');
+  await dialog.getByLabel('Depends on').fill('comes');
+  await dialog.getByRole('button', { name: 'Add Comes first' }).click();
+  await dialog.getByRole('button', { name: 'Remove Comes first' }).waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await api('PATCH', `/tasks/${id}`, { title: 'Renamed by others' });
+  await page.reload();
+  await page.getByRole('heading', { name: 'Renamed by others' }).waitFor();
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  expect(await dialog.getByLabel('Title').inputValue()).toBe('Renamed by others');
+  expect(await dialog.getByLabel('Description').inputValue()).toBe('Half a');
+  await dialog.getByRole('button', { name: 'Remove Comes first' }).waitFor();
+  await dialog.getByLabel('Description').fill('Half a sentence.');
+  await dialog.getByRole('button', { name: 'Save changes' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect(await world.get(`/tasks/${id}`)).toMatchObject({
+    title: 'Renamed by others',
+    description: 'Half a sentence.',
+    dependsOn: [other.id],
+  });
+  await page.getByRole('list', { name: 'Depends on' }).getByRole('link', { name: 'Comes first' }).waitFor();
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  expect(await dialog.getByLabel('Description').inputValue()).toBe('Half a sentence.');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.waitFor({ state: 'detached' });
+});
+
 inBrowser('a pasted list is shown in its order', async () => {
   await show(`${base}/backlog?new=many`);
   const titles = Array.from({ length: 12 }, (_, i) => `Line ${i + 1}`);
@@ -142,6 +176,9 @@ inBrowser('the spend of a project is shown by day and by agent, against its budg
   await page.getByText('View as table').click();
   await page.getByRole('columnheader', { name: 'Of the budget' }).waitFor();
   await expectAccessible('spend');
+  await page.getByRole('link', { name: 'All projects' }).click();
+  await page.getByRole('row', { name: /\$12\.5\d \$50\.00 \(25% used\) \$12\.5\d$/ }).waitFor();
+  await expectAccessible('spend of all projects');
 });
 
 inBrowser('a change of a plan by somebody else is shown without a reload, with who made it', async () => {

@@ -4,6 +4,7 @@ import {
   BellIcon,
   BookIcon,
   ClockIcon,
+  CreditCardIcon,
   DeviceDesktopIcon,
   FileIcon,
   HomeIcon,
@@ -88,6 +89,7 @@ export function generalItems(showKeys: () => void): Item[] {
   return [
     page('Inbox', '/', BellIcon),
     page('Projects', '/projects', HomeIcon),
+    page('Spend of all projects', '/spend', CreditCardIcon),
     page('API tokens', '/settings/tokens', KeyIcon),
     { id: 'action keys', kind: 'action', text: 'Show keyboard shortcuts', icon: BookIcon, run: showKeys },
     theme('auto', 'Use the system theme', DeviceDesktopIcon),

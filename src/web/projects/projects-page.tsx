@@ -19,6 +19,7 @@ export function ProjectsPage() {
   return (
     <div className="narrow">
       <PageHeader title="Projects">
+        <Link to="/spend">Spend of all projects</Link>
         {serviceInfo.installUrl && <LinkButton href={serviceInfo.installUrl}>Install GitHub App</LinkButton>}
       </PageHeader>
       <OnboardingOfNewest />

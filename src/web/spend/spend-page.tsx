@@ -1,7 +1,6 @@
-import { Select } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
-import { Link, useParams, useSearchParams } from 'react-router';
+import { Link, useParams } from 'react-router';
 import type { Spend } from '../api.ts';
 import { formatCost } from '../display/cost.ts';
 import { EmptyState } from '../display/empty-state.tsx';
@@ -13,36 +12,22 @@ import { PageHeader } from '../frame/page-header.tsx';
 import { usePageTitle } from '../frame/use-page-title.ts';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
+import { PeriodSelect, usePeriod } from './period.tsx';
 import { SpendByAgent } from './spend-by-agent.tsx';
 import { hasUnpriced, tokensOf } from './spend-text.ts';
 
 const SpendChart = lazyPart(async () => ({ default: (await import('./spend-chart.tsx')).SpendChart }));
 
-const periods = ['7', '30', '90'];
-const usualPeriod = '30';
-
 /** Shows what the runs of a project have cost, by day and by agent, against the budget of a day. */
 export function SpendPage() {
   usePageTitle('Spend');
   const { projectId = '' } = useParams();
-  const [searchParams, setSearchParams] = useSearchParams();
-  const given = searchParams.get('days') ?? usualPeriod;
-  const days = periods.includes(given) ? given : usualPeriod;
-  const query = useQuery(queries.spend(projectId, Number(days)));
+  const query = useQuery(queries.spend(projectId, usePeriod()));
   return (
     <div className="narrow">
       <PageHeader title="Spend">
-        <Select
-          aria-label="Period"
-          value={days}
-          onChange={({ target: { value } }) => setSearchParams(value === usualPeriod ? {} : { days: value })}
-        >
-          {periods.map((each) => (
-            <Select.Option key={each} value={each}>
-              Last {each} days
-            </Select.Option>
-          ))}
-        </Select>
+        <Link to="/spend">All projects</Link>
+        <PeriodSelect />
       </PageHeader>
       <QueryResult query={query}>{(spend) => <SpendView projectId={projectId} spend={spend} />}</QueryResult>
     </div>

@@ -35,3 +35,23 @@ export function chartOf({ days, agents }: Spend): { names: string[]; days: Chart
     }),
   };
 }
+
+/** What a project has cost in the last days; `spend` is undefined if it could not be loaded. */
+export interface ProjectSpend {
+  id: string;
+  name: string;
+  days: number;
+  spend: Spend | undefined;
+}
+
+/** Puts the most expensive projects first, and those whose spend is unknown last. */
+export function compareProjects(a: ProjectSpend, b: ProjectSpend): number {
+  const costOf = ({ spend }: ProjectSpend) => spend?.total.costUsd ?? -1;
+  return costOf(b) - costOf(a) || a.name.localeCompare(b.name);
+}
+
+export function sumOfProjects(projects: readonly ProjectSpend[]): { today: number; total: number } {
+  const sumOf = (cost: (spend: Spend) => number) =>
+    projects.reduce((sum, { spend }) => (spend === undefined ? sum : sum + cost(spend)), 0);
+  return { today: sumOf(({ days }) => days.at(-1)?.costUsd ?? 0), total: sumOf(({ total }) => total.costUsd) };
+}

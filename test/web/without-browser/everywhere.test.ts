@@ -10,7 +10,13 @@ import {
 import { ariaKeys, isPressed, keyNames, type ShortcutName, shortcuts } from '../../../src/web/keys/shortcuts.ts';
 import { rank, scoreOf } from '../../../src/web/palette/rank.ts';
 import { listRecent, remember } from '../../../src/web/palette/recent.ts';
-import { chartOf, hasUnpriced } from '../../../src/web/spend/spend-text.ts';
+import {
+  chartOf,
+  compareProjects,
+  hasUnpriced,
+  type ProjectSpend,
+  sumOfProjects,
+} from '../../../src/web/spend/spend-text.ts';
 import { agentToPreselect } from '../../../src/web/tasks/last-agent.ts';
 import { browserStorage } from '../../support/stand-ins/browser-storage.ts';
 
@@ -167,4 +173,15 @@ test('the chart of the spend has the most expensive agents, and adds up to the c
   expect(hasUnpriced(spend)).toBe(true);
   expect(hasUnpriced({ ...spend, agents: agents.slice(0, 6) })).toBe(false);
   expect(chartOf({ ...spend, agents: agents.slice(0, 2), days: [] }).names).toEqual(['Agent 0', 'Agent 1']);
+});
+
+test('the spend of projects is summed up, the most expensive first and unknown ones last', () => {
+  const spendOf = (today: number, total: number) =>
+    ({ days: [{ costUsd: 50 }, { costUsd: today }], total: { costUsd: total } }) as Spend;
+  const project = (name: string, spend: Spend | undefined): ProjectSpend => ({ id: name, name, days: 7, spend });
+  const all = [project('c', undefined), project('b', spendOf(0, 0)), project('a', spendOf(0, 0))];
+  all.push(project('d', spendOf(1.5, 51.5)), project('e', spendOf(2, 52)));
+  expect(sumOfProjects(all)).toEqual({ today: 3.5, total: 103.5 });
+  expect([...all].sort(compareProjects).map(({ name }) => name)).toEqual(['e', 'd', 'a', 'b', 'c']);
+  expect(sumOfProjects([])).toEqual({ today: 0, total: 0 });
 });
