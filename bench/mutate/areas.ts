@@ -28,7 +28,7 @@ export const areas: Area[] = [
     name: 'domain',
     sources: ['src/domain/{protected,secrets}/*.ts'],
     tests: [
-      'test/domain/{protected-paths,token-shapes,name-links}.test.ts',
+      'test/domain/{protected-paths,secrets/*,name-links}.test.ts',
       'test/runs/{objection,outgoing-scan}.test.ts',
     ],
   },
@@ -103,12 +103,15 @@ export const areas: Area[] = [
   {
     name: 'figures',
     sources: ['src/sprints/figures-store.ts', 'src/domain/burndown.ts'],
-    tests: ['test/sprints/figures.test.ts'],
+    tests: ['test/domain/burndown.test.ts', 'test/sprints/figures.test.ts'],
   },
   {
     name: 'wizard',
     sources: ['src/domain/wizard.ts', 'src/planning/operations.ts'],
-    tests: ['test/domain/task.test.ts', 'test/planning/{operations,wizard,shared-plans,create-sprint}.test.ts'],
+    tests: [
+      'test/domain/{wizard,task}.test.ts',
+      'test/planning/{operations,wizard,shared-plans,create-sprint}.test.ts',
+    ],
   },
   {
     name: 'live-updates',

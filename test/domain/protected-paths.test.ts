@@ -5,6 +5,7 @@ import {
   problemWithAllowed,
   protectionOf,
 } from '../../src/domain/protected/protected-paths.ts';
+import { seenAs } from '../../src/domain/protected/seen-names.ts';
 import { timeOf } from '../support/machine/processor-time.ts';
 
 test.each([
@@ -149,4 +150,27 @@ test('a macro defined at the root gives files in other folders a filter', () => 
   const macros = filterMacros('[attr]big filter=lfs\n[attr]plain text\n');
   expect(filterLines('*.bin big\n*.md plain\n', macros)).toEqual(['*.bin big']);
   expect(isAttributesFile('sub/.gitAttributes')).toBe(true);
+});
+
+test('only a line that begins with the mark of a macro defines one', () => {
+  expect(filterLines('macro/big filter=x\n*.md big\n')).toEqual(['macro/big filter=x']);
+});
+
+test('macros are followed through nineteen others; beyond that, every macro counts as a filter', () => {
+  // In this order, each pass over the lines finds one more macro.
+  const chain = (length: number) =>
+    Array.from({ length }, (_, i) => `[attr]m${length - i} ${i === length - 1 ? 'filter=x' : `m${length - i - 1}`}`);
+  const found = (length: number) => filterLines([...chain(length), '[attr]plain text', '*.md plain'].join('\n'));
+  expect(found(19)).toEqual(chain(19));
+  expect(found(20)).toContain('*.md plain');
+});
+
+test.each([
+  ['a. /b', 'a/b'],
+  ['a .', 'a'],
+  ['a b ', 'a b'],
+  ['a ::$DATA', 'a'],
+  ['. /b', '/b'],
+])('some file system takes %j for %j', (path, seen) => {
+  expect(seenAs(path)).toBe(seen);
 });

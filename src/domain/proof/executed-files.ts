@@ -33,7 +33,7 @@ function filesAmong(program: string, args: string[]): string[] {
   const isForFile = (option: string) =>
     fileOptions.test(option) || (testRunners.test(program) && shortOptions.test(option));
   return args.flatMap((word, i) => {
-    const [option = '', value = ''] = word.startsWith('-') ? word.split('=', 2) : [args[i - 1] ?? '', word];
+    const [option = '', value = ''] = word.startsWith('-') ? word.split('=') : [args[i - 1] ?? '', word];
     return runsAll || isForFile(option) ? value : [];
   });
 }

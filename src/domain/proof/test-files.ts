@@ -86,10 +86,9 @@ const heldBack =
 
 /** Returns whether a test runner that finds a file also finds it under its new path, as far as names say. */
 export function isFoundAs(old: string, path: string): boolean {
-  const shape = (name: string) =>
-    collectedBy
-      .exec(name.slice(name.lastIndexOf('/') + 1))
-      ?.slice(1, 3)
-      .join('*');
+  const shape = (name: string) => {
+    const [, beginning, ending] = collectedBy.exec(name.slice(name.lastIndexOf('/') + 1)) ?? [];
+    return `${beginning}*${ending}`;
+  };
   return shape(old) === shape(path) && (heldBack.test(old) || !heldBack.test(path));
 }

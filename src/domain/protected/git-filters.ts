@@ -54,6 +54,6 @@ function macrosOf(lines: Line[], known: ReadonlySet<string>): Set<string> {
 
 /** Returns whether an attribute is `filter=name`, `filter`, `-filter` or `!filter`, or the same with a macro. */
 function isFilter(attribute: string, macros: ReadonlySet<string>): boolean {
-  const name = attribute.replace(/^[-!]/, '').split('=', 1)[0] ?? '';
+  const name = attribute.replace(/^[-!]/, '').replace(/=.*/s, '');
   return name === 'filter' || macros.has(name);
 }

@@ -15,7 +15,7 @@ export function seenAs(path: string): string {
 }
 
 function withoutEnd(name: string): string {
-  const [before = ''] = name.split(':', 1);
+  const [before = ''] = name.split(':');
   // A regular expression would take quadratic time on many spaces followed by another character.
   let end = before.length;
   while (before[end - 1] === ' ' || before[end - 1] === '.') end -= 1;

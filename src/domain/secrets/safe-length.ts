@@ -16,6 +16,6 @@ export function safeLength(text: string, secrets: string[]): number {
 /** Returns the end of the last character before `end` that cannot belong to a key or a token. */
 function boundaryBefore(text: string, end: number): number {
   let at = end;
-  while (at > 0 && inCredential.test(text.charAt(at - 1))) at--;
+  while (inCredential.test(text.charAt(at - 1))) at--;
   return at;
 }

@@ -12,12 +12,16 @@ export function formsOf(secrets: string[]): string[] {
  */
 function formsOfOne(secret: string): string[] {
   const bytes = Buffer.from(secret);
-  const shifted = [0, 1, 2].map((offset) => {
+  const shifted = [
+    { offset: 0, first: 0 },
+    { offset: 1, first: 2 },
+    { offset: 2, first: 3 },
+  ].map(({ offset, first }) => {
     const encoded = Buffer.concat([Buffer.alloc(offset), bytes])
       .toString('base64')
       .replace(/=+$/, '');
     // The first and last characters are dropped, because they also depend on the bytes next to the secret.
-    return encoded.slice(Math.ceil((offset * 8) / 6), -1);
+    return encoded.slice(first, -1);
   });
   const url = shifted.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
   const hex = bytes.toString('hex');

@@ -58,6 +58,20 @@ test.each<[string, string | undefined, string | undefined, boolean]>([
   ['pyproject.toml', '[project]\nversion = "1"\n', '[project]\nversion = "2"\n', false],
   [
     'pyproject.toml',
+    '[tool.pytest.x]\na = 1\n[project]\nversion = "1"\n',
+    '[tool.pytest.x]\na = 1\n[project]\nversion = "2"\n',
+    false,
+  ],
+  [
+    'package.json',
+    '{"devDependencies":{"jest":"30.0.0","tiny":"1.0.0"}}',
+    '{"devDependencies":{"jest":"30.0.0","tiny":"1.1.0"}}',
+    false,
+  ],
+  ['package.json', '{"overrides":{}}', '{"overrides":{"jest@29":"30.0.0"}}', true],
+  ['package.json', '{"overrides":{}}', '{"overrides":{"@playwright/test@1":"2.0.0"}}', true],
+  [
+    'pyproject.toml',
     '[tool.pytest.ini_options]\naddopts = ""\n',
     '[tool.pytest.ini_options]\naddopts = "-k x"\n',
     true,
@@ -93,6 +107,7 @@ const files = new Set([
   'run.sh',
   'tools/run.js',
   'web/check.mjs',
+  'web/tool.py',
   'src/index.js',
   'test.js',
   'setup.cjs',
@@ -117,6 +132,9 @@ test.each<[string, string[]]>([
   ['node ci/', ['ci/index.js']],
   ['node web/../tools/./run.js', ['tools/run.js']],
   ['python3 -m ci.check', ['ci/check.py']],
+  ['cd web && python3 -m tool', ['web/tool.py']],
+  ['python3 ci.check', []],
+  ['python3 -m', []],
   ['python -W error -m unittest', ['unittest/__main__.py']],
   ['test:\n\t@node tools/run.js\n', ['tools/run.js']],
   ['eslint src/index.js', []],
@@ -143,5 +161,8 @@ test('the scripts of package.json that checks run are followed by name', () => {
   ]);
   expect(withScripts(['npm t'], { test: 'a' })).toEqual(['npm t', 'a']);
   expect(withScripts(['make test'], scripts)).toEqual(['make test']);
+  const after = (count: number) =>
+    withScripts([...Array(count).fill('echo'), 'npm run a'], { a: 'echo a' }).length - count;
+  expect([after(199), after(200)]).toEqual([2, 1]);
   expect(withScripts(['npm run a'], { a: 'npm run b', b: 'npm run a' })).toHaveLength(3);
 });

@@ -112,6 +112,7 @@ test.each<[string, Partial<Observed>, Partial<Proof>]>([
     { testsChanged: [], newTestsOnBase: [], oldTestsOnChange: [], doubts },
     { status: 'no_tests', reason: `no test file was added, changed or removed; ${doubts[0]}` },
   ],
+  ['a test that took the place of another', { testsRemoved: ['test/b.test.js'] }, { status: 'proved' }],
   [
     'only a removed test',
     { testsChanged: [], testsRemoved: ['test/a.test.js'], newTestsOnBase: [passed, passed] },
@@ -159,4 +160,6 @@ test('of several repositories the worst counts, and each status is one sentence'
   for (const proof of all) expect(proofSentence(proof)).toMatch(/^[^\n]+\.$/);
   expect(new Set(all.map(proofSentence)).size).toBe(5);
   expect(proofSentence(weakened)).toContain('⚠️');
+  expect(proofSentence(unproved)).toBe('Not proved by its tests: package.json decides how the tests run.');
+  expect(proofSentence({ status: 'not_run', reason: null })).toMatch(/: the reason is unknown\.$/);
 });

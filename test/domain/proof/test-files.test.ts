@@ -38,7 +38,18 @@ test('a renamed test keeps most of its lines, apart from what it imports', () =>
   expect(keepsMost(old, [])).toBe(true);
   expect(keepsMost(old, [...imports, "+test('more');"])).toBe(true);
   expect(keepsMost(old, [...imports, '-  assert.equal(f(), 1);', '+    assert.equal(f(), 1);'])).toBe(true);
+  expect(
+    keepsMost(old, ["-test('f', () => {", '-  assert.equal(f(), 1);', "+test('f', () => {", '+ assert.equal(f(), 1);']),
+  ).toBe(true);
   expect(keepsMost(old, ["-test('f', () => {", '-  assert.equal(f(), 1);', '+  assert.equal(g(), 1);'])).toBe(false);
+});
+
+test('a renamed test may lose three of ten lines; brackets and imports do not count', () => {
+  const lines = Array.from({ length: 10 }, (_, i) => `act(${i});`);
+  const old = lines.flatMap((line) => ['{', line, '});', 'import x']);
+  const without = (count: number) => lines.slice(0, count).map((line) => `-${line}`);
+  expect([keepsMost(old, without(3)), keepsMost(old, without(4))]).toEqual([true, false]);
+  expect(keepsMost([], [])).toBe(true);
 });
 
 test.each([
@@ -72,6 +83,7 @@ test.each<[string, string, boolean]>([
   ['test_a.py', 'tests/test_b.py', true],
   ['test/a.test.js', 'test/a.test.js.disabled', false],
   ['test/a.test.js', 'test/a.js', false],
+  ['test_a.py', 'a.py', false],
   ['test/a.test.js', 'test/fixtures/a.test.js', false],
   ['tests/test_a.py', 'tests/a.test.py', false],
   ['a/parser_test.go', 'a/_old/parser_test.go', false],
@@ -92,10 +104,19 @@ test.each<[string, boolean]>([
   ["const at = 'src/f.js';\nspawnSync('node', [at]);\nassert.equal(readFileSync('out.txt', 'utf8'), 'x');", false],
   ["jest.mock('../src/f.js');\nreadFileSync('data.json');", false],
   ["readFileSync('CHANGELOG.md')", false],
+  ["at = Path('src/f.py')\nat.read_text()", true],
+  ["const x = 'data.json';\nreadFileSync(x);", false],
+  ["c = b;\nb = a;\na = 'src/f.js';\nreadFileSync(c);", true],
+  ["d = c;\nc = b;\nb = a;\na = 'src/f.js';\nreadFileSync(d);", false],
+  [`readFileSync(${' '.repeat(183)}f.js)`, true],
+  [`readFileSync(${' '.repeat(184)}f.js)`, false],
+  [`${'x\n'.repeat(50_000)}readFileSync('src/f.js');`, false],
+  ['import { VERSION } from "../src/f.js";\nassert.equal(String(VERSION), "1");', false],
+  ['import { type A as B } from "../src/f.js";\nassert.equal(String(type) + String(as), "");', false],
   ['import { readFile } from "../src/f.js";', false],
   ['import {\n  open,\n} from "../src/f.js";\nopen("x");', false],
   ["const { open } = require('../src/f.js');\nopen('x');", false],
-])('%s reads code as text: %s', (text, isReading) => {
+])('%.200s reads code as text: %s', (text, isReading) => {
   expect(readsCode(text.split('\n'), ['src/f.js', 'src/f.py', 'CHANGELOG.md'])).toBe(isReading);
 });
 

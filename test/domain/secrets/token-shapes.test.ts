@@ -1,5 +1,5 @@
-import { tokenShapes } from '../../src/domain/secrets/token-shapes.ts';
-import { timeOf } from '../support/machine/processor-time.ts';
+import { tokenShapes } from '../../../src/domain/secrets/token-shapes.ts';
+import { timeOf } from '../../support/machine/processor-time.ts';
 
 function kindsIn(text: string): string[] {
   return tokenShapes.filter(([, pattern]) => text.search(pattern) >= 0).map(([kind]) => kind);
@@ -14,6 +14,16 @@ test.each([
   ['a GitHub token', `ghs_123456_${jwt}`],
   ['a GitHub token', `github_pat_${mixed.slice(0, 22)}_${mixed.slice(0, 59)}`],
   ['an OpenAI key', `sk-proj-${mixed}`],
+  ['an AWS access key', `ASIA${mixed.slice(0, 16).toUpperCase()}`],
+  ['a Slack token', `xoxb-${mixed.slice(0, 20)}`],
+  ['a Slack token', `hooks.slack.com/services/T${mixed.slice(0, 8)}/B${mixed.slice(0, 8)}/${mixed.slice(0, 24)}`],
+  ['a GitLab token', `glpat-${mixed.slice(0, 20)}`],
+  ['a Google API key', `AIza${mixed.slice(0, 35)}`],
+  ['an npm token', `npm_${mixed.slice(0, 36)}`],
+  ['a PyPI token', `pypi-${mixed.slice(0, 50)}`],
+  ['a Stripe key', `sk_live_${mixed.slice(0, 20)}`],
+  ['a Hugging Face token', `hf_${mixed.slice(0, 30)}`],
+  ['a SendGrid key', `SG.${mixed.slice(0, 16)}.${mixed.slice(0, 16)}`],
   ['a Linear key', `lin_api_${mixed.slice(0, 40)}`],
   ['a Shopify token', `shpat_${hex.slice(0, 32)}`],
   ['a Docker Hub token', `dckr_pat_${mixed.slice(0, 27)}`],
