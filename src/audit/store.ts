@@ -27,17 +27,25 @@ const columns = `id, number::float8 as number, at, via, action, detail,
   case when actor_id is not null then json_build_object('id', actor_id, 'login', coalesce(actor_login, '')) end as actor,
   json_build_object('type', object_type, 'id', object_id) as object`;
 
+/**
+ * SQL: the condition for the records of project $1 before number $2, and their order, newest first. Comparing both columns
+ * at once is equal to `project_id = $1 and number < $2`. For those PostgreSQL would read the records of all projects in
+ * their order if it expects to find enough of this one soon, although it may have had none for years.
+ */
+const ofProject = `(a.project_id, a.number) >= ($1, 0) and (a.project_id, a.number) < ($1, $2) order by a.project_id desc, a.number desc`;
+
 /** Returns one record more than the limit, if there are more. */
 export async function listAuditRecords(
   em: EntityManager,
   projectId: string,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<AuditRecordView[]> {
-  // Without "a." it would sort by the converted number, which the index does not have.
-  return em.query(
-    `select ${columns} from audit_records a where project_id = $1 order by a.number desc limit $2 + 1 offset $3`,
-    [projectId, limit, offset],
-  );
+  return em.query(`select ${columns} from audit_records a where ${ofProject} limit $3 + 1 offset $4`, [
+    projectId,
+    Number.MAX_SAFE_INTEGER,
+    limit,
+    offset,
+  ]);
 }
 
 /** Records that are read with one statement. */
@@ -47,7 +55,7 @@ const portion = 500;
 export async function* readAuditRecords(em: EntityManager, projectId: string): AsyncGenerator<AuditRecordView[]> {
   for (let before = Number.MAX_SAFE_INTEGER; ; ) {
     const records: AuditRecordView[] = await em.query(
-      `select ${columns} from audit_records a where project_id = $1 and a.number < $2 order by a.number desc limit $3`,
+      `select ${columns} from audit_records a where ${ofProject} limit $3`,
       [projectId, before, portion],
     );
     if (records.length > 0) yield records;

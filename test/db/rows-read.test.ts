@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { migrations } from '../../migrations/list.ts';
 import { listFinishedTasks } from '../../src/agents/learning/comparison-store.ts';
 import { listEvidence } from '../../src/agents/learning/evidence-store.ts';
+import { listAuditRecords } from '../../src/audit/store.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { addPasts, listOpenTasks } from '../../src/sprints/forecast-store.ts';
 import { getSprint } from '../../src/sprints/store.ts';
@@ -74,6 +75,13 @@ async function fill(em: EntityManager): Promise<void> {
      select 'v' || n, 't' || n, 'review', 'Rename it.', now() from generate_series(1, $1::int) n`,
     [size],
   );
+  // The first half of the records is of one project.
+  await em.query(
+    `insert into audit_records (id, project_id, via, action, object_type, object_id)
+     select 'a' || n, case when n <= $1::int / 2 then 'p0' else 'p1' end, 'system', 'task.start', 'task', 't' || n
+     from generate_series(1, $1::int) n order by n`,
+    [size],
+  );
 }
 
 test('evidence is read from the latest runs', async () => {
@@ -102,4 +110,12 @@ test('a forecast reads the open tasks of the sprint, and their past in its sprin
   const read = await rowsRead(db.manager, (em) => addPasts(em, sprint, open, now));
   expect(read.sprint_history).toBeLessThan(2000);
   expect(read.runs).toBeLessThan(1000);
+});
+
+test('the audit log of a project is read without that of others', async () => {
+  const page = { limit: 20, offset: 10 };
+  const records = await listAuditRecords(db.manager, 'p0', page);
+  expect(records.map(({ object }) => object.id)).toEqual(Array.from({ length: 21 }, (_, n) => `t${size / 2 - 10 - n}`));
+  const read = await rowsRead(db.manager, (em) => listAuditRecords(em, 'p0', page));
+  expect(read.audit_records).toBeLessThan(100);
 });
