@@ -20,6 +20,8 @@ function work(assignment: string, request: ModelRequest, turn: number): Said {
     ...(title.endsWith('?') ? [question] : []),
     ...(offers(request, 'propose_plan') ? [planFor(title)] : []),
   ];
+  // People asked for another plan.
+  if (turn >= waits.length && offers(request, 'propose_plan') && !offers(request, 'write_file')) return planFor(title);
   const steps = [...waits, ...(/accent/i.test(assignment) ? (accents as Said[]) : stepsFor(title))];
   const said = steps[Math.min(turn, steps.length - 1)] ?? 'Done.';
   // Without a shell, it lists files instead of running the tests.

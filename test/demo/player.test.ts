@@ -1,0 +1,18 @@
+import type { ModelRequest } from '../../src/demo/model/model.ts';
+import { player } from '../../src/demo/model/player.ts';
+
+/** Returns the names of the tools that the demo's model calls in a turn. */
+function calledIn(turn: number, tools: string[]): string[] {
+  const request: ModelRequest = {
+    model: 'scripted',
+    messages: [{ role: 'user', content: '# Task: Cut long slugs' }],
+    tools: [...tools, 'list_files', 'read_file', 'finish'].map((name) => ({ function: { name } })),
+  };
+  const said = typeof player === 'function' ? player(request, turn) : [];
+  return Array.isArray(said) ? said.map(({ name }) => name) : [];
+}
+
+test("the demo's model proposes a plan until one is approved, and then makes the change", () => {
+  for (const turn of [0, 1, 2]) expect(calledIn(turn, ['propose_plan'])).toEqual(['propose_plan']);
+  expect(calledIn(2, ['write_file'])).toEqual(['write_file']);
+});
