@@ -136,8 +136,13 @@ inBrowser(
     const dialog = page.getByRole('dialog');
 
     const plan = await addWaiting('plan', [], 'Waits: plan');
+    await world.sql(
+      `insert into run_events (run_id, type, text, data) values ('run_' || $1, 'waiting', 'waiting', $2)`,
+      [plan, { files: ['src/one.ts'], checks: ['npm run audit'] }],
+    );
     await entryOf('Waits: plan').getByText('Read the plan').click();
-    await entryOf('Waits: plan').getByText('Look here').waitFor();
+    for (const text of ['Look here', 'src/one.ts', 'npm run audit'])
+      await entryOf('Waits: plan').getByText(text).waitFor();
     await act('Waits: plan', 'Approve plan').click();
     await page.getByText('Approved the plan: Waits: plan').waitFor();
     await isNoted(plan, 'mona approved the plan');
@@ -145,7 +150,7 @@ inBrowser(
     const question = await addWaiting('question', ['red', 'blue'], 'Waits: question');
     await act('Waits: question', 'Answer in your own words').click();
     await dialog.getByLabel('Your answer').fill('green');
-    await dialog.getByRole('button', { name: 'Answer in your own words' }).click();
+    await dialog.getByRole('button', { name: 'Send answer' }).click();
     await page.getByText('Answered: Waits: question').waitFor();
     await isNoted(question, 'mona answered: green');
 
@@ -186,3 +191,32 @@ inBrowser('a notice says that somebody else decided first, and a failed run can 
   await page.getByRole('dialog').getByRole('button', { name: 'Retry' }).click();
   await page.getByText('Retrying: Waits: paused').waitFor();
 });
+
+inBrowser(
+  'a decision without a connection fails at once, and an answer is the draft of its question only',
+  async () => {
+    await page.goto(world.service.url);
+    const names = ['First question', 'Second question'];
+    const ids = [];
+    for (const name of names) ids.push(await addWaiting('question', [], name));
+    const dialog = page.getByRole('dialog', { name: 'Answer the question' });
+    const openAnswer = (name = '') => entryOf(name).getByRole('button', { name: 'Answer' }).click();
+    await openAnswer(names[0]);
+    await dialog.getByLabel('Your answer').fill('blue');
+    await page.context().setOffline(true);
+    await dialog.getByRole('button', { name: 'Send answer' }).click();
+    await dialog.getByText('You are offline, so this was not sent.').waitFor();
+    await page.keyboard.press('Escape');
+    await openAnswer(names[1]);
+    expect(await dialog.getByLabel('Your answer').inputValue()).toBe('');
+    await page.keyboard.press('Escape');
+    await page.context().setOffline(false);
+    await openAnswer(names[0]);
+    expect(await dialog.getByLabel('Your answer').inputValue()).toBe('blue');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    // The browser reports each request that it could not send.
+    expect(complaints.filter((text) => !/ERR_INTERNET_DISCONNECTED|ERR_NETWORK_CHANGED/.test(text))).toEqual([]);
+    complaints.length = 0;
+    for (const id of ids) await api('POST', `/tasks/${id}/cancel`);
+  },
+);

@@ -1,7 +1,7 @@
 import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query';
 import * as api from '../api.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
-import { statusOf } from '../live/errors.ts';
+import { isConnectionError, statusOf } from '../live/errors.ts';
 import { putTask } from '../live/put-task.ts';
 import * as queries from '../live/queries.ts';
 import type { Steering } from '../tasks/waiting/use-steering.ts';
@@ -53,6 +53,8 @@ export function useDecision(entry: api.InboxEntry): Steering {
 /** Says why a decision was refused. Usually somebody else was first. */
 async function explainRefusal(client: QueryClient, entry: api.InboxEntry, error: unknown): Promise<void> {
   try {
+    // Offline, the inbox would be fetched, and the error shown, only when the connection is back.
+    if (isConnectionError(error)) throw error;
     const entries = await client.fetchQuery({ ...queries.inbox(), staleTime: 0 });
     const task = await findTask(entry.taskId);
     if (task !== undefined) putTask(client, task);

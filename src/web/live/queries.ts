@@ -127,16 +127,17 @@ export const subtasks = (id: string) =>
 export const runs = (taskId: string) =>
   queryOptions({ queryKey: ['runs', taskId], queryFn: () => api.listRuns(taskId, { limit: 100 }) });
 
-/** The files that a plan names, while its run waits for the approval of this plan. */
-export const plannedFiles = (runId: string, attentionId: string) =>
+/** The files and checks that a plan names, while its run waits for the approval of this plan. */
+export const planDetails = (runId: string, attentionId: string) =>
   queryOptions({
-    queryKey: ['planned-files', attentionId],
+    queryKey: ['plan-details', attentionId],
     queryFn: async () => {
       const log = await api.listRunEvents(runId);
-      const files = log.findLast(({ type }) => type === 'waiting')?.data.files;
-      return Array.isArray(files) ? files.map(String) : [];
+      const { files, checks } = log.findLast(({ type }) => type === 'waiting')?.data ?? {};
+      return { files: textsOf(files), checks: textsOf(checks) };
     },
   });
+const textsOf = (given: unknown): string[] => (Array.isArray(given) ? given.map(String) : []);
 
 export const agentsOf = (projectId: string) =>
   queryOptions({ queryKey: ['agents', projectId], queryFn: () => api.listAgents({ projectId }) });

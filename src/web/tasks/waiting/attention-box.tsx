@@ -46,7 +46,7 @@ export function Details({ task, attention: { id, reason, text } }: Given) {
       return (
         <>
           <Markdown text={text} />
-          <PlannedFiles taskId={task.id} attentionId={id} />
+          <PlanDetails taskId={task.id} attentionId={id} />
         </>
       );
     case 'question':
@@ -54,7 +54,7 @@ export function Details({ task, attention: { id, reason, text } }: Given) {
     case 'push':
       return (
         <>
-          <Files title="Changed files" files={text.split('\n')} />
+          <CodeList title="Changed files" entries={text.split('\n')} />
           <Link to={`/tasks/${task.id}?tab=diff`}>View changes</Link>
         </>
       );
@@ -67,20 +67,27 @@ export function Details({ task, attention: { id, reason, text } }: Given) {
   }
 }
 
-function PlannedFiles({ taskId, attentionId }: { taskId: string; attentionId: string }) {
+function PlanDetails({ taskId, attentionId }: { taskId: string; attentionId: string }) {
   const { data: [run] = [] } = useQuery(queries.runs(taskId));
-  const { data } = useQuery({ ...queries.plannedFiles(run?.id ?? '', attentionId), enabled: run !== undefined });
-  return data === undefined || data.length === 0 ? null : <Files title="Files that will change" files={data} />;
+  const { data: plan } = useQuery({ ...queries.planDetails(run?.id ?? '', attentionId), enabled: run !== undefined });
+  if (plan === undefined) return null;
+  return (
+    <>
+      <CodeList title="Files that will change" entries={plan.files} />
+      <CodeList title="Checks" entries={plan.checks} />
+    </>
+  );
 }
 
-function Files({ title, files }: { title: string; files: string[] }) {
+function CodeList({ title, entries }: { title: string; entries: string[] }) {
+  if (entries.length === 0) return null;
   return (
     <div>
       <p className="strong">{title}</p>
       <ul className="bullets">
-        {files.map((file) => (
-          <li key={file} className="wrap">
-            <code>{file}</code>
+        {entries.map((entry) => (
+          <li key={entry} className="wrap">
+            <code>{entry}</code>
           </li>
         ))}
       </ul>
@@ -165,7 +172,10 @@ function Choices(props: { attention: api.Attention; isDisabled: boolean; onAnswe
       ))}
       <WordsButton
         name={attention.options.length === 0 ? 'Answer' : 'Answer in your own words'}
+        title="Answer the question"
         label="Your answer"
+        submit="Send answer"
+        about={attention.id}
         isDisabled={isDisabled}
         onSubmit={onAnswer}
       />
@@ -173,14 +183,18 @@ function Choices(props: { attention: api.Attention; isDisabled: boolean; onAnswe
   );
 }
 
-/** Shows a button that opens a dialog for a text. */
+/** Shows a button that opens a dialog for a text. The dialog has the name of the button unless `title` says another. */
 export function WordsButton(props: {
   name: string;
+  title?: string;
   label: string;
+  submit?: string;
+  /** Names the draft; by default the page. */
+  about?: string;
   isDisabled: boolean;
   onSubmit(text: string): unknown;
 }) {
-  const { name, label, isDisabled, onSubmit } = props;
+  const { name, title = name, label, submit = title, about, isDisabled, onSubmit } = props;
   const [isOpen, setOpen] = useState(false);
   return (
     <>
@@ -188,7 +202,15 @@ export function WordsButton(props: {
         {name}
       </Button>
       {isOpen && (
-        <TextDialog title={name} label={label} isRequired onSubmit={onSubmit} onClose={() => setOpen(false)} />
+        <TextDialog
+          title={title}
+          label={label}
+          submit={submit}
+          {...(about === undefined ? {} : { about })}
+          isRequired
+          onSubmit={onSubmit}
+          onClose={() => setOpen(false)}
+        />
       )}
     </>
   );
