@@ -29,7 +29,6 @@ export function InboxPage() {
       <PageHeader title="Inbox">
         <NotificationButton />
       </PageHeader>
-      <OnboardingOfNewest />
       <QueryResult query={query}>{(entries) => <EntryList entries={entries} />}</QueryResult>
     </div>
   );
@@ -40,7 +39,13 @@ function EntryList({ entries }: { entries: InboxEntry[] }) {
   const list = useRef<HTMLUListElement>(null);
   useDepartures(entries);
   useEntryFocus(list, entries);
-  if (entries.length === 0) return <EmptyInbox />;
+  if (entries.length === 0)
+    return (
+      <>
+        <OnboardingOfNewest />
+        <EmptyInbox />
+      </>
+    );
   const hidden = entries.length - maxShown;
   return (
     <>
@@ -57,6 +62,7 @@ function EntryList({ entries }: { entries: InboxEntry[] }) {
           Show {Math.min(portion, hidden)} more of {formatNumber(entries.length)}
         </Button>
       )}
+      <OnboardingOfNewest />
     </>
   );
 }

@@ -25,7 +25,7 @@ export function OverviewTab({ task }: { task: api.Task }) {
       {task.issueText !== undefined && <IssueText task={task} text={task.issueText} />}
       <RelatedTasks task={task} />
       {/* In review, the box beside the Merge button shows them. */}
-      {!isMergeable(task) && <PullRequests taskId={task.id} />}
+      {!isMergeable(task) && <PullRequests task={task} />}
       {hasChange(task) && !isMergeable(task) && <Proof taskId={task.id} />}
       <Timeline taskId={task.id} />
     </div>

@@ -5,6 +5,7 @@ import {
   GitPullRequestIcon,
 } from '@primer/octicons-react';
 import { useQuery } from '@tanstack/react-query';
+import type { Task } from '../../api.ts';
 import { sentenceCase } from '../../display/names.ts';
 import { QueryResult } from '../../display/query-result.tsx';
 import { Section } from '../../display/section.tsx';
@@ -17,14 +18,18 @@ const icons = {
   closed: GitPullRequestClosedIcon,
 };
 
-export function PullRequests({ taskId }: { taskId: string }) {
-  const query = useQuery(queries.pulls(taskId));
+export function PullRequests({ task }: { task: Pick<Task, 'id' | 'status'> }) {
+  const query = useQuery(queries.pulls(task.id));
   return (
     <Section title="Pull requests">
       <QueryResult query={query} rows={1}>
         {(pulls) =>
           pulls.length === 0 ? (
-            <p className="muted">No pull requests yet. The agent opens one when its work is done.</p>
+            <p className="muted">
+              {task.status === 'done'
+                ? 'No pull request was opened for this task.'
+                : 'No pull requests yet. The agent opens one when its work is done.'}
+            </p>
           ) : (
             <ul>
               {pulls.map(({ prUrl, prNumber, repositoryName, status }) => {
