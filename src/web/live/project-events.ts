@@ -53,14 +53,21 @@ export function followProject(
     changes = new Map();
     refetchChanges(client, projectId, batch, updateBoard);
   };
-  const record = (kind: Changed) => (event: MessageEvent<string>) => {
-    changes.set((JSON.parse(event.data) as { id: string }).id, kind);
+  const note = (id: string, kind: Changed) => {
+    // A step after a change of the status does not make up for it.
+    if (kind !== 'step' || !changes.has(id)) changes.set(id, kind);
     cancelFlush = soon(flush);
   };
+  const record = (kind: Changed) => (event: MessageEvent<string>) =>
+    note((JSON.parse(event.data) as { id: string }).id, kind);
+  const isStep = knownStatuses();
   const unsubscribe = subscribe(`/api/v1/projects/${encodeURIComponent(projectId)}/events`, {
     events: {
       task: record('task'),
-      run: record('run'),
+      run: (event: MessageEvent<string>) => {
+        const { id, status } = JSON.parse(event.data) as { id: string; status: string };
+        note(id, isStep(id, status) ? 'step' : 'run');
+      },
       sprint: record('sprint'),
       chat: (event: MessageEvent<string>) => {
         const { id } = JSON.parse(event.data) as { id: string };
@@ -96,5 +103,21 @@ export function followProject(
     cancelFlush();
     // Nobody notices from now on when it changes, and it would never become stale by itself.
     void client.invalidateQueries({ queryKey: queries.board(projectId).queryKey, exact: true, refetchType: 'none' });
+  };
+}
+
+/** Statuses of more runs than this are not remembered. */
+const maxStatuses = 500;
+
+/** Returns a function that returns whether a run had this status already. */
+function knownStatuses(): (id: string, status: string) => boolean {
+  const statuses = new Map<string, string>();
+  return (id, status) => {
+    const isSame = statuses.get(id) === status;
+    statuses.delete(id);
+    statuses.set(id, status);
+    const [oldest] = statuses.keys();
+    if (statuses.size > maxStatuses && oldest !== undefined) statuses.delete(oldest);
+    return isSame;
   };
 }

@@ -2,11 +2,12 @@ import type { QueryClient } from '@tanstack/react-query';
 import type * as api from '../api.ts';
 import * as queries from './queries.ts';
 
-export type Changed = 'task' | 'run' | 'sprint';
+/** What has changed. A `step` is a change of a run whose status stays the same, as with every turn. */
+export type Changed = 'task' | 'run' | 'step' | 'sprint';
 
 /** Parts of a task that change with it. Each has the task's id in its key. */
 const partsOfTask = ['task', 'pulls', 'proof', 'subtasks', 'diff', 'change', 'runs', 'timeline', 'merge-readiness'];
-const dependOnRuns = ['health', 'agents', 'agent', 'spend'];
+const dependOnRuns = ['health', 'agents', 'agent'];
 const dependOnTasksAndSprints = ['sprint', 'metrics', 'burndown', 'digest', 'velocity'];
 
 /**
@@ -21,12 +22,14 @@ export function refetchChanges(
 ): void {
   const idsOf = (kind: Changed) => [...changes].filter(([, each]) => each === kind).map(([id]) => id);
   const invalidate = (...queryKey: string[]) => void client.invalidateQueries({ queryKey });
-  const [taskIds, runIds, sprintIds] = [idsOf('task'), idsOf('run'), idsOf('sprint')];
+  const [taskIds, sprintIds] = [idsOf('task'), idsOf('sprint')];
+  const [runIds, stepIds] = [idsOf('run'), idsOf('step')];
   updateBoard(changes.keys());
   for (const id of taskIds) for (const part of partsOfTask) invalidate(part, id);
   // Any task may have begun to depend on another one.
   if (taskIds.length > 0) invalidate('related', projectId);
-  for (const id of runIds) invalidateRun(client, id);
+  for (const id of [...runIds, ...stepIds]) invalidateRun(client, id);
+  if (runIds.length + stepIds.length > 0) invalidate('spend');
   if (runIds.length > 0) for (const key of dependOnRuns) invalidate(key);
   if (sprintIds.length > 0) invalidate('sprints', projectId);
   if (sprintIds.length + taskIds.length > 0) for (const key of dependOnTasksAndSprints) invalidate(key);

@@ -183,6 +183,13 @@ test('a run refreshes itself, the list that contains it and the data computed fr
   expect([withRun, withoutRun, ...others].map(isInvalidated)).toEqual([true, false, true, false, true, true, false]);
 });
 
+test('a step of a run refreshes the run and what is spent, but not the agents, which only depend on its status', () => {
+  const keys = [['run', 'run_1'], ['spend', 'proj_1', 30], ['health'], ['agents', 'all'], ['agent', 'agent_1']];
+  for (const key of keys) client.setQueryData(key, {});
+  refetchChanges(client, 'proj_1', changesOf('step', 'run_1'), () => {});
+  expect(keys.map(isInvalidated)).toEqual([true, true, false, false, false]);
+});
+
 test('a sprint refreshes the sprints of its project and every figure about them', () => {
   const keys = [['sprints', 'proj_1'], ['sprints', 'proj_2'], ['sprint', 's'], ['velocity', 'proj_1'], ['health']];
   for (const key of keys) client.setQueryData(key, {});

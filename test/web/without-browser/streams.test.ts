@@ -14,7 +14,7 @@ beforeEach(() => {
   browser = streamBrowser();
   client = new QueryClient();
   states = [];
-  for (const key of cached) client.setQueryData(key, {});
+  for (const key of cached) client.setQueryData(key, []);
   client.setQueryData<Board>(boardKey, { total: 0, tasks: [], agents: [], sprints: [] });
 });
 afterEach(() => {
@@ -61,6 +61,28 @@ test('when pages did not wait for a slow stream, everything is fetched again onc
     ['lost', 'open'],
     ['task', 'runs', 'board'],
   ]);
+  unfollow();
+});
+
+test('agents are fetched again when the status of a run changes, not with each of its steps', async () => {
+  const unfollow = follow();
+  browser.open();
+  const invalidatedBy = async (...statuses: string[]) => {
+    for (const key of [['run', 'run_1'], ['agents']]) client.setQueryData(key, {});
+    for (const status of statuses) browser.send('run', { id: 'run_1', status });
+    await new Promise<void>((resolve) => {
+      const unsubscribe = client.getQueryCache().subscribe(() => {
+        if (!client.getQueryState(['run', 'run_1'])?.isInvalidated) return;
+        unsubscribe();
+        resolve();
+      });
+    });
+    return client.getQueryState(['agents'])?.isInvalidated;
+  };
+  expect(await invalidatedBy('running')).toBe(true);
+  expect(await invalidatedBy('running', 'running')).toBe(false);
+  expect(await invalidatedBy('waiting', 'waiting')).toBe(true);
+  expect(await invalidatedBy('waiting')).toBe(false);
   unfollow();
 });
 

@@ -30,7 +30,7 @@ const eventTypes = [
 ];
 
 /** What arrives within this time is shown together, so that a fast run does not keep the page busy. */
-const batchMs = 250;
+const batchMs = 400;
 
 /** Turns that are fetched at once. */
 const pageSize = 100;
