@@ -6,8 +6,9 @@ import { useInbox, useSignals } from './use-signals.ts';
 
 /** Shows the link to the inbox with the number of tasks in it, and keeps the inbox up to date on every page. */
 export function InboxLink() {
-  const entries = useInbox(useInboxEvents());
-  useSignals(entries);
+  const isReady = useInboxEvents();
+  const entries = useInbox(isReady);
+  useSignals(entries, isReady);
   const { pathname } = useLocation();
   const count = entries?.length ?? 0;
   const isHere = pathname === '/' || pathname === '/inbox';

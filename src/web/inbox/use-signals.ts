@@ -20,11 +20,12 @@ export function useInbox(isReady: boolean): InboxEntry[] | undefined {
 }
 
 /** Shows in the tab what happens in all projects: the number of entries, running work, and notifications while it is hidden. */
-export function useSignals(entries: InboxEntry[] | undefined): void {
+export function useSignals(entries: InboxEntry[] | undefined, isReady: boolean): void {
   useNotifications(entries);
   const count = entries?.length ?? 0;
   useEffect(() => showCountInTitle(count), [count]);
-  const { data: agents } = useQuery(queries.allAgents());
+  // With the inbox, so that both are one request.
+  const { data: agents } = useQuery({ ...queries.allAgents(), enabled: isReady });
   const isWorking = agents?.some(({ status }) => status === 'busy') ?? false;
   useEffect(() => showIcon(isWorking ? '/icon-working.svg' : '/icon.svg'), [isWorking]);
 }
