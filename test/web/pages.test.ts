@@ -126,6 +126,22 @@ inBrowser('hostile titles, descriptions, diffs, answers and names are shown as t
   expect(asked.some((url) => url.includes('tracker.example'))).toBe(false);
 });
 
+inBrowser('no link of the header is without a name while the project is loaded', async () => {
+  const { promise: loaded, resolve: load } = Promise.withResolvers<void>();
+  const reads = '**/api/v1/**';
+  await page.route(reads, async (route) => {
+    await loaded;
+    await route.continue();
+  });
+  await page.goto(`${world.service.url}${base}`);
+  await page.getByRole('navigation', { name: 'Project' }).waitFor();
+  const header = page.locator('header');
+  expect((await header.getByRole('link').allTextContents()).filter((text) => text === '')).toEqual([]);
+  load();
+  await header.locator('.project-name').waitFor();
+  await page.unroute(reads);
+});
+
 inBrowser('the forecast of a sprint shows dates, and what they would be without chosen tasks', async () => {
   await show(page, `/sprints/${sprintId}`);
   const forecast = page.getByRole('region', { name: 'Forecast' });

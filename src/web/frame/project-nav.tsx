@@ -17,9 +17,11 @@ import * as queries from '../live/queries.ts';
 
 export function ProjectName({ id }: { id: string }) {
   const { data } = useQuery(queries.project(id));
+  // A link without text has no name for screen readers.
+  if (data === undefined) return null;
   return (
     <Link to={`/projects/${id}`} className="project-name">
-      {data?.name ?? ''}
+      {data.name}
     </Link>
   );
 }
