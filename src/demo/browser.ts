@@ -27,8 +27,9 @@ export async function signIn(page: Page, url: string, login: string, returnTo = 
 export async function settled(page: Page): Promise<void> {
   await page.getByRole('heading').first().waitFor();
   await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
-  // A dialog has different colours while it fades in. An animation that is cancelled is over too.
+  // A dialog has different colours while it fades in. An animation that is cancelled is over too. One that follows the
+  // position of a scroll bar, as Primer's navigation has, never ends.
   await page.evaluate(
-    'Promise.all(document.getAnimations().filter((a) => a.effect.getComputedTiming().endTime < 1e4).map((a) => a.finished.catch(() => {})))',
+    'Promise.all(document.getAnimations().filter((a) => a.timeline === document.timeline && a.effect.getComputedTiming().endTime < 1e4).map((a) => a.finished.catch(() => {})))',
   );
 }
