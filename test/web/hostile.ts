@@ -1,8 +1,12 @@
+import { isThorough } from '../support/thorough.ts';
 import type { World } from '../support/world.ts';
+
+/** Wider than any screen. Chromium lays out a word of 10,000 characters for seconds on each page. */
+const word = 'A'.repeat(isThorough ? 10_000 : 1000);
 
 /** Hostile text that a person might enter as a title, description or name, or that a model might write. */
 export const hostile = `<img src=x onerror="window.hit=1"><script>window.hit=1</script>[x](javascript:window.hit=1) ![p](https://tracker.example/p.png) \u202Eevil`;
-export const hostileText = `${hostile}\n\n<iframe src="javascript:window.hit=1"></iframe>\n\n[data](data:text/html,<script>window.hit=1</script>) <https://ok.example/>\n\n${'A'.repeat(10_000)}`;
+export const hostileText = `${hostile}\n\n<iframe src="javascript:window.hit=1"></iframe>\n\n[data](data:text/html,<script>window.hit=1</script>) <https://ok.example/>\n\n${word}`;
 
 /** Adds an earlier failed run of the agent, so that its page shows a suggestion with a quotation. */
 export async function addHostileFailure(world: World, taskId: string, agentId: string): Promise<void> {
