@@ -1,6 +1,5 @@
 import { type Checkout, type GitEngine, GitFailed } from '../engine.ts';
 import { GitChild } from './git-child.ts';
-import { isomorphicGit } from './isomorphic.ts';
 
 const methods = [
   ...['fetch', 'fetchCommit', 'checkout', 'remember', 'snapshot', 'treeOf', 'changes', 'readFile', 'readBlobs'],
@@ -36,10 +35,10 @@ const usual: Limits = { processMb: 1024, maxAnswerBytes: 200_000_000 };
  */
 export function isomorphicProcess(limits: Partial<Limits> = {}): GitEngine {
   const { processMb, maxAnswerBytes } = { ...usual, ...limits };
-  const { name, version } = isomorphicGit();
   return {
-    name,
-    version,
+    name: 'isomorphic',
+    // Loaded only now, because a service with an installed git does not need it.
+    version: async () => (await import('./isomorphic.ts')).isomorphicGit().version(),
     listBranches: async (remote, signal) => {
       signal?.throwIfAborted();
       const child = new GitChild(processMb, remote, signal);
