@@ -2,6 +2,7 @@ import type { Request } from 'express';
 import { migrations } from '../../../migrations/list.ts';
 import type { App } from '../../../src/app.ts';
 import { type Database, openDatabase } from '../../../src/db/database.ts';
+import { openPresence } from '../../../src/db/presence.ts';
 import { AppError } from '../../../src/errors.ts';
 import type { asOne } from '../../../src/http/audited.ts';
 import type { EventStream } from '../../../src/http/events.ts';
@@ -16,7 +17,7 @@ beforeAll(async () => {
   const database = await createTestDatabase();
   drop = database.drop;
   db = await openDatabase(database.url, migrations, { poolSize: 3 });
-  await db.manager.query(`insert into users (id, login) values ('mona', 'mona')`);
+  await db.manager.query(`insert into users (id, login) values ('mona', 'mona'), ('hubot', 'hubot')`);
 });
 afterAll(async () => {
   await db.close();
@@ -26,8 +27,8 @@ afterAll(async () => {
 type Input = Parameters<typeof asOne>[2] & { n: number };
 const write = { audit: { action: 'project.update' } } as unknown as Route;
 const app = () => ({ db }) as App;
-const take = (key: string, body: unknown = {}) =>
-  takeKey(db, { method: 'POST', headers: { 'idempotency-key': key }, body } as unknown as Request, 'mona', '/things');
+const take = (key: string, body: unknown = {}, user = 'mona', path = '/things') =>
+  takeKey(db, { method: 'POST', headers: { 'idempotency-key': key }, body } as unknown as Request, user, path);
 const claim = async (key: string) => (await take(key)) as Attempt;
 const lost = () => Object.assign(new Error('deadlock'), { code: '40P01' });
 const underWay = { status: 409, message: expect.stringContaining('still under way') };
@@ -109,4 +110,45 @@ test('a key is taken over from a process that is gone, and not from one that may
   await expect(take('old', { other: 1 })).rejects.toMatchObject({ status: 422 });
   await db.manager.query(`update idempotency_keys set process = 'gone' where key = 'old'`);
   expect(await claim('old')).toMatchObject({ isAgain: true });
+});
+
+test('only the claimed key is freed, and only its reply is stored', async () => {
+  const others = [
+    ['beside', 'mona', '/things'],
+    ['mine', 'hubot', '/things'],
+    ['mine', 'mona', '/elsewhere'],
+  ] as const;
+  for (const [key, user, path] of others) await take(key, {}, user, path);
+  const underWayNow = async () =>
+    (
+      await db.manager.query(
+        `select key, user_id, substr(request, 6) as path from idempotency_keys
+         where key in ('beside', 'mine') and status is null order by 1, 2, 3`,
+      )
+    ).map(({ key, user_id, path }: Record<string, string>) => [key, user_id, path]);
+  await (await claim('mine')).forget();
+  expect(await underWayNow()).toEqual(others);
+  await (await claim('mine')).keep({ status: 201, body: 'x' });
+  expect(await underWayNow()).toEqual(others);
+});
+
+test('a key that another attempt has taken over, or whose reply is stored, is not freed', async () => {
+  const earlier = await claim('over');
+  await db.manager.query(`update idempotency_keys set process = 'gone' where key = 'over'`);
+  const later = await claim('over');
+  expect(later.isAgain).toBe(true);
+  await earlier.forget();
+  await later.keep({ status: 201, body: '"later"' });
+  await later.forget();
+  expect(await take('over')).toEqual({ status: 201, body: '"later"' });
+});
+
+test('a key that has expired is new', async () => {
+  await claim('expired');
+  await db.manager.query(`update idempotency_keys set created_at = now() - interval '25 hours' where key = 'expired'`);
+  expect(await claim('expired')).toMatchObject({ isAgain: false });
+});
+
+test('a presence that nobody has asked for can be closed', async () => {
+  await expect(openPresence('postgres://127.0.0.1:1/none', 30).close()).resolves.toBeUndefined();
 });
