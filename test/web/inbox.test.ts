@@ -123,7 +123,7 @@ inBrowser(
       (await world.get<{ id: string; kind: string }[]>(`/tasks/${id}/runs`)).find(({ kind }) => kind === 'rewind'),
     );
     await page.waitForURL(`**/tasks/${id}/runs/${rewound.id}`);
-    await page.getByText('Rewound from turn 1 of run_back').waitFor();
+    await page.getByText('Rewound from turn 1 of an earlier run').waitFor();
   },
 );
 

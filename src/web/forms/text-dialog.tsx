@@ -12,6 +12,8 @@ import { useDraft } from './use-draft.ts';
 export function TextDialog(props: {
   title: string;
   label: string;
+  /** What happens when the text is sent, if the title does not say it. */
+  hint?: string;
   /** What the text is about; with the title, it names the draft. By default, the page. Null keeps no draft. */
   about?: string | null;
   isRequired?: boolean;
@@ -19,7 +21,7 @@ export function TextDialog(props: {
   onSubmit(text: string): unknown;
   onClose(): void;
 }) {
-  const { title, label, about, isRequired = false, submit = title, onSubmit, onClose } = props;
+  const { title, label, hint, about, isRequired = false, submit = title, onSubmit, onClose } = props;
   const [place] = useState(about === null ? undefined : `${title} ${about ?? window.location.pathname}`);
   const draft = useDraft(place, '');
   const [problem, setProblem] = useState('');
@@ -55,6 +57,7 @@ export function TextDialog(props: {
     <FormDialog title={title} onClose={onClose} width="large">
       <form className="stack" onSubmit={onFormSubmit}>
         {problem !== '' && <Flash variant="danger">{problem}</Flash>}
+        {hint !== undefined && <p className="muted">{hint}</p>}
         <FormControl required={isRequired}>
           <FormControl.Label>{label}</FormControl.Label>
           <Textarea

@@ -6,7 +6,7 @@ import type { Activity } from './log/activity.ts';
 export function ActivityLine(props: { activity: Activity | undefined; lostText: string | undefined }) {
   const { activity, lostText } = props;
   return (
-    <p className="row muted">
+    <p className="row muted run-activity">
       {/* The clock shows that the run is alive. A spinner would keep the browser drawing all the time. */}
       {activity !== undefined && lostText === undefined && <DotFillIcon className="state-doing" />}
       <span role="status">{lostText ?? activity?.text ?? 'Run ended'}</span>

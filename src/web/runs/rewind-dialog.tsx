@@ -19,6 +19,7 @@ export function RewindDialog(props: { task: api.Task; runId: string; turn: numbe
     <TextDialog
       title={`Rewind to turn ${turn}`}
       about={runId}
+      hint={`A new run continues from the conversation and the files after turn ${turn}. Later changes stay in the history of the branch, but a new commit undoes them.`}
       label="What should the agent do differently? (optional)"
       submit="Rewind"
       onSubmit={rewind}

@@ -1,6 +1,6 @@
 import { Link } from 'react-router';
 import type { Run, Task } from '../api.ts';
-import { formatCost } from '../display/cost.ts';
+import { costOf } from '../display/cost.ts';
 import { formatDuration } from '../display/duration.ts';
 import { FactList } from '../display/fact-list.tsx';
 import { formatNumber } from '../display/format-number.ts';
@@ -20,14 +20,14 @@ export function RunFacts({ task, run }: { task: Task; run: Run }) {
           Duration: <Duration run={run} />,
           Steps: formatNumber(run.steps),
           Tokens: tokensOf(run),
-          Cost: formatCost(run.costUsd),
+          Cost: costOf(run),
         }}
       />
       {run.rewoundFrom && (
         <p>
-          Rewound from turn {run.rewoundFrom.turn} of{' '}
+          Rewound from{' '}
           <Link to={{ pathname: runPath(task.id, run.rewoundFrom.runId), hash: `turn-${run.rewoundFrom.turn}` }}>
-            {run.rewoundFrom.runId}
+            turn {run.rewoundFrom.turn} of an earlier run
           </Link>
         </p>
       )}

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Navigate, useSearchParams } from 'react-router';
 import type { Run, Task } from '../api.ts';
-import { formatCost } from '../display/cost.ts';
+import { costOf } from '../display/cost.ts';
 import { EmptyState } from '../display/empty-state.tsx';
 import { failureName, runKindName } from '../display/names.ts';
 import { plural } from '../display/plural.ts';
@@ -45,7 +45,7 @@ function RunItem({ run }: { run: Run }) {
         {rewoundFrom && ` to turn ${rewoundFrom.turn}`}
       </Link>
       <span className="muted">
-        <TimeAgo at={createdAt} /> · {plural(steps, 'step')} · {formatCost(costUsd)}
+        <TimeAgo at={createdAt} /> · {plural(steps, 'step')} · {costOf({ steps, costUsd })}
       </span>
       {failure && (
         <p className="wrap muted">

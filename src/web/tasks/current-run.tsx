@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import type { Task } from '../api.ts';
-import { formatCost } from '../display/cost.ts';
+import { costOf } from '../display/cost.ts';
 import { plural } from '../display/plural.ts';
 import { RunStatus } from '../display/status-labels.tsx';
 import { StartedAgo } from '../display/times.tsx';
@@ -19,7 +19,7 @@ export function CurrentRun({ task }: { task: Task }) {
         'Waiting to start'
       ) : (
         <>
-          {plural(run.steps, 'step')} · {formatCost(run.costUsd)} · <StartedAgo at={run.startedAt ?? run.createdAt} />
+          {plural(run.steps, 'step')} · {costOf(run)} · <StartedAgo at={run.startedAt ?? run.createdAt} />
         </>
       )}{' '}
       · <Link to={runPath(task.id, run.id)}>Watch this run</Link>

@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 import type { EnvironmentTrial, Project, Task } from '../../../src/web/api.ts';
-import { formatCost } from '../../../src/web/display/cost.ts';
+import { costOf, formatCost } from '../../../src/web/display/cost.ts';
 import { formatDuration } from '../../../src/web/display/duration.ts';
 import { hasHidden, revealHidden } from '../../../src/web/display/hidden-characters.ts';
 import { failureName, runKindName } from '../../../src/web/display/names.ts';
@@ -106,6 +106,8 @@ test('a budget is sent only when it was changed, and checked against the lower l
 test('numbers, costs, durations and names are formatted for people', () => {
   expect([plural(0, 'file'), plural(1, 'file'), plural(2, 'file')]).toEqual(['0 files', '1 file', '2 files']);
   expect([null, 0, 0.004, 1.5].map(formatCost)).toEqual(['cost unknown', '$0.00', 'under $0.01', '$1.50']);
+  const unpriced = (steps: number) => costOf({ steps, costUsd: null });
+  expect([0, 1].map(unpriced)).toEqual(['no cost yet', 'cost unknown']);
   const since = (seconds: number) => formatDuration('2026-01-05T10:00:00Z', new Date(seconds * 1000).toISOString());
   const start = Date.parse('2026-01-05T10:00:00Z') / 1000;
   expect([-5, 59, 60, 125, 3840].map((seconds) => since(start + seconds))).toEqual([

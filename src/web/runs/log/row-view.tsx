@@ -89,12 +89,17 @@ function Words({ text, isLive }: { text: string; isLive: boolean }) {
   );
 }
 
+/** The text of most entries says what kind they are. */
+function kindOf({ type, text }: RunEvent) {
+  return type === 'loop' || text.includes(type) ? null : <span className="kind">{type}</span>;
+}
+
 function Note({ event }: { event: RunEvent }) {
-  const { at, type, text, data } = event;
+  const { at, text, data } = event;
   const seconds = typeof data.seconds === 'number' ? `${data.seconds} s` : '';
   return (
     <div className={`run-note${isProblem(event) ? ' problem' : ''}`}>
-      <Clock at={at} /> <span className="kind">{type}</span> <span className="wrap mono">{terminalText(text)}</span>{' '}
+      <Clock at={at} /> {kindOf(event)} <span className="wrap mono">{terminalText(text)}</span>{' '}
       <span className="muted small">{seconds}</span>
     </div>
   );
