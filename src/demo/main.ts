@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { webhookUrl } from '../github/app/webhook-address.ts';
 import { startGitHub } from './github/github.ts';
-import { startModel } from './model/model.ts';
+import { offers, startModel } from './model/model.ts';
 import { player } from './model/player.ts';
 import { playChat, playTask, playWizard, type Stage } from './play.ts';
 import { startService, until } from './real-service.ts';
 import { demoSettings, freePort } from './settings.ts';
 import { say } from './terminal.ts';
 
-/** How long the model takes for an answer. Longer after the demo, so that people can watch, message and pause their runs. */
+/** How long the model takes for the turn of an agent. After the demo, people can watch, message and pause their runs. */
 let thinkingTime = 0;
 
 const ends: (() => Promise<void>)[] = [];
@@ -24,7 +24,7 @@ async function setStage(): Promise<Stage> {
   const github = await startGitHub({ owner: 'mona', repository: 'sample', people: ['hubot'], hasDependency: true });
   ends.push(github.close);
   say(`GitHub emulator with a git server at ${github.url}`);
-  const model = await startModel(player, () => sleep(thinkingTime));
+  const model = await startModel(player, (_turn, request) => sleep(offers(request, 'finish') ? thinkingTime : 0));
   ends.push(model.close);
   const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-demo-'));
   ends.push(() => rm(dataDir, { recursive: true, force: true }));

@@ -52,7 +52,7 @@ export interface ScriptedModel {
  */
 export async function startModel(
   script: Script,
-  before: (turn: number) => Promise<void> = async () => {},
+  before: (turn: number, request: ModelRequest) => Promise<void> = async () => {},
 ): Promise<ScriptedModel> {
   const requests: ScriptedModel['requests'] = [];
   const server = createServer(async (req, res) => {
@@ -64,7 +64,7 @@ export async function startModel(
     const request = JSON.parse(Buffer.concat(chunks).toString('utf8')) as ModelRequest;
     requests.push(request);
     const turn = request.messages.filter((m) => m.role === 'assistant').length;
-    await before(turn);
+    await before(turn, request);
     const offered = new Set(request.tools?.map((t) => t.function.name));
     const said =
       typeof script === 'function' ? script(request, turn) : (script[Math.min(turn, script.length - 1)] ?? 'Done.');
