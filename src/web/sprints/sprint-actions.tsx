@@ -13,7 +13,7 @@ export function SprintActions({ sprint }: { sprint: api.Sprint }) {
   const { run, isPending } = useSprintAction();
   const { status } = sprint;
   return (
-    <div className="row wrap-row page-head">
+    <div className="row wrap-row">
       {status === 'planning' && (
         <Button variant="primary" loading={isPending} onClick={() => run(() => api.startSprint(sprint.id))}>
           Start sprint
@@ -21,8 +21,8 @@ export function SprintActions({ sprint }: { sprint: api.Sprint }) {
       )}
       {status === 'active' && <CompleteSprint sprint={sprint} />}
       {status === 'active' && <CancelSprint sprint={sprint} />}
-      {status !== 'active' && <DeleteSprint sprint={sprint} />}
       {isOpenSprint(sprint) && <EditSprint sprint={sprint} />}
+      {status !== 'active' && <DeleteSprint sprint={sprint} />}
     </div>
   );
 }

@@ -40,19 +40,22 @@ function SprintView({ sprint }: { sprint: Sprint }) {
   const tabs = { tasks: 'Tasks', chart: 'Burndown', chat: 'Chat', ...(isCompleted ? { digest: 'Digest' } : {}) };
   return (
     <>
-      <Heading as="h1" variant="medium" className="wrap">
-        <bdi>{sprint.name}</bdi>
-      </Heading>
+      <div className="row wrap-row">
+        <Heading as="h1" variant="medium" className="wrap">
+          <bdi>{sprint.name}</bdi>
+        </Heading>
+        <span className="grow" />
+        <SprintActions sprint={sprint} />
+      </div>
       <div className="row wrap-row page-head muted">
         <SprintStatus status={sprint.status} />
         <span>
           <Day date={sprint.startDate} /> – <Day date={sprint.endDate} />
         </span>
       </div>
-      {sprint.goal !== '' && <p className="wrap">{sprint.goal}</p>}
+      {sprint.goal !== '' && sprint.goal !== sprint.name && <p className="wrap">{sprint.goal}</p>}
       <SprintProgress sprint={sprint} />
       {isOpenSprint(sprint) && <SprintForecast sprint={sprint} />}
-      <SprintActions sprint={sprint} />
       <Tabs tabs={tabs} label="Sprint" />
       <Suspense fallback={<Loading />}>
         <TabContent tab={searchParams.get('tab')} sprint={sprint} />
