@@ -44,7 +44,7 @@ const raiseBudget: Record<LimitSetter | 'unknown', string> = {
   service: 'Ask the operator to raise the limits of the service',
   project: 'Ask an admin of the project to raise its budget in the project settings',
   repository: 'Raise `budget` in .deckhand.yml on the base branch',
-  task: 'Raise the budget of the task, such as with `/agent budget $8`',
+  task: 'Raise the budget of the task in the dashboard or with `/agent budget`',
   unknown: 'Ask an admin of the project to raise its budget, or the operator to raise the limits of the service',
 };
 
@@ -52,7 +52,7 @@ const raiseMinutes: Record<LimitSetter | 'unknown', string> = {
   service: 'ask the operator to raise MAX_RUN_MINUTES',
   project: 'ask an admin of the project to raise its minutes per run in the project settings',
   repository: 'raise `budget.minutes` in .deckhand.yml on the base branch',
-  task: 'raise the budget of the task, such as with `/agent budget minutes 30`',
+  task: 'raise the minutes of the task in the dashboard or with `/agent budget minutes`',
   unknown: 'ask the operator to raise MAX_RUN_MINUTES',
 };
 

@@ -12,9 +12,9 @@ test('the remedy for an exceeded limit names exactly the people who can raise it
   );
   expect(budget(limitNote('repository'))).toMatch(/^Raise `budget` in .deckhand.yml on the base branch/);
   expect(budget(limitNote('task'))).toMatch(
-    /^Raise the budget of the task, such as with `\/agent budget \$8`, or .* goes on/,
+    /^Raise the budget of the task in the dashboard or with `\/agent budget`, or .* goes on/,
   );
-  expect(timeout(limitNote('task'))).toContain('raise the budget of the task');
+  expect(timeout(limitNote('task'))).toContain('raise the minutes of the task');
   expect(timeout(limitNote('service'))).toContain('ask the operator to raise MAX_RUN_MINUTES');
   expect(timeout(limitNote('project'))).toContain('ask an admin of the project to raise its minutes per run');
   expect(timeout(limitNote('repository'))).toContain('raise `budget.minutes` in .deckhand.yml');

@@ -30,7 +30,7 @@ export function Remedy({ task, failure }: { task: Task; failure: Failure }) {
   const link = linkFor(failure, task);
   return (
     <p className="wrap">
-      {remedyFor(failure)}
+      {withCode(remedyFor(failure))}
       {link && (
         <>
           {' '}
@@ -39,6 +39,12 @@ export function Remedy({ task, failure }: { task: Task; failure: Failure }) {
       )}
     </p>
   );
+}
+
+/** Shows what is between backticks as code, as GitHub does in the comment with the same text. */
+function withCode(text: string) {
+  // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text keep their order
+  return text.split('`').map((part, i) => (i % 2 === 0 ? part : <code key={i}>{part}</code>));
 }
 
 function linkFor({ category, message }: Failure, task: Task): { to: string; text: string } | undefined {
