@@ -38,6 +38,8 @@ test.each<[Partial<Task>, string | null, string[], string[]]>([
 test('a failed task says what Retry and Start do; another one does not', () => {
   expect(taskState(task({ failure }), around).hints.map((hint) => hint.split(' ')[0])).toEqual(['Retry', 'Start']);
   expect(taskState(task({}), around).hints).toEqual([]);
+  const queued = taskState(task({ status: 'in_progress' }), { ...around, isQueued: true });
+  expect(queued.sentence).toMatch(/^The run begins when a worker is free/);
 });
 
 test('a task that waits for others says so and cannot be started', () => {

@@ -21,6 +21,7 @@ export interface Surroundings {
   openDependencies: number;
   subtasks: number;
   openSubtasks: number;
+  isQueued?: boolean;
 }
 
 const rareActions: TaskAction[] = ['to_backlog', 'to_ready', 'to_done'];
@@ -42,7 +43,7 @@ export function taskState(task: Task, around: Surroundings): TaskState {
   };
 }
 
-function sentenceFor(task: Task, { openDependencies, subtasks, openSubtasks }: Surroundings): string {
+function sentenceFor(task: Task, { openDependencies, subtasks, openSubtasks, isQueued }: Surroundings): string {
   switch (task.status) {
     case 'backlog':
     case 'ready':
@@ -54,6 +55,8 @@ function sentenceFor(task: Task, { openDependencies, subtasks, openSubtasks }: S
       if (task.failure !== null) return 'The last run failed. Choose how the agent continues.';
       return 'Start it: the agent works on its own branch and opens a pull request for people to merge.';
     case 'in_progress':
+      if (isQueued)
+        return 'The run begins when a worker is free. You can message the agent, or pause or cancel the run.';
       return progressSentence(task);
     case 'waiting_on_subtasks':
       return `It continues when its subtasks are done: ${subtasks - openSubtasks} of ${subtasks} so far.`;

@@ -10,10 +10,12 @@ export function useTaskState(task: Task): TaskState {
     ...queries.subtasks(task.id),
     enabled: task.status === 'waiting_on_subtasks',
   });
+  const { data: [newest] = [] } = useQuery({ ...queries.runs(task.id), enabled: task.status === 'in_progress' });
   const isOpen = ({ status }: Pick<Task, 'status'>) => status !== 'done';
   return taskState(task, {
     openDependencies: related.filter(({ id }) => task.dependsOn.includes(id)).filter(isOpen).length,
     subtasks: subtasks.length,
     openSubtasks: subtasks.filter(isOpen).length,
+    isQueued: newest?.status === 'queued',
   });
 }
