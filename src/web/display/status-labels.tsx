@@ -44,7 +44,7 @@ export function FailureLabel({ task }: { task: Pick<Task, 'failure'> }) {
   if (task.failure === null) return null;
   return (
     <Label variant="danger" title={task.failure.message}>
-      <AlertFillIcon size={12} /> Failed: {failureName(task.failure)}
+      <AlertFillIcon size={12} className="label-icon" /> Failed: {failureName(task.failure)}
     </Label>
   );
 }

@@ -8,7 +8,7 @@ import { agentName, tokensOf } from './spend-text.ts';
 export function SpendByAgent({ projectId, spend }: { projectId: string; spend: Spend }) {
   const { agents, total } = spend;
   return (
-    <table className="table">
+    <table className="table figures">
       <thead>
         <tr>
           <th scope="col">Agent</th>

@@ -15,9 +15,11 @@ export function NewTaskDialog({ projectId, onClose }: { projectId: string; onClo
   return (
     <FormDialog title={isList ? 'New tasks' : 'New task'} onClose={onClose} width="xlarge">
       <div className="stack">
-        <Button variant="invisible" onClick={toggle}>
-          {isList ? 'Create a single task instead' : 'Paste a list of titles instead'}
-        </Button>
+        <div>
+          <Button variant="link" onClick={toggle}>
+            {isList ? 'Create a single task instead' : 'Paste a list of titles instead'}
+          </Button>
+        </div>
         <NewTaskForm key={String(isList)} projectId={projectId} isList={isList} onClose={onClose} />
       </div>
     </FormDialog>

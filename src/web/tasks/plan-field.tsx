@@ -10,7 +10,7 @@ export function PlanField({ value, onSelect }: { value: boolean | null; onSelect
   return (
     <SelectField
       label="Plan"
-      emptyOption="As set in the repository"
+      emptyOption="As the repository sets"
       value={value === null ? '' : String(value)}
       options={options}
       onSelect={(id) => onSelect(id === '' ? null : id === 'true')}
