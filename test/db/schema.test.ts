@@ -140,6 +140,12 @@ test('the last act of a transaction is committed with it, and needs one', async 
   expect(acts).toEqual(['together: 1', 'later: 1', 'alone: 1']);
 });
 
+test('what follows a commit happens at once outside of a transaction', () => {
+  const done: string[] = [];
+  db.afterCommit(() => done.push('now'));
+  expect(done).toEqual(['now']);
+});
+
 test('a violated index is identified by its name', async () => {
   await db.manager.insert(Users, { id: 'user_2', login: 'octocat' });
   const error = await db.manager.insert(Users, { id: 'user_3', login: 'OctoCat' }).catch((e) => e);

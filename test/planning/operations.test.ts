@@ -45,6 +45,16 @@ test('a session needs a member of the project, unless it begins without a questi
   expect(await start(true)).toMatchObject({ steps: [], createdBy: stranger });
 });
 
+test('the next question is for a member, unless it is asked later', async () => {
+  const stranger = (await service.call('GET', '/me', { token: await service.token('hubot') })).body.id;
+  const session = await begin();
+  const given = { stepId: currentStep(session)?.id ?? '', selectedOptionIds: [], customText: 'x' };
+  const answerBy = (isAskedLater: boolean) =>
+    answerWizard(service.app, { ...session }, given, { answeredBy: stranger, isAskedLater });
+  await expect(answerBy(false)).rejects.toMatchObject({ status: 403 });
+  expect(await answerBy(true)).toMatchObject({ id: session.id });
+});
+
 test('what changes together with a session is committed with it, or neither is', async () => {
   const count = async () => (await sql('select count(*)::int as n from wizard_sessions'))[0].n;
   const before = await count();
