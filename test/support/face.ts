@@ -52,9 +52,10 @@ function eyesOf(world: World) {
     settled: (number: number, status: string, runs: number) =>
       until(`issue ${number} ${status} after ${runs} runs`, async () => {
         const task = await taskOf(number);
+        if (task.status !== status || task.runCount !== runs) return false;
         const all = await world.get<{ status: string }[]>(`/tasks/${task.id}/runs`);
         const isQuiet = all.every((r) => !['queued', 'running', 'waiting'].includes(r.status));
-        return task.status === status && all.length === runs && isQuiet && task;
+        return all.length === runs && isQuiet && task;
       }),
     pullOf: (task: WorldTask) => Number(/\d+$/.exec(task.prUrl ?? '')?.[0]),
     statusComment,
