@@ -201,6 +201,8 @@ inBrowser(
     for (const name of names) ids.push(await addWaiting('question', [], name));
     const dialog = page.getByRole('dialog', { name: 'Answer the question' });
     const openAnswer = (name = '') => entryOf(name).getByRole('button', { name: 'Answer' }).click();
+    // Without a connection, no question would come any more.
+    for (const name of names) await entryOf(name).waitFor();
     await openAnswer(names[0]);
     await dialog.getByLabel('Your answer').fill('blue');
     await page.context().setOffline(true);
