@@ -8,7 +8,7 @@ import { diffOf } from '../../git/diff.ts';
 import type { Person } from '../../git/engine.ts';
 import { type Credential, octokitFor } from '../../repositories/credentials.ts';
 import { ensurePull, type OpenedPull } from '../../repositories/pulls.ts';
-import { setTaskFields } from '../../tasks/store.ts';
+import { findTask, setTaskFields, type TaskView } from '../../tasks/store.ts';
 import { upsertDiff, upsertPull } from '../../tasks/work-store.ts';
 import type { FinishArguments } from '../agent/tools/endings.ts';
 import { stepOf } from '../lease/journal.ts';
@@ -108,19 +108,22 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
   const { task, repository, credential, branch, journal } = work;
   if (credential.kind === 'none' || credential.owner === '')
     throw new RunFailed('repository', 'the repository is not on GitHub, so no pull request can be opened');
-  const ensure = async () =>
-    ensurePull(await octokitFor(app, credential), {
+  const ensure = async () => {
+    // An issue that was created together with the task may appear while its first run works.
+    const issue = (await findTask(app.db.manager, task.id)) ?? task;
+    return ensurePull(await octokitFor(app, credential), {
       owner: credential.owner,
       repo: credential.repo,
       head: branch.name,
       base: repository.defaultBranch,
       title: harmlessLine(finish.prTitle || task.title, 200, app.config.COMMAND_PREFIX),
-      body: pullBody(app, work, finish),
+      body: pullBody(app, work, finish, issue),
       draft,
       // If this run changed nothing, a person's decision that the pull request is ready stands.
       turnsDraft: work.proof !== undefined && (await isDraft(app, work)),
       signal: work.signal,
     });
+  };
   return journal.once(stepOf('pull', task, repository), async () => {
     const opened = await work.patience(ensure);
     if (branch.continues) await work.patience(() => updateProofSection(app, work, opened.number));
@@ -140,10 +143,12 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
   });
 }
 
-function pullBody(app: App, work: Work, finish: FinishArguments): string {
+type IssueOfTask = Pick<TaskView, 'issueRepositoryId' | 'issueNumber'>;
+
+function pullBody(app: App, work: Work, finish: FinishArguments, issue: IssueOfTask): string {
   const { task, repository, agent, run, checks = [], unplanned = [] } = work;
   const prefix = app.config.COMMAND_PREFIX;
-  const isHere = task.issueRepositoryId === repository.id && task.issueNumber !== null;
+  const isHere = issue.issueRepositoryId === repository.id && issue.issueNumber !== null;
   const parts = [
     closedBlocks(harmless(finish.prBody || finish.summary, prefix).slice(0, 30_000)),
     finish.nextSteps.length > 0
@@ -152,7 +157,7 @@ function pullBody(app: App, work: Work, finish: FinishArguments): string {
     checks.length > 0 ? `### Checks\n${checks.map(checkLine).join('\n')}` : '',
     unplannedText(unplanned, prefix),
     proofSection(app, work),
-    isHere ? `Closes #${task.issueNumber}` : '',
+    isHere ? `Closes #${issue.issueNumber}` : '',
     `---\nWork of the agent **${harmlessLine(agent.name, 100, prefix)}** on [${task.id}](${taskPage(app.config.BASE_URL, task.id)}), run \`${run.id}\`. A person reviews and merges.`,
   ];
   return parts.filter((part) => part !== '').join('\n\n');

@@ -2,8 +2,9 @@ import { until } from '../../../src/demo/real-service.ts';
 import { type Face, openFace, repo } from '../../support/face.ts';
 
 let face: Face;
+let beforeTurn = async () => {};
 beforeAll(async () => {
-  face = await openFace({ settings: { SANDBOX: 'off' } });
+  face = await openFace({ settings: { SANDBOX: 'off' }, before: () => beforeTurn() });
 });
 afterAll(() => face.world.close());
 
@@ -157,4 +158,32 @@ test('an issue is created for a task of the API, exactly once', async () => {
   await told(task.issueNumber ?? 0, made.id);
   const all = await mona<{ title: string }[]>('GET', `${repo}/issues?state=all&per_page=100`);
   expect(all.filter((i) => i.title === body.title)).toHaveLength(1);
+});
+
+test('a pull request closes an issue that was created while the run worked', async () => {
+  const { world, mona, next, pullOf, get } = face;
+  const { number, html_url } = await mona<{ number: number; html_url: string }>('POST', `${repo}/issues`, {
+    title: 'Late',
+  });
+  const agents = await world.get<{ id: string }[]>(`/agents?projectId=${world.project.id}`);
+  const post = <T>(path: string, body: object) => world.service.api<T>(world.token, 'POST', path, body);
+  const task = await post<{ id: string }>(`/projects/${world.project.id}/tasks`, {
+    title: 'Late',
+    owner: agents[0]?.id,
+  });
+  beforeTurn = async () => {
+    await world.sql(
+      `update tasks set issue_number = $2, issue_url = $3, issue_repository_id = (select id from repositories limit 1)
+       where id = $1`,
+      [task.id, number, html_url],
+    );
+  };
+  next({ 'late.txt': 'x\n' });
+  await post(`/tasks/${task.id}/start`, {});
+  const reviewed = await until('the review', async () => {
+    const now = await get(task);
+    return now.status === 'in_review' && now.prUrl !== null && now;
+  });
+  const pull = await mona<{ body: string }>('GET', `${repo}/pulls/${pullOf(reviewed)}`);
+  expect(pull.body).toContain(`Closes #${number}\n`);
 });
