@@ -79,6 +79,9 @@ inBrowser('comments on lines survive a reload and are sent as one request for ch
   await page.reload();
   await button('Delete comment on b.txt:1').click();
   await isSound('comments');
+  await button('Merge').click();
+  await page.getByRole('alertdialog').getByText('2 comments of yours have not been sent.').waitFor();
+  await button('Cancel').click();
   await button('Request changes with 2 comments', bar()).click();
   const dialog = page.getByRole('dialog', { name: 'Request changes' });
   const text = dialog.getByLabel('What should change?');

@@ -2,7 +2,10 @@ import { Dialog } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { MergeReadiness, Task } from '../../api.ts';
+import { plural } from '../../display/plural.ts';
 import { QueryResult } from '../../display/query-result.tsx';
+import { writtenComments } from '../review/review.ts';
+import { useReview } from '../review/stored-review.ts';
 import { mergeSteps, mergeTitle } from './merge-texts.ts';
 import { ProblemList } from './problem-list.tsx';
 import { mergeReadiness } from './readiness-query.ts';
@@ -57,7 +60,21 @@ export function MergeDialog(props: {
       <QueryResult query={{ ...query, data }} rows={3}>
         {(readiness) => <Explanation readiness={readiness} isBlocked={isBlocked} />}
       </QueryResult>
+      <UnsentComments taskId={task.id} />
     </Dialog>
+  );
+}
+
+/** Reminds of comments on the diff that the agent will not see. */
+function UnsentComments({ taskId }: { taskId: string }) {
+  const [review] = useReview(taskId);
+  const count = writtenComments(review).length;
+  if (count === 0) return null;
+  return (
+    <p className="strong">
+      {plural(count, 'comment')} of yours {count === 1 ? 'has' : 'have'} not been sent. “Request changes” sends{' '}
+      {count === 1 ? 'it' : 'them'}.
+    </p>
   );
 }
 
