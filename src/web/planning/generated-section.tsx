@@ -28,7 +28,7 @@ export function GeneratedSection(props: {
   const arriving = wizard.arrivingOf(part);
   const isEditable = editor !== undefined && !wizard.isFinal && view !== 'editor' && arriving === undefined;
   return (
-    <section className="box" aria-label={sentenceCase(name)}>
+    <section className="box stack tight" aria-label={sentenceCase(name)}>
       <div className="row wrap-row">
         <Heading as="h2" variant="small">
           {sentenceCase(name)}
