@@ -4,7 +4,11 @@ import { Shell } from './frame/shell.tsx';
 
 /** The addresses of the dashboard. Each page is loaded when it is first opened. */
 export const routes: RouteObject[] = [
-  { path: '/login', lazy: async () => ({ Component: (await import('./account/login-page.tsx')).LoginPage }) },
+  {
+    path: '/login',
+    HydrateFallback: () => null,
+    lazy: async () => ({ Component: (await import('./account/login-page.tsx')).LoginPage }),
+  },
   {
     path: '/',
     Component: Shell,

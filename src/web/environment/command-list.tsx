@@ -33,15 +33,16 @@ export function CommandList({ trial: { status, commands, setupCommands } }: { tr
 function CommandItem(props: { at: number; command: Command; isCheck: boolean; isRunning: boolean }) {
   const { at, command, isCheck, isRunning } = props;
   const { exitCode, seconds, output } = command;
+  const isUnfinished = isRunning && exitCode === null;
   return (
     <li className="list-item">
       <Label>{isCheck ? 'Check' : 'Set-up'}</Label>
       <code className="wrap">{revealHidden(command.command)}</code>
       <span className="grow" />
       <Label variant={variantOf(exitCode, isRunning)}>{outcomeOf(command, isRunning)}</Label>
-      <span className="muted">{formatNumber(seconds)} s</span>
+      {!isUnfinished && <span className="muted">{formatNumber(seconds)} s</span>}
       {output === '' ? (
-        <p className="muted small">No output</p>
+        <p className="muted small">{isUnfinished ? 'No output yet' : 'No output'}</p>
       ) : (
         <details className="full-width" open={exitCode !== 0}>
           <summary>Output</summary>
