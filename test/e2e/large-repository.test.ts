@@ -12,7 +12,7 @@ const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } 
 
 let world: World;
 beforeAll(async () => {
-  world = await openWorld([[write], [finish]]);
+  world = await openWorld([[write], [finish]], { settings: { SANDBOX: 'off' } });
   await grow(world.github.folderOf('mona/sample'));
 });
 afterAll(() => world.close());

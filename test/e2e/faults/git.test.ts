@@ -19,7 +19,7 @@ beforeAll(async () => {
       meanwhile();
       meanwhile = () => {};
     },
-    settings: { REMOTE_RETRY_SECONDS: '1200', MAX_CONCURRENT_RUNS: '1' },
+    settings: { REMOTE_RETRY_SECONDS: '1200', MAX_CONCURRENT_RUNS: '1', SANDBOX: 'off' },
   });
 });
 afterAll(() => world.close());

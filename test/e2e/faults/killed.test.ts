@@ -147,6 +147,7 @@ test('a run that an attempt could not continue is tried again after a pause', as
       isRefused = true;
       return 'refused';
     },
+    settings: { SANDBOX: 'off' },
   });
   others.push(refusing);
   await refusing.issue('/agent start');
