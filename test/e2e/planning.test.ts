@@ -33,7 +33,7 @@ async function restart(): Promise<void> {
 
 /** Restarts the service where a thorough run does: a restart takes longer than the step that it precedes. */
 const mayRestart = isThorough ? restart : async () => {};
-const where = isThorough ? 'at each step' : 'while questions are asked and before the sprint is created';
+const where = isThorough ? 'at each step' : 'at some steps';
 
 /** Generates a part as a stream. Returns the text as it came, and the session at the end. */
 async function streamed(part: string, body: object): Promise<{ text: string; read: string[]; session: Session }> {
@@ -152,7 +152,8 @@ test(`by comments: options are ticked, the plan is rewritten and approved, with 
   await mayRestart();
   await say(number, '/agent answer 1');
   await shows(number, 'approve` creates a sprint');
-  await mayRestart();
+  // A service that stops completes its jobs first, so the next request does not meet a plan that is still generated.
+  await restart();
   await say(number, '/agent plan Say what happens to ß');
   const plan = await shows(number, '"ß" becomes "ss"');
   await shows(number, 'approve` creates a sprint');
