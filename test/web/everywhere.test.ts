@@ -76,7 +76,8 @@ inBrowser('the draft of a task survives Escape and a reload, and Ctrl+Enter crea
   await dialog.waitFor({ state: 'detached' });
   await show(`${base}?new=one`);
   expect(await dialog.getByLabel('Title').inputValue()).toBe('Kept through reloads');
-  expect(await dialog.getByLabel('Agent').locator('option:checked').textContent()).toBe('Developer');
+  // It is preselected once the agents are loaded.
+  await dialog.getByLabel('Agent').locator('option:checked', { hasText: 'Developer' }).waitFor({ state: 'attached' });
   await dialog.getByLabel('Description').fill('Half a sentence.');
   await page.keyboard.press('Control+Enter');
   await page.getByText('Task created and started').waitFor();

@@ -36,8 +36,8 @@ export function boardUpdates(client: QueryClient, projectId: string): (ids: Iter
   return (ids) => {
     const query = client.getQueryCache().find({ queryKey, exact: true });
     if (query === undefined) return;
-    // A page that opens later fetches the board then.
-    if (!query.isActive()) return void invalidate();
+    // A page that opens later fetches the board then. A fetch that is under way for it may have read before the change.
+    if (!query.isActive() && query.state.fetchStatus === 'idle') return void invalidate();
     for (const id of ids) waiting.add(id);
     if (!isFetching) void fetchAll();
   };

@@ -8,7 +8,7 @@ export async function fetchBoard(projectId: string): Promise<api.Board> {
   const first = await api.getBoard(projectId, { limit: pageSize });
   const found = new Map(first.tasks.map((card) => [card.id, card]));
   let last = first;
-  for (let page = 1; page < maxPages && last.tasks.length === pageSize; page++) {
+  for (let page = 1; page < maxPages && page * pageSize < last.total; page++) {
     last = await api.getBoard(projectId, { limit: pageSize, offset: page * pageSize });
     for (const card of last.tasks) found.set(card.id, card);
   }

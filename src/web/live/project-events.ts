@@ -23,7 +23,7 @@ export function useProjectEvents(projectId: string | undefined): 'opening' | Str
   const [stream, setStream] = useState<{ projectId: string | undefined; state: StreamState }>(noStream);
   useEffect(() => {
     if (projectId === undefined) return;
-    const unfollow = followProject(client, projectId, (state) => setStream({ projectId, state }));
+    const unfollow = takeOver(client, projectId, (state) => setStream({ projectId, state }));
     return () => {
       unfollow();
       // When the person comes back to this project, its stream has to open again.
@@ -31,6 +31,39 @@ export function useProjectEvents(projectId: string | undefined): 'opening' | Str
     };
   }, [client, projectId]);
   return projectId === undefined || stream.projectId === projectId ? stream.state : 'opening';
+}
+
+/** A stream that was opened before there was a page, until the page takes it over. */
+let early: { projectId: string; takeOver(setState: (state: StreamState) => void): () => void } | undefined;
+
+/**
+ * Follows the events of a project before its page is rendered, so that what the page shows can be fetched while its script is
+ * still on its way. Calls `onOpen` as soon as no change can be missed.
+ */
+export function followEarly(client: QueryClient, projectId: string, onOpen: () => void): void {
+  let now: StreamState | undefined;
+  let tell = (_state: StreamState) => {};
+  const unfollow = followProject(client, projectId, (state) => {
+    if (now === undefined && state === 'open') onOpen();
+    now = state;
+    tell(state);
+  });
+  const takeOverHere = (setState: (state: StreamState) => void) => {
+    tell = setState;
+    if (now !== undefined) setState(now);
+    return unfollow;
+  };
+  early = { projectId, takeOver: takeOverHere };
+}
+
+/** Follows the events of a project, with the stream that was opened early if there is one. */
+export function takeOver(client: QueryClient, projectId: string, setState: (state: StreamState) => void): () => void {
+  const opened = early;
+  early = undefined;
+  if (opened?.projectId === projectId) return opened.takeOver(setState);
+  // The person went elsewhere before the first page was there.
+  opened?.takeOver(() => {})();
+  return followProject(client, projectId, setState);
 }
 
 /** Follows the events of a project until the returned function is called. Pages wait for the stream for `patienceMs`. */

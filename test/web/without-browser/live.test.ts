@@ -131,6 +131,31 @@ test('a change during the first load is not missed', async () => {
   expect(requested).toEqual(['/api/v1/projects/proj_1/board?limit=2000', '/api/v1/projects/proj_1/board?ids=a']);
 });
 
+test('a change while the board is fetched for a page that is not there yet is not missed', async () => {
+  let release: (response: Response) => void = () => {};
+  answer = () => new Promise((resolve) => (release = resolve));
+  const prefetched = client.prefetchQuery(queries.board('proj_1'));
+  boardUpdates(client, 'proj_1')(['a']);
+  await until(() => requested.length === 1);
+  answer = async () => Response.json(boardOf(card('a', 'After', 1)));
+  release(Response.json(boardOf(card('a', 'Before'))));
+  await prefetched;
+  await until(() => titles()?.join() === 'After');
+});
+
+test('a board of exactly one page is one request, and a larger one is complete', async () => {
+  const all = (count: number, total: number) => ({
+    ...boardOf(...Array.from({ length: count }, (_, i) => card(`${total}_${i}`, 'T'))),
+    total,
+  });
+  answer = async () => Response.json(all(2000, 2000));
+  await client.fetchQuery(queries.board('proj_1'));
+  expect(requested).toHaveLength(1);
+  answer = async () => Response.json(requested.length === 2 ? all(2000, 2001) : all(1, 1));
+  const board = await client.fetchQuery({ ...queries.board('proj_1'), staleTime: 0 });
+  expect([requested.length, board.tasks.length]).toEqual([3, 2001]);
+});
+
 test('if cards cannot be fetched or too many have changed, the whole board is fetched', async () => {
   show(card('a', 'Before'));
   boardUpdates(client, 'proj_1')(['a']);

@@ -1,6 +1,6 @@
 import { QueryClient } from '@tanstack/react-query';
 import type { Board } from '../../../src/web/api.ts';
-import { followProject } from '../../../src/web/live/project-events.ts';
+import { followEarly, followProject, takeOver } from '../../../src/web/live/project-events.ts';
 import * as queries from '../../../src/web/live/queries.ts';
 import { type StreamBrowser, streamBrowser } from '../../support/stand-ins/event-source.ts';
 
@@ -83,6 +83,33 @@ test('agents are fetched again when the status of a run changes, not with each o
   expect(await invalidatedBy('running', 'running')).toBe(false);
   expect(await invalidatedBy('waiting', 'waiting')).toBe(true);
   expect(await invalidatedBy('waiting')).toBe(false);
+  unfollow();
+});
+
+test('a stream that was opened before the page is taken over, whether it has opened or not', () => {
+  let opened = 0;
+  const onOpen = () => {
+    opened += 1;
+  };
+  const addresses = ['/api/v1/projects/proj_1/events'];
+  followEarly(client, 'proj_1', onOpen);
+  browser.open();
+  const unfollow = takeOver(client, 'proj_1', (state) => states.push(state));
+  expect([opened, states, browser.addresses()]).toEqual([1, ['open'], addresses]);
+  unfollow();
+  expect(browser.addresses()).toEqual([]);
+  followEarly(client, 'proj_1', onOpen);
+  const again = takeOver(client, 'proj_1', (state) => states.push(state));
+  expect(states).toEqual(['open']);
+  browser.open();
+  expect([opened, states, browser.addresses()]).toEqual([2, ['open', 'open'], addresses]);
+  again();
+});
+
+test('a stream that was opened early is closed when the first page is another one', () => {
+  followEarly(client, 'proj_2', () => {});
+  const unfollow = takeOver(client, 'proj_1', () => {});
+  expect(browser.addresses()).toEqual(['/api/v1/projects/proj_1/events']);
   unfollow();
 });
 
