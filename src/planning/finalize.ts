@@ -51,8 +51,9 @@ export async function finalizeWizard(
       endDate: input.endDate,
       tasks,
     });
-    await updateSession(em, now, { status, result: made, sprintId: made.sprint.id, changedBy: userId });
+    // Before the update, which changes `now`.
     app.audit.note({ status: [now.status, status], ...created(made) });
+    await updateSession(em, now, { status, result: made, sprintId: made.sprint.id, changedBy: userId });
     await also?.(em);
     await showPlan(app, em, now);
     await app.queue.send(em, 'prd', { projectId: now.projectId, sessionId: now.id }, { key: now.id });

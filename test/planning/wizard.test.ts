@@ -59,6 +59,11 @@ test('a planned session is finalized once, into a sprint with its tasks in order
   await answerAll(sessionId, currentStep);
   for (const part of ['prd', 'plan', 'tasks']) await wizard(`generate-${part}`);
   const made = await wizard(`${sessionId}/finalize`, { name: 'Greeting', startDate: '2026-04-01' });
+  const { body: records } = await call('GET', `/projects/${given.project}/audit`);
+  const ofFinalize = records.filter(({ action }: { action: string }) => action === 'wizard.finalize');
+  expect(ofFinalize.map(({ detail }: { detail: object }) => detail)).toEqual([
+    expect.objectContaining({ status: ['tasks_ready', 'finalized'] }),
+  ]);
   expect([made.status, made.body]).toEqual([
     201,
     {
