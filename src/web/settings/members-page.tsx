@@ -1,6 +1,6 @@
 import { Heading } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
-import { useParams } from 'react-router';
+import { Link, useParams } from 'react-router';
 import { QueryResult } from '../display/query-result.tsx';
 import { usePageTitle } from '../frame/use-page-title.ts';
 import * as queries from '../live/queries.ts';
@@ -31,7 +31,14 @@ export function MembersPage() {
           </ul>
         )}
       </QueryResult>
-      {ownRole !== 'member' && <AddMember projectId={projectId} ownRole={ownRole} />}
+      {ownRole !== 'member' && (
+        <>
+          <AddMember projectId={projectId} ownRole={ownRole} />
+          <p>
+            <Link to={`/projects/${projectId}/settings/audit`}>See who changed what</Link>
+          </p>
+        </>
+      )}
     </div>
   );
 }
