@@ -19,5 +19,8 @@ export function useShortcuts(actions: { [name in ShortcutName]?: () => void }): 
   });
 }
 
+/** The field of a dialog that was closed keeps the focus until the browser draws the page, but nobody writes in it. */
 const isEditable = (target: EventTarget | null) =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+  target instanceof HTMLElement &&
+  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
+  target.checkVisibility();
