@@ -6,6 +6,9 @@ const [maxReads, maxChars] = [20, 4000];
 /** Reads that may take long or are large. Others must not wait for them. */
 const alone = /\/(diff|events|installed-repositories|issues|merge-readiness)$|\/board\?limit=|\/batch/;
 
+/** Reads to which 404 is an ordinary reply. Browsers log it to the console, except within a batch. */
+const oftenMissing = /\/(environment|proof)$/;
+
 const base = '/api/v1';
 
 /**
@@ -74,7 +77,8 @@ function groupsOf(reads: Read[]): Read[][] {
 
 async function sendGroup(send: Fetch, group: Read[]): Promise<void> {
   const [first] = group;
-  if (first !== undefined && group.length === 1) return first.resolve(send(base + first.address));
+  if (first !== undefined && group.length === 1 && !oftenMissing.test(first.address))
+    return first.resolve(send(base + first.address));
   const query = group.map(({ address }) => `get=${encodeURIComponent(address)}`).join('&');
   try {
     const reply = await send(`${base}/batch?${query}`);

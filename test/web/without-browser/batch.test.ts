@@ -48,6 +48,11 @@ test('a single read, writes, and large or slow reads are requests of their own',
   );
 });
 
+test('a read to which 404 is an ordinary reply is never a request of its own', async () => {
+  expect(await read(batching(send), '/repositories/r/environment')).toEqual([200, '/repositories/r/environment']);
+  expect(sent).toEqual(['/api/v1/batch?get=/repositories/r/environment']);
+});
+
 test('many or long addresses are several requests', async () => {
   const fetch = batching(send);
   await Promise.all(Array.from({ length: 41 }, (_, i) => read(fetch, `/tasks/${i}`)));
