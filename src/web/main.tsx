@@ -23,25 +23,31 @@ import { defaults } from './api.ts';
 import { removeOldDrafts } from './forms/stored-drafts.ts';
 import { watchNavigation } from './frame/navigation.ts';
 import { Notices } from './frame/notices.tsx';
+import { serviceInfo } from './frame/service-info.ts';
 import { applyTheme } from './frame/theme.ts';
 import { batching } from './live/batch.ts';
 import { loadedOnline } from './live/load-part.ts';
 import { prefetch } from './live/prefetch.ts';
-import { client } from './live/query-client.ts';
+import { client, signInAddress } from './live/query-client.ts';
 import { routes } from './routes.tsx';
 
 defaults.fetch = batching((input, init) => fetch(input, init));
 applyTheme();
 removeOldDrafts(localStorage);
-prefetch(client, window.location.pathname);
+const { pathname } = window.location;
+if (serviceInfo.hasSession || pathname === '/login') show();
+else window.location.replace(signInAddress());
 
-createRoot(document.getElementById('root') as HTMLElement).render(
-  <StrictMode>
-    <QueryClientProvider client={client}>
-      <BaseStyles>
-        <RouterProvider router={watchNavigation(createBrowserRouter(loadedOnline(routes)))} />
-        <Notices />
-      </BaseStyles>
-    </QueryClientProvider>
-  </StrictMode>,
-);
+function show(): void {
+  prefetch(client, pathname);
+  createRoot(document.getElementById('root') as HTMLElement).render(
+    <StrictMode>
+      <QueryClientProvider client={client}>
+        <BaseStyles>
+          <RouterProvider router={watchNavigation(createBrowserRouter(loadedOnline(routes)))} />
+          <Notices />
+        </BaseStyles>
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+}

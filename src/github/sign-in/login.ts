@@ -27,7 +27,7 @@ export function loginRoutes(app: App): Router {
   router.get('/login', async (req, res) => {
     const about = await aboutApp(app);
     const without = loginPage(about.signIn, returnPath(req.query.return_to));
-    sendPage(app, res, about, { without, path: req.path });
+    sendPage(app, req, res, about, without);
   });
   router.get('/login/github', (req, res) => begin(app, req, res));
   router.get('/login/callback', (req, res) => finish(app, req, res));

@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import express, { type Response, type Router } from 'express';
+import express, { type Request, type Response, type Router } from 'express';
 import type { App } from '../../app.ts';
+import { readCookie, sessionCookie } from '../access/session.ts';
 import { filesInMemory } from './files.ts';
 import { type Manifest, preloadsOf } from './preloads.ts';
 
@@ -32,21 +33,16 @@ export function dashboard(app: Pick<App, 'config'>, about: () => Promise<About>)
   router.use(filesInMemory(built, ['icon.svg', 'icon-working.svg'], 'public, max-age=3600'));
   router.get(/^\/(?!api\/|assets\/|healthz|readyz)/, async (req, res, next) => {
     if (req.accepts(['json', 'html']) !== 'html') return next();
-    sendPage(app, res, await about(), { without: '<p>This page needs JavaScript.</p>', path: req.path });
+    sendPage(app, req, res, await about(), '<p>This page needs JavaScript.</p>');
   });
   return router;
 }
 
 /**
- * Sends the dashboard's HTML document for the page at `path`. Browsers without scripts show `without`, and so does every
+ * Sends the dashboard's HTML document for the requested page. Browsers without scripts show `without`, and so does every
  * browser if the dashboard was not built.
  */
-export function sendPage(
-  app: Pick<App, 'config'>,
-  res: Response,
-  about: About,
-  { without, path }: { without: string; path: string },
-): void {
+export function sendPage(app: Pick<App, 'config'>, req: Request, res: Response, about: About, without: string): void {
   const text = document();
   res.setHeader('Content-Security-Policy', policyOf(app));
   // The document names script files that the next release removes, so it must not be cached.
@@ -55,10 +51,12 @@ export function sendPage(
     res.type('html').send(bare(`${without}<p>The dashboard is not built: <code>npm run build</code>.</p>`));
     return;
   }
-  const told = JSON.stringify(about).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  // Without it, the page would first ask who the person is, and the browser would log the refusal to its console.
+  const hasSession = readCookie(req, app.config.BASE_URL, sessionCookie) !== undefined;
+  const told = JSON.stringify({ ...about, hasSession }).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
   const page = text
     .replace('<meta name="deckhand" />', `<meta name="deckhand" content="${told}" />`)
-    .replace('</head>', `${preloadsOf(manifest(), path)}</head>`)
+    .replace('</head>', `${preloadsOf(manifest(), req.path)}</head>`)
     .replace(root, `<div id="root"><noscript>${without}</noscript></div>`);
   res.type('html').send(page);
 }

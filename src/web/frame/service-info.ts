@@ -1,9 +1,13 @@
-/** What the service embeds in each page for everybody, whether signed in or not; see src/http/pages/dashboard.ts. */
+/** What the service embeds in each page, whether the person is signed in or not; see src/http/pages/dashboard.ts. */
 interface ServiceInfo {
   signIn: boolean;
   installUrl: string | null;
+  /** Whether the browser sent a session, which may have ended since. */
+  hasSession: boolean;
 }
 
 const content = document.querySelector<HTMLMetaElement>('meta[name="deckhand"]')?.content ?? '';
 
-export const serviceInfo: ServiceInfo = content === '' ? { signIn: false, installUrl: null } : JSON.parse(content);
+const unknown: ServiceInfo = { signIn: false, installUrl: null, hasSession: true };
+
+export const serviceInfo: ServiceInfo = content === '' ? unknown : JSON.parse(content);

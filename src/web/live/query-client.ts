@@ -2,7 +2,7 @@ import { QueryClient } from '@tanstack/react-query';
 import { statusOf } from './errors.ts';
 
 /** Returns the address of the sign-in page, which leads back to the current page afterwards. */
-function signInAddress(): string {
+export function signInAddress(): string {
   const { pathname, search } = window.location;
   return `/login?return_to=${encodeURIComponent(pathname + search)}`;
 }
