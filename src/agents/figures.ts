@@ -59,22 +59,23 @@ export async function resetHealth(app: App, userId: string, agentId: string) {
     await resetFailures(em, userId, agentId);
     await app.queue.send(em, 'run', {});
   });
-  return firstOf(await readHealth(app.db.manager, userId, [agentId]));
+  return existing(await readHealth(app.db.manager, userId, [agentId]), agentId);
 }
 
 export async function readOneHealth(em: EntityManager, userId: string, of: FiguresOf) {
   await assertVersion(em, of);
-  return firstOf(await readHealth(em, userId, [of.agentId], of.version));
+  return existing(await readHealth(em, userId, [of.agentId], of.version), of.agentId);
 }
 
-function firstOf<T>([first]: T[]): T {
-  if (first === undefined) throw new Error('the figures of the agent are missing');
-  return first;
+/** Returns the figures of an agent. They are missing if somebody has deleted it since the request was authorised. */
+function existing<T>([figures]: T[], agentId: string): T {
+  if (figures === undefined) throw notFound('Agent', agentId);
+  return figures;
 }
 
 export async function readPerformance(em: EntityManager, userId: string, of: FiguresOf, weeks: number | undefined) {
   await assertVersion(em, of);
-  const figures = firstOf(await findFigures(em, userId, [of.agentId], of.version));
+  const figures = existing(await findFigures(em, userId, [of.agentId], of.version), of.agentId);
   const { averageSeconds, agentId, ...metrics } = figures;
   return {
     agentId,
@@ -87,7 +88,7 @@ export async function readPerformance(em: EntityManager, userId: string, of: Fig
 export async function readLanguageSkills(em: EntityManager, userId: string, of: FiguresOf) {
   await assertVersion(em, of);
   const skills = await listSkills(em, userId, of);
-  const rate = successRate(firstOf(await findFigures(em, userId, [of.agentId], of.version)));
+  const rate = successRate(existing(await findFigures(em, userId, [of.agentId], of.version), of.agentId));
   return skills
     .sort((a, b) => b.tasks - a.tasks || (a.language < b.language ? -1 : 1))
     .map(({ language, tasks }) => ({
