@@ -1,5 +1,4 @@
 import { migrations } from '../../migrations/list.ts';
-import { readLanguageSkills, readOneHealth, readPerformance, resetHealth } from '../../src/agents/figures.ts';
 import {
   findFigures,
   findHealthFacts,
@@ -8,7 +7,6 @@ import {
   listWeeks,
   resetFailures,
 } from '../../src/agents/figures-store.ts';
-import type { App } from '../../src/app.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { createTestDatabase } from '../support/database.ts';
 
@@ -239,14 +237,4 @@ test('an agent has the versions of its line, and no others', async () => {
   const agent = await addAgent();
   expect(await hasVersion(db.manager, agent, 1)).toBe(true);
   expect(await hasVersion(db.manager, agent, 2)).toBe(false);
-});
-
-test('the figures of an agent that was deleted in the meantime are not found', async () => {
-  const gone = { status: 404, message: expect.stringContaining('agent_gone') };
-  const of = { agentId: 'agent_gone', version: undefined };
-  const queue = { send: async () => {} };
-  await expect(readOneHealth(db.manager, 'mona', of)).rejects.toMatchObject(gone);
-  await expect(readPerformance(db.manager, 'mona', of, undefined)).rejects.toMatchObject(gone);
-  await expect(readLanguageSkills(db.manager, 'mona', of)).rejects.toMatchObject(gone);
-  await expect(resetHealth({ db, queue } as unknown as App, 'mona', 'agent_gone')).rejects.toMatchObject(gone);
 });

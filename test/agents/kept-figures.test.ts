@@ -1,6 +1,8 @@
 import { migrations } from '../../migrations/list.ts';
+import { readLanguageSkills, readOneHealth, readPerformance, resetHealth } from '../../src/agents/figures.ts';
 import { findFigures, findHealthFacts, listSkills, listWeeks } from '../../src/agents/figures-store.ts';
 import { rebuildFigures } from '../../src/agents/rebuild-figures.ts';
+import type { App } from '../../src/app.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { isThorough } from '../support/thorough.ts';
@@ -155,4 +157,14 @@ test('a task on which two versions worked counts once for each version, and once
     [1, 1, 1200],
     [1, 1, 1200],
   ]);
+});
+
+test('the figures of an agent that was deleted in the meantime are not found', async () => {
+  const gone = { status: 404, message: expect.stringContaining('agent_gone') };
+  const of = { agentId: 'agent_gone', version: undefined };
+  const queue = { send: async () => {} };
+  await expect(readOneHealth(db.manager, 'mona', of)).rejects.toMatchObject(gone);
+  await expect(readPerformance(db.manager, 'mona', of, undefined)).rejects.toMatchObject(gone);
+  await expect(readLanguageSkills(db.manager, 'mona', of)).rejects.toMatchObject(gone);
+  await expect(resetHealth({ db, queue } as unknown as App, 'mona', 'agent_gone')).rejects.toMatchObject(gone);
 });
