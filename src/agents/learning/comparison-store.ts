@@ -26,17 +26,19 @@ export async function listFinishedTasks(
          select r.task_id, r.created_at from runs r
          where r.agent_id = $2 and r.project_id = m.project_id and r.created_at >= $3
          order by r.created_at desc ${limitInIndexOrder(4 * maxTasks)}) r
-       group by r.task_id order by at desc limit ${maxTasks})
-     select t.status = 'done' as "isDone", work.cost as "costUsd", work.minutes, work.revisions, work.begun as "begunAt"
-     from own
-     cross join lateral (select * from tasks t where t.id = own.task_id and t.parent_id is null offset 0) t
-     cross join lateral (
-       select min(r.created_at) as begun, bool_and(r.agent_id is not distinct from $2) as is_alone,
+       group by r.task_id order by at desc limit ${maxTasks}),
+     parts as (
+       select task_id as root_id, task_id from own
+       union all select s.parent_id, s.id from own join tasks s on s.parent_id = own.task_id),
+     work as (
+       select p.root_id, min(r.created_at) as begun, bool_and(r.agent_id is not distinct from $2) as is_alone,
          case when bool_and(r.cost_usd is not null) then sum(r.cost_usd)::float8 end as cost,
          coalesce(sum(greatest(0, extract(epoch from r.finished_at - r.started_at) - r.waited_seconds)) / 60, 0)::float8 as minutes,
-         count(*) filter (where r.kind = 'revise' and r.task_id = t.id)::int as revisions,
-         (array_agg(r.status order by r.created_at desc, r.id desc) filter (where r.task_id = t.id))[1] as latest
-       from runs r where r.task_id in (select t.id union all select s.id from tasks s where s.parent_id = t.id)) work
+         count(*) filter (where r.kind = 'revise' and r.task_id = p.root_id)::int as revisions,
+         (array_agg(r.status order by r.created_at desc, r.id desc) filter (where r.task_id = p.root_id))[1] as latest
+       from parts p join runs r on r.task_id = p.task_id group by p.root_id)
+     select t.status = 'done' as "isDone", work.cost as "costUsd", work.minutes, work.revisions, work.begun as "begunAt"
+     from work join tasks t on t.id = work.root_id and t.parent_id is null
      where work.is_alone and work.begun >= $3 and ($4::timestamptz is null or work.begun <= $4)
        and (t.status = 'done' or work.latest = 'failed')
      order by work.begun desc`,

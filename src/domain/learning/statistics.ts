@@ -48,13 +48,10 @@ const rates = Array.from({ length: 99 }, (_, at) => (at + 1) / 100);
  */
 export function chanceOfDifference(a: Trials, b: Trials): number {
   const seen = clarity(a.successes, a.trials, b.successes, b.trials);
-  const [inA, inB] = [upTo(a.trials), upTo(b.trials)];
+  if (seen === 0) return 1;
+  const inA = upTo(a.trials);
   const [waysA, waysB] = [ways(a.trials), ways(b.trials)];
-  // For each number of successes in `a`, the numbers in `b` from `first` to `last` differ less clearly.
-  const unclear = inA.map((i) => {
-    const isUnclear = (k: number) => clarity(i, a.trials, k, b.trials) < seen * (1 - 1e-9);
-    return { first: inB.findIndex(isUnclear), last: inB.findLastIndex(isUnclear) };
-  });
+  const unclear = inA.map((i) => lessClear(i, a.trials, b.trials, seen));
   let greatest = 0;
   for (const rate of rates) {
     const sums = runningSums(probabilities(waysB, rate));
@@ -68,6 +65,31 @@ export function chanceOfDifference(a: Trials, b: Trials): number {
     greatest = Math.max(greatest, chance);
   }
   return Math.min(1, greatest);
+}
+
+/**
+ * Returns the first and the last of those numbers of `m` successes that differ less clearly from `i` of `n` than `seen`.
+ * The clarity grows in both directions from the same rate, so it can be searched by halves. `last` is `first` - 1 if
+ * there are none.
+ */
+function lessClear(i: number, n: number, m: number, seen: number): { first: number; last: number } {
+  const sameRate = (i * m) / n;
+  const isUnclear = (k: number) => clarity(i, n, k, m) < seen * (1 - 1e-9);
+  return {
+    first: firstWhere(0, Math.floor(sameRate), isUnclear),
+    last: firstWhere(Math.ceil(sameRate), m, (k) => !isUnclear(k)) - 1,
+  };
+}
+
+/** Returns the first number for which `holds`, which then holds for all others up to `to`; `to` + 1 if it never holds. */
+function firstWhere(from: number, to: number, holds: (number: number) => boolean): number {
+  let [low, high] = [from, to + 1];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 /** Returns the whole numbers from 0 to `last`. */
