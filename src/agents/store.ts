@@ -154,16 +154,11 @@ export async function listProjectAgents(em: EntityManager, projectId: string): P
   return em.find(Agents, { where: { projectId, isNewest: true }, order: { createdAt: 'ASC', id: 'ASC' } });
 }
 
-/** Returns the names of the agents that can own tasks of a project, oldest first. */
-export async function listAgentNames(em: EntityManager, projectId: string): Promise<{ id: string; name: string }[]> {
-  return em.query(
-    `select a.id, a.name from agents a
-     where ${isInUse} and (a.project_id = $1
-       or exists (select 1 from members m where m.project_id = $1 and m.user_id = a.creator_id))
-     order by a.created_at, a.id`,
-    [projectId],
-  );
-}
+/** SQL: the names of the agents that can own tasks of project $1, oldest first. */
+export const agentNames = `select a.id, a.name from agents a
+  where ${isInUse} and (a.project_id = $1
+    or exists (select 1 from members m where m.project_id = $1 and m.user_id = a.creator_id))
+  order by a.created_at, a.id`;
 
 /** Returns whether a run of the agent or of an earlier version is live. */
 export async function hasLiveRuns(em: EntityManager, agentId: string): Promise<boolean> {

@@ -1,10 +1,9 @@
 import type { EntityManager } from 'typeorm';
-import { listAgentNames } from '../../agents/store.ts';
 import type { App } from '../../app.ts';
 import { inProject } from '../../http/access/access.ts';
 import { type Route, route } from '../../http/route.ts';
 import { Board, BoardQuery, maxTasks } from './schemas.ts';
-import { type Card, countTasks, findCards, findCardsNear, listCards, listSprintNames } from './store.ts';
+import { type Card, findCards, findCardsNear, listCards, readFrame } from './store.ts';
 
 interface Asked {
   ids?: string[] | undefined;
@@ -15,12 +14,7 @@ interface Asked {
 
 /** Reads everything that a board shows, so that it needs one request when it opens, and one for each change. */
 async function readBoard({ db: { manager: em } }: App, projectId: string, asked: Asked) {
-  return {
-    total: await countTasks(em, projectId),
-    tasks: await cardsFor(em, projectId, asked),
-    agents: await listAgentNames(em, projectId),
-    sprints: await listSprintNames(em, projectId),
-  };
+  return { ...(await readFrame(em, projectId)), tasks: await cardsFor(em, projectId, asked) };
 }
 
 function cardsFor(em: EntityManager, projectId: string, { ids, near, ...page }: Asked): Promise<Card[]> {

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { agentNames } from '../../agents/store.ts';
 import type { Failure, RunKind, RunStatus } from '../../domain/run.ts';
 import type { SprintStatus } from '../../domain/sprint.ts';
 import type { TaskStatus } from '../../domain/task.ts';
@@ -148,24 +149,27 @@ function runOf(row: CardRow, id: string): CardRun {
   };
 }
 
-/** Returns how many tasks a project has. */
-export async function countTasks(em: EntityManager, projectId: string): Promise<number> {
-  const [row] = await em.query('select coalesce(sum(tasks), 0)::int as total from task_counts where project_id = $1', [
-    projectId,
-  ]);
-  return row.total;
-}
-
 /** More sprints than these are not offered as filters of a board. */
 const maxSprints = 200;
 
-/** Returns the newest sprints of a project by name. */
-export async function listSprintNames(
-  em: EntityManager,
-  projectId: string,
-): Promise<{ id: string; name: string; status: SprintStatus }[]> {
-  return em.query(
-    'select id, name, status from sprints where project_id = $1 order by created_at desc, id desc limit $2',
-    [projectId, maxSprints],
+/** What a board shows besides its cards. */
+export interface Frame {
+  /** How many tasks the project has. */
+  total: number;
+  agents: { id: string; name: string }[];
+  /** The newest sprints. */
+  sprints: { id: string; name: string; status: SprintStatus }[];
+}
+
+/** Returns what the board of a project shows besides its cards, with one statement. */
+export async function readFrame(em: EntityManager, projectId: string): Promise<Frame> {
+  const rowsOf = (select: string) => `(select coalesce(json_agg(row_to_json(r)), '[]') from (${select}) r)`;
+  const newestSprints = `select id, name, status from sprints where project_id = $1
+    order by created_at desc, id desc limit ${maxSprints}`;
+  const [frame] = await em.query(
+    `select (select coalesce(sum(tasks), 0)::int from task_counts where project_id = $1) as total,
+       ${rowsOf(agentNames)} as agents, ${rowsOf(newestSprints)} as sprints`,
+    [projectId],
   );
+  return frame;
 }
