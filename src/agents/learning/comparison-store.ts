@@ -3,7 +3,7 @@ import { limitInIndexOrder } from '../../db/index-order.ts';
 import type { ComparedTask } from '../../domain/learning/comparison.ts';
 
 /** A comparison uses at most this many tasks of each version, the latest. */
-const maxTasks = 500;
+const maxTasks = 300;
 
 export interface SampledTask extends ComparedTask {
   begunAt: Date;
