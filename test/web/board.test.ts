@@ -100,7 +100,7 @@ inBrowser('a view is saved with its filters and sorting, applied and deleted', a
   await open('?state=running&sort=cost');
   await cardOf('Works now').waitFor();
   expect(await page.locator('.card').count()).toBe(1);
-  const views = page.getByRole('button', { name: 'Views' });
+  const views = page.getByRole('button', { name: /^View/ });
   await views.click();
   const save = page.getByRole('menuitem', { name: 'Save current view…' });
   await save.waitFor();
@@ -111,7 +111,9 @@ inBrowser('a view is saved with its filters and sorting, applied and deleted', a
   await page.getByRole('dialog').getByLabel('Name').fill('Under way');
   await page.getByRole('dialog').getByRole('button', { name: 'Save view' }).click();
   await page.getByText('View “Under way” saved').waitFor();
+  await page.getByRole('button', { name: 'View: Under way' }).and(page.locator(':focus')).waitFor();
   await open();
+  await page.getByRole('button', { name: 'Views', exact: true }).waitFor();
   await views.click();
   await page.getByRole('menuitemradio', { name: 'Under way' }).click();
   await page.waitForURL(/state=running&sort=cost/);

@@ -1,15 +1,28 @@
 import { Button, Dialog } from '@primer/react';
-import { type KeyboardEvent, type ReactNode, useRef } from 'react';
+import { type KeyboardEvent, type ReactNode, type RefObject, useRef } from 'react';
 
 /** Shows a dialog with a form. The first field gets the focus. */
-export function FormDialog(props: { title: string; width?: 'large' | 'xlarge'; onClose(): void; children: ReactNode }) {
-  const { title, width = 'large', onClose, children } = props;
+export function FormDialog(props: {
+  title: string;
+  width?: 'large' | 'xlarge';
+  /** What gets the focus afterwards, if the dialog was opened from a menu that is gone by then. */
+  returnFocusRef?: RefObject<HTMLElement | null>;
+  onClose(): void;
+  children: ReactNode;
+}) {
+  const { title, width = 'large', returnFocusRef, onClose, children } = props;
   const firstField = useRef<HTMLElement>(null);
   const findFirstField = (content: HTMLDivElement | null) => {
     firstField.current = content?.querySelector<HTMLElement>('input, textarea, select') ?? null;
   };
   return (
-    <Dialog title={title} onClose={onClose} width={width} initialFocusRef={firstField}>
+    <Dialog
+      title={title}
+      onClose={onClose}
+      width={width}
+      initialFocusRef={firstField}
+      {...(returnFocusRef === undefined ? {} : { returnFocusRef })}
+    >
       <div ref={findFirstField}>{children}</div>
     </Dialog>
   );

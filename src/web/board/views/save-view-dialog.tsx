@@ -1,6 +1,6 @@
 import { Flash, FormControl, TextInput } from '@primer/react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type RefObject, useState } from 'react';
 import * as api from '../../api.ts';
 import { FormButtons, FormDialog } from '../../forms/form-dialog.tsx';
 import { submitOnce } from '../../forms/submit-once.ts';
@@ -9,8 +9,13 @@ import { errorMessage } from '../../live/errors.ts';
 import * as queries from '../../live/queries.ts';
 
 /** Asks for a name and saves the filters and the sorting under it. */
-export function SaveViewDialog(props: { projectId: string; query: string; onClose(): void }) {
-  const { projectId, query, onClose } = props;
+export function SaveViewDialog(props: {
+  projectId: string;
+  query: string;
+  returnFocusRef: RefObject<HTMLElement | null>;
+  onClose(): void;
+}) {
+  const { projectId, query, returnFocusRef, onClose } = props;
   const client = useQueryClient();
   const [text, setText] = useState('');
   const name = text.trim();
@@ -23,7 +28,7 @@ export function SaveViewDialog(props: { projectId: string; query: string; onClos
     },
   });
   return (
-    <FormDialog title="Save view" onClose={onClose}>
+    <FormDialog title="Save view" returnFocusRef={returnFocusRef} onClose={onClose}>
       <form className="stack" onSubmit={submitOnce(save, () => name !== '')}>
         {save.error && <Flash variant="danger">{errorMessage(save.error)}</Flash>}
         <FormControl required>

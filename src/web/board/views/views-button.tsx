@@ -1,8 +1,11 @@
 import { TriangleDownIcon } from '@primer/octicons-react';
 import { Button } from '@primer/react';
+import { useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
 import { lazyPart } from '../../live/load-part.ts';
+import * as queries from '../../live/queries.ts';
 import { useLazyMenu } from '../use-lazy-menu.ts';
+import { viewQueryOf } from './view-query.ts';
 
 const ViewsMenu = lazyPart(async () => ({ default: (await import('./views-menu.tsx')).ViewsMenu }));
 
@@ -12,13 +15,25 @@ export interface ViewsProps {
   onApply(query: string): void;
 }
 
-/** Shows the button that opens the menu of saved views. Views are fetched when it is first opened. */
+/**
+ * Shows the button that opens the menu of saved views, with the name of the view that is applied. Views are fetched when the
+ * menu is first opened, or when the board is filtered or sorted, which may be a view.
+ */
 export function ViewsButton(props: ViewsProps) {
   const { button, menu } = useLazyMenu();
+  const current = viewQueryOf(props.searchParams);
+  const { data: views } = useQuery({ ...queries.views(props.projectId), enabled: current !== '' });
+  const applied = current === '' ? undefined : views?.find(({ query }) => query === current);
   return (
     <>
       <Button trailingVisual={TriangleDownIcon} {...button}>
-        Views
+        {applied === undefined ? (
+          'Views'
+        ) : (
+          <span className="view-name">
+            View: <bdi>{applied.name}</bdi>
+          </span>
+        )}
       </Button>
       <Suspense>{menu && <ViewsMenu {...props} {...menu} />}</Suspense>
     </>

@@ -54,7 +54,14 @@ export function ViewsMenu({
           </ActionList>
         </ActionMenu.Overlay>
       </ActionMenu>
-      {isSaving && <SaveViewDialog projectId={projectId} query={current} onClose={() => setSaving(false)} />}
+      {isSaving && (
+        <SaveViewDialog
+          projectId={projectId}
+          query={current}
+          returnFocusRef={anchorRef}
+          onClose={() => setSaving(false)}
+        />
+      )}
     </>
   );
 }
