@@ -49,6 +49,14 @@ inBrowser("a task's plan and its budget, within the limits of the project, are s
 
 inBrowser('the inbox and its number on every page show what needs a person, without a reload', async () => {
   const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Needs eyes' });
+  await world.sql(
+    `insert into runs (id, task_id, project_id, kind, status) values ('run_e', $1, $2, 'start', 'failed')`,
+    [id, world.project.id],
+  );
+  await world.sql(
+    `insert into handoffs (id, task_id, run_id, summary) values ('handoff_e', $1, 'run_e', 'Added \`eyes.js\`.')`,
+    [id],
+  );
   await page.goto(`${world.service.url}${base}`);
   await page.getByRole('link', { name: 'Inbox', exact: true }).waitFor();
   await world.sql(`update tasks set status = 'in_review', status_since = now() where id = $1`, [id]);
@@ -58,6 +66,7 @@ inBrowser('the inbox and its number on every page show what needs a person, with
   await until('the title', async () => (await page.title()) === '(1) Inbox · Deckhand');
   await entry.getByText('just now').waitFor();
   await entry.getByText('No changed files').waitFor();
+  await entry.locator('code', { hasText: /^eyes\.js$/ }).waitFor();
   await world.sql(`update tasks set status = 'in_progress' where id = $1`, [id]);
   await page.getByRole('heading', { name: 'Nothing needs you' }).waitFor();
   await world.sql(

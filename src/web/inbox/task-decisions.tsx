@@ -2,6 +2,7 @@ import { Button, LinkButton } from '@primer/react';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import type { InboxEntry, Task } from '../api.ts';
+import { Markdown } from '../display/markdown.tsx';
 import { actionNames, actionsFor, type TaskAction } from '../tasks/actions/task-actions.ts';
 import { FailureText } from '../tasks/failure-notice.tsx';
 import { ChangeSummary, OpenChanges } from './change-summary.tsx';
@@ -18,9 +19,9 @@ export function Review({ entry, task }: Given) {
   return (
     <div className="stack tight">
       {entry.text !== '' && (
-        <p className="wrap inbox-text">
-          <bdi>{entry.text}</bdi>
-        </p>
+        <div className="inbox-text">
+          <Markdown text={entry.text} />
+        </div>
       )}
       <ChangeSummary taskId={task.id} />
       <Actions entry={entry} task={task} offered={task.prUrl === null ? ['revise', 'to_done'] : ['merge', 'revise']}>
