@@ -67,7 +67,10 @@ export const Member = z
 
 export const Login = z
   .string()
-  .regex(/^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})$/, 'must be a GitHub login (letters, digits and dashes, at most 39)');
+  .regex(
+    /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})$/,
+    'must begin with a letter or digit, and have only letters, digits and dashes, at most 39',
+  );
 
 export const AddMember = z.strictObject({ login: Login, role: z.enum(roles).default('member') });
 export const UpdateMember = z.strictObject({ role: z.enum(roles).optional() });

@@ -1,7 +1,7 @@
 /** An error reply of the API, in the form that the generated client throws. */
 interface ErrorReply {
   status: number;
-  data?: { message?: string };
+  data?: { message?: string; errors?: { path: string; message: string }[] };
 }
 
 const isErrorReply = (error: unknown): error is ErrorReply => typeof (error as ErrorReply | null)?.status === 'number';
@@ -15,11 +15,15 @@ export const isInaccessible = (error: unknown): boolean => [403, 404].includes(s
 export const isConnectionError = (error: unknown): boolean =>
   error instanceof TypeError || (error instanceof DOMException && error.name === 'TimeoutError');
 
-/** Returns the message to show for an error: the service's own message if there is one. */
-export function errorMessage(error: unknown): string {
+/**
+ * Returns the message to show for an error: the service's own message if there is one. `labels` has the labels of a form's
+ * fields by their names in the API. People know the fields by these.
+ */
+export function errorMessage(error: unknown, labels: Record<string, string> = {}): string {
   if (isErrorReply(error)) {
     if (error.status === 429) return 'Too many requests. Wait a minute and try again.';
     return (
+      error.data?.errors?.map(({ path, message }) => withLabel(message, path, labels[path])).join('; ') ??
       error.data?.message ??
       `The service replied with status ${error.status}. Try again. If it keeps failing, ask the operator to check the log.`
     );
@@ -29,4 +33,9 @@ export function errorMessage(error: unknown): string {
       ? 'The service cannot be reached. Check your connection and try again.'
       : 'You are offline, so this was not sent. Try again when the connection is back.';
   return error instanceof Error ? error.message : 'Something went wrong. Try again.';
+}
+
+/** Replaces the name of a field at the beginning of a sentence about it. */
+function withLabel(message: string, path: string, label: string | undefined): string {
+  return label !== undefined && message.startsWith(`${path} `) ? `${label}${message.slice(path.length)}` : message;
 }

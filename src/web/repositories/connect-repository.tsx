@@ -7,6 +7,7 @@ import { notify } from '../frame/notices.tsx';
 import { errorMessage } from '../live/errors.ts';
 import { RepositoryPicker } from './repository-picker.tsx';
 
+const labels = { url: 'URL', name: 'Name', defaultBranch: 'Default branch' };
 const emptyFields = { name: '', url: '', defaultBranch: 'main', isDocsRepo: false };
 
 export function ConnectRepository({ projectId }: { projectId: string }) {
@@ -28,7 +29,7 @@ export function ConnectRepository({ projectId }: { projectId: string }) {
       <Heading as="h2" variant="small">
         Connect a repository
       </Heading>
-      {connect.error && <Flash variant="danger">{errorMessage(connect.error)}</Flash>}
+      {connect.error && <Flash variant="danger">{errorMessage(connect.error, labels)}</Flash>}
       <RepositoryPicker
         projectId={projectId}
         onPick={({ url, name, defaultBranch }) => set({ url, name, defaultBranch })}

@@ -14,12 +14,13 @@ export function AddMember({ projectId, ownRole }: { projectId: string; ownRole: 
     mutationFn: () => api.addMember(projectId, { login: login.trim(), role }),
     onSuccess: () => {
       setLogin('');
+      setRole('member');
       return client.invalidateQueries({ queryKey: ['members', projectId] });
     },
   });
   return (
     <form className="stack" onSubmit={submitOnce(add)}>
-      {add.error && <Flash variant="danger">{errorMessage(add.error)}</Flash>}
+      {add.error && <Flash variant="danger">{errorMessage(add.error, { login: 'GitHub username' })}</Flash>}
       <div className="row wrap-row bottom-aligned">
         <FormControl required>
           <FormControl.Label>GitHub username</FormControl.Label>

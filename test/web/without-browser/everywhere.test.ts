@@ -8,6 +8,7 @@ import {
   show,
 } from '../../../src/web/frame/shown-notices.ts';
 import { ariaKeys, isPressed, keyNames, type ShortcutName, shortcuts } from '../../../src/web/keys/shortcuts.ts';
+import { errorMessage } from '../../../src/web/live/errors.ts';
 import { rank, scoreOf } from '../../../src/web/palette/rank.ts';
 import { listRecent, remember } from '../../../src/web/palette/recent.ts';
 import {
@@ -128,6 +129,20 @@ test('notices disappear when they no longer apply', () => {
   dropNotice('later');
   for (const text of ['1', '2', '3', '4']) add(text);
   expect(texts()).toEqual(['2', '3', '4']);
+});
+
+test('an error about fields calls them as the form does', () => {
+  const errors = [
+    { path: 'login', message: 'login is required' },
+    { path: 'role', message: 'role must be admin or member' },
+    { path: 'log', message: 'login must differ' },
+  ];
+  const error = { status: 400, data: { message: errors.map(({ message }) => message).join('; '), errors } };
+  expect(errorMessage(error, { login: 'GitHub username', log: 'Log' })).toBe(
+    'GitHub username is required; role must be admin or member; login must differ',
+  );
+  expect(errorMessage(error)).toBe(error.data.message);
+  expect(errorMessage({ status: 409, data: { message: 'login is taken' } }, { login: 'Name' })).toBe('login is taken');
 });
 
 test('the agent of the last task is preselected, otherwise the first of the project', () => {
