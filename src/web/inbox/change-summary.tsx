@@ -14,8 +14,9 @@ export function ChangeSummary({ taskId }: { taskId: string }) {
   return (
     <ul className="inbox-facts">
       <li>{sizeText(change)}</li>
-      {change.checks.map(({ command, passed }) => (
-        <li key={command} className="wrap">
+      {change.checks.map(({ command, passed }, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a repository may name a check twice
+        <li key={i} className="wrap">
           {passed ? <CheckIcon className="passed" /> : <XIcon className="not-passed" />} <code>{command}</code>{' '}
           {passed ? 'passed' : 'failed'}
         </li>

@@ -54,8 +54,9 @@ function SuggestionItem({ suggestion: { area, suggestion, priority, evidence, qu
       <details>
         <summary>Evidence: {plural(evidence.length, 'run')}</summary>
         <ul className="quotes">
-          {quotes.map(({ source, runId, taskId, text }) => (
-            <li key={`${runId} ${text}`}>
+          {quotes.map(({ source, runId, taskId, text }, i) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two reviewers of a run may write the same
+            <li key={i}>
               <blockquote className="wrap">{revealHidden(text)}</blockquote>
               <Link to={runPath(taskId, runId)}>{quoteTitles[source]}</Link>
             </li>

@@ -81,8 +81,9 @@ function Handoff({ handoff: { summary, nextSteps } }: { handoff: NonNullable<Tim
       <Markdown text={summary} />
       {nextSteps.length > 0 && (
         <ul className="bullets" aria-label="Next steps">
-          {nextSteps.map((step) => (
-            <li key={step} className="wrap">
+          {nextSteps.map((step, i) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: models may name a step twice
+            <li key={i} className="wrap">
               {step}
             </li>
           ))}

@@ -85,8 +85,9 @@ function CodeList({ title, entries }: { title: string; entries: string[] }) {
     <div>
       <p className="strong">{title}</p>
       <ul className="bullets">
-        {entries.map((entry) => (
-          <li key={entry} className="wrap">
+        {entries.map((entry, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: models may name a file or a check twice
+          <li key={i} className="wrap">
             <code>{entry}</code>
           </li>
         ))}
@@ -166,7 +167,8 @@ function Choices(props: { attention: api.Attention; isDisabled: boolean; onAnswe
   return (
     <div className="row wrap-row">
       {attention.options.map((option, i) => (
-        <Button key={option} disabled={isDisabled} onClick={() => void onAnswer(String(i + 1)).catch(() => {})}>
+        // biome-ignore lint/suspicious/noArrayIndexKey: models may offer an option twice
+        <Button key={i} disabled={isDisabled} onClick={() => void onAnswer(String(i + 1)).catch(() => {})}>
           {option}
         </Button>
       ))}
