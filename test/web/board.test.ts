@@ -15,10 +15,14 @@ const api = <T>(method: string, path: string, body?: object) => world.service.ap
 const column = (status: string) => page.locator(`[data-status=${status}]`);
 const cardOf = (title: string) => page.locator('.card').filter({ hasText: title });
 
-/** Adds a run that is not carried out: its lease is held until tomorrow, or its turn has not come. */
+/**
+ * Adds a run that is not carried out: its lease is held until tomorrow, or its turn has not come. The task is in progress
+ * from the same moment, because the service fails a task in progress that has no run.
+ */
 const addRun = (taskId: string, status: 'running' | 'queued', cost: number) =>
   world.sql(
-    `insert into runs (id, task_id, project_id, agent_id, kind, status, cost_usd, created_at, started_at, lease_until, not_before)
+    `with started as (update tasks set status = 'in_progress' where id = $1)
+     insert into runs (id, task_id, project_id, agent_id, kind, status, cost_usd, created_at, started_at, lease_until, not_before)
      values ('run_' || $1, $1, $2, $3, 'start', $4::text, $5, now() - interval '65 minutes',
        case when $4 = 'running' then now() - interval '65 minutes' end, now() + interval '1 day', now() + interval '1 day')`,
     [taskId, world.project.id, agentId, status, cost],
@@ -36,8 +40,6 @@ beforeAll(async () => {
   for (const title of ['Works now', 'Waits its turn', 'Plain one', 'Plain two'])
     tasks[title] = (await api<{ id: string }>('POST', `${base}/tasks`, { title, owner: agentId })).id;
   await api('POST', `/sprints/${sprintId}/tasks`, { taskId: tasks['Works now'] });
-  for (const title of ['Works now', 'Waits its turn'])
-    await world.sql(`update tasks set status = 'in_progress' where id = $1`, [tasks[title]]);
   await addRun(tasks['Works now'] ?? '', 'running', 0.75);
   await addRun(tasks['Waits its turn'] ?? '', 'queued', 0);
   page = await openOwner(world);

@@ -10,14 +10,15 @@ const entryOf = (title: string) => page.locator('.inbox-entry').filter({ hasText
 async function addWaiting(reason: string, options: string[] = [], title = `Task page: ${reason}`): Promise<string> {
   const [agent] = await world.get<{ id: string }[]>(`/agents?projectId=${world.project.id}`);
   const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title, owner: agent?.id });
-  await world.sql(`update tasks set status = 'in_progress' where id = $1`, [id]);
   await world.sql(
     `insert into runs (id, task_id, project_id, agent_id, kind, status)
      values ('run_' || $1, $1, $2, $3, 'start', 'cancelled')`,
     [id, world.project.id, agent?.id],
   );
+  // At once, because the service fails a task in progress that has no run.
   await world.sql(
-    `update runs set status = 'waiting', wait_id = 'wait_' || $1, wait_reason = $2, wait_text = 'Look here',
+    `with started as (update tasks set status = 'in_progress' where id = $1)
+     update runs set status = 'waiting', wait_id = 'wait_' || $1, wait_reason = $2, wait_text = 'Look here',
        wait_options = $3, waiting_since = now() where task_id = $1`,
     [id, reason, JSON.stringify(options)],
   );
@@ -50,7 +51,7 @@ inBrowser("a task's plan and its budget, within the limits of the project, are s
 inBrowser('the inbox and its number on every page show what needs a person, without a reload', async () => {
   const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Needs eyes' });
   await world.sql(
-    `insert into runs (id, task_id, project_id, kind, status) values ('run_e', $1, $2, 'start', 'failed')`,
+    `insert into runs (id, task_id, project_id, kind, status) values ('run_e', $1, $2, 'start', 'succeeded')`,
     [id, world.project.id],
   );
   await world.sql(
@@ -67,16 +68,13 @@ inBrowser('the inbox and its number on every page show what needs a person, with
   await entry.getByText('just now').waitFor();
   await entry.getByText('No changed files').waitFor();
   await entry.locator('code', { hasText: /^eyes\.js$/ }).waitFor();
-  await world.sql(`update tasks set status = 'in_progress' where id = $1`, [id]);
+  await world.sql(`update tasks set status = 'ready' where id = $1`, [id]);
   await page.getByRole('heading', { name: 'Nothing needs you' }).waitFor();
   await world.sql(
-    `insert into runs (id, task_id, project_id, kind, status) values ('run_asks', $1, $2, 'start', 'running')`,
-    [id, world.project.id],
-  );
-  await world.sql(
-    `update runs set status = 'waiting', wait_id = 'wait_1', wait_reason = 'question', wait_text = 'Which colour?',
-       wait_options = '[]', waiting_since = now() where id = 'run_asks'`,
-    [],
+    `with started as (update tasks set status = 'in_progress' where id = $1)
+     update runs set status = 'waiting', wait_id = 'wait_1', wait_reason = 'question', wait_text = 'Which colour?',
+       wait_options = '[]', waiting_since = now() where id = 'run_e'`,
+    [id],
   );
   await entry.getByText('Which colour?').waitFor();
   await entry.getByRole('link', { name: 'Needs eyes' }).click();
