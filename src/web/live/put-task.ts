@@ -36,7 +36,7 @@ function changeCards(client: QueryClient, projectId: string, change: (cards: Tas
   // Storing data marks it as fresh, but other cards may still be stale.
   const wasStale = client.getQueryState(queryKey)?.isInvalidated;
   client.setQueryData<Board>(queryKey, (board) => board && { ...board, tasks: change(board.tasks) });
-  if (wasStale) void client.invalidateQueries({ queryKey, exact: true, refetchType: 'none' });
+  if (wasStale) void client.invalidateQueries({ queryKey, refetchType: 'none' });
 }
 
 /** Returns what a card shows of the task alone. Its runs are fetched with the event of the change. */

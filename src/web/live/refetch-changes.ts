@@ -1,4 +1,4 @@
-import type { QueryClient } from '@tanstack/react-query';
+import type { InvalidateQueryFilters, QueryClient } from '@tanstack/react-query';
 import type * as api from '../api.ts';
 import * as queries from './queries.ts';
 
@@ -21,7 +21,7 @@ export function refetchChanges(
   updateBoard: (ids: Iterable<string>) => void,
 ): void {
   const idsOf = (kind: Changed) => [...changes].filter(([, each]) => each === kind).map(([id]) => id);
-  const invalidate = (...queryKey: string[]) => void client.invalidateQueries({ queryKey });
+  const invalidate = (...queryKey: string[]) => refetch(client, { queryKey });
   const [taskIds, sprintIds] = [idsOf('task'), idsOf('sprint')];
   const [runIds, stepIds] = [idsOf('run'), idsOf('step')];
   updateBoard(changes.keys());
@@ -37,12 +37,24 @@ export function refetchChanges(
 
 /**
  * Fetches a run again. Runs are cached singly, and in lists by task; a new run is in no list yet, but its task changes at
- * the same time.
+ * the same time. A list that has not arrived yet may have the run.
  */
 function invalidateRun(client: QueryClient, id: string): void {
-  void client.invalidateQueries({ queryKey: queries.run(id).queryKey });
-  void client.invalidateQueries({
+  refetch(client, { queryKey: queries.run(id).queryKey });
+  refetch(client, {
     queryKey: ['runs'],
-    predicate: ({ state }) => (state.data as api.Run[] | undefined)?.some((run) => run.id === id) ?? false,
+    predicate: ({ state }) => (state.data as api.Run[] | undefined)?.some((run) => run.id === id) ?? true,
   });
+}
+
+/**
+ * Fetches data again. What is being fetched for the first time may have been read before the change, and TanStack Query would
+ * take that reply for fresh; so it is fetched once more when it has arrived.
+ */
+function refetch(client: QueryClient, filters: InvalidateQueryFilters): void {
+  for (const query of client.getQueryCache().findAll({ ...filters, fetchStatus: 'fetching' })) {
+    const again = () => client.invalidateQueries({ queryKey: query.queryKey, exact: true });
+    if (query.state.data === undefined) void query.promise?.then(again, () => {});
+  }
+  void client.invalidateQueries(filters);
 }

@@ -87,6 +87,15 @@ test('storing one task does not hide that others are stale', () => {
   expect(isInvalidated(boardKey)).toBe(true);
 });
 
+test('a status is shown at once wherever the task was fetched, and makes up no task where it was not', () => {
+  const [known, unknown] = [queries.task('a').queryKey, queries.task('b').queryKey];
+  client.setQueryData<Task>(known, task('a', 'Here'));
+  putStatus(client, task('a', 'Here'), 'done');
+  putStatus(client, task('b', 'Elsewhere'), 'done');
+  expect(client.getQueryData<Task>(known)).toMatchObject({ title: 'Here', status: 'done' });
+  expect(client.getQueryData<Task>(unknown)).toBeUndefined();
+});
+
 test('a reply about some tasks changes, adds and removes them, and keeps every other object', () => {
   const [a, b, c, d] = [card('a', 'A', 1, 4), card('b', 'B', 5, 3), card('c', 'C', 1, 2), card('d', 'D', 1, 1)];
   const before = { ...boardOf(a, b, c, d), agents: [{ id: 'agent_1', name: 'Developer' }] };
@@ -178,11 +187,18 @@ test('a board that no page shows is only marked as stale, and one that was never
 
 test('a changed task refreshes its parts, and passes its id to the board', () => {
   const updated: string[] = [];
-  for (const key of [['task', 'a'], ['subtasks', 'a'], ['subtasks', 'b'], ['health']]) client.setQueryData(key, []);
+  const keys = [
+    ['task', 'a'],
+    ['subtasks', 'a'],
+    ['velocity', 'proj_1'],
+    ['subtasks', 'b'],
+    ['health'],
+    ['sprints', 'proj_1'],
+  ];
+  for (const key of keys) client.setQueryData(key, []);
   refetchChanges(client, 'proj_1', changesOf('task', 'a'), (ids) => updated.push(...ids));
   expect(updated).toEqual(['a']);
-  const keys = [['task', 'a'], ['subtasks', 'a'], ['subtasks', 'b'], ['health']];
-  expect(keys.map(isInvalidated)).toEqual([true, true, false, false]);
+  expect(keys.map(isInvalidated)).toEqual([true, true, true, false, false, false]);
 });
 
 test('a changed task refreshes the related tasks of every task of its project, because it may have become one', () => {
@@ -206,6 +222,18 @@ test('a run refreshes itself, the list that contains it and the data computed fr
   for (const key of others) client.setQueryData(key, {});
   refetchChanges(client, 'proj_1', changesOf('run', 'run_1'), () => {});
   expect([withRun, withoutRun, ...others].map(isInvalidated)).toEqual([true, false, true, false, true, true, false]);
+});
+
+test('what is fetched for the first time while it changes is fetched again', async () => {
+  let release: (response: Response) => void = () => {};
+  answer = () => new Promise((resolve) => (release = resolve));
+  new QueryObserver(client, queries.runs('a')).subscribe(() => {});
+  refetchChanges(client, 'proj_1', changesOf('run', 'run_1'), () => {});
+  answer = async () => Response.json([{ id: 'run_1', status: 'succeeded' }]);
+  release(Response.json([{ id: 'run_1', status: 'running' }]));
+  const statuses = () => client.getQueryData<Run[]>(queries.runs('a').queryKey)?.map(({ status }) => status);
+  await until(() => statuses()?.join() === 'succeeded');
+  expect(requested).toHaveLength(2);
 });
 
 test('a step of a run refreshes the run and what is spent, but not the agents, which only depend on its status', () => {
