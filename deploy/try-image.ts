@@ -32,7 +32,7 @@ async function end(): Promise<void> {
     await close().catch((error) => say(`could not clean up: ${error.message}`));
 }
 
-/** There is no engine or no base image. */
+/** The image cannot be tried here, because a container engine or the base image is missing. See `--if-possible`. */
 class NotPossible extends Error {}
 
 /** Returns the base image of the Dockerfile. If it is not available, returns the tag that it is a version of. */

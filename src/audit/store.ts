@@ -34,7 +34,7 @@ const columns = `id, number::float8 as number, at, via, action, detail,
  */
 const ofProject = `(a.project_id, a.number) >= ($1, 0) and (a.project_id, a.number) < ($1, $2) order by a.project_id desc, a.number desc`;
 
-/** Returns one record more than the limit, if there are more. */
+/** Returns up to `limit + 1` records. The extra one only shows that there are more. */
 export async function listAuditRecords(
   em: EntityManager,
   projectId: string,

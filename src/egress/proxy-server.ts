@@ -25,7 +25,7 @@ const preset = {
   /** Time for a request's head, and then for the TLS hello. */
   headMs: 10_000,
   helloMs: 10_000,
-  /** Interval at which Node checks for clients that are late. */
+  /** Interval at which Node looks for connections that exceed `headMs`. */
   checkMs: 2000,
   /** How long a connection may be idle: after a reply, and in a tunnel. */
   keptMs: 30_000,
@@ -66,7 +66,7 @@ export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof 
 
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
-    // Each pipelined request adds a listener.
+    // Each pipelined request adds listeners. Without a higher limit, Node warns of a leak.
     socket.setMaxListeners(2 * limits.pipelined);
     socket.on('error', () => {}).once('close', () => sockets.delete(socket));
   });

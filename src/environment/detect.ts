@@ -6,7 +6,7 @@ export interface DetectedCommand {
 }
 
 interface Rule extends DetectedCommand {
-  /** Files that select this command, in the root of the repository or of a part of it. */
+  /** The command is used where one of these files exists, in the root of the repository or in one of its top folders. */
   files: string[];
 }
 
@@ -43,7 +43,7 @@ const groups: Rule[][] = [
   [{ files: ['composer.lock'], program: 'composer', command: 'composer install --no-interaction --no-progress' }],
 ];
 
-/** Parts of a repository for which commands are detected when its root asks for none. */
+/** Maximum number of top folders for which commands are detected when the root has none of the files. */
 const maxParts = 10;
 
 /**

@@ -97,7 +97,10 @@ async function loadInput({ app, declared, req, tokenId, params }: Call): Promise
   };
 }
 
-/** Sends the stored reply of an earlier request with the same Idempotency-Key, as JSON or as the end of a stream. */
+/**
+ * Sends the stored reply of an earlier request with the same Idempotency-Key. A client that accepts an event stream gets
+ * it as the final event, any other as JSON.
+ */
 async function replay(call: Call, user: Caller | undefined, kept: KeptReply): Promise<void> {
   const { declared, req, res } = call;
   res.setHeader('Idempotent-Replayed', 'true');

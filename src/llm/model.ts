@@ -12,7 +12,7 @@ export type Wire = 'responses' | 'chat';
 
 /**
  * What a server sent besides text and calls, such as reasoning items and signatures. Stored with the turn and sent back
- * unchanged over the same wire. The other wire drops it, because it could not read it.
+ * unchanged to the same API. It is not sent to the other API, which could not read it.
  */
 export interface Kept {
   wire: Wire;

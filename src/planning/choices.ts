@@ -6,7 +6,7 @@ import { findProject } from '../projects/store.ts';
 import { listProjectRepositories } from '../repositories/store.ts';
 import type { Draft, Session } from './session.ts';
 
-/** What the tasks of a plan can name. */
+/** The agents and repositories that a plan can assign to its tasks. */
 export interface Choices {
   /** The agents that can work in the project and that the person can use. */
   agents: AgentRow[];

@@ -6,7 +6,7 @@ import type { ToolAnswer } from '../sandbox/sandbox.ts';
 /** At most this many repositories are open at once, because each one has a clone and a sandbox. */
 const maxOpen = 5;
 
-/** Reads the repositories of a plan: the first one at `.`, each other one at `../<name>/`. */
+/** Reads the repositories of a plan. The first one is at `.`, the others are at `../<name>/`. */
 export interface PlanReader {
   call(tool: string, args: object): Promise<ToolAnswer>;
   folderOf(repository: RepositoryRow): string;

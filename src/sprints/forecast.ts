@@ -41,7 +41,7 @@ const shared = sharedResults<Forecasted>(500);
 interface Asked {
   /** Tasks of the sprint to leave out of the forecast. */
   without?: string[];
-  /** Whether to compute the days ahead too. */
+  /** Whether to forecast each day ahead too, for the burndown. */
   hasDays?: boolean;
   now?: Date;
 }

@@ -6,7 +6,7 @@ export const titleIndex =
   'create extension pg_trgm; ' +
   'create index tasks_title on tasks using gin (lower(title) gin_trgm_ops) with (fastupdate = off)';
 
-/** Only words of titles of at least this length are looked up. Shorter ones, such as `the`, are in too many titles. */
+/** Words shorter than this are not looked up in titles. Too many titles contain them, such as `the`. */
 const usefulLength = 4;
 
 /**

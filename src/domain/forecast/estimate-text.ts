@@ -25,7 +25,7 @@ export function estimateText({ likelyMinutes, basedOn, isSimilar }: EstimateInMi
   return `About ${roughly(likelyMinutes)}, from ${basis}.`;
 }
 
-/** Writes a time no more precisely than an estimate is: `40 min`, `2.5 h`, `3 days`. */
+/** Formats an estimated duration, rounded to what an estimate can tell: `40 min`, `2.5 h`, `3 days`. */
 export function roughly(minutes: number): string {
   const roundMinutes = minutes < 10 ? Math.max(1, Math.round(minutes)) : 5 * Math.round(minutes / 5);
   if (roundMinutes < 60) return `${roundMinutes} min`;

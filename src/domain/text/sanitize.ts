@@ -60,8 +60,8 @@ export function fenced(text: string): string {
 }
 
 /**
- * Makes text harmless and puts it on one line of at most `max` characters, which begins no fence, heading, quote, table
- * or list.
+ * Makes text harmless and puts it on one line of at most `max` characters. The line cannot begin a code block, heading,
+ * quote, table or list.
  */
 export function harmlessLine(text: string, max: number, commandPrefix: string): string {
   const line = harmless(oneLine(text, max), commandPrefix).slice(0, max + 50);

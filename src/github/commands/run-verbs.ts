@@ -25,7 +25,7 @@ export async function answer(app: App, given: GivenCommand): Promise<unknown> {
   return answerRun(app, { ...(await actOf(app, given)), text });
 }
 
-/** Approves what the task's run waits with, or else the plan. */
+/** Approves the plan or change of a waiting run. If the command is not about a run, approves the plan. */
 export async function approve(app: App, given: GivenCommand): Promise<unknown> {
   return (await isForRun(app, given)) ? approveRun(app, await actOf(app, given)) : approvePlan(app, given);
 }

@@ -14,7 +14,7 @@ class Lanes {
     else waiting.push(work);
   }
 
-  /** Runs the first work of the first lane and moves that lane to the end. */
+  /** Runs the first callback of the first queue and moves that queue to the end. */
   runNext(): void {
     const [next] = this.#lanes;
     if (next === undefined) return;

@@ -9,7 +9,7 @@ import { usage } from '../usage.ts';
 import { Interrupted } from '../wire-format.ts';
 import { unknownCallFields, unknownFields } from './kept.ts';
 
-/** Only parts that are text are text; others may be reasoning. */
+/** A part of the content. Only parts of type `text` belong to the answer; others may be reasoning. */
 const part = z.looseObject({ type: z.string().catch('text'), text: z.string().catch('') });
 
 /** A call. Compatible servers send arguments as plain JSON too, and some omit them when there are none. */

@@ -29,7 +29,7 @@ const functionCall = z.object({
     .transform((given) => given ?? '{}'),
 });
 
-/** Reasoning items, and others that the service only stores. */
+/** Reasoning and other items. Deckhand does not read them; it stores them and sends them back. */
 const other = z.object({ type: z.string().refine((type) => type !== 'message' && type !== 'function_call') });
 
 export const outputItem = z.union([message, functionCall, other]);

@@ -65,9 +65,9 @@ interface Understood {
 }
 
 /**
- * Carries out a call of the model. If the call is invalid, the result tells the model how to correct it.
+ * Executes a tool call of the model. If the call is invalid, the result tells the model how to correct it.
  *
- * @param isCut whether the answer with this call reached its length limit, so that the call may be incomplete
+ * @param isCut whether the model's answer reached its length limit, so that the call may be incomplete
  */
 export async function callTool(context: ToolContext, call: ToolCall, { isCut = false } = {}): Promise<ToolResult> {
   const { host, offered } = context;

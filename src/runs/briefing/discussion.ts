@@ -9,7 +9,7 @@ import { type Access, accessWith } from './attachments.ts';
 import { placesOf, readThread, type Thread } from './comments.ts';
 import { fetchAgain, fetchPictures, type Picture, type PictureRef, type Source } from './pictures.ts';
 
-/** What people wrote and showed about a task on GitHub. */
+/** The comments and images on a task's issue and pull request. */
 export interface Discussion {
   threads: Thread[];
   pictures: PictureRef[];

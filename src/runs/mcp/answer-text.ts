@@ -4,7 +4,7 @@ import type { ToolAnswer } from '../../sandbox/sandbox.ts';
 
 /** Longer answers are cut. */
 const maxBytes = 30_000;
-/** The beginning of an answer gets this share of the room, and its end the rest. */
+/** Share of `maxBytes` that a cut answer keeps from its beginning. The rest is kept from its end. */
 const headShare = 0.8;
 
 const result = z.object({

@@ -8,7 +8,7 @@ export interface LazyMenu {
 }
 
 /**
- * Keeps whether a menu is open that is loaded when its button is first pressed. `menu` is undefined before. Pressing the
+ * The state of a menu that is loaded when its button is first pressed; until then `menu` is undefined. Pressing the
  * button again closes the menu.
  */
 export function useLazyMenu() {

@@ -9,7 +9,7 @@ const icons = {
   done: <CheckCircleFillIcon aria-label="Done" className="state-ok" />,
 };
 
-/** Shows the steps that the agent noted, with those ticked that are done. */
+/** Shows the agent's plan as a checklist. */
 export const PlanSteps = memo(function PlanSteps({ steps, isLive }: { steps: PlanStep[]; isLive: boolean }) {
   if (steps.length === 0) return null;
   const done = steps.filter(({ status }) => status === 'done').length;

@@ -95,7 +95,7 @@ function shorten(message: Message, shortened: Cut['shortened']): Message {
   return { ...message, content };
 }
 
-/** Returns how many characters a message counts as, including what is sent besides its text. */
+/** Returns the size of a message in characters, including its calls. An image counts as `imageChars`. */
 function lengthOf(message: Message): number {
   if (message.role === 'user') return message.content.length + imageChars * (message.images?.length ?? 0);
   if (message.role !== 'assistant') return message.content.length;
@@ -104,7 +104,7 @@ function lengthOf(message: Message): number {
   return message.content.length + calls + kept;
 }
 
-/** Returns how many characters a prompt counts as, tools included. */
+/** Returns the size of a prompt in characters, including the tools. */
 export function promptLength(messages: Message[], tools: ToolSpec[]): number {
   return messages.reduce((sum, m) => sum + lengthOf(m), JSON.stringify(tools).length);
 }

@@ -14,7 +14,7 @@ import type { Row } from './timeline.ts';
 
 interface Given {
   row: Row;
-  /** The keys of the calls that are unfolded. Rows that scroll out of sight are unmounted, so they cannot keep this. */
+  /** Keys of the expanded calls. They are kept outside the rows, because a row that scrolls out of sight is unmounted. */
   open: Set<string>;
   isLive: boolean;
   onRewind: ((turn: number) => void) | undefined;
