@@ -63,5 +63,5 @@ const operations: Route[] = [
   ...importRoutes,
 ];
 
-/** All operations of the REST interface. */
+/** All operations of the REST API. */
 export const routes: Route[] = [...operations, batchRoute(operations)];

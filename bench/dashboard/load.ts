@@ -7,7 +7,7 @@ export interface Load {
   /** Bytes on the wire, compressed and with headers. */
   scriptBytes: number;
   allBytes: number;
-  /** Requests to the REST interface, without event streams. */
+  /** Requests to the REST API, without event streams. */
   requests: number;
   streams: number;
 }
@@ -16,7 +16,7 @@ export interface Load {
 interface Traffic {
   scriptBytes: number;
   allBytes: number;
-  /** Addresses of requests to the REST interface. */
+  /** Addresses of requests to the REST API. */
   requests: string[];
   streams: string[];
 }

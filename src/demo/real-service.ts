@@ -15,7 +15,7 @@ export interface RunningService {
   log(): string;
   /** Issues a token for a login by running the `token` command in a separate process. */
   token(login: string): Promise<string>;
-  /** Calls the REST interface. @throws Error with the reply's message */
+  /** Calls the REST API. @throws Error with the reply's message */
   api<T>(token: string, method: string, path: string, body?: object): Promise<T>;
   stop(signal?: NodeJS.Signals): Promise<void>;
 }

@@ -24,7 +24,7 @@ export function createMetrics(): Metrics {
     registry,
     requests: new Histogram({
       name: 'deckhand_http_request_seconds',
-      help: 'Time to answer requests of the REST interface',
+      help: 'Time to answer requests to the REST API',
       labelNames: ['method', 'route', 'status'],
       buckets: [0.005, 0.02, 0.05, 0.1, 0.5, 2, 10],
       registers,

@@ -120,7 +120,7 @@ export interface Route
 }
 
 /**
- * Declares one operation of the REST interface. Validation, authorization, the reply, the OpenAPI document and
+ * Declares one operation of the REST API. Validation, authorization, the reply, the OpenAPI document and
  * generated tests are derived from it.
  */
 export function route<

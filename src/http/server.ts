@@ -16,7 +16,7 @@ import type { Method, Route } from './route.ts';
 
 const basePath = '/api/v1';
 
-/** The parts of the server besides the REST interface. */
+/** The parts of the server besides the REST API. */
 export interface Extras {
   /** Mounted before anything that reads bodies, because the webhook receiver needs the raw bytes. */
   webhooks?: { path: string; handler: RequestHandler };

@@ -23,7 +23,7 @@ interface Read {
 }
 
 /**
- * Returns a `fetch` that combines the reads of the REST interface which a page makes at the same moment into one request, such
+ * Returns a `fetch` that combines the reads of the REST API which a page makes at the same moment into one request, such
  * as those of all its parts after a change. Everything else passes through. Reads without a reply are given up after `readMs`.
  */
 export function batching(sendAny: Fetch, readMs = patienceMs): Fetch {
@@ -45,7 +45,7 @@ export function batching(sendAny: Fetch, readMs = patienceMs): Fetch {
   };
 }
 
-/** Adds a time limit to a read of the REST interface. Writes have none: they must not be repeated when they took long. */
+/** Adds a time limit to a read of the REST API. Writes have none: they must not be repeated when they took long. */
 function withTimeout(ms: number, input: Parameters<Fetch>[0], init: RequestInit | undefined): RequestInit | undefined {
   return isRead(input, init) ? { ...init, signal: AbortSignal.timeout(ms) } : init;
 }
