@@ -16,7 +16,7 @@ const outputTokens = z
   .max(mostOutputTokens, outputTokensText)
   .nullable()
   .meta({
-    description: 'the longest answer of the model in tokens, reasoning included; null leaves it to the model server',
+    description: 'maximum length of an answer in tokens, including reasoning; null means the limit of the model server',
   });
 
 const rolloutText = 'must be a whole number from 0 to 100';

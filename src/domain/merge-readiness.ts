@@ -35,7 +35,7 @@ export interface MergeFacts {
   proof: Proof | undefined;
 }
 
-/** Something that is not green. A merge is refused while one of the problems `blocks` it. */
+/** A problem of a merge, such as a failed check. A merge is refused while one of its problems `blocks` it. */
 export interface MergeProblem {
   text: string;
   blocks: boolean;
@@ -44,7 +44,7 @@ export interface MergeProblem {
 /** More names than this are not listed. */
 const maxNames = 5;
 
-/** Returns what is not green. The problems that block a merge come first. */
+/** Returns the problems of a merge. Those that block it come first. */
 export function mergeProblems({ hasLiveRun, pulls, proof }: MergeFacts): MergeProblem[] {
   const all: MergeProblem[] = [];
   const blocking = (text: string) => all.push({ text, blocks: true });

@@ -16,7 +16,7 @@ export const githubRoutes: Route[] = [
     operationId: 'getMergeReadiness',
     method: 'get',
     path: '/tasks/:id/merge-readiness',
-    summary: 'Get what will happen when a task is merged, and what is not green',
+    summary: 'Get what a merge of a task will do, and any problems with it',
     tag: 'tasks',
     access: onTask('member'),
     reply: [200, MergeReadiness],

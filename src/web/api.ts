@@ -177,7 +177,7 @@ export type Agent = {
     model: string;
     /** how long the model reasons before it answers; null leaves it to the model server */
     reasoningEffort: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh") | null;
-    /** the longest answer of the model in tokens, reasoning included; null leaves it to the model server */
+    /** maximum length of an answer in tokens, including reasoning; null means the limit of the model server */
     maxOutputTokens: number | null;
     systemPrompt: string;
     version: number;
@@ -845,7 +845,7 @@ export type MergeReadiness = {
         /** whether the active sprint starts it when this task is done */
         starts: boolean;
     }[];
-    /** what is not green; a merge is refused while a problem `blocks` it */
+    /** problems such as failed checks or missing reviews; a merge is refused while a problem `blocks` it */
     problems: {
         text: string;
         blocks: boolean;
@@ -2182,7 +2182,7 @@ export function createAgent(body: {
     model?: string;
     /** how long the model reasons before it answers; null leaves it to the model server */
     reasoningEffort?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh") | null;
-    /** the longest answer of the model in tokens, reasoning included; null leaves it to the model server */
+    /** maximum length of an answer in tokens, including reasoning; null means the limit of the model server */
     maxOutputTokens?: number | null;
     systemPrompt?: string;
 }, { idempotencyKey }: {
@@ -2358,7 +2358,7 @@ export function updateAgent(id: string, body?: {
     model?: string;
     /** how long the model reasons before it answers; null leaves it to the model server */
     reasoningEffort?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh") | null;
-    /** the longest answer of the model in tokens, reasoning included; null leaves it to the model server */
+    /** maximum length of an answer in tokens, including reasoning; null means the limit of the model server */
     maxOutputTokens?: number | null;
     systemPrompt?: string;
     /** the percentage of tasks that this version takes; the version before it takes the others */
@@ -5232,7 +5232,7 @@ export function getTaskChange(id: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * Approve the plan or the change that a run waits with. The run then carries it out or pushes it
+ * Approve the plan or change of a waiting run. The run then carries out the plan or pushes the change
  */
 export function approveTask(id: string, body?: {
     /** the id of `attention`; another one is refused */
@@ -5283,7 +5283,7 @@ export function approveTask(id: string, body?: {
     })));
 }
 /**
- * Answer the question of a run. The number of an option stands for its text
+ * Answer the question of a run. The answer may be the number of an option
  */
 export function answerTask(id: string, body: {
     text: string;
@@ -5687,7 +5687,7 @@ export function cancelSprint(sprintId: string, { idempotencyKey }: {
     }));
 }
 /**
- * Get what will happen when a task is merged, and what is not green
+ * Get what a merge of a task will do, and any problems with it
  */
 export function getMergeReadiness(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{

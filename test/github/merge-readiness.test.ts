@@ -96,7 +96,7 @@ async function inReview(): Promise<string> {
 }
 const readiness = async (id: string) => (await service.call('GET', `/tasks/${id}/merge-readiness`, { token })).body;
 
-test('merge readiness has the checks, reviews, mergeability and method of each pull request, and what is not green', async () => {
+test('merge readiness has the checks, reviews, mergeability and method of each pull request, and the problems', async () => {
   const id = await inReview();
   expect(await readiness(id)).toEqual({
     pullRequests: [

@@ -27,7 +27,7 @@ type Reading = SeenPull & { error: string | null };
 const unread = { method: null, baseBranch: null, mergeable: null, isBlocked: false, checks: null, reviews: null };
 const recently = rememberFor<Reading>(keptMs);
 
-/** Returns what will happen when a task is merged, and what is not green. Reads GitHub within a time limit. */
+/** Returns what a merge of a task will do, and any problems with it. Reads GitHub within a time limit. */
 export async function readMergeReadiness(app: App, taskId: string) {
   const em = app.db.manager;
   const pulls = await listOpenPulls(em, taskId);

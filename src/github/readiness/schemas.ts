@@ -40,8 +40,8 @@ export const MergeReadiness = z
         }),
       )
       .meta({ description: 'the open tasks that depend on this one, at most 30' }),
-    problems: z
-      .array(z.object({ text: z.string(), blocks: z.boolean() }))
-      .meta({ description: 'what is not green; a merge is refused while a problem `blocks` it' }),
+    problems: z.array(z.object({ text: z.string(), blocks: z.boolean() })).meta({
+      description: 'problems such as failed checks or missing reviews; a merge is refused while a problem `blocks` it',
+    }),
   })
   .meta({ id: 'MergeReadiness' });

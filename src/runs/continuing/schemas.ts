@@ -39,5 +39,5 @@ export const RunTurn = z
   .meta({
     id: 'RunTurn',
     description:
-      'One answer of the model with the results of its calls. A turn that was copied from an earlier run cost this run nothing',
+      'One answer from the model with the results of its calls. A turn that was copied from an earlier run cost this run nothing',
   });

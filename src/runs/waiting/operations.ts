@@ -84,7 +84,7 @@ export async function resumeRun(app: App, act: Act): Promise<TaskView> {
 }
 
 /**
- * Answers the question of a run. The number of an option stands for its text.
+ * Answers the question of a run. The answer may be the number of an option.
  * @throws Refused when the run does not wait for an answer, or there is no such option
  */
 export async function answerRun(app: App, act: Act & { text: string }): Promise<TaskView> {
@@ -103,7 +103,7 @@ export async function answerRun(app: App, act: Act & { text: string }): Promise<
 const approvals: readonly WaitReason[] = ['plan', 'push'];
 
 /**
- * Approves what a run waits with: its plan, which it then carries out, or its change, which it then pushes.
+ * Approves the plan or change of a waiting run. The run then carries out the plan or pushes the change.
  * @throws Refused when the run does not wait for an approval
  */
 export async function approveRun(app: App, act: Act): Promise<TaskView> {

@@ -11,7 +11,7 @@ import { ProblemList } from './problem-list.tsx';
 import { mergeReadiness } from './readiness-query.ts';
 
 /**
- * Says what a merge will do and what is not green, before a person merges. Stays open while GitHub merges, and if the
+ * Shows what a merge will do and its problems, before a person merges. Stays open while GitHub merges, and if the
  * merge is refused.
  */
 export function MergeDialog(props: {

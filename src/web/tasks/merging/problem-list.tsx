@@ -1,7 +1,7 @@
 import { AlertIcon, XCircleIcon } from '@primer/octicons-react';
 import type { MergeReadiness } from '../../api.ts';
 
-/** Shows what is not green about a merge. */
+/** Shows the problems of a merge, such as failed checks. */
 export function ProblemList({ problems }: Pick<MergeReadiness, 'problems'>) {
   return (
     <ul className="problems" aria-label="Not green">

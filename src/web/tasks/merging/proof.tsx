@@ -15,7 +15,7 @@ export function Proof({ taskId }: { taskId: string }) {
   );
 }
 
-/** Shows the same beside what is not green, which already includes every proof but a good one. */
+/** Shows the proof beside the list of problems, which already includes every proof that is not good. */
 export function ProofBesideProblems({ taskId }: { taskId: string }) {
   const { data: proof } = useQuery(queries.proof(taskId));
   return proof ? <Statement proof={proof} hasSentence={proof.status === 'proved'} /> : null;

@@ -4,7 +4,7 @@ import * as api from '../../api.ts';
 /** How often GitHub is asked again while checks run or it computes whether a pull request can be merged. */
 const pollMs = 30_000;
 
-/** What will happen when a task is merged, and what is not green. GitHub's checks have no events here. */
+/** What a merge of a task will do, and its problems. Deckhand has no events for GitHub's checks. */
 export const mergeReadiness = (taskId: string) =>
   queryOptions({
     queryKey: ['merge-readiness', taskId],
