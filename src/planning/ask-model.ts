@@ -23,7 +23,7 @@ const [maxReads, maxCalls, maxReadChars] = [10, 10, 200_000];
 /** Time limit for all replies and reads of one step, because a person is waiting. */
 export const stepMs = 300_000;
 
-/** Callbacks that show people a step while it is carried out. */
+/** Callbacks that show people a step while it runs. */
 export interface Live {
   /** The next piece of the function's arguments, which are JSON. */
   onPiece?(piece: string): void;

@@ -9,7 +9,7 @@ import { describeRepositories, withFindings } from './repository-notes.ts';
 import type { Draft } from './session.ts';
 
 /**
- * Carries out one step of a session: lets the model read the repositories and call the function. Returns what the
+ * Runs one step of a session: lets the model read the repositories and call the function. Returns what the
  * function was called with, and the notes on the repositories for later steps.
  * @throws AppError 502 when the model fails
  */

@@ -12,7 +12,7 @@ export interface PlannedTask {
   title: string;
   description: string;
   owner: string | null;
-  /** Why this owner fits, in the words of the model. */
+  /** Why this owner fits, in the model's words. */
   ownerReason: string | null;
   /** Null for the first repository of the session. */
   repositoryId: string | null;

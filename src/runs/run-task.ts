@@ -23,7 +23,7 @@ import { Parked } from './waiting/parked.ts';
 import { allWorks, type Work } from './work.ts';
 
 /**
- * Carries out a claimed run: workspace, branch, conversation with the model, checks, commit, push, pull request,
+ * Executes a claimed run: workspace, branch, conversation with the model, checks, commit, push, pull request,
  * handoff. An earlier worker may have begun the run, so every step checks the journal first. `outer` aborts when this
  * worker no longer holds the run. A run that waits for its model or for a person leaves this worker, and any worker
  * continues it later.

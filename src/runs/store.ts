@@ -159,7 +159,7 @@ export async function listRuns(
 }
 
 /**
- * Adds an answer of the model to the figures of a run: a turn, which is one step, or a summary, which is none. It is
+ * Adds the usage of a model answer to the figures of a run: a turn, which is one step, or a summary, which is none. It is
  * progress, so this resets the counts of interruptions and of pauses.
  */
 export async function addUsage(

@@ -14,7 +14,7 @@ const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 /** The world of all tests. Each of them plays a different script in it. */
 let world: World;
 let played: Said[] = [];
-/** Called before each answer of the model. */
+/** Called before each model answer. */
 let before = async () => {};
 beforeAll(async () => {
   const script: Script = (_request, turn) => played[Math.min(turn, played.length - 1)] ?? 'Done.';

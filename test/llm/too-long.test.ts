@@ -45,7 +45,7 @@ const tooLong: [string, number, unknown, number | undefined][] = [
       'Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Requested 40521. The input or output tokens must be reduced in order to run successfully.',
       { type: 'tokens', code: 'rate_limit_exceeded' },
     ),
-    // A limit of the account, not the window of the model.
+    // A limit of the account, not the model's window.
     undefined,
   ],
   [

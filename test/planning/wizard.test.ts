@@ -150,7 +150,7 @@ test('a step out of order, an unknown id and an ambiguous session are refused, a
   });
 });
 
-test('after three invalid answers of the model the reply is a 502 and nothing changes; a valid third answer is used', async () => {
+test('after three invalid answers from the model the reply is a 502 and nothing changes; a valid third answer is used', async () => {
   const { sessionId, currentStep } = await begin();
   await answerAll(sessionId, currentStep);
   const nonsense: Said[] = [

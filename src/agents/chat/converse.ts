@@ -141,7 +141,7 @@ function liveText(onText: Asking['onText'], secrets: string[]): LiveText | undef
   return onText === undefined ? undefined : cleanStream(onText, secrets);
 }
 
-/** Converts a failure of the model to an API error. Returns other errors unchanged. */
+/** Converts a model failure to an API error. Returns other errors unchanged. */
 export function explained(error: unknown): unknown {
   if (error instanceof ModelFailed) return upstreamFailed('The model', error.message);
   if ((error as Error).name === 'TimeoutError')

@@ -49,7 +49,7 @@ export const fewestFinished = 5;
 export const mostOpen = 1000;
 /** At most this many days ahead get a band. */
 const mostDays = 60;
-/** How many tasks all simulations of one forecast carry out together. */
+/** One forecast simulates about this many tasks in total. It runs fewer simulations when there are more tasks. */
 const budget = 20_000;
 /** With 200 simulations, ten are beyond the 95th percentile; more than 400 would hardly change it. */
 const [fewestTimes, mostTimes] = [200, 400];

@@ -38,7 +38,7 @@ export interface Simulated {
 }
 
 /**
- * Carries out the open tasks many times, each time with other durations. The same seed and the same data give the same
+ * Simulates the open tasks many times, each time with other durations. The same seed and the same data give the same
  * results.
  */
 export function simulate({ tasks, samples, agents, seed, times, dayEnds }: Simulation): Simulated {

@@ -17,7 +17,7 @@ export interface Marks {
   slug: string | undefined;
 }
 
-/** At most this many commands of one comment are carried out. */
+/** At most this many commands of one comment are executed. */
 export const maxCommands = 5;
 
 /** Returns whether any line looks like a command. This linear check avoids parsing most comments. */

@@ -24,7 +24,7 @@ export interface TrialRequest {
 }
 
 /**
- * Starts a trial of set-up and checks on the default branch, without an agent. A job carries it out.
+ * Starts a trial of set-up and checks on the default branch, without an agent. A job runs it.
  * @throws Refused while one runs
  */
 export async function startTrial(

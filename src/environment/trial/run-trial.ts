@@ -24,7 +24,7 @@ const checksSeconds = 1200;
 /** The time limit of a trial: cloning, set-up and checks. */
 const trialMs = (600 + setupSeconds + checksSeconds) * 1000;
 
-/** Carries out a trial. Its result is stored, whatever happens, unless this process is stopped. */
+/** Runs a trial. Its result is stored, whatever happens, unless this process is stopped. */
 export async function runTrial(app: App, trialId: string): Promise<void> {
   const em = app.db.manager;
   const trial = await findTrial(em, trialId);

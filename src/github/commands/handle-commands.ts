@@ -32,7 +32,7 @@ export interface CommandSource {
 const unreadable = 'This comment takes too long to parse as Markdown. Write the command in a separate comment.';
 
 /**
- * Carries out the commands in a comment or an issue's body. Each command is recorded by its position in the text, so
+ * Executes the commands in a comment or an issue's body. Each command is recorded by its position in the text, so
  * that a second delivery of the same text does not repeat it.
  */
 export async function handleCommands(app: App, source: CommandSource): Promise<void> {
@@ -63,7 +63,7 @@ export async function handleCommands(app: App, source: CommandSource): Promise<v
 }
 
 /**
- * Carries out commands under a lock. Without it, two deliveries of the same text could both find a command not yet
+ * Executes commands under a lock. Without it, two deliveries of the same text could both find a command not yet
  * recorded. Commands about one plan share a lock too.
  */
 async function carryOutInOrder(app: App, place: Place, batch: Omit<CommandBatch, 'textKey'>): Promise<void> {
@@ -111,7 +111,7 @@ interface CommandBatch {
   right: 'write' | 'read';
 }
 
-/** Returns whether the comment still exists. The commands of a deleted comment are not carried out. */
+/** Returns whether the comment still exists. The commands of a deleted comment are not executed. */
 async function isStillThere({ octokit, name }: Place, commentId: number | null): Promise<boolean> {
   if (commentId === null) return true;
   const path = 'GET /repos/{owner}/{repo}/issues/comments/{comment_id}';
@@ -163,7 +163,7 @@ function givenCommand(
   return { command, source, commentId, writtenAt, at, repository, userId, via: 'comment', remember };
 }
 
-/** Carries out a command. Returns the reason when it is refused, otherwise undefined. Other failures are thrown. */
+/** Executes a command. Returns the reason when it is refused, otherwise undefined. Other failures are thrown. */
 async function refusalOf(act: () => Promise<string | undefined>): Promise<string | undefined> {
   try {
     return await act();

@@ -158,7 +158,7 @@ export const verbs: Record<string, Verb> = {
 };
 
 /**
- * Carries out a command. Returns the reason when it is refused, otherwise undefined.
+ * Executes a command. Returns the reason when it is refused, otherwise undefined.
  * @throws Refused, or an AppError from the operation
  */
 export async function carryOut(app: App, given: GivenCommand): Promise<string | undefined> {

@@ -82,7 +82,7 @@ export function heardUntil(em: EntityManager, repositoryId: string): Promise<str
   return readMark(em, heard(repositoryId));
 }
 
-/** Sets the time up to which a repository's comments count as read. Older commands are not carried out. */
+/** Sets the time up to which a repository's comments count as read. Older commands are not executed. */
 export function listenFromNow(em: EntityManager, repositoryId: string, now = Date.now()): Promise<void> {
   return setMark(em, heard(repositoryId), new Date(now - clocksDifferMs).toISOString());
 }

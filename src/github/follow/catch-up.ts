@@ -12,7 +12,7 @@ interface Person extends GitHubUser {
 }
 
 /**
- * Reads the issues and comments created since the last call and carries out their commands, because their events may
+ * Reads the issues and comments created since the last call and executes their commands, because their events may
  * have been lost. Skips commands that were handled already, and everything older than the installation. Returns the
  * numbers of the issues and pull requests that changed.
  */

@@ -46,7 +46,7 @@ function asRefusal(error: unknown): ModelFailed {
   return error;
 }
 
-/** The most calls of an answer that the log lists before they are carried out. */
+/** At most this many calls of an answer are listed in the log before they are executed. */
 const maxListed = 50;
 
 async function askOnce(

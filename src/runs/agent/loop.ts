@@ -20,7 +20,7 @@ export interface LoopContext {
   signal: AbortSignal;
   /** Returns the limits that apply now. */
   limits(): Promise<Limits>;
-  /** Shows the text of the model while it arrives. */
+  /** Shows the model's text while it arrives. */
   live?: Pick<ReplyOptions, 'onText' | 'onRestart'>;
   spent(): Promise<Spent>;
   memory: Memory;
@@ -44,7 +44,7 @@ export interface LoopContext {
   withoutSecrets<T>(value: T): T;
 }
 
-/** The most tool calls of one turn that are carried out. The model learns that the others were not. */
+/** At most this many tool calls of one turn are executed. The model is told that the others were not. */
 const maxCalls = 100;
 
 /**
@@ -79,7 +79,7 @@ export async function converse(context: LoopContext, messages: Message[]): Promi
   }
 }
 
-/** The result of one reply of the model. */
+/** The result of one reply from the model. */
 interface Turn {
   /** The reply, the results of its calls, and what the host remarks. */
   messages: Message[];

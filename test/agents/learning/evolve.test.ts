@@ -3,7 +3,7 @@ import { openTestApp } from '../../support/app.ts';
 import { openRuns } from '../../support/runs.ts';
 
 let says: (request: ModelRequest) => Said = () => 'You are careful. Run the tests before you finish.';
-/** Called before each answer of the model, which waits for it. */
+/** Called before each model answer, which waits for it. */
 let beforeAnswer = async () => {};
 const model = await startModel(
   (request) => says(request),

@@ -1,6 +1,6 @@
 import type { Message, ToolCall } from '../../../llm/model.ts';
 
-/** One answer of the model and what followed it, until its next answer. */
+/** One of the model's answers and what followed it, until the next answer. */
 export interface Exchange {
   text: string;
   calls: ToolCall[];

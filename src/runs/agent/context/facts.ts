@@ -53,7 +53,7 @@ function pathsOf({ args: { path, patch } }: MeantCall): string[] {
   return [...heads].map(([, name = '']) => name.trim()).filter((name) => name !== '/dev/null');
 }
 
-/** Returns whether the result of a call says that the call failed or was not carried out. */
+/** Returns whether the result of a call says that the call failed or was not executed. */
 export function isRefused(result: string): boolean {
   return result === '' || result.startsWith('Error: ') || result.startsWith('not run: ');
 }

@@ -6,9 +6,9 @@ import type { ToolAnswer } from '../../../sandbox/sandbox.ts';
 import { usualRatio } from '../context/memory.ts';
 import type { ToolContext } from './tool.ts';
 
-/** Answers of the model for one question, and calls in each of them. */
+/** Maximum number of the model's answers for one question, and of calls in each answer. */
 const [maxTurns, maxCalls] = [12, 20];
-/** Characters of the answer, and of everything that is read for it. */
+/** Maximum number of characters of the final answer, and of everything that is read for it. */
 const [answerChars, readChars] = [8000, 240_000];
 /** Share of the model's window for what is read. The rest is for the calls, the rules and the answer. */
 const readShare = 0.5;
@@ -22,7 +22,7 @@ const enough = 'Answer the question now with what you have read.';
 
 /**
  * Lets the model answer a question about the repository in a conversation of its own, in which it can only read. Its
- * tokens count for the run. Every failure of the model becomes an answer, because the run itself can go on.
+ * tokens count for the run. Every model failure becomes an answer, because the run itself can go on.
  */
 export async function explore(context: ToolContext, question: string): Promise<ToolAnswer> {
   const talk: Talk = { read: 0, messages: [] };
@@ -50,7 +50,7 @@ interface Talk {
   read: number;
 }
 
-/** Carries out the calls of an answer. */
+/** Executes the calls of an answer. */
 async function readFor({ host, model, signal }: ToolContext, talk: Talk, reply: Reply): Promise<void> {
   talk.messages.push(messageOf(reply));
   for (const [i, call] of reply.toolCalls.entries()) {

@@ -9,7 +9,7 @@ import type { FinishArguments, NewSubtask } from './endings.ts';
 
 /**
  * The result of a call. `changed` says whether the tool may have changed the workspace; `isInvalid`, that the call could
- * not be carried out because there is no such tool or its arguments do not fit; `exitCode` is that of a command.
+ * not be executed because there is no such tool or its arguments do not fit; `exitCode` is that of a command.
  */
 export type ToolResult =
   | { kind: 'answer'; text: string; ok: boolean; changed: boolean; exitCode?: number; isInvalid?: true }
@@ -21,7 +21,7 @@ export type ToolResult =
 /** Tools of MCP servers. They are offered beside our own, under their exact names. */
 export interface McpToolset {
   specs: ToolSpec[];
-  /** Carries out a call. Every failure becomes an answer. */
+  /** Executes a call. Every failure becomes an answer. */
   call(name: string, argumentsJson: string): Promise<ToolAnswer>;
 }
 
@@ -63,7 +63,7 @@ export interface Tool extends Declared {
   about?(args: never): string;
   /** Returns another call that these arguments mean; undefined for this tool. */
   redirect?(args: never): { name: string; args: object } | undefined;
-  /** Carries out a call. Without it, the tool host does. */
+  /** Executes a call. Without this function, the tool host executes it. */
   run?(context: ToolContext, args: never): Promise<ToolResult>;
 }
 
@@ -85,7 +85,7 @@ export function answered({ ok, text, exitCode }: ToolAnswer, changed: boolean): 
   return exitCode === undefined ? result : { ...result, exitCode };
 }
 
-/** Tells the model why a call could not be carried out at all. */
+/** Tells the model why a call could not be executed at all. */
 export function refused(problem: string): ToolResult {
   return { kind: 'answer', text: `Error: ${problem}`, ok: false, changed: false, isInvalid: true };
 }
