@@ -25,12 +25,7 @@ export interface About {
  */
 export function dashboard(app: Pick<App, 'config'>, about: () => Promise<About>): Router {
   const router = express.Router();
-  const assets = join(built, 'assets');
-  // File names contain a hash of the content, so browsers may cache them. The build stores a compressed copy beside
-  // each file.
-  const names = existsSync(assets) ? readdirSync(assets) : [];
-  router.use('/assets', filesInMemory(assets, names, 'public, max-age=31536000, immutable'));
-  router.use(filesInMemory(built, ['icon.svg', 'icon-working.svg'], 'public, max-age=3600'));
+  router.use(ours().files);
   router.get(/^\/(?!api\/|assets\/|healthz|readyz)/, async (req, res, next) => {
     if (req.accepts(['json', 'html']) !== 'html') return next();
     sendPage(app, req, res, await about(), '<p>This page needs JavaScript.</p>');
@@ -43,12 +38,16 @@ export function dashboard(app: Pick<App, 'config'>, about: () => Promise<About>)
  * browser if the dashboard was not built.
  */
 export function sendPage(app: Pick<App, 'config'>, req: Request, res: Response, about: About, without: string): void {
-  const text = document();
+  const { document: text, manifest } = ours();
   res.setHeader('Content-Security-Policy', policyOf(app));
   // The document names script files that the next release removes, so it must not be cached.
   res.setHeader('Cache-Control', 'no-cache');
   if (text === undefined) {
-    res.type('html').send(bare(`${without}<p>The dashboard is not built: <code>npm run build</code>.</p>`));
+    res
+      .type('html')
+      .send(
+        bare(`${without}<p>The dashboard is not built. Run <code>npm run build</code>, then restart the service.</p>`),
+      );
     return;
   }
   // Without it, the page would first ask who the person is, and the browser would log the refusal to its console.
@@ -56,25 +55,43 @@ export function sendPage(app: Pick<App, 'config'>, req: Request, res: Response, 
   const told = JSON.stringify({ ...about, hasSession }).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
   const page = text
     .replace('<meta name="deckhand" />', `<meta name="deckhand" content="${told}" />`)
-    .replace('</head>', `${preloadsOf(manifest(), req.path)}</head>`)
+    .replace('</head>', `${preloadsOf(manifest, req.path)}</head>`)
     .replace(root, `<div id="root"><noscript>${without}</noscript></div>`);
   res.type('html').send(page);
 }
 
-let read: string | undefined;
-let files: Manifest | undefined;
-
-/** Returns the build's list of files, which is read once. */
-function manifest(): Manifest {
-  const file = join(built, '.vite/manifest.json');
-  files ??= existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Manifest) : {};
-  return files;
+/** What the build has made. */
+interface Build {
+  files: Router;
+  /** Undefined if the dashboard was not built. */
+  document: string | undefined;
+  manifest: Manifest;
 }
 
-/** Returns the HTML document, which is read once, or undefined if the dashboard was not built. */
-function document(): string | undefined {
-  const file = join(built, 'index.html');
-  if (read === undefined && existsSync(file)) read = readFileSync(file, 'utf8');
+/**
+ * Reads a build at once and completely. The document names files that another build removes, so a service goes on with the
+ * build that it has read.
+ */
+export function readBuild(folder: string): Build {
+  const assets = join(folder, 'assets');
+  const files = express.Router();
+  // File names contain a hash of the content, so browsers may cache them. The build stores a compressed copy beside
+  // each file.
+  const names = existsSync(assets) ? readdirSync(assets) : [];
+  files.use('/assets', filesInMemory(assets, names, 'public, max-age=31536000, immutable'));
+  files.use(filesInMemory(folder, ['icon.svg', 'icon-working.svg'], 'public, max-age=3600'));
+  const textOf = (name: string) => {
+    const file = join(folder, name);
+    return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+  };
+  return { files, document: textOf('index.html'), manifest: JSON.parse(textOf('.vite/manifest.json') ?? '{}') };
+}
+
+let read: Build | undefined;
+
+/** Returns the build of this service, which is read when the service starts. */
+function ours(): Build {
+  read ??= readBuild(built);
   return read;
 }
 
