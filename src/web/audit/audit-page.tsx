@@ -1,12 +1,14 @@
 import { Button } from '@primer/react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useParams } from 'react-router';
+import type { AuditRecord } from '../api.ts';
 import { EmptyState } from '../display/empty-state.tsx';
 import { QueryResult } from '../display/query-result.tsx';
 import { PageHeader } from '../frame/page-header.tsx';
 import { usePageTitle } from '../frame/use-page-title.ts';
 import * as queries from '../live/queries.ts';
 import { AuditItem } from './audit-item.tsx';
+import { useNamedIds } from './use-named-ids.ts';
 
 /** Shows who changed what in a project, newest first, a page at a time. */
 export function AuditPage() {
@@ -31,11 +33,7 @@ export function AuditPage() {
               Changes of the project appear here, with the person who made them.
             </EmptyState>
           ) : (
-            <ul className="list" aria-label="Changes">
-              {records.map((record) => (
-                <AuditItem key={record.id} record={record} projectId={projectId} />
-              ))}
-            </ul>
+            <Records projectId={projectId} records={records} />
           )
         }
       </QueryResult>
@@ -45,5 +43,16 @@ export function AuditPage() {
         </Button>
       )}
     </div>
+  );
+}
+
+function Records({ projectId, records }: { projectId: string; records: AuditRecord[] }) {
+  const named = useNamedIds(projectId, records);
+  return (
+    <ul className="list" aria-label="Changes">
+      {records.map((record) => (
+        <AuditItem key={record.id} record={record} named={named} />
+      ))}
+    </ul>
   );
 }

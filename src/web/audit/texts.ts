@@ -1,4 +1,5 @@
 import type { AuditRecord } from '../api.ts';
+import { sentenceCase } from '../display/names.ts';
 
 export const viaNames: Record<AuditRecord['via'], string> = {
   token: 'API token',
@@ -9,7 +10,8 @@ export const viaNames: Record<AuditRecord['via'], string> = {
   system: 'Automatic',
 };
 
-/** Shows a value before or after a change. */
-export function shownValue(value: string | number | boolean | null | undefined): string {
-  return value === null || value === undefined || value === '' ? '(none)' : String(value);
+/** Shows a value of a field before or after a change. */
+export function shownValue(field: string, value: string | number | boolean | null | undefined): string {
+  if (value === null || value === undefined || value === '') return '(none)';
+  return field === 'status' ? sentenceCase(String(value)) : String(value);
 }

@@ -1,0 +1,37 @@
+import type { AuditRecord } from '../api.ts';
+
+/** What an id in the audit log stands for, and the page about it. */
+export interface Named {
+  name: string;
+  to: string;
+}
+
+const idPattern = /\b((?:agent|proj|repo|sprint|task|user|wiz)_[0-9a-z]{26})\b/;
+
+/** Returns the ids of the objects of records and those in their details, each once. */
+export function idsIn(records: Pick<AuditRecord, 'object' | 'detail'>[]): string[] {
+  const texts = records.flatMap(({ object, detail }) => [object.id, ...Object.values(detail).flat()]);
+  return [...new Set(texts.flatMap((text) => (typeof text === 'string' ? partsOf(text).filter(isId) : [])))];
+}
+
+const isId = (_part: string, at: number) => at % 2 === 1;
+
+/** Splits a text at the ids in it: every second part is an id. */
+export const partsOf = (text: string): string[] => text.split(idPattern);
+
+/**
+ * Names the earlier versions of the agents that have a name. The list of agents has only the newest ones; the records, newest
+ * first, tell which version replaced which.
+ */
+export function namedVersions(records: AuditRecord[], named: Map<string, Named>): [string, Named][] {
+  const newest = new Map<string, string>();
+  return records.flatMap(({ action, detail: { id, version } }): [string, Named][] => {
+    const [before, after] = id ?? [];
+    if (action !== 'agent.evolve' || typeof before !== 'string' || typeof after !== 'string') return [];
+    const last = newest.get(after) ?? after;
+    newest.set(before, last);
+    const found = named.get(last);
+    if (found === undefined) return [];
+    return [[before, { name: `${found.name} (version ${version?.[0]})`, to: found.to.replace(last, before) }]];
+  });
+}

@@ -1,0 +1,42 @@
+import type { AuditRecord } from '../../../src/web/api.ts';
+import { idsIn, namedVersions, partsOf } from '../../../src/web/audit/named-ids.ts';
+import { shownValue } from '../../../src/web/audit/texts.ts';
+
+// How the audit log finds the names of what its records are about.
+
+const idOf = (prefix: string, digit: number) => `${prefix}_${String(digit).repeat(26)}`;
+
+function record(action: string, id: string, detail: AuditRecord['detail'] = {}): AuditRecord {
+  const at = '2026-01-05T10:00:00.000Z';
+  return { id: 'audit_1', at, actor: null, via: 'session', action, object: { type: 'task', id }, detail };
+}
+
+test('every id in a record is found once, also in lists and between words', () => {
+  const [task, other, agent] = [idOf('task', 1), idOf('task', 2), idOf('agent', 3)];
+  const records = [
+    record('sprint.add_tasks', idOf('sprint', 4), { tasks: [null, `${task}, ${other}, task_22222…`] }),
+    record('project.save_view', idOf('proj', 5), { 'view mine': [null, `agent=${agent}&sort=cost`], days: [1, 90] }),
+    record('task.update', task, { owner: [agent, idOf('user', 6)], title: ['task_force', 'a task_1 b'] }),
+    record('issue.import', 'acme/app#12'),
+  ];
+  const ids = [idOf('sprint', 4), task, other, idOf('proj', 5), agent, idOf('user', 6)];
+  expect(idsIn(records)).toEqual(ids);
+  expect(partsOf(`agent=${agent}&sort=cost`)).toEqual(['agent=', agent, '&sort=cost']);
+});
+
+test('earlier versions of an agent have its name, as long as it has one', () => {
+  const [one, two, three, gone] = [1, 2, 3, 4].map((digit) => idOf('agent', digit)) as [string, string, string, string];
+  const evolve = (before: string, after: string, version: number) =>
+    record('agent.evolve', before, { id: [before, after], version: [version, version + 1] });
+  const named = new Map([[three, { name: 'Writer', to: `/agents/${three}` }]]);
+  expect(namedVersions([evolve(two, three, 2), evolve(gone, 'agent_x', 1), evolve(one, two, 1)], named)).toEqual([
+    [two, { name: 'Writer (version 2)', to: `/agents/${two}` }],
+    [one, { name: 'Writer (version 1)', to: `/agents/${one}` }],
+  ]);
+});
+
+test('a status has the name that the board shows, and an empty value is said', () => {
+  expect([shownValue('status', 'in_review'), shownValue('title', 'in_review')]).toEqual(['In review', 'in_review']);
+  expect([null, undefined, ''].map((value) => shownValue('status', value))).toEqual(Array(3).fill('(none)'));
+  expect(shownValue('paused', false)).toBe('false');
+});
