@@ -6,7 +6,7 @@ import { webhookUrl } from '../github/app/webhook-address.ts';
 import { startGitHub } from './github/github.ts';
 import { offers, startModel } from './model/model.ts';
 import { player } from './model/player.ts';
-import { playChat, playTask, playWizard, type Stage } from './play.ts';
+import { openIssues, playChat, playSprint, playTask, playWizard, type Stage } from './play.ts';
 import { startService, until } from './real-service.ts';
 import { demoSettings, freePort } from './settings.ts';
 import { say } from './terminal.ts';
@@ -52,6 +52,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
 try {
   const stage = await setStage();
   await playChat(stage, await playTask(stage));
+  await openIssues(stage);
+  await playSprint(stage);
   await playWizard(stage);
   say('the demo is complete');
   if (process.argv.includes('--once')) await end();

@@ -1,6 +1,6 @@
 import { followRun } from './follow.ts';
 import type { DemoGitHub } from './github/github.ts';
-import { issue } from './model/story.ts';
+import { issue, laterIssues, releaseTasks } from './model/story.ts';
 import { type RunningService, until } from './real-service.ts';
 import { type FileDiff, say, show, showDiff } from './terminal.ts';
 
@@ -64,6 +64,26 @@ async function showIssue(stage: Stage, number: number): Promise<void> {
     return found.some((c) => c.body.includes('✅ Done')) && found;
   });
   for (const { user, body } of comments) show(`${user.login}: ${body.split('\n').join('\n  ')}`);
+}
+
+/** Opens issues that people can import as tasks. */
+export async function openIssues({ github }: Stage): Promise<void> {
+  for (const each of laterIssues) await github.as('mona')('POST', '/repos/mona/sample/issues', each);
+  say(`mona opens ${laterIssues.length} more issues, which the dashboard can import`);
+}
+
+/** Plays a short sprint with tasks that people do themselves. Its pace gives later sprints a forecast. */
+export async function playSprint(stage: Stage): Promise<void> {
+  const project = `/projects/${stage.projectId}`;
+  const today = new Date().toISOString().slice(0, 10);
+  const name = 'First release';
+  const sprint = await post<{ id: string }>(stage, `${project}/sprints`, { name, startDate: today, endDate: today });
+  const tasks = releaseTasks.map((title) => ({ title, sprintId: sprint.id }));
+  const created = await post<Task[]>(stage, `${project}/tasks/bulk`, { tasks });
+  await post(stage, `/sprints/${sprint.id}/start`);
+  for (const { id } of created) await stage.service.api(stage.token, 'PATCH', `/tasks/${id}`, { status: 'done' });
+  await post(stage, `/sprints/${sprint.id}/complete`);
+  say(`sprint "${name}" is completed: people finished ${created.length} tasks`);
 }
 
 /** Plays a question about the task, and the agent's answer. */

@@ -15,6 +15,7 @@ test('the demo prints each event once, from the issue to the sprint, and writes 
   if (existsSync('/usr/bin/npm')) expect(stdout).toMatch(/setup: npm ci: exit code 0, \d+ s/);
   expect(stdout).toContain('is closed, labels: agent:done');
   expect(stdout).toContain('Its change touches [`src/slugify.js`](');
+  expect(stdout).toContain('sprint "First release" is completed: people finished 5 tasks');
   expect(stdout).toMatch(/sprint ".+" with 3 tasks/);
   expect(stdout).not.toContain('\x1b');
 });

@@ -16,3 +16,15 @@ test("the demo's model proposes a plan until one is approved, and then makes the
   for (const turn of [0, 1, 2]) expect(calledIn(turn, ['propose_plan'])).toEqual(['propose_plan']);
   expect(calledIn(2, ['write_file'])).toEqual(['write_file']);
 });
+
+test("the demo's model says how the tasks of a sprint are doing", () => {
+  const context =
+    '# The sprint: Spring\nStatus: active, 2026-01-05 to 2026-01-09.\n\n## Tasks\n- task_1 in_review: Cut; no owner\n- task_2 done: Cut more';
+  const messages = [
+    { role: 'user' as const, content: context },
+    { role: 'user' as const, content: '@mona: What happened?' },
+  ];
+  const said = typeof player === 'function' ? player({ model: 'scripted', messages, tools: [] }, 0) : '';
+  expect(said).toContain('The sprint **Spring** is active.');
+  expect(said).toContain('Its tasks:\n\n- task_1: in review\n- task_2: done');
+});

@@ -117,10 +117,19 @@ function talk(request: ModelRequest): string {
     `You asked: "${question}"`,
     about === null ? '' : `The ${about[1]} **${about[2]}** is ${status.replaceAll('_', ' ')}.`,
     files.length === 0 ? '' : `Its change touches ${files.join(', ')}.`,
+    tasksIn(context),
     'I am the scripted model of the demo, so this is all I can tell.',
   ]
     .filter((part) => part !== '')
     .join('\n\n');
+}
+
+/** Lists the tasks that the context of a sprint names, with their statuses. The service turns their ids into links. */
+function tasksIn(context: string): string {
+  const lines = /^## Tasks\n((?:- .+\n?)+)/m.exec(context)?.[1] ?? '';
+  const tasks = [...lines.matchAll(/^- (task_\w+) (\w+): /gm)].slice(0, 10);
+  if (tasks.length === 0) return '';
+  return `Its tasks:\n\n${tasks.map(([, id, status = '']) => `- ${id}: ${status.replaceAll('_', ' ')}`).join('\n')}`;
 }
 
 /** Writes the next system prompt of an agent: the current one, with the improvements. */

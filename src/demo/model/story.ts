@@ -6,6 +6,22 @@ export const issue = {
   body: '`slugify("Crème brûlée")` gives `cr-me-br-l-e`. It should give `creme-brulee`.',
 };
 
+/** Issues that nobody works on yet. */
+export const laterIssues = [
+  { title: 'Long titles make long addresses', body: 'Cut slugs at 60 characters, between two words.' },
+  { title: 'Let callers choose the separator', body: 'Some sites use underscores: `slugify("Hello, world", "_")`.' },
+  { title: 'README: show an example', body: 'New users ask what a slug is.' },
+];
+
+/** Tasks that people do themselves. */
+export const releaseTasks = [
+  'Choose a licence',
+  'Reserve the name of the package',
+  'Write the announcement',
+  'Ask two users to try it',
+  'Publish version 1.0',
+];
+
 const oldLines = '  return title\n    .toLowerCase()';
 const newLines = "  return title\n    .normalize('NFKD')\n    .replace(/\\p{M}/gu, '')\n    .toLowerCase()";
 const newTest = `
