@@ -82,7 +82,11 @@ inBrowser('several tasks are moved at once, and the reason of each refusal is sh
     await settled(page);
     await inspect(page, `selection, ${colorScheme}`, seen, true);
   }
-  await bar.getByLabel('Move to').selectOption({ label: 'Ready' });
+  const choose = async (menu: string, item: string) => {
+    await bar.getByRole('button', { name: menu }).click();
+    await page.getByRole('menuitem', { name: item }).click();
+  };
+  await choose('Move to', 'Ready');
   await bar.getByText('2 moved, 1 refused:').waitFor();
   await bar.getByText('1 task selected').waitFor();
   await bar.getByRole('link', { name: 'Works now' }).waitFor();
@@ -91,9 +95,18 @@ inBrowser('several tasks are moved at once, and the reason of each refusal is sh
   expect(seen).toEqual({ violations: [], tooWide: [], alive: [] });
   await bar.getByRole('button', { name: 'Clear selection' }).click();
   for (const title of ['Plain one', 'Plain two']) await page.getByRole('checkbox', { name: `Select ${title}` }).check();
-  await bar.getByLabel('Add to sprint').selectOption({ label: 'Spring' });
+  await choose('Add to sprint', 'Spring');
   await page.getByText('2 tasks added to the sprint').waitFor();
   expect(await world.get(`/tasks/${tasks['Plain two']}`)).toMatchObject({ status: 'ready', sprintId });
+  // With the keyboard alone, and the focus is on the card afterwards.
+  await page.getByRole('link', { name: 'Plain two' }).press('x');
+  await bar.getByText('1 task selected').waitFor();
+  await page.keyboard.press('a');
+  await bar.getByRole('button', { name: 'Start' }).and(page.locator(':focus')).waitFor();
+  await bar.getByRole('button', { name: 'Move to' }).press('Enter');
+  await page.getByRole('menuitem', { name: 'Backlog' }).press('Enter');
+  await page.getByText('1 task moved').waitFor();
+  await column('backlog').getByRole('link', { name: 'Plain two' }).and(page.locator(':focus')).waitFor();
   // The refusal is also in Chromium's log.
   complaints.length = 0;
 });

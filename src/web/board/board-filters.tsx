@@ -22,6 +22,7 @@ export function BoardFilters(props: {
         placeholder="Search tasks (/)"
         value={filters.searchText}
         onChange={(event) => filters.setSearchText(event.target.value)}
+        onKeyDown={(event) => event.key === 'Escape' && filters.setSearchText('')}
       />
       <Filter name="agent" filters={filters} options={board?.agents} all="All agents" none="No agent" />
       <Filter name="sprint" filters={filters} options={board?.sprints} all="All sprints" none="No sprint" />

@@ -6,6 +6,7 @@ import { EmptyState } from '../display/empty-state.tsx';
 import { formatNumber } from '../display/format-number.ts';
 import { plural } from '../display/plural.ts';
 import { notify } from '../frame/notices.tsx';
+import { useShortcuts } from '../keys/use-shortcuts.ts';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { actionForDrop } from '../tasks/actions/task-actions.ts';
@@ -40,6 +41,13 @@ export function Board({ projectId, board, searchParams, searchText, onClearFilte
   );
   const { choices, toggle } = useFolding(projectId);
   const selection = useSelection();
+  useShortcuts({
+    selectCard: () => {
+      const id = document.activeElement?.closest('.card')?.querySelector<HTMLElement>('[data-card]')?.dataset.card;
+      if (id !== undefined) selection.toggle(id);
+    },
+    actOnSelected: () => document.querySelector<HTMLElement>('.bulk button')?.focus(),
+  });
   const { onDrop, dialog } = useDrop(tasks);
   const shown = columns.flatMap((status) => byColumn.get(status) ?? []);
   return (

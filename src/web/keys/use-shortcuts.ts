@@ -19,8 +19,11 @@ export function useShortcuts(actions: { [name in ShortcutName]?: () => void }): 
   });
 }
 
-/** The field of a dialog that was closed keeps the focus until the browser draws the page, but nobody writes in it. */
+/**
+ * Returns whether people write in an element, or choose in it by typing. The field of a dialog that was closed keeps the
+ * focus until the browser draws the page, but nobody writes in it.
+ */
 const isEditable = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
-  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
+  (target.isContentEditable || target.matches('input:not([type=checkbox]), textarea, select')) &&
   target.checkVisibility();

@@ -1,10 +1,12 @@
-import { Button, Flash, Select } from '@primer/react';
+import { ActionList, ActionMenu, Button, Flash } from '@primer/react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
 import { Link } from 'react-router';
 import type { Board, TaskCard } from '../../api.ts';
 import { taskStatusNames } from '../../display/names.ts';
 import { plural } from '../../display/plural.ts';
 import { notify, notifyError } from '../../frame/notices.tsx';
+import { ariaKeys } from '../../keys/shortcuts.ts';
 import { isOpenSprint } from '../../sprints/is-open-sprint.ts';
 import { maxSelected, type Selection } from '../selection.ts';
 import { type BulkAction, doneNames, performBulk } from './bulk-actions.ts';
@@ -31,12 +33,19 @@ export function BulkBar({ board, shown, selection }: Props) {
     },
     onError: notifyError,
   });
+  useFocusAfterwards(chosen);
   const isFull = shown.length > maxSelected;
   return (
-    <section className="bulk" aria-label="Selected tasks">
+    <section className="bulk" aria-label="Selected tasks" aria-keyshortcuts={ariaKeys('actOnSelected')}>
       <div className="row wrap-row">
         <strong role="status">{plural(chosen.length, 'task')} selected</strong>
-        <Actions board={board} isBusy={bulk.isPending} onSelect={bulk.mutate} />
+        <Actions
+          board={board}
+          isBusy={bulk.isPending}
+          onSelect={(action) => {
+            if (!bulk.isPending) bulk.mutate(action);
+          }}
+        />
         <span className="grow" />
         <Button size="small" onClick={() => selection.replace(shown.map(({ id }) => id))}>
           {isFull ? `Select the first ${maxSelected}` : `Select all ${shown.length}`}
@@ -63,49 +72,63 @@ function Actions(props: { board: Board; isBusy: boolean; onSelect(action: BulkAc
       <Choice
         label="Assign agent"
         options={board.agents}
-        isBusy={isBusy}
         onSelect={(agentId) => onSelect({ kind: 'assign', agentId })}
       />
-      <Choice
-        label="Move to"
-        options={columns}
-        isBusy={isBusy}
-        onSelect={(status) => onSelect({ kind: 'move', status })}
-      />
+      <Choice label="Move to" options={columns} onSelect={(status) => onSelect({ kind: 'move', status })} />
       <Choice
         label="Add to sprint"
         options={board.sprints.filter(isOpenSprint)}
-        isBusy={isBusy}
         onSelect={(sprintId) => onSelect({ kind: 'sprint', sprintId })}
       />
     </>
   );
 }
 
-/** Shows a select that performs the chosen action and then shows its label again. */
+/** Shows a menu. A select would perform each action that people pass with the arrow keys. */
 function Choice<Id extends string>(props: {
   label: string;
   options: readonly { id: Id; name: string }[];
-  isBusy: boolean;
   onSelect(id: Id): void;
 }) {
-  const { label, options, isBusy, onSelect } = props;
+  const { label, options, onSelect } = props;
   return (
-    <Select
-      size="small"
-      aria-label={label}
-      value=""
-      disabled={isBusy || options.length === 0}
-      onChange={(event) => onSelect(event.target.value as Id)}
-    >
-      <Select.Option value="">{label}</Select.Option>
-      {options.map(({ id, name }) => (
-        <Select.Option key={id} value={id}>
-          {name}
-        </Select.Option>
-      ))}
-    </Select>
+    <ActionMenu>
+      <ActionMenu.Button size="small" disabled={options.length === 0}>
+        {label}
+      </ActionMenu.Button>
+      <ActionMenu.Overlay width="medium" maxHeight="medium" overflow="auto">
+        <ActionList>
+          {options.map(({ id, name }) => (
+            <ActionList.Item key={id} onSelect={() => onSelect(id)}>
+              <bdi>{name}</bdi>
+            </ActionList.Item>
+          ))}
+        </ActionList>
+      </ActionMenu.Overlay>
+    </ActionMenu>
   );
+}
+
+/**
+ * Gives the focus to a card that was selected when the bar disappears with the button that had it. Otherwise people who use
+ * the keyboard would have to start at the top of the page.
+ */
+function useFocusAfterwards(chosen: TaskCard[]) {
+  const last = useRef<string>(undefined);
+  last.current = chosen[0]?.id ?? last.current;
+  useEffect(() => () => focusCard(last.current), []);
+}
+
+/**
+ * Focuses a card unless something else has the focus. A card that moves to another column leaves the page with the focus, and
+ * comes back some frames later.
+ */
+function focusCard(id: string | undefined, frames = 60): void {
+  const card = document.querySelector<HTMLElement>(`[data-card="${id}"]`);
+  const focused = document.activeElement;
+  if (focused !== document.body && focused !== card) return;
+  card?.focus({ preventScroll: true });
+  if (frames > 0) requestAnimationFrame(() => focusCard(id, frames - 1));
 }
 
 function Refusals({ results, done }: { results: Result[]; done: string }) {
