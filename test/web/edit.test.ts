@@ -147,7 +147,7 @@ inBrowser('the environment is tried with live output, and its result becomes a d
   complaints.length = 0;
   await button('Try the environment').click();
   await page.getByText('Elapsed').waitFor();
-  await page.getByText('Set-up and checks succeeded.').waitFor();
+  await page.getByText('Set-up succeeded. The repository has no checks in .deckhand.yml.').waitFor();
   const command = page.getByRole('list', { name: 'Commands' }).getByRole('listitem');
   expect(await command.textContent()).toMatch(/^Set-upnpm ciExit code 0[\d.]+ s/);
   const draft = page.getByRole('region', { name: 'Draft', exact: true });

@@ -27,7 +27,9 @@ const atOnce = 10;
 async function placeOf(app: App, { id }: RepositoryRow): Promise<Place> {
   const place = await placeOfRepository(app, id);
   if (place === undefined)
-    throw notConfigured('Issues can be imported only from repositories on which the GitHub App is installed.');
+    throw notConfigured(
+      'Issues can be imported only in the project of an installation of the GitHub App, which reports them there. The App is not installed on this repository, or its installation belongs to another project.',
+    );
   return place;
 }
 

@@ -5,15 +5,16 @@ import { terminalText } from './terminal-text.ts';
 type Command = EnvironmentTrial['commands'][number];
 
 /** Says in a sentence how a trial is doing or how it ended. */
-export function verdictOf({ status, commands, problem }: EnvironmentTrial): string {
+export function verdictOf({ status, commands, setupCommands, problem }: EnvironmentTrial): string {
   if (status === 'running')
     return commands.length === 0
       ? 'The trial has started. Its first command has not started yet.'
       : 'The trial is running.';
   if (status === 'failed') return failureOf(commands, problem);
-  return commands.length === 0
-    ? 'There is nothing to set up or check: the repository has no lock file that Deckhand knows, and no .deckhand.yml with commands.'
-    : 'Set-up and checks succeeded.';
+  if (commands.length === 0)
+    return 'There is nothing to set up or check: the repository has no lock file that Deckhand knows, and no .deckhand.yml with commands.';
+  if (setupCommands === commands.length) return 'Set-up succeeded. The repository has no checks in .deckhand.yml.';
+  return setupCommands === 0 ? 'The checks succeeded.' : 'Set-up and checks succeeded.';
 }
 
 function failureOf(commands: Command[], problem: string | null): string {

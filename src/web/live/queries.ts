@@ -32,8 +32,13 @@ export const onboarding = (id: string) =>
   });
 export const repositories = (id: string) =>
   queryOptions({ queryKey: ['repositories', id], queryFn: () => api.listRepositories({ projectId: id }) });
+/** The dialog that shows them offers to try again, and most failures last: the App is not installed. */
 export const openIssues = (repositoryId: string) =>
-  queryOptions({ queryKey: ['issues', repositoryId], queryFn: () => api.listOpenIssues(repositoryId) });
+  queryOptions({
+    queryKey: ['issues', repositoryId],
+    queryFn: () => api.listOpenIssues(repositoryId),
+    retry: false,
+  });
 export const gitToken = (id: string) =>
   queryOptions({ queryKey: ['git-token', id], queryFn: () => api.getGitToken(id) });
 export const modelToken = (id: string) =>

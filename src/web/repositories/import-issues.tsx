@@ -1,4 +1,4 @@
-import { Label, TextInput } from '@primer/react';
+import { Button, Label, TextInput } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { Link } from 'react-router';
@@ -39,6 +39,7 @@ export function ImportIssues({ repository, onClose }: { repository: api.Reposito
     onError: notifyError,
   });
   const [isAsked, setAsked] = useState(false);
+  const hasIssues = query.data !== undefined && query.data.length > 0;
   const canImport = numbers.length > 0 && numbers.length <= maxAtOnce;
   return (
     <FormDialog title={`Import issues of ${name}`} width="xlarge" onClose={onClose}>
@@ -52,14 +53,34 @@ export function ImportIssues({ repository, onClose }: { repository: api.Reposito
         <QueryResult query={query}>
           {(issues) => <IssueList issues={issues} chosen={numbers} onChoose={setNumbers} />}
         </QueryResult>
-        <div className="fields" hidden={query.data?.length === 0}>
-          <SelectField label="Status" emptyOption={undefined} value={status} options={statuses} onSelect={setStatus} />
-          <SelectField label="Agent" emptyOption="No agent" value={owner} options={agents.data} onSelect={setOwner} />
-        </div>
-        <p className="muted" role="status">
-          {hintFor(numbers.length, isAsked)}
-        </p>
-        <FormButtons submit="Import issues" isBusy={run.isPending} onCancel={onClose} />
+        {hasIssues ? (
+          <>
+            <div className="fields">
+              <SelectField
+                label="Status"
+                emptyOption={undefined}
+                value={status}
+                options={statuses}
+                onSelect={setStatus}
+              />
+              <SelectField
+                label="Agent"
+                emptyOption="No agent"
+                value={owner}
+                options={agents.data}
+                onSelect={setOwner}
+              />
+            </div>
+            <p className="muted" role="status">
+              {hintFor(numbers.length, isAsked)}
+            </p>
+            <FormButtons submit="Import issues" isBusy={run.isPending} onCancel={onClose} />
+          </>
+        ) : (
+          <div className="row end">
+            <Button onClick={onClose}>Close</Button>
+          </div>
+        )}
       </form>
     </FormDialog>
   );

@@ -1,3 +1,5 @@
+import { formatNumber } from '../display/format-number.ts';
+
 interface Named {
   fullName: string;
   isConnected: boolean;
@@ -15,4 +17,12 @@ export function matchesOf<Repository extends Named>(repositories: Repository[], 
   const beginsWith = (repository: Named) => nameOf(repository).split('/').at(-1)?.startsWith(first) ?? false;
   const matches = repositories.filter((repository) => words.every((word) => nameOf(repository).includes(word)));
   return [...matches.filter(beginsWith), ...matches.filter((repository) => !beginsWith(repository))];
+}
+
+/** Says how many repositories the GitHub App can access, and whether one is left to connect. */
+export function accessText(repositories: Named[]): string {
+  const count = repositories.length;
+  const access = `The GitHub App has access to ${count === 1 ? '1 repository' : `${formatNumber(count)} repositories`}`;
+  if (repositories.some(({ isConnected }) => !isConnected)) return `${access}. Press Enter to take the first match.`;
+  return count === 1 ? `${access}, which is connected.` : `${access}, and all of them are connected.`;
 }

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import type { InstalledRepository } from '../api.ts';
 import { formatNumber } from '../display/format-number.ts';
 import * as queries from '../live/queries.ts';
-import { matchesOf } from './repository-matches.ts';
+import { accessText, matchesOf } from './repository-matches.ts';
 
 const maxShown = 8;
 
@@ -42,11 +42,7 @@ export function RepositoryPicker(props: { projectId: string; onPick(repository: 
             pickFirst();
           }}
         />
-        <FormControl.Caption>
-          The GitHub App has access to{' '}
-          {repositories.length === 1 ? '1 repository' : `${formatNumber(repositories.length)} repositories`}. Press
-          Enter to take the first match.
-        </FormControl.Caption>
+        <FormControl.Caption>{accessText(repositories)}</FormControl.Caption>
       </FormControl>
       <ul className="list" aria-label="Repositories on GitHub">
         {matches.slice(0, maxShown).map((repository) => (

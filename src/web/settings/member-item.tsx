@@ -10,7 +10,7 @@ export function MemberItem({ member, projectId, ownRole }: { member: Member; pro
   return (
     <li className="list-item">
       <span className="strong">{member.login}</span>
-      {member.name !== '' && <bdi className="muted">{member.name}</bdi>}
+      {member.name !== '' && member.name !== member.login && <bdi className="muted">{member.name}</bdi>}
       <span className="grow" />
       {canEdit ? (
         <Select

@@ -16,8 +16,8 @@ export function SprintProgress({ sprint }: { sprint: Sprint }) {
       <FactList
         facts={{
           Done: `${completedTasks} of ${totalTasks} (${completionPercentage}%)`,
-          'In progress': metrics.inProgressTasks,
-          Remaining: metrics.remainingTasks,
+          'In progress or review': metrics.inProgressTasks,
+          'Not started': metrics.remainingTasks - metrics.inProgressTasks,
           // A forecast is shown below, and is better than the estimate.
           ...(metrics.forecast.p50 === null && {
             [sprint.status === 'active' ? 'Estimated end' : 'End']: <Day date={metrics.estimatedCompletion} />,

@@ -3,7 +3,7 @@ import { notificationsFor } from '../../../src/web/inbox/notifications.ts';
 import { departedEntries, newEntries, outcomeOf } from '../../../src/web/inbox/outcome.ts';
 import { isComplete, stepsOf } from '../../../src/web/onboarding/steps.ts';
 import { filterIssues, importedText } from '../../../src/web/repositories/chosen-issues.ts';
-import { matchesOf } from '../../../src/web/repositories/repository-matches.ts';
+import { accessText, matchesOf } from '../../../src/web/repositories/repository-matches.ts';
 
 // The rules of the inbox, of the checklist for new projects, and of picking repositories and issues.
 
@@ -83,6 +83,18 @@ test('a search finds repositories by every word, those first whose name begins w
   expect(names('SLUG')).toEqual(['acme/slug-tools', 'acme/old-slugs', 'slugs/site']);
   expect(names('slugs acme')).toEqual(['acme/old-slugs']);
   expect(names('site')).toEqual(['slugs/site']);
+});
+
+test('people learn that every repository of the App is connected', () => {
+  const [open, connected] = [false, true].map((isConnected) => ({ fullName: 'acme/a', isConnected }));
+  expect(
+    [[open], [open, connected], [connected], [connected, connected]].map((list) => accessText(list as never)),
+  ).toEqual([
+    'The GitHub App has access to 1 repository. Press Enter to take the first match.',
+    'The GitHub App has access to 2 repositories. Press Enter to take the first match.',
+    'The GitHub App has access to 1 repository, which is connected.',
+    'The GitHub App has access to 2 repositories, and all of them are connected.',
+  ]);
 });
 
 test('issues are found by title, label and number, and an import says what it skipped', () => {

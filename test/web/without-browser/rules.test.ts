@@ -174,7 +174,12 @@ test('output is shown as a terminal leaves it', () => {
 test.each([
   [{ status: 'running' }, 'The trial has started. Its first command has not started yet.'],
   [{ status: 'running', commands: [tried('npm ci', null)] }, 'The trial is running.'],
-  [{ commands: [tried('npm ci')] }, 'Set-up and checks succeeded.'],
+  [{ commands: [tried('npm ci'), tried('npm test')], setupCommands: 1 }, 'Set-up and checks succeeded.'],
+  [
+    { commands: [tried('npm ci')], setupCommands: 1 },
+    'Set-up succeeded. The repository has no checks in .deckhand.yml.',
+  ],
+  [{ commands: [tried('npm test')] }, 'The checks succeeded.'],
   [{}, expect.stringMatching(/^There is nothing to set up or check/)],
   [{ status: 'failed', problem: 'no branch main' }, 'The trial failed: no branch main'],
   [{ status: 'failed', commands: [tried('a', 2)] }, '“a” ended with exit code 2.'],
