@@ -88,12 +88,10 @@ test('storing one task does not hide that others are stale', () => {
 });
 
 test('a status is shown at once wherever the task was fetched, and makes up no task where it was not', () => {
-  const [known, unknown] = [queries.task('a').queryKey, queries.task('b').queryKey];
-  client.setQueryData<Task>(known, task('a', 'Here'));
-  putStatus(client, task('a', 'Here'), 'done');
-  putStatus(client, task('b', 'Elsewhere'), 'done');
-  expect(client.getQueryData<Task>(known)).toMatchObject({ title: 'Here', status: 'done' });
-  expect(client.getQueryData<Task>(unknown)).toBeUndefined();
+  client.setQueryData<Task>(queries.task('a').queryKey, task('a', 'Here'));
+  for (const id of ['a', 'b']) putStatus(client, task(id, 'Here'), 'done');
+  expect(client.getQueryData<Task>(queries.task('a').queryKey)).toMatchObject({ title: 'Here', status: 'done' });
+  expect(client.getQueryData<Task>(queries.task('b').queryKey)).toBeUndefined();
 });
 
 test('a reply about some tasks changes, adds and removes them, and keeps every other object', () => {
