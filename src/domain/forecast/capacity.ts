@@ -21,7 +21,7 @@ export interface Capacity {
 
 export interface Fit {
   fits: string[];
-  /** The tasks that would be done too late, with what is likely then, in milliseconds from the start. */
+  /** The tasks that would be done too late, and when each is likely to be done, in milliseconds from the start. */
   tooLate: { id: string; doneMs: number }[];
   /** The tasks that depend on each other, or on such tasks, and can never be done. */
   never: string[];

@@ -23,9 +23,9 @@ export function goesByHand(owner: string | null, { byAgents, byHand }: Samples):
 }
 
 /**
- * Returns a function that draws what is left of each task, for one simulation. It draws from what finished tasks took,
- * with weights that are drawn too (a Bayesian bootstrap), so that few samples give wide results. The function returns
- * the same arrays each time.
+ * Returns a function that draws how long the rest of each task takes, for one simulation. It draws from the durations of
+ * finished tasks, with weights that are drawn too (a Bayesian bootstrap), so that few samples give wide results. The
+ * function returns the same arrays each time.
  */
 export function durationDrawer(tasks: readonly OpenTask[], samples: Samples, random: Random): () => Durations {
   const numbers = [...tasks.keys()];
@@ -72,7 +72,7 @@ function whole(spent: Spent, rest: Spent, pace: number): Spent {
 }
 
 interface Drawer {
-  /** Draws what a task takes as a whole. */
+  /** Draws how long a whole task takes. */
   draw(): Spent;
   /** Draws the durations of a task, one part of which has already lasted `passed`. Returns the rest of that part. */
   drawBeyond(part: keyof Spent, passed: number): Spent;
@@ -107,7 +107,7 @@ function drawer(known: readonly Spent[], pace: number, random: Random): Drawer {
   return { draw, drawBeyond, add };
 }
 
-/** Draws what is left of a task. */
+/** Draws how long the rest of a task takes. */
 function drawRest({ phase, spent }: OpenTask, { draw, drawBeyond }: Drawer, random: Random): Spent {
   if (phase === 'in_review') return { ...drawBeyond('after', spent.after), before: 0, work: 0 };
   if (phase === 'working' || phase === 'queued') return { ...drawBeyond('work', spent.work), before: 0 };

@@ -115,7 +115,7 @@ function rarityIn(titles: readonly Set<string>[]): (word: string) => number {
   return (word) => weightOf(counts.get(word) ?? 0, titles.length);
 }
 
-/** Returns the weight of a word that so many of the titles contain. */
+/** Returns the weight of a word that `count` of the titles contain. */
 export function weightOf(count: number, titles: number): number {
   return Math.log(1 + titles / (1 + count));
 }

@@ -28,7 +28,7 @@ export interface TaskHistory {
   runs: readonly RunTime[];
 }
 
-/** What a task took. */
+/** How long each part of a task took. */
 export interface Spent {
   /** How long nobody started it although its dependencies were done. */
   before: number;
@@ -38,7 +38,7 @@ export interface Spent {
   after: number;
 }
 
-/** What the finished tasks of a project took. */
+/** How long the finished tasks of a project took. */
 export interface Samples {
   byAgents: Spent[];
   /** The tasks that people finished without an agent. Their `work` is the time since the one before. */
@@ -49,7 +49,7 @@ export interface Samples {
 export const mostFinished = 100;
 
 /**
- * Finds what finished tasks took. Tasks that were done when they entered their sprint, or when it started, say nothing
+ * Finds how long finished tasks took. Tasks that were done when they entered their sprint, or when it started, say nothing
  * about the pace and are left out.
  */
 export function samplesOf(tasks: readonly TaskHistory[]): Samples {
@@ -76,7 +76,7 @@ export function samplesOf(tasks: readonly TaskHistory[]): Samples {
   return samples;
 }
 
-/** Returns what a task took until a time. It could start at `startable`. */
+/** Returns how long each part of a task took, up to `until`. The task could start at `startable`. */
 export function spentOn({ stays, runs }: TaskHistory, startable: number, until: number): Spent {
   const began = runs[0]?.from ?? until;
   // Time outside of sprints does not count, and neither does that of queued runs and subtasks, which are simulated too.

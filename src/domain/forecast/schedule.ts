@@ -14,7 +14,7 @@ export interface Plan {
 
 export const anyLane = -1;
 
-/** What each task takes, in milliseconds. Only `work` occupies its lane. */
+/** How long each part of the tasks takes, in milliseconds. Only `work` occupies a lane. */
 export interface Durations {
   /** From the moment when its dependencies are done until someone starts it, if its lane is free. */
   before: Float64Array;

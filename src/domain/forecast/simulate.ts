@@ -14,7 +14,7 @@ export interface OpenTask {
   dependsOn: readonly number[];
   /** Whether the sprint ends only with this task. The others are listed because tasks of the sprint wait for them. */
   isCounted: boolean;
-  /** What it has taken so far. */
+  /** How long each of its parts has taken so far. */
   spent: Spent;
 }
 

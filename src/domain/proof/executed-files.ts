@@ -5,7 +5,7 @@ const interpreters =
 const wrappers = /^(env|time|nice|nohup|exec|command|sudo|xargs|npx|timeout|stdbuf|xvfb-run|then|else|do|!|\d+[smh]?)$/;
 /** Options whose value is a file that decides how a program works. */
 const fileOptions = /^--(require|import|loader|experimental-loader|config\w*|rcfile|file|makefile|reporter|setup\w*)$/;
-/** The same in one letter, which means something else to other programs. */
+/** The same options as single letters, which mean something else to other programs. */
 const shortOptions = /^-(r|c|f|p)$/;
 const testRunners = /^(jest|vitest|mocha|ava|tap|tape|c8|nyc|karma|cypress|playwright|pytest|phpunit|rspec|prove)$/;
 

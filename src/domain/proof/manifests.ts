@@ -23,7 +23,7 @@ const sections: Record<string, { section: RegExp; line: RegExp }> = {
 /** Test runners. Another version of one, or another package in its place, may treat tests differently. */
 const runners =
   /^(@?jest(\/.*)?|mocha|@?vitest(\/.*)?|ava|tap|tape|uvu|jasmine|karma|cypress|@playwright\/test|tsx|ts-node|c8|nyc)$/;
-/** What tests compare with. Tests that used one before may mean something else with another version. */
+/** Assertion libraries. With another version, the tests that used them before may mean something else. */
 const asserting =
   /^(chai(-.*)?|expect(\.js)?|@std\/(assert|expect|testing)|should|power-assert|unexpected|sinon(-.*)?)$/;
 /** Sources of a package other than the registry's package of that name. */

@@ -1,4 +1,4 @@
-/** What a text mentions, by the names under which it does. */
+/** The tasks, issues, pull requests and files that a text mentions. */
 export interface Mentions {
   taskIds: string[];
   /** Numbers of issues and pull requests, written as `#12`. */
@@ -6,7 +6,7 @@ export interface Mentions {
   paths: string[];
 }
 
-/** Where the names of a text lead. A name that is unknown leads nowhere and stays as it is. */
+/** The targets of the links for the names in a text. An unknown name has no target and stays as it is. */
 export interface Targets {
   task: (id: string) => { title: string; url: string } | undefined;
   numbered: (number: number) => string | undefined;

@@ -2,7 +2,7 @@ import { FactList } from '../display/fact-list.tsx';
 import { Day, exactTime } from '../display/times.tsx';
 import type { KnownForecast } from './forecast-text.ts';
 
-/** Shows the days by which the work is done with 50, 80 and 95 percent. */
+/** Shows the days by which the work is done with a probability of 50, 80 and 95 percent. */
 export function ForecastDates({ forecast }: { forecast: KnownForecast }) {
   return (
     <FactList
