@@ -21,7 +21,7 @@ export function rangeOf({ span }: Node): { start: number; end: number } {
   return { start: span.start - 1, end: span.end - 1 };
 }
 
-/** What a type assertion says about a value does not run, the value does. */
+/** Type assertions. Their type does not run, but their value does. */
 const typedValues = ['TsAsExpression', 'TsNonNullExpression', 'TsSatisfiesExpression', 'TsConstAssertion'];
 
 /** The nodes below that run: no types, and no names of properties. */

@@ -22,7 +22,7 @@ const rounds = 3;
 const agent = new Agent({ keepAlive: true });
 
 /**
- * Compares every read of the interface between a database with `size` tasks and runs and one with a hundredth of them, at
+ * Compares every read of the API between a database with `size` tasks and runs and one with a hundredth of them, at
  * 50 requests a second for `seconds` each. Prints the times of both, and the ratio of their medians.
  */
 export async function scale(size = 1_000_000, seconds = 6): Promise<void> {

@@ -46,7 +46,7 @@ const instead: Record<string, Record<string, string>> = {
   '/agents/:id/comparison': { agent: secondVersion },
 };
 
-/** Returns a path for each read of the interface, so that a new one is measured too. */
+/** Returns a path for each read of the API, so that a new one is measured too. */
 export function readPaths(): string[] {
   return routes
     .filter((route) => route.method === 'get')

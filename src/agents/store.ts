@@ -120,7 +120,7 @@ export async function mayContinue(em: EntityManager, agentId: string, projectId:
 }
 
 /**
- * Finds the agents that a name can mean in a project: the project's own, otherwise the sender's own, otherwise those of
+ * Finds the agents that a name can refer to in a project: the project's own, otherwise the sender's own, otherwise those of
  * other members. If there is more than one, the name is ambiguous.
  */
 export async function findAgentsByName(

@@ -52,7 +52,7 @@ interface Called {
 
 interface Limits {
   signal: AbortSignal;
-  /** In the time of `performance.now()`. */
+  /** The deadline, on the clock of `performance.now()`. */
   endsAt: number;
 }
 

@@ -18,7 +18,7 @@ import { type FunctionName, functions, nouns } from './functions.ts';
 const maxTries = 3;
 /** Characters that people see of the reason why the last call was refused. */
 const maxReason = 200;
-/** How many of the model's replies may read, calls in each of them, and characters of everything that is read. */
+/** Maximum number of replies that may read, of calls in each reply, and of characters read in total. */
 const [maxReads, maxCalls, maxReadChars] = [10, 10, 200_000];
 /** Time limit for all replies and reads of one step, because a person is waiting. */
 export const stepMs = 300_000;

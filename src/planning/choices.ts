@@ -48,7 +48,7 @@ export async function listNameable(
 }
 
 /**
- * Finds the agent that a name means: the project's own, otherwise the person's own, otherwise another one. Returns
+ * Finds the agent that a name refers to: the project's own, otherwise the person's own, otherwise another one. Returns
  * undefined when the name is unknown or ambiguous.
  */
 export function chosenAgent({ agents, projectId, userId }: Choices, name: string): AgentRow | undefined {

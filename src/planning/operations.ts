@@ -131,7 +131,7 @@ export async function wishForChange(app: App, session: Session, wish: string, al
   await keep(app, session, { wish }, also);
 }
 
-/** Returns the change of a session that gets the next question, or that has all answers. */
+/** Returns the update that adds the next question to a session, or marks all questions as answered. */
 function asked(session: Session, event: 'answer' | 'ask', steps: Step[], { question, notes }: Next) {
   return {
     status: after(session, event, question === undefined),

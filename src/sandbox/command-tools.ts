@@ -9,7 +9,7 @@ const maxSeconds = 600;
 export type CommandTools = Pick<ToolHost, 'call' | 'mount' | 'equip' | 'machine' | 'close'>;
 
 /**
- * Returns the tools that run commands on a machine, which is opened with the first one. `look` checks whether the run
+ * Returns the tools that run commands on a machine. The first command opens the machine. `look` checks whether the run
  * exceeded a limit.
  */
 export function openCommandTools(

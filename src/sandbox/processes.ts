@@ -6,8 +6,8 @@ const [maxRunning, maxKept] = [8, 32];
 /** Characters kept from the start and from the end of a process's output. */
 const shownChars = 8000;
 /**
- * How long the start of a process waits for its first output, and a look for new output. Otherwise a model would ask
- * again and again.
+ * How long to wait for the first output of a new process, and for new output when the model asks for it. Without the
+ * wait, the model would ask again and again.
  */
 const [firstLookMs, lookMs] = [1000, 3000];
 

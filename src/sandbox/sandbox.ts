@@ -24,7 +24,7 @@ export interface ToolHost {
    * `usr`.
    */
   mount(name: string, workTree: string, gitDir: string): void;
-  /** Says what commands find on their machine. Call it before the first command. */
+  /** Sets what commands find on their machine. Call it before the first command. */
   equip(settings: MachineSettings): void;
   /** Opens the machine of its commands, if that is not open yet. @throws RunFailed `sandbox` without a working sandbox */
   machine(): Promise<Machine>;

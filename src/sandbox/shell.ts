@@ -5,7 +5,7 @@ import { type SandboxLayout, type SandboxParts, scriptPath } from './layout.ts';
 import type { CommandEnd, CommandOptions, RunningCommand } from './sandbox.ts';
 import { startSandboxed } from './sandboxed-process.ts';
 
-/** Characters of the output that `heard` gets. */
+/** `heard` gets at most this many characters of the output. */
 const maxHeard = 256_000;
 
 export interface ShellCommand {

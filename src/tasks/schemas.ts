@@ -41,7 +41,7 @@ export const Task = z
     sprintId: z.string().nullable(),
     issueNumber: z.int().nullable(),
     issueUrl: z.string().nullable(),
-    // Left out of the reply unless there is something to offer.
+    // Left out of the reply when the issue and the task say the same.
     issueText: z
       .preprocess((text) => text ?? undefined, z.object({ title: z.string(), description: z.string() }).optional())
       .meta({ description: 'what the issue says, if that differs from the task' }),

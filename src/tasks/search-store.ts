@@ -10,8 +10,8 @@ import {
 import { type Bind, filtered, newestFirst, type TaskPage, type TaskView, taskColumns } from './store.ts';
 
 /**
- * How many of the newest tasks are read before the indexes are used. A text that is in 2 % of them fills a page of 100.
- * Of a text that fills a fifth of the page, matches are then looked up among five times as many.
+ * The search first reads this many of the newest tasks without an index. A text that 2 % of them contain fills a page of
+ * 100. If the matches fill only a fifth of the page, the search then uses the indexes for five times as many tasks.
  */
 const readFirst = 5000;
 const lookUpFirst = 5 * readFirst;

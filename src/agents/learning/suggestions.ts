@@ -30,8 +30,8 @@ interface Asked {
 
 /**
  * Returns what would improve an agent, from the latest runs of all its versions, or of one, in the caller's projects.
- * They are in our own words until a model has worded them, in a job, for this state of the evidence. `wording` says that
- * the model is being asked.
+ * The texts are fixed sentences until a model has written better ones from this evidence, which happens in a job.
+ * `wording` means that the job is under way.
  * @throws AppError 404 for a version that the agent does not have
  */
 export async function readSuggestions(

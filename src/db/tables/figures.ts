@@ -11,7 +11,7 @@ const Languages = table<LanguageRow>('languages', { extension: key(), name: text
 const texts = () => text({ array: true });
 const days = () => time({ type: 'date', array: true });
 
-/** What a task counts as in the figures of a version of an agent. Version 0 stands for the whole line of versions. */
+/** What a task contributes to the figures of one version of an agent. Version 0 means all versions together. */
 export interface TaskFigureRow {
   taskId: string;
   lineId: string;

@@ -79,7 +79,7 @@ export interface RunRow {
   failure: Failure | null;
   steps: number;
   inputTokens: number;
-  /** Those of the input tokens that the model server read from its cache. */
+  /** How many of the input tokens the model server read from its cache. */
   cachedInputTokens: number;
   outputTokens: number;
   costUsd: number | null;

@@ -17,7 +17,7 @@ import { rememberFor } from './recent.ts';
 
 /** How long GitHub may take for one pull request. A page waits for it. */
 const limitMs = 8000;
-/** How long an answer of GitHub is used again, because open pages ask repeatedly. */
+/** How long an answer from GitHub is reused, because open pages ask repeatedly. */
 const keptMs = 15_000;
 /** More pull requests than this are not read. */
 const maxPulls = 10;

@@ -95,7 +95,7 @@ export class RegistryClient {
   }
 }
 
-/** Limits the time until an answer begins. The signal still ends the rest of the answer when `signal` aborts. */
+/** Limits the time until an answer begins. After that, only the given `signal` still aborts the request. */
 function startingWithin(signal: AbortSignal) {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), answerSeconds * 1000);

@@ -124,7 +124,7 @@ const cannotUseTools =
   /requires --jinja|function calling is not (?:enabled|supported)|not support tools|support tool use|tool[- _]?(?:use|call(?:ing|s)?|choice).{0,80}(?:not supported|requires)|tools.{0,40}not supported/i;
 const isFiltered = /content_filter|content_policy|content management policy|invalid_prompt|usage polic/i;
 
-/** Says which setting to change after a refusal that no repetition could heal. */
+/** Says which setting to change after a refusal that a retry cannot fix. */
 function refused(refusal: Refusal, { wire, setting, model }: Context): string {
   const { status, code, param, text } = refusal;
   const about = `${param} ${text}`;

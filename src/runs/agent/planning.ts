@@ -13,8 +13,7 @@ export interface Planning {
 }
 
 /**
- * Reads what a run knows of plans. For a rewound run this is as it was for the run that it goes back to, after the same
- * turn.
+ * Reads what a run knows of plans. A rewound run knows what the earlier run knew after the turn that it goes back to.
  */
 export async function readPlanning(em: EntityManager, { run, task, settings }: Work): Promise<Planning> {
   const { runIds, kind, until } = await findOrigin(em, run);

@@ -140,7 +140,7 @@ function forCommand(command: string, given: Given): Given {
   };
   const isEmpty = (value: unknown) => value === null || value === '' || (Array.isArray(value) && value.length === 0);
   const kept = Object.entries(given).filter(([key, value]) => used[command]?.includes(key) || !isEmpty(value));
-  // A replacement by nothing may leave out `new_str`.
+  // An edit that only deletes text may leave out `new_str`.
   return { ...(command === 'str_replace' ? { new_str: '' } : {}), ...Object.fromEntries(kept) };
 }
 

@@ -16,7 +16,7 @@ import { type ChangedFiles, filesBetween } from './stored-files.ts';
 import { earlierStep, type Signals } from './workspace.ts';
 
 /**
- * The tools of a run for all repositories that it has opened: the task's own at `.`, each other one at `../<name>/`.
+ * The tools of a run for all repositories that it has opened: the task's own at `.`, the others at `../<name>/`.
  */
 export interface OpenRepositories {
   host: ToolHost;

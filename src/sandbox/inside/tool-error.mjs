@@ -3,7 +3,7 @@ export class ToolError extends Error {}
 
 export const limits = {
   fileBytes: 2_000_000,
-  /** Characters of an answer. The service accepts no longer ones. */
+  /** Maximum length of an answer in characters. The service refuses longer ones. */
   outputChars: 30_000,
   /** Characters of one line that is shown. */
   lineChars: 2000,

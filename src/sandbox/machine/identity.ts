@@ -31,7 +31,7 @@ export function identityFiles(userShell: string): Record<string, string> {
 /** Variables that fit the files above. */
 export const identityVariables = { HOME: home, USER: name, LOGNAME: name };
 
-/** Variables that a system may choose otherwise. */
+/** Default values of variables, which a system can override. */
 export const usualVariables = { LANG: 'C.UTF-8', CI: 'true' };
 
 export const identityArguments = ['--uid', '1000', '--gid', '1000', '--hostname', hostName];

@@ -72,7 +72,7 @@ function readiness({ child }: SandboxedProcess): Promise<RunFailed | undefined> 
   });
 }
 
-/** Resolves when the holder has ended, with the last line of its complaint or how it ended. */
+/** Resolves when the holder has ended, with the last line of its error output or how it ended. */
 function endOf({ child }: SandboxedProcess): Promise<string> {
   return new Promise((resolve) => {
     let complaint = '';

@@ -14,14 +14,14 @@ export function isFolded(choices: FoldChoices, status: Status, count: number): b
   return choice === undefined ? count === 0 : choice === 'folded';
 }
 
-/** Returns the choices after the person has folded or unfolded a column. What would happen anyway is not stored. */
+/** Returns the choices after the person has folded or unfolded a column. A choice that equals the default is not stored. */
 export function toggled(choices: FoldChoices, status: Status, count: number): FoldChoices {
   const { [status]: _former, ...others } = choices;
   const next = isFolded(choices, status, count) ? 'open' : 'folded';
   return isFolded(others, status, count) === (next === 'folded') ? others : { ...others, [status]: next };
 }
 
-/** Reads stored choices, and ignores what is not one. */
+/** Reads stored choices and ignores invalid ones. */
 export function parseChoices(text: string | null): FoldChoices {
   try {
     const stored = JSON.parse(text ?? '{}') as Record<string, unknown>;

@@ -55,7 +55,7 @@ function useOutdated(): void {
   useEffect(() => {
     window.addEventListener('online', dismissConnectionErrors);
     const unsubscribe = client.getMutationCache().subscribe(({ type, mutation }) => {
-      // Only what the person has done after the error was shown says that it no longer applies.
+      // Only the success of an action that began after an error was shown means that the error no longer applies.
       if (type === 'updated' && mutation.state.status === 'success') dismissErrorsBefore(mutation.state.submittedAt);
     });
     return () => {

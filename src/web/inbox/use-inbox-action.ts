@@ -4,7 +4,7 @@ import { performAction, type TaskAction } from '../tasks/actions/task-actions.ts
 import { useConfirmedAction } from '../tasks/actions/use-confirmed-action.tsx';
 import type { Steering } from '../tasks/waiting/use-steering.ts';
 
-/** What was done, said once it is. */
+/** The message after each action has succeeded. */
 const done: Record<TaskAction, string> = {
   start: 'Started',
   retry: 'Retrying',

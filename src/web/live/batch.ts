@@ -56,7 +56,7 @@ const isRead = (input: Parameters<Fetch>[0], init: RequestInit | undefined): inp
   (init?.method ?? 'GET') === 'GET' &&
   init?.signal == null;
 
-/** Returns the address of a read that may be combined with others, relative to the interface. */
+/** Returns the address of a read that may be combined with others, relative to the base of the API. */
 function addressOf(input: Parameters<Fetch>[0], init: RequestInit | undefined): string | undefined {
   return isRead(input, init) && !alone.test(input) ? input.slice(base.length) : undefined;
 }

@@ -87,7 +87,7 @@ export function followProject(
     refetchChanges(client, projectId, batch, updateBoard);
   };
   const note = (id: string, kind: Changed) => {
-    // A step after a change of the status does not make up for it.
+    // A step must not replace a change of the status, after which more has to be fetched.
     if (kind !== 'step' || !changes.has(id)) changes.set(id, kind);
     cancelFlush = soon(flush);
   };
@@ -134,7 +134,7 @@ export function followProject(
     unsubscribe();
     clearTimeout(openTimeout);
     cancelFlush();
-    // Nobody notices from now on when it changes, and it would never become stale by itself.
+    // From now on no event reports changes of the board, so it has to count as stale.
     void client.invalidateQueries({ queryKey: queries.board(projectId).queryKey, exact: true, refetchType: 'none' });
   };
 }

@@ -6,7 +6,7 @@ import { fetchAllPages } from './fetch-all-pages.ts';
 import { fetchBoard } from './fetch-board.ts';
 
 /** The dashboard's queries, each with its cache key. The first word of a key says what is cached. */
-/** Many parts of a page need the same, and not all of them appear at the same moment. One request serves them. */
+/** How long data stays fresh, so that one request serves parts of a page that need it at slightly different times. */
 const [personFreshMs, pageFreshMs] = [300_000, 2000];
 
 export const me = () => queryOptions({ queryKey: ['me'], queryFn: () => api.getMe(), staleTime: personFreshMs });

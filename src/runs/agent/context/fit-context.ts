@@ -2,12 +2,12 @@ import type { Message, ToolSpec } from '../../../llm/model.ts';
 
 /** Longest prompt in characters, about 100,000 tokens: longer ones cost more and help little. */
 export const contextChars = 400_000;
-/** After a cut, the turns that stay fill at most this share of their room, so that the next cut is many turns away. */
+/** After a cut, the remaining turns fill at most this share of the space for turns, so that the next cut is far off. */
 const keptShare = 0.45;
 /** Longest summary in characters, and as a share of the longest prompt. */
 const maxSummaryChars = 8000;
 const summaryShare = 0.125;
-/** Characters that a picture counts as. Servers bill it by its size on screen, not by its bytes. */
+/** An image counts as this many characters. Servers bill it by its size on screen, not by its bytes. */
 const imageChars = 6000;
 
 /** What prompts leave out of a conversation. It stays the same until the next cut, so prompts keep their beginning. */

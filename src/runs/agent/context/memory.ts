@@ -24,7 +24,7 @@ export function newMemory(): Memory {
 const [leastRatio, mostRatio] = [1, 4];
 /** Characters per token, assumed until the first answer: source code and English. */
 export const usualRatio = 3;
-/** Room left for the answer, in tokens, but at most this share of the window. */
+/** Tokens of the window that are reserved for the answer, but at most this share of the window. */
 const answerTokens = 32_000;
 const answerShare = 0.25;
 

@@ -67,7 +67,7 @@ export const commandTools = {
   }),
 };
 
-/** Commands as a list, working folders, and times in milliseconds. */
+/** Understands a command given as a list, a working folder, and a time in milliseconds. */
 function translateCommand(given: Given): Given {
   const {
     timeout,
@@ -86,7 +86,7 @@ function translateCommand(given: Given): Given {
   if (key !== undefined && typeof rest[key] === 'string' && typeof folder === 'string')
     rest[key] = within(folder, rest[key]);
   const seconds = secondsOf(timeout, ms) ?? rest.timeoutSeconds;
-  // A longer time than the longest only means that the command is slow.
+  // A model that asks for more than the maximum expects a slow command, so it gets the maximum.
   const bounded = Number(seconds) > maxSeconds ? maxSeconds : seconds;
   return bounded === undefined || bounded === null ? rest : { ...rest, timeoutSeconds: bounded };
 }

@@ -85,8 +85,8 @@ export const editTools = {
 };
 
 /**
- * `overwrite: true` is what the tool does anyway. `append` is not, so it is refused as an unknown argument. In other
- * agents a tool that creates files replaces none.
+ * Understands `overwrite: true`, because the tool overwrites files by default. `append` is refused as an unknown
+ * argument. Tools of other agents that create files replace no existing one, so a call by their names does not either.
  */
 function translateWrite({ overwrite, line_count: _, encoding, ...given }: Given, name: string): Given {
   if (encoding !== undefined && !/^utf-?8$/i.test(String(encoding))) return { ...given, encoding };

@@ -57,7 +57,7 @@ const statuses = new Map<string, z.output<typeof status>>([
   ...words('done completed complete finished').map((word) => [word, 'done'] as const),
 ]);
 
-/** Steps as plain texts, and with other names for text and status. */
+/** Understands steps that are plain texts, and other names for their text and status. */
 function translatePlan(given: Given): Given {
   return Object.fromEntries(
     Object.entries(given).map(([key, value]) => [key, Array.isArray(value) ? value.map(translateStep) : value]),

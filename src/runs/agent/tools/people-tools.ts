@@ -65,7 +65,7 @@ export const peopleTools = {
   }),
 };
 
-/** Lists of objects instead of texts, and null instead of nothing. */
+/** Understands lists of objects instead of texts, and null for arguments that are not set. */
 function translateLists(given: Given): Given {
   const entries = Object.entries(given).filter(([, value]) => value !== null);
   return Object.fromEntries(

@@ -55,7 +55,7 @@ export function occurrences(items, wanted, most = 50) {
 
 /** Returns where a text occurs without overlap, at most `most` places. */
 export function placesOf(text, wanted, most = Number.POSITIVE_INFINITY) {
-  // The engine's own search is faster, but takes time of the product of the lengths at worst.
+  // The engine's own search is faster, but in the worst case its time grows with the product of both lengths.
   if (text.length * Math.min(wanted.length, 1000) < 10_000_000) {
     const places = [];
     for (let at = text.indexOf(wanted); at >= 0 && places.length < most; at = text.indexOf(wanted, at + wanted.length))

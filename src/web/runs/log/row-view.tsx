@@ -34,7 +34,7 @@ export const RowView = memo(function RowView({ row, open, isLive, onRewind }: Gi
   }
 });
 
-/** Formatting a time with a formatter of its own for each row would take most of the time of rendering it. */
+/** Shared by all rows, because creating a formatter for each would take most of the time of rendering it. */
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
 function Clock({ at }: { at: string }) {

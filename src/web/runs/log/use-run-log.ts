@@ -132,7 +132,7 @@ function useTurns(runId: string, timeline: Timeline, show: () => void) {
       } catch (error) {
         setProblem(error);
       } finally {
-        // At once after the last look at `isWanted`: what is asked for from now on starts another fetch.
+        // No `await` may follow the last check of `isWanted`: a later request for turns has to start a new fetch.
         fetching.current = undefined;
       }
     };

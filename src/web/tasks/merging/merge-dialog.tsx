@@ -65,7 +65,7 @@ export function MergeDialog(props: {
   );
 }
 
-/** Reminds of comments on the diff that the agent will not see. */
+/** Warns about unsent comments on the diff, which the agent will not see. */
 function UnsentComments({ taskId }: { taskId: string }) {
   const [review] = useReview(taskId);
   const count = writtenComments(review).length;

@@ -25,7 +25,7 @@ export interface Review {
 
 /** A review with more comments than this could not be sent with one request. */
 export const maxComments = 200;
-/** More viewed files than this are not kept; the ones that were marked first go first. */
+/** More viewed files than this are not kept. Those that were marked first are removed first. */
 const maxViewed = 1000;
 /** Characters of a line that comments are compared by. A line of generated code may be as long as its file. */
 const maxKeptQuote = 1000;
@@ -137,7 +137,7 @@ export function placeOf({ path, side, line }: Pick<DraftComment, 'path' | 'side'
   return `${revealHidden(path)}:${line}${side === 'old' ? ' (removed line)' : ''}`;
 }
 
-/** The service accepts no longer requests. */
+/** Longest request that the service accepts, in characters. */
 export const maxRequest = 10_000;
 /** Longer lines are cut where they are quoted. */
 const maxQuote = 200;

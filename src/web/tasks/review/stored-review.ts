@@ -4,7 +4,7 @@ import * as queries from '../../live/queries.ts';
 import { type Review, readReview } from './review.ts';
 
 const prefix = 'deckhand-review ';
-/** Reviews of more tasks than this are not kept. Those without comments and with the oldest change go first. */
+/** Reviews of more tasks than this are not kept. Those without comments and with the oldest change are removed first. */
 const maxReviews = 100;
 
 const listeners = new Set<() => void>();
