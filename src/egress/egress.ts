@@ -31,7 +31,7 @@ export interface Egress {
   socket: string;
   /** Refused hosts in the order of their first refusal; after 100 of them, the others as one entry. */
   refused(): { host: string; times: number }[];
-  /** Returns lines about the refusals since the last call, for the answer of a command; undefined if there were none. */
+  /** Returns lines about the refusals since the last call, for the result of a command; undefined if there were none. */
   news(): string | undefined;
   close(): Promise<void>;
 }

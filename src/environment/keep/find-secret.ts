@@ -15,9 +15,9 @@ const portion = 262_144;
 const [slash, newline] = [Buffer.from('/'), Buffer.from('\n')] as const;
 
 /**
- * Searches files, links and names below these names of a folder for the values of secrets, also in base64 and hex and
- * across lines. Returns the first file that contains one. Call this only while no other
- * process changes the files.
+ * Searches these entries of a folder for the values of secrets, in every encoding of `formsOf` and across lines: names,
+ * link targets and contents of files. Returns the first file that contains one. Call this only while no other process
+ * changes the files.
  */
 export async function findSecret(
   folder: string,
