@@ -83,7 +83,7 @@ const generating = (operationId: string, part: PlanPart, summary: string) =>
     body: GenerateWizard,
     reply: [200, WizardSession],
     errors: {
-      409: 'This step does not follow the last one, or `sessionId` is missing and the number of open sessions is not one',
+      409: 'This step does not follow the last one, or `sessionId` is missing and there is not exactly one open session',
       ...modelErrors,
     },
     costs: 'model',
@@ -171,7 +171,7 @@ export const planningRoutes: Route[] = [
     operationId: 'editWizard',
     method: 'patch',
     path: `${wizard}/:sessionId`,
-    summary: 'Edit the requirements, the plan or the tasks by hand. What is not given stays',
+    summary: 'Edit the requirements, the plan or the tasks by hand. Parts that are not given stay unchanged',
     tag,
     access: onSession,
     audit: { action: 'wizard.edit', object: ({ session }) => session },

@@ -24,7 +24,7 @@ export const Run = z
     inputTokens: z.int(),
     cachedInputTokens: z
       .int()
-      .meta({ description: 'those of the input tokens that the model server read from its cache' }),
+      .meta({ description: 'how many of the input tokens the model server read from its cache' }),
     outputTokens: z.int(),
     costUsd: z.number().nullable(),
   })

@@ -90,7 +90,7 @@ export const UpdateTask = z.strictObject({
   planFirst: planFirst.optional(),
   budget: Budget.nullable()
     .optional()
-    .meta({ description: 'replaces the whole budget; during a run it counts from the next turn' }),
+    .meta({ description: 'replaces the whole budget; during a run it applies from the next turn' }),
 });
 
 export const CreateSubtask = z.strictObject({ title: titleText(), description: longText().default('') });

@@ -136,7 +136,7 @@ export type EnvironmentTrial = {
     finishedAt: string | null;
     /** null for the worker's own system */
     image: string | null;
-    /** why the trial failed, where no command says it */
+    /** why the trial failed, unless the result of a command shows it */
     problem: string | null;
     commands: {
         command: string;
@@ -268,7 +268,7 @@ export type Comparison = {
         earlier: Estimate | null;
         later: Estimate | null;
         difference: Estimate | null;
-        /** of the later version; `chance` when chance can explain the difference */
+        /** how the later version compares; `chance` when chance can explain the difference */
         verdict: "better" | "worse" | "chance" | "too_few";
     }[];
     sentence: string;
@@ -429,7 +429,7 @@ export type TaskCard = {
     run: CardRun | null;
     /** the cost of all its runs; null when it is not known */
     costUsd: number | null;
-    /** how the checks of its change ended last */
+    /** the last result of the checks of its change */
     checks: ("passed" | "failed") | null;
     createdAt: string;
     updatedAt: string;
@@ -689,7 +689,7 @@ export type Run = {
     failure: Failure | null;
     steps: number;
     inputTokens: number;
-    /** those of the input tokens that the model server read from its cache */
+    /** how many of the input tokens the model server read from its cache */
     cachedInputTokens: number;
     outputTokens: number;
     costUsd: number | null;
@@ -708,7 +708,7 @@ export type TaskChange = {
     files: number;
     additions: number;
     deletions: number;
-    /** whether the diff was too large, so that more was changed */
+    /** whether the diff was too large to be shown completely */
     isTruncated: boolean;
     /** the last result of each check; empty when none ran */
     checks: {
@@ -891,7 +891,7 @@ export type ImportedIssues = {
     skipped: {
         "number": number;
         reason: string;
-        /** the task that the issue has already */
+        /** the existing task of the issue */
         taskId: string | null;
     }[];
 };
@@ -2679,7 +2679,7 @@ export function evolveAgent(id: string, body: {
     })));
 }
 /**
- * Compare a version of an agent with the one before it, by the tasks of the time when both ran
+ * Compare a version of an agent with the one before it, by the tasks from the time when both were in use
  */
 export function compareAgentVersions(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -2737,7 +2737,7 @@ export function listMcpServers(projectId: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * Replace the MCP servers of a project. A header without a value keeps the one it had
+ * Replace the MCP servers of a project. A header without a value keeps its previous value
  */
 export function setMcpServers(projectId: string, body: {
     name: string;
@@ -3072,7 +3072,7 @@ export function updateTask(id: string, body?: {
     repositoryId?: string;
     /** whether the agent proposes a plan first; null for the setting of the repository */
     planFirst?: boolean | null;
-    /** replaces the whole budget; during a run it counts from the next turn */
+    /** replaces the whole budget; during a run it applies from the next turn */
     budget?: TaskBudget | null;
 }, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -4629,7 +4629,7 @@ export function getWizard(projectId: string, sessionId: string, opts?: Oazapfts.
     }));
 }
 /**
- * Edit the requirements, the plan or the tasks by hand. What is not given stays
+ * Edit the requirements, the plan or the tasks by hand. Parts that are not given stay unchanged
  */
 export function editWizard(projectId: string, sessionId: string, body?: {
     prd?: {
@@ -5335,7 +5335,7 @@ export function answerTask(id: string, body: {
     })));
 }
 /**
- * Tell the agent of an unfinished run something. It reads it before its next turn
+ * Send a message to the agent of an unfinished run. The agent reads it before its next turn
  */
 export function sayToTask(id: string, body: {
     text: string;
@@ -5958,7 +5958,7 @@ export function importIssues(id: string, body: {
     })));
 }
 /**
- * Read several addresses with one request, at most 20; the replies have their order
+ * Read several addresses with one request, at most 20; the replies are in the same order
  */
 export function readSeveral($get: string | string[], opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{

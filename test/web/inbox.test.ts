@@ -124,7 +124,7 @@ inBrowser(
     const turn = page.getByRole('listitem').filter({ hasText: 'Turn 1' });
     await turn.getByRole('button', { name: 'Rewind to here' }).click();
     const dialog = page.getByRole('dialog', { name: 'Rewind to turn 1' });
-    await dialog.getByText('Its commit undoes what was changed on the branch since then').waitFor();
+    await dialog.getByText('Its commit undoes all later changes on the branch').waitFor();
     await dialog.getByLabel('What should the agent do differently?').fill('Use tabs.');
     await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
     const rewound = await until('the new run', async () =>

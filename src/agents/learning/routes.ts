@@ -46,7 +46,7 @@ export const learningRoutes: Route[] = [
     operationId: 'compareAgentVersions',
     method: 'get',
     path: '/agents/:id/comparison',
-    summary: 'Compare a version of an agent with the one before it, by the tasks of the time when both ran',
+    summary: 'Compare a version of an agent with the one before it, by the tasks from the time when both were in use',
     tag,
     access: onAgent,
     reply: [200, Comparison],

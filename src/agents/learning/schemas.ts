@@ -67,7 +67,7 @@ export const Comparison = z
         difference: Estimate,
         verdict: z
           .enum(['better', 'worse', 'chance', 'too_few'])
-          .meta({ description: 'of the later version; `chance` when chance can explain the difference' }),
+          .meta({ description: 'how the later version compares; `chance` when chance can explain the difference' }),
       }),
     ),
     sentence: z.string(),

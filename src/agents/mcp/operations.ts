@@ -32,7 +32,7 @@ const reserved = new Set([
   ...['mcp-protocol-version', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'accept-encoding', 'content-encoding'],
 ]);
 
-/** Replaces the MCP servers of a project. A header without a value keeps the one it had. @throws AppError 400 */
+/** Replaces the MCP servers of a project. A header without a value keeps its previous value. @throws AppError 400 */
 export async function setMcpServers(app: App, projectId: string, given: Given): Promise<StoredMcpServer[]> {
   const problems = given.flatMap((server, i) => problemsOf(app, given, server, i));
   if (problems.length > 0) throw badRequest(problems);

@@ -23,7 +23,7 @@ export const mcpServerRoutes: Route[] = [
     operationId: 'setMcpServers',
     method: 'put',
     path,
-    summary: 'Replace the MCP servers of a project. A header without a value keeps the one it had',
+    summary: 'Replace the MCP servers of a project. A header without a value keeps its previous value',
     tag,
     access: inProject('admin'),
     audit: { action: 'project.set_mcp_servers', object: theProject },

@@ -12,7 +12,10 @@ export const Trial = z
     startedAt: Timestamp,
     finishedAt: Timestamp.nullable(),
     image: z.string().nullable().meta({ description: "null for the worker's own system" }),
-    problem: z.string().nullable().meta({ description: 'why the trial failed, where no command says it' }),
+    problem: z
+      .string()
+      .nullable()
+      .meta({ description: 'why the trial failed, unless the result of a command shows it' }),
     commands: z.array(
       z.object({
         command: z.string(),

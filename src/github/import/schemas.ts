@@ -44,7 +44,7 @@ export const ImportedIssues = z
       z.object({
         number: z.int(),
         reason: z.string(),
-        taskId: z.string().nullable().meta({ description: 'the task that the issue has already' }),
+        taskId: z.string().nullable().meta({ description: 'the existing task of the issue' }),
       }),
     ),
   })

@@ -31,7 +31,7 @@ export function batchRoute(routes: readonly Route[]): Route {
     operationId: 'readSeveral',
     method: 'get',
     path: '/batch',
-    summary: `Read several addresses with one request, at most ${maxReads}; the replies have their order`,
+    summary: `Read several addresses with one request, at most ${maxReads}; the replies are in the same order`,
     tag: 'projects',
     access: anyUser,
     query: BatchQuery,

@@ -176,5 +176,5 @@ function contentOf({ isStream, streams, exports }: Route, shape: z.ZodType) {
 
 const pathId = z.string().meta({ example: 'id_01h455vb4pex5vsknk084sn02q' });
 const idempotencyKey = z.string().min(1).max(255).optional().meta({
-  description: 'Repeating the request with the same key within 24 hours gives the first reply again',
+  description: 'Repeating the request with the same key within 24 hours returns the first reply again',
 });

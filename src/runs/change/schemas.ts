@@ -5,7 +5,7 @@ export const TaskChange = z
     files: z.int().meta({ description: 'changed files' }),
     additions: z.int(),
     deletions: z.int(),
-    isTruncated: z.boolean().meta({ description: 'whether the diff was too large, so that more was changed' }),
+    isTruncated: z.boolean().meta({ description: 'whether the diff was too large to be shown completely' }),
     checks: z
       .array(z.object({ command: z.string(), passed: z.boolean() }))
       .meta({ description: 'the last result of each check; empty when none ran' }),

@@ -41,7 +41,7 @@ export const waitingRoutes: Route[] = [
     operationId: 'sayToTask',
     method: 'post',
     path: '/tasks/:id/say',
-    summary: 'Tell the agent of an unfinished run something. It reads it before its next turn',
+    summary: 'Send a message to the agent of an unfinished run. The agent reads it before its next turn',
     tag,
     access: onTask('member'),
     audit: { action: 'task.say', object: ({ task }) => task },

@@ -72,7 +72,10 @@ const Card = z
     runCount: z.int(),
     run: CardRun.nullable(),
     costUsd: z.number().nullable().meta({ description: 'the cost of all its runs; null when it is not known' }),
-    checks: z.enum(['passed', 'failed']).nullable().meta({ description: 'how the checks of its change ended last' }),
+    checks: z
+      .enum(['passed', 'failed'])
+      .nullable()
+      .meta({ description: 'the last result of the checks of its change' }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
     statusSince: Timestamp,

@@ -33,7 +33,7 @@ function AgentView({ projectId, agent }: { projectId: string; agent: Agent }) {
       {!agent.isNewest && (
         <Flash>
           {agent.status === 'available'
-            ? 'This is an earlier version. It takes the tasks that the newest version leaves to it.'
+            ? 'This is an earlier version. It takes the tasks outside the rollout of the newest version.'
             : 'This is an earlier version.'}
         </Flash>
       )}

@@ -10,7 +10,7 @@ export function EmptyInbox() {
   return (
     <EmptyState title="Nothing needs you">
       <p>
-        Plans and changes to approve, questions of agents, paused runs, work to review and failed runs of all your
+        Plans and changes to approve, questions from agents, paused runs, work to review and failed runs of all your
         projects appear here.
       </p>
       {newest === undefined ? (

@@ -14,7 +14,7 @@ export function NotificationButton() {
   };
   const turnOn = async () => {
     if (!(await turnOnNotifications()))
-      notify('Your browser blocks notifications of this site. Allow them in the settings of the browser.', 'danger');
+      notify('Your browser blocks notifications from this site. Allow them in the settings of the browser.', 'danger');
     setState(notificationState());
   };
   return state === 'on' ? (

@@ -16,7 +16,7 @@ export const shortcuts = {
   search: { key: '/', where: 'On the board', does: 'Search tasks' },
   move: { key: 'ArrowKeys', where: 'On the board', does: 'Move between cards' },
   open: { key: 'Enter', where: 'On the board', does: 'Open the focused card' },
-  selectCard: { key: 'x', where: 'On the board', does: 'Select the focused card, or no longer' },
+  selectCard: { key: 'x', where: 'On the board', does: 'Select or deselect the focused card' },
   actOnSelected: { key: 'a', where: 'On the board', does: 'Go to the actions for the selected cards' },
   send: { key: 'Mod+Enter', where: 'In text fields', does: 'Send the text, or create and start a new task' },
 } as const satisfies Record<string, Shortcut>;

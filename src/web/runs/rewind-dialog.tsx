@@ -19,7 +19,7 @@ export function RewindDialog(props: { task: api.Task; runId: string; turn: numbe
     <TextDialog
       title={`Rewind to turn ${turn}`}
       about={runId}
-      hint={`A new run continues with the conversation and the files as they were after turn ${turn}. Its commit undoes what was changed on the branch since then, also by people. Nothing is pushed by force.`}
+      hint={`A new run continues with the conversation and the files as they were after turn ${turn}. Its commit undoes all later changes on the branch, including those by people. Nothing is pushed by force.`}
       label="What should the agent do differently? (optional)"
       submit="Rewind"
       onSubmit={rewind}

@@ -26,7 +26,7 @@ export function AllSpendPage() {
       <QueryResult query={projects}>
         {(all) =>
           all.length === 0 ? (
-            <EmptyState title="No projects yet">What the runs of your projects cost appears here.</EmptyState>
+            <EmptyState title="No projects yet">The cost of runs in your projects appears here.</EmptyState>
           ) : (
             <>
               <SpendByProject projects={all.slice(0, maxProjects)} />

@@ -70,7 +70,7 @@ function SpendView({ projectId, spend }: { projectId: string; spend: Spend }) {
         )}
       </Section>
       {agents.length === 0 ? (
-        <EmptyState title="No spend in this period">What the runs of this project cost appears here.</EmptyState>
+        <EmptyState title="No spend in this period">The cost of runs in this project appears here.</EmptyState>
       ) : (
         <>
           <Section title="By day">

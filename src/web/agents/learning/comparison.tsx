@@ -44,8 +44,8 @@ export function Comparison({ agent }: { agent: api.Agent }) {
             <p>{comparison.sentence}</p>
             {comparison.earlier.tasks + comparison.later.tasks > 0 && <ComparisonTable comparison={comparison} />}
             <p className="muted small">
-              Counts tasks that began while both versions took on tasks and that one version did alone. Intervals are
-              95%, and 99% for the differences in cost, time and revisions. They become narrower with more tasks.
+              Counts tasks that began while both versions were in use and that one version did alone. Intervals are 95%,
+              and 99% for the differences in cost, time and revisions. They become narrower with more tasks.
             </p>
           </>
         )}

@@ -93,7 +93,7 @@ function Explanation({ readiness, isBlocked }: { readiness: MergeReadiness; isBl
       )}
       {problems.length > 0 && (
         <div>
-          <p className="strong">{isBlocked ? 'This cannot be merged now' : 'Not everything is green'}</p>
+          <p className="strong">{isBlocked ? 'This cannot be merged now' : 'This has problems, but can be merged'}</p>
           <ProblemList problems={problems} />
         </div>
       )}

@@ -27,7 +27,7 @@ export function ReviewBar(props: {
           {viewed} of {plural(diff.files.length, 'file')} viewed
           {comments.length > 0 && ` · ${plural(comments.length, 'comment')}, not sent yet`}
         </span>
-        {comments.length === 0 && <span className="muted">Select the number of a line to comment on it.</span>}
+        {comments.length === 0 && <span className="muted">Select a line number to comment on that line.</span>}
         <span className="grow" />
         {obstacle === undefined && (
           <Button variant={comments.length > 0 ? 'primary' : 'default'} onClick={() => setAsking(true)}>
