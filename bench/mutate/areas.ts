@@ -94,7 +94,11 @@ export const areas: Area[] = [
     sources: ['src/domain/{budget,remedies}.ts'],
     tests: ['test/domain/{budget,remedies,text}.test.ts', 'test/runs/agent/loop.test.ts'],
   },
-  { name: 'budgets', sources: ['src/projects/budgets.ts'], tests: ['test/projects/projects.test.ts'] },
+  {
+    name: 'budgets',
+    sources: ['src/projects/budgets.ts'],
+    tests: ['test/projects/projects.test.ts', 'test/tasks/changes.test.ts'],
+  },
   {
     name: 'figures',
     sources: ['src/agents/figures-store.ts', 'src/domain/agent-figures.ts'],

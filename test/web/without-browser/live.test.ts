@@ -26,6 +26,7 @@ afterEach(() => client.clear());
 
 const { queryKey: boardKey } = queries.board('proj_1');
 const titles = () => client.getQueryData<Board>(boardKey)?.tasks.map(({ title }) => title);
+const titleOf = (id: string) => client.getQueryData<Task>(queries.task(id).queryKey)?.title;
 const isInvalidated = (key: readonly unknown[]) => client.getQueryState(key)?.isInvalidated;
 const changesOf = (kind: Changed, ...ids: string[]) => new Map(ids.map((id) => [id, kind]));
 
@@ -64,13 +65,15 @@ test('a reply that arrives late does not overwrite a newer one', () => {
   client.setQueryData<Task>(queries.task('a').queryKey, task('a', 'Newer', 2));
   putTask(client, task('a', 'Older', 1));
   expect(titles()).toEqual(['Newer', 'Other']);
-  expect(client.getQueryData<Task>(queries.task('a').queryKey)?.title).toBe('Newer');
+  expect(titleOf('a')).toBe('Newer');
   putTask(client, task('a', 'Newest', 3));
   expect(titles()).toEqual(['Newest', 'Other']);
+  putTask(client, task('a', 'Same time', 3));
   putTask(client, task('c', 'Added', 0, 1));
-  expect(titles()).toEqual(['Added', 'Newest', 'Other']);
+  expect(titles()).toEqual(['Added', 'Same time', 'Other']);
+  expect([titleOf('a'), titleOf('c')]).toEqual(['Same time', 'Added']);
   dropTask(client, 'proj_1', 'b');
-  expect(titles()).toEqual(['Added', 'Newest']);
+  expect(titles()).toEqual(['Added', 'Same time']);
 });
 
 test('tasks that were created together are listed in their order, in whatever order they arrive', () => {
@@ -185,14 +188,7 @@ test('a board that no page shows is only marked as stale, and one that was never
 
 test('a changed task refreshes its parts, and passes its id to the board', () => {
   const updated: string[] = [];
-  const keys = [
-    ['task', 'a'],
-    ['subtasks', 'a'],
-    ['velocity', 'proj_1'],
-    ['subtasks', 'b'],
-    ['health'],
-    ['sprints', 'proj_1'],
-  ];
+  const keys = [['task', 'a'], ['subtasks', 'a'], ['digest'], ['subtasks', 'b'], ['spend'], ['sprints', 'proj_1']];
   for (const key of keys) client.setQueryData(key, []);
   refetchChanges(client, 'proj_1', changesOf('task', 'a'), (ids) => updated.push(...ids));
   expect(updated).toEqual(['a']);
@@ -243,7 +239,9 @@ test('a step of a run refreshes the run and what is spent, but not the agents, w
 
 test('a sprint refreshes the sprints of its project and every figure about them', () => {
   const keys = [['sprints', 'proj_1'], ['sprints', 'proj_2'], ['sprint', 's'], ['velocity', 'proj_1'], ['health']];
-  for (const key of keys) client.setQueryData(key, {});
-  refetchChanges(client, 'proj_1', changesOf('sprint', 's'), () => {});
-  expect(keys.map(isInvalidated)).toEqual([true, false, true, true, false]);
+  for (const changes of [changesOf('sprint', 's'), changesOf('sprint', 's').set('a', 'task')]) {
+    for (const key of keys) client.setQueryData(key, {});
+    refetchChanges(client, 'proj_1', changes, () => {});
+    expect(keys.map(isInvalidated)).toEqual([true, false, true, true, false]);
+  }
 });
