@@ -28,7 +28,8 @@ export async function removeOld(app: App): Promise<void> {
 }
 
 async function inPortions(app: App, days: number, remove: (days: number) => Promise<number>): Promise<void> {
+  if (days === 0) return;
   const end = performance.now() + patienceMs;
-  let removed = days === 0 ? 0 : portion;
+  let removed = portion;
   while (removed === portion && performance.now() < end && !app.stopping.aborted) removed = await remove(days);
 }

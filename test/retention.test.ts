@@ -108,6 +108,21 @@ test('events of a project are kept for two hours, twice as long as a client may 
   expect(await sql('select object_id from project_events')).toEqual([{ object_id: '119' }]);
 });
 
+test('sign-ins that can no longer be finished and expired idempotency keys are removed', async () => {
+  await sql(
+    `insert into sign_ins (state_digest, browser_digest, verifier, return_to, created_at)
+     select 'state ' || n, 'browser', 'verifier', '/', now() - n * interval '1 minute' from unnest(array[59, 61]) n`,
+  );
+  await sql(
+    `insert into idempotency_keys (user_id, request, key, digest, created_at)
+     select u.id, 'POST /projects', 'hours ' || n, 'digest', now() - n * interval '1 hour'
+     from (select id from users order by id limit 1) u, unnest(array[23, 25]) n`,
+  );
+  await removeOld(service.app);
+  expect(await sql('select state_digest from sign_ins')).toEqual([{ state_digest: 'state 59' }]);
+  expect(await sql(`select key from idempotency_keys where key like 'hours %'`)).toEqual([{ key: 'hours 23' }]);
+});
+
 test('records of the audit log are removed after their days, and in no other way', async () => {
   await sql(
     `insert into audit_records (id, at, via, action, object_type, object_id)
