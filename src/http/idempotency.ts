@@ -118,15 +118,16 @@ async function earlierReply(db: Database, id: string[], digest: string): Promise
     'select digest, status, reply from idempotency_keys where user_id = $1 and request = $2 and key = $3',
     id,
   );
-  if (row === undefined || (row.digest === digest && row.status === null)) throw underWay();
+  if (row === undefined) throw underWay();
   if (row.digest !== digest)
     throw new AppError(422, 'This Idempotency-Key was used with another body; use a new key for a new request');
+  if (row.status === null) throw underWay();
   if (row.reply === null)
     throw new AppError(
       409,
       'A request with this Idempotency-Key was answered, and its reply is not kept; use a new key',
     );
-  return { status: row.status ?? 200, body: row.reply };
+  return { status: row.status, body: row.reply };
 }
 
 /** Deletes expired keys. */

@@ -156,13 +156,19 @@ test('the use of a token is recorded at most once a minute', async () => {
     ...service.app.db,
     prepared: async (_name: string, _text: string, [id]: unknown[]) => uses.push(`${id}`),
   };
-  const note = tokenUse({ ...service.app, db } as unknown as typeof service.app);
+  let now = Date.now();
+  const note = tokenUse({ ...service.app, db } as unknown as typeof service.app, () => now);
   for (const id of ['a', 'b', 'a', 'b']) note(id);
+  now += 59_999;
+  note('a');
   expect(uses).toEqual(['a', 'b']);
+  now += 1;
+  note('a');
+  expect(uses).toEqual(['a', 'b', 'a']);
   // Beyond 10,000 tokens all are forgotten, so that the memory is bounded.
   for (let i = 0; i < 10_000; i++) note(`other ${i}`);
   note('a');
-  expect(uses.filter((id) => id === 'a')).toHaveLength(2);
+  expect(uses.filter((id) => id === 'a')).toHaveLength(3);
 });
 
 test('a token is looked up before it first counts, and again after each refusal', async () => {

@@ -7,10 +7,10 @@ const maxRemembered = 10_000;
  * Returns a function that records when a token was last used, at most once a minute per token, without delaying the
  * request.
  */
-export function tokenUse(app: App): (tokenId: string) => void {
+export function tokenUse(app: App, clock = Date.now): (tokenId: string) => void {
   const noted = new Map<string, number>();
   return (tokenId) => {
-    const now = Date.now();
+    const now = clock();
     if (now - (noted.get(tokenId) ?? 0) < everyMs) return;
     if (noted.size >= maxRemembered) noted.clear();
     noted.set(tokenId, now);

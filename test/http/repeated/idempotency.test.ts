@@ -55,6 +55,7 @@ test('a refusal because of the state is stored, an invalid request is not, and a
   const stranger = await service.token('stranger');
   expect((await post(`/projects/${id}/tasks`, { title: 't' }, 't', stranger)).status).toBe(403);
   for (const key of ['', 'x'.repeat(256)]) expect((await post('/projects', { name: 'K' }, key)).status).toBe(400);
+  expect((await post('/projects', { name: 'K' }, 'x'.repeat(255))).status).toBe(201);
 });
 
 test('a token is never stored: a repeated request is a 409', async () => {
