@@ -1,4 +1,11 @@
-import { githubName, isClosedHost, normalUrl, resolveOnce, urlProblem } from '../../src/git/remote-url.ts';
+import {
+  githubName,
+  isClosedHost,
+  normalUrl,
+  resolveOnce,
+  serverUrlProblem,
+  urlProblem,
+} from '../../src/git/remote-url.ts';
 
 const rules = { githubOrigin: 'https://github.com', allowPrivateHosts: false };
 
@@ -122,6 +129,18 @@ test.each([
   ['https://127.0.0.1/a/b', /private, loopback/],
 ])('%s is refused with its reason', (url, reason) => {
   expect(urlProblem(url, rules)).toMatch(reason);
+});
+
+test.each([
+  ['https://example.org/mcp', undefined],
+  ['https://example.org', undefined],
+  ['example.org/mcp', 'must be an https address such as https://example.com/mcp'],
+  ['https://user@example.org/mcp', 'must not contain a user name or password'],
+  ['https://example.org/mcp?x', 'must not contain a query or a fragment'],
+  ['http://example.org/mcp', 'must begin with https://'],
+  ['https://127.0.0.1/mcp', 'must not name a private, loopback, link-local or metadata address'],
+])('%s as the address of a server: %s', (url, problem) => {
+  expect(serverUrlProblem(url, rules)).toBe(problem);
 });
 
 test('a host name that only looks like a closed one is open', () => {

@@ -1,6 +1,12 @@
 import { insertContext } from '../../src/runs/lease/context-store.ts';
 import { openJournal, stepOf } from '../../src/runs/lease/journal.ts';
-import { deleteOldEvents, findStep, insertEvent, listEvents } from '../../src/runs/lease/journal-store.ts';
+import {
+  deleteOldEvents,
+  findStep,
+  insertEvent,
+  listEvents,
+  listRunChecks,
+} from '../../src/runs/lease/journal-store.ts';
 import { claimRun } from '../../src/runs/lease/lease-store.ts';
 import { deleteOldTurns, insertTurn, listTurns } from '../../src/runs/lease/turn-store.ts';
 import { endRun, LeaseLost } from '../../src/runs/store.ts';
@@ -8,7 +14,7 @@ import { droppedStep, dropStoredFiles, findStoredFiles, storedBytes } from '../.
 import { openRuns } from '../support/runs.ts';
 
 const given = openRuns();
-const { addRun, set, undone } = given;
+const { addRun, addTask, set, undone } = given;
 
 /** Stores a run that a worker holds. It is committed, because a journal uses transactions of its own. */
 async function openHeld() {
@@ -116,6 +122,26 @@ test('log lines are cut, and read in pages after a line', () =>
     expect(next.map((event) => event.text)).toEqual(['two', 'three']);
   }));
 
+test('the last result of each check is read from the latest run that ran any', () =>
+  undone(async (em) => {
+    const taskId = await addTask(em);
+    const ranOn = (day: number) =>
+      addRun(em, { taskId, status: 'failed', createdAt: new Date(Date.UTC(2026, 0, day)) });
+    const [first, latest, without] = [await ranOn(1), await ranOn(2), await ranOn(3)];
+    const check = (id: string, name: string, passed: boolean) =>
+      insertEvent(em, id, 'check', `${name}: ${passed ? 'passed' : 'failed'}`, { passed });
+    await check(first, 'old', true);
+    await check(latest, 'test', false);
+    await check(latest, 'lint', true);
+    await check(latest, 'test', true);
+    await insertEvent(em, latest, 'check', 'no result', {});
+    await insertEvent(em, without, 'loop', 'no checks', {});
+    expect(await listRunChecks(em, taskId)).toEqual([
+      { name: 'lint', passed: true },
+      { name: 'test', passed: true },
+    ]);
+  }));
+
 test('of the old turns of ended runs the oldest are deleted first', () =>
   undone(async (em) => {
     const ended = await addRun(em, { status: 'failed' });
@@ -140,6 +166,6 @@ test('of the old log lines the oldest are deleted first', () =>
         `insert into run_events (run_id, type, text, at) values ($1, 'loop', $2::int, now() - $2::int * interval '1 day')`,
         [id, days],
       );
-    expect(await deleteOldEvents(em, 4, 2)).toBe(2);
+    expect([await deleteOldEvents(em, 4, 2), await deleteOldEvents(em, 6, 2)]).toEqual([2, 0]);
     expect((await listEvents(em, id)).map((event) => event.text)).toEqual(['5']);
   }));

@@ -126,6 +126,8 @@ test('the other runs of a task that its agent split share its budget, from the r
       await addTask(em, { parentId, createdBy: (await em.query('select id from users'))[0].id }),
       await addTask(em),
     ];
+    const later = await addTask(em, { parentId });
+    await set(em, later, { created_at: `now() + interval '1 hour'` });
     const spend = async (taskId: string, costUsd: number, columns: Record<string, string>) => {
       const id = await addRun(em, {
         taskId,
