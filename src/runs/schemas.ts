@@ -19,6 +19,10 @@ export const Run = z
     createdAt: Timestamp,
     startedAt: Timestamp.nullable(),
     finishedAt: Timestamp.nullable(),
+    waitingSince: Timestamp.nullable().meta({
+      description: 'since when it has been waiting; null while it is not waiting',
+    }),
+    waitedSeconds: z.int().meta({ description: 'how long it waited before, which its duration does not include' }),
     failure: Failure.nullable(),
     steps: z.int(),
     inputTokens: z.int(),

@@ -8,6 +8,7 @@ import type { Failure, RunKind, RunStatus } from '../domain/run.ts';
 import type { TokenUsage } from '../llm/pricing.ts';
 import { releaseRevisionsOf } from '../tasks/revision-store.ts';
 import { keepUnread } from './waiting/message-store.ts';
+import { addWait } from './waiting/waiting-store.ts';
 
 /** A run that a worker holds. Every write checks the fence, so a worker that has lost the run can no longer write. */
 export interface Held {
@@ -28,7 +29,8 @@ export const runColumns = `r.id, r.task_id as "taskId", r.project_id as "project
   r.input_tokens::float8 as "inputTokens", r.cached_input_tokens::float8 as "cachedInputTokens", r.output_tokens::float8 as "outputTokens", r.cost_usd::float8 as "costUsd",
   r.fence, r.lease_until as "leaseUntil",
   r.heartbeat_at as "heartbeatAt", r.created_at as "createdAt", r.started_at as "startedAt",
-  r.finished_at as "finishedAt", r.continues_run_id as "continuesRunId", r.rewound_turn as "rewoundTurn"`;
+  r.finished_at as "finishedAt", r.waiting_since as "waitingSince", r.waited_seconds as "waitedSeconds",
+  r.continues_run_id as "continuesRunId", r.rewound_turn as "rewoundTurn"`;
 
 export async function insertRun(
   em: EntityManager,
@@ -98,7 +100,8 @@ export async function endRun(
   failure: Failure | null,
 ): Promise<boolean> {
   const [, count] = await em.query(
-    `update runs set status = $2, failure = $3, finished_at = now(), lease_until = null
+    `update runs set status = $2, failure = $3, finished_at = now(), lease_until = null,
+       ${addWait}, waiting_since = null
      where id = $1 and status in ${liveRun}`,
     [runId, status, failure],
   );

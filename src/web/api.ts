@@ -686,6 +686,10 @@ export type Run = {
     createdAt: string;
     startedAt: string | null;
     finishedAt: string | null;
+    /** since when it has been waiting; null while it is not waiting */
+    waitingSince: string | null;
+    /** how long it waited before, which its duration does not include */
+    waitedSeconds: number;
     failure: Failure | null;
     steps: number;
     inputTokens: number;

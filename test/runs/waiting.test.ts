@@ -189,9 +189,13 @@ test('cancel ends a waiting run, and its handoff says what it did', async () => 
   ];
   await sql('insert into run_turns (run_id, turn, messages) values ($1, 0, $2)', [run.id, JSON.stringify(messages)]);
   await park(run);
+  await sql(`update runs set waiting_since = now() - interval '90 seconds' where id = $1`, [run.id]);
   const cancelled = await call('POST', `/tasks/${run.taskId}/cancel`);
   expect([cancelled.status, cancelled.body.status, cancelled.body.attention]).toEqual([200, 'ready', null]);
   expect(await statusOf(run)).toBe('cancelled');
+  // Its last wait does not count as work either.
+  const { waitedSeconds, waitingSince } = (await call('GET', `/runs/${run.id}`)).body;
+  expect([waitedSeconds >= 90, waitingSince]).toEqual([true, null]);
   const { handoffs } = (await call('GET', `/tasks/${run.taskId}/handoffs`)).body;
   expect(handoffs).toHaveLength(1);
   expect(handoffs[0].summary).toMatch(/^The run was cancelled\.\n\n1 turn of the model\.\nFiles changed:\n- a\.txt/);

@@ -122,10 +122,12 @@ function earlierRuns({ earlier }: TaskPicture): string[] {
   return folded(`Earlier runs (${earlier.length})`, earlier.slice(0, 20).map(line));
 }
 
-function runText({ kind, rewoundTurn, status, steps, startedAt, finishedAt }: PictureOfRun): string {
+function runText({ kind, rewoundTurn, status, steps, startedAt, finishedAt, waitedSeconds }: PictureOfRun): string {
   const name = rewoundTurn == null ? kind : `${kind} to turn ${rewoundTurn}`;
   const time =
-    startedAt !== null && finishedAt !== null ? `, ${seconds(finishedAt.getTime() - startedAt.getTime())}` : '';
+    startedAt !== null && finishedAt !== null
+      ? `, ${seconds(Math.max(0, finishedAt.getTime() - startedAt.getTime() - waitedSeconds * 1000))}`
+      : '';
   return `${name}: ${status}, ${steps} ${steps === 1 ? 'step' : 'steps'}${time}`;
 }
 

@@ -48,5 +48,6 @@ export interface PictureOfRun {
   steps: number;
   startedAt: Date | null;
   finishedAt: Date | null;
+  waitedSeconds: number;
   costUsd: number | null;
 }

@@ -20,12 +20,16 @@ export function ageText(ms: number): string {
   return days < 365 ? `${days} d` : `${Math.floor(days / 365)} y`;
 }
 
+/** What the clock of a run is read from. */
+type Timed = Pick<CardRun, 'createdAt' | 'startedAt' | 'finishedAt' | 'waitingSince' | 'waitedSeconds'>;
+
 /**
- * Returns how long a live run has worked, in ms, without the time that it waited; for a run that has not started, how long
- * it has been queued.
+ * Returns how long a run has worked, in ms, without the time that it waited; for a run that has not started, how long it
+ * has been queued.
  */
-export function elapsedOf(run: CardRun, now: number): number {
+export function elapsedOf(run: Timed, now: number): number {
   if (run.startedAt === null) return now - Date.parse(run.createdAt);
   const end = Date.parse(run.finishedAt ?? run.waitingSince ?? '') || now;
-  return end - Date.parse(run.startedAt) - run.waitedSeconds * 1000;
+  // Waits are stored in whole seconds, so a run that only waited could come out below zero.
+  return Math.max(0, end - Date.parse(run.startedAt) - run.waitedSeconds * 1000);
 }

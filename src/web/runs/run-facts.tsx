@@ -1,13 +1,14 @@
 import { Link } from 'react-router';
 import type { Run, Task } from '../api.ts';
+import { useNow } from '../display/clock.ts';
 import { costOf } from '../display/cost.ts';
-import { formatDuration } from '../display/duration.ts';
+import { formatMs } from '../display/duration.ts';
+import { elapsedOf } from '../display/elapsed.ts';
 import { FactList } from '../display/fact-list.tsx';
 import { formatNumber } from '../display/format-number.ts';
 import { failureName } from '../display/names.ts';
 import { TimeAgo } from '../display/times.tsx';
 import { Remedy } from '../tasks/failure-notice.tsx';
-import { Elapsed } from './elapsed.tsx';
 import { runPath } from './run-path.ts';
 
 /** Shows what a run has cost so far and how it ended. The figures change with every turn. */
@@ -18,6 +19,7 @@ export function RunFacts({ task, run }: { task: Task; run: Run }) {
         facts={{
           Started: <Start run={run} />,
           Duration: <Duration run={run} />,
+          ...(run.waitedSeconds > 0 ? { Waited: formatMs(run.waitedSeconds * 1000) } : {}),
           Steps: formatNumber(run.steps),
           Tokens: tokensOf(run),
           Cost: costOf(run),
@@ -49,9 +51,15 @@ function Start({ run: { startedAt, finishedAt } }: { run: Run }) {
   return finishedAt === null ? 'Waiting to start' : 'Never';
 }
 
-function Duration({ run: { startedAt, finishedAt } }: { run: Run }) {
-  if (startedAt === null) return '–';
-  return finishedAt === null ? <Elapsed since={startedAt} /> : formatDuration(startedAt, finishedAt);
+/** Shows how long a run has worked. The time for which it waited is a figure of its own. */
+function Duration({ run }: { run: Run }) {
+  if (run.startedAt === null) return '–';
+  return run.finishedAt === null ? <LiveDuration run={run} /> : formatMs(elapsedOf(run, 0));
+}
+
+function LiveDuration({ run }: { run: Run }) {
+  const now = useNow(1000);
+  return <span className="clock">{formatMs(elapsedOf(run, now))}</span>;
 }
 
 function tokensOf({ inputTokens, cachedInputTokens, outputTokens }: Run): string {

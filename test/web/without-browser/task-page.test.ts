@@ -2,7 +2,7 @@ import type { MergeReadiness, Run, Task, TimelineEntry } from '../../../src/web/
 import { effortText } from '../../../src/web/tasks/header/effort.ts';
 import { taskState } from '../../../src/web/tasks/header/task-state.ts';
 import { checkCounts, mergeSteps, mergeTitle, reviewText } from '../../../src/web/tasks/merging/merge-texts.ts';
-import { isQuoted, timelineText } from '../../../src/web/tasks/timeline/timeline-texts.ts';
+import { isMarkdown, isQuoted, timelineText } from '../../../src/web/tasks/timeline/timeline-texts.ts';
 
 const failure = { category: 'checks', message: 'the checks fail', retryable: true } as const;
 const prUrl = 'https://github.com/o/r/pull/1';
@@ -50,15 +50,22 @@ test('a task that waits for others says so and cannot be started', () => {
   expect(parent.sentence).toBe('It continues when its subtasks are done: 1 of 3 so far.');
 });
 
-test('the effort of a task is that of its ended runs', () => {
-  const run = (from: string | null, to: string | null, costUsd: number | null) =>
-    ({ startedAt: from && `2026-01-05T10:${from}Z`, finishedAt: to && `2026-01-05T10:${to}Z`, costUsd }) as Run;
+test('the effort of a task is that of its ended runs, without their waits', () => {
+  const run = (from: string | null, to: string | null, costUsd: number | null, waitedSeconds = 0) =>
+    ({
+      startedAt: from && `2026-01-05T10:${from}Z`,
+      finishedAt: to && `2026-01-05T10:${to}Z`,
+      waitedSeconds,
+      costUsd,
+    }) as Run;
   expect(effortText([])).toBeUndefined();
   expect(effortText([run('00:00', null, 1)])).toBeUndefined();
   expect(effortText([run('00:00', '01:10', 0.5), run('02:00', '05:00', null), run(null, '06:00', 0.25)])).toBe(
     '3 runs · 4 min 10 s · $0.75',
   );
   expect(effortText([run('00:00', '00:03', null)])).toBe('1 run · 3 s · cost unknown');
+  // The time that it waited for people is not its own.
+  expect(effortText([run('00:00', '30:00', 1, 1790)])).toBe('1 run · 10 s · $1.00');
 });
 
 const pull = { repositoryName: 'sample', prNumber: 5, baseBranch: 'main', method: 'squash' };
@@ -126,4 +133,9 @@ test.each<[Partial<TimelineEntry>, string]>([
 test('what somebody said is quoted; a commit or a pull request is part of the sentence', () => {
   const quoted = (type: string, text: string) => isQuoted(entry({ type, text }));
   expect([quoted('answer', 'Tabs.'), quoted('answer', ''), quoted('pushed', 'abc')]).toEqual([true, false, false]);
+});
+
+test('what an agent asks for is formatted as where it is decided; the words of people stay as they are', () => {
+  const formatted = (type: string) => isMarkdown(entry({ type, text: '1. Read `a.js`.' }));
+  expect(['wait_plan', 'wait_question', 'answer', 'run_failed'].map(formatted)).toEqual([true, true, false, false]);
 });

@@ -53,6 +53,11 @@ export function isQuoted({ type, text }: TimelineEntry): boolean {
   return text !== '' && !['pushed', 'pull_opened', 'pull_merged'].includes(type);
 }
 
+/** Returns whether the text of an entry is Markdown: what an agent wrote for people, here as in what the run waits for. */
+export function isMarkdown({ type }: TimelineEntry): boolean {
+  return ['wait_plan', 'wait_question'].includes(type);
+}
+
 /** Says what a person did where that depends on the fields that changed. */
 function changeText({ type, changes }: TimelineEntry): string | undefined {
   switch (type) {

@@ -8,7 +8,7 @@ import { Section } from '../../display/section.tsx';
 import { TimeAgo } from '../../display/times.tsx';
 import { runPath } from '../../runs/run-path.ts';
 import { timeline } from './timeline-query.ts';
-import { isQuoted, timelineText } from './timeline-texts.ts';
+import { isMarkdown, isQuoted, timelineText } from './timeline-texts.ts';
 
 /** Shows what happened to a task and who did it, newest first. */
 export function Timeline({ taskId }: { taskId: string }) {
@@ -64,13 +64,23 @@ function Entry({ taskId, entry }: { taskId: string; entry: TimelineEntry }) {
           )}
         </span>
       </p>
-      {isQuoted(entry) && (
-        <p className="quoted wrap">
-          <bdi>{text}</bdi>
-        </p>
-      )}
+      {isQuoted(entry) && <Quotation text={text} isMarkdown={isMarkdown(entry)} />}
       {handoff !== null && <Handoff handoff={handoff} />}
     </li>
+  );
+}
+
+function Quotation({ text, isMarkdown }: { text: string; isMarkdown: boolean }) {
+  if (isMarkdown)
+    return (
+      <div className="quoted">
+        <Markdown text={text} />
+      </div>
+    );
+  return (
+    <p className="quoted wrap">
+      <bdi>{text}</bdi>
+    </p>
   );
 }
 
