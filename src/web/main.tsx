@@ -21,6 +21,7 @@ import { createBrowserRouter } from 'react-router';
 import { RouterProvider } from 'react-router/dom';
 import { defaults } from './api.ts';
 import { removeOldDrafts } from './forms/stored-drafts.ts';
+import { keepFocus } from './frame/keep-focus.ts';
 import { watchNavigation } from './frame/navigation.ts';
 import { Notices } from './frame/notices.tsx';
 import { serviceInfo } from './frame/service-info.ts';
@@ -33,6 +34,7 @@ import { routes } from './routes.tsx';
 
 defaults.fetch = batching((input, init) => fetch(input, init));
 applyTheme();
+keepFocus(document);
 removeOldDrafts(localStorage);
 const { pathname } = window.location;
 if (serviceInfo.hasSession || pathname === '/login') show();

@@ -1,7 +1,9 @@
 import type { Page } from 'playwright-core';
 import { chromiumPath } from '../../src/demo/browser.ts';
 import type { Said } from '../../src/demo/model/model.ts';
+import { until } from '../../src/demo/real-service.ts';
 import { inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
+
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -94,4 +96,31 @@ inBrowser('suggestions are replaced by the words of a model once it has answered
   answerNow();
   await page.getByText('Ask before you guess.').waitFor();
   expect(await page.getByText('A model is rewriting').count()).toBe(0);
+});
+
+const focused = () => page.evaluate(`document.activeElement.textContent`);
+
+inBrowser('an agent is chosen from a menu, and the focus moves to the heading when the button disappears', async () => {
+  const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Greet people' });
+  await page.goto(`${world.service.url}/tasks/${id}`);
+  await button('Assign agent').press('Enter');
+  await page.getByRole('menuitem', { name: 'Reviewer', exact: true }).press('Enter');
+  await button('Start').waitFor();
+  await until('the focus at the heading', async () => (await focused()) === 'Greet people');
+});
+
+inBrowser('a dialog stays open when the task changes meanwhile, and says who changed it', async () => {
+  const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Review me' });
+  await world.sql(
+    `update tasks t set status = 'in_review', owner = a.id from agents a where t.id = $1 and a.name = 'Reviewer'`,
+    [id],
+  );
+  await page.goto(`${world.service.url}/tasks/${id}`);
+  await button('Request changes').click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('What should change?').fill('Be friendlier.');
+  await api('PATCH', `/tasks/${id}`, { status: 'done' });
+  await dialog.getByText('You moved the task to Done while this was open. Your text was not sent.').waitFor();
+  expect(await dialog.getByLabel('What should change?').inputValue()).toBe('Be friendlier.');
+  expect(await dialog.getByRole('button', { name: 'Request changes' }).isDisabled()).toBe(true);
 });

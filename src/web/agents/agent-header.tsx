@@ -1,4 +1,4 @@
-import { Button, Heading, Label } from '@primer/react';
+import { Button, Flash, Heading, Label } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as api from '../api.ts';
@@ -8,9 +8,10 @@ import * as queries from '../live/queries.ts';
 import { AgentFormDialog } from './agent-form-dialog.tsx';
 import { DeleteAgent } from './delete-agent.tsx';
 import { HealthLabel } from './health-label.tsx';
+import { healthReason, resetText } from './health-texts.ts';
 import { NewVersion } from './learning/new-version.tsx';
 
-/** Shows the name and health of an agent, with its actions. */
+/** Shows the name of an agent with its actions, and why its health is not good. */
 export function AgentHeader({ projectId, agent }: { projectId: string; agent: api.Agent }) {
   const client = useQueryClient();
   const health = useQuery(queries.agentsHealth());
@@ -23,25 +24,35 @@ export function AgentHeader({ projectId, agent }: { projectId: string; agent: ap
     },
     onError: notifyError,
   });
+  const own = health.data?.find((h) => h.agentId === agent.id);
   return (
-    <div className="row wrap-row">
-      <Heading as="h1" variant="medium" className="wrap">
-        <bdi>{agent.name}</bdi>
-      </Heading>
-      <Label variant={agent.status === 'busy' ? 'attention' : 'secondary'}>{sentenceCase(agent.status)}</Label>
-      <HealthLabel health={health.data?.find((h) => h.agentId === agent.id)} />
-      <span className="grow" />
-      <Button loading={reset.isPending} onClick={() => reset.mutate()}>
-        Reset health
-      </Button>
-      {agent.isNewest && (
-        <>
-          <Button onClick={() => setEditing(true)}>Edit</Button>
-          <NewVersion projectId={projectId} agent={agent} />
-          <DeleteAgent projectId={projectId} agent={agent} />
-        </>
+    <>
+      <div className="row wrap-row">
+        <Heading as="h1" variant="medium" className="wrap">
+          <bdi>{agent.name}</bdi>
+        </Heading>
+        <Label variant={agent.status === 'busy' ? 'attention' : 'secondary'}>{sentenceCase(agent.status)}</Label>
+        <HealthLabel health={own} />
+        <span className="grow" />
+        {agent.isNewest && (
+          <>
+            <Button onClick={() => setEditing(true)}>Edit</Button>
+            <NewVersion projectId={projectId} agent={agent} />
+            <DeleteAgent projectId={projectId} agent={agent} />
+          </>
+        )}
+        {isEditing && <AgentFormDialog agent={agent} onClose={() => setEditing(false)} />}
+      </div>
+      {own !== undefined && own.status !== 'healthy' && (
+        <Flash variant="warning" className="row wrap-row">
+          <span className="grow">
+            {healthReason(own)} {resetText}
+          </span>
+          <Button loading={reset.isPending} onClick={() => reset.mutate()}>
+            Reset health
+          </Button>
+        </Flash>
       )}
-      {isEditing && <AgentFormDialog agent={agent} onClose={() => setEditing(false)} />}
-    </div>
+    </>
   );
 }

@@ -6,6 +6,7 @@ import { Loading, QueryResult } from '../display/query-result.tsx';
 import { Section } from '../display/section.tsx';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
+import { completionText } from './completion-text.ts';
 
 const WeeklyRunsChart = lazyPart(async () => ({ default: (await import('./weekly-runs-chart.tsx')).WeeklyRunsChart }));
 
@@ -25,7 +26,7 @@ export function Performance({ agentId }: { agentId: string }) {
                   metrics.completedTasks + metrics.failedTasks === 0
                     ? '–'
                     : `${Math.round(metrics.successRate * 100)}%`,
-                'Average completion time': metrics.averageCompletionTime,
+                'Average completion time': completionText(metrics),
                 'Pull requests': metrics.prsCreated,
                 'Lines merged': formatNumber(metrics.linesOfCodeWritten),
               }}

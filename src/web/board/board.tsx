@@ -59,7 +59,7 @@ export function Board({ projectId, board, searchParams, searchText, onClearFilte
         </EmptyState>
       )}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the arrow keys move the focus between cards, which are links */}
-      <div className="board" onKeyDown={onArrowKey}>
+      <div className="board" onKeyDown={onArrowKey} data-moves-focus>
         {columns.map((status) => {
           const cards = byColumn.get(status) ?? [];
           return (

@@ -1,4 +1,4 @@
-import { Button, Dialog } from '@primer/react';
+import { Button, Dialog, Flash } from '@primer/react';
 import { type KeyboardEvent, type ReactNode, type RefObject, useRef } from 'react';
 
 /** Shows a dialog with a form. The first field gets the focus. */
@@ -36,15 +36,30 @@ export function submitOnCtrlEnter(event: KeyboardEvent<HTMLInputElement | HTMLTe
 }
 
 /** Shows the buttons at the end of a form: cancel and submit. `children` are further buttons. */
-export function FormButtons(props: { submit: string; isBusy?: boolean; onCancel(): void; children?: ReactNode }) {
-  const { submit, isBusy = false, onCancel, children } = props;
+export function FormButtons(props: {
+  submit: string;
+  isBusy?: boolean;
+  isDisabled?: boolean;
+  onCancel(): void;
+  children?: ReactNode;
+}) {
+  const { submit, isBusy = false, isDisabled = false, onCancel, children } = props;
   return (
     <div className="row end wrap-row">
       <Button onClick={onCancel}>Cancel</Button>
       {children}
-      <Button type="submit" variant="primary" loading={isBusy}>
+      <Button type="submit" variant="primary" loading={isBusy} disabled={isDisabled}>
         {submit}
       </Button>
     </div>
+  );
+}
+
+/** Says in a dialog that somebody else was first. The text stays in its field, so that it can be copied. */
+export function OvertakenNote({ text }: { text: string }) {
+  return (
+    <Flash variant="warning" role="alert">
+      <bdi>{text}</bdi> Your text was not sent.
+    </Flash>
   );
 }

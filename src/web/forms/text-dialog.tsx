@@ -2,7 +2,7 @@ import { Flash, FormControl, Textarea } from '@primer/react';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { dropNotice } from '../frame/shown-notices.ts';
 import { errorMessage } from '../live/errors.ts';
-import { FormButtons, FormDialog, submitOnCtrlEnter } from './form-dialog.tsx';
+import { FormButtons, FormDialog, OvertakenNote, submitOnCtrlEnter } from './form-dialog.tsx';
 import { useDraft } from './use-draft.ts';
 
 /**
@@ -18,20 +18,24 @@ export function TextDialog(props: {
   about?: string | null;
   isRequired?: boolean;
   submit?: string;
+  /** Says that somebody else was first, so that the text can no longer be sent. */
+  overtaken?: string | undefined;
   onSubmit(text: string): unknown;
   onClose(): void;
 }) {
   const { title, label, hint, about, isRequired = false, submit = title, onSubmit, onClose } = props;
+  const [isBusy, setBusy] = useState(false);
+  // What the person sends changes the task, too.
+  const overtaken = isBusy ? undefined : props.overtaken;
   const [place] = useState(about === null ? undefined : `${title} ${about ?? window.location.pathname}`);
   const draft = useDraft(place, '');
   const [problem, setProblem] = useState('');
-  const [isBusy, setBusy] = useState(false);
   const [wasSubmitted, setSubmitted] = useState(false);
   const isShown = useIsShown();
   const isMissing = isRequired && draft.value.trim() === '';
   const send = async () => {
     setSubmitted(true);
-    if (isMissing || isBusy) return;
+    if (isMissing || isBusy || overtaken !== undefined) return;
     setBusy(true);
     try {
       await onSubmit(draft.value.trim());
@@ -56,7 +60,8 @@ export function TextDialog(props: {
   return (
     <FormDialog title={title} onClose={onClose} width="large">
       <form className="stack" onSubmit={onFormSubmit}>
-        {problem !== '' && <Flash variant="danger">{problem}</Flash>}
+        {overtaken !== undefined && <OvertakenNote text={overtaken} />}
+        {problem !== '' && overtaken === undefined && <Flash variant="danger">{problem}</Flash>}
         {hint !== undefined && <p className="muted">{hint}</p>}
         <FormControl required={isRequired}>
           <FormControl.Label>{label}</FormControl.Label>
@@ -72,7 +77,7 @@ export function TextDialog(props: {
             <FormControl.Validation variant="error">This field is required.</FormControl.Validation>
           )}
         </FormControl>
-        <FormButtons submit={submit} isBusy={isBusy} onCancel={onCancel} />
+        <FormButtons submit={submit} isBusy={isBusy} isDisabled={overtaken !== undefined} onCancel={onCancel} />
       </form>
     </FormDialog>
   );

@@ -52,7 +52,7 @@ function EntryList({ entries }: { entries: InboxEntry[] }) {
       <p className="muted small keys-hint">
         <kbd>j</kbd> and <kbd>k</kbd> move between entries, <kbd>Enter</kbd> opens one.
       </p>
-      <ul className="list" aria-label="Tasks that need a person" ref={list}>
+      <ul className="list" aria-label="Tasks that need a person" ref={list} data-moves-focus>
         {entries.slice(0, maxShown).map((entry) => (
           <Entry key={keyOf(entry)} entry={entry} />
         ))}

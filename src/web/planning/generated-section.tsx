@@ -71,13 +71,16 @@ export function GeneratedSection(props: {
           {view === 'changes' && changes}
           {view === 'content' && isGenerated && children}
           {view !== 'editor' && !isGenerated && (
-            <Button
-              variant="primary"
-              disabled={wizard.isBusy}
-              onClick={() => void wizard.generate(part, '').catch(() => {})}
-            >
-              Generate {name}
-            </Button>
+            <div>
+              <Button
+                variant="primary"
+                data-next-focus
+                disabled={wizard.isBusy}
+                onClick={() => void wizard.generate(part, '').catch(() => {})}
+              >
+                Generate {name}
+              </Button>
+            </div>
           )}
         </>
       ) : (

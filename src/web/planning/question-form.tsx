@@ -31,7 +31,9 @@ export function QuestionForm(props: {
     <form className="stack" onSubmit={onSubmit}>
       <CheckboxGroup>
         <CheckboxGroup.Label>
-          <span className="wrap">{step.question}</span>
+          <span className="wrap" data-next-focus>
+            {step.question}
+          </span>
         </CheckboxGroup.Label>
         {step.options.map(({ id, label }) => (
           <FormControl key={id}>

@@ -57,7 +57,7 @@ function RunView({ task, run }: { task: Task; run: Run }) {
         </Heading>
       </div>
       {/* At most one run of a task is unfinished, and the task waits for what this run waits for. */}
-      {isLive && <AttentionBox task={task} />}
+      <AttentionBox task={isLive ? task : { ...task, attention: null }} />
       <RunFacts task={task} run={run} />
       {isLive && <Steering task={task} />}
       <LogView task={task} run={run} />

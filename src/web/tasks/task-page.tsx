@@ -42,12 +42,8 @@ function TaskView({ task }: { task: Task }) {
       <TaskHeader task={task} />
       <FailureNotice task={task} />
       <AttentionBox task={task} />
-      {task.status === 'in_progress' && (
-        <>
-          <CurrentRun task={task} />
-          <RunButtons task={task} />
-        </>
-      )}
+      {task.status === 'in_progress' && <CurrentRun task={task} />}
+      <RunButtons task={task} />
       {isMergeable(task) && <ReadinessBox task={task} />}
       <Tabs tabs={tabs} label="Task" />
       <Suspense fallback={<Loading />}>

@@ -36,7 +36,12 @@ export function BulkBar({ board, shown, selection }: Props) {
   useFocusAfterwards(chosen);
   const isFull = shown.length > maxSelected;
   return (
-    <section className="bulk" aria-label="Selected tasks" aria-keyshortcuts={ariaKeys('actOnSelected')}>
+    <section
+      className="bulk"
+      aria-label="Selected tasks"
+      aria-keyshortcuts={ariaKeys('actOnSelected')}
+      data-moves-focus
+    >
       <div className="row wrap-row">
         <strong role="status">{plural(chosen.length, 'task')} selected</strong>
         <Actions

@@ -29,6 +29,7 @@ export function EditPrd({ projectId, session, onClose }: EditorProps) {
         <FormControl.Label>Title</FormControl.Label>
         <TextInput
           block
+          data-next-focus
           maxLength={500}
           value={prd.title}
           onChange={({ target }) => setPrd({ ...prd, title: target.value })}

@@ -58,7 +58,7 @@ export function PlannedTaskItem(props: {
       {task.ownerReason !== null && <p className="muted small wrap">Why this agent: {task.ownerReason}</p>}
       <Textarea
         block
-        rows={2}
+        rows={4}
         resize="vertical"
         aria-label={`Description of task ${number}`}
         disabled={isReadOnly}

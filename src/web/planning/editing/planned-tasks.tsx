@@ -126,9 +126,9 @@ function CreateSprint(props: {
     <>
       {create.error && <Flash variant="danger">{errorMessage(create.error)}</Flash>}
       <div className="row wrap-row bottom-aligned">
-        <FormControl required>
+        <FormControl required className="grow">
           <FormControl.Label>Sprint name</FormControl.Label>
-          <TextInput maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />
+          <TextInput block maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />
         </FormControl>
         <Button variant="primary" loading={create.isPending} onClick={() => create.mutate()}>
           Create sprint with {plural(count, 'task')}

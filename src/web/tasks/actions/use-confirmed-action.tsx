@@ -4,7 +4,9 @@ import { lazyPart } from '../../live/load-part.ts';
 import { type ActionTask, actionNames, type TaskAction } from './task-actions.ts';
 import { type ActionRequest, useTaskAction } from './use-task-action.ts';
 
-const TextDialog = lazyPart(async () => ({ default: (await import('../../forms/text-dialog.tsx')).TextDialog }));
+const TaskTextDialog = lazyPart(async () => ({
+  default: (await import('../waiting/task-text-dialog.tsx')).TaskTextDialog,
+}));
 const MergeDialog = lazyPart(async () => ({ default: (await import('../merging/merge-dialog.tsx')).MergeDialog }));
 const RequestChangesDialog = lazyPart(async () => ({
   default: (await import('../review/request-changes-dialog.tsx')).RequestChangesDialog,
@@ -38,7 +40,8 @@ export function useConfirmedAction(perform?: (request: ActionRequest) => Promise
         <RequestChangesDialog task={open.task} onSubmit={(text) => mutateAsync({ ...open, text })} onClose={onClose} />
       )}
       {open.action === 'retry' && (
-        <TextDialog
+        <TaskTextDialog
+          taskId={open.task.id}
           title={actionNames.retry}
           label="Hint for the agent (optional)"
           about={open.task.id}

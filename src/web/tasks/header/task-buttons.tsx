@@ -5,6 +5,7 @@ import type { Task } from '../../api.ts';
 import { actionNames } from '../actions/task-actions.ts';
 import { useConfirmedAction } from '../actions/use-confirmed-action.tsx';
 import { EditTaskDialog } from '../edit-task-dialog.tsx';
+import { AssignAgent } from './assign-agent.tsx';
 import type { TaskState } from './task-state.ts';
 import { useDeleteTask } from './use-delete-task.ts';
 
@@ -16,11 +17,7 @@ export function TaskButtons({ task, state }: { task: Task; state: TaskState }) {
   const { primary, others, rare } = state;
   return (
     <div className="row wrap-row">
-      {primary === 'assign' && (
-        <Button variant="primary" onClick={() => setEditing(true)}>
-          Assign agent
-        </Button>
-      )}
+      {primary === 'assign' && <AssignAgent task={task} />}
       {primary !== null && primary !== 'assign' && (
         <Button variant="primary" disabled={isPending} onClick={() => void select(task, primary)}>
           {actionNames[primary]}

@@ -5,7 +5,7 @@ import { actionsFor, type TaskAction } from '../actions/task-actions.ts';
 export interface TaskState {
   /** Says in one sentence what the task waits for or what comes next. */
   sentence: string;
-  /** The action of the main button; `assign` opens the task for editing. Null when there is nothing to do. */
+  /** The action of the main button; `assign` offers the agents. Null when there is nothing to do. */
   primary: TaskAction | 'assign' | null;
   /** The actions with buttons beside the main one. */
   others: TaskAction[];

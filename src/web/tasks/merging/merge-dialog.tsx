@@ -1,4 +1,4 @@
-import { Dialog } from '@primer/react';
+import { Dialog, Flash } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { MergeReadiness, Task } from '../../api.ts';
@@ -6,6 +6,7 @@ import { plural } from '../../display/plural.ts';
 import { QueryResult } from '../../display/query-result.tsx';
 import { writtenComments } from '../review/review.ts';
 import { useReview } from '../review/stored-review.ts';
+import { useOvertaken } from '../waiting/use-overtaken.ts';
 import { mergeSteps, mergeTitle } from './merge-texts.ts';
 import { ProblemList } from './problem-list.tsx';
 import { mergeReadiness } from './readiness-query.ts';
@@ -27,7 +28,9 @@ export function MergeDialog(props: {
   const [isBusy, setBusy] = useState(false);
   const data = isBusy ? agreed : query.data;
   const problems = data?.problems ?? [];
-  const isBlocked = problems.some(({ blocks }) => blocks);
+  const decided = useOvertaken(task.id);
+  const overtaken = isBusy ? undefined : decided;
+  const isBlocked = overtaken !== undefined || problems.some(({ blocks }) => blocks);
   const merge = async () => {
     setAgreed(data);
     setBusy(true);
@@ -57,9 +60,15 @@ export function MergeDialog(props: {
         },
       ]}
     >
-      <QueryResult query={{ ...query, data }} rows={3}>
-        {(readiness) => <Explanation readiness={readiness} isBlocked={isBlocked} />}
-      </QueryResult>
+      {overtaken === undefined ? (
+        <QueryResult query={{ ...query, data }} rows={3}>
+          {(readiness) => <Explanation readiness={readiness} isBlocked={isBlocked} />}
+        </QueryResult>
+      ) : (
+        <Flash variant="warning" role="alert">
+          <bdi>{overtaken}</bdi>
+        </Flash>
+      )}
       <UnsentComments taskId={task.id} />
     </Dialog>
   );

@@ -3,8 +3,9 @@ import { type FormEvent, useState } from 'react';
 import type { Task } from '../../api.ts';
 import { formatNumber } from '../../display/format-number.ts';
 import { plural } from '../../display/plural.ts';
-import { FormButtons, FormDialog, submitOnCtrlEnter } from '../../forms/form-dialog.tsx';
+import { FormButtons, FormDialog, OvertakenNote, submitOnCtrlEnter } from '../../forms/form-dialog.tsx';
 import { useDraft } from '../../forms/use-draft.ts';
+import { useOvertaken } from '../waiting/use-overtaken.ts';
 import { maxRequest, placeOf, requestText, withoutComment, writtenComments } from './review.ts';
 import { useReview } from './stored-review.ts';
 
@@ -26,10 +27,13 @@ export function RequestChangesDialog(props: {
   const comments = writtenComments(review);
   const text = requestText(about.value, comments);
   const problem = problemOf(text);
+  const decided = useOvertaken(task.id);
+  // The request changes the task, too.
+  const overtaken = isBusy ? undefined : decided;
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     setSubmitted(true);
-    if (problem !== undefined || isBusy) return;
+    if (problem !== undefined || isBusy || overtaken !== undefined) return;
     setBusy(true);
     try {
       await onSubmit(text);
@@ -47,6 +51,7 @@ export function RequestChangesDialog(props: {
   return (
     <FormDialog title="Request changes" onClose={onClose} width="large">
       <form className="stack" onSubmit={(event) => void submit(event)}>
+        {overtaken !== undefined && <OvertakenNote text={overtaken} />}
         <FormControl required={comments.length === 0}>
           <FormControl.Label>What should change?</FormControl.Label>
           <Textarea
@@ -71,7 +76,12 @@ export function RequestChangesDialog(props: {
             </ul>
           </section>
         )}
-        <FormButtons submit="Request changes" isBusy={isBusy} onCancel={onCancel} />
+        <FormButtons
+          submit="Request changes"
+          isBusy={isBusy}
+          isDisabled={overtaken !== undefined}
+          onCancel={onCancel}
+        />
       </form>
     </FormDialog>
   );

@@ -6,11 +6,11 @@ import * as api from '../../api.ts';
 import { Markdown } from '../../display/markdown.tsx';
 import { waitNames } from '../../display/names.ts';
 import { TimeAgo } from '../../display/times.tsx';
-import { TextDialog } from '../../forms/text-dialog.tsx';
 import { notify } from '../../frame/notices.tsx';
 import * as queries from '../../live/queries.ts';
 import { RequestChangesDialog } from '../review/request-changes-dialog.tsx';
 import { type Steering, useSteering } from './use-steering.ts';
+import { WordsButton } from './words-button.tsx';
 
 interface Given {
   task: api.Task;
@@ -19,8 +19,10 @@ interface Given {
 
 /** Shows what the run of a task waits for, and what people can do about it. */
 export function AttentionBox({ task }: { task: api.Task }) {
-  const { attention } = task;
   const steering = useSteering(task);
+  // An open dialog stays, and says who was first when somebody else decides.
+  const [kept, setKept] = useState<api.Attention>();
+  const attention = kept ?? task.attention;
   if (attention === null) return null;
   return (
     <section className="box stack" aria-label="Waiting">
@@ -34,7 +36,13 @@ export function AttentionBox({ task }: { task: api.Task }) {
         </span>
       </div>
       <Details task={task} attention={attention} />
-      <Answers key={attention.id} task={task} attention={attention} steering={steering} />
+      <Answers
+        key={attention.id}
+        task={task}
+        attention={attention}
+        steering={steering}
+        onDialog={(isOpen) => setKept(isOpen ? attention : undefined)}
+      />
     </section>
   );
 }
@@ -97,9 +105,20 @@ function CodeList({ title, entries }: { title: string; entries: string[] }) {
 }
 
 /** Shows the buttons with which people decide what a run waits for. */
-export function Answers({ task, attention, steering }: Given & { steering: Steering }) {
+export function Answers(
+  props: Given & {
+    steering: Steering;
+    /** Called when a dialog of these buttons opens or closes. */
+    onDialog?(isOpen: boolean): void;
+  },
+) {
+  const { task, attention, steering, onDialog } = props;
   const { mutateAsync, isPending } = steering;
   const [isRevising, setRevising] = useState(false);
+  const revise = (isOpen: boolean) => {
+    setRevising(isOpen);
+    onDialog?.(isOpen);
+  };
   const { id, reason } = attention;
   const decide = (said: string, act: (taskId: string) => Promise<api.Task>) =>
     mutateAsync(async (taskId) => {
@@ -125,14 +144,14 @@ export function Answers({ task, attention, steering }: Given & { steering: Steer
           >
             {reason === 'plan' ? 'Approve plan' : 'Approve change'}
           </Button>
-          <Button disabled={isPending} onClick={() => setRevising(true)}>
+          <Button disabled={isPending} onClick={() => revise(true)}>
             Request changes
           </Button>
           {isRevising && (
             <RequestChangesDialog
               task={task}
               onSubmit={(text) => decide('Requested changes', (taskId) => api.reviseTask(taskId, { text }))}
-              onClose={() => setRevising(false)}
+              onClose={() => revise(false)}
             />
           )}
         </div>
@@ -140,7 +159,9 @@ export function Answers({ task, attention, steering }: Given & { steering: Steer
     case 'question':
       return (
         <Choices
+          taskId={task.id}
           attention={attention}
+          onDialog={onDialog}
           isDisabled={isPending}
           onAnswer={(text) => decide('Answered', (taskId) => api.answerTask(taskId, { text, id }))}
         />
@@ -162,8 +183,14 @@ export function Answers({ task, attention, steering }: Given & { steering: Steer
   }
 }
 
-function Choices(props: { attention: api.Attention; isDisabled: boolean; onAnswer(text: string): Promise<unknown> }) {
-  const { attention, isDisabled, onAnswer } = props;
+function Choices(props: {
+  taskId: string;
+  attention: api.Attention;
+  isDisabled: boolean;
+  onAnswer(text: string): Promise<unknown>;
+  onDialog: ((isOpen: boolean) => void) | undefined;
+}) {
+  const { taskId, attention, isDisabled, onAnswer, onDialog } = props;
   return (
     <div className="row wrap-row">
       {attention.options.map((option, i) => (
@@ -177,43 +204,12 @@ function Choices(props: { attention: api.Attention; isDisabled: boolean; onAnswe
         title="Answer the question"
         label="Your answer"
         submit="Send answer"
+        taskId={taskId}
         about={attention.id}
         isDisabled={isDisabled}
         onSubmit={onAnswer}
+        onDialog={onDialog}
       />
     </div>
-  );
-}
-
-/** Shows a button that opens a dialog for a text. The dialog has the name of the button unless `title` says another. */
-export function WordsButton(props: {
-  name: string;
-  title?: string;
-  label: string;
-  submit?: string;
-  /** Names the draft; by default the page. */
-  about?: string;
-  isDisabled: boolean;
-  onSubmit(text: string): unknown;
-}) {
-  const { name, title = name, label, submit = title, about, isDisabled, onSubmit } = props;
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <Button disabled={isDisabled} onClick={() => setOpen(true)}>
-        {name}
-      </Button>
-      {isOpen && (
-        <TextDialog
-          title={title}
-          label={label}
-          submit={submit}
-          {...(about === undefined ? {} : { about })}
-          isRequired
-          onSubmit={onSubmit}
-          onClose={() => setOpen(false)}
-        />
-      )}
-    </>
   );
 }

@@ -1,0 +1,73 @@
+/** Where the focus is on the page: an element, and what surrounds it, from the inside out. */
+interface Place {
+  element: HTMLElement;
+  around: Element[];
+  pathname: string;
+}
+
+const overlays = '[role=dialog], [role=alertdialog], [role=menu]';
+const landmarks = ['[data-next-focus]', 'h1, h2, h3'];
+
+/**
+ * Keeps the focus near its place when the element that has it disappears, for example a button whose action removes it.
+ * Browsers would move it to the top of the page, so that people with a keyboard or a screen reader lose their place. It moves
+ * to what is marked with `data-next-focus` nearby, otherwise to the nearest heading. An element that was disabled for a
+ * while gets the focus back.
+ */
+export function keepFocus(doc: Document): void {
+  let place: Place | undefined;
+  doc.addEventListener('focusin', ({ target }) => {
+    if (!(target instanceof HTMLElement)) return;
+    if (target.closest('main')) place = placeOf(target);
+    // A dialog or a menu belongs to the place that has opened it.
+    else if (target.closest('header')) place = undefined;
+  });
+  doc.addEventListener('focusout', ({ target, relatedTarget }) => {
+    // An element that stays has lost the focus on purpose. One that disappears is still there during this event.
+    if (relatedTarget === null)
+      queueMicrotask(() => {
+        if (place?.element === target && isUsable(place.element) && doc.activeElement === doc.body) place = undefined;
+      });
+  });
+  const restore = () => {
+    if (place === undefined || doc.activeElement !== doc.body || doc.querySelector(overlays) !== null) return;
+    if (place.pathname !== window.location.pathname) place = undefined;
+    else focus(nextTo(place));
+  };
+  new MutationObserver(restore).observe(doc.body, {
+    subtree: true,
+    childList: true,
+    attributes: true,
+    attributeFilter: ['disabled'],
+  });
+}
+
+function placeOf(element: HTMLElement): Place {
+  const around: Element[] = [];
+  for (let at = element.parentElement; at !== null; at = at.parentElement) {
+    around.push(at);
+    if (at.tagName === 'MAIN') break;
+  }
+  return { element, around, pathname: window.location.pathname };
+}
+
+const isUsable = (element: HTMLElement) => element.isConnected && !element.matches(':disabled');
+
+/** Returns what gets the focus; undefined if it has to wait for a change. */
+function nextTo({ element, around }: Place): HTMLElement | undefined {
+  if (element.isConnected) return isUsable(element) ? element : undefined;
+  // Such a part of the page moves the focus itself.
+  if (around.some((part) => part.matches('[data-moves-focus]'))) return undefined;
+  for (const part of around.filter((each) => each.isConnected))
+    for (const landmark of landmarks) {
+      const found = part.querySelector<HTMLElement>(landmark);
+      if (found !== null) return found;
+    }
+  return undefined;
+}
+
+function focus(element: HTMLElement | undefined): void {
+  if (element === undefined) return;
+  if (element.tabIndex < 0) element.tabIndex = -1;
+  element.focus({ preventScroll: true });
+}

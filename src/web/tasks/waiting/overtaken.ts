@@ -1,0 +1,39 @@
+import type { Task, TimelineEntry } from '../../api.ts';
+import { taskStatusNames } from '../../display/names.ts';
+import { timelineText } from '../timeline/timeline-texts.ts';
+
+/** What a dialog about a task depends on. If it changes while the dialog is open, somebody else was first. */
+export type Standing = Pick<Task, 'status' | 'updatedAt'> & {
+  /** What the dialog decides about; null if it does not depend on what the run waits for. */
+  attention: Pick<NonNullable<Task['attention']>, 'id' | 'since'> | null;
+};
+
+/** Returns whether somebody has decided about a task since a dialog about it was opened. */
+export function isOvertaken(before: Standing, now: Pick<Task, 'status' | 'attention'>): boolean {
+  if (before.status !== now.status) return true;
+  return before.attention !== null && before.attention.id !== now.attention?.id;
+}
+
+/** What people do that leaves open what the task waits for. */
+const remarks = ['created', 'say', 'add_subtask'];
+
+/** Says who has decided about a task since, and what. `entries` are those of its timeline, newest first. */
+export function overtakenText(
+  before: Standing,
+  now: Pick<Task, 'status'>,
+  entries: TimelineEntry[],
+  me: string | undefined,
+): string {
+  const since = Date.parse(before.attention?.since ?? before.updatedAt);
+  const decision = entries.findLast(
+    ({ at, type, actor, changes }) =>
+      Date.parse(at) > since &&
+      actor !== null &&
+      !remarks.includes(type) &&
+      (type !== 'update' || changes.status !== undefined),
+  );
+  if (decision?.actor == null)
+    return `This is no longer open. The status of the task is now ${taskStatusNames[now.status]}.`;
+  const { who, what } = timelineText(decision);
+  return `${decision.actor.id === me ? 'You' : who} ${what} while this was open.`;
+}
