@@ -1,6 +1,6 @@
 import type { CardRun, TaskCard } from '../../../src/web/api.ts';
 import { arrangeTasks } from '../../../src/web/board/arrange-tasks.ts';
-import { outcomeText, refusalsByReason } from '../../../src/web/board/bulk/outcome.ts';
+import { outcomeText, refusalsByReason, withTitles } from '../../../src/web/board/bulk/outcome.ts';
 import { isFolded, parseChoices, toggled } from '../../../src/web/board/folding.ts';
 import { maxSelected, withToggled } from '../../../src/web/board/selection.ts';
 import { paramsOf, viewQueryOf } from '../../../src/web/board/views/view-query.ts';
@@ -182,4 +182,11 @@ test('the clock of a run leaves out its waits, and stands still during one', () 
   expect(minutes({ waitingSince: at(4), waitedSeconds: 60 })).toBe(2);
   expect(minutes({ finishedAt: at(6) })).toBe(5);
   expect(minutes({ startedAt: null })).toBe(10);
+});
+
+test('a refusal names the tasks that it is about', () => {
+  const reason = 'The task depends on tasks that are not done: task_a, task_b. Finish them.';
+  expect(withTitles(reason, [{ id: 'task_a', title: 'Slugs' }])).toBe(
+    'The task depends on tasks that are not done: “Slugs”, task_b. Finish them.',
+  );
 });

@@ -10,7 +10,7 @@ import { ariaKeys } from '../../keys/shortcuts.ts';
 import { isOpenSprint } from '../../sprints/is-open-sprint.ts';
 import { maxSelected, type Selection } from '../selection.ts';
 import { type BulkAction, doneNames, performBulk } from './bulk-actions.ts';
-import { outcomeText, type Result, refusalsByReason } from './outcome.ts';
+import { outcomeText, type Result, refusalsByReason, withTitles } from './outcome.ts';
 
 interface Props {
   board: Board;
@@ -59,7 +59,7 @@ export function BulkBar({ board, shown, selection }: Props) {
           Clear selection
         </Button>
       </div>
-      {bulk.data && <Refusals results={bulk.data} done={doneNames[bulk.variables.kind]} />}
+      {bulk.data && <Refusals results={bulk.data} done={doneNames[bulk.variables.kind]} all={board.tasks} />}
     </section>
   );
 }
@@ -101,7 +101,7 @@ function Choice<Id extends string>(props: {
       <ActionMenu.Button size="small" disabled={options.length === 0}>
         {label}
       </ActionMenu.Button>
-      <ActionMenu.Overlay width="medium" maxHeight="medium" overflow="auto">
+      <ActionMenu.Overlay side="outside-top" width="medium" maxHeight="medium" overflow="auto">
         <ActionList>
           {options.map(({ id, name }) => (
             <ActionList.Item key={id} onSelect={() => onSelect(id)}>
@@ -136,7 +136,7 @@ function focusCard(id: string | undefined, frames = 60): void {
   if (frames > 0) requestAnimationFrame(() => focusCard(id, frames - 1));
 }
 
-function Refusals({ results, done }: { results: Result[]; done: string }) {
+function Refusals({ results, done, all }: { results: Result[]; done: string; all: TaskCard[] }) {
   const refusals = refusalsByReason(results);
   if (refusals.length === 0) return null;
   return (
@@ -145,7 +145,7 @@ function Refusals({ results, done }: { results: Result[]; done: string }) {
       <ul className="refusals">
         {refusals.map(({ reason, tasks }) => (
           <li key={reason}>
-            {reason}{' '}
+            {withTitles(reason, all)}{' '}
             {tasks.map(({ id, title }, at) => (
               <span key={id}>
                 {at > 0 && ', '}

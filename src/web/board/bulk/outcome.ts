@@ -25,3 +25,9 @@ export function refusalsByReason(results: readonly Result[]): { reason: string; 
   }
   return [...byReason].map(([reason, tasks]) => ({ reason, tasks })).sort((a, b) => b.tasks.length - a.tasks.length);
 }
+
+/** Replaces the ids of tasks in a reason with their titles. */
+export function withTitles(reason: string, tasks: readonly { id: string; title: string }[]): string {
+  const titles = new Map(tasks.map(({ id, title }) => [id, `“${title.slice(0, 60)}”`]));
+  return reason.replace(/\btask_\w+/g, (id) => titles.get(id) ?? id);
+}
