@@ -24,7 +24,11 @@ test("the demo's model says how the tasks of a sprint are doing", () => {
     { role: 'user' as const, content: context },
     { role: 'user' as const, content: '@mona: What happened?' },
   ];
-  const said = typeof player === 'function' ? player({ model: 'scripted', messages, tools: [] }, 0) : '';
+  const answerTo = (asked: typeof messages) =>
+    typeof player === 'function' ? player({ model: 'scripted', messages: asked, tools: [] }, 0) : '';
+  const said = answerTo(messages);
   expect(said).toContain('The sprint **Spring** is active.');
   expect(said).toContain('Its tasks:\n\n- task_1: in review\n- task_2: done');
+  const digest = '# Spring\n\n5 of 5 tasks done. The runs cost $0.00.';
+  expect(answerTo([{ role: 'user', content: digest }])).toMatch(/^Everything that was planned is done\./);
 });

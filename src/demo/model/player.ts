@@ -107,6 +107,9 @@ function talk(request: ModelRequest): string {
   const context = textOf(request);
   const next = nextPrompt(context);
   if (next !== undefined) return next;
+  const finished = /^(\d+) of (\d+) tasks done\./m.exec(context);
+  if (finished !== null)
+    return `${finished[1] === finished[2] ? 'Everything that was planned is done.' : 'Some tasks are left.'} I am the scripted model of the demo, so this is all I can tell.`;
   const message = String(request.messages.findLast((m) => m.role === 'user')?.content ?? '');
   const question = message.replace(/^@\S+: /, '').slice(0, 200);
   const about = /^# The (task|sprint): (.+)$/m.exec(context);
