@@ -2,7 +2,7 @@ import { Link } from 'react-router';
 import type { AuditRecord } from '../api.ts';
 import { TimeAgo } from '../display/times.tsx';
 import { type Named, partsOf } from './named-ids.ts';
-import { shownValue, viaNames } from './texts.ts';
+import { changesIn, shownValue, viaNames } from './texts.ts';
 
 interface Given {
   record: AuditRecord;
@@ -21,7 +21,7 @@ export function AuditItem({ record, named }: Given) {
       <span className="muted">
         {viaNames[via]} · <TimeAgo at={at} />
       </span>
-      {Object.entries(detail).map(([field, [before, after]]) => (
+      {changesIn(detail).map(([field, [before, after]]) => (
         <p key={field} className="wrap small">
           <span className="muted">{field}:</span> <WithNames text={shownValue(field, before)} named={named} /> →{' '}
           <WithNames text={shownValue(field, after)} named={named} />

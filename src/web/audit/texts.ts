@@ -15,3 +15,10 @@ export function shownValue(field: string, value: string | number | boolean | nul
   if (value === null || value === undefined || value === '') return '(none)';
   return field === 'status' ? sentenceCase(String(value)) : String(value);
 }
+
+/** Returns the fields of a record whose values differ. What was created with an empty field has it in its record, too. */
+export function changesIn(detail: AuditRecord['detail']): [string, AuditRecord['detail'][string]][] {
+  return Object.entries(detail).filter(
+    ([field, [before, after]]) => shownValue(field, before) !== shownValue(field, after),
+  );
+}

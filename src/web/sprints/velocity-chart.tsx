@@ -14,7 +14,13 @@ export function VelocityChart({ entries }: { entries: VelocityEntry[] }) {
             <XAxis dataKey="name" tick={axisText} tickFormatter={(name: string) => name.slice(0, 14)} />
             <YAxis allowDecimals={false} tick={axisText} />
             <Tooltip contentStyle={tooltipStyle} cursor={{ fill: 'var(--bgColor-neutral-muted)' }} />
-            <Bar name="Completed tasks" dataKey="velocity" fill="var(--fgColor-accent)" isAnimationActive={false} />
+            <Bar
+              name="Completed tasks"
+              dataKey="velocity"
+              fill="var(--fgColor-accent)"
+              maxBarSize={64}
+              isAnimationActive={false}
+            />
           </BarChart>
         </ResponsiveContainer>
       </div>

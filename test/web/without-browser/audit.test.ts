@@ -1,6 +1,6 @@
 import type { AuditRecord } from '../../../src/web/api.ts';
 import { idsIn, namedVersions, partsOf } from '../../../src/web/audit/named-ids.ts';
-import { shownValue } from '../../../src/web/audit/texts.ts';
+import { changesIn, shownValue } from '../../../src/web/audit/texts.ts';
 
 // How the audit log finds the names of what its records are about.
 
@@ -39,4 +39,9 @@ test('a status has the name that the board shows, and an empty value is said', (
   expect([shownValue('status', 'in_review'), shownValue('title', 'in_review')]).toEqual(['In review', 'in_review']);
   expect([null, undefined, ''].map((value) => shownValue('status', value))).toEqual(Array(3).fill('(none)'));
   expect(shownValue('paused', false)).toBe('false');
+});
+
+test('an empty field of something new is not shown as a change', () => {
+  const detail = { owner: [null, null], description: [null, ''], title: [null, 'New'] };
+  expect(changesIn(detail).map(([field]) => field)).toEqual(['title']);
 });
