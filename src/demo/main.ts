@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import { webhookUrl } from '../github/app/webhook-address.ts';
 import { startGitHub } from './github/github.ts';
 import { offers, startModel } from './model/model.ts';
 import { player } from './model/player.ts';
-import { openIssues, playChat, playSprint, playTask, playWizard, type Stage } from './play.ts';
+import { openIssues, playChat, playFailure, playSprint, playTask, playWizard, type Stage } from './play.ts';
 import { startService, until } from './real-service.ts';
 import { demoSettings, freePort } from './settings.ts';
 import { say } from './terminal.ts';
@@ -21,7 +22,10 @@ async function end(): Promise<void> {
 
 /** Starts the GitHub emulator, the scripted model and the service. */
 async function setStage(): Promise<Stage> {
-  const github = await startGitHub({ owner: 'mona', repository: 'sample', people: ['hubot'], hasDependency: true });
+  // The sandbox has the programs below /usr.
+  const hasChecks = existsSync('/usr/bin/node') || existsSync('/usr/local/bin/node');
+  const sample = { owner: 'mona', repository: 'sample', hasDependency: true, hasChecks };
+  const github = await startGitHub({ ...sample, people: ['hubot'] });
   ends.push(github.close);
   say(`GitHub emulator with a git server at ${github.url}`);
   const model = await startModel(player, (_turn, request) => sleep(offers(request, 'finish') ? thinkingTime : 0));
@@ -53,6 +57,7 @@ try {
   const stage = await setStage();
   await playChat(stage, await playTask(stage));
   await openIssues(stage);
+  await playFailure(stage);
   await playSprint(stage);
   await playWizard(stage);
   say('the demo is complete');
@@ -66,7 +71,8 @@ The service keeps running; press Ctrl+C to stop it.
   Token      ${stage.token}
 
 Tasks that you create there are played by the scripted model, which takes three seconds for a turn. It asks a question
-first if the title of the task ends with a question mark, and proposes a plan if you choose one for the task.
+first if the title of the task ends with a question mark, and proposes a plan if you choose one for the task. One task has
+failed; its page says why, and how to get it going again.
 `);
   }
 } catch (error) {

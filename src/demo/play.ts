@@ -1,6 +1,6 @@
 import { followRun } from './follow.ts';
 import type { DemoGitHub } from './github/github.ts';
-import { issue, laterIssues, releaseTasks } from './model/story.ts';
+import { issue, laterIssues, releaseTasks, unclearTask } from './model/story.ts';
 import { type RunningService, until } from './real-service.ts';
 import { type FileDiff, say, show, showDiff } from './terminal.ts';
 
@@ -70,6 +70,19 @@ async function showIssue(stage: Stage, number: number): Promise<void> {
 export async function openIssues({ github }: Stage): Promise<void> {
   for (const each of laterIssues) await github.as('mona')('POST', '/repos/mona/sample/issues', each);
   say(`mona opens ${laterIssues.length} more issues, which the dashboard can import`);
+}
+
+/** Plays a task that the agent gives up, so that people can find out why and start it again. */
+export async function playFailure(stage: Stage): Promise<void> {
+  const agents = await get<{ id: string; name: string }[]>(stage, '/agents');
+  const owner = agents.find(({ name }) => name === 'Developer')?.id;
+  const { id } = await post<Task>(stage, `/projects/${stage.projectId}/tasks`, { ...unclearTask, owner });
+  await post(stage, `/tasks/${id}/start`);
+  const failed = await until('the task to fail', async () => {
+    const task = await get<Task>(stage, `/tasks/${id}`);
+    return task.failure !== null && task;
+  });
+  say(`task "${failed.title}" failed: ${failed.failure?.message}`);
 }
 
 /** Plays a short sprint with tasks that people do themselves. Its pace gives later sprints a forecast. */

@@ -7,13 +7,16 @@ const sample = fileURLToPath(new URL('./sample-repository', import.meta.url));
 /** Files that give the sample project a dependency. It is packed in the repository, so that no network is needed. */
 const dependency = fileURLToPath(new URL('./sample-dependency', import.meta.url));
 
+/** Tells Deckhand to run the tests of the sample project before each push, so that changes get a proof. */
+const checks = fileURLToPath(new URL('./sample-checks', import.meta.url));
+
 const person = ['-c', 'user.name=Sample', '-c', 'user.email=sample@example.com'];
 
 /** Creates a bare repository whose first commit is the sample project. Prepares the files in a folder in `root`. */
 export async function makeSampleRepository(
   folder: string,
   root: string,
-  { hasDependency = false } = {},
+  { hasDependency = false, hasChecks = false } = {},
 ): Promise<void> {
   await mkdir(folder, { recursive: true });
   await gitIn(folder, ['init', '--quiet', '--bare', '--initial-branch=main']);
@@ -21,6 +24,7 @@ export async function makeSampleRepository(
   const work = await mkdtemp(join(root, 'seed-'));
   await cp(sample, work, { recursive: true });
   if (hasDependency) await cp(dependency, work, { recursive: true });
+  if (hasChecks) await cp(checks, work, { recursive: true });
   const at = [`--git-dir=${folder}`, `--work-tree=${work}`, ...person];
   await gitIn(work, [...at, 'add', '--all']);
   await gitIn(work, [...at, 'commit', '--quiet', '-m', 'A first version']);

@@ -13,6 +13,10 @@ test('the demo prints each event once, from the issue to the sprint, and writes 
     expect([text, timesOf(text)]).toEqual([text, 1]);
   // The sandbox has the programs below /usr.
   if (existsSync('/usr/bin/npm')) expect(stdout).toMatch(/setup: npm ci: exit code 0, \d+ s/);
+  if (existsSync('/usr/bin/node')) expect(stdout).toMatch(/: proved/);
+  expect(stdout).toContain(
+    'task "Publish the package under its new name" failed: The task does not say what the new name is.',
+  );
   expect(stdout).toContain('is closed, labels: agent:done');
   expect(stdout).toContain('Its change touches [`src/slugify.js`](');
   expect(stdout).toContain('sprint "First release" is completed: people finished 5 tasks');

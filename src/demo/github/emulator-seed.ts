@@ -12,6 +12,8 @@ export interface Seed {
   isPrivate?: boolean;
   /** Whether the sample project has a dependency, which set-up installs. */
   hasDependency?: boolean;
+  /** Whether its tests are checks of `.deckhand.yml`. */
+  hasChecks?: boolean;
   people: string[];
 }
 

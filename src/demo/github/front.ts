@@ -26,6 +26,8 @@ interface Seeded {
   allowance: Allowance;
   /** Whether the sample project has a dependency. */
   hasDependency: boolean;
+  /** Whether it has checks. */
+  hasChecks: boolean;
 }
 
 /**

@@ -66,6 +66,7 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
     ownerToken: `person-${seed.isOrganization ? seed.people[0] : seed.owner}`,
     allowance: emulator.allowance,
     hasDependency: seed.hasDependency ?? false,
+    hasChecks: seed.hasChecks ?? false,
   });
   const attachments = new Map<string, Buffer>();
   server.on('request', (req, res) => {

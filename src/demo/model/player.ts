@@ -1,6 +1,6 @@
 import { type ModelRequest, offers, type Said, type Script, textOf } from './model.ts';
 import { isPlanning, plannerOf, readForPlan } from './planner.ts';
-import { script as accents } from './story.ts';
+import { script as accents, unclearTask, whatIsUnclear } from './story.ts';
 
 /**
  * Replaces a model in the demo. It chooses its answers by the content of the request: it works on tasks, each
@@ -22,6 +22,8 @@ function work(assignment: string, request: ModelRequest, turn: number): Said {
   ];
   // People asked for another plan.
   if (turn >= waits.length && offers(request, 'propose_plan') && !offers(request, 'write_file')) return planFor(title);
+  if (title === unclearTask.title && !/^Name: \S/m.test(assignment))
+    return turn === 0 ? [{ name: 'read_file', arguments: { path: 'package.json' } }] : giveUp;
   const steps = [...waits, ...(/accent/i.test(assignment) ? (accents as Said[]) : stepsFor(title))];
   const said = steps[Math.min(turn, steps.length - 1)] ?? 'Done.';
   // Without a shell, it lists files instead of running the tests.
@@ -51,6 +53,8 @@ const question: Said = [
     },
   },
 ];
+
+const giveUp: Said = [{ name: 'give_up', arguments: { reason: whatIsUnclear } }];
 
 /** Proposed for tasks that need a plan. */
 function planFor(title: string): Said {

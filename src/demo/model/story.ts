@@ -13,6 +13,11 @@ export const laterIssues = [
   { title: 'README: show an example', body: 'New users ask what a slug is.' },
 ];
 
+/** A task that does not say enough. The model gives it up until its description has a line that begins with `Name:`. */
+export const unclearTask = { title: 'Publish the package under its new name', description: 'The old name is taken.' };
+export const whatIsUnclear =
+  'The task does not say what the new name is. Add a line to its description, for example "Name: url-slugs", and retry.';
+
 /** Tasks that people do themselves. */
 export const releaseTasks = [
   'Choose a licence',
