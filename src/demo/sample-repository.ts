@@ -12,11 +12,19 @@ const checks = fileURLToPath(new URL('./sample-checks', import.meta.url));
 
 const person = ['-c', 'user.name=Sample', '-c', 'user.email=sample@example.com'];
 
+/** What the sample project has besides its code and tests. */
+export interface SampleParts {
+  /** A dependency, which set-up installs. */
+  hasDependency?: boolean;
+  /** A `.deckhand.yml` whose check is the project's tests. */
+  hasChecks?: boolean;
+}
+
 /** Creates a bare repository whose first commit is the sample project. Prepares the files in a folder in `root`. */
 export async function makeSampleRepository(
   folder: string,
   root: string,
-  { hasDependency = false, hasChecks = false } = {},
+  { hasDependency = false, hasChecks = false }: SampleParts = {},
 ): Promise<void> {
   await mkdir(folder, { recursive: true });
   await gitIn(folder, ['init', '--quiet', '--bare', '--initial-branch=main']);

@@ -1,19 +1,16 @@
+import type { SampleParts } from '../sample-repository.ts';
 import { spareToken, spareTokens } from './allowance.ts';
 
 /**
  * The account, its repository with the sample project, and people. The emulator grants permissions by GitHub's rules.
  */
-export interface Seed {
+export interface Seed extends SampleParts {
   owner: string;
   isOrganization?: boolean;
   repository: string;
   /** Further repositories of the account, with the same content. */
   more?: string[];
   isPrivate?: boolean;
-  /** Whether the sample project has a dependency, which set-up installs. */
-  hasDependency?: boolean;
-  /** Whether its tests are checks of `.deckhand.yml`. */
-  hasChecks?: boolean;
   people: string[];
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { makeSampleRepository } from '../sample-repository.ts';
+import { makeSampleRepository, type SampleParts } from '../sample-repository.ts';
 import type { Allowance } from './allowance.ts';
 import { answerExtra, endingSoon, type Faults, happens, type Reaction, replyAsComment } from './front-extras.ts';
 import { closeIssuesOf, FrontPulls, type PullLike } from './front-pulls.ts';
@@ -15,7 +15,7 @@ export interface Push {
   refs: string[];
 }
 
-interface Seeded {
+interface Seeded extends SampleParts {
   name: string;
   /** Further repositories of the account. */
   more: string[];
@@ -24,10 +24,6 @@ interface Seeded {
   /** A token with all permissions on the repository. */
   ownerToken: string;
   allowance: Allowance;
-  /** Whether the sample project has a dependency. */
-  hasDependency: boolean;
-  /** Whether it has checks. */
-  hasChecks: boolean;
 }
 
 /**

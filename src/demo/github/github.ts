@@ -59,14 +59,13 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
   const url = `http://127.0.0.1:${await listen(server)}`;
   const emulator = await startEmulator(seed, url);
   const front = new Front(emulator.url, root, {
+    ...seed,
     name: `${seed.owner}/${seed.repository}`,
     more: (seed.more ?? []).map((other) => `${seed.owner}/${other}`),
     webhookSecret,
     installationId,
     ownerToken: `person-${seed.isOrganization ? seed.people[0] : seed.owner}`,
     allowance: emulator.allowance,
-    hasDependency: seed.hasDependency ?? false,
-    hasChecks: seed.hasChecks ?? false,
   });
   const attachments = new Map<string, Buffer>();
   server.on('request', (req, res) => {
