@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { until } from './real-service.ts';
 
 /** The path of Chromium as installed by Debian, Ubuntu or Google. */
 export const chromiumPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
@@ -27,9 +28,9 @@ export async function signIn(page: Page, url: string, login: string, returnTo = 
 export async function settled(page: Page): Promise<void> {
   await page.getByRole('heading').first().waitFor();
   await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
-  // A dialog has different colours while it fades in. An animation that is cancelled is over too. One that follows the
-  // position of a scroll bar, as Primer's navigation has, never ends.
-  await page.evaluate(
-    'Promise.all(document.getAnimations().filter((a) => a.timeline === document.timeline && a.effect.getComputedTiming().endTime < 1e4).map((a) => a.finished.catch(() => {})))',
-  );
+  // A dialog has different colours while it fades in. An animation that follows the position of a scroll bar, as Primer's
+  // navigation has, never ends. The promise of an animation that is replaced may stay open, so its state is looked at.
+  const isAtRest =
+    "document.getAnimations().every((a) => a.playState !== 'running' || a.timeline !== document.timeline || !(a.effect.getComputedTiming().endTime < 1e4))";
+  await until('the animations to end', () => page.evaluate(isAtRest));
 }

@@ -71,6 +71,8 @@ const pages = () => ({
 
 async function show(on: Page, where: string): Promise<void> {
   await on.goto(`${world.service.url}${where}`);
+  // A dialog is loaded after the page behind it.
+  if (where.includes('new=')) await on.getByRole('dialog').waitFor();
   await settled(on);
 }
 
