@@ -103,7 +103,13 @@ async function rewriteTable(names: string[]): Promise<void> {
 
 const ends: (() => Promise<unknown>)[] = [];
 try {
-  const github = await startGitHub({ owner: 'mona', repository: 'sample', hasDependency: true, people: ['hubot'] });
+  const github = await startGitHub({
+    owner: 'mona',
+    repository: 'sample',
+    hasDependency: true,
+    hasChecks: true,
+    people: ['hubot'],
+  });
   ends.push(github.close);
   const model = await startModel(player);
   ends.push(model.close);

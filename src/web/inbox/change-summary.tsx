@@ -6,6 +6,7 @@ import type { TaskChange } from '../api.ts';
 import { formatNumber } from '../display/format-number.ts';
 import { plural } from '../display/plural.ts';
 import * as queries from '../live/queries.ts';
+import { WithIcon } from '../tasks/merging/with-icon.tsx';
 
 /** Shows the size of a task's change, its checks and what its tests prove. */
 export function ChangeSummary({ taskId }: { taskId: string }) {
@@ -24,7 +25,7 @@ export function ChangeSummary({ taskId }: { taskId: string }) {
       {change.checks.length === 0 && <li className="muted">No checks ran</li>}
       {change.proof !== null && (
         <li className="wrap">
-          <bdi>{change.proof}</bdi>
+          <WithIcon sentence={change.proof} />
         </li>
       )}
     </ul>

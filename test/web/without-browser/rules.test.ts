@@ -12,6 +12,7 @@ import { changedFields } from '../../../src/web/forms/changed-fields.ts';
 import { gain, verdict } from '../../../src/web/sprints/forecast-text.ts';
 import { actionForDrop, actionsFor } from '../../../src/web/tasks/actions/task-actions.ts';
 import { budgetProblem, budgetTextsOf, changedBudget, highestBudget } from '../../../src/web/tasks/budget-texts.ts';
+import { withoutEmoji } from '../../../src/web/tasks/merging/without-emoji.ts';
 import { titlesFromList } from '../../../src/web/tasks/titles-from-list.ts';
 
 // The rules of the dashboard that can be tested without a page.
@@ -221,4 +222,12 @@ test('a forecast is put into words', () => {
     'hardly any earlier',
     'hardly any earlier',
   ]);
+});
+
+test('emoji for GitHub are left out, because some systems have no font for them', () => {
+  expect(withoutEmoji('✅ Proved by its tests.')).toBe('Proved by its tests.');
+  expect(withoutEmoji('⚠️ Tests were weakened.')).toBe('Tests were weakened.');
+  expect(withoutEmoji('Not proved by its tests: they passed before.')).toBe(
+    'Not proved by its tests: they passed before.',
+  );
 });

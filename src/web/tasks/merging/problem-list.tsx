@@ -1,10 +1,11 @@
 import { AlertIcon, XCircleIcon } from '@primer/octicons-react';
 import type { MergeReadiness } from '../../api.ts';
+import { withoutEmoji } from './without-emoji.ts';
 
 /** Shows the problems of a merge, such as failed checks. */
 export function ProblemList({ problems }: Pick<MergeReadiness, 'problems'>) {
   return (
-    <ul className="problems" aria-label="Not green">
+    <ul className="problems" aria-label="Problems">
       {problems.map(({ text, blocks }) => (
         <li key={text} className="row top-line">
           {blocks ? (
@@ -13,7 +14,7 @@ export function ProblemList({ problems }: Pick<MergeReadiness, 'problems'>) {
             <AlertIcon className="warned" aria-label="Warning" />
           )}
           <span className="wrap">
-            <bdi>{text}</bdi>
+            <bdi>{withoutEmoji(text)}</bdi>
           </span>
         </li>
       ))}

@@ -3,6 +3,7 @@ import { proofSentence } from '../../../domain/proof/proof.ts';
 import type { Proof as TaskProof } from '../../api.ts';
 import { Section } from '../../display/section.tsx';
 import * as queries from '../../live/queries.ts';
+import { WithIcon } from './with-icon.tsx';
 
 /** Shows what the tests of the latest change prove, as a section. Before the first proof, it shows nothing. */
 export function Proof({ taskId }: { taskId: string }) {
@@ -26,7 +27,7 @@ function Statement({ proof, hasSentence = true }: { proof: TaskProof; hasSentenc
     <div>
       {hasSentence && (
         <p className="wrap">
-          <bdi>{proofSentence(proof)}</bdi>
+          <WithIcon sentence={proofSentence(proof)} />
         </p>
       )}
       <Files title="Changed tests" paths={proof.testsChanged} />
