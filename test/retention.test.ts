@@ -74,6 +74,7 @@ test('logs and conversations are removed after their days, those of a live run n
        select $1, n, '[]', now() - (32.5 - n) * interval '1 day' from generate_series(0, 2) n`,
       [id],
     );
+    await sql(`insert into run_contexts (run_id, opening) values ($1, '[]')`, [id]);
     // The whole conversation of a run is kept until days after its end.
     await sql(
       `insert into run_events (run_id, type, text, at)
@@ -91,6 +92,8 @@ test('logs and conversations are removed after their days, those of a live run n
     'run_recent 1',
     'run_recent 2',
   ]);
+  const contexts = await sql('select run_id as id from run_contexts order by run_id');
+  expect(contexts).toEqual([{ id: 'run_live' }, { id: 'run_recent' }]);
   const log = async (id: string) =>
     (await service.call('GET', `/runs/${id}/events`, { token })).body.map((e: { text: string }) => e.text);
   expect(await log('run_ended')).toEqual(['step 1', 'step 2']);

@@ -94,10 +94,10 @@ test('evidence is read from the latest runs', async () => {
 
 test('a comparison of versions reads the latest tasks', async () => {
   const of = { agentId: 'busy', from: new Date(0), until: null };
-  expect((await listFinishedTasks(db.manager, 'mona', of)).length).toBeGreaterThan(400);
+  expect((await listFinishedTasks(db.manager, 'mona', of)).length).toBeGreaterThan(200);
   const read = await rowsRead(db.manager, (em) => listFinishedTasks(em, 'mona', of));
-  expect(read.runs).toBeLessThan(5000);
-  expect(read.tasks).toBeLessThan(5000);
+  expect(read.runs).toBeLessThan(3000);
+  expect(read.tasks).toBeLessThan(3000);
 });
 
 test('a forecast reads the open tasks of the sprint, and their past in its sprints', async () => {
