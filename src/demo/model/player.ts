@@ -143,7 +143,9 @@ function tasksIn(context: string): string {
 function nextPrompt(context: string): string | undefined {
   const [, prompt = '', improvements = ''] =
     /^# Current prompt\n`+\n(.*)\n`+\n\n# Improvements\n((?:- .*\n?)+)/s.exec(context) ?? [];
-  return improvements === '' ? undefined : `${prompt}\n\nAlways:\n${improvements.split('\n\n')[0]?.trim()}`;
+  // A real model would write rules from the improvements, which speak to people.
+  const rule = 'Before you finish, compare your change with what reviewers asked for in earlier tasks.';
+  return improvements === '' ? undefined : `${prompt}\n\n${rule}`;
 }
 
 function titleIn(text: string, heading: string): string {

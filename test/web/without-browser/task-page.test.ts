@@ -95,7 +95,7 @@ test('the dialog says which pull requests are merged how, and which tasks start 
 test('checks are counted and reviews summed up', () => {
   const checks = (['passed', 'failed', 'passed', 'running'] as const).map((outcome) => ({ outcome }));
   expect(checkCounts(checks)).toBe('1 failed, 1 running, 2 passed');
-  expect(reviewText([])).toBe('No reviews yet');
+  expect(reviewText([])).toBe('No reviews on GitHub');
   expect(
     reviewText([
       { login: 'ada', state: 'approved' },

@@ -42,6 +42,12 @@ export function Comparison({ agent }: { agent: api.Agent }) {
         {(comparison) => (
           <>
             <p>{comparison.sentence}</p>
+            {agent.isNewest && agent.rollout === 100 && isEmpty(comparison) && (
+              <p>
+                With a rollout of 100%, version {agent.version - 1} takes no more tasks. Set a lower rollout to let both
+                versions take tasks.
+              </p>
+            )}
             {comparison.earlier.tasks + comparison.later.tasks > 0 && <ComparisonTable comparison={comparison} />}
             <p className="muted small">
               Counts tasks that began while both versions were in use and that one version did alone. Intervals are 95%,
@@ -54,6 +60,8 @@ export function Comparison({ agent }: { agent: api.Agent }) {
     </Section>
   );
 }
+
+const isEmpty = ({ measures }: api.Comparison) => measures.every(({ verdict }) => verdict === 'too_few');
 
 function ComparisonTable({ comparison: { earlier, later, measures } }: { comparison: api.Comparison }) {
   return (

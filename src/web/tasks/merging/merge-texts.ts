@@ -45,5 +45,5 @@ export function reviewText(reviews: NonNullable<PullRequestReadiness['reviews']>
     requested.length > 0 ? `${requested.join(', ')} requested changes` : '',
     approved.length > 0 ? `${approved.join(', ')} approved` : '',
   ].filter((part) => part !== '');
-  return parts.length === 0 ? 'No reviews yet' : parts.join(' · ');
+  return parts.length === 0 ? 'No reviews on GitHub' : parts.join(' · ');
 }

@@ -50,7 +50,7 @@ function Pull({ pull }: { pull: PullRequestReadiness }) {
           {mergeable !== null && ` · ${mergeable ? 'No conflicts' : 'Conflicts'}`}
           {reviews !== null && ` · ${reviewText(reviews)}`}
           {error === null && checks === null && ' · Checks cannot be read'}
-          {checks?.length === 0 && ' · No checks'}
+          {checks?.length === 0 && ' · No checks on GitHub'}
         </span>
       </p>
       {checks !== null && checks.length > 0 && <Checks checks={checks} />}
