@@ -133,6 +133,11 @@ test('expired leases and the last heartbeat count only in the projects of the us
   expect(await facts()).toMatchObject({ hasLapsedRun: false, lastHeartbeat: new Date('2023-01-01') });
   await sql(`update runs set lease_until = now() - interval '1 second', finished_at = null where id = $1`, [own]);
   expect(await facts()).toMatchObject({ hasLapsedRun: true, lastHeartbeat: new Date('2022-01-01') });
+  const waiting = await addRun(agent, 'queued');
+  await sql(`update runs set started_at = '2021-06-01', heartbeat_at = null, finished_at = null where id = $1`, [
+    waiting,
+  ]);
+  expect(await facts()).toMatchObject({ lastHeartbeat: new Date('2022-01-01') });
   await sql(`update runs set status = 'failed' where id = $1`, [own]);
   expect((await facts())?.hasLapsedRun).toBe(false);
 });

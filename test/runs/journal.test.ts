@@ -140,6 +140,8 @@ test('the last result of each check is read from the latest run that ran any', (
       { name: 'lint', passed: true },
       { name: 'test', passed: true },
     ]);
+    for (let i = 0; i < 100; i++) await check(latest, `further ${i}`, true);
+    expect(await listRunChecks(em, taskId)).toHaveLength(100);
   }));
 
 test('of the old turns of ended runs the oldest are deleted first', () =>

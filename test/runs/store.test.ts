@@ -1,8 +1,10 @@
 import { costOfDay } from '../../src/runs/spend/store.ts';
 import {
   addUsage,
+  assertHeld,
   endRun,
   findLiveRun,
+  LeaseLost,
   listLiveSubtasks,
   listRuns,
   lockForCancel,
@@ -38,6 +40,28 @@ test('a run ends once; the task goes to the newest version of its agent, unless 
     expect(await ownerAfter({})).toBe(newest);
     expect(await ownerAfter({ status: 'done' })).toBe(old);
     expect(await ownerAfter({ owner: given.agentIds[3] ?? null })).toBe(given.agentIds[3] ?? null);
+  }));
+
+test('only the worker that holds a run now passes the check of its lease', () =>
+  undone(async (em) => {
+    const id = await addRun(em, { status: 'running' });
+    const other = await addRun(em, { status: 'running', agentId: null });
+    await set(em, id, { fence: '2' });
+    await set(em, other, { fence: '1' });
+    await expect(assertHeld(em, { id, fence: 2 })).resolves.toBeUndefined();
+    await expect(assertHeld(em, { id, fence: 1 })).rejects.toBeInstanceOf(LeaseLost);
+    await endRun(em, id, 'failed', null);
+    await expect(assertHeld(em, { id, fence: 2 })).rejects.toBeInstanceOf(LeaseLost);
+  }));
+
+test('runs that were queued at the same time are listed in the order of their ids, newest first', () =>
+  undone(async (em) => {
+    const taskId = await addTask(em);
+    const ids = [];
+    for (let i = 0; i < 3; i++) ids.push(await addRun(em, { taskId, status: 'failed' }));
+    for (const id of ids) await set(em, id, { created_at: `'2026-01-05'` });
+    const listed = await listRuns(em, taskId, { limit: 3, offset: 0 });
+    expect(listed.map(({ id }) => id)).toEqual(ids.sort().reverse());
   }));
 
 test('the revisions of a run that did not succeed are left to the next run', () =>
