@@ -79,6 +79,7 @@ export const improvements: Partial<Record<FailureCategory, { area: string; sugge
   },
   push_rejected: {
     area: 'boundaries',
-    suggestion: 'Name the files that are off limits in the system prompt, such as workflows, secrets and binaries.',
+    suggestion:
+      'In the system prompt, name the files that the agent must not change, such as workflows, secrets and binaries.',
   },
 };

@@ -95,7 +95,7 @@ async function assertMayChange(em: EntityManager, task: TaskView, input: Update)
     throw new Refused(`This task has an unfinished run, so ${touched.join(', ')} cannot change. Cancel it first.`);
   if (touched.includes('repositoryId') && task.branchName !== null)
     throw new Refused(
-      `The repository of a task cannot change once it has a branch; this one has ${task.branchName}. Create a new task.`,
+      `This task has the branch ${task.branchName}, so its repository cannot change. Create a new task.`,
     );
 }
 

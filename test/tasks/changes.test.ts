@@ -123,7 +123,7 @@ test('with a live run only title and description may change; once there is a bra
   const second = (
     await call('POST', '/repositories', { projectId: project, name: 'r2', url: 'https://github.com/o/r2' })
   ).body.id;
-  expect((await patch(id, { repositoryId: second })).body.message).toMatch(/cannot change once it has a branch/);
+  expect((await patch(id, { repositoryId: second })).body.message).toMatch(/so its repository cannot change/);
   expect((await call('DELETE', `/tasks/${id}`)).status).toBe(204);
   expect((await call('GET', `/tasks/${id}`)).status).toBe(404);
 });

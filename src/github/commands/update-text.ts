@@ -13,7 +13,7 @@ export async function updateText(app: App, given: GivenCommand): Promise<void> {
   const taskId = await requiredTask(app, given);
   if (source.issue.isPull) throw new Refused('`update` works in issues, and this is a pull request.');
   const argument = command.argument.trim().toLowerCase();
-  if (argument !== '' && argument !== 'issue') throw new Refused('Write nothing or `issue` after `update`.');
+  if (argument !== '' && argument !== 'issue') throw new Refused('Write `update` alone, or `update issue`.');
   const task = await getTask(em, taskId);
   const prefix = app.config.COMMAND_PREFIX;
   // The issue's text at the time of the command. Edits after it, which nobody may have reviewed, do not count.

@@ -28,7 +28,7 @@ async function placeOf(app: App, { id }: RepositoryRow): Promise<Place> {
   const place = await placeOfRepository(app, id);
   if (place === undefined)
     throw notConfigured(
-      'Issues can be imported only in the project of an installation of the GitHub App, which reports them there. The App is not installed on this repository, or its installation belongs to another project.',
+      'The GitHub App is not installed on this repository, or its installation belongs to another project. Install it, or import the issues in that project.',
     );
   return place;
 }

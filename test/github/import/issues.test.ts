@@ -159,7 +159,9 @@ test('an import needs the App, an agent of the project, and membership', async (
   const without = await importing({ numbers: [1] });
   expect([without.status, without.body.message]).toEqual([
     503,
-    expect.stringMatching(/^Issues can be imported only in the project of an installation of the GitHub App/),
+    expect.stringMatching(
+      /^The GitHub App is not installed on this repository, or its installation belongs to another project/,
+    ),
   ]);
   expect(await tasks()).toEqual([]);
 });
