@@ -45,7 +45,7 @@ export function openGate(rules: GateRules): Gate {
       const { code = 'unknown error' } = error as NodeJS.ErrnoException;
       return { status: 502, says: `host ${target.host} could not be resolved (${code})` };
     }
-    // One closed address is enough: an attacker's name server can mix it with others.
+    // One closed address is enough to refuse the host: an attacker's name server can add open addresses to it.
     if (addresses.length === 0 || addresses.some(({ address }) => rules.isClosed(address)))
       return refuse(target, 'it has a private or reserved address (operators can open it with EGRESS_OPEN_ADDRESSES)');
     return { addresses };

@@ -32,7 +32,7 @@ const usualGrowth = 6;
 export async function pull({ name, image, registry, kept, limits, signal, note }: Pull): Promise<void> {
   const began = performance.now();
   const download = image.layers.reduce((sum, { size }) => sum + size, 0);
-  // The layers exist twice on the disk until the image is unpacked, once as archives.
+  // Until the image is unpacked, the disk holds each layer twice: as an archive and as files.
   await kept.makeRoom(Math.min(usualGrowth * download, 2 * limits.megabytes * mb) + 1024 * mb);
   const making = await kept.make(image.digest);
   try {

@@ -52,7 +52,7 @@ export function durationDrawer(tasks: readonly OpenTask[], samples: Samples, ran
     const agents = drawer(samples.byAgents, pace, random);
     const rests = begun.map((task) => drawRest(tasks[task]!, agents, random));
     for (const [i, task] of begun.entries()) put(task, rests[i]!);
-    // What is under way counts too. The tasks that are finished already are mostly the quick ones.
+    // Tasks that are under way become samples too. Finished tasks alone would be mostly the quick ones.
     for (const [i, task] of begun.entries()) agents.add(whole(tasks[task]!.spent, rests[i]!, pace));
     for (const task of untouched) put(task, drawRest(tasks[task]!, agents, random));
     return durations;

@@ -1,6 +1,6 @@
 import type { TaskStatus } from '../task.ts';
 
-/** A time that a task spent in one status, in a sprint that had started. All times are in milliseconds. */
+/** A period that a task spent in one status, in a sprint that had started. All times are in milliseconds. */
 export interface Stay {
   status: TaskStatus;
   from: number;

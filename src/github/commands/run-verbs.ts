@@ -30,7 +30,7 @@ export async function approve(app: App, given: GivenCommand): Promise<unknown> {
   return (await isForRun(app, given)) ? approveRun(app, await actOf(app, given)) : approvePlan(app, given);
 }
 
-/** Asks for another plan while the task's run waits for approval of its plan, otherwise for changes to its work. */
+/** Asks a run that waits for approval for another plan or change. If none waits, asks for changes to the task's work. */
 export async function revise(app: App, given: GivenCommand): Promise<unknown> {
   const taskId = await requiredTask(app, given);
   const text = requiredArgument(given, 'what should change');

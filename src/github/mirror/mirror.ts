@@ -31,7 +31,7 @@ export interface Wanted {
   labels: string[];
   comment: string;
   check: WantedCheck;
-  /** A change of this part is shown immediately. Everything else is shown at most once per `MIRROR_INTERVAL_MS`. */
+  /** A change to this part is shown immediately. Everything else is shown at most once per `MIRROR_INTERVAL_MS`. */
   essence: string;
 }
 

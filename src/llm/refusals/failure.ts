@@ -19,7 +19,7 @@ interface Context {
 /** Characters of a server's message that are shown. */
 const maxSaid = 500;
 
-/** Converts an error of a request to the failure that people see: what happened, what to change, what the server said. */
+/** Turns a request's error into the failure that people see: what happened, what to change, what the server said. */
 export function failureOf(error: unknown, context: Context): ModelFailed {
   if (error instanceof ModelFailed) return new ModelFailed(error.fault, oneLine(context.clean(error.message)), error);
   const tooMuch = refusedAnswer(error);

@@ -16,7 +16,7 @@ interface Given {
   isTest(path: string): boolean;
 }
 
-/** Larger files are not read. A larger manifest counts as deciding. */
+/** Larger files are not read. A larger manifest is assumed to decide how tests run. */
 const maxBytes = 200_000;
 /** The most files that are read to find out what the checks run, and the characters that are read of each. */
 const maxRead = 50;

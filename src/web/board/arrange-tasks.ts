@@ -24,7 +24,7 @@ export const sortings = [
 ];
 
 const orders: Record<string, (a: TaskCard, b: TaskCard) => number> = {
-  // Times have a fixed format, so their texts have their order. Plain comparisons are much faster than localeCompare.
+  // Times have a fixed format, so comparing them as text sorts them by time. This is much faster than localeCompare.
   oldest: (a, b) => compare(a.createdAt, b.createdAt),
   updated: (a, b) => compare(b.updatedAt, a.updatedAt),
   resting: (a, b) => compare(a.statusSince, b.statusSince),

@@ -16,8 +16,8 @@ export const isConnectionError = (error: unknown): boolean =>
   error instanceof TypeError || (error instanceof DOMException && error.name === 'TimeoutError');
 
 /**
- * Returns the message to show for an error: the service's own message if there is one. `labels` has the labels of a form's
- * fields by their names in the API. People know the fields by these.
+ * Returns the message to show for an error: the service's own message if there is one. `labels` maps the API's names of a
+ * form's fields to their labels, because people know the fields by their labels.
  */
 export function errorMessage(error: unknown, labels: Record<string, string> = {}): string {
   if (isErrorReply(error)) {

@@ -48,7 +48,7 @@ const same = <T>(before: T, after: T): T => (JSON.stringify(before) === JSON.str
 
 /**
  * Compares two tasks by the order in which the service lists them: newest first, and those that were created together as
- * they were given. The times have a fixed format, so their texts have their order.
+ * they were given. The times have a fixed format, so comparing them as text is enough.
  */
 export function compareTasks(a: api.TaskCard, b: api.TaskCard): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1;

@@ -116,8 +116,8 @@ export function followProject(
     onOpen: (isFirst) => {
       clearTimeout(openTimeout);
       setState('open');
-      // Before the stream first opens, only a task or sprint has been fetched, to find its project. After a
-      // reconnection anything may have changed, and so it may if pages did not wait for the stream.
+      // Pages wait for the stream. Before it first opens, only a task or sprint has been fetched, to find its project.
+      // If the stream opened too late or was lost, anything that pages show may have changed.
       const wasFetchedEarly = (kind: unknown) => kind === 'task' || kind === 'sprint';
       const isComplete = isFirst && !isLate;
       void client.invalidateQueries(isComplete ? { predicate: ({ queryKey: [kind] }) => wasFetchedEarly(kind) } : {});

@@ -10,7 +10,7 @@ type Edited = Parameters<typeof api.editWizard>[2];
 const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
 /**
- * Saves one part of a plan that a person edits by hand. Only a change of this part by somebody else is a conflict; the
+ * Saves one part of a plan that a person edits by hand. Only a change to this part by somebody else is a conflict; the
  * person then chooses which version stays.
  */
 export function useEdit(projectId: string, session: api.WizardSession, part: keyof Parts) {

@@ -43,7 +43,7 @@ export function CommentEditor(props: {
   );
 }
 
-/** Shows a comment that is not sent yet. */
+/** Shows a comment that its author has not submitted yet. */
 export function CommentText(props: { comment: DraftComment; onEdit?(id: string): void; onRemove(id: string): void }) {
   const { comment, onEdit, onRemove } = props;
   const { id, text } = comment;

@@ -2,7 +2,7 @@ import type { FileDiff, TaskDiff } from '../../api.ts';
 import { revealHidden } from '../../display/hidden-characters.ts';
 import { digestOf } from './digest.ts';
 
-/** A comment on a line of a diff that its author has not sent yet. */
+/** A comment on a line of a diff. Its author has not submitted it yet. */
 export interface DraftComment {
   id: string;
   path: string;
