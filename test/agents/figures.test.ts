@@ -205,6 +205,8 @@ test('weeks begin on Monday in UTC and are listed oldest first, also those witho
     [0, 2],
     [1, 0],
   ]);
+  const ofAnotherVersion = await listWeeks(db.manager, 'mona', { agentId: agent, version: 2 }, 3);
+  expect(ofAnotherVersion.map(({ succeeded, failed }) => succeeded + failed)).toEqual([0, 0, 0]);
   const [{ day }] = await sql(`select to_char(${monday} at time zone 'UTC', 'YYYY-MM-DD') as day`);
   expect(weeks.at(-1)?.week).toBe(day);
   expect((await listWeeks(db.manager, 'hubot', all(agent), 1))[0]).toMatchObject({ succeeded: 2, failed: 0 });
@@ -236,6 +238,7 @@ test('skills are the languages of the merged tasks on which the agent worked', a
     { language: 'Rust', tasks: 2 },
     { language: 'TypeScript', tasks: 1 },
   ]);
+  expect(await listSkills(db.manager, 'mona', { agentId: agent, version: 2 })).toEqual([]);
 });
 
 test('an agent has the versions of its line, and no others', async () => {

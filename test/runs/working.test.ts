@@ -132,6 +132,10 @@ test('a worker that is asked to stop hands its run over, and claims no other one
 test('a worker renews its lease, and stops when another one has taken over the run', async () => {
   const id = await queueRun();
   const working = workOnRuns(workerWith(untilAborted));
+  const seconds = async () =>
+    (await given.service.app.metrics.runSeconds.get()).values.find(({ metricName }) => metricName?.endsWith('_sum'))
+      ?.value ?? 0;
+  const before = await seconds();
   await until(
     'the lease to be renewed',
     async () => (await read(id, 'heartbeat_at > started_at as "isLater"')).isLater,
@@ -146,6 +150,9 @@ test('a worker renews its lease, and stops when another one has taken over the r
     isLeased: true,
   });
   expect([await logOf(id), await jobs()]).toEqual([[], []]);
+  // A lease is renewed after a second, so the run took at least that.
+  const took = (await seconds()) - before;
+  expect([took > 0.9, took < 900]).toEqual([true, true]);
 });
 
 test('the takeover of a lost worker is noted with its time', async () => {
@@ -156,6 +163,28 @@ test('the takeover of a lost worker is noted with its time', async () => {
   expect((await logOf(id))[0]).toEqual([
     expect.stringMatching(/^its worker was lost; another worker continues after 40\d\d s$/),
     'its worker was lost',
+  ]);
+});
+
+test('a worker cancels the runs that nobody answered in time', async () => {
+  const [old, recent] = [await queueRun(), await queueRun()];
+  for (const [id, days] of [
+    [old, 8],
+    [recent, 6],
+  ] as const)
+    await set(given.service.app.db.manager, id, {
+      status: `'waiting'`,
+      wait_id: `'wait_${id}'`,
+      wait_reason: `'question'`,
+      wait_text: `'Which colour?'`,
+      wait_options: `'[]'`,
+      waiting_since: `now() - interval '${days} days'`,
+    });
+  await workOnRuns(workerWith(untilAborted));
+  const status = async (id: string) => (await read(id, 'status')).status;
+  expect([await status(old), await status(recent)]).toEqual(['cancelled', 'waiting']);
+  expect((await logOf(old)).map(([text]: [string]) => text)).toEqual([
+    'Nobody reacted for 7 days, so the run was cancelled. Its branch is kept; retry continues it.',
   ]);
 });
 

@@ -36,7 +36,12 @@ interface History {
 
 const first = Date.parse('2026-02-26T00:00:00Z');
 const at = (minute: number) => new Date(first + minute * 60_000);
-const minutes = { min: -2 * 1440, max: 16 * 1440 };
+const dateAt = (minute: number) => at(minute).toISOString().slice(0, 10);
+/** Every second minute is a noon or a midnight, so that some things happen at the same time. */
+const minutes = fc.oneof(
+  fc.integer({ min: -2 * 1440, max: 16 * 1440 }),
+  fc.integer({ min: -4, max: 32 }).map((halfDays) => halfDays * 720),
+);
 const status = fc.constantFrom<TaskStatus | null>(
   'backlog',
   'ready',
@@ -50,10 +55,10 @@ const status = fc.constantFrom<TaskStatus | null>(
 const histories = fc
   .record({
     days: fc.integer({ min: 1, max: 14 }),
-    startedAfter: fc.integer(minutes),
-    endsAfter: fc.option(fc.integer(minutes), { nil: null }),
-    now: fc.integer(minutes),
-    rows: fc.array(fc.record({ task: fc.integer({ min: 1, max: 6 }), minute: fc.integer(minutes), status }), {
+    startedAfter: minutes,
+    endsAfter: fc.option(minutes, { nil: null }),
+    now: minutes,
+    rows: fc.array(fc.record({ task: fc.integer({ min: 1, max: 6 }), minute: minutes, status }), {
       maxLength: 40,
     }),
   })
@@ -67,7 +72,7 @@ const histories = fc
 let made = 0;
 async function store({ days, startedAfter, endsAfter, rows }: History, project = 'p'): Promise<string> {
   const id = `s${++made}`;
-  const last = new Date(first + (days - 1) * 86_400_000).toISOString().slice(0, 10);
+  const last = dateAt((days - 1) * 1440);
   await db.manager.query(
     `insert into sprints (id, project_id, name, status, start_date, end_date, started_at, ended_at)
      values ($1, $6, $1, $2, '2026-02-26', $3, $4, $5)`,
@@ -104,19 +109,11 @@ function obviousBurndown(history: History) {
   const baseline = Math.max(1440 - 1 / 60_000, history.startedAfter);
   const count = stateAt(history, Math.min(baseline, until)).size;
   const points = [];
-  for (let day = 0; day < history.days; day++) {
-    if (day * 1440 > until) break;
-    const open = [...stateAt(history, Math.min((day + 1) * 1440 - 1 / 60_000, until)).values()].filter(
-      (s) => s !== 'done',
-    );
+  for (let day = 0; day < history.days && day * 1440 <= until; day++) {
+    const state = stateAt(history, Math.min((day + 1) * 1440 - 1 / 60_000, until));
+    const open = [...state.values()].filter((s) => s !== 'done');
     const ideal = history.days === 1 ? 0 : (count * (history.days - 1 - day)) / (history.days - 1);
-    points.push({
-      date: at(day * 1440)
-        .toISOString()
-        .slice(0, 10),
-      ideal,
-      actual: open.length,
-    });
+    points.push({ date: dateAt(day * 1440), ideal, actual: open.length });
   }
   return points;
 }
@@ -170,6 +167,8 @@ describe('the estimate', () => {
     // The sprint was started a day late, so they took one day.
     const late = rows(8, 2).map((row) => ({ ...row, minute: row.minute + day }));
     expect(await estimate({ rows: late, startedAfter: day, now: 2 * day })).toEqual(at(5 * day));
+    // What was done before the start says nothing about the pace.
+    expect(await estimate({ rows: rows(8, 2), startedAfter: day, now: 2 * day })).toEqual(at(9 * day));
   });
 
   test('of a sprint that has not begun counts from its first day on', async () => {
