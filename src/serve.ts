@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
 import type { App } from './app.ts';
 import { type Composed, compose } from './compose.ts';
 import type { Config } from './config.ts';
@@ -33,9 +34,18 @@ export async function serve(config: Config): Promise<number> {
   closeInherited();
   protectFromOom('self', oomScores.service);
   limitHeapGrowth();
-  const log = createLogger(config);
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(new Error(signal)));
+  await serveUntilStopped(config, createLogger(config), stop);
+  return 0;
+}
+
+/**
+ * Runs the service until `stop` is aborted, and aborts it if a part of the service ends unexpectedly. Leaves the process
+ * unchanged, so that a test can run the service in its own.
+ * @throws Error when the service cannot start or a part ends unexpectedly
+ */
+export async function serveUntilStopped(config: Config, log: Logger, stop: AbortController): Promise<void> {
   const isWorker = config.ROLE !== 'web';
   const composed = await compose(config, log, { isWorker, stopping: stop.signal });
   const { app, notes } = composed;
@@ -58,7 +68,6 @@ export async function serve(config: Config): Promise<number> {
     // The service cannot work without its database. It ends, and its supervisor restarts it.
     if (!stop.signal.aborted) await Promise.race([stopped, composed.broken]);
     log.info('stopping');
-    return 0;
   } catch (error) {
     // If the database has ended, report that as the cause instead of this error.
     await Promise.race([composed.broken, sleep(causeMs)]);

@@ -7,16 +7,20 @@ import { promisify } from 'node:util';
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 
-/** The real service in a separate process. */
-export interface RunningService {
+export interface Service {
   url: string;
-  process: ChildProcess;
   /** Returns the log so far. */
   log(): string;
-  /** Issues a token for a login by running the `token` command in a separate process. */
-  token(login: string): Promise<string>;
   /** Calls the REST API. @throws Error with the reply's message */
   api<T>(token: string, method: string, path: string, body?: object): Promise<T>;
+  stop(): Promise<void>;
+}
+
+/** The real service in a separate process. */
+export interface RunningService extends Service {
+  process: ChildProcess;
+  /** Issues a token for a login by running the `token` command in a separate process. */
+  token(login: string): Promise<string>;
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
@@ -57,17 +61,22 @@ export async function startService(settings: Record<string, string>): Promise<Ru
       const { stdout } = await promisify(execFile)(process.execPath, [main, 'token', '--login', login], { env });
       return stdout.trim();
     },
-    api: async (token, method, path, body) => {
-      const response = await fetch(`${url}/api/v1${path}`, {
-        method,
-        headers: { Authorization: `Bearer ${token}`, ...(body ? { 'Content-Type': 'application/json' } : {}) },
-        ...(body ? { body: JSON.stringify(body) } : {}),
-      });
-      const text = await response.text();
-      if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${text}`);
-      return text === '' ? undefined : JSON.parse(text);
-    },
+    api: apiOf(url),
     stop,
+  };
+}
+
+/** Returns a function that calls the REST API of the service at a URL. */
+export function apiOf(url: string): Service['api'] {
+  return async (token, method, path, body) => {
+    const response = await fetch(`${url}/api/v1${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${token}`, ...(body ? { 'Content-Type': 'application/json' } : {}) },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${text}`);
+    return text === '' ? undefined : JSON.parse(text);
   };
 }
 

@@ -1,8 +1,8 @@
 import { until } from '../../src/demo/real-service.ts';
 import { type RunningMcpServer, startMcpServer } from '../support/stand-ins/mcp-server.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { openSeparateWorld, type SeparateWorld } from '../support/world.ts';
 
-let world: World;
+let world: SeparateWorld;
 let tracker: RunningMcpServer;
 let release = () => {};
 let isHeld = false;
@@ -12,7 +12,7 @@ beforeAll(async () => {
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  world = await openWorld(
+  world = await openSeparateWorld(
     [
       [{ name: 'tracker__search', arguments: { query: 'ink' } }],
       [{ name: 'tracker__echo_headers', arguments: {} }],

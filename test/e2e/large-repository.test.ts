@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { until } from '../../src/demo/real-service.ts';
 import { gitAsync, gitOut } from '../support/git.ts';
 import { testSome } from '../support/thorough.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { openSeparateWorld, type SeparateWorld } from '../support/world.ts';
 
 const write = { name: 'write_file', arguments: { path: 'made.txt', content: 'x\n' } };
 const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } };
 
-let world: World;
+let world: SeparateWorld;
 beforeAll(async () => {
-  world = await openWorld([[write], [finish]], { settings: { SANDBOX: 'off' } });
+  world = await openSeparateWorld([[write], [finish]], { settings: { SANDBOX: 'off' } });
   await grow(world.github.folderOf('mona/sample'));
 });
 afterAll(() => world.close());

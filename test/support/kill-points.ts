@@ -5,11 +5,11 @@ import type { Script } from '../../src/demo/model/model.ts';
 import { until } from '../../src/demo/real-service.ts';
 import { commandsIn } from './machine/processes.ts';
 import { isThorough } from './thorough.ts';
-import { openWorld, type World } from './world.ts';
+import { openSeparateWorld, type SeparateWorld, type World } from './world.ts';
 
 /** A service that is killed in a test. */
 export interface Killable {
-  world: World;
+  world: SeparateWorld;
   /** Calls the service. If it was killed, which may also happen after the run, restarts it first. */
   get<T>(path: string): Promise<T>;
   /** Sends a request that may fail, because the service is killed or has carried it out already. */
@@ -129,7 +129,7 @@ async function openFaulty({ script, prepare }: Pick<Game<never>, 'script' | 'pre
     leftovers.note();
     world.service.process.kill('SIGKILL');
   });
-  const world = await openWorld(script, {
+  const world = await openSeparateWorld(script, {
     before: async (turn) => {
       due(`model ${turn}`);
     },
@@ -184,7 +184,7 @@ function openInjection(kill: () => void) {
 }
 
 /** Looks for what killed services leave on the machine. */
-function openLeftovers(world: World, get: Killable['get']) {
+function openLeftovers(world: SeparateWorld, get: Killable['get']) {
   const killed: number[] = [];
   /** Their workspace folders. */
   const theirs = new Set<string>();

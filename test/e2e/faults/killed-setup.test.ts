@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { until } from '../../../src/demo/real-service.ts';
 import { gitAsync } from '../../support/git.ts';
 import { processesWith, untilNoneHas } from '../../support/machine/processes.ts';
-import { openWorld, type World } from '../../support/world.ts';
+import { openSeparateWorld, type SeparateWorld } from '../../support/world.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'deckhand-setup-'));
 const dataDir = join(folder, 'data');
-let world: World | undefined;
+let world: SeparateWorld | undefined;
 afterAll(async () => {
   await world?.close();
   rmSync(folder, { recursive: true });
@@ -35,13 +35,16 @@ test('workers killed during set-up and after it lose nothing, double nothing, an
   const finish = [{ name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } }];
   // As root, a service whose data folder is private shares a folder with others.
   chmodSync(folder, 0o711);
-  world = await openWorld([[{ name: 'write_file', arguments: { path: 'a.txt', content: 'a\n' } }], finish, finish], {
-    before: async () => {
-      asked += 1;
-      await held.promise;
+  world = await openSeparateWorld(
+    [[{ name: 'write_file', arguments: { path: 'a.txt', content: 'a\n' } }], finish, finish],
+    {
+      before: async () => {
+        asked += 1;
+        await held.promise;
+      },
+      settings: { DATA_DIR: dataDir },
     },
-    settings: { DATA_DIR: dataDir },
-  });
+  );
   const setup = `mkdir deps && touch deps/half && { sleep ${mark} || mv deps/half deps/whole; } 2> /dev/null`;
   const settings = { setup, network: { setup: [] }, checks: 'ls deps && test -e deps/whole -a ! -e deps/half' };
   await push({ '.gitignore': 'deps/\n', '.deckhand.yml': JSON.stringify(settings) }, world.github.url);

@@ -6,20 +6,23 @@ import type { Said } from '../../../src/demo/model/model.ts';
 import { issue, script as story } from '../../../src/demo/model/story.ts';
 import { type RunningService, startService, until } from '../../../src/demo/real-service.ts';
 import { gitOut } from '../../support/git.ts';
-import { openWorld, type World } from '../../support/world.ts';
+import { openSeparateWorld, openWorld, type SeparateWorld, type World } from '../../support/world.ts';
 
 /** What the model plays, how often it was asked, and the turn before which it waits for `release`. */
 const model = { script: [] as Said[], asked: 0, heldTurn: 0, held: Promise.resolve(), release: () => {} };
 
 /** The world of the tests that hold their model. */
-let world: World;
+let world: SeparateWorld;
 beforeAll(async () => {
-  world = await openWorld((_request, turn) => model.script[Math.min(turn, model.script.length - 1)] ?? 'Done.', {
-    before: async (turn) => {
-      model.asked += 1;
-      if (turn === model.heldTurn) await model.held;
+  world = await openSeparateWorld(
+    (_request, turn) => model.script[Math.min(turn, model.script.length - 1)] ?? 'Done.',
+    {
+      before: async (turn) => {
+        model.asked += 1;
+        if (turn === model.heldTurn) await model.held;
+      },
     },
-  });
+  );
 });
 
 /** Makes the model play a script from now on, and wait before one of its turns. */

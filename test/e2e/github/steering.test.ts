@@ -1,12 +1,12 @@
 import { until } from '../../../src/demo/real-service.ts';
-import { type Face, openFace, repo, write } from '../../support/face.ts';
-import type { WorldTask } from '../../support/world.ts';
+import { type Face, openSeparateFace, repo, write } from '../../support/face.ts';
+import type { SeparateWorld, WorldTask } from '../../support/world.ts';
 
 interface Shown extends WorldTask {
   attention: { id: string; reason: string; text: string; options: string[] } | null;
 }
 
-let face: Face;
+let face: Face<SeparateWorld>;
 /** Holds the model's answer to this turn until it is set free. */
 let held: { turn: number; reached: () => void; free: Promise<void> } | undefined;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ beforeAll(async () => {
     held.reached();
     await held.free;
   };
-  face = await openFace({ before });
+  face = await openSeparateFace({ before });
 });
 afterAll(() => face.world.close());
 

@@ -5,11 +5,11 @@ import { until } from '../../../src/demo/real-service.ts';
 import { lateAnswers } from '../../support/http/health.ts';
 import { memoryMb } from '../../support/machine/processes.ts';
 import { testSome } from '../../support/thorough.ts';
-import { openWorld, type World, type WorldTask } from '../../support/world.ts';
+import { openSeparateWorld, type SeparateWorld, type WorldTask } from '../../support/world.ts';
 
 let hostile: ChildProcess;
 let url: string;
-let world: World;
+let world: SeparateWorld;
 
 beforeAll(async () => {
   const file = fileURLToPath(new URL('../../support/stand-ins/hostile-model.ts', import.meta.url));
@@ -17,7 +17,7 @@ beforeAll(async () => {
   const [port] = await once(hostile.stdout as NodeJS.ReadableStream, 'data');
   url = `http://127.0.0.1:${String(port).trim()}`;
   const settings = { OPENAI_BASE_URL: `${url}/v1`, MODEL_ANSWER_SECONDS: '4', SANDBOX: 'off' };
-  world = await openWorld([], { settings });
+  world = await openSeparateWorld([], { settings });
 });
 afterAll(async () => {
   hostile.kill();

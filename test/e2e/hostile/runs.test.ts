@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { ModelRequest, Said } from '../../../src/demo/model/model.ts';
 import { until } from '../../../src/demo/real-service.ts';
 import { memoryMb, untilNoneHas } from '../../support/machine/processes.ts';
-import { openWorld, type World, type WorldTask } from '../../support/world.ts';
+import { openSeparateWorld, type SeparateWorld, type WorldTask } from '../../support/world.ts';
 
 const sh = (command: string): Said => [{ name: 'run_command', arguments: { command, timeoutSeconds: 200 } }];
 const seconds = `9${process.pid}`;
@@ -29,7 +29,7 @@ const attacks: Record<string, { command: string; says: RegExp }> = {
 const lookAround =
   'cat /proc/*/cmdline /proc/*/mountinfo /proc/*/mounts /proc/*/environ 2> /dev/null; env; hostname; ls -l /proc/self/cwd /proc/1/fd 2> /dev/null';
 
-let world: World;
+let world: SeparateWorld;
 let isOver = false;
 afterAll(() => world?.close());
 
@@ -51,7 +51,7 @@ function honestly(turn: number): Said {
 }
 
 test('a run that exceeds a limit ends and names the limit; an honest run at the same time succeeds', async () => {
-  world = await openWorld(
+  world = await openSeparateWorld(
     (request, turn) => {
       const attack = Object.entries(attacks).find(([title]) => textOf(request).includes(title))?.[1];
       return attack === undefined ? honestly(turn) : sh(attack.command);

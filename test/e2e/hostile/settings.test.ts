@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../../../src/demo/real-service.ts';
-import { type Face, openFace, repo } from '../../support/face.ts';
+import { type Face, openSeparateFace, repo } from '../../support/face.ts';
 import { gitAsync, gitWith } from '../../support/git.ts';
 import { lateAnswers } from '../../support/http/health.ts';
 import { testSome } from '../../support/thorough.ts';
-import type { WorldTask } from '../../support/world.ts';
+import type { SeparateWorld, WorldTask } from '../../support/world.ts';
 
-let face: Face;
+let face: Face<SeparateWorld>;
 beforeAll(async () => {
-  face = await openFace();
+  face = await openSeparateFace();
 });
 afterAll(() => face.world.close());
 
