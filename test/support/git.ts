@@ -11,15 +11,17 @@ import { serveGit } from '../../src/demo/github/git-server.ts';
 const sample = fileURLToPath(new URL('../../src/demo/sample-repository', import.meta.url));
 
 const env = { PATH: process.env.PATH, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
+/** A failure carries what git printed, which otherwise also goes to the output of the tests. */
+const quiet = { env, encoding: 'utf8', stdio: 'pipe' } as const;
 const person = ['-c', 'user.name=T', '-c', 'user.email=t@example.com', '-c', 'safe.directory=*'];
 
 export function gitOut(folder: string, ...args: string[]): string {
-  return execFileSync('git', [...person, '-C', folder, ...args], { env, encoding: 'utf8' }).trim();
+  return execFileSync('git', [...person, '-C', folder, ...args], quiet).trim();
 }
 
 /** Runs git with this input. */
 export function gitWith(folder: string, input: string, ...args: string[]): string {
-  return execFileSync('git', [...person, '-C', folder, ...args], { env, encoding: 'utf8', input }).trim();
+  return execFileSync('git', [...person, '-C', folder, ...args], { ...quiet, input }).trim();
 }
 
 /** Runs git without blocking this process, for remotes that this process serves. */
