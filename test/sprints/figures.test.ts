@@ -6,6 +6,7 @@ import type { TaskStatus } from '../../src/domain/task.ts';
 import { burndownOf, metricsOf, velocityOf } from '../../src/sprints/figures-store.ts';
 import { getSprint } from '../../src/sprints/store.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { isThorough } from '../support/thorough.ts';
 
 let db: Database;
 let drop: () => Promise<void>;
@@ -69,21 +70,21 @@ const histories = fc
     return { ...h, endsAfter, rows: h.rows.filter((r) => r.minute <= end).sort((a, b) => a.minute - b.minute) };
   });
 
+/** A task enters at the moment the sprint is started. */
+const atTheStart: History = {
+  ...{ days: 4, startedAfter: 2 * 1440, endsAfter: null, now: 3 * 1440 },
+  rows: [{ task: 1, minute: 2 * 1440, status: 'ready' }],
+};
+
 let made = 0;
 async function store({ days, startedAfter, endsAfter, rows }: History, project = 'p'): Promise<string> {
   const id = `s${++made}`;
   const last = dateAt((days - 1) * 1440);
+  const endedAt = endsAfter === null ? null : at(endsAfter);
   await db.manager.query(
     `insert into sprints (id, project_id, name, status, start_date, end_date, started_at, ended_at)
      values ($1, $6, $1, $2, '2026-02-26', $3, $4, $5)`,
-    [
-      id,
-      endsAfter === null ? 'planning' : 'completed',
-      last,
-      at(startedAfter),
-      endsAfter === null ? null : at(endsAfter),
-      project,
-    ],
+    [id, endedAt ? 'completed' : 'planning', last, at(startedAfter), endedAt, project],
   );
   await db.manager.query(
     `insert into sprint_history (sprint_id, task_id, status, at)
@@ -118,7 +119,7 @@ function obviousBurndown(history: History) {
   return points;
 }
 
-test('metrics and burndown of 1,000 random histories equal those of a simple, slow computation', async () => {
+test('metrics and burndown of random histories equal those of a simple, slow computation', async () => {
   await fc.assert(
     fc.asyncProperty(histories, async (history) => {
       const sprint = await getSprint(db.manager, await store(history));
@@ -137,7 +138,7 @@ test('metrics and burndown of 1,000 random histories equal those of a simple, sl
       expect([sprint.taskCount, sprint.completedCount]).toEqual([last.size, done]);
       expect(await burndownOf(db.manager, sprint, now)).toEqual(obviousBurndown(history));
     }),
-    { numRuns: 1000 },
+    { numRuns: isThorough ? 2000 : 250, examples: [[atTheStart]] },
   );
 });
 
