@@ -222,12 +222,14 @@ test('what is fetched for the first time while it changes is fetched again', asy
   let release: (response: Response) => void = () => {};
   answer = () => new Promise((resolve) => (release = resolve));
   new QueryObserver(client, queries.runs('a')).subscribe(() => {});
+  const without = [...queries.runs('a').queryKey, 'of another run'];
+  client.setQueryData(without, []);
   refetchChanges(client, 'proj_1', changesOf('run', 'run_1'), () => {});
   answer = async () => Response.json([{ id: 'run_1', status: 'succeeded' }]);
   release(Response.json([{ id: 'run_1', status: 'running' }]));
   const statuses = () => client.getQueryData<Run[]>(queries.runs('a').queryKey)?.map(({ status }) => status);
   await until(() => statuses()?.join() === 'succeeded');
-  expect(requested).toHaveLength(2);
+  expect([requested.length, isInvalidated(without)]).toEqual([2, false]);
 });
 
 test('a step of a run refreshes the run and what is spent, but not the agents, which only depend on its status', () => {
