@@ -11,17 +11,11 @@ import { goal, resultLine, scoreOf, summary } from './report.ts';
 import { mutantsOf, sample } from './sample.ts';
 import { tryMutants } from './try-mutants.ts';
 
-// `npm run mutate -- [area …] [--seed N] [--per-area N] [--json file]`: do the tests notice when the code is wrong?
+// `npm run mutate`: do the tests notice when the code is wrong?
 
+const usage = 'npm run mutate -- [area …] [--seed N] [--per-area N] [--json file]';
 const root = resolve(import.meta.dirname, '../..');
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    seed: { type: 'string', default: '1' },
-    'per-area': { type: 'string', default: '25' },
-    json: { type: 'string', default: join(tmpdir(), 'deckhand-mutate.json') },
-  },
-});
+const { values, positionals } = readArguments();
 
 const accepted = readAccepted(readFileSync(join(import.meta.dirname, 'accepted.txt'), 'utf8'));
 const names = [...new Set(areas.map(({ name }) => name))];
@@ -33,6 +27,20 @@ if (unknown.length > 0) refuse(`There is no area ${unknown.join(', ')}. Choose f
 else if (!Number.isInteger(seed) || !Number.isInteger(size) || size < 1)
   refuse('--seed and --per-area must be whole numbers, and --per-area at least 1.');
 else await measure();
+
+function readArguments() {
+  const options = {
+    seed: { type: 'string', default: '1' },
+    'per-area': { type: 'string', default: '25' },
+    json: { type: 'string', default: join(tmpdir(), 'deckhand-mutate.json') },
+  } as const;
+  try {
+    return parseArgs({ allowPositionals: true, options });
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${usage}\n`);
+    process.exit(2);
+  }
+}
 
 async function measure(): Promise<void> {
   const left = stale(

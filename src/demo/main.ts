@@ -7,6 +7,7 @@ import { webhookUrl } from '../github/app/webhook-address.ts';
 import { startGitHub } from './github/github.ts';
 import { offers, startModel } from './model/model.ts';
 import { player } from './model/player.ts';
+import { endsAfterTour } from './options.ts';
 import { openIssues, playChat, playFailure, playSprint, playTask, playWizard, type Stage } from './play.ts';
 import { startService, until } from './real-service.ts';
 import { demoSettings, freePort } from './settings.ts';
@@ -53,7 +54,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.exit(0);
   });
 
-try {
+async function play(once: boolean): Promise<void> {
   const stage = await setStage();
   await playChat(stage, await playTask(stage));
   await openIssues(stage);
@@ -61,7 +62,7 @@ try {
   await playSprint(stage);
   await playWizard(stage);
   say('the demo is complete');
-  if (process.argv.includes('--once')) await end();
+  if (once) await end();
   else {
     thinkingTime = 3000;
     process.stdout.write(`
@@ -75,8 +76,22 @@ first if the title of the task ends with a question mark, and proposes a plan if
 failed; its page says why, and how to get it going again.
 `);
   }
-} catch (error) {
-  process.stderr.write(`The demo failed: ${(error as Error).message}\n`);
-  await end();
-  process.exitCode = 1;
 }
+
+function onceOf(args: string[]): boolean | undefined {
+  try {
+    return endsAfterTour(args);
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`);
+    process.exitCode = 2;
+    return undefined;
+  }
+}
+
+const once = onceOf(process.argv.slice(2));
+if (once !== undefined)
+  await play(once).catch(async (error: Error) => {
+    process.stderr.write(`The demo failed: ${error.message}\n`);
+    await end();
+    process.exitCode = 1;
+  });
