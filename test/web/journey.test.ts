@@ -144,6 +144,7 @@ async function leadToMerge(file: string, { press, write: type, comment }: typeof
   await press(tab('Changes'));
   const changed = page.getByRole('region', { name: `src/${file}.js`, exact: true });
   await changed.getByText("'Hey'").waitFor();
+  expect(await changed.getByRole('button', { name: 'Comment on line' }).count()).toBeGreaterThan(0);
   await comment(changed, 1, 'Say Moin.');
   await comment(changed, 2, 'Name it welcome.');
   await comment(changed, 3, 'Add an exclamation mark.');
@@ -158,6 +159,8 @@ async function leadToMerge(file: string, { press, write: type, comment }: typeof
   await press(button(/^Merge/, page.getByRole('alertdialog')));
   await page.getByText('Nothing is left to do.', { exact: false }).waitFor();
   expect(await world.get(`/tasks/${id}`)).toMatchObject({ status: 'done' });
+  // No comment could be sent any more.
+  expect(await changed.getByRole('button', { name: 'Comment on line' }).count()).toBe(0);
 }
 
 /** Each way takes half a minute, so the wide one and the one of the keyboard are left to thorough runs. */

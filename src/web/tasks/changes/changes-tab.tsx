@@ -7,7 +7,7 @@ import { formatNumber } from '../../display/format-number.ts';
 import { plural } from '../../display/plural.ts';
 import { QueryResult } from '../../display/query-result.tsx';
 import * as queries from '../../live/queries.ts';
-import { isViewed } from '../review/review.ts';
+import { isViewed, takesComments } from '../review/review.ts';
 import { ReviewBar } from '../review/review-bar.tsx';
 import { useReview } from '../review/stored-review.ts';
 import { FileDiffView, type ViewType } from './file-diff.tsx';
@@ -55,6 +55,7 @@ function Changes({ task, diff }: { task: Task; diff: TaskDiff }) {
               view={view}
               isFolded={isFoldedAt(diff.files, i)}
               review={review}
+              takesComments={takesComments(task)}
               onChange={changeReview}
             />
           ))}

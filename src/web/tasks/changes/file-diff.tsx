@@ -30,6 +30,8 @@ interface Given {
   file: FileDiff;
   view: ViewType;
   review: Review;
+  /** Whether people can comment on lines. */
+  takesComments: boolean;
   onChange(change: (before: Review) => Review): void;
 }
 
@@ -48,11 +50,13 @@ export const FileDiffView = memo(
     a.file === b.file &&
     a.view === b.view &&
     a.isFolded === b.isFolded &&
+    a.takesComments === b.takesComments &&
     a.onChange === b.onChange &&
     isSameAbout(a.file.path, a.review, b.review),
 );
 
-function DiffOfFile({ file, view, isFolded, review, onChange }: FileGiven) {
+function DiffOfFile({ isFolded, ...given }: FileGiven) {
+  const { file, review, onChange } = given;
   const wasViewed = isViewed(review, file);
   const digest = digestOfFile(file);
   const [choice, setChoice] = useState<{ digest: string; isOpen: boolean }>();
@@ -98,18 +102,19 @@ function DiffOfFile({ file, view, isFolded, review, onChange }: FileGiven) {
           <Button onClick={() => setOpen(true)}>Show {plural(file.additions + file.deletions, 'changed line')}</Button>
         </p>
       )}
-      {!file.binary && isOpen && <Lines file={file} view={view} review={review} onChange={onChange} />}
+      {!file.binary && isOpen && <Lines {...given} />}
       {file.truncated && <p className="muted padded">The rest of this file is not shown. View it on GitHub.</p>}
     </section>
   );
 }
 
-function Lines({ file, view, review, onChange }: Given) {
+function Lines({ file, view, review, takesComments, onChange }: Given) {
   const hunks = useMemo(() => file.hunks.map(toHunkData), [file]);
   const tokens = useMemo(() => highlight(file.path, hunks), [file.path, hunks]);
   const { widgets, renderGutter, onKeyDown } = useLineComments({
     file,
     hunks,
+    takesComments,
     comments: review.comments.filter(({ path }) => path === file.path),
     onChange: (comment) =>
       onChange((before) => {

@@ -9,6 +9,8 @@ interface Given {
   file: FileDiff;
   /** The file's hunks, in the form of react-diff-view. */
   hunks: HunkData[];
+  /** Without it, lines have no buttons; comments that were written before are still shown. */
+  takesComments: boolean;
   /** The comments on this file. */
   comments: DraftComment[];
   onChange(comment: DraftComment): void;
@@ -20,7 +22,7 @@ interface Given {
  * the editor. `onKeyDown` belongs to the element around them: the arrow keys move between the buttons, of which only the
  * first is reached with Tab.
  */
-export function useLineComments({ file, hunks, comments, onChange, onRemove }: Given) {
+export function useLineComments({ file, hunks, takesComments, comments, onChange, onRemove }: Given) {
   const [editedId, setEditedId] = useState<string>();
   const [opened, setOpened] = useState<DraftComment>();
   const lines = useMemo(() => pairLines(file, hunks), [file, hunks]);
@@ -35,7 +37,7 @@ export function useLineComments({ file, hunks, comments, onChange, onRemove }: G
   const renderGutter = useCallback(
     ({ change, side, renderDefault }: GutterOptions): ReactNode => {
       const line = lines.get(change);
-      if (line === undefined || line.side !== side) return renderDefault();
+      if (!takesComments || line === undefined || line.side !== side) return renderDefault();
       const isFirst = lines.keys().next().value === change;
       return (
         <>
@@ -44,7 +46,7 @@ export function useLineComments({ file, hunks, comments, onChange, onRemove }: G
         </>
       );
     },
-    [lines, file.path, open],
+    [lines, takesComments, file.path, open],
   );
   const widgets: Record<string, ReactNode> = {};
   const all = opened === undefined || comments.some(({ id }) => id === opened.id) ? comments : [...comments, opened];

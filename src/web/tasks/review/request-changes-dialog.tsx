@@ -53,7 +53,7 @@ export function RequestChangesDialog(props: {
       <form className="stack" onSubmit={(event) => void submit(event)}>
         {overtaken !== undefined && <OvertakenNote text={overtaken} />}
         <FormControl required={comments.length === 0}>
-          <FormControl.Label>What should change?</FormControl.Label>
+          <FormControl.Label>What should change?{comments.length > 0 && ' (optional)'}</FormControl.Label>
           <Textarea
             block
             resize="vertical"

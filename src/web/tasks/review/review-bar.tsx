@@ -5,7 +5,15 @@ import { plural } from '../../display/plural.ts';
 import { useSteering } from '../waiting/use-steering.ts';
 import { CommentText } from './comment.tsx';
 import { RequestChangesDialog } from './request-changes-dialog.tsx';
-import { type DraftComment, isCurrent, isViewed, type Review, withoutComment, writtenComments } from './review.ts';
+import {
+  type DraftComment,
+  isCurrent,
+  isViewed,
+  type Review,
+  takesComments,
+  withoutComment,
+  writtenComments,
+} from './review.ts';
 
 /** Shows how far a person is with the review of a diff, and the button that sends its comments as one request. */
 export function ReviewBar(props: {
@@ -27,7 +35,9 @@ export function ReviewBar(props: {
           {viewed} of {plural(diff.files.length, 'file')} viewed
           {comments.length > 0 && ` · ${plural(comments.length, 'comment')}, not sent yet`}
         </span>
-        {comments.length === 0 && <span className="muted">Select a line number to comment on that line.</span>}
+        {comments.length === 0 && takesComments(task) && (
+          <span className="muted">Select a line number to comment on that line.</span>
+        )}
         <span className="grow" />
         {obstacle === undefined && (
           <Button variant={comments.length > 0 ? 'primary' : 'default'} onClick={() => setAsking(true)}>
@@ -53,6 +63,7 @@ export function ReviewBar(props: {
 
 /** Returns why nobody can request changes of a task now. */
 function requestObstacle({ status, owner, attention }: api.Task): string | undefined {
+  if (!takesComments({ status })) return 'The task is done, so changes can no longer be requested.';
   if (owner === null) return 'Assign an agent to the task to send these comments.';
   if (status === 'in_review' || attention?.reason === 'push') return undefined;
   if (status === 'in_progress') return 'The agent is working. You can send these comments when it has finished.';

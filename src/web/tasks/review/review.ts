@@ -1,4 +1,4 @@
-import type { FileDiff, TaskDiff } from '../../api.ts';
+import type { FileDiff, Task, TaskDiff } from '../../api.ts';
 import { revealHidden } from '../../display/hidden-characters.ts';
 import { digestOf } from './digest.ts';
 
@@ -22,6 +22,9 @@ export interface Review {
   /** Digests of the viewed files by their paths. A file that changes is no longer viewed. */
   viewed: Record<string, string>;
 }
+
+/** Returns whether comments on the diff of a task can still be sent, now or later. */
+export const takesComments = ({ status }: Pick<Task, 'status'>) => status !== 'done';
 
 /** A review with more comments than this could not be sent with one request. */
 export const maxComments = 200;
