@@ -43,6 +43,7 @@ export class Front {
   private readonly seeded: Seeded;
   readonly names: string[];
   private readonly pulls: Map<string, FrontPulls>;
+  private readonly arePulls: Record<string, Promise<boolean>> = {};
   private before: Promise<unknown> = Promise.resolve();
 
   constructor(inner: string, root: string, seeded: Seeded) {
@@ -90,10 +91,8 @@ export class Front {
     const around = { hooks: this.hooks, reactions: this.reactions, names: this.names, call: this.call.bind(this) };
     const extra = await answerExtra(around, { method, path, authorization, body, host });
     if (extra !== undefined) {
-      res
-        .writeHead(extra.status, { 'content-type': 'application/json', ...extra.headers })
-        .end(JSON.stringify(extra.json));
-      return;
+      const headers = { 'content-type': 'application/json', ...extra.headers };
+      return void res.writeHead(extra.status, headers).end(JSON.stringify(extra.json));
     }
     const type = req.headers['content-type'];
     const { status, headers, text } = await this.ask(method, path, authorization, body || undefined, type);
@@ -112,7 +111,7 @@ export class Front {
       if (value !== null) headers[name] = value;
     }
     const said = endingSoon(path, await response.text(), this.tokenSeconds);
-    return { status: response.status, headers, text: await this.withPulls(path, said) };
+    return { status: response.status, headers, text: response.ok ? await this.withPulls(path, said) : said };
   }
 
   /** Marks an event's issue as a pull request if it is one, which the emulator does not do. */
@@ -137,7 +136,9 @@ export class Front {
 
   private async isPull(name: string, number: number): Promise<boolean> {
     const path = `/repos/${name}/pulls/${number}`;
-    return (await this.call('GET', path, `token ${this.seeded.ownerToken}`)).ok;
+    // An issue never becomes a pull request, so the emulator is asked once.
+    this.arePulls[path] ??= this.call('GET', path, `token ${this.seeded.ownerToken}`).then(({ ok }) => ok);
+    return this.arePulls[path];
   }
 
   private async withPulls(path: string, text: string): Promise<string> {
