@@ -1,12 +1,12 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { serveGit } from '../../src/demo/github/git-server.ts';
+import { runInSmallProcess } from '../../src/demo/github/small-process.ts';
 
 const sample = fileURLToPath(new URL('../../src/demo/sample-repository', import.meta.url));
 
@@ -26,7 +26,9 @@ export function gitWith(folder: string, input: string, ...args: string[]): strin
 
 /** Runs git without blocking this process, for remotes that this process serves. */
 export async function gitAsync(folder: string, ...args: string[]): Promise<string> {
-  return (await promisify(execFile)('git', [...person, '-C', folder, ...args], { env })).stdout.trim();
+  const { output, problem } = await runInSmallProcess('git', [...person, '-C', folder, ...args], { env });
+  if (problem !== undefined) throw new Error(problem);
+  return output.toString('utf8').trim();
 }
 
 /**
