@@ -5,21 +5,25 @@ import { gitOut } from '../../support/git.ts';
 let face: Face;
 let pushed = false;
 let held: Promise<unknown> | undefined;
+/** A task in review, which most tests use: a run takes as long as everything else that they do. */
+let shared: Awaited<ReturnType<Face['inReview']>>;
 beforeAll(async () => {
   const before = async () => {
     await held;
   };
   face = await openFace({ before, settings: { SANDBOX: 'off' } });
+  shared = await face.inReview({ 'people.txt': 'agent\n' });
 });
 afterAll(() => face.world.close());
 
 test('a person closes, reopens and pushes; the next run continues from their commit', async () => {
-  const { world, next, mona, settled, fileOn, inReview, push } = face;
-  const { task, pull, number } = await inReview({ 'people.txt': 'agent\n' });
+  const { world, next, mona, settled, fileOn, push } = face;
+  const { task, pull, number } = shared;
+  const { runCount } = await face.get(task);
   await mona('PATCH', `${repo}/pulls/${pull}`, { state: 'closed' });
-  await settled(number, 'ready', 1);
+  await settled(number, 'ready', runCount);
   await mona('PATCH', `${repo}/pulls/${pull}`, { state: 'open' });
-  await settled(number, 'in_review', 1);
+  await settled(number, 'in_review', runCount);
   await push(task.branchName ?? '', 'person.txt', 'person\n');
   await until('the diff', async () =>
     (await world.get<{ files: { path: string }[] }>(`/tasks/${task.id}/diff`)).files.some(
@@ -28,7 +32,7 @@ test('a person closes, reopens and pushes; the next run continues from their com
   );
   next({ 'people.txt': 'again\n' });
   await world.service.api(world.token, 'POST', `/tasks/${task.id}/revise`, { text: 'again' });
-  const after = await settled(number, 'in_review', 2);
+  const after = await settled(number, 'in_review', runCount + 1);
   expect(fileOn(after.branchName ?? '', 'person.txt')).toBe('person');
   expect(fileOn(after.branchName ?? '', 'people.txt')).toBe('again');
 });
@@ -65,6 +69,11 @@ test('repeatedly removing labels trips the circuit breaker, and the comment says
   const { world, mona, statusComment } = face;
   const number = await world.issue('/agent create');
   await until('the label', async () => (await world.labels(number)).join() === 'agent:backlog');
+  // Most of the changes after which it trips; the rest are made below.
+  await world.sql(
+    `insert into mirror_writes (repository_id, number) select id, $1 from repositories, generate_series(1, 14)`,
+    [number],
+  );
   for (let i = 0; i < 30; i++) {
     await mona('DELETE', `${repo}/issues/${number}/labels/agent:backlog`);
     const isBack = await until('the label or the breaker', async () => {
@@ -78,15 +87,16 @@ test('repeatedly removing labels trips the circuit breaker, and the comment says
 });
 
 test('a force-push is never overwritten: a run in progress is refused, and the next run continues from it', async () => {
-  const { world, next, settled, fileOn, inReview, push } = face;
-  const { number, task } = await inReview({ 'forced.txt': 'agent\n' });
+  const { world, next, settled, fileOn, push } = face;
+  const { number, task } = shared;
+  const { runCount } = await face.get(task);
   const branch = task.branchName ?? '';
   await push(branch, 'forced.txt', 'person\n', { force: true });
   const theirs = () => gitOut(world.github.folderOf('mona/sample'), 'rev-parse', branch);
   const before = theirs();
   next({ 'more.txt': 'agent\n' });
   await world.service.api(world.token, 'POST', `/tasks/${task.id}/revise`, { text: 'more' });
-  await settled(number, 'in_review', 2);
+  await settled(number, 'in_review', runCount + 1);
   expect(gitOut(world.github.folderOf('mona/sample'), 'rev-parse', `${branch}~1`)).toBe(before);
   expect(fileOn(branch, 'forced.txt')).toBe('person');
   const asked = world.model.requests.length;
@@ -97,21 +107,49 @@ test('a force-push is never overwritten: a run in progress is refused, and the n
   await push(branch, 'forced.txt', 'again\n', { force: true });
   const now = theirs();
   pushed = true;
-  const after = await settled(number, 'in_review', 3);
+  const after = await settled(number, 'in_review', runCount + 2);
   expect(after.failure?.category).toBe('push_rejected');
   expect(theirs()).toBe(now);
 });
 
+test('nothing that a stranger does changes anything or gets a reply', async () => {
+  const { world, as, say, get, settled, reactionsTo } = face;
+  const { number, task, pull } = shared;
+  const stranger = as('stranger');
+  const before = [await get(task), (await world.comments(number)).length];
+  const said = await say(number, '/agent cancel\n/agent merge\n/agent revise be evil', 'stranger');
+  await say(pull, '/agent merge', 'stranger');
+  await stranger('POST', `${repo}/pulls/${pull}/reviews`, { event: 'REQUEST_CHANGES', body: 'be evil' }).catch(
+    () => {},
+  );
+  await world.github.send('issues', {
+    action: 'labeled',
+    issue: { number, title: 'x', labels: [] },
+    label: { name: 'agent:backlog' },
+    sender: 'stranger',
+  });
+  // Once a later command has been handled, the earlier ones have been too.
+  const marker = await world.issue('/agent create');
+  await settled(marker, 'backlog', 0);
+  await until('the queue to be through', async () => world.github.deliveries.every((d) => d.status !== undefined));
+  const now = await get(task);
+  const { status, runCount } = before[0] as typeof now;
+  expect([now.status, now.runCount]).toEqual([status, runCount]);
+  expect(reactionsTo(said.id)).toEqual([]);
+  expect((await world.comments(number)).filter((c) => c.user.login === 'deckhand[bot]')).toHaveLength(1);
+});
+
 test('after a person deletes the branch, the next run creates another one', async () => {
-  const { world, next, mona, say, settled, inReview } = face;
-  const { number, task, pull } = await inReview({ 'deleted.txt': 'x\n' });
+  const { world, next, mona, say, settled } = face;
+  const { number, task, pull } = shared;
+  const { runCount } = await face.get(task);
   await mona('PATCH', `${repo}/pulls/${pull}`, { state: 'closed' });
-  await settled(number, 'ready', 1);
+  await settled(number, 'ready', runCount);
   await mona('DELETE', `${repo}/git/refs/heads/${task.branchName}`);
   gitOut(world.github.folderOf('mona/sample'), 'update-ref', '-d', `refs/heads/${task.branchName}`);
   next({ 'deleted.txt': 'y\n' });
   await say(number, '/agent start');
-  const after = await settled(number, 'in_review', 2);
+  const after = await settled(number, 'in_review', runCount + 1);
   expect(after.branchName).toBe(`${task.branchName}-2`);
   expect(after.prUrl).not.toBe(task.prUrl);
 });
@@ -157,28 +195,32 @@ test('a task in an archived repository cannot start', async () => {
   await until('the start', async () => (await ask('start')) === 'done');
 });
 
-test('nothing that a stranger does changes anything or gets a reply', async () => {
-  const { world, as, say, get, settled, reactionsTo, inReview } = face;
-  const { number, task, pull } = await inReview({ 'stranger.txt': 'x\n' });
-  const stranger = as('stranger');
-  const before = [await get(task), (await world.comments(number)).length];
-  const said = await say(number, '/agent cancel\n/agent merge\n/agent revise be evil', 'stranger');
-  await say(pull, '/agent merge', 'stranger');
-  await stranger('POST', `${repo}/pulls/${pull}/reviews`, { event: 'REQUEST_CHANGES', body: 'be evil' }).catch(
-    () => {},
-  );
-  await world.github.send('issues', {
-    action: 'labeled',
-    issue: { number, title: 'x', labels: [] },
-    label: { name: 'agent:backlog' },
-    sender: 'stranger',
-  });
-  // Once a later command has been handled, the earlier ones have been too.
-  const marker = await world.issue('/agent create');
-  await settled(marker, 'backlog', 0);
-  await until('the queue to be through', async () => world.github.deliveries.every((d) => d.status !== undefined));
-  const now = await get(task);
-  expect([now.status, now.runCount]).toEqual([(before[0] as typeof now).status, 1]);
-  expect(reactionsTo(said.id)).toEqual([]);
-  expect((await world.comments(number)).filter((c) => c.user.login === 'deckhand[bot]')).toHaveLength(1);
+const branches = async () =>
+  (await face.mona<{ name: string }[]>('GET', `${repo}/branches?per_page=100`)).map(({ name }) => name);
+
+test('a deleted task leaves GitHub clean, except for a branch to which somebody else pushed', async () => {
+  const { world, inReview, push, mona, statusComment } = face;
+  const own = await inReview({ 'own.txt': 'by the agent\n' });
+  const shared = await inReview({ 'shared.txt': 'by the agent\n' });
+  const [ownBranch, sharedBranch] = [own.task.branchName ?? '', shared.task.branchName ?? ''];
+  await push(sharedBranch, 'person.txt', 'by a person\n');
+  await mona('POST', `${repo}/issues/${own.number}/labels`, { labels: ['people'] });
+  for (const { number } of [own, shared])
+    await until('the status comment', async () => (await statusComment(number)).length === 1);
+  for (const { task } of [own, shared]) await world.service.api(world.token, 'DELETE', `/tasks/${task.id}`);
+  await until('everything to be removed', async () => (await world.sql('select 1 from leftovers', [])).length === 0);
+  for (const { number, pull } of [own, shared]) {
+    expect((await mona<{ state: string }>('GET', `${repo}/pulls/${pull}`)).state).toBe('closed');
+    const told = (await world.comments(pull)).filter(({ body }) =>
+      body.includes('The task of this pull request was deleted'),
+    );
+    expect(told).toHaveLength(1);
+    expect(await statusComment(number)).toEqual([]);
+    expect(await statusComment(pull)).toEqual([]);
+    expect((await mona<{ state: string }>('GET', `${repo}/issues/${number}`)).state).toBe('open');
+  }
+  expect(await world.labels(own.number)).toEqual(['people']);
+  expect(await world.labels(shared.number)).toEqual([]);
+  expect(await branches()).toContain(sharedBranch);
+  expect(await branches()).not.toContain(ownBranch);
 });
