@@ -1,15 +1,10 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { mock } from 'node:test';
+import { printPrompt } from '../../src/cli/prompt.ts';
+import { readConfig } from '../../src/config.ts';
 import type { Said, Script } from '../../src/demo/model/model.ts';
 import { until } from '../../src/demo/real-service.ts';
-import { gitAsync, gitOut } from '../support/git.ts';
+import { gitOut } from '../support/git.ts';
 import { openWorld, type World } from '../support/world.ts';
-
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 /** The world of all tests. Each of them plays a different script in it. */
 let world: World;
@@ -18,7 +13,7 @@ let played: Said[] = [];
 let before = async () => {};
 beforeAll(async () => {
   const script: Script = (_request, turn) => played[Math.min(turn, played.length - 1)] ?? 'Done.';
-  world = await openWorld(script, { before: () => before() });
+  world = await openWorld(script, { before: () => before(), settings: { SANDBOX: 'off' } });
 });
 afterAll(() => world.close());
 afterEach(() => {
@@ -41,13 +36,16 @@ const budget = (budgets: object) =>
 const write = (path: string, content = 'x\n') => ({ name: 'write_file', arguments: { path, content } });
 const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: ['more'] } };
 
-test('giving up is a failure with its reason; a retry with a hint continues and succeeds', async () => {
-  const giveUp = [{ name: 'give_up', arguments: { reason: 'which file?' } }];
+test('giving up is a failure with its reason, also with a NUL and an unpaired surrogate; a retry with a hint continues and succeeds', async () => {
+  const giveUp = [{ name: 'give_up', arguments: { reason: 'which file?\0 \ud800' } }];
   // The number of turns selects the answer, so the second run starts the script from the beginning.
-  const script: Said[] = [giveUp, [write('hint.txt')], [finish]];
+  const odd = { name: 'finish', arguments: { summary: 'a\0b', nextSteps: ['\ud800'] } };
+  const script: Said[] = [giveUp, [write('hint.txt')], [odd]];
   const number = await play(script);
   const task = await world.taskIn('ready');
-  expect(task.failure).toEqual({ category: 'gave_up', message: 'which file?', retryable: false });
+  expect(task.failure).toEqual({ category: 'gave_up', message: 'which file?\ufffd \ufffd', retryable: false });
+  // The second request asks for the handoff.
+  expect(world.model.requests).toHaveLength(2);
   await until('the failed label', async () => (await world.labels(number)).join() === 'agent:failed,agent:ready');
   await until('the reason in the status comment', async () =>
     (await world.comments(number)).some((c) => c.user.login === 'deckhand[bot]' && c.body.includes('which file?')),
@@ -69,24 +67,40 @@ test('changes made before three such answers become a draft pull request', async
   expect(handoffs.map(({ summary }) => summary)).toEqual([expect.stringMatching(/^The run failed.*\n\nI am done\.$/s)]);
 });
 
-test('the first finish shows the agent its own change, and the second one counts', async () => {
+test('the first finish shows the agent its own change, the second one counts; merging by the API twice merges once', async () => {
   await play([[write('made.txt', 'some words\n')], [finish]]);
-  await world.taskIn('in_review');
+  const task = await world.taskIn('in_review');
   const told = world.model.requests.map(({ messages }) => JSON.stringify(messages.at(-1)));
   expect(told.filter((text) => text.includes('+some words'))).toHaveLength(1);
   expect(world.model.requests).toHaveLength(3);
+  const merge = async () => {
+    const headers = { Authorization: `Bearer ${world.token}`, 'Idempotency-Key': 'merge' };
+    const answer = await fetch(`${world.service.url}/api/v1/tasks/${task.id}/merge`, { method: 'POST', headers });
+    const { status } = (await answer.json()) as { status: string };
+    return [answer.status, answer.headers.get('idempotent-replayed'), status];
+  };
+  expect(await merge()).toEqual([200, null, 'done']);
+  expect(await merge()).toEqual([200, 'true', 'done']);
+  // Simulates a kill before the reply was stored: merged pull requests are not merged again.
+  await world.sql(`update idempotency_keys set status = null, reply = null, process = 'gone' where key = 'merge'`, []);
+  expect(await merge()).toEqual([200, null, 'done']);
+  await expect(world.service.api(world.token, 'POST', `/tasks/${task.id}/merge`)).rejects.toThrow(/409/);
 });
 
-test('finish without a change is done without a pull request', async () => {
+test('finish without a change is done without a pull request; the command `prompt` prints what its run sent first', async () => {
   await play([[finish]]);
-  expect(await world.taskIn('done')).toMatchObject({ failure: null, prUrl: null, branchName: null });
-});
-
-test('the command `prompt` prints what a run of a task would send to its model first', async () => {
-  await play([[finish]]);
-  const { id } = await world.taskIn('done');
-  const env = { PATH: process.env.PATH ?? '', ...world.settings };
-  const { stdout } = await promisify(execFile)(process.execPath, [main, 'prompt', id], { env });
+  const { id, ...task } = await world.taskIn('done');
+  expect(task).toMatchObject({ failure: null, prUrl: null, branchName: null });
+  let stdout = '';
+  const output = mock.method(process.stdout, 'write', (text: string) => {
+    stdout += text;
+    return true;
+  });
+  try {
+    await printPrompt(readConfig(world.settings), [id]);
+  } finally {
+    output.mock.restore();
+  }
   const sent = world.model.requests.at(-1)?.messages.slice(0, 2) ?? [];
   for (const { role, content } of sent.slice(0, 1)) expect(stdout).toContain(`===== ${role} =====\n${content}`);
   expect(stdout).toMatch(/# Task: Do something\n\nplease/);
@@ -159,54 +173,4 @@ test('cancel stops a run that waits for its model, and nothing is pushed', async
   const [run] = await world.get<{ status: string }[]>(`/tasks/${id}/runs`);
   expect(run?.status).toBe('cancelled');
   expect(world.github.pushes).toEqual([]);
-});
-
-test('closing the pull request makes the task ready, reopening puts it in review, merging by the API makes it done', async () => {
-  await play([[write('one.txt'), finish]]);
-  const task = await world.taskIn('in_review');
-  const pull = `/repos/mona/sample/pulls/${task.prUrl?.split('/').at(-1)}`;
-  await world.github.as('mona')('PATCH', pull, { state: 'closed' });
-  await world.taskIn('ready');
-  await world.github.as('mona')('PATCH', pull, { state: 'open' });
-  await world.taskIn('in_review');
-  const merge = async () => {
-    const headers = { Authorization: `Bearer ${world.token}`, 'Idempotency-Key': 'merge' };
-    const answer = await fetch(`${world.service.url}/api/v1/tasks/${task.id}/merge`, { method: 'POST', headers });
-    const { status } = (await answer.json()) as { status: string };
-    return [answer.status, answer.headers.get('idempotent-replayed'), status];
-  };
-  expect(await merge()).toEqual([200, null, 'done']);
-  expect(await merge()).toEqual([200, 'true', 'done']);
-  // Simulates a kill before the reply was stored: merged pull requests are not merged again.
-  await world.sql(`update idempotency_keys set status = null, reply = null, process = 'gone' where key = 'merge'`, []);
-  expect(await merge()).toEqual([200, null, 'done']);
-  await expect(world.service.api(world.token, 'POST', `/tasks/${task.id}/merge`)).rejects.toThrow(/409/);
-});
-
-test('a commit that a person pushes to the branch appears in the diff', async () => {
-  await play([[write('by-agent.txt'), finish]]);
-  const task = await world.taskIn('in_review');
-  const clone = mkdtempSync(join(tmpdir(), 'deckhand-person-'));
-  const remote = world.github.url.replace('//', '//mona:person-mona@');
-  await gitAsync(clone, 'clone', '-q', '-b', task.branchName ?? '', `${remote}/mona/sample.git`, '.');
-  writeFileSync(join(clone, 'by-hand.txt'), 'x\n');
-  await gitAsync(clone, 'add', '-A');
-  await gitAsync(clone, 'commit', '-q', '-m', 'by hand');
-  await gitAsync(clone, 'push', '-q', 'origin', 'HEAD');
-  rmSync(clone, { recursive: true });
-  const paths = async () =>
-    (await world.get<{ files: { path: string }[] }>(`/tasks/${task.id}/diff`)).files.map((f) => f.path).join();
-  await until('the diff', async () => (await paths()) === 'by-agent.txt,by-hand.txt');
-});
-
-test("a NUL or an unpaired surrogate in the model's answer does no harm", async () => {
-  await play([[{ name: 'give_up', arguments: { reason: 'bad\0byte \ud800' } }]]);
-  expect((await world.taskIn('ready')).failure).toMatchObject({
-    category: 'gave_up',
-    message: 'bad\ufffdbyte \ufffd',
-  });
-  // The second request asks for the handoff.
-  expect(world.model.requests).toHaveLength(2);
-  await play([[write('x.txt'), { name: 'finish', arguments: { summary: 'a\0b', nextSteps: ['\ud800'] } }]]);
-  expect(await world.taskIn('in_review')).toMatchObject({ failure: null });
 });

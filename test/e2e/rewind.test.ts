@@ -25,7 +25,9 @@ let world: World;
 let script: Said[] = [];
 
 beforeAll(async () => {
-  world = await openWorld((_request, turn) => script[Math.min(turn, script.length - 1)] ?? 'Done.');
+  world = await openWorld((_request, turn) => script[Math.min(turn, script.length - 1)] ?? 'Done.', {
+    settings: { SANDBOX: 'off' },
+  });
 });
 afterAll(() => world.close());
 

@@ -89,7 +89,7 @@ test.each([
   ['a lost answer', 'lost' as const, 3],
   ['500', { status: 500 }, 5],
 ])('%s at any write of a run: one branch, one pull request, one comment, one check', async (_name, fault, first) => {
-  for (let n = first, isOver = false; !isOver; n += isThorough ? 4 : 8) {
+  for (let n = first, isOver = false; !isOver; n += isThorough ? 4 : 12) {
     const seen = failNth(n, fault);
     const number = await world.issue('/agent start');
     await shownOnce(number, 'in_review', 'agent:in-review');
