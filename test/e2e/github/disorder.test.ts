@@ -133,7 +133,7 @@ async function outcome(service: TestApp) {
   return { tasks, shown };
 }
 
-test(`${orders} random order(s) of ${eventsOfAnOrder} events, a tenth lost, a fifth duplicated, have one outcome after a reconciliation`, async () => {
+test(`random orders of ${eventsOfAnOrder} events, a tenth lost, a fifth duplicated, have one outcome after a reconciliation`, async () => {
   const wanted = {
     tasks: [
       { issue: issues.merged, status: 'done', agent: 'Developer' },
