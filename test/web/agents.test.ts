@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { chromiumPath } from '../../src/demo/browser.ts';
 import type { Said } from '../../src/demo/model/model.ts';
 import { until } from '../../src/demo/real-service.ts';
-import { inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
+import { inBrowser, openOwner, visit, watchBrowser } from '../support/browser.ts';
 
 import { openWorld, type World } from '../support/world.ts';
 
@@ -27,7 +27,7 @@ const api = <T>(method: string, path: string, body?: object) => world.service.ap
 
 inBrowser('an agent can be edited by its creator', async () => {
   const made = await api<{ id: string }>('POST', '/agents', { name: 'Writer', systemPrompt: 'Write.' });
-  await page.goto(`${world.service.url}${base}`);
+  await visit(page, `${world.service.url}${base}`);
   const choice = (name: string) =>
     page.getByLabel('Filter by agent').getByRole('option', { name, exact: true, includeHidden: true });
   await choice('Writer').waitFor({ state: 'attached' });
@@ -55,7 +55,7 @@ inBrowser('an agent can be edited by its creator', async () => {
 
 inBrowser('a new version is shown before it is created, and compared with the one before it', async () => {
   const made = await api<{ id: string }>('POST', '/agents', { name: 'Tester', systemPrompt: 'Test.' });
-  await page.goto(`${world.service.url}${base}/agents/${made.id}`);
+  await visit(page, `${world.service.url}${base}/agents/${made.id}`);
   await button('New version').click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('System prompt').fill('Test first.');
@@ -90,7 +90,7 @@ inBrowser('suggestions are replaced by the words of a model once it has answered
   mayAnswer = new Promise((resolve) => {
     answerNow = resolve;
   });
-  await page.goto(`${world.service.url}${base}/agents/${agent.id}`);
+  await visit(page, `${world.service.url}${base}/agents/${agent.id}`);
   await page.getByText('A model is rewriting these suggestions.').waitFor();
   await page.getByText('Give more context').waitFor();
   answerNow();
@@ -102,7 +102,7 @@ const focused = () => page.evaluate(`document.activeElement.textContent`);
 
 inBrowser('an agent is chosen from a menu, and the focus moves to the heading when the button disappears', async () => {
   const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Greet people' });
-  await page.goto(`${world.service.url}/tasks/${id}`);
+  await visit(page, `${world.service.url}/tasks/${id}`);
   await button('Assign agent').press('Enter');
   await page.getByRole('menuitem', { name: 'Reviewer', exact: true }).press('Enter');
   await button('Start').waitFor();
@@ -115,7 +115,7 @@ inBrowser('a dialog stays open when the task changes meanwhile, and says who cha
     `update tasks t set status = 'in_review', owner = a.id from agents a where t.id = $1 and a.name = 'Reviewer'`,
     [id],
   );
-  await page.goto(`${world.service.url}/tasks/${id}`);
+  await visit(page, `${world.service.url}/tasks/${id}`);
   await button('Request changes').click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('What should change?').fill('Be friendlier.');

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { chromiumPath, settled } from '../../src/demo/browser.ts';
-import { complaints, inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
+import { complaints, inBrowser, openOwner, visit, watchBrowser } from '../support/browser.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { inspect, type Seen } from './inspect.ts';
 
@@ -48,7 +48,7 @@ watchBrowser(() => world?.close());
 
 /** Opens the board with a query and waits for its cards. */
 async function open(query = ''): Promise<void> {
-  await page.goto(`${world.service.url}${base}${query}`);
+  await visit(page, `${world.service.url}${base}${query}`);
   await page.locator('.card').first().waitFor();
 }
 

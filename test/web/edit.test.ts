@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { chromiumPath } from '../../src/demo/browser.ts';
 import type { ModelRequest } from '../../src/demo/model/model.ts';
-import { complaints, inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
+import { complaints, inBrowser, openOwner, visit, watchBrowser } from '../support/browser.ts';
 import { planner } from '../support/stand-ins/planner.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -25,7 +25,7 @@ inBrowser('editing a sprint does not overwrite changes by others', async () => {
   const startDate = new Date().toISOString().slice(0, 10);
   const given = { name: 'First', goal: 'Begin', startDate, endDate: startDate };
   const { id } = await api<{ id: string }>('POST', `${base}/sprints`, given);
-  await page.goto(`${world.service.url}/sprints/${id}`);
+  await visit(page, `${world.service.url}/sprints/${id}`);
   await button('Edit').click();
   await api('PATCH', `/sprints/${id}`, { name: 'Renamed by others' });
   const dialog = page.getByRole('dialog');
@@ -49,7 +49,7 @@ inBrowser('editing a sprint does not overwrite changes by others', async () => {
 });
 
 inBrowser('a created token works for the API and is shown once', async () => {
-  await page.goto(`${world.service.url}/settings/tokens`);
+  await visit(page, `${world.service.url}/settings/tokens`);
   await page.getByLabel('Name').fill('my script');
   await button('Create token').click();
   const token = (await page.getByTestId('token').textContent())?.trim() ?? '';
@@ -69,7 +69,7 @@ inBrowser('a failed run shows a remedy that helps, with a link to where it can b
   const notice = page.getByRole('region', { name: 'Last failure' });
   // The project settings cannot raise a limit of the service.
   await fail('limit of the service');
-  await page.goto(`${world.service.url}/tasks/${id}`);
+  await visit(page, `${world.service.url}/tasks/${id}`);
   await notice.getByText('Ask the operator to raise the limits of the service').waitFor();
   expect(await notice.getByRole('link').count()).toBe(0);
   await fail('limit of the project');
@@ -88,7 +88,7 @@ inBrowser('a failed run shows a remedy that helps, with a link to where it can b
 });
 
 inBrowser('MCP servers are added, replaced and removed; values of headers are never shown', async () => {
-  await page.goto(`${world.service.url}${base}/settings`);
+  await visit(page, `${world.service.url}${base}/settings`);
   const section = page.getByRole('region', { name: 'MCP servers' });
   const add = async (tools: string) => {
     await section.getByLabel('Name').fill('tracker');
@@ -110,6 +110,7 @@ inBrowser('MCP servers are added, replaced and removed; values of headers are ne
 });
 
 inBrowser('environment secrets are added, replaced and deleted; their values are never shown', async () => {
+  // No notice of an earlier test is left after a load.
   await page.goto(`${world.service.url}${base}/settings`);
   const section = page.getByRole('region', { name: 'Environment secrets' });
   const save = async (value: string) => {
@@ -140,7 +141,7 @@ inBrowser('environment secrets are added, replaced and deleted; their values are
 });
 
 inBrowser('the environment is tried with live output, and its result becomes a draft of .deckhand.yml', async () => {
-  await page.goto(`${world.service.url}${base}/repositories`);
+  await visit(page, `${world.service.url}${base}/repositories`);
   await page.getByRole('link', { name: 'Environment of sample' }).click();
   await page.getByText('No trial yet').waitFor();
   // Chromium logs the 404, which is the answer before the first trial.
@@ -195,7 +196,7 @@ inBrowser('when two people edit one plan, the second chooses the version, and bo
   const at = `${base}/wizard/${state.sessionId}`;
   while (state.currentStep !== null)
     state = await api('POST', `${at}/answer`, { answer: { stepId: state.currentStep.id, customText: 'As usual.' } });
-  await page.goto(`${world.service.url}${base}/plan`);
+  await visit(page, `${world.service.url}${base}/plan`);
   await page.getByRole('link', { name: 'Greet people politely' }).click();
   await button('Write requirements by hand').click();
   await page.getByLabel('Requirements in Markdown').fill('One line that I wrote.');
@@ -209,7 +210,7 @@ inBrowser('when two people edit one plan, the second chooses the version, and bo
   const changes = page.getByRole('region', { name: 'Last change' });
   expect((await changes.locator('del').allTextContents()).join()).toContain('Their line.');
   expect((await changes.locator('ins').allTextContents()).join()).toContain('One line that I wrote.');
-  await page.goto(`${world.service.url}${base}/plan`);
+  await visit(page, `${world.service.url}${base}/plan`);
   await button('Delete plan Greet people politely').click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete plan' }).click();
   await page.getByRole('link', { name: 'Greet people politely' }).waitFor({ state: 'detached' });

@@ -1,13 +1,13 @@
 import { settled } from '../../src/demo/browser.ts';
 import { until } from '../../src/demo/real-service.ts';
-import { complaints, inBrowser, openDashboard } from '../support/browser.ts';
+import { complaints, inBrowser, openDashboard, visit } from '../support/browser.ts';
 import { awayFromMidnight } from '../support/machine/midnight.ts';
 import { inspect, type Seen } from './inspect.ts';
 
 const { world, page, base, api } = await openDashboard();
 
 async function show(where: string): Promise<void> {
-  await page.goto(`${world.service.url}${where}`);
+  await visit(page, `${world.service.url}${where}`);
   await settled(page);
 }
 
@@ -86,7 +86,8 @@ inBrowser('the draft of a task survives Escape and a reload, and Ctrl+Enter crea
   await dialog.getByLabel('Description').fill('Half a');
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
-  await show(`${base}?new=one`);
+  await page.goto(`${world.service.url}${base}?new=one`);
+  await settled(page);
   expect(await dialog.getByLabel('Title').inputValue()).toBe('Kept through reloads');
   // It is preselected once the agents are loaded.
   await dialog.getByLabel('Agent').locator('option:checked', { hasText: 'Developer' }).waitFor({ state: 'attached' });
@@ -102,7 +103,7 @@ inBrowser('the draft of a task survives Escape and a reload, and Ctrl+Enter crea
 inBrowser('what was changed in a form survives Escape and a reload, and hides no change by others', async () => {
   const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Draft me', description: 'Before' });
   const other = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Comes first' });
-  await page.goto(`${world.service.url}/tasks/${id}`);
+  await visit(page, `${world.service.url}/tasks/${id}`);
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Edit task' });
   await dialog.getByLabel('Description').fill('Half a');

@@ -1,5 +1,5 @@
 import { until } from '../../src/demo/real-service.ts';
-import { complaints, inBrowser, openDashboard } from '../support/browser.ts';
+import { complaints, inBrowser, openDashboard, visit } from '../support/browser.ts';
 
 const { world, page, base, api } = await openDashboard();
 
@@ -34,7 +34,7 @@ const isNoted = (id: string, text: string) =>
 inBrowser("a task's plan and its budget, within the limits of the project, are set on its page", async () => {
   const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Thrifty' });
   await api('PATCH', base, { budgets: { runSteps: 50 } });
-  await page.goto(`${world.service.url}/tasks/${id}`);
+  await visit(page, `${world.service.url}/tasks/${id}`);
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Steps per run').fill('51');
@@ -58,7 +58,7 @@ inBrowser('the inbox and its number on every page show what needs a person, with
     `insert into handoffs (id, task_id, run_id, summary) values ('handoff_e', $1, 'run_e', 'Added \`eyes.js\`.')`,
     [id],
   );
-  await page.goto(`${world.service.url}${base}`);
+  await visit(page, `${world.service.url}${base}`);
   await page.getByRole('link', { name: 'Inbox', exact: true }).waitFor();
   await world.sql(`update tasks set status = 'in_review', status_since = now() where id = $1`, [id]);
   await page.getByRole('link', { name: /^Inbox\s*\(1\)$/ }).click();
@@ -80,7 +80,7 @@ inBrowser('the inbox and its number on every page show what needs a person, with
   await entry.getByRole('link', { name: 'Needs eyes' }).click();
   await page.getByText('Waiting for an answer').waitFor();
   // The page would complain about the missing task in the next test.
-  await page.goto('about:blank');
+  await visit(page, `${world.service.url}/projects`);
   await world.sql(`delete from tasks where id = $1`, [id]);
 });
 
@@ -91,7 +91,7 @@ inBrowser(
     /** Opens the page of a new task whose run waits. */
     const waiting = async (reason: string, options: string[] = []) => {
       const id = await addWaiting(reason, options);
-      await page.goto(`${world.service.url}/tasks/${id}`);
+      await visit(page, `${world.service.url}/tasks/${id}`);
       await page.getByRole('region', { name: 'Waiting' }).getByText('Look here').waitFor();
       return id;
     };
@@ -118,7 +118,7 @@ inBrowser(
       [],
     );
     // Such a link leads to the page of the run.
-    await page.goto(`${world.service.url}/tasks/${id}?tab=runs&run=run_back`);
+    await visit(page, `${world.service.url}/tasks/${id}?tab=runs&run=run_back`);
     await page.waitForURL(`**/tasks/${id}/runs/run_back`);
     await page.getByText('Some words').first().waitFor();
     const turn = page.getByRole('listitem').filter({ hasText: 'Turn 1' });
@@ -138,7 +138,7 @@ inBrowser(
 inBrowser(
   'people decide in the inbox, and a notice says what became of a task that was decided elsewhere',
   async () => {
-    await page.goto(world.service.url);
+    await visit(page, world.service.url);
     await page.getByRole('heading', { name: 'Inbox', exact: true }).waitFor();
     const act = (title: string, name: string) => entryOf(title).getByRole('button', { name, exact: true });
     const dialog = page.getByRole('dialog');
@@ -178,7 +178,7 @@ inBrowser(
 );
 
 inBrowser('a notice says that somebody else decided first, and a failed run can be retried in the inbox', async () => {
-  await page.goto(world.service.url);
+  await visit(page, world.service.url);
   const id = await addWaiting('paused', [], 'Waits: paused');
   const entry = entryOf('Waits: paused');
   await entry.getByRole('button', { name: 'Cancel run' }).waitFor();
@@ -203,7 +203,7 @@ inBrowser('a notice says that somebody else decided first, and a failed run can 
 inBrowser(
   'a decision without a connection fails at once, and an answer is the draft of its question only',
   async () => {
-    await page.goto(world.service.url);
+    await visit(page, world.service.url);
     const names = ['First question', 'Second question'];
     const ids = [];
     for (const name of names) ids.push(await addWaiting('question', [], name));

@@ -6,7 +6,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /** Returns the violations that axe finds on the page, one per line. */
 async function violations(on: Page): Promise<string[]> {
-  await on.evaluate(axe);
+  if (!(await on.evaluate('"axe" in window'))) await on.evaluate(axe);
   const found = await on.evaluate(
     'axe.run(document, { resultTypes: ["violations"] }).then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html.slice(0, 150)).join(" | ")))',
   );

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core';
 import { chromiumPath, settled } from '../../src/demo/browser.ts';
+import type { ModelRequest, Said } from '../../src/demo/model/model.ts';
 import { pagesOf } from '../../src/demo/pages.ts';
-import { inBrowser, longestTask, openOwner, watchBrowser } from '../support/browser.ts';
+import { inBrowser, longestTask, openOwner, visit, watchBrowser } from '../support/browser.ts';
 import { planner } from '../support/stand-ins/planner.ts';
 import { isThorough } from '../support/thorough.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -25,11 +26,12 @@ beforeAll(async () => {
   if (chromiumPath === undefined) return;
   const write = { name: 'write_file', arguments: { path, content: `${hostile}\n` } };
   const finish = { name: 'finish', arguments: { summary: hostileText, nextSteps: [hostile] } };
-  world = await openWorld((request, turn) => {
+  const model = (request: ModelRequest, turn: number): Said => {
     if (request.tool_choice !== undefined) return planner(request);
     if (!request.tools?.some((t) => t.function.name === 'finish')) return hostileText;
     return turn === 0 ? [write] : [finish];
-  });
+  };
+  world = await openWorld(model, { settings: { SANDBOX: 'off' } });
   base = `/projects/${world.project.id}`;
   const call = <T>(method: string, where: string, body?: object) =>
     world.service.api<T>(world.token, method, where, body);
@@ -70,7 +72,7 @@ const pages = () => ({
 });
 
 async function show(on: Page, where: string): Promise<void> {
-  await on.goto(`${world.service.url}${where}`);
+  await visit(on, `${world.service.url}${where}`);
   // A dialog is loaded after the page behind it.
   if (where.includes('new=')) await on.getByRole('dialog').waitFor();
   await settled(on);

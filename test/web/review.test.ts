@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { chromiumPath, settled } from '../../src/demo/browser.ts';
 import type { Said } from '../../src/demo/model/model.ts';
-import { complaints, inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
+import { complaints, inBrowser, openOwner, visit, watchBrowser } from '../support/browser.ts';
 import { write } from '../support/face.ts';
 import { openWorld, type World, type WorldTask } from '../support/world.ts';
 import { inspect, type Seen } from './inspect.ts';
@@ -31,7 +31,7 @@ watchBrowser(() => world?.close());
 
 const api = <T>(method: string, path: string, body?: object) => world.service.api<T>(world.token, method, path, body);
 const go = async (query = '') => {
-  await page.goto(`${world.service.url}/tasks/${task.id}${query}`);
+  await visit(page, `${world.service.url}/tasks/${task.id}${query}`);
   await settled(page);
 };
 const file = (path: string) => page.getByRole('region', { name: path, exact: true });
@@ -115,7 +115,7 @@ inBrowser('a viewed file stays viewed until its diff changes', async () => {
   plays({ 'a.txt': 'one\ndeux\ntroisième\n' });
   await api('POST', `/tasks/${task.id}/revise`, { text: 'Count correctly.' });
   await world.taskIn('in_review');
-  await go('?tab=diff');
+  await page.reload();
   await bar().getByText('1 of 3 files viewed').waitFor();
   expect(await file('b.txt').getByLabel('Viewed').isChecked()).toBe(true);
   await file('a.txt').getByText('troisième').waitFor();
@@ -128,7 +128,7 @@ inBrowser('a merge is explained before it happens, and the timeline says who did
   await api('POST', `/sprints/${sprint.id}/start`);
   const next = { title: 'Translate them', owner: task.owner, dependsOn: [task.id], sprintId: sprint.id };
   // What GitHub said about a commit is kept for a while, so no page may ask about this one too early.
-  await page.goto('about:blank');
+  await visit(page, `${world.service.url}/projects`);
   plays({ 'a.txt': 'un\ndeux\ntrois\n' });
   await api('POST', `/tasks/${task.id}/revise`, { text: 'All of it.' });
   await world.taskIn('in_review');

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { chromiumPath, settled } from '../../src/demo/browser.ts';
-import { complaints, inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
+import { complaints, inBrowser, openOwner, visit, watchBrowser } from '../support/browser.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { inspect, type Seen } from './inspect.ts';
 
@@ -75,7 +75,7 @@ async function addTurn(turn: number): Promise<void> {
 }
 
 async function open(rest = ''): Promise<void> {
-  await page.goto(`${world.service.url}/tasks/${taskId}/runs/${runId}${rest}`);
+  await visit(page, `${world.service.url}/tasks/${taskId}/runs/${runId}${rest}`);
   // The turns and the log arrive in separate requests.
   await page.getByRole('heading', { name: 'Turn 3' }).waitFor();
   await log().getByText('example.com').waitFor();
@@ -87,7 +87,7 @@ const head = (name: RegExp) => log().getByRole('button', { name });
 inBrowser(
   'the task leads to the page of its run, which shows turns, calls, plan and figures without violations',
   async () => {
-    await page.goto(`${world.service.url}/tasks/${taskId}?tab=runs`);
+    await visit(page, `${world.service.url}/tasks/${taskId}?tab=runs`);
     await page.getByRole('list', { name: 'Runs' }).getByRole('link', { name: 'Run' }).click();
     await page.waitForURL(`**/tasks/${taskId}/runs/${runId}`);
     await log().getByText('Now I make change 1.').waitFor();

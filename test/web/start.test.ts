@@ -1,11 +1,11 @@
 import { settled } from '../../src/demo/browser.ts';
 import { until } from '../../src/demo/real-service.ts';
-import { inBrowser, openDashboard } from '../support/browser.ts';
+import { inBrowser, openDashboard, visit } from '../support/browser.ts';
 import { inspect, type Seen } from './inspect.ts';
 
 const { world, page, base, api } = await openDashboard();
 
-const go = (path: string) => page.goto(`${world.service.url}${path}`);
+const go = (path: string) => visit(page, `${world.service.url}${path}`);
 const entries = () => page.locator('.inbox-entry');
 
 /** Creates a task that waits for its review. */
@@ -121,7 +121,7 @@ inBrowser('a hidden tab shows the count, running work and, if the person wants i
       constructor(title, { body }) { window.notified.push(title + ': ' + body); }
     };`);
   await page.clock.install();
-  await go('/');
+  await page.goto(world.service.url);
   await entries().first().waitFor();
   await page.getByRole('button', { name: 'Turn on notifications' }).click();
   await page.getByRole('button', { name: 'Turn off notifications' }).waitFor();

@@ -3,7 +3,7 @@ import { chromiumPath, signIn } from '../../src/demo/browser.ts';
 import type { ModelRequest, Said } from '../../src/demo/model/model.ts';
 import { script } from '../../src/demo/model/story.ts';
 import { until } from '../../src/demo/real-service.ts';
-import { complaints, inBrowser, openOwner, openPerson, watchBrowser } from '../support/browser.ts';
+import { complaints, inBrowser, openOwner, openPerson, visit, watchBrowser } from '../support/browser.ts';
 import { awayFromMidnight, inDays } from '../support/machine/midnight.ts';
 import { planner } from '../support/stand-ins/planner.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 watchBrowser(() => world?.close());
 
-const go = (path: string, on = page) => on.goto(`${world.service.url}${path}`);
+const go = (path: string, on = page) => visit(on, `${world.service.url}${path}`);
 const button = (name: string | RegExp, on = page) => on.getByRole('button', { name, exact: typeof name === 'string' });
 const tab = (name: string) => page.getByRole('navigation', { name: 'Task', exact: true }).getByRole('link', { name });
 
@@ -214,7 +214,8 @@ inBrowser('pressing Enter three times creates one task, and editing does not ove
     if (route.request().method() === 'POST') await pressed.promise;
     await route.continue();
   });
-  await go(`${base}?new=one`);
+  // No notice of an earlier test is left after a load.
+  await page.goto(`${world.service.url}${base}?new=one`);
   await page.getByRole('dialog').getByLabel('Title').fill('Only once');
   for (let i = 0; i < 3; i++) await page.keyboard.press('Enter');
   pressed.resolve();
