@@ -1,8 +1,8 @@
 import { until } from '../../src/demo/real-service.ts';
 import { type RunningMcpServer, startMcpServer } from '../support/stand-ins/mcp-server.ts';
-import { openSeparateWorld, type SeparateWorld } from '../support/world.ts';
+import { openWorld, type World } from '../support/world.ts';
 
-let world: SeparateWorld;
+let world: World;
 let tracker: RunningMcpServer;
 let release = () => {};
 let isHeld = false;
@@ -12,7 +12,7 @@ beforeAll(async () => {
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  world = await openSeparateWorld(
+  world = await openWorld(
     [
       [{ name: 'tracker__search', arguments: { query: 'ink' } }],
       [{ name: 'tracker__echo_headers', arguments: {} }],
@@ -35,7 +35,7 @@ afterAll(async () => {
   tracker.close();
 });
 
-test('an agent sees comments, images and MCP tools, also after its worker was killed, and nothing of it leaks', async () => {
+test('an agent sees comments, images and MCP tools, also after its worker was replaced, and nothing of it leaks', async () => {
   const { github, model } = world;
   const api = <T>(method: 'PUT' | 'PATCH', path: string, body: object) =>
     world.service.api<T>(world.token, method, `/projects/${world.project.id}${path}`, body);
@@ -61,12 +61,13 @@ test('an agent sees comments, images and MCP tools, also after its worker was ki
   await say('mona', 'Please keep the old name.');
   await say('mona', '/agent start');
   await until('the fourth turn', async () => isHeld);
-  await world.kill();
+  await world.service.stop();
   release();
   // The next worker must not read this comment: the model would get another beginning.
   await say('mona', 'Too late.');
   await world.restart();
   const task = await world.taskIn('in_review');
+  expect(task).toMatchObject({ runCount: 1, failure: null });
 
   const [first, last] = [model.requests[0], model.requests.at(-1)];
   const [, opening] = first?.messages ?? [];

@@ -1,13 +1,16 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startService } from '../../src/demo/real-service.ts';
+import { promisify } from 'node:util';
+import { type RunningService, startService } from '../../src/demo/real-service.ts';
 import { freePort } from '../../src/demo/settings.ts';
 
+const path = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' };
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const dataDir = mkdtempSync(join(tmpdir(), 'deckhand-start-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
@@ -16,7 +19,7 @@ test('an occupied port ends the start with a clear message, and stops the databa
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   const port = String((taken.address() as AddressInfo).port);
-  const env = { PATH: process.env.PATH ?? '', PORT: port, DATA_DIR: dataDir, METRICS_PORT: '0' };
+  const env = { ...path, PORT: port, DATA_DIR: dataDir, METRICS_PORT: '0' };
   const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
@@ -46,32 +49,26 @@ function checkOomScores(service: number | undefined) {
   expect([score(service), score(server), score(child)]).toEqual([-500, -900, 0]);
 }
 
-test('a service whose embedded database dies exits with 1, so that it is restarted', async () => {
-  const port = await freePort();
-  const service = await startService({
-    PORT: String(port),
-    BASE_URL: `http://localhost:${port}`,
-    DATA_DIR: dataDir,
-    METRICS_PORT: '0',
-  });
-  checkOomScores(service.process.pid);
-  const gone = new Promise((resolve) => service.process.once('exit', resolve));
-  process.kill(Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]), 'SIGKILL');
-  expect(await gone).toBe(1);
-  expect(service.log()).toContain('PostgreSQL ended unexpectedly');
-});
+let service: RunningService | undefined;
+afterAll(() => service?.stop('SIGKILL'));
 
 test('the token command works while the service runs and while it does not', async () => {
   const port = await freePort();
   const settings = { PORT: String(port), BASE_URL: `http://localhost:${port}`, DATA_DIR: dataDir, METRICS_PORT: '0' };
-  const service = await startService(settings);
-  const during = await service.token('octocat');
-  await service.stop();
-  const without = await service.token('octocat');
-  const again = await startService(settings);
-  for (const token of [during, without]) {
+  const env = { ...path, ...settings };
+  const { stdout } = await promisify(execFile)(process.execPath, [main, 'token', '--login', 'octocat'], { env });
+  service = await startService(settings);
+  for (const token of [stdout.trim(), await service.token('octocat')]) {
     expect(token).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
-    expect(await again.api(token, 'GET', '/me')).toMatchObject({ login: 'octocat' });
+    expect(await service.api(token, 'GET', '/me')).toMatchObject({ login: 'octocat' });
   }
-  await again.stop();
+});
+
+test('a service whose embedded database dies exits with 1, so that it is restarted', async () => {
+  if (service === undefined) throw new Error('requires the service that the test before started');
+  checkOomScores(service.process.pid);
+  const gone = once(service.process, 'exit');
+  process.kill(Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]), 'SIGKILL');
+  expect(await gone).toEqual([1, null]);
+  expect(service.log()).toContain('PostgreSQL ended unexpectedly');
 });

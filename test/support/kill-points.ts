@@ -28,30 +28,33 @@ interface Game<Played> {
   rehearsals: number;
   /** The points that occur every time. */
   ofEveryRun: RegExp;
-  /** Chooses the cases of a run that is not thorough from those of such points. */
-  few(cases: Case[]): Case[];
+  /** The faults of a run that is not thorough, which injects them one after the other while it plays once. */
+  few: Fault[];
 }
 
 /**
  * A fault: the service is killed before or after a call or commit, or only the response is lost. A point is the nth call
  * of a name, because concurrent calls have no fixed order.
  */
-export interface Case {
+interface Case {
   kind: 'before' | 'after' | 'lost';
   name: string;
   nth: number;
 }
+
+/** A case, or a fault at the next call whose name matches. */
+type Fault = Case | { kind: Case['kind']; name: RegExp };
 
 /**
  * Every external call and every commit is a point. A thorough run tests all of them, any other a few. `KILL_POINTS` selects
  * the points whose name contains it, such as `lost commit`.
  */
 const asked = process.env.KILL_POINTS;
-const tellsTimes = isThorough || asked !== undefined;
+const testsEach = isThorough || asked !== undefined;
 /** The emulator limits the calls per hour, so another one is started after this many cases. */
 const casesOfAWorld = 40;
 
-const nameOf = ({ kind, name, nth }: Case) => `${kind} ${name}, number ${nth + 1}`;
+const nameOf = (fault: Fault) => `${fault.kind} ${fault.name}${'nth' in fault ? `, number ${fault.nth + 1}` : ''}`;
 
 /** Declares a test that plays a game with a fault at each of its points. */
 export function testKillPoints<Played>(name: string, game: Game<Played>): void {
@@ -65,12 +68,9 @@ export function testKillPoints<Played>(name: string, game: Game<Played>): void {
   afterAll(() => service?.world.close());
   test(name, async () => {
     let now = await open();
-    for (let i = 0; i < game.rehearsals; i++) await playWith(now, game);
-    const points = now.points();
-    expect(points.length).toBeGreaterThan(20);
-    const cases = (['before', 'after', 'lost'] as const).flatMap((kind) => points.map((at) => ({ kind, ...at })));
+    const plays = testsEach ? (await casesOf(now, game)).map((each) => [each]) : [game.few];
     const wrong: (string | undefined)[] = [];
-    for (const [i, each] of choose(game, cases).entries()) {
+    for (const [i, each] of plays.entries()) {
       if (i > 0 && i % casesOfAWorld === 0) now = await open();
       wrong.push(await problemOf(now, game, each));
     }
@@ -78,35 +78,41 @@ export function testKillPoints<Played>(name: string, game: Game<Played>): void {
   }, 3_600_000);
 }
 
-/** Selects all cases, those requested by name, or a few of those that occur in every run. */
-function choose<Played>({ ofEveryRun, few }: Game<Played>, cases: Case[]): Case[] {
-  if (asked !== undefined) return cases.filter((each) => nameOf(each).includes(asked));
-  if (isThorough) return cases;
-  return few(cases.filter(({ name }) => ofEveryRun.test(name)));
+/** Returns all cases, or those requested by name. */
+async function casesOf<Played>(service: Faulty, game: Game<Played>): Promise<Case[]> {
+  for (let i = 0; i < game.rehearsals; i++) await playWith(service, game);
+  const points = service.points();
+  expect(points.length).toBeGreaterThan(20);
+  const cases = (['before', 'after', 'lost'] as const).flatMap((kind) => points.map((at) => ({ kind, ...at })));
+  return cases.filter((each) => nameOf(each).includes(asked ?? ''));
 }
 
-async function playWith<Played>(service: Faulty, game: Game<Played>, fault?: Case): Promise<void> {
-  const played = await game.play(service, () => service.begin(fault));
-  await game.expectOneOfEach(service, played, fault !== undefined);
+async function playWith<Played>(service: Faulty, game: Game<Played>, faults: Fault[] = []): Promise<void> {
+  const played = await game.play(service, () => service.begin(faults));
+  await game.expectOneOfEach(service, played, faults.length > 0);
 }
 
-/** Plays with a fault. Returns what is wrong afterwards, with the end of the service's log. */
-async function problemOf<Played>(service: Faulty, game: Game<Played>, fault: Case): Promise<string | undefined> {
+/** Plays with these faults. Returns what is wrong afterwards, with the end of the service's log. */
+async function problemOf<Played>(service: Faulty, game: Game<Played>, faults: Fault[]): Promise<string | undefined> {
   const began = performance.now();
+  const names = faults.map(nameOf).join(', then ');
   try {
-    await playWith(service, game, fault);
+    await playWith(service, game, faults);
     await service.expectNothingLeft();
-    if (service.isHit()) return undefined;
+    if (service.left() === 0) return undefined;
+    const problem = `${names}: ${service.left()} not reached`;
+    process.stderr.write(`${problem}\n`);
     // Concurrent work sometimes takes fewer steps, so a point of the first runs may not occur again.
-    process.stderr.write(`${nameOf(fault)}: not reached\n`);
-    return game.ofEveryRun.test(fault.name) ? `${nameOf(fault)}: not reached` : undefined;
+    const isSure = faults.every((fault) => !('nth' in fault) || game.ofEveryRun.test(fault.name));
+    return isSure ? problem : undefined;
   } catch (error) {
-    const problem = `${nameOf(fault)}: ${(error as Error).message}\n${service.world.service.log().slice(-2000)}`;
+    const left = `${(error as Error).message} (${service.left()} faults were not reached)`;
+    const problem = `${names}: ${left}\n${service.world.service.log().slice(-2000)}`;
     process.stderr.write(`${problem}\n`);
     return problem;
   } finally {
     service.disarm();
-    if (tellsTimes) process.stderr.write(`${nameOf(fault)}: ${Math.round(performance.now() - began)} ms\n`);
+    if (testsEach) process.stderr.write(`${names}: ${Math.round(performance.now() - began)} ms\n`);
   }
 }
 
@@ -114,10 +120,11 @@ type Leftovers = ReturnType<typeof openLeftovers>;
 interface Faulty extends Killable, Injection, Pick<Leftovers, 'expectNothingLeft' | 'foundFolders'> {}
 
 interface Injection {
-  /** Forgets the calls so far. From now on they are points, and the fault is injected at one of them. */
-  begin(fault: Case | undefined): void;
+  /** Forgets the calls so far. From now on they are points, at which these faults are injected in this order. */
+  begin(faults: Fault[]): void;
   disarm(): void;
-  isHit(): boolean;
+  /** Returns how many faults were not injected. */
+  left(): number;
   /** Returns the points since `begin`. */
   points(): Pick<Case, 'name' | 'nth'>[];
 }
@@ -129,13 +136,15 @@ async function openFaulty({ script, prepare }: Pick<Game<never>, 'script' | 'pre
     leftovers.note();
     world.service.process.kill('SIGKILL');
   });
+  // Calls that a killed service had sent may still arrive.
+  const dueNow = (name: string) => (isKilled ? undefined : due(name));
   const world = await openSeparateWorld(script, {
     before: async (turn) => {
-      due(`model ${turn}`);
+      dueNow(`model ${turn}`);
     },
     onCommit: (statements) => {
       const name = nameOfCommit(statements);
-      const found = name === undefined ? undefined : due(name);
+      const found = name === undefined ? undefined : dueNow(name);
       return found === undefined || found === 'lost' ? found : 'refused';
     },
   });
@@ -153,30 +162,34 @@ async function openFaulty({ script, prepare }: Pick<Game<never>, 'script' | 'pre
   };
   const leftovers = openLeftovers(world, get);
   await prepare(world);
-  world.github.fail((method, path) => due(`${method} ${path.replace(/agent%2F\w{8}|[0-9a-f]{40}|\d+/g, '#')}`));
+  world.github.fail((method, path) => dueNow(`${method} ${path.replace(/agent%2F\w{8}|[0-9a-f]{40}|\d+/g, '#')}`));
   return { world, get, tryPost, ...injection, ...leftovers };
 }
 
-/** Counts the calls to GitHub, git and the model, and the commits, and injects a fault at one of them. */
+const isAt = (fault: Fault, name: string, nth: number) =>
+  'nth' in fault ? name === fault.name && nth === fault.nth : fault.name.test(name);
+
+/** Counts the calls to GitHub, git and the model, and the commits, and injects faults at some of them. */
 function openInjection(kill: () => void) {
   let calls: string[] = [];
-  let fault: Case | undefined;
-  let isHit = false;
+  let faults: Fault[] = [];
   const injection: Injection = {
     begin: (next) => {
-      [calls, fault, isHit] = [[], next, false];
+      [calls, faults] = [[], [...next]];
     },
     disarm: () => {
-      fault = undefined;
+      faults = [];
     },
-    isHit: () => isHit,
+    left: () => faults.length,
     points: () => calls.map((name, i) => ({ name, nth: calls.slice(0, i).filter((c) => c === name).length })),
   };
   /** Returns the fault of a call: none, refused after the kill, or executed with its response lost. */
   const due = (name: string) => {
+    const nth = calls.filter((c) => c === name).length;
     calls.push(name);
-    if (fault?.name !== name || calls.filter((c) => c === name).length !== fault.nth + 1) return undefined;
-    isHit = true;
+    const [fault] = faults;
+    if (fault === undefined || !isAt(fault, name, nth)) return undefined;
+    faults.shift();
     if (fault.kind !== 'lost') kill();
     return fault.kind === 'before' ? { status: 502 } : ('lost' as const);
   };
