@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 const main = fileURLToPath(new URL('../../src/demo/main.ts', import.meta.url));
 
 test('the demo prints each event once, from the issue to the sprint, and writes no colour codes to a pipe', async () => {
-  const env = { PATH: process.env.PATH ?? '' };
+  const env = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' };
   const { stdout } = await promisify(execFile)(process.execPath, [main, '--once'], { env });
   const timesOf = (text: string) => stdout.split('\n').filter((line) => line.includes(text)).length;
   for (const text of ['loop: Developer begins', 'tool: edit_file src/slugify.js', 'push: ', 'pull: pull request'])

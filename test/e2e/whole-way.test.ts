@@ -1,9 +1,9 @@
 import { issue, script } from '../../src/demo/model/story.ts';
 import { until } from '../../src/demo/real-service.ts';
 import { gitOut } from '../support/git.ts';
-import { openSeparateWorld, type SeparateWorld } from '../support/world.ts';
+import { openWorld, type World } from '../support/world.ts';
 
-let world: SeparateWorld;
+let world: World;
 let number: number;
 const canaries = () => [
   ...world.github.pushes.map((p) => p.token),
@@ -17,7 +17,7 @@ const canaries = () => [
 ];
 
 beforeAll(async () => {
-  world = await openSeparateWorld(script);
+  world = await openWorld(script);
   const { api } = world.service;
   await api(world.token, 'POST', `/projects/${world.project.id}/git-token`, {
     token: 'ghp_canary_of_the_project_0123456789',

@@ -4,25 +4,16 @@ import { join } from 'node:path';
 import type { Said, Script } from '../../src/demo/model/model.ts';
 import { until } from '../../src/demo/real-service.ts';
 import { gitAsync, gitOut } from './git.ts';
-import { type Open, openSeparateWorld, openWorld, type SeparateWorld, type World, type WorldTask } from './world.ts';
+import { openWorld, type World, type WorldTask } from './world.ts';
 
 export const repo = '/repos/mona/sample';
 export const write = (path: string, content: string) => ({ name: 'write_file', arguments: { path, content } });
 const finish = (summary: string) => ({ name: 'finish', arguments: { summary, nextSteps: [] } });
 
-type Options = Parameters<typeof openWorld>[1];
-export type Face<W extends World = World> = Awaited<ReturnType<typeof openFaceOf<W>>>;
-
 /** Opens a world seen from GitHub: what people do there, and what they see. */
-export const openFace = (options?: Options): Promise<Face> => openFaceOf(openWorld, options);
-
-/** The same with a service in a separate process. */
-export const openSeparateFace = (options?: Options): Promise<Face<SeparateWorld>> =>
-  openFaceOf(openSeparateWorld, options);
-
-async function openFaceOf<W extends World>(open: Open<W>, options: Options) {
+export async function openFace(options: Parameters<typeof openWorld>[1] = {}) {
   const script: Said[] = [];
-  const world = await open(script as Script, options);
+  const world: World = await openWorld(script as Script, options);
   /** Sets what the model answers in the next run, turn by turn. */
   const plays = (...turns: Said[]) => script.splice(0, script.length, ...turns);
   /** Makes the next run write these files and finish. */
@@ -117,3 +108,5 @@ export function handsOf({ github }: World) {
       ),
   };
 }
+
+export type Face = Awaited<ReturnType<typeof openFace>>;

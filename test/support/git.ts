@@ -20,7 +20,7 @@ export function gitOut(folder: string, ...args: string[]): string {
 }
 
 /** Runs git with this input. */
-export function gitWith(folder: string, input: string, ...args: string[]): string {
+export function gitWith(folder: string, input: string | Buffer, ...args: string[]): string {
   return execFileSync('git', [...person, '-C', folder, ...args], { ...quiet, input }).trim();
 }
 

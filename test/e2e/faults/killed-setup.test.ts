@@ -1,15 +1,17 @@
 import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '../../../src/demo/real-service.ts';
+import { type RunningService, startService, until } from '../../../src/demo/real-service.ts';
 import { gitAsync } from '../../support/git.ts';
 import { processesWith, untilNoneHas } from '../../support/machine/processes.ts';
-import { openSeparateWorld, type SeparateWorld } from '../../support/world.ts';
+import { openWorld, type World } from '../../support/world.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'deckhand-setup-'));
 const dataDir = join(folder, 'data');
-let world: SeparateWorld | undefined;
+let world: World | undefined;
+let killed: RunningService | undefined;
 afterAll(async () => {
+  await killed?.stop('SIGKILL');
   await world?.close();
   rmSync(folder, { recursive: true });
 });
@@ -29,33 +31,38 @@ async function push(files: Record<string, string>, url: string): Promise<void> {
   await gitAsync(clone, 'push', '-q', 'origin', 'HEAD:main');
 }
 
-test('workers killed during set-up and after it lose nothing, double nothing, and leave nothing half made', async () => {
+test('a worker killed during set-up and one stopped after it lose nothing, double nothing, and leave nothing half made', async () => {
   const held = Promise.withResolvers<void>();
   let asked = 0;
   const finish = [{ name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } }];
   // As root, a service whose data folder is private shares a folder with others.
   chmodSync(folder, 0o711);
-  world = await openSeparateWorld(
-    [[{ name: 'write_file', arguments: { path: 'a.txt', content: 'a\n' } }], finish, finish],
-    {
-      before: async () => {
-        asked += 1;
-        await held.promise;
-      },
-      settings: { DATA_DIR: dataDir },
+  world = await openWorld([[{ name: 'write_file', arguments: { path: 'a.txt', content: 'a\n' } }], finish, finish], {
+    before: async () => {
+      asked += 1;
+      await held.promise;
     },
-  );
+    settings: { DATA_DIR: dataDir },
+  });
   const setup = `mkdir deps && touch deps/half && { sleep ${mark} || mv deps/half deps/whole; } 2> /dev/null`;
   const settings = { setup, network: { setup: [] }, checks: 'ls deps && test -e deps/whole -a ! -e deps/half' };
   await push({ '.gitignore': 'deps/\n', '.deckhand.yml': JSON.stringify(settings) }, world.github.url);
+  const restartAs = async ({ service, settings, restart }: World, role: string) => {
+    await service.stop();
+    settings.ROLE = role;
+    await restart();
+  };
+  await restartAs(world, 'web');
+  killed = await startService({ ...world.settings, ROLE: 'worker' });
   await world.issue('/agent start');
 
   await sleeping();
-  await world.kill();
+  await killed.stop('SIGKILL');
+  await world.sql(`update runs set lease_until = now() where status = 'running'`, []);
   await untilNoneHas(mark);
   expect(readdirSync(dataDir)).not.toContain('environments');
 
-  await world.restart();
+  await restartAs(world, 'all');
   process.kill(await sleeping());
   await until('the first turn of the model', async () => asked === 1);
   const kept = readdirSync(join(dataDir, 'environments')).sort();
@@ -63,10 +70,8 @@ test('workers killed during set-up and after it lose nothing, double nothing, an
     expect.stringMatching(/^[0-9a-f]{64}\.json$/),
     expect.stringMatching(/^[0-9a-f]{64}\.tar\.zst$/),
   ]);
-  await world.kill();
-
+  await restartAs(world, 'all');
   held.resolve();
-  await world.restart();
   const task = await world.taskIn('in_review');
   expect(task).toMatchObject({ runCount: 1, failure: null });
   const [run] = await world.get<{ id: string }[]>(`/tasks/${task.id}/runs`);

@@ -1,12 +1,12 @@
 import { until } from '../../../src/demo/real-service.ts';
-import { type Face, openSeparateFace, repo, write } from '../../support/face.ts';
-import type { SeparateWorld, WorldTask } from '../../support/world.ts';
+import { type Face, openFace, repo, write } from '../../support/face.ts';
+import type { WorldTask } from '../../support/world.ts';
 
 interface Shown extends WorldTask {
   attention: { id: string; reason: string; text: string; options: string[] } | null;
 }
 
-let face: Face<SeparateWorld>;
+let face: Face;
 /** Holds the model's answer to this turn until it is set free. */
 let held: { turn: number; reached: () => void; free: Promise<void> } | undefined;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ beforeAll(async () => {
     held.reached();
     await held.free;
   };
-  face = await openSeparateFace({ before });
+  face = await openFace({ before });
 });
 afterAll(() => face.world.close());
 
@@ -50,7 +50,7 @@ test('by comments: a run hears what people say, pauses after its turn, survives 
   await waitsFor(number, 'paused');
   await until('the label', async () => (await labels(number)) === 'agent:in-progress,agent:needs-you');
   await face.told(number, 'Paused by mona.');
-  await world.kill();
+  await world.service.stop();
   await world.restart();
   const early = await say(number, '/agent resume');
   await until('the reaction', async () => face.reactionsTo(early.id).includes('rocket'));
