@@ -119,6 +119,7 @@ testKillPoints(
       { kind: 'lost', name: /^GIT .*upload-pack/ },
       { kind: 'before', name: /^model 2/ },
       { kind: 'lost', name: /^GIT .*receive-pack/ },
+      { kind: 'after', name: /^POST .*\/pulls$/ },
     ],
   },
 );
