@@ -49,16 +49,22 @@ export async function removeFilled(gitDir: string, place?: string): Promise<unde
   return undefined;
 }
 
-/** Stores the current objects of a repository as the cache for the next run. */
-export async function storeInCache(gitDir: string, place: string, head: string): Promise<void> {
+/**
+ * Stores the current objects of a repository as the cache for the next run. Returns whether the cache changed, so that it
+ * may have grown.
+ */
+export async function storeInCache(gitDir: string, place: string, head: string): Promise<boolean> {
   const source = join(gitDir, 'objects/pack');
   const packs = (await readdir(source)).filter((name) => /\.(pack|idx|rev)$/.test(name));
   const count = packs.filter((name) => name.endsWith('.pack')).length;
   // If there is no pack, nothing was fetched.
-  if (count === 0 || !(await isThere(join(gitDir, 'shallow')))) return;
+  if (count === 0 || !(await isThere(join(gitDir, 'shallow')))) return false;
   const isSame = (await readFile(join(place, 'head'), 'utf8').catch(() => '')).trim() === head;
-  if (isSame) return;
-  if (count > maxPacks) return rm(place, { recursive: true, force: true });
+  if (isSame) return false;
+  if (count > maxPacks) {
+    await rm(place, { recursive: true, force: true });
+    return true;
+  }
   const next = `${place}.${randomUUID()}`;
   await mkdir(join(next, 'pack'), { recursive: true, mode: 0o700 });
   for (const name of packs) await shareObject(join(source, name), join(next, 'pack', name));
@@ -69,6 +75,7 @@ export async function storeInCache(gitDir: string, place: string, head: string):
   // The rename fails when another worker has stored its cache there first. That cache is just as good.
   await rename(next, place).catch(() => rm(next, { recursive: true, force: true }));
   await rm(old, { recursive: true, force: true });
+  return true;
 }
 
 /** Evicts the least recently used caches until the rest fits. */

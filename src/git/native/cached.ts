@@ -79,7 +79,7 @@ class CheckoutCache {
     if (this.#isStored) return;
     this.#isStored = true;
     await storeInCache(this.#inner.gitDir, this.#place, commit)
-      .then(() => shrinkCaches(folder))
+      .then((hasChanged) => (hasChanged ? shrinkCaches(folder) : undefined))
       .catch(this.#say);
   }
 
