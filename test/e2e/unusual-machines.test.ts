@@ -37,7 +37,7 @@ test('without git installed, isomorphic-git completes a task, with file names of
 });
 
 test('without an API key a command is refused with the reason in the status comment', async () => {
-  await play([], { OPENAI_API_KEY: '' }, async (world, number) => {
+  await play([], { OPENAI_API_KEY: '', SANDBOX: 'off' }, async (world, number) => {
     await until('the reason', async () =>
       (await world.comments(number)).some((c) => c.user.login === 'deckhand[bot]' && c.body.includes('OPENAI_API_KEY')),
     );

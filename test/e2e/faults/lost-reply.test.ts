@@ -3,15 +3,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { type RunningService, startService } from '../../../src/demo/real-service.ts';
+import { type Service, startService } from '../../../src/demo/real-service.ts';
 import { freePort } from '../../../src/demo/settings.ts';
 import { signToken } from '../../../src/http/access/auth.ts';
 import { createTestDatabase } from '../../support/database.ts';
+import { startServiceHere } from '../../support/http/service-here.ts';
 import { type CommitFault, startPostgresProxy } from '../../support/stand-ins/postgres-proxy.ts';
 
 /** The fault at the next commit that inserts a task: the service is killed before it (`refused`) or after it (`lost`). */
 let fault: CommitFault;
-let service: RunningService;
+let service: Service;
+let kill: () => Promise<void>;
 let settings: Record<string, string>;
 let sql: pg.Client;
 let token: string;
@@ -25,7 +27,7 @@ beforeAll(async () => {
     if (fault === undefined || !statements.some((text) => /insert into "?tasks\b/i.test(text))) return undefined;
     const now = fault;
     fault = undefined;
-    service.process.kill('SIGKILL');
+    kill();
     return now;
   });
   ends.push(proxy.close);
@@ -43,8 +45,8 @@ beforeAll(async () => {
     SANDBOX: 'off',
     ROLE: 'web',
   };
-  service = await startService(settings);
-  ends.push(() => service.stop('SIGKILL'));
+  await startToKill();
+  ends.push(() => service.stop());
   sql = new pg.Client({ connectionString: database.url });
   await sql.connect();
   ends.push(() => sql.end());
@@ -71,16 +73,23 @@ const post = (key: string) =>
 const tasksNamed = async (title: string) =>
   (await sql.query('select id from tasks where title = $1', [title])).rows.map((row) => row.id);
 
-/** Sends a request whose reply is lost, and starts the service again. */
+/** Starts the service in a process of its own. */
+async function startToKill(): Promise<void> {
+  const running = await startService(settings);
+  service = running;
+  kill = () => running.stop('SIGKILL');
+}
+
+/** Sends a request whose reply is lost, because the service is killed. */
 async function postKilled(key: string, how: CommitFault): Promise<void> {
   fault = how;
   await expect(post(key)).rejects.toThrow();
-  await service.stop('SIGKILL');
-  service = await startService(settings);
+  await kill();
 }
 
 test('killed between commit and reply: the repeated request gets the stored reply', async () => {
   await postKilled('committed', 'lost');
+  await startToKill();
   const made = await tasksNamed('committed');
   expect(made).toHaveLength(1);
   const again = await post('committed');
@@ -91,6 +100,7 @@ test('killed between commit and reply: the repeated request gets the stored repl
 
 test('killed before the commit: the repeated request is handled immediately', async () => {
   await postKilled('rolled back', 'refused');
+  service = await startServiceHere(settings);
   expect(await tasksNamed('rolled back')).toEqual([]);
   const again = await post('rolled back');
   expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, null]);
