@@ -5,6 +5,7 @@ let world: World;
 beforeAll(async () => {
   world = await openWorld([[{ name: 'finish', arguments: { summary: 'Nothing to do.', nextSteps: [] } }]], {
     seed: { isOrganization: true, isPrivate: true, people: ['mona', 'stranger'] },
+    settings: { SANDBOX: 'off' },
   });
 });
 afterAll(() => world.close());

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { until } from '../../src/demo/real-service.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { appSettings } from '../support/github-app.ts';
+import { isThorough } from '../support/thorough.ts';
 
 const secret = 'a secret of this test';
 // The package's types do not fit, so read its JSON file directly.
@@ -67,7 +68,13 @@ const handled = () =>
     return rows.length === 0;
   });
 
-const payloads = examples.flatMap(({ name, examples: list }) => list.map((payload) => [name, payload] as const));
+const all = examples.flatMap(({ name, examples: list }) => list.map((payload) => [name, payload] as const));
+/** The first example of each event and action, and in thorough runs all of them. */
+const payloads = all.filter(([name, payload], i) => isThorough || all.findIndex(isLike(name, payload)) === i);
+
+function isLike(name: string, payload: { action?: string }) {
+  return ([other, like]: readonly [string, { action?: string }]) => other === name && like.action === payload.action;
+}
 
 test("each of GitHub's example payloads is accepted and handled without a crash", async () => {
   expect(payloads.length).toBeGreaterThan(150);

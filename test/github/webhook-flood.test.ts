@@ -42,8 +42,8 @@ const taken = expect.stringMatching(/^(HTTP\/1\.1 202|stored late)$/);
 const resident = () =>
   Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${web.service.process.pid}/status`, 'utf8'))?.[1]) / 1024;
 
-/** Sends requests at the same time, by default 1 GB of them. Returns their statuses and by how many MB the service's memory grew at most. */
-async function flood(attack: (nth: number) => Promise<number>, count = 40) {
+/** Sends requests at the same time, by default 600 MB of them. Returns their statuses and by how many MB the service's memory grew at most. */
+async function flood(attack: (nth: number) => Promise<number>, count = 24) {
   const before = resident();
   let most = before;
   const watch = setInterval(() => {
@@ -63,7 +63,7 @@ test('unsigned bodies of 53 bytes that decompress to bombs', async () => {
   expect(grown).toBeLessThan(100);
 });
 
-/** These attacks send up to 1 GB. How much garbage is in memory at a time depends on the machine. */
+/** These attacks send up to 600 MB. How much garbage is in memory at a time depends on the machine. */
 const mostMb = 250;
 const large = Buffer.alloc(25_000_000, ' ');
 const claims = { 'Content-Length': String(large.length), 'X-Hub-Signature-256': wrong };
@@ -75,11 +75,11 @@ test('bodies of 25 MB with a wrong signature; deliveries from the same address g
   const { statuses, grown } = await attack;
   expect(grown).toBeLessThan(mostMb);
   expect(signed).toEqual(Array(20).fill(taken));
-  expect(statuses.filter((s) => s === 503).length).toBeGreaterThan(20);
+  expect(statuses.filter((s) => s === 503).length).toBeGreaterThan(12);
   for (const status of statuses) expect([0, 401, 503]).toContain(status);
 });
 
-test('the same from 40 addresses', async () => {
+test('the same from as many addresses', async () => {
   const attack = flood((nth) => send(claims, large, `127.0.1.${nth + 1}`));
   const signed = [];
   for (let i = 0; i < 20; i++) signed.push(await deliver({ i }, '127.0.2.1'));
