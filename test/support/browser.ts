@@ -1,7 +1,8 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Request } from 'playwright-core';
 import { chromiumPath, launchBrowser } from '../../src/demo/browser.ts';
+import { until } from '../../src/demo/real-service.ts';
 import { sessionCookie } from '../../src/http/access/session.ts';
-import { openWorld, type World } from './world.ts';
+import { openWorld, tokenBySignIn, type World } from './world.ts';
 
 /** Declares a test that is skipped without a browser. In CI a browser is required. */
 export function inBrowser(name: string, body: () => Promise<void>, timeoutMs?: number): void {
@@ -17,6 +18,19 @@ let browser: Browser | undefined;
 /** Errors that a page logged, including violations of its content security policy. */
 export const complaints: string[] = [];
 
+/** The requests of each page that are under way. */
+const unanswered = new WeakMap<Page, Set<Request>>();
+
+/** Waits until no request of a page is under way, and what the last ones brought is shown. */
+export async function loaded(page: Page): Promise<void> {
+  const isQuiet = () => unanswered.get(page)?.size === 0;
+  await until('all answers to be shown', async () => {
+    if (!isQuiet()) return false;
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    return isQuiet();
+  });
+}
+
 /** Opens a page in a separate browser context, not signed in. */
 export async function openPerson(): Promise<Page> {
   browser ??= await launchBrowser();
@@ -27,15 +41,29 @@ export async function openPerson(): Promise<Page> {
     if (message.type() === 'error') complaints.push(`${message.text()} at ${message.location().url}`);
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
+  const pending = new Set<Request>();
+  unanswered.set(page, pending);
+  // A stream of events never ends.
+  page.on('request', (request) => request.resourceType() !== 'eventsource' && pending.add(request));
+  for (const end of ['requestfinished', 'requestfailed'] as const)
+    page.on(end as 'requestfinished', (request) => pending.delete(request));
   return page;
 }
 
-/** Opens a page as the owner of a world. The owner has signed in already, which would take several page loads. */
-export async function openOwner({ service, token }: Pick<World, 'service' | 'token'>): Promise<Page> {
+/** Opens a page with the session of a token, because signing in takes several page loads. */
+async function openWithToken(url: string, token: string): Promise<Page> {
   const page = await openPerson();
-  await page.context().addCookies([{ name: sessionCookie, value: token, url: service.url }]);
+  await page.context().addCookies([{ name: sessionCookie, value: token, url }]);
   return page;
 }
+
+/** Opens a page as the owner of a world, signed in. */
+export const openOwner = ({ service, token }: Pick<World, 'service' | 'token'>): Promise<Page> =>
+  openWithToken(service.url, token);
+
+/** Opens a page as somebody else, signed in. */
+export const openOther = async ({ service, github }: World, login: string): Promise<Page> =>
+  openWithToken(service.url, await tokenBySignIn(service, github, login));
 
 /**
  * Opens an address of the dashboard as its links do, without loading the program again, which takes most of the time of

@@ -177,7 +177,7 @@ function issuesOf(github: DemoGitHub, owner: string): Pick<World, 'issue' | 'lab
 }
 
 /** Gets a token by signing in, because the command that prints one takes a second longer. */
-async function tokenBySignIn({ url }: Service, github: DemoGitHub, login: string): Promise<string> {
+export async function tokenBySignIn({ url }: Service, github: DemoGitHub, login: string): Promise<string> {
   const begun = await fetch(`${url}/login/github`, { redirect: 'manual' });
   const query = new URL(begun.headers.get('location') ?? '').searchParams;
   const fields = ['redirect_uri', 'state', 'client_id'].map((name) => [name, query.get(name) ?? '']);

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { chromiumPath, settled } from '../../src/demo/browser.ts';
 import type { ModelRequest, Said } from '../../src/demo/model/model.ts';
 import { pagesOf } from '../../src/demo/pages.ts';
-import { inBrowser, longestTask, openOwner, visit, watchBrowser } from '../support/browser.ts';
+import { inBrowser, loaded, longestTask, openOwner, visit, watchBrowser } from '../support/browser.ts';
 import { planner } from '../support/stand-ins/planner.ts';
 import { isThorough } from '../support/thorough.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -76,6 +76,7 @@ async function show(on: Page, where: string): Promise<void> {
   // A dialog is loaded after the page behind it.
   if (where.includes('new=')) await on.getByRole('dialog').waitFor();
   await settled(on);
+  await loaded(on);
 }
 
 /** Visits all pages, wide in light colours and narrow in dark colours, and collects the data for several tests. */

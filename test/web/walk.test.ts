@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
-import { chromiumPath, signIn } from '../../src/demo/browser.ts';
+import { chromiumPath } from '../../src/demo/browser.ts';
 import type { ModelRequest, Said } from '../../src/demo/model/model.ts';
 import { script } from '../../src/demo/model/story.ts';
 import { until } from '../../src/demo/real-service.ts';
-import { complaints, inBrowser, openOwner, openPerson, visit, watchBrowser } from '../support/browser.ts';
+import { complaints, inBrowser, openOther, openOwner, openPerson, visit, watchBrowser } from '../support/browser.ts';
 import { awayFromMidnight, inDays } from '../support/machine/midnight.ts';
 import { planner } from '../support/stand-ins/planner.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -134,9 +134,8 @@ inBrowser('the wizard leads from a goal to a sprint, also after going back', asy
 
 inBrowser('two people see what the other does, without a reload', async () => {
   await world.service.api(world.token, 'POST', `${base}/members`, { login: 'stranger', role: 'member' });
-  const other = await openPerson();
-  await signIn(other, world.service.url, 'stranger', base);
-  await go(base);
+  const other = await openOther(world, 'stranger');
+  for (const each of [page, other]) await go(base, each);
   const task = await world.service.api<{ id: string }>(world.token, 'POST', `${base}/tasks`, { title: 'Seen by both' });
   for (const each of [page, other]) await each.getByRole('link', { name: 'Seen by both' }).waitFor();
   const ready = (on: Page) => on.locator('[data-status=ready]').getByRole('link', { name: 'Seen by both' });
@@ -156,8 +155,8 @@ inBrowser('two people see what the other does, without a reload', async () => {
 });
 
 inBrowser('a message tells people that they are not members or not signed in', async () => {
-  const stranger = await openPerson();
-  await signIn(stranger, world.service.url, 'hubot');
+  const stranger = await openOther(world, 'hubot');
+  await go('/', stranger);
   await stranger.getByText('0 of 5 done').waitFor();
   await go('/projects', stranger);
   await stranger.getByText('No projects yet').waitFor();
