@@ -80,8 +80,8 @@ async function show(on: Page, where: string): Promise<void> {
 }
 
 /** Visits all pages, wide in light colours and narrow in dark colours, and collects the data for several tests. */
-async function walk(): Promise<Seen> {
-  const seen: Seen = { violations: [], tooWide: [], alive: [] };
+async function walk(): Promise<Seen & { untitled: string[] }> {
+  const seen = { violations: [], tooWide: [], alive: [], untitled: [] as string[] };
   const looks = [
     ['light', 1280],
     ['dark', 320],
@@ -94,18 +94,20 @@ async function walk(): Promise<Seen> {
       if (at === 0) await show(page, where);
       else await settled(page);
       // axe takes a second for each page, so it sees every other page in dark only, unless the run is thorough.
+      // Before each page, the page for unknown addresses was shown.
+      if ((await page.title()).includes('Page not found')) seen.untitled.push(name);
       await inspect(page, `${name}, ${theme}, ${width} px`, seen, at === 0 || isThorough);
     }
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.emulateMedia({ colorScheme: 'light' });
   return seen;
 }
-let walked: Promise<Seen> | undefined;
+let walked: ReturnType<typeof walk> | undefined;
 
-inBrowser('axe finds no violation on any page, and every page fits at 1280 and 320 px, in light and dark', async () => {
+inBrowser('axe finds no violation on any page; every page has its title, and fits at 1280 and 320 px', async () => {
   walked ??= walk();
-  const { violations: found, tooWide } = await walked;
-  expect([found, tooWide]).toEqual([[], []]);
+  const { violations: found, tooWide, untitled } = await walked;
+  expect([found, tooWide, [...new Set(untitled)]]).toEqual([[], [], ['nothing']]);
 });
 
 inBrowser('hostile titles, descriptions, diffs, answers and names are shown as text', async () => {

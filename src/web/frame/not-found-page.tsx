@@ -1,7 +1,9 @@
 import { Link } from 'react-router';
 import { EmptyState } from '../display/empty-state.tsx';
+import { usePageTitle } from './use-page-title.ts';
 
 export function NotFoundPage() {
+  usePageTitle('Page not found');
   return (
     <EmptyState as="h1" title="Page not found">
       <p>
