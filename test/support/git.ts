@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -40,13 +40,38 @@ git -C work add -A
 git -C work ${person.join(' ')} commit -q -m first
 git ${person.join(' ')} clone -q --bare -c uploadpack.allowAnySHA1InWant=true work bare.git`;
 
+interface Seed {
+  path: string;
+  mode?: number;
+  /** Undefined for a folder. */
+  bytes?: Buffer;
+}
+let seeds: Seed[] | undefined;
+
+/** Reads the files of both repositories into memory, so that this process runs git for them only once. */
+function seed(): Seed[] {
+  const root = mkdtempSync(join(tmpdir(), 'deckhand-git-'));
+  cpSync(sample, join(root, 'work'), { recursive: true });
+  execFileSync('/bin/sh', ['-ec', seeding], { cwd: root, env });
+  const found = readdirSync(root, { recursive: true, encoding: 'utf8' }).sort();
+  const read = found.map((path) => {
+    const stat = statSync(join(root, path));
+    return stat.isDirectory() ? { path } : { path, mode: stat.mode, bytes: readFileSync(join(root, path)) };
+  });
+  rmSync(root, { recursive: true, force: true });
+  return read;
+}
+
 /** Serves a bare repository with the sample project over git's smart HTTP, with one valid token. */
 export async function serveSampleRepository() {
   const root = mkdtempSync(join(tmpdir(), 'deckhand-git-'));
   const bare = join(root, 'bare.git');
   const work = join(root, 'work');
-  cpSync(sample, work, { recursive: true });
-  execFileSync('/bin/sh', ['-ec', seeding], { cwd: root, env });
+  seeds ??= seed();
+  // Sorted by path, so a folder comes before what is in it.
+  for (const { path, mode, bytes } of seeds)
+    if (bytes === undefined) mkdirSync(join(root, path));
+    else writeFileSync(join(root, path), bytes, { mode });
   const tokens: (string | undefined)[] = [];
   let refusals = 0;
   let refusal = 503;
