@@ -19,6 +19,6 @@ export default {
   globalTeardown: '<rootDir>/test/support/jest/global-teardown.mjs',
   // Generous, because a busy machine may be many times slower. A test waits for conditions, each with a limit of its own.
   testTimeout: 240_000,
-  // Most end-to-end tests wait for other processes more than they compute, so three keep two cores busy.
-  maxWorkers: 3,
+  // Tests wait for other processes as much as they compute, so four keep two cores busy.
+  maxWorkers: 4,
 };
