@@ -29,6 +29,19 @@ import { closeInherited } from './sandbox/inherited.ts';
 /** How long the cause of a failure may arrive after its first symptom. */
 const causeMs = 500;
 
+/** How long a service that crashes may take to hand its runs over. */
+const crashMs = 60_000;
+
+/**
+ * The reason why the service stops when an error has no handler. For example, pg-boss removes its handler from a
+ * connection that it gives up, which may then report that the database has ended.
+ */
+class Crash extends Error {
+  constructor(cause: unknown) {
+    super(`an error had no handler: ${(cause as Error | undefined)?.message ?? cause}`, { cause });
+  }
+}
+
 /** Runs the service until SIGTERM or SIGINT; returns the exit code. */
 export async function serve(config: Config): Promise<number> {
   closeInherited();
@@ -36,6 +49,10 @@ export async function serve(config: Config): Promise<number> {
   limitHeapGrowth();
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(new Error(signal)));
+  process.once('uncaughtException', (error) => {
+    stop.abort(new Crash(error));
+    setTimeout(() => process.exit(1), crashMs).unref();
+  });
   await serveUntilStopped(config, createLogger(config), stop);
   return 0;
 }
@@ -46,6 +63,7 @@ export async function serve(config: Config): Promise<number> {
  * @throws Error when the service cannot start or a part ends unexpectedly
  */
 export async function serveUntilStopped(config: Config, log: Logger, stop: AbortController): Promise<void> {
+  const stopped = whenStopped(stop.signal, log);
   const isWorker = config.ROLE !== 'web';
   const composed = await compose(config, log, { isWorker, stopping: stop.signal });
   const { app, notes } = composed;
@@ -64,9 +82,8 @@ export async function serveUntilStopped(config: Config, log: Logger, stop: Abort
     if (metrics) servers.push(metrics);
     if (isWorker) schedule = await startWork(app);
     stopHeartbeat = startHeartbeat(config, healthOf(app));
-    const stopped = new Promise((resolve) => stop.signal.addEventListener('abort', resolve, { once: true }));
     // The service cannot work without its database. It ends, and its supervisor restarts it.
-    if (!stop.signal.aborted) await Promise.race([stopped, composed.broken]);
+    await Promise.race([stopped, composed.broken]);
     log.info('stopping');
   } catch (error) {
     // If the database has ended, report that as the cause instead of this error.
@@ -79,6 +96,17 @@ export async function serveUntilStopped(config: Config, log: Logger, stop: Abort
     await schedule?.stop();
     await end(servers, composed);
   }
+}
+
+/** Resolves when the service is asked to stop. Rejects when it crashes. */
+function whenStopped(signal: AbortSignal, log: Logger): Promise<void> {
+  const stopped = new Promise<void>((resolve, reject) => {
+    signal.addEventListener('abort', () => (signal.reason instanceof Crash ? reject(signal.reason) : resolve()), {
+      once: true,
+    });
+  });
+  stopped.catch(({ cause }: Crash) => log.error({ err: cause }, 'an error had no handler, so the service ends'));
+  return stopped;
 }
 
 /** Returns a function that determines the state of the process for its health check. */

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type RunningService, startService } from '../../src/demo/real-service.ts';
 import { freePort } from '../../src/demo/settings.ts';
+import { startWebProcess } from '../support/http/web-process.ts';
 
 const path = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' };
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -71,4 +72,18 @@ test('a service whose embedded database dies exits with 1, so that it is restart
   process.kill(Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]), 'SIGKILL');
   expect(await gone).toEqual([1, null]);
   expect(service.log()).toContain('PostgreSQL ended unexpectedly');
+});
+
+test('a service in which an error has no handler stops in good order, exits with 1, and says why', async () => {
+  const crashing = "--import=data:text/javascript,process.on('SIGUSR2',()=>{throw(Error('boom'))})";
+  const web = await startWebProcess({ NODE_OPTIONS: crashing });
+  try {
+    const gone = once(web.service.process, 'exit');
+    web.service.process.kill('SIGUSR2');
+    expect(await gone).toEqual([1, null]);
+    expect(web.service.log()).toContain('"msg":"an error had no handler, so the service ends"');
+    expect(web.service.log()).toMatch(/\nan error had no handler: boom\n$/);
+  } finally {
+    await web.close();
+  }
 });
