@@ -120,8 +120,11 @@ const shows = (number: number, text: string) =>
     return comment?.body.includes(text) ? comment : undefined;
   });
 
-/** Ticks boxes in the comment of a plan, as mona does in her browser. */
+const planJobs = `select 1 from pgboss.job where name = 'plan' and state in ('created', 'retry', 'active')`;
+
+/** Ticks boxes in the comment of a plan, as mona does in her browser: later than Deckhand writes the comment again. */
 async function tick(number: number, ...labels: string[]): Promise<void> {
+  await until('the plan to be written', async () => (await world.sql(planJobs, [])).length === 0);
   const comment = await planOf(number);
   const isTicked = (line: string) => labels.some((label) => line.includes(label));
   const lines = (comment?.body ?? '').split('\n');
