@@ -7,13 +7,22 @@ const { world, page, base, api } = await openDashboard();
 const entryOf = (title: string) => page.locator('.inbox-entry').filter({ hasText: title });
 
 /** Creates a task whose run waits. The events of the inbox come from the change of the run. */
-async function addWaiting(reason: string, options: string[] = [], title = `Task page: ${reason}`): Promise<string> {
+/** Adds a task whose run waits for a person. `data` is what the log of the run says besides that. */
+async function addWaiting(
+  reason: string,
+  options: string[] = [],
+  title = `Task page: ${reason}`,
+  data: object = {},
+): Promise<string> {
   const [agent] = await world.get<{ id: string }[]>(`/agents?projectId=${world.project.id}`);
   const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title, owner: agent?.id });
   await world.sql(
-    `insert into runs (id, task_id, project_id, agent_id, kind, status)
-     values ('run_' || $1, $1, $2, $3, 'start', 'cancelled')`,
-    [id, world.project.id, agent?.id],
+    `with run as (
+       insert into runs (id, task_id, project_id, agent_id, kind, status)
+       values ('run_' || $1, $1, $2, $3, 'start', 'cancelled')
+     )
+     insert into run_events (run_id, type, text, data) values ('run_' || $1, 'waiting', 'waiting', $4)`,
+    [id, world.project.id, agent?.id, data],
   );
   // At once, because the service fails a task in progress that has no run.
   await world.sql(
@@ -143,11 +152,7 @@ inBrowser(
     const act = (title: string, name: string) => entryOf(title).getByRole('button', { name, exact: true });
     const dialog = page.getByRole('dialog');
 
-    const plan = await addWaiting('plan', [], 'Waits: plan');
-    await world.sql(
-      `insert into run_events (run_id, type, text, data) values ('run_' || $1, 'waiting', 'waiting', $2)`,
-      [plan, { files: ['src/one.ts'], checks: ['npm run audit'] }],
-    );
+    const plan = await addWaiting('plan', [], 'Waits: plan', { files: ['src/one.ts'], checks: ['npm run audit'] });
     await entryOf('Waits: plan').getByText('Read the plan').click();
     for (const text of ['Look here', 'src/one.ts', 'npm run audit'])
       await entryOf('Waits: plan').getByText(text).waitFor();
