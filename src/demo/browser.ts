@@ -2,14 +2,20 @@ import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { until } from './real-service.ts';
 
+const paths = [
+  // Chromium without windows, as Debian packages it: the same pages for about a sixth less processor time.
+  '/usr/bin/chromium-headless-shell',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+];
+
 /** The path of Chromium as installed by Debian, Ubuntu or Google. */
-export const chromiumPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-  existsSync(path),
-);
+export const chromiumPath = paths.find((path) => existsSync(path));
 
 export function launchBrowser(): Promise<Browser> {
   if (chromiumPath === undefined)
-    throw new Error('Chromium is not installed. Install it with: apt-get install chromium');
+    throw new Error('Chromium is not installed. On Debian: apt-get install chromium-headless-shell');
   return chromium.launch({
     executablePath: chromiumPath,
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking', '--no-first-run'],

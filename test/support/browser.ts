@@ -11,7 +11,7 @@ export function inBrowser(name: string, body: () => Promise<void>, timeoutMs?: n
 }
 
 if (chromiumPath === undefined)
-  console.warn('The dashboard is not tested in a browser. Install one with: apt-get install chromium');
+  console.warn('The dashboard is not tested in a browser. On Debian: apt-get install chromium-headless-shell');
 
 let browser: Browser | undefined;
 
