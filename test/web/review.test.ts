@@ -180,3 +180,21 @@ inBrowser('a merge is explained before it happens, and the timeline says who did
   for (const text of [/^mona merged the pull requests/, /^mona requested changes.*Please in French\./, /^mona created/])
     await entries.filter({ hasText: text }).first().waitFor();
 });
+
+inBrowser('an answer that is stored before its stream ends is shown once', async () => {
+  script.splice(0, script.length, 'I wrote **three** files.');
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.route('**/api/v1/tasks/*/chat', async (route) => {
+    const response = await route.fetch();
+    if (route.request().method() === 'POST') await released;
+    await route.fulfill({ response });
+  });
+  await go('?tab=chat');
+  await page.getByLabel('Your message').fill('What did you do?');
+  await button('Send').click();
+  await page.locator('.message.agent strong', { hasText: 'three' }).waitFor();
+  expect(await page.locator('.message').count()).toBe(2);
+  release();
+  await button('Send').and(page.locator('[data-loading=false]')).waitFor();
+  expect(await page.locator('.message').count()).toBe(2);
+});

@@ -1,5 +1,4 @@
 import { Button, FormControl, Textarea } from '@primer/react';
-import { useQuery } from '@tanstack/react-query';
 import type { FormEvent, ReactNode } from 'react';
 import type { ChatMessage } from '../api.ts';
 import { Markdown } from '../display/markdown.tsx';
@@ -7,13 +6,12 @@ import { QueryResult } from '../display/query-result.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import { submitOnCtrlEnter } from '../forms/form-dialog.tsx';
 import { useDraft } from '../forms/use-draft.ts';
-import * as queries from '../live/queries.ts';
+import type * as queries from '../live/queries.ts';
 import { useConversation } from './use-conversation.ts';
 
 /** Shows the conversation of a project's members with an agent. Answers appear while they are written. */
 export function Chat({ subject, emptyText }: { subject: queries.ChatSubject; emptyText: string }) {
-  const { history, pending, problem, send } = useConversation(subject);
-  const me = useQuery(queries.me());
+  const { history, myId, pending, isBusy, problem, send } = useConversation(subject);
   return (
     <section className="stack" aria-label="Chat">
       {history.hasNextPage && (
@@ -29,7 +27,7 @@ export function Chat({ subject, emptyText }: { subject: queries.ChatSubject; emp
             <>
               {messages.length === 0 && pending === undefined && <p className="muted">{emptyText}</p>}
               {messages.map((message) => (
-                <StoredMessage key={message.id} message={message} myId={me.data?.id} />
+                <StoredMessage key={message.id} message={message} myId={myId} />
               ))}
             </>
           )}
@@ -50,7 +48,7 @@ export function Chat({ subject, emptyText }: { subject: queries.ChatSubject; emp
           {problem} Your message is still in the field below, so you can send it again.
         </p>
       )}
-      <MessageForm place={`chat ${subject.id}`} isBusy={pending !== undefined} onSend={send} />
+      <MessageForm place={`chat ${subject.id}`} isBusy={isBusy} onSend={send} />
     </section>
   );
 }
