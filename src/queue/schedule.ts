@@ -7,7 +7,8 @@ export function startSchedule(entries: [string, () => Promise<void>][], onError:
   );
   return {
     stop: async () => {
-      for (const task of tasks) await task.stop();
+      // Stopped tasks would stay in the list that node-cron keeps.
+      for (const task of tasks) await task.destroy();
     },
   };
 }
