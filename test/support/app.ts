@@ -19,6 +19,7 @@ import { createLogger } from '../../src/logger.ts';
 import { mintApiToken, userOfLogin } from '../../src/projects/tokens.ts';
 import { routes } from '../../src/routes.ts';
 import { createTestDatabase } from './database.ts';
+import { letGo } from './jest/let-go.ts';
 
 export interface Answer {
   status: number;
@@ -73,7 +74,7 @@ export async function openTestApp(settings: Record<string, string> = {}, templat
     const listening = httpServer(createServer(app, routes, extras)).listen(0, '127.0.0.1', () => resolve(listening));
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
+  const opened: TestApp = {
     app,
     url,
     call: async (method, path, { token, body, headers = {} } = {}) => {
@@ -103,8 +104,10 @@ export async function openTestApp(settings: Record<string, string> = {}, templat
       await composed.close();
       await database.drop();
       await rm(dataDir, { recursive: true, force: true });
+      letGo(opened);
     },
   };
+  return opened;
 }
 
 /**
@@ -130,6 +133,7 @@ export async function openAppWithModel(settings: Record<string, string> = {}) {
   afterAll(async () => {
     await service.close();
     await model.close();
+    letGo(model);
   });
   return { talk, model, service };
 }

@@ -10,6 +10,7 @@ import { demoSettings, freePort } from '../../src/demo/settings.ts';
 import { webhookUrl } from '../../src/github/app/webhook-address.ts';
 import { createTestDatabase } from './database.ts';
 import { startServiceHere } from './http/service-here.ts';
+import { letGo } from './jest/let-go.ts';
 import { type OnCommit, startPostgresProxy } from './stand-ins/postgres-proxy.ts';
 
 export interface World {
@@ -136,6 +137,7 @@ async function openWorldOf<S extends Service>(
       proxy?.close();
       await database.drop();
       await rm(dataDir, { recursive: true, force: true });
+      letGo(world);
     },
   };
   return { world, databaseUrl: database.url };
