@@ -23,7 +23,8 @@ export const failsWith = (message: RegExp, category = 'setup') => ({
 export async function openStage(settings: Record<string, string> = {}) {
   const service = await openTestApp({ SANDBOX: 'auto', ALLOW_PRIVATE_HOSTS: 'true', ...settings });
   // As root, services whose data folders are private share a folder.
-  service.app.keptDir = join(mkdtempSync(join(tmpdir(), 'deckhand-kept-')), 'environments');
+  const parent = mkdtempSync(join(tmpdir(), 'deckhand-kept-'));
+  service.app.keptDir = join(parent, 'environments');
   const token = await service.token('octocat');
   const host = await serveSampleRepository();
   const push = (files: Record<string, string>) => {
@@ -50,7 +51,7 @@ export async function openStage(settings: Record<string, string> = {}) {
     close: async () => {
       await service.close();
       host.close();
-      rmSync(join(service.app.keptDir, '..'), { recursive: true });
+      rmSync(parent, { recursive: true });
     },
   };
 }
