@@ -79,6 +79,7 @@ const schema = z.object({
   EGRESS_DEFAULT_HOSTS: hostNames,
   EGRESS_OPEN_ADDRESSES: addressRanges,
   MAX_CONCURRENT_RUNS: whole(1, 100, 4),
+  MAX_RUNS_PER_PROJECT: whole(0, 1_000_000, 0),
   MAX_RUN_MINUTES: minutes.default(30),
   MAX_RUN_STEPS: whole(1, 10_000, 100),
   MAX_RUN_TOKENS: whole(1, 1_000_000_000, 2_000_000),

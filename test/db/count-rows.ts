@@ -27,7 +27,8 @@ export async function rowsRead(
     query: async (text: string, values: unknown[]) => {
       const [row] = await manager.query(`explain (analyze, timing off, format json) ${text}`, values);
       count(row['QUERY PLAN'][0].Plan);
-      return [];
+      // TypeORM returns [rows, count] for an update.
+      return /^\s*update/.test(text) ? [[], 0] : [];
     },
   };
   await ask(explaining as unknown as EntityManager);

@@ -4,6 +4,7 @@ import { listFinishedTasks } from '../../src/agents/learning/comparison-store.ts
 import { listEvidence } from '../../src/agents/learning/evidence-store.ts';
 import { listAuditRecords } from '../../src/audit/store.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
+import { claimRun, hasClaimable } from '../../src/runs/lease/lease-store.ts';
 import { addPasts, listOpenTasks } from '../../src/sprints/forecast-store.ts';
 import { getSprint } from '../../src/sprints/store.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -118,4 +119,42 @@ test('the audit log of a project is read without that of others', async () => {
   expect(records.map(({ object }) => object.id)).toEqual(Array.from({ length: 21 }, (_, n) => `t${size / 2 - 10 - n}`));
   const read = await rowsRead(db.manager, (em) => listAuditRecords(em, 'p0', page));
   expect(read.audit_records).toBeLessThan(100);
+});
+
+/** Stores 10,000 queued runs of so many projects, with five agents each, and asks for the rows of `runs` that are read. */
+async function claimReads(projects: number, before: (em: EntityManager) => Promise<unknown> = async () => {}) {
+  const undo = new Error('undo');
+  const read: (number | undefined)[] = [];
+  const work = db.transaction(async (em) => {
+    await em.query('set local session_replication_role = replica');
+    await em.query(
+      `insert into runs (id, task_id, project_id, agent_id, kind, status, created_at)
+       select 'q' || n, 'q' || n, 'p' || n % $1::int, 'a' || n / $1::int % 5, 'start', 'queued',
+         now() - make_interval(hours => 1, secs => n) from generate_series(1, 10000) n`,
+      [projects],
+    );
+    await before(em);
+    await em.query('analyze runs');
+    // The second claim finds the project of the first one busy.
+    for (const ask of [claimRun, claimRun]) read.push((await rowsRead(em, (explained) => ask(explained, 30))).runs);
+    read.push((await rowsRead(em, (explained) => hasClaimable(explained))).runs);
+    throw undo;
+  });
+  await expect(work).rejects.toBe(undo);
+  return Math.max(...read.map((rows) => rows ?? Number.POSITIVE_INFINITY));
+}
+
+test('a claim reads as little with 10,000 queued runs of one project or of a thousand', async () => {
+  expect(await claimReads(1)).toBeLessThan(1000);
+  expect(await claimReads(1000)).toBeLessThan(1000);
+});
+
+test('behind the queue of a busy project, a claim reads one run per agent of each other project', async () => {
+  const behind = (em: EntityManager) =>
+    em.query(
+      `update runs set project_id = 'p0', agent_id = 'a0', created_at = created_at - interval '1 day',
+         status = case when id = 'q1' then 'running' else status end, lease_until = now() + interval '1 hour'
+       where id like 'q%' and (right(id, 1) <> '0')`,
+    );
+  expect(await claimReads(20, behind)).toBeLessThan(1000);
 });

@@ -11,6 +11,7 @@ import {
   renewLease,
 } from '../../src/runs/lease/lease-store.ts';
 import { endRun, LeaseLost } from '../../src/runs/store.ts';
+import { setWaiting } from '../../src/runs/waiting/waiting-store.ts';
 import { openRuns } from '../support/runs.ts';
 
 const given = openRuns();
@@ -23,7 +24,7 @@ const first = async (em: EntityManager) => heldBy((await claim(em)) as Claim);
 const read = async (em: EntityManager, id: string, columns: string) =>
   (await em.query(`select ${columns} from runs where id = $1`, [id]))[0];
 
-test('the oldest run is claimed first, and an agent works on one run of a project', () =>
+test('the oldest run of a project is claimed first, and an agent works on one run of a project', () =>
   undone(async (em) => {
     const [young, old, foreign] = [await addRun(em), await addRun(em), await addRun(em)];
     const others = await addRun(em, { agentId: given.agentIds[1] ?? '' });
@@ -32,7 +33,7 @@ test('the oldest run is claimed first, and an agent works on one run of a projec
     await set(em, others, { created_at: `now() - interval '1 hour'` });
     await em.query(`insert into projects (id, name, slug) values ('elsewhere', 'e', 'e')`);
     await set(em, foreign, { project_id: `'elsewhere'`, created_at: `now() - interval '1 minute'` });
-    expect([await claimed(em), await claimed(em), await claimed(em)]).toEqual([old, others, foreign]);
+    expect([await claimed(em), await claimed(em), await claimed(em)]).toEqual([old, foreign, others]);
     expect([await hasClaimable(em), await claimed(em)]).toEqual([false, undefined]);
     await endRun(em, old, 'succeeded', null);
     expect([await hasClaimable(em), await claimed(em)]).toEqual([true, young]);
@@ -76,9 +77,58 @@ test('workers are woken for a queued run after two seconds, because its own job 
     expect(await hasClaimable(em)).toBe(false);
   }));
 
-test('two workers claim different runs at the same time', async () => {
+/** Stores a project, and returns its id. */
+async function addProject(em: EntityManager, id: string): Promise<string> {
+  await em.query('insert into projects (id, name, slug) values ($1, $1, $1)', [id]);
+  return id;
+}
+
+test('the project with the fewest running runs is next, then the oldest run', () =>
+  undone(async (em) => {
+    const [quiet, other] = [await addProject(em, 'quiet'), await addProject(em, 'other')];
+    const ago = (id: string, minutes: number) => set(em, id, { created_at: `now() - interval '${minutes} minutes'` });
+    const noisy = [];
+    for (const agentId of given.agentIds.slice(0, 4)) noisy.push(await addRun(em, { agentId }));
+    for (const [i, id] of noisy.entries()) await ago(id, 60 - i);
+    const [late, later, latest] = [await addRun(em), await addRun(em), await addRun(em)];
+    await set(em, late, { project_id: `'${quiet}'` });
+    await set(em, later, { project_id: `'${other}'` });
+    await set(em, latest, { project_id: `'${quiet}'`, agent_id: `'${given.agentIds[1]}'` });
+    for (const [i, id] of [late, later, latest].entries()) await ago(id, 10 - i);
+    const order = [noisy[0], late, later, noisy[1], latest, noisy[2], noisy[3]];
+    for (const id of order) expect(await claimed(em)).toBe(id);
+    expect(await claimed(em)).toBeUndefined();
+  }));
+
+test('a run whose worker was lost is claimed before queued runs', () =>
+  undone(async (em) => {
+    const lost = await addRun(em, { status: 'running', leaseUntil: new Date(Date.now() - 60_000) });
+    const queued = await addRun(em, { agentId: given.agentIds[1] ?? '' });
+    await set(em, queued, {
+      project_id: `'${await addProject(em, 'quiet')}'`,
+      created_at: `now() - interval '1 hour'`,
+    });
+    expect([await claimed(em), await claimed(em)]).toEqual([lost, queued]);
+  }));
+
+test('a project has at most MAX_RUNS_PER_PROJECT running runs; waiting runs do not count', () =>
+  undone(async (em) => {
+    const ids = [];
+    for (const agentId of given.agentIds.slice(0, 4)) ids.push(await addRun(em, { agentId }));
+    const next = async () => (await claimRun(em, 30, 2))?.run.id;
+    expect([await next(), await next(), await next()]).toEqual([ids[0], ids[1], undefined]);
+    await set(em, ids[2] ?? '', { created_at: `now() - interval '1 minute'` });
+    expect([await hasClaimable(em, 2), await hasClaimable(em, 3)]).toEqual([false, true]);
+    const wait = { id: 'w', reason: 'paused' as const, text: '', options: [], seconds: null };
+    await setWaiting(em, ids[0] ?? '', wait);
+    expect([await hasClaimable(em, 2), await next(), await next()]).toEqual([true, ids[2], undefined]);
+  }));
+
+test('two workers claim runs of different projects at the same time without waiting for each other', async () => {
   const { db } = given.service.app;
-  const ids = [await addRun(db.manager), await addRun(db.manager, { agentId: given.agentIds[1] ?? '' })];
+  const elsewhere = await addProject(db.manager, 'elsewhere');
+  const ids = [await addRun(db.manager), await addRun(db.manager)];
+  await set(db.manager, ids[1] ?? '', { project_id: `'${elsewhere}'` });
   await undone(async (em) => {
     const mine = await claimed(em);
     await db.transaction(async (other) => {
@@ -88,6 +138,20 @@ test('two workers claim different runs at the same time', async () => {
     });
   });
   await db.manager.query('delete from runs');
+  await db.manager.query('delete from projects where id = $1', [elsewhere]);
+});
+
+test('workers that claim at the same time keep to the order of projects and to the limit', async () => {
+  const { manager } = given.service.app.db;
+  const quiet = await addProject(manager, 'quiet');
+  for (const agentId of given.agentIds) await addRun(manager, { agentId });
+  const late = await addRun(manager);
+  await set(manager, late, { project_id: `'${quiet}'` });
+  const claims = await Promise.all(Array.from({ length: 12 }, () => claimRun(manager, 30, 2)));
+  const projects = claims.flatMap((found) => (found === undefined ? [] : [found.run.projectId]));
+  expect(projects.sort()).toEqual([given.projectId, given.projectId, quiet].sort());
+  await manager.query('delete from runs');
+  await manager.query('delete from projects where id = $1', [quiet]);
 });
 
 test('a lease is renewed only for its holder', () =>

@@ -33,10 +33,6 @@ export interface TaskRow {
   statusSince: Date;
   doneAt: Date | null;
   createdBy: string | null;
-  /**
-   * The users who wrote the task, or put it where it starts by itself. Their rights count in runs that nobody started.
-   */
-  directedBy: string[];
   createdAt: Date;
   updatedAt: Date;
 }
@@ -64,7 +60,6 @@ export const Tasks = table<TaskRow>('tasks', {
   statusSince: madeNow(),
   doneAt: maybeTime(),
   createdBy: maybeText(),
-  directedBy: json({ default: [] }),
   createdAt: madeNow(),
   updatedAt: madeNow(),
 });
@@ -78,8 +73,6 @@ export interface RunRow {
   projectId: string;
   agentId: string | null;
   startedBy: string | null;
-  /** The users whose words the run follows; see runs/directors.ts. */
-  directedBy: string[];
   kind: RunKind;
   status: RunStatus;
   instructions: string;
@@ -91,6 +84,8 @@ export interface RunRow {
   outputTokens: number;
   costUsd: number | null;
   fence: number;
+  /** Numbers the running runs of a project from 1. It means nothing for other runs. */
+  slot: number | null;
   leaseUntil: Date | null;
   heartbeatAt: Date | null;
   /** Number of interruptions since the run last made progress. */
@@ -126,7 +121,6 @@ export const Runs = table<RunRow>('runs', {
   projectId: text(),
   agentId: maybeText(),
   startedBy: maybeText(),
-  directedBy: json({ default: [] }),
   kind: text(),
   status: text(),
   instructions: text({ default: '' }),
@@ -137,6 +131,7 @@ export const Runs = table<RunRow>('runs', {
   outputTokens: big({ default: 0 }),
   costUsd: big({ type: 'numeric', nullable: true }),
   fence: whole({ default: 0 }),
+  slot: whole({ nullable: true }),
   leaseUntil: maybeTime(),
   heartbeatAt: maybeTime(),
   interruptions: whole({ default: 0 }),

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { violatedUnique } from '../../db/database.ts';
 import { type RunRow, Runs } from '../../db/tables/task.ts';
 import { type Held, LeaseLost } from '../store.ts';
 import { addWait, isDue } from '../waiting/waiting-store.ts';
@@ -10,9 +11,6 @@ export const maxInterruptions = 10;
 const pauseAfter = (count: string) =>
   `make_interval(secs => case when ${count} <= 0 then 0 else least(60, 2 ^ least(${count} - 1, 6)) end)`;
 
-/** SQL: the agent has no running run in the project. */
-const isFree = `not exists (
-  select 1 from runs b where b.agent_id = r.agent_id and b.project_id = r.project_id and b.status = 'running')`;
 /**
  * SQL: the run is running, but its lease has expired and another worker may take it over. A worker that gave the run
  * back has set `not_before`. After a worker was lost, the first takeover happens when the lease expires, and later ones
@@ -20,6 +18,46 @@ const isFree = `not exists (
  */
 const isAbandoned = `r.status = 'running' and r.lease_until < now()
   and coalesce(r.not_before, r.lease_until + ${pauseAfter('r.interruptions')}) <= now()`;
+
+/** How many of the oldest queued runs are looked at before all projects are, and how many of them may be chosen. */
+const [maxLookedAt, maxEarly] = [500, 50];
+
+/**
+ * SQL: the runs `r` that a worker may claim, as `with … from … where …`. $1 is the limit of running runs per project, 0
+ * for none. An agent has one running run per project. `b.runs` counts the running runs of the project.
+ *
+ * What this reads must not grow with the queue of a project. The oldest run of a project without running runs is the
+ * one to claim, and it is usually among the oldest of all (`early`). If not, `heads` finds the oldest run of each agent
+ * in each project: it jumps from one agent to the next in the index `runs_queued_by_agent`.
+ */
+const claimable = (columns: string) => `
+  with recursive busy as materialized (
+    select project_id, count(*)::int as runs, coalesce(array_agg(slot) filter (where slot is not null), '{}') as slots,
+      coalesce(array_agg(agent_id) filter (where agent_id is not null), '{}') as agents
+    from runs where status = 'running' group by project_id
+  ), early as materialized (
+    select id from (select id, project_id, created_at from runs where status = 'queued'
+      order by created_at, id limit ${maxLookedAt}) q
+    where project_id not in (select project_id from busy) order by created_at, id limit ${maxEarly}
+  ), heads as (
+    (select q.id, q.project_id, coalesce(q.agent_id, '') as agent from runs q
+     where q.status = 'queued' and not exists (select from early)
+     order by q.project_id, coalesce(q.agent_id, ''), q.created_at, q.id limit 1)
+    union all
+    select next.* from heads h cross join lateral (
+      select q.id, q.project_id, coalesce(q.agent_id, '') as agent from runs q
+      where q.status = 'queued' and (q.project_id, coalesce(q.agent_id, '')) > (h.project_id, h.agent)
+      order by q.project_id, coalesce(q.agent_id, ''), q.created_at, q.id limit 1) next
+  ), lost as (select r.id from runs r where ${isAbandoned})
+  select ${columns}
+  from (select id from early union all select id from heads union all select id from lost) c
+  join runs r on r.id = c.id left join busy b on b.project_id = r.project_id
+  where (${isAbandoned} or r.status = 'queued' and (b.runs is null
+    or coalesce(r.agent_id, '') <> all (b.agents) and ($1::int = 0 or b.runs < $1::int)))`;
+
+/** SQL: the lowest number that no running run of the project has. */
+const freeSlot = `(
+  select min(n) from generate_series(1, coalesce(b.runs, 0) + 1) n where n <> all (coalesce(b.slots, '{}')))`;
 
 export interface Claim {
   run: RunRow;
@@ -30,24 +68,37 @@ export interface Claim {
 }
 
 /**
- * Claims the oldest run that can start or continue; an agent has one running run per project. Returns undefined when
- * there is none.
+ * Claims a run: one whose worker was lost, otherwise the oldest of the projects with the fewest running runs. At most
+ * `maxPerProject` runs of a project run at the same time (0 for no limit), and one of each agent. Returns undefined when
+ * no run can be claimed.
  */
-export async function claimRun(em: EntityManager, leaseSeconds: number): Promise<Claim | undefined> {
+export async function claimRun(em: EntityManager, leaseSeconds: number, maxPerProject = 0): Promise<Claim | undefined> {
+  for (;;) {
+    try {
+      return await tryClaim(em, leaseSeconds, maxPerProject);
+    } catch (error) {
+      // Another worker claimed a run of the same agent or project at the same time. A unique index allows one of them.
+      if (!['runs_busy_agent', 'runs_slot'].includes(violatedUnique(error) ?? '')) throw error;
+    }
+  }
+}
+
+async function tryClaim(em: EntityManager, leaseSeconds: number, maxPerProject: number): Promise<Claim | undefined> {
   const [rows]: [{ id: string; wasRunning: boolean; isGivenBack: boolean; seconds: number }[]] = await em.query(
     `update runs set status = 'running', fence = fence + 1, started_at = coalesce(started_at, now()),
-       heartbeat_at = now(), lease_until = now() + make_interval(secs => $1), not_before = null,
+       heartbeat_at = now(), lease_until = now() + make_interval(secs => $2), not_before = null, slot = was.slot,
        ${addWait}, waiting_since = null,
        wait_id = null, wait_reason = null, wait_text = null, wait_options = null,
        interruptions = interruptions + (was.status = 'running' and was.not_before is null)::int
      from (
-       select r.id, r.status, r.not_before, r.heartbeat_at from runs r
-       where r.status = 'queued' and ${isFree} or ${isAbandoned}
-       order by r.created_at, r.id limit 1 for update skip locked) was
+       ${claimable(`r.id, r.status, r.not_before, r.heartbeat_at,
+         case when r.status = 'running' then r.slot else ${freeSlot} end as slot`)}
+       order by r.status = 'running' desc, coalesce(b.runs, 0), r.created_at, r.id
+       limit 1 for update of r skip locked) was
      where runs.id = was.id
      returning runs.id, was.status = 'running' as "wasRunning", was.not_before is not null as "isGivenBack",
        coalesce(extract(epoch from now() - was.heartbeat_at), 0)::float8 as seconds`,
-    [leaseSeconds],
+    [maxPerProject, leaseSeconds],
   );
   const [claimed] = rows;
   if (claimed === undefined) return undefined;
@@ -62,13 +113,13 @@ export async function claimRun(em: EntityManager, leaseSeconds: number): Promise
  * Returns whether a claim would find a run, or a run may stop waiting. Ignores runs queued in the last two seconds,
  * because their own job wakes a worker.
  */
-export async function hasClaimable(em: EntityManager): Promise<boolean> {
-  const [row] = await em.query(
-    `select exists (select 1 from runs r where ${isAbandoned}
-       or r.status = 'queued' and r.created_at < now() - interval '2 seconds' and ${isFree}
-       or ${isDue}) as waits`,
+export async function hasClaimable(em: EntityManager, maxPerProject = 0): Promise<boolean> {
+  const found = await em.query(
+    `select where exists (${claimable('r.id')} and (r.status = 'running' or r.created_at < now() - interval '2 seconds'))
+       or exists (select from runs r where ${isDue})`,
+    [maxPerProject],
   );
-  return row.waits;
+  return found.length > 0;
 }
 
 /** Extends the lease of a run. @throws LeaseLost */

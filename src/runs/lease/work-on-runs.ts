@@ -1,5 +1,4 @@
 import type { App } from '../../app.ts';
-import { violatedUnique } from '../../db/database.ts';
 import type { RunRow } from '../../db/tables/task.ts';
 import { lackOf } from '../failures.ts';
 import { runTask } from '../run-task.ts';
@@ -16,13 +15,8 @@ export async function workOnRuns(app: App): Promise<void> {
   await resumeDueRuns(app);
   await cancelExpiredWaits(app);
   while (!app.stopping.aborted) {
-    const claim = await claimRun(app.db.manager, app.config.RUN_LEASE_SECONDS).catch((error) => {
-      // Two workers claimed runs of the same agent at the same time. The unique index allows one; the other worker
-      // tries again.
-      if (violatedUnique(error) !== 'runs_busy_agent') throw error;
-      return 'again' as const;
-    });
-    if (claim === 'again') continue;
+    const { RUN_LEASE_SECONDS, MAX_RUNS_PER_PROJECT } = app.config;
+    const claim = await claimRun(app.db.manager, RUN_LEASE_SECONDS, MAX_RUNS_PER_PROJECT);
     if (claim === undefined) return;
     await holdAndRun(app, claim);
   }
@@ -35,7 +29,8 @@ export async function workOnRuns(app: App): Promise<void> {
 export async function wakeWorkers(app: App): Promise<void> {
   const em = app.db.manager;
   // Without `unlessWaiting`, every process would add a job with each heartbeat while all workers are busy.
-  if ((await hasClaimable(em)) || (await hasExpiredWaits(em, app.config.WAIT_DAYS)))
+  const { MAX_RUNS_PER_PROJECT, WAIT_DAYS } = app.config;
+  if ((await hasClaimable(em, MAX_RUNS_PER_PROJECT)) || (await hasExpiredWaits(em, WAIT_DAYS)))
     await app.queue.send(em, 'run', {}, { unlessWaiting: true });
 }
 

@@ -15,7 +15,6 @@ import { stepOf } from '../lease/journal.ts';
 import { isDraft, proofSection, updateProofSection } from '../proof/publish-proof.ts';
 import { findStarter, lockForPush } from '../store.ts';
 import { allWorks, type Work } from '../work.ts';
-import { parentsOf } from '../workspace/workspace.ts';
 import type { CheckResult } from './verify.ts';
 
 export interface Pushed {
@@ -58,7 +57,7 @@ async function commitTree(app: App, work: Work, tree: string, title: string): Pr
   if (!isAgentBranch(branch.name)) throw new RunFailed('internal', `${branch.name} is not a branch for agents`);
   return checkout.commit({
     tree,
-    parents: parentsOf(branch),
+    parents: branch.conflicts === undefined ? [branch.from] : [branch.from, branch.base],
     message: await commitMessage(app, work, title),
     author: await authorFor(app, credential),
     at: run.startedAt ?? run.createdAt,
