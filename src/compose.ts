@@ -31,7 +31,7 @@ import { closedExcept } from './host/closed-address.ts';
 import { createMetrics } from './http/metrics.ts';
 import { type Images, openImages } from './images/images.ts';
 import { checkedRegistryAddress } from './images/registry/checked-address.ts';
-import { jobs } from './jobs.ts';
+import { jobs, tenantOf } from './jobs.ts';
 import { openaiModels } from './llm/openai.ts';
 import { withReadableErrors } from './llm/refusals/error-body.ts';
 import { fetchFromGitHub, fetchFromModel } from './outgoing/fetch-from.ts';
@@ -98,6 +98,7 @@ async function build(
   const onError = (error: unknown, what: string) => log.error({ err: error }, `${what} failed`);
   const queue = await openQueue(url, jobs, {
     isWorker: options.isWorker,
+    tenantOf,
     Client: PooledClient,
     onError,
     ambient: db.ambient,

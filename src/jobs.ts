@@ -30,6 +30,16 @@ interface Job<N extends JobName> extends JobPolicy {
   handle(app: App, payload: Jobs[N]): Promise<void>;
 }
 
+const idIn = (key: string) => `$2::jsonb ->> '${key}'`;
+
+/** SQL: whose job it is, usually a project, by its payload $2; see `QueueOptions`. */
+export const tenantOf = `coalesce(${idIn('account')}, ${idIn('projectId')},
+  (select project_id from tasks where id = ${idIn('taskId')}),
+  (select project_id from repositories where id = ${idIn('repositoryId')}),
+  (select project_id from sprints where id = ${idIn('sprintId')}),
+  (select r.project_id from environment_trials t join repositories r on r.id = t.repository_id
+   where t.id = ${idIn('trialId')}), ${idIn('userId')})`;
+
 export const jobs: { [N in JobName]: Job<N> } = {
   delivery: { once: false, retries: 6, concurrency: 4, handle: (app, { guid }) => handleDelivery(app, guid) },
   run: {

@@ -3,8 +3,8 @@
  * worker claims the job. How each job is handled and retried is declared in jobs.ts.
  */
 export interface Jobs {
-  /** Handle a stored webhook delivery. */
-  delivery: { guid: string };
+  /** Handle a stored webhook delivery. `account` is the id of the installation that it is for, if known. */
+  delivery: { guid: string; account?: string | undefined };
   /** End the waits that are over, then work on runs until none can be claimed. */
   run: Record<string, never>;
   /** Continue a task whose subtasks are done. */

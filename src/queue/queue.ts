@@ -38,6 +38,8 @@ export interface QueueOptions {
   isWorker: boolean;
   /** The class of the pool's clients. It handles `error` events: nobody else does while pg-boss uses a client. */
   Client: typeof pg.Client;
+  /** SQL: whose job it is, by its payload $2 (JSON); null for nobody's. Tenants take turns; see `turnOf`. */
+  tenantOf: string;
   onError: ErrorSink;
   ambient?: () => EntityManager | undefined;
 }
@@ -46,7 +48,7 @@ export interface QueueOptions {
 export async function openQueue(
   url: string,
   policies: JobPolicies,
-  { isWorker, Client, onError, ambient = () => undefined }: QueueOptions,
+  { isWorker, Client, tenantOf, onError, ambient = () => undefined }: QueueOptions,
 ): Promise<Queue> {
   const pool = { Client };
   const boss = new PgBoss({
@@ -68,8 +70,9 @@ export async function openQueue(
   boss.on('error', (error) => onError(error, 'queue'));
   await boss.start();
   for (const [name, policy] of Object.entries(policies)) await boss.createQueue(name, optionsOf(policy));
+  await boss.getDb().executeSql(createTurnIndex);
   return {
-    send: (given, name, data, options = {}) => send(boss, given ?? ambient(), { name, data, ...options }),
+    send: (given, name, data, options = {}) => send(boss, given ?? ambient(), { name, data, ...options }, tenantOf),
     work: async (workers) => {
       for (const name of Object.keys(workers) as JobName[]) {
         const { concurrency, handle } = workers[name];
@@ -96,18 +99,48 @@ function optionsOf({ once, retries }: JobPolicy) {
 
 type NewJob = { name: JobName; data: Jobs[JobName] } & SendOptions;
 
-async function send(boss: PgBoss, em: EntityManager | undefined, job: NewJob): Promise<void> {
+async function send(boss: PgBoss, em: EntityManager | undefined, job: NewJob, tenantOf: string): Promise<void> {
   const { name, data, key, afterSeconds, unlessWaiting } = job;
   if (unlessWaiting === true && em !== undefined && (await isWaiting(em, name))) return;
   const options = {
     ...(key === undefined ? {} : { singletonKey: key }),
     ...(afterSeconds === undefined ? {} : { startAfter: afterSeconds }),
     ...(em === undefined ? {} : inside(em)),
+    ...(await turnOf(em === undefined ? boss.getDb() : inside(em).db, job, tenantOf)),
   };
   const isAdded = async () => (await boss.send(name, data, options)) !== null;
   if (em === undefined || key === undefined) await isAdded();
   // If a job with this key is already waiting, it replaces ours. If a worker claims it before it is locked, try again.
   else while (!(await isAdded())) if (await lockWaiting(em, name, key)) return;
+}
+
+type Queries = Pick<ReturnType<PgBoss['getDb']>, 'executeSql'>;
+
+/** pg-boss has no index for the waiting jobs of a group. Creating one that exists would still lock the table. */
+const createTurnIndex = `do $$ begin
+  if to_regclass('pgboss.job_waiting_by_group') is null then
+    create index if not exists job_waiting_by_group on pgboss.job_common (name, group_id, priority)
+      where state < 'active' and group_id is not null;
+  end if;
+end $$`;
+
+/**
+ * Returns the tenant of a new job as its group, and its turn as its priority: workers claim jobs with a higher priority
+ * first. The first job of a tenant gets the priority of the job that is claimed next, and each further one comes one turn
+ * later. This is start-time fair queueing (Goyal and others, 1996) with jobs of the same length.
+ */
+async function turnOf(db: Queries, { name, data }: NewJob, tenantOf: string) {
+  const { rows } = await db.executeSql(
+    `select tenant, coalesce(least(
+       (select priority from pgboss.job where name = $1 and state < 'active' and not blocked and start_after <= now()
+        order by priority desc, created_on limit 1),
+       (select priority - 1 from pgboss.job where name = $1 and state < 'active' and group_id = tenant
+          and start_after <= now() order by priority limit 1)), 0) as priority
+     from (select coalesce(${tenantOf}, 'none') as tenant) t`,
+    [name, JSON.stringify(data)],
+  );
+  const [{ tenant, priority }] = rows as [{ tenant: string; priority: number }];
+  return { group: { id: tenant }, priority };
 }
 
 /** See `Queue.check`. */
@@ -164,7 +197,7 @@ async function startWorker<N extends JobName>(
 }
 
 /** Makes pg-boss use the connection of our transaction. */
-function inside(em: EntityManager): ConnectionOptions {
+function inside(em: EntityManager): ConnectionOptions & { db: Queries } {
   return {
     db: {
       executeSql: async (text, values) => {

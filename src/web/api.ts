@@ -5720,7 +5720,7 @@ export function getMergeReadiness(id: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * Merge the open pull requests of a task. Needs write permission in each of their repositories on GitHub
+ * Merge the open pull requests of a task
  */
 export function mergeTask(id: string, { idempotencyKey }: {
     idempotencyKey?: string;

@@ -34,7 +34,10 @@ afterAll(() => server.close());
 test.each([
   ['a lock', () => openNamedLocks(url, 30).withLock('any', async () => {})],
   ['the tables', () => openDatabase(url, [])],
-  ['the queue', () => openQueue(url, {} as never, { isWorker: false, Client: PooledClient, onError: () => {} })],
+  [
+    'the queue',
+    () => openQueue(url, {} as never, { isWorker: false, Client: PooledClient, tenantOf: 'null', onError: () => {} }),
+  ],
 ])('a server that dies while it greets the client of %s fails the call, not the process', async (_, call) => {
   await expect(call()).rejects.toThrow();
 });

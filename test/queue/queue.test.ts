@@ -2,7 +2,7 @@ import type { ClientConfig } from 'pg';
 import { PooledClient } from '../../src/db/client.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { until } from '../../src/demo/real-service.ts';
-import { jobs } from '../../src/jobs.ts';
+import { jobs, tenantOf } from '../../src/jobs.ts';
 import type { Workers } from '../../src/queue/names.ts';
 import { openQueue } from '../../src/queue/queue.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -19,6 +19,7 @@ class NotedClient extends PooledClient {
 }
 const queue = await openQueue(database.url, jobs, {
   isWorker: true,
+  tenantOf,
   Client: NotedClient,
   onError: () => {},
   ambient: db.ambient,

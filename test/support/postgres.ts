@@ -5,7 +5,7 @@ import { migrations } from '../../migrations/list.ts';
 import { PooledClient } from '../../src/db/client.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { startEmbedded } from '../../src/db/embedded/embedded.ts';
-import { jobs } from '../../src/jobs.ts';
+import { jobs, tenantOf } from '../../src/jobs.ts';
 import { openQueue } from '../../src/queue/queue.ts';
 
 /**
@@ -27,6 +27,7 @@ export async function startTestPostgres(): Promise<{ url: string; stop(): Promis
     await (await openDatabase(template, migrations, { poolSize: 2 })).close();
     const queue = await openQueue(template, jobs, {
       isWorker: false,
+      tenantOf,
       Client: PooledClient,
       onError: (error) => console.error(error),
     });

@@ -42,13 +42,11 @@ const Plans = table<PlanRow>('plans', {
   approvedBy: maybeText(),
 });
 
-/** The changes that wait for a person's approval, or have it. */
+/** The changes that runs may push once a person approves them. */
 export interface HeldChangeRow {
   runId: string;
   taskId: string;
-  purpose: string;
   trees: unknown;
-  parents: unknown;
   branchName: string;
   baseBranch: string;
   files: unknown;
@@ -60,9 +58,7 @@ export interface HeldChangeRow {
 const HeldChanges = table<HeldChangeRow>('held_changes', {
   runId: key(),
   taskId: text(),
-  purpose: key(),
   trees: json(),
-  parents: json(),
   branchName: text(),
   baseBranch: text(),
   files: json(),

@@ -89,16 +89,25 @@ async function keep(app: App, claim: Claim, body: ArrivedBody): Promise<boolean>
   const { size } = body;
   return oneLargeAtATime(isLarge(size), async () => {
     const payload = body.join().toString('utf8');
-    if ((await parsePayload(payload)) === undefined)
+    const parsed = await parsePayload(payload);
+    if (parsed === undefined)
       throw badRequest([{ path: '', message: 'The body must be a JSON object with at most 100 levels' }]);
-    return withinTime(store(app, { ...claim, payload }), storeMs + size / storedBytesPerMs);
+    return withinTime(store(app, { ...claim, payload }, accountOf(parsed)), storeMs + size / storedBytesPerMs);
   });
 }
 
-function store(app: App, delivery: { guid: string; event: string; signature: string; payload: string }) {
+/** Returns the id of the installation that a payload is for, as text. */
+function accountOf(payload: { installation?: { id?: unknown } | null }): string | undefined {
+  const id = payload.installation?.id;
+  return typeof id === 'number' ? String(id) : undefined;
+}
+
+type NewDelivery = Parameters<typeof insertDelivery>[1];
+
+function store(app: App, delivery: NewDelivery, account: string | undefined): Promise<boolean> {
   return app.db.transaction(async (em) => {
     const isNew = await insertDelivery(em, delivery);
-    if (isNew) await app.queue.send(em, 'delivery', { guid: delivery.guid });
+    if (isNew) await app.queue.send(em, 'delivery', { guid: delivery.guid, account });
     return isNew;
   });
 }
