@@ -16,7 +16,8 @@ const maxPages = 300;
 const maxTries = 10;
 
 interface HookDelivery {
-  id: number;
+  /** A bigint where it exceeds 2^53, as the ids of github.com do (https://github.com/octokit/request.js/issues/797). */
+  id: number | bigint;
   guid: string;
   status_code: number;
 }
@@ -31,7 +32,7 @@ export async function redeliverFailed(app: App): Promise<void> {
   await app.db.withLock('redeliver', async () => {
     const em = app.db.manager;
     await forgetOldRedeliveries(em);
-    const upTo = Number((await readMark(em, markName)) ?? 0);
+    const upTo = BigInt((await readMark(em, markName)) ?? 0);
     const { newest, failed } = await listFailed(octokit, upTo);
     // Oldest first. The mark is set last, so that the next call lists the remaining deliveries if this one is
     // interrupted.
@@ -42,24 +43,28 @@ export async function redeliverFailed(app: App): Promise<void> {
 }
 
 /** Returns the failed deliveries that are newer than `upTo`, newest first, and the id of the newest delivery of all. */
-async function listFailed(octokit: Octokit, upTo: number) {
-  const failed: Pick<HookDelivery, 'id' | 'guid'>[] = [];
+async function listFailed(octokit: Octokit, upTo: bigint) {
+  const failed: { id: bigint; guid: string }[] = [];
   let newest = upTo;
   let pages = 0;
   for await (const { data } of octokit.paginate.iterator('GET /app/hook/deliveries', { per_page: pageSize })) {
     const found = data as unknown as HookDelivery[];
-    for (const { id, guid, status_code } of found) {
-      newest = Math.max(newest, id);
+    const ids = found.map((delivery) => BigInt(delivery.id));
+    for (const [i, { guid, status_code }] of found.entries()) {
+      const id = ids[i] ?? 0n;
+      if (id > newest) newest = id;
       const hasArrived = status_code >= 200 && status_code < 300;
       if (id > upTo && !hasArrived) failed.push({ id, guid });
     }
-    if (++pages === maxPages || found.some(({ id }) => id <= upTo)) break;
+    if (++pages === maxPages || ids.some((id) => id <= upTo)) break;
   }
   return { newest, failed };
 }
 
-async function askAgain(octokit: Octokit, id: number): Promise<void> {
-  await octokit.request('POST /app/hook/deliveries/{delivery_id}/attempts', { delivery_id: id }).catch((error) => {
+async function askAgain(octokit: Octokit, id: bigint): Promise<void> {
+  // Octokit's types know only numbers, which would lose digits.
+  const exact = { delivery_id: String(id) as unknown as number };
+  await octokit.request('POST /app/hook/deliveries/{delivery_id}/attempts', exact).catch((error) => {
     // GitHub no longer has this delivery.
     if (![404, 422].includes(httpStatusOf(error))) throw error;
   });
