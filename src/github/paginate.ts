@@ -1,3 +1,24 @@
+import type { Octokit } from '../app.ts';
+import type { RepoName } from '../git/remote-url.ts';
+
+/** GitHub keeps up to 1,000 statuses for each commit and context. */
+const maxStatusPages = 10;
+
+/** Lists the latest status of each context of a commit, at most 1,000. Octokit does not paginate this response. */
+export async function listStatuses(
+  octokit: Octokit,
+  at: RepoName & { ref: string; request?: { signal: AbortSignal } },
+) {
+  const path = 'GET /repos/{owner}/{repo}/commits/{ref}/status';
+  const statuses = [];
+  for (let page = 1; page <= maxStatusPages; page++) {
+    const { data } = await octokit.request(path, { ...at, per_page: 100, page });
+    statuses.push(...data.statuses);
+    if (data.statuses.length === 0 || statuses.length >= data.total_count) break;
+  }
+  return statuses;
+}
+
 /**
  * Yields the items of a paged response from GitHub. Holds one page in memory at a time, because all pages together may
  * be hundreds of megabytes.

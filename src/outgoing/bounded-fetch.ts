@@ -7,6 +7,8 @@ import { readWhole } from './read-whole.ts';
 export interface AnswerLimits {
   /** Maximum size of a response that is read as a whole, counted after decompression. */
   maxBytes: number;
+  /** Keeps only this many bytes from the end of a successful response. */
+  keepsEnd?: number;
   /** Milliseconds from the call to the last byte. */
   maxMs: number;
   /** Maximum number of values in a JSON response (see `JsonCost`); unlimited when undefined. */
@@ -50,14 +52,17 @@ function readAnswer(answer: Response, body: ReadableStream<Uint8Array>, limits: 
   return readWhole(body, { ...limits, check });
 }
 
-/** Returns a `fetch` that follows redirects within the origin only. @throws AnswerRefused for any other redirect */
+/**
+ * Returns a `fetch` that follows redirects within the origin only, or none if the request says `redirect: 'manual'`.
+ * @throws AnswerRefused for any other redirect
+ */
 export function withinOrigin(send: typeof fetch): typeof fetch {
   return async (input, init = {}) => {
     let url = new URL(input instanceof Request ? input.url : input);
     for (let redirects = 0; ; redirects++) {
       const answer = await send(input instanceof Request ? input : url.href, { ...init, redirect: 'manual' });
       const location = answer.headers.get('location');
-      if (!redirectStatuses.includes(answer.status) || location === null) return answer;
+      if (init.redirect === 'manual' || !redirectStatuses.includes(answer.status) || location === null) return answer;
       await answer.body?.cancel();
       url = locationWithin(url, location);
       if (redirects === maxRedirects || !canRepeat(input, init, answer.status))

@@ -51,3 +51,13 @@ const attachments: AnswerLimits = { maxBytes: 5_000_000, maxMs: 15_000 };
 export function fetchAttachment(addressOf: AddressOf): typeof fetch {
   return boundedFetch(attachments, pinnedFetch(addressOf));
 }
+
+/**
+ * Limits on logs of checks, which GitHub redirects to its storage. A log usually says at its end why the check failed.
+ */
+const logs: AnswerLimits = { maxBytes: 100_000_000, keepsEnd: 400_000, maxMs: 30_000 };
+
+/** Returns a `fetch` for the end of a log; see `pinnedFetch`. */
+export function fetchLog(addressOf: AddressOf): typeof fetch {
+  return boundedFetch(logs, pinnedFetch(addressOf));
+}

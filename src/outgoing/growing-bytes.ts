@@ -15,6 +15,13 @@ export function growingBytes() {
       bytes.set(piece, length);
       length += piece.length;
     },
+    /** Removes all but the last `most` bytes. Returns how many it removed. */
+    keepEnd: (most: number): number => {
+      const removed = Math.max(0, length - most);
+      bytes.copyWithin(0, removed, length);
+      length -= removed;
+      return removed;
+    },
     /** Returns a copy of the contents and empties the buffer. */
     take: (): Uint8Array<ArrayBuffer> => {
       const taken = bytes.slice(0, length);

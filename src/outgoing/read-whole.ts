@@ -7,6 +7,8 @@ interface Limits {
   maxBytes: number;
   /** Truncates a response that is too large instead of rejecting it. */
   cuts?: boolean;
+  /** Keeps only this many bytes from the end. */
+  keepsEnd?: number;
   maxValues?: number | undefined;
   /** Throws when the time is up. */
   check: () => void;
@@ -17,13 +19,14 @@ interface Limits {
  * @throws AnswerRefused when a limit is exceeded
  */
 export async function readWhole(body: ReadableStream<Uint8Array>, limits: Limits): Promise<Uint8Array<ArrayBuffer>> {
-  const { maxBytes, cuts = false, maxValues, check } = limits;
+  const { maxBytes, cuts = false, keepsEnd = maxBytes, maxValues, check } = limits;
   const whole = growingBytes();
+  let dropped = 0;
   const cost = maxValues === undefined ? undefined : new JsonCost(maxValues);
   const turn = takeTurns();
   for await (const piece of body) {
     check();
-    const room = maxBytes - whole.length;
+    const room = maxBytes - dropped - whole.length;
     if (piece.length > room) {
       if (!cuts) throw new AnswerRefused(`is larger than ${maxBytes / 1_000_000} MB`);
       whole.add(piece.subarray(0, room));
@@ -31,7 +34,10 @@ export async function readWhole(body: ReadableStream<Uint8Array>, limits: Limits
     }
     cost?.add(piece);
     whole.add(piece);
+    // Rarely, because it copies what is kept.
+    if (whole.length > 2 * keepsEnd) dropped += whole.keepEnd(keepsEnd);
     await turn();
   }
+  whole.keepEnd(keepsEnd);
   return whole.take();
 }

@@ -151,6 +151,23 @@ test('a web page instead of an API response counts as an outage of GitHub', asyn
   await expect(read(octokit())).rejects.toMatchObject({ name: 'HttpError', status: 502 });
 });
 
+test('rendered Markdown is HTML, and a web page in its place an outage', async () => {
+  const html = { 'content-type': 'text/html;charset=utf-8' };
+  api().post('/markdown').reply(200, '<p>hi</p>', html).post('/markdown').reply(200, '<!DOCTYPE html><p>away', html);
+  const rendered = () => octokit().request('POST /markdown', { text: 'hi' });
+  expect((await rendered()).data).toBe('<p>hi</p>');
+  await expect(rendered()).rejects.toMatchObject({ status: 502 });
+});
+
+test('a redirect to another host is returned to callers that ask for it, and refused otherwise', async () => {
+  const path = 'GET /repos/a/b/actions/jobs/1/logs';
+  const away = { location: 'https://storage.example/log?sig=x', 'content-type': 'text/html;charset=utf-8' };
+  api().get('/repos/a/b/actions/jobs/1/logs').twice().reply(302, '<html>', away);
+  const { headers } = await octokit().request(path, { request: { redirect: 'manual' } });
+  expect(headers.location).toBe('https://storage.example/log?sig=x');
+  await expect(octokit().request(path)).rejects.toThrow('redirects to another host');
+});
+
 test('a plain 403 parks nothing', async () => {
   const id = ++installation;
   api().get('/repos/a/b').reply(403, { message: 'Resource not accessible by integration' });

@@ -38,6 +38,8 @@ interface Around {
   names: string[];
   hooks: WebhookSender;
   reactions: Reaction[];
+  /** Logs of GitHub Actions jobs, by their id. */
+  jobLogs: Map<number, string>;
   call(method: string, path: string, authorization: string, body?: string): Promise<Response>;
 }
 
@@ -54,6 +56,8 @@ interface Answer {
   status: number;
   json: unknown;
   headers?: Record<string, string>;
+  /** Sent instead of `json`. */
+  text?: string;
 }
 
 /** Handles the endpoints of GitHub's API that the emulator lacks; returns undefined for all others. */
@@ -64,6 +68,8 @@ export async function answerExtra(around: Around, asked: Asked): Promise<Answer 
   if (/\/reactions$/.test(path) && method === 'POST') return addReaction(around, asked);
   if (/\/issues\/comments(\?|$)/.test(path) && method === 'GET') return listComments(around, asked);
   if (path.startsWith('/app/hook/deliveries')) return hookDeliveries(around, asked);
+  if (/\/actions\/jobs\/\d+\/logs$/.test(path)) return redirectToLog(around, asked);
+  if (path.startsWith(logStorage)) return storedLog(around, asked);
   return undefined;
 }
 
@@ -112,6 +118,23 @@ async function setDraft({ names, call }: Around, { authorization, body }: Asked)
     if (response.ok) return { status: 200, json: { data: {} } };
   }
   return { status: 200, json: { errors: [{ message: 'not found' }] } };
+}
+
+const logStorage = '/_storage/logs/';
+
+/** Redirects to the storage of logs, which is another origin. The web page in the body is GitHub's own. */
+function redirectToLog({ jobLogs }: Around, { host, path }: Asked): Answer {
+  const id = Number(/(\d+)\/logs$/.exec(path)?.[1]);
+  if (!jobLogs.has(id)) return { status: 404, json: { message: 'Not Found' } };
+  const location = `http://${host.replace('127.0.0.1', 'localhost')}${logStorage}${id}?sig=x`;
+  return { status: 302, json: {}, headers: { location, 'content-type': 'text/html;charset=utf-8' } };
+}
+
+/** Sends a log, as the storage does. It refuses signed addresses that come with another credential. */
+function storedLog({ jobLogs }: Around, { path, authorization }: Asked): Answer {
+  const text = jobLogs.get(Number(/(\d+)\?/.exec(path)?.[1]));
+  if (authorization !== '' || text === undefined) return { status: 400, json: {}, text: 'AuthenticationFailed' };
+  return { status: 200, json: {}, text, headers: { 'content-type': 'text/plain' } };
 }
 
 const deliveriesOfAPage = 100;

@@ -33,6 +33,7 @@ interface Seeded extends SampleParts {
 export class Front {
   readonly pushes: Push[] = [];
   readonly reactions: Reaction[] = [];
+  readonly jobLogs = new Map<number, string>();
   /** Replaced by tests to make calls fail. */
   faults: Faults = () => undefined;
   /** The validity of new tokens in seconds, if a test overrides the emulator's. */
@@ -88,11 +89,12 @@ export class Front {
       res.writeHead(202).end();
       return this.hooks.send(String(req.headers['x-github-event']), await this.withPullMark(body));
     }
-    const around = { hooks: this.hooks, reactions: this.reactions, names: this.names, call: this.call.bind(this) };
+    const { hooks, reactions, jobLogs, names } = this;
+    const around = { hooks, reactions, jobLogs, names, call: this.call.bind(this) };
     const extra = await answerExtra(around, { method, path, authorization, body, host });
     if (extra !== undefined) {
       const headers = { 'content-type': 'application/json', ...extra.headers };
-      return void res.writeHead(extra.status, headers).end(JSON.stringify(extra.json));
+      return void res.writeHead(extra.status, headers).end(extra.text ?? JSON.stringify(extra.json));
     }
     const type = req.headers['content-type'];
     const { status, headers, text } = await this.ask(method, path, authorization, body || undefined, type);

@@ -31,6 +31,8 @@ export interface DemoGitHub {
   reactions: Reaction[];
   /** Attachments of issues, by their path. Only callers with a token get them, as in a private repository. */
   attachments: Map<string, Buffer>;
+  /** Logs of GitHub Actions jobs, by their id, which is that of their check run. */
+  jobLogs: Map<number, string>;
   /** Makes calls of the App fail. */
   fail(faults: Faults): void;
   /** Makes new tokens expire after this many seconds; without an argument restores the emulator's expiry. */
@@ -133,6 +135,7 @@ function controlsOf(front: Front) {
     pushes: front.pushes,
     deliveries: front.hooks.deliveries,
     reactions: front.reactions,
+    jobLogs: front.jobLogs,
     folderOf: (name: string) => front.folderOf(name),
     as: (login: string) => front.caller(`person-${login}`),
     deliverTo: (target: string) => {

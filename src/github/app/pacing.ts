@@ -35,6 +35,8 @@ class PageAnswered extends Error {
 interface Call<Response> {
   installationId: number;
   isWrite: boolean;
+  /** Whether the response is HTML. GitHub renders Markdown so; all other responses of its API are JSON or redirects. */
+  isHtml: boolean;
   /** Aborted when the caller no longer needs the response. */
   signal: AbortSignal | undefined;
   send(signal: AbortSignal): Promise<Response>;
@@ -53,6 +55,7 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
     return perform(pace, {
       installationId,
       isWrite,
+      isHtml: options.url === '/markdown',
       signal,
       send: async (either) => request({ ...options, request: { ...options.request, signal: either } }),
     });
@@ -60,7 +63,7 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
   return octokit;
 }
 
-type Answer = { headers: { 'content-type'?: string | undefined } };
+type Answer = { status: number; data: unknown; headers: { 'content-type'?: string | undefined } };
 
 async function perform<Response extends Answer>(pace: Pace, call: Call<Response>): Promise<Response> {
   const retriesMs = call.isWrite ? [] : readRetriesMs;
@@ -93,11 +96,11 @@ async function awaitSlot<Response>(pace: Pace, { installationId, isWrite, signal
 
 /** Sends the call once. When GitHub asks for a pause, parks the installation, so that all of its calls wait. */
 async function attempt<Response extends Answer>(pace: Pace, call: Call<Response>): Promise<Response> {
-  const { installationId, isWrite, signal, send } = call;
+  const { installationId, isWrite, isHtml, signal, send } = call;
   try {
     const timeout = AbortSignal.timeout(answerMs);
     const response = await send(signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
-    if (/^text\/html\b/.test(response.headers['content-type'] ?? '')) throw new PageAnswered();
+    if (isPage(response, isHtml)) throw new PageAnswered();
     if (isWrite) pace.metrics.githubWrites.inc({ outcome: 'ok' });
     return response;
   } catch (error) {
@@ -109,4 +112,10 @@ async function attempt<Response extends Answer>(pace: Pace, call: Call<Response>
     }
     throw error;
   }
+}
+
+/** Returns whether a successful response is a web page. Rendered Markdown never begins like one. */
+function isPage({ status, data, headers }: Answer, isHtml: boolean): boolean {
+  if (status > 299 || !/^text\/html\b/.test(headers['content-type'] ?? '')) return false;
+  return !isHtml || /^\s*<(!doctype|html)\b/i.test(String(data));
 }

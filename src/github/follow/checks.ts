@@ -1,8 +1,12 @@
 import type { App } from '../../app.ts';
 import type { PullRequestRow } from '../../db/tables/task.ts';
 import { fenced, oneLine, plain } from '../../domain/text/sanitize.ts';
-import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import { fetchLog } from '../../outgoing/fetch-from.ts';
+import { followRedirects } from '../../outgoing/follow-redirects.ts';
+import { isRefusedWith, pauseAsked } from '../../outgoing/github-errors.ts';
+import { checkedAddress } from '../../runs/outgoing/checked-address.ts';
 import { checkName } from '../mirror/sync-check.ts';
+import { listStatuses } from '../paginate.ts';
 import type { Place } from '../place.ts';
 import { findOpenPullsByHead } from '../store.ts';
 import { reviseUnasked } from './revise-unasked.ts';
@@ -11,6 +15,8 @@ import { reviseUnasked } from './revise-unasked.ts';
 const maxRevisions = 3;
 /** At most this many failing checks are quoted. If more fail, they usually fail for the same reason. */
 const maxChecks = 10;
+/** A check that has not completed this long after another one failed is no longer waited for. */
+const waitForOthersMs = 60 * 60_000;
 /**
  * Lines and characters quoted from the end of a log, where the reason usually is, and characters read of it. Logs have
  * no maximum length.
@@ -25,13 +31,16 @@ interface FailedCheck {
 /** Starts a revision of each agent's pull request whose head is this commit, if the commit's checks failed. */
 export async function lookAtChecks(app: App, place: Place, sha: string): Promise<void> {
   for (const pull of await findOpenPullsByHead(app.db.manager, place.repository.id, sha)) {
-    const failed = await failedChecks(place, sha);
+    const failed = await failedChecks(app, place, sha);
     if (failed.length > 0) await reviseForChecks(app, pull, sha, failed);
   }
 }
 
-/** Returns the failed checks and statuses of a commit; an empty list while some are still running. */
-async function failedChecks(place: Place, sha: string): Promise<FailedCheck[]> {
+/**
+ * Returns the failed checks and statuses of a commit; an empty list while other checks are still running. Some never
+ * complete, so a failed check counts after an hour in any case.
+ */
+async function failedChecks(app: App, place: Place, sha: string): Promise<FailedCheck[]> {
   const { octokit, name } = place;
   const runs = await octokit.paginate('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', {
     ...name,
@@ -40,10 +49,12 @@ async function failedChecks(place: Place, sha: string): Promise<FailedCheck[]> {
     per_page: 100,
   });
   const others = runs.filter((run) => !(run.name === checkName && run.external_id?.startsWith('task_')));
-  if (others.some((run) => run.status !== 'completed')) return [];
   const failing = others.filter((run) => ['failure', 'timed_out'].includes(run.conclusion ?? ''));
+  const isOld = ({ completed_at }: { completed_at: string | null }) =>
+    completed_at !== null && Date.now() - Date.parse(completed_at) > waitForOthersMs;
+  if (others.some((run) => run.status !== 'completed') && !failing.some(isOld)) return [];
   const failed: FailedCheck[] = [];
-  for (const run of failing.slice(0, maxChecks)) failed.push({ name: run.name, log: await logOf(place, run) });
+  for (const run of failing.slice(0, maxChecks)) failed.push({ name: run.name, log: await logOf(app, place, run) });
   for (const status of await statusesOf(place, sha))
     if (['failure', 'error'].includes(status.state))
       failed.push({ name: status.context, log: status.description ?? '' });
@@ -56,8 +67,7 @@ async function failedChecks(place: Place, sha: string): Promise<FailedCheck[]> {
  */
 async function statusesOf({ octokit, name }: Place, sha: string) {
   try {
-    const path = 'GET /repos/{owner}/{repo}/commits/{ref}/status';
-    return (await octokit.request(path, { ...name, ref: sha })).data.statuses ?? [];
+    return await listStatuses(octokit, { ...name, ref: sha });
   } catch (error) {
     if (isRefusedWith(error, 403, 404)) return [];
     throw error;
@@ -65,22 +75,29 @@ async function statusesOf({ octokit, name }: Place, sha: string) {
 }
 
 async function logOf(
+  app: App,
   { octokit, name }: Place,
   run: { id: number; output: { title: string | null; summary: string | null; text: string | null } },
 ): Promise<string> {
   const said = [run.output.title, run.output.summary, run.output.text].filter(Boolean).join('\n');
   try {
-    // The check run of a GitHub Actions job has the same id as the job.
-    const { data } = await octokit.request('GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs', {
+    // The check run of a GitHub Actions job has the same id as the job. GitHub redirects to its storage, which must not
+    // see our token (https://github.com/github/docs/issues/27558).
+    const { headers } = await octokit.request('GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs', {
       ...name,
       job_id: run.id,
+      request: { redirect: 'manual' },
     });
-    if (typeof data === 'string' && data !== '') return `${said}\n${data}`;
+    const fetch = fetchLog(checkedAddress(app));
+    const log = await followRedirects(new URL(headers.location ?? ''), (at) => fetch(at.href));
+    return `${said}\n${await log.text()}`;
   } catch (error) {
+    if (pauseAsked(error) !== undefined) throw error;
     // The check belongs to another service, or its log was deleted.
-    if (!isRefusedWith(error, 403, 404, 410)) throw error;
+    if (isRefusedWith(error, 403, 404, 410)) return said;
+    app.log.info({ err: error, checkRun: run.id }, 'the log of a check could not be read');
+    return `${said}\nThe log of this check could not be read: ${oneLine((error as Error).message, 200)}`;
   }
-  return said;
 }
 
 async function reviseForChecks(app: App, pull: PullRequestRow, sha: string, failed: FailedCheck[]): Promise<void> {

@@ -5,6 +5,7 @@ import { oneLine } from '../../domain/text/sanitize.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { checkName } from '../mirror/sync-check.ts';
+import { listStatuses } from '../paginate.ts';
 
 /** How pull requests can be merged, in the order in which they are tried. */
 const mergeMethods = ['squash', 'merge', 'rebase'] as const;
@@ -43,7 +44,7 @@ const maxReviewPages = 3;
 /** Characters of the name of a check, which its service chooses. */
 const maxName = 100;
 
-/** Reads from GitHub what decides whether a pull request can be merged, with at most seven requests. */
+/** Reads from GitHub what decides whether a pull request can be merged, with at most 16 requests, usually five. */
 export async function lookAtPull(
   octokit: Octokit,
   name: RepoName,
@@ -101,10 +102,8 @@ function outcomeOf(conclusion: string | null): PullCheck['outcome'] {
 
 /** Returns the statuses of a commit, which services without check runs report. */
 async function statusesOf(octokit: Octokit, at: At, ref: string): Promise<PullCheck[]> {
-  const path = 'GET /repos/{owner}/{repo}/commits/{ref}/status';
-  const { data } = await octokit.request(path, { ...at, ref, per_page: pageSize });
   const outcomes: Record<string, PullCheck['outcome']> = { success: 'passed', pending: 'running' };
-  return (data.statuses ?? []).map(({ context, state, target_url }) => ({
+  return (await listStatuses(octokit, { ...at, ref })).map(({ context, state, target_url }) => ({
     name: oneLine(context, maxName),
     outcome: outcomes[state] ?? 'failed',
     url: webUrl(target_url),

@@ -1,6 +1,7 @@
 import type { App, Octokit } from '../../app.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { fetchAttachment } from '../../outgoing/fetch-from.ts';
+import { followRedirects, HttpFailed } from '../../outgoing/follow-redirects.ts';
 import { type Credential, hostRules, octokitFor } from '../../repositories/credentials.ts';
 import { checkedAddress } from '../outgoing/checked-address.ts';
 
@@ -14,7 +15,6 @@ export interface Access {
 
 /** How long all attachments together may take. */
 const allMs = 60_000;
-const maxRedirects = 3;
 
 /** Opens the access of a credential. The token can read one repository. */
 export async function accessWith(app: App, credential: Credential): Promise<Access> {
@@ -40,16 +40,6 @@ export async function signedAddress(
   return address?.replaceAll('&amp;', '&');
 }
 
-/** The response had this status, which is not a success. */
-class HttpFailed extends Error {
-  readonly status: number;
-
-  constructor(status: number) {
-    super(`HTTP ${status}`);
-    this.status = status;
-  }
-}
-
 /**
  * Returns a function that downloads attachments. GitHub redirects to signed addresses of its storage. Every address on
  * the way is checked.
@@ -65,16 +55,8 @@ export function downloader(app: App, { token, sign }: Access, signal: AbortSigna
     return fetch(at.href, { headers, signal: within });
   };
   const follow = async (url: string): Promise<Buffer> => {
-    let at = new URL(url);
-    for (let redirects = 0; redirects <= maxRedirects; redirects++) {
-      const answer = await ask(at);
-      const location = answer.headers.get('location');
-      if (answer.ok) return Buffer.from(await answer.arrayBuffer());
-      if (answer.status < 300 || answer.status > 399 || location === null) throw new HttpFailed(answer.status);
-      if (!URL.canParse(location, at.href)) throw new Error('redirects to an invalid address');
-      at = new URL(location, at);
-    }
-    throw new Error('redirects too often');
+    const answer = await followRedirects(new URL(url), ask);
+    return Buffer.from(await answer.arrayBuffer());
   };
   return async (url: string): Promise<Buffer> => {
     try {
