@@ -168,3 +168,37 @@ export function replyAsComment(path: string, body: string | undefined): [string,
   if (reply === null || body === undefined) return [path, body];
   return [reply[1] ?? path, JSON.stringify({ ...JSON.parse(body), in_reply_to_id: Number(reply[2]) })];
 }
+
+const replies = /^(\/repos\/[^/]+\/[^/]+\/pulls)\/\d+(\/comments\/\d+)\/replies$/;
+
+/** Returns why GitHub refuses a reply to a review comment: only the first comment of a thread takes replies. */
+export async function refusedReply(path: string, read: (path: string) => Promise<unknown>) {
+  const to = replies.exec(path);
+  if (to === null) return undefined;
+  const comment = (await read(`${to[1]}${to[2]}`)) as { in_reply_to_id?: number | null };
+  if (!comment.in_reply_to_id) return undefined;
+  return { message: 'Validation Failed', errors: ['Replies to replies are not supported'] };
+}
+
+/** Returns an update of a check run without what GitHub ignores: a completed one keeps its status and conclusion. */
+export async function keptCompleted(
+  method: string,
+  path: string,
+  body: string | undefined,
+  read: (path: string) => Promise<unknown>,
+): Promise<string | undefined> {
+  if (method !== 'PATCH' || body === undefined || !/\/check-runs\/\d+$/.test(path)) return body;
+  const { status } = (await read(path)) as { status: string };
+  const { status: _status, conclusion: _conclusion, ...rest } = JSON.parse(body) as Record<string, unknown>;
+  return status === 'completed' ? JSON.stringify(rest) : body;
+}
+
+/**
+ * Adds the lines of review comments, for which the emulator stores positions only. GitHub leaves them out where it lists
+ * the comments of one review.
+ */
+export function withLines(text: string): string {
+  const comments = JSON.parse(text) as { position: number | null }[];
+  if (!Array.isArray(comments)) return text;
+  return JSON.stringify(comments.map((c) => ({ ...c, line: c.position, original_line: c.position })));
+}

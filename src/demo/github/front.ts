@@ -2,7 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { makeSampleRepository, type SampleParts } from '../sample-repository.ts';
 import type { Allowance } from './allowance.ts';
-import { answerExtra, endingSoon, type Faults, happens, type Reaction, replyAsComment } from './front-extras.ts';
+import {
+  answerExtra,
+  endingSoon,
+  type Faults,
+  happens,
+  keptCompleted,
+  type Reaction,
+  refusedReply,
+  replyAsComment,
+  withLines,
+} from './front-extras.ts';
 import { closeIssuesOf, FrontPulls, type PullLike } from './front-pulls.ts';
 import { branchesIn, type Call, feedPush, pullRefs } from './git-objects.ts';
 import { serveGit } from './git-server.ts';
@@ -105,7 +115,11 @@ export class Front {
   private async ask(method: string, path: string, authorization: string, body?: string, type?: string) {
     if (method === 'PUT' && /\/pulls\/\d+\/merge$/.test(path))
       return this.alone(() => this.merge(path, authorization, body));
-    const [target, sent] = replyAsComment(path, body);
+    const read = (of: string) => this.call('GET', of, authorization).then((answer) => answer.json());
+    const refusal = await refusedReply(path, read);
+    if (refusal !== undefined)
+      return { status: 422, headers: { 'content-type': 'application/json' }, text: JSON.stringify(refusal) };
+    const [target, sent] = replyAsComment(path, await keptCompleted(method, path, body, read));
     const response = await this.call(method, target, authorization, sent, type);
     const headers: Record<string, string> = {};
     for (const name of ['content-type', 'link', 'location', 'retry-after']) {
@@ -149,6 +163,7 @@ export class Front {
       return JSON.stringify(
         this.pullsOf(path).marked(JSON.parse(text), await this.isPull(issue[1] ?? '', Number(issue[2]))),
       );
+    if (/\/pulls\/\d+\/comments(\?|$)/.test(path)) return withLines(text);
     if (!/^\/repos\/[^/]+\/[^/]+\/pulls(\/\d+)?(\?|$)/.test(path)) return text;
     const found = JSON.parse(text) as PullLike | PullLike[];
     for (const pull of Array.isArray(found) ? found : [found]) await this.pullsOf(path).shown(pull);

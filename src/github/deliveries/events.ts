@@ -1,5 +1,6 @@
 import type { Probot } from 'probot';
 import type { App } from '../../app.ts';
+import { recheckTask } from '../../tasks/move.ts';
 import { type InstallationInfo, observeInstallation, syncInstallation } from '../app/installation.ts';
 import { followRepository } from '../app/repository-events.ts';
 import { takeButton } from '../commands/check-buttons.ts';
@@ -10,6 +11,7 @@ import { labelChanged } from '../follow/labels.ts';
 import { refreshPull } from '../follow/refresh-pull.ts';
 import { takeReview } from '../follow/reviews.ts';
 import { ownLabels } from '../mirror/mirror.ts';
+import { forgetShownCheck } from '../mirror/mirror-store.ts';
 import { makeLabels } from '../mirror/sync-labels.ts';
 import { type Place, placeOfEvent } from '../place.ts';
 import { planMarker } from '../planning/plan-comment.ts';
@@ -37,6 +39,14 @@ export function registerWebhooks(probot: Probot, app: App): void {
     return inPlace(payload, (place) => lookAtChecks(app, place, sha));
   });
   probot.on('status', ({ payload }) => inPlace(payload, (place) => lookAtChecks(app, place, payload.sha)));
+  // Somebody pressed "Re-run", and GitHub has set our check run back to queued.
+  probot.on(['check_run.rerequested', 'check_suite.rerequested'], ({ payload }) => {
+    const of = 'check_run' in payload ? { checkRunId: payload.check_run.id } : { sha: payload.check_suite.head_sha };
+    return inPlace(payload, async ({ repository }) => {
+      const taskIds = await forgetShownCheck(app.db.manager, repository.id, of);
+      for (const taskId of new Set(taskIds)) await recheckTask(app, taskId);
+    });
+  });
   probot.on('check_run.requested_action', ({ payload }) =>
     inPlace(payload, (place) =>
       takeButton(app, place, {

@@ -37,6 +37,23 @@ export async function markCheck(
   );
 }
 
+/**
+ * Forgets what our check run on a commit shows, because GitHub has reset it. Returns the ids of its tasks. `of` is the
+ * check run or its commit.
+ */
+export async function forgetShownCheck(
+  em: EntityManager,
+  repositoryId: string,
+  of: { checkRunId: number } | { sha: string },
+): Promise<string[]> {
+  const [rows]: [{ taskId: string }[]] = await em.query(
+    `update mirrored set check_shown = null where repository_id = $1 and (check_run_id = $2 or check_sha = $3)
+     returning task_id as "taskId"`,
+    [repositoryId, 'checkRunId' in of ? of.checkRunId : null, 'sha' in of ? of.sha : null],
+  );
+  return rows.map(({ taskId }) => taskId);
+}
+
 /** Counts one change that we made to a comment or label. Returns the number of such changes in the last ten minutes. */
 export async function countWrite(em: EntityManager, mirrored: MirroredRow): Promise<number> {
   await em.query(`delete from mirror_writes where at < now() - interval '10 minutes' and repository_id = $1`, [

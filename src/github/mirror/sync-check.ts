@@ -19,6 +19,8 @@ interface CheckTarget {
 
 /**
  * Updates our check run on the head of a pull request: the stored one, else the one found on GitHub, else a new one.
+ * GitHub does not take back what a completed check run says (https://github.com/Mergifyio/mergify/pull/1989), so a new
+ * one takes its place.
  */
 export async function syncCheck(
   em: EntityManager,
@@ -37,10 +39,10 @@ export async function syncCheck(
     actions,
     details_url: target.detailsUrl,
   };
-  const known = mirrored.checkSha === target.sha ? mirrored.checkRunId : null;
-  const id = known ?? (await findCheck(target));
+  const known = knownCheck(mirrored, target.sha) ?? (await findCheck(target));
+  const isSettled = known?.status === 'completed' && (status !== 'completed' || known.conclusion !== conclusion);
   const made =
-    id === undefined
+    known === undefined || isSettled
       ? await octokit.request('POST /repos/{owner}/{repo}/check-runs', {
           ...name,
           ...body,
@@ -51,18 +53,32 @@ export async function syncCheck(
       : await octokit.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', {
           ...name,
           ...body,
-          check_run_id: id,
+          check_run_id: known.id,
         });
   await markCheck(em, mirrored, { id: Number(made.data.id), sha: target.sha, shown });
 }
 
+interface KnownCheck {
+  id: number;
+  /** Undefined when GitHub has reset it. */
+  status: string | undefined;
+  conclusion: string | null | undefined;
+}
+
+/** Returns our check run of a commit as we showed it last. */
+function knownCheck({ checkRunId, checkSha, checkShown }: MirroredRow, sha: string): KnownCheck | undefined {
+  if (checkRunId === null || checkSha !== sha) return undefined;
+  const shown: Partial<WantedCheck> = checkShown === null ? {} : JSON.parse(checkShown);
+  return { id: checkRunId, status: shown.status, conclusion: shown.conclusion };
+}
+
 /** Looks for our check run on GitHub. Its id is unknown when GitHub's response to its creation was lost. */
-async function findCheck({ octokit, name, taskId, sha }: CheckTarget): Promise<number | undefined> {
+async function findCheck({ octokit, name, taskId, sha }: CheckTarget): Promise<KnownCheck | undefined> {
   try {
     const path = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs';
     const query = { ...name, ref: sha, check_name: checkName, per_page: 100 };
     const own = await findItem(octokit.paginate.iterator(path, query), (run) => run.external_id === taskId);
-    return own && Number(own.id);
+    return own && { id: Number(own.id), status: own.status, conclusion: own.conclusion };
   } catch (error) {
     if (httpStatusOf(error) === 404) return undefined;
     throw error;

@@ -40,6 +40,7 @@ test('a review that requests changes starts one revision with all its comments; 
     return own.length === 2 && own;
   });
   expect(answers.every((a) => a.in_reply_to_id !== null)).toBe(true);
+  expect(asked).toContain('### review.txt:1');
   await until('the request', async () =>
     (await mona<{ requested_reviewers: { login: string }[] }>('GET', `${repo}/pulls/${pull}`)).requested_reviewers.some(
       (r) => r.login === 'mona',
@@ -121,6 +122,9 @@ test('one check run on the head, with buttons that people with write permission 
     const found = await checks();
     return found[0]?.conclusion === 'failure' && found;
   });
+  // GitHub sets a check run back to queued when somebody presses "Re-run".
+  await mona('POST', `${repo}/check-runs/${check?.id}/rerequest`);
+  await until('the check again', async () => (await checks())[0]?.conclusion === 'failure');
   const press = (login: string, identifier: string) =>
     world.github.send('check_run', {
       action: 'requested_action',
