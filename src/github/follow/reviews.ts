@@ -14,8 +14,8 @@ import { itemsOf } from '../paginate.ts';
 import { type Place, placeOfRepository } from '../place.ts';
 import { listUnansweredReviews, markAnswered } from '../store.ts';
 
-/** The first line of each of our replies in review threads. It prevents a second reply in the same thread. */
-const answerMarker = '<!-- deckhand:answer -->';
+/** The first line of our reply in a review thread. It prevents a second reply to the same review. */
+const answerMarker = (reviewId: number) => `<!-- deckhand:answer ${reviewId} -->`;
 
 /**
  * Starts one revision for a review in which somebody with write permission requests changes. The agent gets the review
@@ -31,10 +31,11 @@ export async function takeReview(app: App, place: Place, pull: PullRequestRow, r
   if (review.state !== 'CHANGES_REQUESTED' || review.user === null || review.user.type === 'Bot') return;
   const reviewer = await asWriter(octokit, name, review.user as GitHubUser);
   if (reviewer === undefined) return;
-  const comments = await octokit.paginate(
-    'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/comments',
-    { ...at, per_page: 100 },
-  );
+  // The comments of a review alone would come without their lines.
+  const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/comments';
+  const all = octokit.paginate.iterator(path, { ...name, pull_number: pull.number, per_page: 100 });
+  const comments = [];
+  for await (const comment of itemsOf(all)) if (comment.pull_request_review_id === reviewId) comments.push(comment);
   const text = [
     `${reviewer.login} reviewed pull request #${pull.number} and asks for changes.`,
     plain(review.body ?? ''),
@@ -78,7 +79,7 @@ export async function answerReviews(app: App, taskId: string): Promise<void> {
     const place = await placeOfRepository(app, repositoryId);
     if (place !== undefined)
       try {
-        await answerReview(app, place, Number(number), Number(reviewId), headSha);
+        await answerThreads(app, place, Number(number), Number(reviewId), headSha);
         await askAgain(place.octokit, { ...place.name, pull_number: Number(number) }, Number(reviewId));
       } catch (error) {
         // The pull request or the review was deleted, or the reviewer can no longer be asked.
@@ -88,21 +89,34 @@ export async function answerReviews(app: App, taskId: string): Promise<void> {
   }
 }
 
-async function answerReview(app: App, { octokit, name }: Place, number: number, reviewId: number, headSha: string) {
+/** Replies once in each thread in which the review has a comment. GitHub takes replies to a thread's first comment only. */
+export async function answerThreads(
+  app: App,
+  { octokit, name }: Place,
+  number: number,
+  reviewId: number,
+  headSha: string,
+) {
   const at = { ...name, pull_number: number };
   const bot = await app.github?.bot();
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/comments';
-  const [answered, asked] = [new Set<number | undefined>(), [] as number[]];
+  const firstOf = new Map<number, number>();
+  const [answered, asked] = [new Set<number>(), new Set<number>()];
   for await (const comment of itemsOf(octokit.paginate.iterator(path, { ...at, per_page: 100 }))) {
-    if (comment.user?.id === bot?.id && comment.body.startsWith(answerMarker)) answered.add(comment.in_reply_to_id);
-    if (comment.pull_request_review_id === reviewId) asked.push(comment.id);
+    const before = comment.in_reply_to_id;
+    const first = before === undefined || before === null ? comment.id : (firstOf.get(before) ?? before);
+    firstOf.set(comment.id, first);
+    const isAnswer = comment.user?.id === bot?.id && comment.body.startsWith(answerMarker(reviewId));
+    if (isAnswer) answered.add(first);
+    else if (comment.pull_request_review_id === reviewId) asked.add(first);
   }
+  const body = `${answerMarker(reviewId)}\nAddressed in ${headSha}.`;
   for (const comment_id of asked) {
     if (answered.has(comment_id)) continue;
-    await octokit.request('POST /repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies', {
-      ...at,
-      comment_id,
-      body: `${answerMarker}\nAddressed in ${headSha}.`,
+    const reply = 'POST /repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies';
+    await octokit.request(reply, { ...at, comment_id, body }).catch((error) => {
+      // The comment was deleted or the conversation locked. The other threads still get their replies.
+      if (!isRefusedWith(error, 403, 404, 422)) throw error;
     });
   }
 }
