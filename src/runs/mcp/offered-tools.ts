@@ -24,6 +24,7 @@ export interface Listing {
 const maxTools = 100;
 /** Characters of all descriptions and schemas together. Each request contains them again. */
 const maxChars = 100_000;
+/** The limit of OpenAI for the description of a tool. */
 const maxDescription = 1024;
 /** The limit of OpenAI and Anthropic for names. */
 const maxName = 64;
@@ -61,13 +62,14 @@ export function offerTools(listings: Listing[]): { tools: OfferedTool[]; notes: 
 }
 
 function offeredAs(server: string, { name, description, inputSchema }: z.output<typeof declared>): OfferedTool {
-  const about = oneLine(plain(description), maxDescription) || 'It has no description.';
+  const origin = `[tool of the MCP server ${server}] `;
+  const about = oneLine(plain(description), maxDescription - origin.length) || 'It has no description.';
   return {
     server,
     tool: name,
     spec: {
       name: fitName(`${server}__${name}`),
-      description: `[tool of the MCP server ${server}] ${about}`,
+      description: `${origin}${about}`,
       parameters: modelSchema(inputSchema),
     },
   };
