@@ -92,7 +92,12 @@ export const priceTable = z
       return z.NEVER;
     }
   })
-  .pipe(z.record(z.string(), z.object({ input: price, cachedInput: price.optional(), output: price })))
+  .pipe(
+    z.record(
+      z.string(),
+      z.object({ input: price, cachedInput: price.optional(), cacheWrite: price.optional(), output: price }),
+    ),
+  )
   .default({});
 
 /** Secrets that an attacker would try first to forge a delivery; `development` is Probot's default. */

@@ -42,9 +42,10 @@ export interface Reply {
   text: string;
   toolCalls: ToolCall[];
   kept?: Kept;
-  /** All input tokens, those read from the server's cache included. */
+  /** All input tokens, those read from the server's cache or written to it included. */
   inputTokens: number;
   cachedInputTokens: number;
+  cacheWriteTokens: number;
   outputTokens: number;
   /** The answer reached the token limit and is incomplete. */
   isCut: boolean;

@@ -6,18 +6,18 @@ const tokens = z
   .transform((n) => Math.min(Math.max(Math.round(n), 0), 1e7))
   .catch(0);
 
-const cached = z.object({ cached_tokens: tokens }).nullish().catch(null);
+const details = z.object({ cached_tokens: tokens, cache_write_tokens: tokens }).nullish().catch(null);
 
 /** The usage that a server reports, under the names of both APIs; DeepSeek names the cached tokens differently. */
 export const usage = z
   .object({
     prompt_tokens: tokens,
     completion_tokens: tokens,
-    prompt_tokens_details: cached,
+    prompt_tokens_details: details,
     prompt_cache_hit_tokens: tokens,
     input_tokens: tokens,
     output_tokens: tokens,
-    input_tokens_details: cached,
+    input_tokens_details: details,
   })
   .nullish()
   .catch(null)
@@ -28,9 +28,13 @@ export const usage = z
       given?.prompt_tokens_details?.cached_tokens ||
       given?.prompt_cache_hit_tokens ||
       0;
+    const cachedInputTokens = Math.min(fromCache, inputTokens);
+    const written =
+      given?.input_tokens_details?.cache_write_tokens || given?.prompt_tokens_details?.cache_write_tokens || 0;
     return {
       inputTokens,
-      cachedInputTokens: Math.min(fromCache, inputTokens),
+      cachedInputTokens,
+      cacheWriteTokens: Math.min(written, inputTokens - cachedInputTokens),
       outputTokens: given?.output_tokens || given?.completion_tokens || 0,
     };
   });

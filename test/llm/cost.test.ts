@@ -1,5 +1,6 @@
 import { readConfig } from '../../src/config.ts';
 import { costOf } from '../../src/llm/pricing.ts';
+import { usage } from '../../src/llm/usage.ts';
 import { converse, key, modelsAt } from './models.ts';
 import { openaiChat } from './servers/openai-chat.ts';
 import { openaiResponses } from './servers/openai-responses.ts';
@@ -27,10 +28,27 @@ test.each([
 });
 
 test('cached input costs as much as other input without a price of its own', () => {
-  const used = { inputTokens: 1000, cachedInputTokens: 900, outputTokens: 100 };
+  const used = { inputTokens: 1000, cachedInputTokens: 900, cacheWriteTokens: 0, outputTokens: 100 };
   expect(costOf(prices, 'plain', used)).toBeCloseTo(0.0028, 9);
   expect(costOf(prices, 'o3', used)).toBeCloseTo(0.00145, 9);
   expect(costOf(prices, 'unknown', used)).toBeNull();
+});
+
+test('input that the server writes to its cache has a price of its own, by default 1.25 times that of input', () => {
+  const details = { cached_tokens: 400, cache_write_tokens: 500 };
+  const reported = [
+    { input_tokens: 1000, output_tokens: 0, input_tokens_details: details },
+    { prompt_tokens: 1000, completion_tokens: 0, prompt_tokens_details: details },
+  ];
+  const own = readConfig({
+    MODEL_PRICES: '{"m":{"input":2,"cachedInput":0.5,"cacheWrite":4,"output":8}}',
+  }).MODEL_PRICES;
+  for (const used of reported.map((each) => usage.parse(each))) {
+    expect(costOf(own, 'm', used)).toBeCloseTo((100 * 2 + 400 * 0.5 + 500 * 4) / 1_000_000, 9);
+    expect(costOf(prices, 'o3', used)).toBeCloseTo((100 * 2 + 400 * 0.5 + 500 * 2.5) / 1_000_000, 9);
+  }
+  const boasted = { input_tokens: 10, input_tokens_details: { cached_tokens: 8, cache_write_tokens: 99 } };
+  expect(usage.parse(boasted)).toMatchObject({ cachedInputTokens: 8, cacheWriteTokens: 2 });
 });
 
 test('a price that is negative is refused', () => {

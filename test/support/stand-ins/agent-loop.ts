@@ -35,6 +35,7 @@ function scriptedModel(script: Scripted[] | ((turn: number, prompt: Message[]) =
         toolCalls: [],
         inputTokens: 10,
         cachedInputTokens: 0,
+        cacheWriteTokens: 0,
         outputTokens: 2,
         isCut: false,
         ...given,
