@@ -35,16 +35,39 @@ export async function ensurePull(
   if (found?.status === 'draft' && !wanted.draft) return setDraft(octokit, found, false);
   if (found?.status === 'open' && turnsDraft) return setDraft(octokit, found, true);
   if (found !== undefined) return found;
-  const { data } = await octokit.request('POST /repos/{owner}/{repo}/pulls', { ...wanted, request });
+  const { data } = await create(octokit, wanted, request);
   return { number: data.number, url: data.html_url, status: data.draft ? 'draft' : 'open', headSha: data.head.sha };
+}
+
+const noDraft =
+  '> [!WARNING]\n> **Not ready to merge.** This pull request should be a draft, but this repository does not support drafts.\n\n';
+
+/** Creates a pull request. Private repositories on GitHub's free plans have no drafts, so a warning takes their place. */
+async function create(octokit: Octokit, wanted: WantedPull, request: { signal?: AbortSignal }) {
+  const path = 'POST /repos/{owner}/{repo}/pulls';
+  try {
+    return await octokit.request(path, { ...wanted, request });
+  } catch (error) {
+    if (!wanted.draft || !isDraftRefused(error)) throw error;
+    return octokit.request(path, { ...wanted, draft: false, body: noDraft + wanted.body, request });
+  }
+}
+
+/** GitHub's words are "Draft pull requests are not supported in this repository", over REST with status 422. */
+function isDraftRefused(error: unknown): boolean {
+  return /draft pull requests are not supported/i.test((error as Error).message);
 }
 
 /** Marks a draft as ready for review, or the reverse, which only GitHub's GraphQL API can do. */
 async function setDraft(octokit: Octokit, pull: FoundPull, isDraft: boolean): Promise<OpenedPull> {
   const act = isDraft ? 'convertPullRequestToDraft' : 'markPullRequestReadyForReview';
-  await octokit.graphql(`mutation ($id: ID!) { ${act}(input: { pullRequestId: $id }) { clientMutationId } }`, {
-    id: pull.nodeId,
-  });
+  const mutation = `mutation ($id: ID!) { ${act}(input: { pullRequestId: $id }) { clientMutationId } }`;
+  try {
+    await octokit.graphql(mutation, { id: pull.nodeId });
+  } catch (error) {
+    if (isDraft && isDraftRefused(error)) return pull;
+    throw error;
+  }
   return { ...pull, status: isDraft ? 'draft' : 'open' };
 }
 

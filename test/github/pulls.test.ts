@@ -40,6 +40,27 @@ test('a pull request whose creation response was lost is found the next time, no
   expect(await ensurePull(octokit, wanted)).toMatchObject({ number: 7 });
 });
 
+test('where GitHub refuses drafts, the pull request carries a warning instead', async () => {
+  const message = 'Draft pull requests are not supported in this repository.';
+  let body = '';
+  list([]);
+  api()
+    .post('/repos/o/r/pulls', (sent) => sent.draft)
+    .reply(422, { message })
+    .post('/repos/o/r/pulls', (sent) => {
+      body = sent.body;
+      return sent.draft === false;
+    })
+    .reply(201, pull());
+  expect(await ensurePull(octokit, { ...wanted, draft: true })).toMatchObject({ number: 7, status: 'open' });
+  expect(body).toMatch(/Not ready to merge.*b$/s);
+  list([pull()]);
+  api()
+    .post('/graphql')
+    .reply(200, { errors: [{ message }] });
+  expect(await ensurePull(octokit, { ...wanted, draft: true, turnsDraft: true })).toMatchObject({ status: 'open' });
+});
+
 test("GitHub's refusal is returned to the caller", async () => {
   list([]);
   api().post('/repos/o/r/pulls').reply(422, { message: 'Validation Failed' });
