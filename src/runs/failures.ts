@@ -24,8 +24,10 @@ const gitCategories: Record<GitFault, FailureCategory> = {
 export function asFailure(error: unknown, outer: AbortSignal): Failure | undefined {
   if (error instanceof LeaseLost || outer.aborted || lackOf(error) !== undefined) return undefined;
   if (error instanceof RunFailed) return error.failure;
-  if (error instanceof GitFailed)
-    return failure(gitCategories[error.fault], error.message, isTransientFault(error.fault) || error.fault === 'slow');
+  if (error instanceof GitFailed) {
+    const isRetryable = isTransientFault(error.fault) || error.fault === 'slow';
+    return failure(gitCategories[error.fault], explainWorkflows(error.message), isRetryable);
+  }
   if (error instanceof UnfitWorkTree) return failure('push_rejected', error.message);
   if (error instanceof HostClosed) return failure('repository', error.message);
   if (error instanceof AppError) return failure(error.status === 503 ? 'auth' : 'internal', error.message);
@@ -33,6 +35,16 @@ export function asFailure(error: unknown, outer: AbortSignal): Failure | undefin
   if (name === 'TimeoutError') return failure('timeout', 'a step of the run took too long');
   if (name === 'HttpError' && status !== undefined) return fromGitHub(status, error as Error);
   return failure('internal', 'an internal error occurred; the log of the service has the details');
+}
+
+/**
+ * Explains why GitHub refused a push for the sake of a workflow, although agents cannot change workflows. GitHub accepts
+ * a workflow only as another branch of the repository has it, and the base may have changed since the agent merged it
+ * (https://github.com/radius-project/docs/issues/1271).
+ */
+function explainWorkflows(message: string): string {
+  if (!/refusing to allow .* workflow/i.test(message)) return message;
+  return `${message} Merge the base branch into the agent's branch yourself, or close its pull request; then retry.`;
 }
 
 const lacks: [RegExp, string][] = [

@@ -104,10 +104,10 @@ test('checking a path takes time linear in its length, whatever it contains', as
 });
 
 test('allowed paths and folders are compared exactly', () => {
-  const allowed = ['.github/workflows/docs.yml', '.husky'];
-  for (const path of ['.github/workflows/docs.yml', '.husky', '.husky/pre-commit'])
+  const allowed = ['.github/dependabot.yml', '.husky'];
+  for (const path of ['.github/dependabot.yml', '.husky', '.husky/pre-commit'])
     expect([path, isAllowed(allowed, path)]).toEqual([path, true]);
-  for (const path of ['.github/workflows/Docs.yml', '.github/workflows/docs.yml.bak', '.huskyx', 'a/.husky'])
+  for (const path of ['.github/Dependabot.yml', '.github/dependabot.yml.bak', '.huskyx', 'a/.husky'])
     expect([path, isAllowed(allowed, path)]).toEqual([path, false]);
 });
 
@@ -115,6 +115,7 @@ test.each([
   ['.deckhand.yml', /cannot be allowed, because it sets what agents may do/],
   ['.GitModules', /cannot be allowed/],
   ['.lfsconfig', /cannot be allowed/],
+  ['.github/workflows/docs.yml', /cannot be allowed, because GitHub refuses workflows/],
   ['sub/.gitattributes', /filters in .gitattributes cannot be allowed/],
   ['src', /not protected by default/],
   ['vercel.json', /not protected by default/],
@@ -124,7 +125,7 @@ test.each([
 
 test.each([
   '.github',
-  '.github/workflows/docs.yml',
+  '.github/dependabot.yml',
   '.github/ISSUE_TEMPLATE',
   'docs',
   '.vscode',

@@ -173,16 +173,16 @@ test('files that CI and git execute are protected by default, others by the base
 
 test('`allowed` opens exact paths, `protected` takes precedence, and what is left after a restore is proposed', async () => {
   const { world, plays, push, settled } = face;
-  await push('main', '.deckhand.yml', 'allowed: [.github/workflows/docs.yml, .husky]\nprotected: .husky/pre-push\n');
-  const allowed = ['.github/workflows/docs.yml', '.husky/pre-commit'];
-  const refused = ['.github/workflows/Docs.yml', '.husky/pre-push'];
+  await push('main', '.deckhand.yml', 'allowed: [.github/dependabot.yml, .husky]\nprotected: .husky/pre-push\n');
+  const allowed = ['.github/dependabot.yml', '.husky/pre-commit'];
+  const refused = ['.github/Dependabot.yml', '.husky/pre-push'];
   plays(
     [...[...allowed, ...refused].map((path) => write(path, 'x\n')), finish],
     [write('.gitattributes', '*.bin filter=lfs\n*.md text\n'), ...refused.map(remove)],
     [finish],
   );
   const task = await settled(await world.issue('/agent start'), 'in_review', 1);
-  expect(told(face)).toMatch(/Docs.yml is protected by default.*pre-push is protected by the .deckhand.yml/s);
+  expect(told(face)).toMatch(/Dependabot.yml is protected by default.*pre-push is protected by the .deckhand.yml/s);
   const { files } = await world.get<{ files: { path: string }[] }>(`/tasks/${task.id}/diff`);
   expect(files.map((f) => f.path)).toEqual(['.gitattributes', ...allowed]);
 });

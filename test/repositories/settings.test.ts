@@ -15,10 +15,10 @@ test.each([
   ['\ufeffsetup: make\r\nchecks: [a, b]\r\n', { setup: ['make'], checks: ['a', 'b'] }],
   ['checks:\n# - npm test\n', {}],
   [
-    'protected: ./infra/\nallowed: [.github/workflows/docs.yml, .husky/]\n',
+    'protected: ./infra/\nallowed: [.github/dependabot.yml, .husky/]\n',
     {
       protected: ['infra'],
-      allowed: ['.github/workflows/docs.yml', '.husky'],
+      allowed: ['.github/dependabot.yml', '.husky'],
     },
   ],
   [
@@ -138,7 +138,7 @@ test.each([
   ['protected: ["!src/x"]', expect.stringMatching(/must not begin with "!"/)],
   ['protected: ["a/../b"]', expect.stringMatching(/must name files or folders/)],
   ['protected: /', expect.stringMatching(/must name files or folders/)],
-  ['allowed: [.github/workflows/*.yml]', expect.stringMatching(/must be the exact path/)],
+  ['allowed: [.github/*.yml]', expect.stringMatching(/must be the exact path/)],
   ['allowed: [.deckhand.yml]', expect.stringMatching(/allowed.0: .deckhand.yml cannot be allowed/)],
   ['allowed: .gitattributes', expect.stringMatching(/allowed: filters in .gitattributes cannot be allowed/)],
   ['allowed: src', 'line 1: allowed: it is not protected by default, so it need not be allowed'],

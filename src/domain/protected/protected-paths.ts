@@ -16,6 +16,8 @@ const unlessAllowed = (why: string): Protection => ({ why, mayBeAllowed: true })
 const byDefault: [Protection, string[]][] = [
   [never('it sets what agents may do in this repository'), ['.deckhand.yml']],
   [never('it makes git fetch from other hosts'), ['.gitmodules', '.lfsconfig']],
+  // https://docs.github.com/apps/creating-github-apps/registering-a-github-app/choosing-permissions-for-a-github-app
+  [never('GitHub refuses workflows that an App without the permission `workflows` pushes'), ['.github/workflows']],
   [unlessAllowed('GitHub acts on the files in .github'), ['.github']],
   [unlessAllowed('it decides who has to approve changes'), ['CODEOWNERS', 'docs/CODEOWNERS', '.gitlab/CODEOWNERS']],
   [unlessAllowed('it decides who has to approve changes'), ['.gitea/CODEOWNERS', '.forgejo/CODEOWNERS']],
