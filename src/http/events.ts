@@ -4,6 +4,7 @@ import { lostRace } from '../db/database.ts';
 import { AppError } from '../errors.ts';
 import { knownError } from './error-reply.ts';
 import { countStream } from './limits/stream-count.ts';
+import { countUnsent } from './limits/unsent.ts';
 
 /** A stream of server-sent events to one caller (html.spec.whatwg.org, "Server-sent events"). */
 export interface EventStream {
@@ -47,6 +48,8 @@ export async function answerEvents(
   tell: (stream: EventStream) => Promise<void>,
 ): Promise<void> {
   const uncount = countStream(about.userId);
+  const setUnsent = countUnsent(res, about.userId);
+  res.on('drain', () => setUnsent(res.writableLength));
   const ending = new AbortController();
   const { signal } = ending;
   const end = () => {
@@ -62,6 +65,7 @@ export async function answerEvents(
     begin();
     if (res.writableLength > maxUnread) end();
     if (!signal.aborted) res.write(text);
+    setUnsent(res.writableLength);
   };
   const send: EventStream['send'] = (event) => write(eventText(event));
   const stopPings = pingEvery(pingMs, res, write, end);

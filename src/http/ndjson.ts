@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { countStream } from './limits/stream-count.ts';
+import { countUnsent } from './limits/unsent.ts';
 
 const contentType = 'application/x-ndjson';
 
@@ -24,12 +25,15 @@ export async function answerLines(
   portions: AsyncIterable<unknown[]>,
 ): Promise<void> {
   const uncount = countStream(userId);
+  const setUnsent = countUnsent(res, userId);
   const list = shape ?? z.array(z.unknown());
   async function* texts() {
     for await (const portion of portions) {
       await recheck();
       const entries = list.parse(portion) as unknown[];
-      yield entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+      const text = entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+      setUnsent(Buffer.byteLength(text));
+      yield text;
     }
   }
   try {

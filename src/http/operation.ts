@@ -5,12 +5,13 @@ import { type Caller, findCaller } from './access/access.ts';
 import { noteResult } from './audited.ts';
 import { answerEvents, type EventStream, wantsEvents } from './events.ts';
 import { type KeptReply, takeKey } from './idempotency.ts';
+import { assertReadsReplies, countUnsent } from './limits/unsent.ts';
 import type { Leave } from './limits/user-line.ts';
+import { linksOf, type Page, readList } from './lists.ts';
 import { answerLines, wantsLines } from './ndjson.ts';
 import { answerOnce, type Reply, streamOnce } from './once.ts';
-import { replyText } from './reply-text.ts';
-import { cutPage, noBody, readBody, validated } from './request.ts';
-import { methodsWithBody, Preview, Repeated, type Route } from './route.ts';
+import { noBody, readBody, validated } from './request.ts';
+import { methodsWithBody, Preview, Repeated, type Route, Serialized } from './route.ts';
 
 export interface OperationParts {
   /** Returns the id of the caller's token. @throws AppError 401, 403, 429 */
@@ -45,6 +46,7 @@ export function operation(app: App, declared: Route, { tokenIdOf, enterLine }: O
     const isPublic = declared.access.kind === 'public';
     const tokenId = isPublic ? '' : await tokenIdOf(req, res, declared);
     const userId = String(res.locals.userId);
+    if (!isPublic) assertReadsReplies(userId);
     // Check the token before reading the body, so that a revoked token is reported rather than an invalid body. The
     // access rule, which also checks the token, runs later.
     const hasBody = methodsWithBody.includes(declared.method);
@@ -57,7 +59,9 @@ export function operation(app: App, declared: Route, { tokenIdOf, enterLine }: O
       if (declared.waits === undefined) leave = await enterLine(userId, req.socket);
       await perform({ app, declared, req, res, tokenId, params: req.params as Record<string, string>, leave });
     } finally {
-      leave();
+      // A reply that is not read occupies its user's slot.
+      if (res.closed) leave();
+      else res.once('close', leave);
       // The reply may be read slowly. It must not keep the body in memory.
       req.body = undefined;
       body.release();
@@ -66,7 +70,7 @@ export function operation(app: App, declared: Route, { tokenIdOf, enterLine }: O
 }
 
 async function perform(call: Call): Promise<void> {
-  const { app, declared, req, res, params } = call;
+  const { app, declared, req, params } = call;
   const input = await loadInput(call);
   const { user } = input;
   const path = [declared.path, ...Object.values(params)].join(' ');
@@ -81,11 +85,12 @@ async function perform(call: Call): Promise<void> {
   if (declared.exports !== undefined && user !== undefined && wantsLines(req, input.query))
     return sendLines(call, user.id, declared.exports(app, input));
   const answer = async (given: Input) => {
+    if (declared.paged) return listReply(call, given);
     const result = await declared.handle(app, { ...given, keyed });
     noteResult(app, declared, given, result);
-    return toReply(call, given, result);
+    return toReply(declared, result);
   };
-  sendReply(res, await answerOnce(app, declared, attempt, answer, { first: input, again: () => loadInput(call) }));
+  sendReply(call, await answerOnce(app, declared, attempt, answer, { first: input, again: () => loadInput(call) }));
 }
 
 async function loadInput({ app, declared, req, tokenId, params }: Call): Promise<Input> {
@@ -105,7 +110,7 @@ async function replay(call: Call, user: Caller | undefined, kept: KeptReply): Pr
   const { declared, req, res } = call;
   res.setHeader('Idempotent-Replayed', 'true');
   if (declared.stream === undefined || user === undefined || !wantsEvents(req) || kept.status >= 300)
-    return sendReply(res, { status: kept.status, body: kept.body ?? undefined });
+    return sendReply(call, { status: kept.status, body: kept.body ?? undefined });
   const data = JSON.parse(kept.body ?? 'null');
   return sendEvents(call, user.id, async ({ send }) => send({ event: 'done', data }));
 }
@@ -128,19 +133,25 @@ function sendLines(call: Call, userId: string, portions: AsyncIterable<unknown[]
   return answerLines(res, declared.reply[1], { userId, recheck: () => loadInput(call) }, portions);
 }
 
-async function toReply({ declared, req, res }: Call, input: Input, result: unknown): Promise<Reply> {
-  const [status, shape] = declared.reply;
-  if (result instanceof Preview && declared.previews !== undefined)
-    return { status: 200, body: await replyText(declared.previews.shape, result.value) };
+function toReply({ reply: [status, shape], previews }: Route, result: unknown): Reply {
+  if (result instanceof Preview && previews !== undefined)
+    return { status: 200, body: JSON.stringify(previews.shape.parse(result.value)) };
+  if (result instanceof Serialized) return { status, body: result.text };
   const isRepeated = result instanceof Repeated;
-  const value = isRepeated ? result.value : result;
-  const page = input.query as { limit?: number; offset: number };
-  const shown = declared.paged ? cutPage(req, res, value as unknown[], page) : value;
-  const body = shape === undefined ? undefined : await replyText(shape, shown);
+  const body = shape && JSON.stringify(shape.parse(isRepeated ? result.value : result));
   return { status: isRepeated ? 200 : status, body };
 }
 
-function sendReply(res: Response, { status, body }: Reply): void {
-  if (body === undefined) res.status(status).end();
-  else res.status(status).type('json').send(body);
+async function listReply({ app, declared, req, res }: Call, input: Input): Promise<Reply> {
+  const part = await readList(app, declared, input);
+  const links = linksOf(req, input.query as Page, part);
+  if (links !== '') res.setHeader('Link', links);
+  return { status: declared.reply[0], body: part.text };
+}
+
+function sendReply({ res }: Call, { status, body }: Reply): void {
+  if (body === undefined) return void res.status(status).end();
+  const bytes = Buffer.from(body);
+  countUnsent(res, String(res.locals.userId))(bytes.length);
+  res.status(status).type('json').send(bytes);
 }

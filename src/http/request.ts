@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { AppError, badRequest } from '../errors.ts';
 import { bodyBudget } from './limits/body-budget.ts';
 import { isModest, maxDepth, maxValues } from './limits/modest-json.ts';
@@ -73,26 +73,4 @@ export function validated(declared: Route, where: 'query' | 'body', value: unkno
   const parsed = schema.safeParse(value === undefined ? {} : value, { error: plainly, reportInput: true });
   if (parsed.success) return parsed.data;
   throw badRequest(problemsIn(parsed.error.issues, where));
-}
-
-/** Removes the extra row that indicates a next page, and sets the `Link` header. */
-export function cutPage(
-  req: Request,
-  res: Response,
-  rows: unknown[],
-  { limit, offset }: { limit?: number; offset: number },
-) {
-  const link = (rel: string, at: number) => {
-    const query = new URLSearchParams(req.query as Record<string, string>);
-    query.set('limit', String(limit));
-    query.set('offset', String(at));
-    return `<${req.baseUrl}${req.path}?${query}>; rel="${rel}"`;
-  };
-  // Without a limit the whole list is returned.
-  if (limit === undefined) return rows;
-  const links = [];
-  if (rows.length > limit) links.push(link('next', offset + limit));
-  if (offset > 0) links.push(link('prev', Math.max(0, offset - limit)));
-  if (links.length > 0) res.setHeader('Link', links.join(', '));
-  return rows.slice(0, limit);
 }

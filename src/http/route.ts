@@ -38,6 +38,15 @@ export class Preview {
   }
 }
 
+/** A reply that is JSON already, in the shape that the route declares. */
+export class Serialized {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 /** The input of a handler. */
 type Given<C, Q, B> = C & { query: Q; body: B; keyed?: Keyed | undefined };
 
@@ -97,9 +106,15 @@ interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | 
    *   detect what was already done.
    */
   waits?: 'before it writes' | 'between writes';
-  /** The handler returns up to `limit + 1` rows; the server removes the extra row and sets the `Link` header. */
+  /**
+   * The handler returns up to `limit + 1` rows; the server removes the extra row and sets the `Link` header. If the query
+   * allows requests without a limit, the server reads the list in portions.
+   */
   paged?: boolean;
-  handle: (app: App, given: Given<C, Input<Q>, Input<B>>) => Promise<Output<R> | Repeated<Output<R>> | Preview>;
+  handle: (
+    app: App,
+    given: Given<C, Input<Q>, Input<B>>,
+  ) => Promise<Output<R> | Repeated<Output<R>> | Preview | Serialized>;
   /** Handles the request instead if the caller accepts `text/event-stream`. `streams` describes the events. */
   stream?: (app: App, given: Given<C, Input<Q>, Input<B>>, out: EventStream) => Promise<void>;
   streams?: string;

@@ -45,6 +45,16 @@ export const pageQuery = {
     .default(0)
     .meta({ override: { type: 'integer', minimum: 0, default: 0 }, description: 'results to skip' }),
 };
+/** For lists that are complete without a limit, unless they are too large for one reply. */
+export const wholeListQuery = {
+  limit: wholeNumber(1, 100)
+    .optional()
+    .meta({
+      override: { type: 'integer', minimum: 1, maximum: 100 },
+      description: 'results per page; if missing, all results are returned, up to 5 MB',
+    }),
+  offset: pageQuery.offset,
+};
 
 export const ErrorReply = z
   .object({

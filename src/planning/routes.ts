@@ -4,6 +4,7 @@ import { Refused } from '../domain/machine.ts';
 import type { PlanPart } from '../domain/wizard.ts';
 import { type Access, type Asked, type InProject, idOrEmpty, inProject } from '../http/access/access.ts';
 import { Repeated, type Route, route } from '../http/route.ts';
+import { wholeListQuery } from '../http/shapes.ts';
 import type { Live } from './ask-model.ts';
 import { deleteWizard, editWizard } from './edit.ts';
 import { showEditing } from './editors/show-editing.ts';
@@ -20,7 +21,6 @@ import {
   InitializeWizard,
   PlannedSprint,
   WizardEntry,
-  WizardPage,
   WizardSession,
   WizardStart,
 } from './schemas.ts';
@@ -116,7 +116,7 @@ export const planningRoutes: Route[] = [
     summary: 'List the planning sessions of a project, newest first',
     tag,
     access: inside,
-    query: WizardPage,
+    query: z.strictObject(wholeListQuery),
     reply: [200, z.array(WizardEntry)],
     paged: true,
     handle: async (app, { projectId, query }) => (await listSessions(app.db.manager, projectId, query)).map(viewEntry),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { orderProblem } from '../domain/planned-order.ts';
 import { planParts, wizardStatuses } from '../domain/wizard.ts';
 import { IdText, longText, Timestamp, titleText } from '../http/shapes.ts';
-import { BacklogPage, Day } from '../sprints/schemas.ts';
+import { Day } from '../sprints/schemas.ts';
 
 const WizardStep = z
   .object({
@@ -125,9 +125,6 @@ export const WizardEntry = z
     updatedAt: Timestamp,
   })
   .meta({ id: 'WizardEntry' });
-
-/** Without `limit` all sessions are returned. */
-export const WizardPage = BacklogPage;
 
 export const InitializeWizard = z
   .strictObject({

@@ -3,7 +3,7 @@ import type { RunRow } from '../db/tables/task.ts';
 import { notFound } from '../errors.ts';
 import { accessTo } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
-import { pageQuery } from '../http/shapes.ts';
+import { pageQuery, wholeListQuery } from '../http/shapes.ts';
 import { onTask } from '../tasks/routes.ts';
 import { Task } from '../tasks/schemas.ts';
 import { followRun } from './follow-run.ts';
@@ -140,10 +140,13 @@ export const runRoutes: Route[] = [
     summary: 'Get the log of a run, oldest first',
     tag,
     access: onRun('member'),
+    query: z.strictObject(wholeListQuery),
     reply: [200, z.array(RunEvent)],
+    paged: true,
     streams:
       'The same entries, each under its `type` as the event, live until `end`; resumable by `Last-Event-ID`. What the model is writing arrives as `delta` with `{ turn, text }` and is not stored; `restarts` is true when the text of the turn begins again',
     stream: (app, { run }, out) => followRun(app, run.id, out),
-    handle: (app, { run }) => listEvents(app.db.manager, run.id),
+    handle: (app, { run, query: { limit, offset } }) =>
+      listEvents(app.db.manager, run.id, { limit: limit === undefined ? null : limit + 1, offset }),
   }),
 ];

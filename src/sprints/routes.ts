@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { accessTo, inProject } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
+import { wholeListQuery } from '../http/shapes.ts';
 import { Task } from '../tasks/schemas.ts';
 import { digestText } from './digest.ts';
 import { getDigest } from './digest-store.ts';
@@ -8,7 +9,6 @@ import { velocityOf } from './figures-store.ts';
 import { getBurndown, getMetrics } from './forecast.ts';
 import { completeSprint, createSprint, startSprint, updateSprint } from './operations.ts';
 import {
-  BacklogPage,
   BurndownPoint,
   BurndownQuery,
   CompleteSprint,
@@ -92,7 +92,7 @@ export const sprintRoutes: Route[] = [
     summary: 'List the tasks without a sprint, newest first',
     tag,
     access: inProject('member'),
-    query: BacklogPage,
+    query: z.strictObject(wholeListQuery),
     reply: [200, z.array(Task)],
     paged: true,
     handle: (app, { projectId, query }) => listSprintTasks(app.db.manager, { backlogOf: projectId }, query),

@@ -52,17 +52,6 @@ export const SprintTaskFilter = z.strictObject({
   ...pageQuery,
 });
 
-/** Without `limit` the whole backlog is returned. */
-export const BacklogPage = z.strictObject({
-  limit: wholeNumber(1, 100)
-    .optional()
-    .meta({
-      override: { type: 'integer', minimum: 1, maximum: 100 },
-      description: 'results per page; if missing, all results are returned',
-    }),
-  offset: pageQuery.offset,
-});
-
 export const AddTask = z.strictObject({ taskId: IdText });
 
 export const AddTasks = z.strictObject({

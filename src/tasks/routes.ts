@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { accessTo, inProject, theProject } from '../http/access/access.ts';
 import { type Route, route } from '../http/route.ts';
+import { wholeListQuery } from '../http/shapes.ts';
 import { createTasks } from './bulk.ts';
 import { createTask, readDiff } from './operations.ts';
 import {
@@ -125,8 +126,10 @@ export const taskRoutes: Route[] = [
     summary: 'List the subtasks of a task, oldest first',
     tag,
     access: onTask('member'),
+    query: z.strictObject(wholeListQuery),
     reply: [200, z.array(Task)],
-    handle: (app, { task }) => listSubtasks(app.db.manager, task.id),
+    paged: true,
+    handle: (app, { task, query }) => listSubtasks(app.db.manager, task.id, query),
   }),
   route({
     operationId: 'createSubtask',

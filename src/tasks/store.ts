@@ -100,8 +100,15 @@ export async function countByStatus(em: EntityManager, projectId: string) {
 }
 
 /** Returns the subtasks of a task, oldest first. */
-export async function listSubtasks(em: EntityManager, parentId: string): Promise<TaskView[]> {
-  return em.query(`select ${taskColumns} from tasks t where t.parent_id = $1 order by t.created_at, t.id`, [parentId]);
+export async function listSubtasks(
+  em: EntityManager,
+  parentId: string,
+  { limit, offset }: { limit?: number | undefined; offset: number } = { offset: 0 },
+): Promise<TaskView[]> {
+  return em.query(
+    `select ${taskColumns} from tasks t where t.parent_id = $1 order by t.created_at, t.id limit $2 offset $3`,
+    [parentId, limit === undefined ? null : limit + 1, offset],
+  );
 }
 
 /** Locks the dependencies of a project, because two simultaneous changes could together close a cycle. */

@@ -3150,7 +3150,10 @@ export function deleteTask(id: string, opts?: Oazapfts.RequestOpts) {
 /**
  * List the subtasks of a task, oldest first
  */
-export function listSubtasks(id: string, opts?: Oazapfts.RequestOpts) {
+export function listSubtasks(id: string, { limit, offset }: {
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: Task[];
@@ -3172,7 +3175,10 @@ export function listSubtasks(id: string, opts?: Oazapfts.RequestOpts) {
     } | {
         status: 503;
         data: ErrorReply;
-    }>(`/tasks/${encodeURIComponent(id)}/subtasks`, {
+    }>(`/tasks/${encodeURIComponent(id)}/subtasks${QS.query(QS.explode({
+        limit,
+        offset
+    }))}`, {
         ...opts
     }));
 }
@@ -5180,7 +5186,10 @@ export function getRun(runId: string, opts?: Oazapfts.RequestOpts) {
 /**
  * Get the log of a run, oldest first
  */
-export function listRunEvents(runId: string, opts?: Oazapfts.RequestOpts) {
+export function listRunEvents(runId: string, { limit, offset }: {
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: RunEvent[];
@@ -5202,7 +5211,10 @@ export function listRunEvents(runId: string, opts?: Oazapfts.RequestOpts) {
     } | {
         status: 503;
         data: ErrorReply;
-    }>(`/runs/${encodeURIComponent(runId)}/events`, {
+    }>(`/runs/${encodeURIComponent(runId)}/events${QS.query(QS.explode({
+        limit,
+        offset
+    }))}`, {
         ...opts
     }));
 }

@@ -1,11 +1,25 @@
 import type { App } from '../../app.ts';
 import { AppError } from '../../errors.ts';
 import { knownError, replyOf } from '../error-reply.ts';
+import { readList } from '../lists.ts';
 import { validated } from '../request.ts';
 import type { Route } from '../route.ts';
 
-/** Reads one address as the caller with this token. Refusals are replies, too. */
-type Reader = (app: App, tokenId: string, address: string) => Promise<{ status: number; body: unknown }>;
+class DoesNotFit extends AppError {
+  constructor() {
+    super(413, 'The replies to this batch are too large together; read this address with its own request');
+  }
+}
+
+/** What to read, as the caller with this token, and how long the reply may be. */
+interface Asked {
+  tokenId: string;
+  address: string;
+  maxBytes: number;
+}
+
+/** Reads one address and returns the status and the body as JSON. Refusals are replies, too. */
+type Reader = (app: App, asked: Asked) => Promise<{ status: number; body: string }>;
 
 /** Returns a function that answers reads of these routes like requests of their own. */
 export function readerOf(routes: readonly Route[]): Reader {
@@ -17,13 +31,13 @@ export function readerOf(routes: readonly Route[]): Reader {
     }
     throw new AppError(404, 'No such address');
   };
-  return async (app, tokenId, address) => {
+  return async (app, asked) => {
     try {
-      return await read(app, tokenId, address, find);
+      return await read(app, asked, find);
     } catch (error) {
       const known = knownError(error);
-      if (known.status >= 500) app.log.error({ err: error, address: address.split('?')[0] }, 'read failed');
-      return { status: known.status, body: replyOf(known) };
+      if (known.status >= 500) app.log.error({ err: error, address: asked.address.split('?')[0] }, 'read failed');
+      return { status: known.status, body: JSON.stringify(replyOf(known)) };
     }
   };
 }
@@ -46,15 +60,25 @@ function decoded(groups: Record<string, string>): Record<string, string> {
 
 type Find = (path: string) => { declared: Route; params: Record<string, string> };
 
-async function read(app: App, tokenId: string, address: string, find: Find) {
+async function read(app: App, { tokenId, address, maxBytes }: Asked, find: Find) {
+  if (maxBytes <= 0) throw new DoesNotFit();
   const [path = '', search = ''] = address.split('?', 2);
   const { declared, params } = find(path);
   const query = queryOf(search);
   const context = await declared.access.load(app, { tokenId, params, body: undefined, query });
   const input = { ...context, query: validated(declared, 'query', query), body: undefined };
-  const result = await declared.handle(app, input);
-  const [status, shape] = declared.reply;
-  return { status, body: shape?.parse(declared.paged ? firstPage(result, input.query) : result) };
+  const body = await bodyOf(app, declared, input, maxBytes);
+  if (body === undefined || Buffer.byteLength(body) > maxBytes) throw new DoesNotFit();
+  return { status: declared.reply[0], body };
+}
+
+/** Returns the body of the reply, or undefined for a list that is too long. */
+async function bodyOf(app: App, declared: Route, input: { query: unknown; body: undefined }, maxBytes: number) {
+  if (declared.paged) {
+    const { text, isCut } = await readList(app, declared, input, maxBytes);
+    return isCut ? undefined : text;
+  }
+  return JSON.stringify(declared.reply[1]?.parse(await declared.handle(app, input)));
 }
 
 /** Parses a query like Express: a repeated parameter is a list. */
@@ -66,10 +90,4 @@ function queryOf(search: string): Record<string, unknown> {
       return [name, values.length === 1 ? values[0] : values];
     }),
   );
-}
-
-/** Removes the extra row that indicates a next page. */
-function firstPage(rows: unknown, query: unknown): unknown {
-  const { limit } = query as { limit?: number };
-  return limit === undefined ? rows : (rows as unknown[]).slice(0, limit);
 }

@@ -1,10 +1,14 @@
 import { z } from 'zod';
 import { anyUser } from '../access/access.ts';
-import { type Route, route } from '../route.ts';
+import { type Route, route, Serialized } from '../route.ts';
 import { readerOf } from './read.ts';
 
 /** The most reads of one request. */
 const maxReads = 20;
+/** The most bytes of a reply. The first read whose reply does not fit gets 413, and so do those after it, unread. */
+const maxBytes = 2 * 1024 * 1024;
+/** Space for the statuses of all reads, and for the messages of refused ones. */
+const frameBytes = maxReads * 2048;
 
 const BatchQuery = z.strictObject({
   get: z
@@ -17,13 +21,15 @@ const BatchQuery = z.strictObject({
     }),
 });
 
-const BatchReply = z
-  .object({ status: z.int(), body: z.unknown() })
-  .meta({ id: 'BatchReply', description: 'The reply that a request to the address would get' });
+const BatchReply = z.object({ status: z.int(), body: z.unknown() }).meta({
+  id: 'BatchReply',
+  description: `The reply that a request to the address would get, or 413 if it does not fit: a batch has at most ${maxBytes >> 20} MB`,
+});
 
 /**
  * Returns the route that answers several reads with one request. Each read is checked like a request of its own, and counts
- * as one against the limits. Streams, and reads that wait for GitHub, git hosts or models, need requests of their own.
+ * as one against the limits. Streams, reads that wait for GitHub, git hosts or models, and replies that do not fit need requests
+ * of their own.
  */
 export function batchRoute(routes: readonly Route[]): Route {
   const read = readerOf(routes);
@@ -38,9 +44,14 @@ export function batchRoute(routes: readonly Route[]): Route {
     counts: ({ get }) => (Array.isArray(get) ? Math.min(get.length, maxReads) : 1),
     reply: [200, z.array(BatchReply)],
     handle: async (app, { user, query }) => {
-      const replies: z.input<typeof BatchReply>[] = [];
-      for (const address of query.get) replies.push(await read(app, user.tokenId, address));
-      return replies;
+      const replies: string[] = [];
+      let left = maxBytes - frameBytes;
+      for (const address of query.get) {
+        const { status, body } = await read(app, { tokenId: user.tokenId, address, maxBytes: left });
+        left = status === 413 ? 0 : left - Buffer.byteLength(body);
+        replies.push(`{"status":${status},"body":${body}}`);
+      }
+      return new Serialized(`[${replies.join(',')}]`);
     },
   });
 }

@@ -1,16 +1,18 @@
-/** The memory reserved for one request body. */
+/** The memory reserved for one body. */
 export interface BodyShare {
-  /** Adds to the body's memory. Over a limit, this dismisses another body or this one. */
+  /** Adds to the body's memory, or frees some of it. Over a limit, this dismisses another body or this one. */
   take(bytes: number): void;
   /** Marks the body as complete. From now on it cannot be dismissed. */
   settle(): void;
   leave(): void;
 }
 
-/** The memory budget for all request bodies. */
+/** The memory budget for all bodies of requests, or of replies. */
 export interface BodyBudget {
   /** Starts counting a body. When the body is dismissed, its memory is freed and then `giveWay` is called. */
   enter(payer: string, giveWay: () => void): BodyShare;
+  /** Returns the bytes of all bodies of a payer. */
+  heldBy(payer: string): number;
 }
 
 interface Body {
@@ -21,28 +23,29 @@ interface Body {
 interface Payer {
   bytes: number;
   bodies: Set<Body>;
-  /** The payer's bodies that can still be dismissed. */
-  arriving: Set<Body>;
+  /** The payer's bodies that can still be dismissed: those under way. */
+  underWay: Set<Body>;
 }
 
 /**
- * Limits the memory of arriving bodies, in total and for each payer (an address or a user). It counts the bytes that
- * have arrived, not the announced length: announcing is free, so a few requests could reserve the whole budget. Over a
- * limit, the largest body of the payer who uses the most is dismissed, so a small body gets through during a flood.
+ * Limits the memory of bodies that are under way, in total and for each payer (an address or a user). Of a request it counts
+ * the bytes that have arrived, not the announced length: announcing is free, so a few requests could reserve the whole
+ * budget. Over a limit, the largest body of the payer who uses the most is dismissed, so a small body gets through during a
+ * flood.
  */
 export function bodyBudget({ total, each }: { total: number; each: number }): BodyBudget {
   const payers = new Map<string, Payer>();
   let held = 0;
 
   const enter = (name: string, giveWay: () => void): BodyShare => {
-    const payer = payers.get(name) ?? { bytes: 0, bodies: new Set(), arriving: new Set() };
+    const payer = payers.get(name) ?? { bytes: 0, bodies: new Set(), underWay: new Set() };
     payers.set(name, payer);
     const body: Body = { bytes: 0, giveWay };
     payer.bodies.add(body);
-    payer.arriving.add(body);
+    payer.underWay.add(body);
     const leave = () => {
       if (!payer.bodies.delete(body)) return;
-      payer.arriving.delete(body);
+      payer.underWay.delete(body);
       payer.bytes -= body.bytes;
       held -= body.bytes;
       if (payer.bodies.size === 0) payers.delete(name);
@@ -60,18 +63,18 @@ export function bodyBudget({ total, each }: { total: number; each: number }): Bo
         while (held > total && dismissLargest(payers.values()));
       },
       settle: () => {
-        payer.arriving.delete(body);
+        payer.underWay.delete(body);
       },
       leave,
     };
   };
-  return { enter };
+  return { enter, heldBy: (name) => payers.get(name)?.bytes ?? 0 };
 }
 
-/** Dismisses the largest body that is still arriving; returns false if there is none. */
+/** Dismisses the largest body that is still under way; returns false if there is none. */
 function dismissLargest(payers: Iterable<Payer>): boolean {
-  const heaviest = largest([...payers].filter(({ arriving }) => arriving.size > 0));
-  const body = largest(heaviest?.arriving ?? []);
+  const heaviest = largest([...payers].filter(({ underWay }) => underWay.size > 0));
+  const body = largest(heaviest?.underWay ?? []);
   body?.giveWay();
   return body !== undefined;
 }

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import { AppError } from '../../errors.ts';
 
 /**
- * Requests of one user handled at the same time. The database pool has 20 connections, so a user with slow requests
- * must leave some of them to others.
+ * Requests of one user at the same time, each until its client has read the reply. The database pool has 20 connections,
+ * so a user with slow requests must leave some of them to others.
  */
 const maxAtOnce = 8;
 const maxWaiting = 1000;

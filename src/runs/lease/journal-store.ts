@@ -52,12 +52,12 @@ export async function insertEvent(
 export async function listEvents(
   em: EntityManager,
   runId: string,
-  { afterId = '0', limit = null }: { afterId?: string; limit?: number | null } = {},
+  { afterId = '0', limit = null, offset = 0 }: { afterId?: string; limit?: number | null; offset?: number } = {},
 ) {
   const rows: { id: string; at: Date; type: string; text: string; data: Record<string, unknown> }[] = await em.query(
     `select id::text, at, type, text, data from run_events where run_id = $1 and id > $2::bigint
-     order by run_events.id limit $3`,
-    [runId, afterId, limit],
+     order by run_events.id limit $3 offset $4`,
+    [runId, afterId, limit, offset],
   );
   return rows;
 }

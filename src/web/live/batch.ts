@@ -6,6 +6,9 @@ const [maxReads, maxChars] = [20, 4000];
 /** Reads that may take long or are large. Others must not wait for them. */
 const alone = /\/(diff|events|installed-repositories|issues|merge-readiness)$|\/board\?limit=|\/batch/;
 
+/** The status of a read whose reply does not fit into that of its batch. It is sent again, as a request of its own. */
+const tooLarge = 413;
+
 /** Reads to which 404 is an ordinary reply. Browsers log it to the console, except within a batch. */
 const oftenMissing = /\/(environment|proof)$/;
 
@@ -89,7 +92,8 @@ async function sendGroup(send: Fetch, group: Read[]): Promise<void> {
       const replies = JSON.parse(text) as { status: number; body: unknown }[];
       for (const [at, { resolve }] of group.entries()) {
         const { status, body } = replies[at] as (typeof replies)[number];
-        resolve(responseOf(status, JSON.stringify(body)));
+        if (status === tooLarge) resolve(send(base + (group[at] as Read).address));
+        else resolve(responseOf(status, JSON.stringify(body)));
       }
     }
   } catch (error) {

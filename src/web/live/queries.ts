@@ -137,7 +137,7 @@ export const planDetails = (runId: string, attentionId: string) =>
   queryOptions({
     queryKey: ['plan-details', attentionId],
     queryFn: async () => {
-      const log = await api.listRunEvents(runId);
+      const log = await fetchAllPages((page) => api.listRunEvents(runId, page));
       const { files, checks } = log.findLast(({ type }) => type === 'waiting')?.data ?? {};
       return { files: textsOf(files), checks: textsOf(checks) };
     },

@@ -65,3 +65,57 @@ test('every read counts against the limit of requests', async () => {
   for (let i = 0; i < 3; i++) expect((await batch(Array(20).fill('/me'), limited)).status).toBe(200);
   expect((await service.call('GET', '/me', { token: limited })).status).toBe(429);
 });
+
+describe('large replies', () => {
+  const [batchBytes, listBytes] = [2 * 1024 * 1024, 5 * 1024 * 1024];
+  let large: string;
+  let many: string;
+  let ids: string[];
+  beforeAll(async () => {
+    large = await service.token('large');
+    const { id } = (await service.call('POST', '/projects', { token: large, body: { name: 'L' } })).body;
+    // Three bytes for each character.
+    await service.app.db.manager.query(
+      `insert into tasks (id, project_id, title, description, status, created_at)
+       select 'task_l' || n, $1, 't', repeat('€', 50000), 'backlog', now() - n * interval '1 s' from generate_series(1, 115) n`,
+      [id],
+    );
+    ids = Array.from({ length: 115 }, (_, i) => `task_l${i + 1}`);
+    many = id;
+  });
+
+  test('a batch has at most 2 MB; the first read that does not fit gets 413, and so do those after it', async () => {
+    const three = `/projects/${many}/tasks?limit=3`;
+    const response = await fetch(
+      `${service.url}/api/v1/batch?${[...Array(6).fill(three), '/me', '/nothing'].map((a) => `get=${encodeURIComponent(a)}`).join('&')}`,
+      { headers: { Authorization: `Bearer ${large}` } },
+    );
+    const text = await response.text();
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(batchBytes);
+    const replies: { status: number; body: { message: string } }[] = JSON.parse(text);
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 413, 413, 413, 413]);
+    expect(replies[4]?.body.message).toContain('with its own request');
+    expect((await batch([`/projects/${many}/backlog`], large)).body[0].status).toBe(413);
+  });
+
+  test.each([
+    'tasks?limit=100',
+    'tasks?limit=10',
+    'backlog',
+    'backlog?limit=50',
+  ])('a list has at most 5 MB, and its links lead through all of it: %s', async (list) => {
+    const found: string[] = [];
+    const counts: number[] = [];
+    for (let next: string | undefined = `/api/v1/projects/${many}/${list}`; next !== undefined; ) {
+      const response: Response = await fetch(service.url + next, { headers: { Authorization: `Bearer ${large}` } });
+      const text = await response.text();
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(listBytes);
+      const page = JSON.parse(text) as { id: string }[];
+      found.push(...page.map(({ id }) => id));
+      counts.push(page.length);
+      next = /<([^>]*)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
+    }
+    expect(found).toEqual(ids);
+    if (!list.endsWith('10')) expect(counts.length).toBeGreaterThan(2);
+  });
+});

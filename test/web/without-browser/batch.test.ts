@@ -1,5 +1,6 @@
 import { batching } from '../../../src/web/live/batch.ts';
 import { isConnectionError } from '../../../src/web/live/errors.ts';
+import { fetchAllPages } from '../../../src/web/live/fetch-all-pages.ts';
 
 // How the reads of a page are combined into requests.
 
@@ -31,6 +32,37 @@ test('reads of one moment are one request, and each gets its own reply', async (
     [404, '/tasks/t'],
     [200, '/tasks/t/runs?limit=100'],
   ]);
+});
+
+test('a read whose reply does not fit is sent again, as a request of its own', async () => {
+  const ofBatch = answer;
+  answer = async (url) => {
+    if (!url.includes('/batch')) return Response.json('all of it', { headers: { Link: '</next>; rel="next"' } });
+    const replies = (await (await ofBatch(url)).json()) as object[];
+    return Response.json(
+      replies.map((reply, i) => (i === 2 ? { status: 413, body: { message: 'too large' } } : reply)),
+    );
+  };
+  const fetch = batching(send);
+  const replies = await Promise.all(['/me', '/tasks/t', '/projects?limit=100'].map((path) => read(fetch, path)));
+  expect(replies).toEqual([
+    [200, '/me'],
+    [404, '/tasks/t'],
+    [200, 'all of it'],
+  ]);
+  expect(sent.at(-1)).toBe('/api/v1/projects?limit=100');
+});
+
+test('a list is fetched to its end, although the service cuts large pages', async () => {
+  const items = Array.from({ length: 730 }, (_, i) => ({ id: `id${i}`, text: i > 650 ? 'x'.repeat(50_000) : '' }));
+  const fits = (page: typeof items) => page.filter((_, i) => JSON.stringify(page.slice(0, i + 1)).length < 1_500_000);
+  const offsets: number[] = [];
+  const found = await fetchAllPages(async ({ limit, offset }) => {
+    offsets.push(offset);
+    return fits(items.slice(offset, offset + limit));
+  });
+  expect(found.map(({ id }) => id)).toEqual(items.map(({ id }) => id));
+  expect(offsets).toEqual([0, 100, 200, 300, 400, 500, 600, 700, 800, 680, 709, 730]);
 });
 
 test('a single read, writes, and large or slow reads are requests of their own', async () => {

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import * as api from '../../api.ts';
 import { subscribe } from '../../live/event-stream.ts';
+import { mayGoOn } from '../../live/fetch-all-pages.ts';
 import { openTimeline, type Piece, type Timeline } from './timeline.ts';
 
 /** Every type of entry that a log may contain. A browser only receives the events that it names. */
@@ -126,7 +127,7 @@ function useTurns(runId: string, timeline: Timeline, show: () => void) {
           const page = await api.listRunTurns(runId, { limit: pageSize, offset: timeline.turns().length });
           timeline.addTurns(page);
           if (page.length > 0) show();
-          isWanted.current ||= page.length === pageSize;
+          isWanted.current ||= mayGoOn(page, pageSize);
         }
         setProblem(undefined);
       } catch (error) {

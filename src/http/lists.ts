@@ -1,0 +1,101 @@
+import type { Request } from 'express';
+import { z } from 'zod';
+import type { App } from '../app.ts';
+import type { Route } from './route.ts';
+
+/** A list stops before the item with which it would be larger. Pages of 100 tasks with long descriptions are. */
+const maxListBytes = 5 * 1024 * 1024;
+/** Items read at once of a list without a limit, which may have thousands. */
+const portion = 100;
+
+/** The page that a request asks for. Without a limit it asks for the whole list. */
+export interface Page {
+  limit?: number | undefined;
+  offset: number;
+}
+
+/** The items of a list that one reply has, as JSON. */
+interface ListPart {
+  text: string;
+  count: number;
+  hasMore: boolean;
+  /** Further items of the page did not fit. */
+  isCut: boolean;
+}
+
+/**
+ * Reads a list and serializes as many of its items as `maxBytes` allow, at least one, with only the properties that the
+ * route declares. Without a limit, the list is read in portions of one snapshot, so that a long list is never in memory.
+ */
+export async function readList(
+  app: App,
+  declared: Route,
+  input: { query: unknown },
+  maxBytes = maxListBytes,
+): Promise<ListPart> {
+  const { limit = portion, offset, ...filter } = input.query as Page;
+  const isWhole = (input.query as Page).limit === undefined;
+  const read = async (page: Page) => {
+    const query = { ...filter, ...page };
+    return (await declared.handle(app, { ...input, query, body: undefined })) as unknown[];
+  };
+  const rows = await read({ limit, offset });
+  if (!isWhole || rows.length <= portion) {
+    const list = new ListText(declared, maxBytes);
+    list.add(rows.slice(0, limit));
+    return list.part(rows.length > limit);
+  }
+  return app.db.together('start', async () => {
+    // Otherwise a new item could move others from one portion to the next.
+    await app.db.manager.query('set transaction isolation level repeatable read');
+    const list = new ListText(declared, maxBytes);
+    for (let at = offset; ; at += portion) {
+      const more = await read({ limit: portion, offset: at });
+      list.add(more.slice(0, portion));
+      if (list.isFull || more.length <= portion) return list.part(false);
+    }
+  });
+}
+
+/** The beginning of a list as JSON. */
+class ListText {
+  readonly #shape: z.ZodType;
+  readonly #texts: string[] = [];
+  #left: number;
+  isFull = false;
+
+  constructor({ reply: [, shape] }: Route, maxBytes: number) {
+    this.#shape = shape ?? z.array(z.unknown());
+    this.#left = maxBytes - '[]'.length;
+  }
+
+  /** Adds as many of the items as there is space for. The first item of a list always fits. */
+  add(rows: unknown[]): void {
+    for (const item of this.#shape.parse(rows) as unknown[]) {
+      const text = JSON.stringify(item);
+      this.#left -= Buffer.byteLength(text) + ','.length;
+      this.isFull ||= this.#left < 0 && this.#texts.length > 0;
+      if (this.isFull) return;
+      this.#texts.push(text);
+    }
+  }
+
+  part(hasMore: boolean): ListPart {
+    const [text, count] = [`[${this.#texts.join(',')}]`, this.#texts.length];
+    return { text, count, hasMore: hasMore || this.isFull, isCut: this.isFull };
+  }
+}
+
+/** Returns the `Link` header (RFC 8288): the next page begins after the last item that was sent. */
+export function linksOf(req: Request, { limit, offset }: Page, { count, hasMore }: ListPart): string {
+  const link = (rel: string, at: number) => {
+    const query = new URLSearchParams(req.query as Record<string, string>);
+    if (limit !== undefined) query.set('limit', String(limit));
+    query.set('offset', String(at));
+    return `<${req.baseUrl}${req.path}?${query}>; rel="${rel}"`;
+  };
+  const links = [];
+  if (hasMore) links.push(link('next', offset + count));
+  if (offset > 0 && limit !== undefined) links.push(link('prev', Math.max(0, offset - limit)));
+  return links.join(', ');
+}
