@@ -33,6 +33,8 @@ import { Timeline1766448000000 } from './0033-timeline.ts';
 import { SearchAndSpend1766707200000 } from './0036-search-and-spend.ts';
 import { SuggestionsUnderWay1766793600000 } from './0037-suggestions-under-way.ts';
 import { SearchByProject1766880000000 } from './0038-search-by-project.ts';
+import { Directors1766966400000 } from './0039-directors.ts';
+import { BoundEvidence1767139200000 } from './0041-bound-evidence.ts';
 import { FairClaims1767484800000 } from './0045-fair-claims.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
@@ -72,5 +74,7 @@ export const migrations = [
   SearchAndSpend1766707200000,
   SuggestionsUnderWay1766793600000,
   SearchByProject1766880000000,
+  Directors1766966400000,
+  BoundEvidence1767139200000,
   FairClaims1767484800000,
 ];

@@ -3,7 +3,8 @@ import type { PullRequestRow } from '../db/tables/task.ts';
 import { Refused } from '../domain/machine.ts';
 import type { RepoName } from '../git/remote-url.ts';
 import { credentialFor, noCredential, octokitFor } from '../repositories/credentials.ts';
-import { findRepository } from '../repositories/store.ts';
+import { rightProblem } from '../repositories/rights.ts';
+import { findRepository, listRepositoriesById } from '../repositories/store.ts';
 import { findLiveRun } from '../runs/store.ts';
 import { getTask, type TaskView } from '../tasks/store.ts';
 import { hasMergedPull, listOpenPulls } from '../tasks/work-store.ts';
@@ -12,11 +13,13 @@ import { candidateMethods } from './readiness/look-at-pull.ts';
 
 /**
  * Merges every open pull request of a task, in the order in which their repositories were connected. Each is merged
- * only if its head is still the commit that we saw last. `isAgain` means that an earlier attempt was interrupted; then
+ * only if its head is still the commit that we saw last. The person needs write permission in all of their repositories,
+ * which is asked for before the first one is merged. `isAgain` means that an earlier attempt was interrupted; then
  * it is a success if nothing is left to merge.
- * @throws Refused with GitHub's reason and a list of what is merged already; AppError 503 without a credential
+ * @throws Refused with GitHub's reason and a list of what is merged already; AppError 403 without the permission, 502 if
+ * GitHub cannot be asked about it, 503 without a credential
  */
-export async function mergeTask(app: App, taskId: string, isAgain = false): Promise<TaskView> {
+export async function mergeTask(app: App, taskId: string, userId: string, isAgain = false): Promise<TaskView> {
   const task = await getTask(app.db.manager, taskId);
   const pulls = await listOpenPulls(app.db.manager, taskId);
   if (isAgain && pulls.length === 0 && (await hasMergedPull(app.db.manager, taskId))) {
@@ -33,6 +36,14 @@ export async function mergeTask(app: App, taskId: string, isAgain = false): Prom
   const draft = pulls.find((p) => p.status === 'draft');
   if (draft !== undefined)
     throw new Refused(`The pull request ${draft.url} is a draft. Mark it ready for review before you merge.`);
+  const repositories = await listRepositoriesById(
+    app.db.manager,
+    pulls.map(({ repositoryId }) => repositoryId),
+  );
+  for (const repository of repositories) {
+    const problem = await rightProblem(app, [userId], repository, 'write');
+    if (problem !== undefined) throw problem;
+  }
   const merged: string[] = [];
   for (const pull of pulls) {
     await mergePull(app, pull, merged);

@@ -14,7 +14,7 @@ import { linkPulls, proposeWork, pushWork } from './publish/publish.ts';
 import { type CheckResult, firstFailure } from './publish/verify.ts';
 import { splitTask } from './split.ts';
 import { endRun } from './store.ts';
-import { awaitApproval } from './waiting/await-approval.ts';
+import { awaitPushApproval } from './waiting/await-approval.ts';
 import { allWorks, type Work } from './work.ts';
 
 /**
@@ -34,7 +34,7 @@ export async function conclude(app: App, work: Work, ending: Ending): Promise<vo
     await assertFit(work, treeOf, checks);
     await storeProof(work);
     await findUnplanned(work, treeOf);
-    await awaitApproval(app, work, changed, treeOf);
+    await awaitPushApproval(app, work, changed, treeOf);
     for (const each of changed) await pushWork(app, each, await treeOf(each), finish.prTitle || task.title);
   }
   if (subtasks !== undefined) return succeed(app, work, finish, (em) => splitTask(app, em, work.run, task, subtasks));

@@ -8,6 +8,7 @@ import { moveTask, tryMoveTask } from '../tasks/move.ts';
 import { giveRevisionsTo, insertRevision, listWaitingRevisions, type Revision } from '../tasks/revision-store.ts';
 import { getTask, hasLiveRunBelow, setTaskFields, type TaskView } from '../tasks/store.ts';
 import { runToContinue } from './continuing/continue-run.ts';
+import { directorsOf } from './directors.ts';
 import { abortHere } from './lease/held-here.ts';
 import { repositoryFor, startProblem } from './start-problem.ts';
 import { endRun, findLiveRun, insertRun, listLiveSubtasks, lockForCancel, lockRun } from './store.ts';
@@ -18,6 +19,8 @@ interface Starting {
   /** The user who asked for the run; null when nobody did. */
   startedBy: string | null;
   kind: Extract<RunKind, 'start' | 'retry'>;
+  /** The service starts it by itself, so that the rights of those count who put the task there. */
+  isAutomatic?: boolean;
   instructions?: string | undefined;
   /** The agent that becomes the owner of the task, unless the start is refused. */
   owner?: string | undefined;
@@ -73,28 +76,44 @@ async function setGiven(app: App, em: EntityManager, taskId: string, fields: { o
 
 /**
  * Queues a run for a task that was just moved to in_progress, and returns its id. The run takes up the waiting revisions.
- * A task that was created before its project had a repository now gets the primary one.
+ * A task that was created before its project had a repository now gets the primary one. Its directors are those given,
+ * otherwise the person who started it, otherwise those of the task; and everybody else whose words it takes up.
  */
 export async function queueRun(
   app: App,
   em: EntityManager,
   taskId: string,
-  run: { kind: RunKind; startedBy: string | null; instructions?: string | undefined; rewoundFrom?: RewoundFrom },
+  run: {
+    kind: RunKind;
+    startedBy: string | null;
+    isAutomatic?: boolean;
+    directedBy?: string[];
+    instructions?: string | undefined;
+    rewoundFrom?: RewoundFrom;
+  },
 ): Promise<string> {
   const task = await getTask(em, taskId);
   const repository = task.repositoryId === null ? await repositoryFor(em, task) : null;
   if (repository !== null) await setTaskFields(em, taskId, { repositoryId: repository.id });
   const agentId = await versionForTask(em, task.owner as string, task);
   const waiting = await listWaitingRevisions(em, taskId);
+  const continuesRunId = run.rewoundFrom?.runId ?? (await runToContinue(em, taskId, { kind: run.kind, agentId }));
+  const starter = run.isAutomatic || run.startedBy === null ? task.directedBy : [run.startedBy];
+  const directors = [
+    ...(run.directedBy ?? starter),
+    ...waiting.flatMap(({ askedBy }) => askedBy ?? []),
+    ...(continuesRunId === null ? [] : await directorsOf(em, continuesRunId)),
+  ];
   const texts = [...waiting.map((r) => r.text), run.instructions ?? ''];
   const runId = await insertRun(em, {
     taskId,
     projectId: task.projectId,
     agentId,
     startedBy: run.startedBy,
+    directedBy: [...new Set(directors)],
     kind: run.kind,
     instructions: texts.filter((text) => text !== '').join('\n\n'),
-    continuesRunId: run.rewoundFrom?.runId ?? (await runToContinue(em, taskId, { kind: run.kind, agentId })),
+    continuesRunId,
     rewoundTurn: run.rewoundFrom?.turn ?? null,
   });
   const revisionIds = waiting.map((r) => r.id);

@@ -9,6 +9,7 @@ import { findAssignment } from './agent/assignment.ts';
 import { workInside } from './agent/session.ts';
 import { conclude } from './conclude.ts';
 import { takeUpConversation } from './continuing/continue-run.ts';
+import { noteOpened } from './directors.ts';
 import { endFailed } from './fail-run.ts';
 import { asFailure } from './failures.ts';
 import { openJournal } from './lease/journal.ts';
@@ -40,11 +41,12 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
     if (run.interruptions >= maxInterruptions) throw await tooOftenInterrupted(app, run);
     const given = await findAssignment(app, run);
     clock.open(given.limits.runMinutes);
-    await takeUpConversation(run, journal);
+    await takeUpConversation(app, run, { task: given.task, journal, patience });
     confinement = await app.sandbox.confine(AbortSignal.any([outer, clock.working]));
     // `clock.working` does not abort git, because the work made so far is still pushed when the time is up.
     const signals = { git: AbortSignal.any([outer, clock.opening]), tools: confinement.signal, confinement };
     work = await patience(() => openWork(app, given, given.repository, { journal, signals, patience }));
+    await noteOpened(work, given.repository.id);
     const limits = lowerLimits(given.limits, 'repository', budgetsOfRepository(work.settings));
     const limitsNow = async () => {
       const current = await lowerByTask(app.db.manager, run.taskId, limits);

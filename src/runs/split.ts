@@ -6,6 +6,7 @@ import { insertTask } from '../tasks/operations.ts';
 import { findTask, getTask, lockTask, setTaskFields, type TaskView } from '../tasks/store.ts';
 import { listLatestRuns } from '../tasks/work-store.ts';
 import type { NewSubtask } from './agent/tools/endings.ts';
+import { directorsOf } from './directors.ts';
 import { queueRun } from './operations.ts';
 import { findLiveRun } from './store.ts';
 
@@ -22,6 +23,7 @@ export async function splitTask(
   if (status !== 'waiting_on_subtasks') return;
   await setTaskFields(em, parent.id, { splitByAgent: true });
   const { owner, repositoryId, sprintId } = await getTask(em, parent.id);
+  const directedBy = await directorsOf(em, run.id);
   for (const { title, description } of subtasks) {
     const id = await insertTask(app, em, parent.projectId, {
       title,
@@ -33,10 +35,11 @@ export async function splitTask(
       parentId: parent.id,
       // Null marks subtasks created by a model. Their runs count against the budget of the parent.
       createdBy: null,
+      directedBy,
     });
     if (owner === null) continue;
     await moveTask(app, em, id, 'start');
-    await queueRun(app, em, id, { kind: 'start', startedBy: run.startedBy });
+    await queueRun(app, em, id, { kind: 'start', startedBy: run.startedBy, directedBy });
   }
 }
 
@@ -56,6 +59,7 @@ export async function continueIn(app: App, em: EntityManager, taskId: string): P
   if ((await findLiveRun(em, taskId)) !== null) return false;
   await setTaskFields(em, taskId, { splitByAgent: false });
   const [last] = await listLatestRuns(em, taskId, 1);
-  await queueRun(app, em, taskId, { kind: 'continue', startedBy: last?.startedBy ?? null });
+  const { startedBy, directedBy } = last ?? { startedBy: null, directedBy: [] };
+  await queueRun(app, em, taskId, { kind: 'continue', startedBy, directedBy });
   return true;
 }

@@ -25,7 +25,7 @@ export class LeaseLost extends Error {
 }
 
 export const runColumns = `r.id, r.task_id as "taskId", r.project_id as "projectId", r.agent_id as "agentId",
-  r.started_by as "startedBy", r.kind, r.status, r.instructions, r.failure, r.steps,
+  r.started_by as "startedBy", r.directed_by as "directedBy", r.kind, r.status, r.instructions, r.failure, r.steps,
   r.input_tokens::float8 as "inputTokens", r.cached_input_tokens::float8 as "cachedInputTokens", r.output_tokens::float8 as "outputTokens", r.cost_usd::float8 as "costUsd",
   r.fence, r.lease_until as "leaseUntil",
   r.heartbeat_at as "heartbeatAt", r.created_at as "createdAt", r.started_at as "startedAt",
@@ -39,6 +39,7 @@ export async function insertRun(
     projectId: string;
     agentId: string;
     startedBy: string | null;
+    directedBy?: string[];
     kind: RunKind;
     instructions: string;
     continuesRunId?: string | null;

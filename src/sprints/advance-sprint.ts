@@ -25,7 +25,7 @@ export async function advanceSprint(app: App, projectId: string): Promise<void> 
       continue;
     }
     try {
-      await startTask(app, { taskId, startedBy: sprint.startedBy, kind: 'start' });
+      await startTask(app, { taskId, startedBy: sprint.startedBy, isAutomatic: true, kind: 'start' });
     } catch (error) {
       const why = reasonOf(error);
       if (why === undefined) throw error;

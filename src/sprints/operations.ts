@@ -149,7 +149,8 @@ async function targetOf(em: EntityManager, sprint: SprintView, unfinished: strin
 }
 
 /**
- * Adds tasks with their subtasks to a sprint, all or none. Returns them in the given order.
+ * Adds tasks with their subtasks to a sprint, all or none. Returns them in the given order. The rights of the person who
+ * adds them count in the runs that the sprint starts.
  * @throws Refused; AppError 400 naming unknown tasks by `path`
  */
 export async function addTasks(
@@ -157,6 +158,7 @@ export async function addTasks(
   id: string,
   taskIds: string[],
   path: (i: number) => string,
+  userId: string,
 ): Promise<TaskView[]> {
   return app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, id);
@@ -173,7 +175,7 @@ export async function addTasks(
       throw new Refused(
         `Task ${withoutParent.id} is a subtask and moves with its parent. Add the parent ${withoutParent.parentId} instead.`,
       );
-    await moveToSprint(em, taskIds, id);
+    await moveToSprint(em, taskIds, id, userId);
     const added = taskIds.filter((taskId) => known.get(taskId)?.sprintId !== id);
     app.audit.note(added.length === 0 ? {} : { tasks: [null, added.join(', ')] });
     for (const taskId of taskIds) await showTask(app, em, taskId);

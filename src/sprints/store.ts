@@ -195,11 +195,17 @@ export async function lockUnfinished(em: EntityManager, sprintId: string): Promi
 }
 
 /** Moves tasks with their subtasks into a sprint, or out of their sprints. */
-export async function moveToSprint(em: EntityManager, taskIds: string[], sprintId: string | null): Promise<void> {
+export async function moveToSprint(
+  em: EntityManager,
+  taskIds: string[],
+  sprintId: string | null,
+  userId: string | null = null,
+): Promise<void> {
   await em.query(
-    `update tasks set sprint_id = $2, updated_at = now()
+    `update tasks set sprint_id = $2, updated_at = now(),
+       directed_by = case when $3::text is null then directed_by else jsonb_build_array($3::text) end
      where (id = any($1) or parent_id = any($1)) and sprint_id is distinct from $2`,
-    [taskIds, sprintId],
+    [taskIds, sprintId, userId],
   );
 }
 

@@ -42,8 +42,8 @@ export const sprintTaskRoutes: Route[] = [
     body: AddTask,
     reply: [200, Task],
     errors: ended,
-    handle: async (app, { sprint, body }) => {
-      const [task] = await addTasks(app, sprint.id, [body.taskId], () => 'taskId');
+    handle: async (app, { sprint, user, body }) => {
+      const [task] = await addTasks(app, sprint.id, [body.taskId], () => 'taskId', user.id);
       return task as NonNullable<typeof task>;
     },
   }),
@@ -58,7 +58,7 @@ export const sprintTaskRoutes: Route[] = [
     body: AddTasks,
     reply: [200, z.array(Task)],
     errors: ended,
-    handle: (app, { sprint, body }) => addTasks(app, sprint.id, body.taskIds, (i) => `taskIds.${i}`),
+    handle: (app, { sprint, user, body }) => addTasks(app, sprint.id, body.taskIds, (i) => `taskIds.${i}`, user.id),
   }),
   route({
     operationId: 'removeSprintTask',

@@ -63,6 +63,8 @@ export async function insertTask(
     parentId?: string;
     sprintId?: string | undefined;
     createdBy: string | null;
+    /** Whose words it follows, if not those of the person who created it. */
+    directedBy?: string[];
     issue?: IssueLink;
     wantsIssue?: boolean;
     planFirst?: boolean | null | undefined;
@@ -86,6 +88,7 @@ export async function insertTask(
     parentId: task.parentId ?? null,
     sprintId: await openSprint(em, projectId, task.sprintId),
     createdBy: task.createdBy,
+    directedBy: writersOf(task),
     issueRepositoryId: task.issue?.repositoryId ?? null,
     issueNumber: task.issue?.number ?? null,
     issueUrl: task.issue?.url ?? null,
@@ -96,6 +99,10 @@ export async function insertTask(
   await showTask(app, em, id);
   if (task.sprintId !== undefined) await advanceSprints(app, em, projectId);
   return id;
+}
+
+function writersOf({ directedBy, createdBy }: { directedBy?: string[]; createdBy: string | null }): string[] {
+  return directedBy ?? (createdBy === null ? [] : [createdBy]);
 }
 
 /**

@@ -21,7 +21,7 @@ export const taskColumns = `t.id, t.project_id as "projectId", t.title, t.descri
   t.repository_id as "repositoryId", t.parent_id as "parentId", t.sprint_id as "sprintId", t.split_by_agent as "splitByAgent", t.branch_name as "branchName",
   t.issue_repository_id as "issueRepositoryId", t.issue_number as "issueNumber", t.issue_url as "issueUrl", t.wants_issue as "wantsIssue", t.plan_first as "planFirst", t.failure, t.budget,
   t.status_since as "statusSince",
-  t.done_at as "doneAt", t.created_by as "createdBy", t.created_at as "createdAt", t.updated_at as "updatedAt",
+  t.done_at as "doneAt", t.created_by as "createdBy", t.directed_by as "directedBy", t.created_at as "createdAt", t.updated_at as "updatedAt",
   case when t.issue_number is not null and (t.issue_title <> t.title or t.issue_body <> t.description)
     then json_build_object('title', t.issue_title, 'description', t.issue_body) end as "issueText",
   array(select d.depends_on_id from task_dependencies d where d.task_id = t.id order by 1) as "dependsOn",
@@ -149,6 +149,20 @@ export async function setTaskFields(
   fields: Partial<Pick<TaskRow, 'owner' | 'repositoryId' | 'branchName' | 'splitByAgent' | 'planFirst'>>,
 ): Promise<void> {
   await em.update(Tasks, { id }, fields);
+}
+
+/**
+ * Notes that a task says what a person wrote: their rights count in runs that nobody started, and in a live run whose
+ * agent has not read the task yet.
+ */
+export async function addTaskDirector(em: EntityManager, taskId: string, userId: string): Promise<void> {
+  const add = 'set directed_by = directed_by || to_jsonb($2::text)';
+  await em.query(`update tasks ${add} where id = $1 and not directed_by ? $2`, [taskId, userId]);
+  await em.query(
+    `update runs r ${add} where r.task_id = $1 and r.status in ${liveRun} and not directed_by ? $2
+       and not exists (select 1 from run_contexts c where c.run_id = r.id)`,
+    [taskId, userId],
+  );
 }
 
 /** Marks a task as changed because of something outside its row, such as a run that began to wait. */

@@ -12,6 +12,7 @@ import { advanceSprints, joinParent, moveTask, showTask } from './move.ts';
 import { dependencyProblems, insertTask, ownerProblems, repositoryProblems } from './operations.ts';
 import type { CreateSubtask, UpdateTask } from './schemas.ts';
 import {
+  addTaskDirector,
   getTask,
   hasLiveRun,
   hasLiveRunBelow,
@@ -57,6 +58,7 @@ export async function updateTask(
     if (dependsOn !== undefined) await setDependencies(em, task, dependsOn);
     if (Object.keys(change).length > 0 || dependsOn !== undefined)
       await em.update(Tasks, { id: taskId }, { ...change, updatedAt: new Date() });
+    await noteWriter(em, task, userId, input);
     if (status !== undefined && status !== task.status) await moveByHand(app, em, task, status);
     await showTask(app, em, taskId);
     await advanceSprints(app, em, task.projectId);
@@ -64,6 +66,14 @@ export async function updateTask(
     app.audit.note(changesBetween(task, updated, Object.keys(input) as (keyof Update)[]));
     return updated;
   });
+}
+
+/** Notes whose words a task follows from now on. */
+async function noteWriter(em: EntityManager, task: TaskView, userId: string, input: Update): Promise<void> {
+  const isRewritten = (['title', 'description'] as const).some(
+    (name) => input[name] !== undefined && input[name] !== task[name],
+  );
+  if (isRewritten) await addTaskDirector(em, task.id, userId);
 }
 
 async function checkReferences(em: EntityManager, task: TaskView, userId: string, input: Update): Promise<void> {

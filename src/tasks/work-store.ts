@@ -138,7 +138,7 @@ export async function findHeldDiff(
   const rows: Omit<StoredDiff, 'headSha'>[] = await em.query(
     `select h.branch_name as "branchName", h.base_branch as "baseBranch", h.files, h.truncated
      from held_changes h join runs r on r.id = h.run_id
-     where h.task_id = $1 and r.status = 'waiting' and r.wait_reason = 'push'`,
+     where h.task_id = $1 and h.approved_at is null and r.status = 'waiting' and r.wait_reason = 'push'`,
     [taskId],
   );
   return rows[0];

@@ -5732,7 +5732,7 @@ export function getMergeReadiness(id: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * Merge the open pull requests of a task
+ * Merge the open pull requests of a task. Needs write permission in each of their repositories on GitHub
  */
 export function mergeTask(id: string, { idempotencyKey }: {
     idempotencyKey?: string;

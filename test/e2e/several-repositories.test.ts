@@ -27,7 +27,7 @@ let script = inBoth;
 
 beforeAll(async () => {
   world = await openWorld((_request, turn) => script[Math.min(turn, script.length - 1)] ?? 'Done.', {
-    seed: { more: ['Docs'] },
+    seed: { more: ['Docs'], people: ['mona', 'stranger', 'bob'] },
   });
 });
 afterAll(() => world.close());
@@ -135,4 +135,56 @@ test('a rewound run has the repositories that were open at the turn, with their 
   expect(git('sample', 'rev-parse', `${task.branchName}^`)).toBe(heads[0]);
   expect(() => git('sample', 'show', `${task.branchName}:both.txt`)).toThrow();
   expect(headOf('Docs')).toBe(heads[1]);
+});
+
+/** Lets bob write to the sample repository, and not to Docs. */
+async function bob() {
+  await world.github.as('mona')('PUT', '/repos/mona/sample/collaborators/bob', { permission: 'push' });
+  return world.github.as('bob');
+}
+
+/** Opens an issue as bob, gives the command, and returns the task once its run has ended. */
+async function runOfBob(command: string) {
+  const as = await bob();
+  const issues = '/repos/mona/sample/issues';
+  const { number } = await as<{ number: number }>('POST', issues, { title: 'Copy', body: 'Open the repository Docs.' });
+  await as('POST', `${issues}/${number}/comments`, { body: command });
+  const isOf = (task: object) => 'issueNumber' in task && task.issueNumber === number;
+  await until('the task of bob', async () =>
+    (await world.get<object[]>(`/projects/${world.project.id}/tasks`)).find(isOf),
+  );
+  return { as, number, task: await world.taskIn('in_review') };
+}
+
+const answersOf = () =>
+  world.model.requests
+    .at(-1)
+    ?.messages.filter((m) => m.role === 'tool')
+    .map((m) => String(m.content)) ?? [];
+
+test('a person opens no repository in which they may not write, and merges nothing there', async () => {
+  const docs = { name: 'open_repository', arguments: { name: 'Docs' } };
+  const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } };
+  script = [[docs], [write('../Docs/planted.txt', 'bob was here\n'), write('bob.txt', 'allowed\n')], [finish]];
+  const { as, number, task } = await runOfBob('/agent start');
+  const [opened, planted, own] = answersOf();
+  expect(opened).toContain('bob has no write permission in the repository Docs');
+  expect(planted).toContain('../Docs is not open');
+  expect(own).not.toMatch(/^Error/);
+  expect(await world.get<object[]>(`/tasks/${task.id}/prs`)).toHaveLength(1);
+
+  // mona may write to both. What she opened is closed to bob: he neither directs nor merges her run.
+  script = [[docs], [write('../Docs/by-mona.txt', 'x\n')], [finish]];
+  await world.service.api(world.token, 'POST', `/tasks/${task.id}/revise`, { text: 'Change Docs too.' });
+  await until(
+    'the pull request in Docs',
+    async () => (await world.get<object[]>(`/tasks/${task.id}/prs`)).length === 2,
+  );
+  await world.taskIn('in_review');
+  await as('POST', `/repos/mona/sample/issues/${number}/comments`, { body: '/agent merge' });
+  await until('the refusal', async () =>
+    (await world.comments(number)).some((c) => c.body.includes('bob has no write permission in the repository Docs')),
+  );
+  const pulls = await world.get<{ status: string }[]>(`/tasks/${task.id}/prs`);
+  expect(pulls.map(({ status }) => status)).toEqual(['open', 'open']);
 });

@@ -5,6 +5,7 @@ import { openJournal } from '../../src/runs/lease/journal.ts';
 import { claimRun, hasClaimable } from '../../src/runs/lease/lease-store.ts';
 import { clockStart } from '../../src/runs/lease/run-clock.ts';
 import { addUsage, insertRun } from '../../src/runs/store.ts';
+import { type Approvable, approveChange, holdChange, isApproved } from '../../src/runs/waiting/held-change-store.ts';
 import { ModelAway } from '../../src/runs/waiting/model-away.ts';
 import { resumeDueRuns, waitForModel } from '../../src/runs/waiting/park.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
@@ -221,4 +222,29 @@ test('the stream of a waiting run stays open', async () => {
   stop.abort();
   expect(heard.indexOf('event: end')).toBeGreaterThan(heard.indexOf('event: waiting'));
   expect(heard).toContain('"status":"cancelled"');
+});
+
+test('an approval counts for exactly one change and purpose, and another change resets it', async () => {
+  const run = await claimed();
+  const em = service.app.db.manager;
+  const { id: userId } = (await sql('select id from users limit 1'))[0];
+  const diff = { branchName: 'agent/1', baseBranch: 'main', headSha: '', files: [], truncated: false };
+  const change: Approvable = { purpose: 'push', trees: { a: 'tree 1' }, parents: { a: ['commit 1'] } };
+  const setup: Approvable = { ...change, purpose: 'setup' };
+  const approve = async (wanted: Approvable) => {
+    await holdChange(em, run, wanted, diff);
+    expect(await isApproved(em, run.id, wanted)).toBe(false);
+    await approveChange(em, run.id, userId);
+  };
+  await approve(setup);
+  await approve(change);
+  expect([await isApproved(em, run.id, setup), await isApproved(em, run.id, change)]).toEqual([true, true]);
+  for (const other of [
+    { trees: { a: 'tree 2' } },
+    { parents: { a: ['commit 2'] } },
+    { trees: { a: 'tree 1', b: 't' } },
+  ])
+    expect(await isApproved(em, run.id, { ...change, ...other })).toBe(false);
+  await holdChange(em, run, { ...change, trees: { a: 'tree 2' } }, diff);
+  expect([await isApproved(em, run.id, setup), await isApproved(em, run.id, change)]).toEqual([false, false]);
 });

@@ -138,6 +138,8 @@ export interface ProofRow {
   testsChanged: string[];
   testsRemoved: string[];
   reason: string | null;
+  trees: unknown;
+  commits: unknown;
   at: Date;
 }
 const Proofs = table<ProofRow>('proofs', {
@@ -149,6 +151,8 @@ const Proofs = table<ProofRow>('proofs', {
   testsChanged: json({ default: [] }),
   testsRemoved: json({ default: [] }),
   reason: maybeText(),
+  trees: json({ default: {} }),
+  commits: json({ default: {} }),
   at: madeNow(),
 });
 

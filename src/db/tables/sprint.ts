@@ -92,6 +92,8 @@ export interface WizardSessionRow {
   createdBy: string | null;
   /** The person who changed the session last; null if the service did. */
   updatedBy: string | null;
+  /** The users whose words the plan follows. */
+  directedBy: string[];
   goal: string;
   status: string;
   steps: unknown;
@@ -116,6 +118,7 @@ export const WizardSessions = table<WizardSessionRow>('wizard_sessions', {
   repositoryIds: json({ default: [] }),
   createdBy: maybeText(),
   updatedBy: maybeText(),
+  directedBy: json({ default: [] }),
   goal: text(),
   status: text(),
   steps: json(),

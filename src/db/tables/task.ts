@@ -33,6 +33,10 @@ export interface TaskRow {
   statusSince: Date;
   doneAt: Date | null;
   createdBy: string | null;
+  /**
+   * The users who wrote the task, or put it where it starts by itself. Their rights count in runs that nobody started.
+   */
+  directedBy: string[];
   createdAt: Date;
   updatedAt: Date;
 }
@@ -60,6 +64,7 @@ export const Tasks = table<TaskRow>('tasks', {
   statusSince: madeNow(),
   doneAt: maybeTime(),
   createdBy: maybeText(),
+  directedBy: json({ default: [] }),
   createdAt: madeNow(),
   updatedAt: madeNow(),
 });
@@ -73,6 +78,8 @@ export interface RunRow {
   projectId: string;
   agentId: string | null;
   startedBy: string | null;
+  /** The users whose words the run follows; see runs/directors.ts. */
+  directedBy: string[];
   kind: RunKind;
   status: RunStatus;
   instructions: string;
@@ -121,6 +128,7 @@ export const Runs = table<RunRow>('runs', {
   projectId: text(),
   agentId: maybeText(),
   startedBy: maybeText(),
+  directedBy: json({ default: [] }),
   kind: text(),
   status: text(),
   instructions: text({ default: '' }),

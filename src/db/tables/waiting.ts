@@ -42,11 +42,13 @@ const Plans = table<PlanRow>('plans', {
   approvedBy: maybeText(),
 });
 
-/** The changes that runs may push once a person approves them. */
+/** The changes that wait for a person's approval, or have it. */
 export interface HeldChangeRow {
   runId: string;
   taskId: string;
+  purpose: string;
   trees: unknown;
+  parents: unknown;
   branchName: string;
   baseBranch: string;
   files: unknown;
@@ -58,7 +60,9 @@ export interface HeldChangeRow {
 const HeldChanges = table<HeldChangeRow>('held_changes', {
   runId: key(),
   taskId: text(),
+  purpose: key(),
   trees: json(),
+  parents: json(),
   branchName: text(),
   baseBranch: text(),
   files: json(),

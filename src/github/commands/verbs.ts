@@ -153,7 +153,7 @@ export const verbs: Record<string, Verb> = {
     takes: '',
     does: 'merges the pull requests of the task',
     audit: 'task.merge',
-    act: async (app, given) => mergeTask(app, await requiredTask(app, given)),
+    act: async (app, given) => mergeTask(app, await requiredTask(app, given), given.userId),
   },
 };
 
@@ -226,5 +226,5 @@ async function moveToNamedSprint(app: App, given: GivenCommand): Promise<void> {
     throw new Refused(`${count} planned or active sprint is named ${oneLine(name, 60)}. ${known}`);
   }
   app.audit.note(changesBetween({ sprintId }, { sprintId: sprint.id }, ['sprintId']));
-  await addTasks(app, sprint.id, [taskId], () => 'sprint');
+  await addTasks(app, sprint.id, [taskId], () => 'sprint', given.userId);
 }

@@ -12,7 +12,7 @@ export async function findDiffSize(em: EntityManager, taskId: string): Promise<D
   const rows: DiffSize[] = await em.query(
     `with stored as (
        select h.files, h.truncated, 1 as place from held_changes h join runs r on r.id = h.run_id
-       where h.task_id = $1 and r.status = 'waiting' and r.wait_reason = 'push'
+       where h.task_id = $1 and h.approved_at is null and r.status = 'waiting' and r.wait_reason = 'push'
        union all select files, truncated, 2 from diffs where task_id = $1
        order by place limit 1)
      select jsonb_array_length(s.files) as files, coalesce(s.truncated, false) as "isTruncated",

@@ -6,11 +6,14 @@ import type { RunKind } from '../../domain/run.ts';
 import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import { storable } from '../../domain/text/storable.ts';
 import type { Message } from '../../llm/model.ts';
+import { lackOfRight } from '../../repositories/rights.ts';
+import { listRepositoriesById } from '../../repositories/store.ts';
 import { listOpenPulls } from '../../tasks/work-store.ts';
 import { continuationMessage, rewoundMessage } from '../agent/context/continuation.ts';
 import { mergeText } from '../agent/prompts.ts';
 import { commentsSince } from '../briefing/discussion.ts';
 import { commentsSection } from '../briefing/sections.ts';
+import { directorsOf, listOpened } from '../directors.ts';
 import type { Journal } from '../lease/journal.ts';
 import { insertEvent, insertStep } from '../lease/journal-store.ts';
 import { setMessages, type Turn } from '../lease/turn-store.ts';
@@ -40,18 +43,37 @@ const told = 'continuation';
 /**
  * Gives a run the conversation that it continues; a rewound run has it already. Call it before the workspace is opened,
  * because the workspace may have to begin from the same commit too. Starts over when the conversation is no longer
- * kept.
+ * kept, or has the content of a repository in which a director of the new run may not write.
  */
-export async function takeUpConversation({ continuesRunId: from, id }: RunRow, journal: Journal): Promise<void> {
+export async function takeUpConversation(
+  app: App,
+  { continuesRunId: from, id }: RunRow,
+  { task, journal, patience }: Pick<Work, 'task' | 'journal' | 'patience'>,
+): Promise<void> {
   if (from === null || (await journal.recall(copiedStep)) !== undefined) return;
+  const lack = await patience(() => lackOfDirectors(app, { from, id, ownId: task.repositoryId }));
   await journal.write(async (em) => {
-    const copied = await copyConversation(em, from, id);
+    const copied = lack === undefined ? await copyConversation(em, from, id) : { turns: 0, filesSince: 0 };
     const { turns } = copied;
     await insertStep(em, id, copiedStep, copied);
-    const text =
-      turns === 0 ? `the conversation of ${from} is no longer kept` : `goes on with the conversation of ${from}`;
+    const without = lack ?? `the conversation of ${from} is no longer kept`;
+    const text = turns === 0 ? `starts over: ${without}` : `goes on with the conversation of ${from}`;
     await insertEvent(em, id, 'loop', text, { turns });
   });
+}
+
+/** Returns which right the directors of a run lack in a repository whose content an earlier run has. */
+async function lackOfDirectors(
+  app: App,
+  { from, id, ownId }: { from: string; id: string; ownId: string | null },
+): Promise<string | undefined> {
+  const em = app.db.manager;
+  const directors = await directorsOf(em, id);
+  for (const repository of await listRepositoriesById(em, await listOpened(em, from, ownId))) {
+    const lack = await lackOfRight(app, directors, repository, 'write');
+    if (lack !== undefined) return lack;
+  }
+  return undefined;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { openedPrefix } from '../directors.ts';
 import { droppedStep } from '../workspace/stored-files.ts';
 import { earlierStep } from '../workspace/workspace.ts';
 
@@ -44,9 +45,9 @@ export async function copyConversation(em: EntityManager, from: string, to: stri
   await em.query(
     `insert into run_steps (run_id, name, data, at)
      select $2, name, data, at from run_steps
-     where run_id = $1 and (name = 'discussion' or $3 and
+     where run_id = $1 and (name = 'discussion' or starts_with(name, $6) or $3 and
        (name in ('branch', $4, $5) or starts_with(name, 'branch ') or starts_with(name, $4 || ' ')))`,
-    [from, to, keepsFiles, earlierStep, droppedStep],
+    [from, to, keepsFiles, earlierStep, droppedStep, openedPrefix],
   );
   return { turns, filesSince: keepsFiles ? await filesSinceIn(em, from) : turns };
 }
@@ -98,8 +99,9 @@ export async function copyUpTo(em: EntityManager, from: string, last: number, to
      group by place
      having place = $4 or min(at) <= (select at from run_turns where run_id = $1 and turn = $3)
      union all
-     select $2, name, data, at from run_steps where run_id = $1 and name in ('discussion', $5)`,
-    [from, to, last, earlierStep, droppedStep],
+     select $2, name, data, at from run_steps where run_id = $1 and (name in ('discussion', $5)
+       or starts_with(name, $6) and at <= (select at from run_turns where run_id = $1 and turn = $3))`,
+    [from, to, last, earlierStep, droppedStep, openedPrefix],
   );
   return { turns, filesSince: await filesSinceIn(em, from) };
 }
@@ -112,6 +114,16 @@ export interface Point {
   turns: number;
   /** The run with which the files of the turn are stored: the run, or one whose conversation it continues. */
   keptBy: string;
+}
+
+/** Returns the ids of the repositories whose content a run had at the end of a turn, without that of its task. */
+export async function listOpenedBy(em: EntityManager, { keptBy }: Point, turn: number, ownId: string | null) {
+  const rows: { name: string }[] = await em.query(
+    `select name from run_steps where run_id = $1 and starts_with(name, $2)
+       and at <= (select at from run_turns where run_id = $1 and turn = $3)`,
+    [keptBy, openedPrefix, turn],
+  );
+  return rows.map(({ name }) => name.slice(openedPrefix.length)).filter((id) => id !== ownId);
 }
 
 /** Conversations are continued at most this many times. */

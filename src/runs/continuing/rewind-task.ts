@@ -4,10 +4,11 @@ import { Refused } from '../../domain/machine.ts';
 import { badField } from '../../errors.ts';
 import { moveTask } from '../../tasks/move.ts';
 import { getTask, type TaskView } from '../../tasks/store.ts';
+import { directingProblem, directorsOf } from '../directors.ts';
 import { insertEvent, insertStep } from '../lease/journal-store.ts';
 import { queueRun } from '../operations.ts';
 import { startProblem } from '../start-problem.ts';
-import { copiedStep, copyUpTo, findPoint, type Point } from './continue-store.ts';
+import { copiedStep, copyUpTo, findPoint, listOpenedBy, type Point } from './continue-store.ts';
 
 interface Rewinding {
   taskId: string;
@@ -24,12 +25,14 @@ interface Rewinding {
 /**
  * Goes back to a turn of a run of a task: queues a run whose conversation and files are those after that turn. The
  * conversation is copied at once, so that it is there however long the run has to wait for its agent.
- * @throws AppError 400 for an unknown run or turn, 503 when a model or a git credential is missing; Refused when the
+ * @throws AppError 400 for an unknown run or turn, 403 when the person may not write to a repository that the run had
+ * opened, 503 when a model or a git credential is missing; Refused when the
  * task's state or its repository forbids it, or the files of that turn are no longer kept
  */
 export async function rewindTask(app: App, rewinding: Rewinding): Promise<TaskView> {
   const { taskId, runId, turn, text, userId, also } = rewinding;
   const problem = await startProblem(app, { taskId });
+  await assertMayGoBack(app, rewinding);
   return app.db.transaction(async (em) => {
     const point = await pointOf(em, rewinding);
     await moveTask(app, em, taskId, 'rewind');
@@ -44,6 +47,21 @@ export async function rewindTask(app: App, rewinding: Rewinding): Promise<TaskVi
     await also?.(em);
     return getTask(em, taskId);
   });
+}
+
+/**
+ * Checks that the person, and everybody whose words are in the conversation, may write to the repositories whose content
+ * the run had at that turn.
+ * @throws AppError 403, 502; 400 for an unknown run or turn
+ */
+async function assertMayGoBack(app: App, rewinding: Rewinding): Promise<void> {
+  const em = app.db.manager;
+  const point = await pointOf(em, rewinding);
+  const { repositoryId } = await getTask(em, rewinding.taskId);
+  const opened = await listOpenedBy(em, point, rewinding.turn - 1, repositoryId);
+  const directors = [rewinding.userId, ...(await directorsOf(em, rewinding.runId))];
+  const problem = await directingProblem(app, directors, opened);
+  if (problem !== undefined) throw problem;
 }
 
 /**

@@ -15,6 +15,7 @@ import { stepOf } from '../lease/journal.ts';
 import { isDraft, proofSection, updateProofSection } from '../proof/publish-proof.ts';
 import { findStarter, lockForPush } from '../store.ts';
 import { allWorks, type Work } from '../work.ts';
+import { parentsOf } from '../workspace/workspace.ts';
 import type { CheckResult } from './verify.ts';
 
 export interface Pushed {
@@ -57,7 +58,7 @@ async function commitTree(app: App, work: Work, tree: string, title: string): Pr
   if (!isAgentBranch(branch.name)) throw new RunFailed('internal', `${branch.name} is not a branch for agents`);
   return checkout.commit({
     tree,
-    parents: branch.conflicts === undefined ? [branch.from] : [branch.from, branch.base],
+    parents: parentsOf(branch),
     message: await commitMessage(app, work, title),
     author: await authorFor(app, credential),
     at: run.startedAt ?? run.createdAt,

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { App } from '../../app.ts';
 import { newId } from '../../db/ids.ts';
 import { diffOf } from '../../git/diff.ts';
@@ -6,7 +5,8 @@ import { findProject } from '../../projects/store.ts';
 import type { StoredDiff } from '../../tasks/work-store.ts';
 import { changesOf, type TreeOf } from '../outgoing/changes.ts';
 import { allWorks, type Work } from '../work.ts';
-import { findApprovedTrees, holdChange, type Trees } from './held-change-store.ts';
+import { parentsOf } from '../workspace/workspace.ts';
+import { type Approvable, holdChange, isApproved } from './held-change-store.ts';
 import { park } from './park.ts';
 import { Parked } from './parked.ts';
 
@@ -23,18 +23,39 @@ export async function needsApproval(app: App, work: Work): Promise<boolean> {
  * Returns if a run may push its change: nobody has to approve it, or somebody approved exactly this change.
  * @throws Parked otherwise; the run then waits for an approval
  */
-export async function awaitApproval(app: App, work: Work, changed: Work[], treeOf: TreeOf): Promise<void> {
-  const { run, journal } = work;
+export async function awaitPushApproval(app: App, work: Work, changed: Work[], treeOf: TreeOf): Promise<void> {
   // A worker that was stopped while it pushed had the approval.
-  if ((await journal.steps('push')).length > 0 || !(await needsApproval(app, work))) return;
-  const trees: Trees = {};
-  for (const each of changed) trees[each.repository.id] = await treeOf(each);
-  if (isDeepStrictEqual(await findApprovedTrees(app.db.manager, run.id), trees)) return;
-  const text = await listFiles(work, changed, treeOf);
+  if ((await work.journal.steps('push')).length > 0 || !(await needsApproval(app, work))) return;
+  await awaitApproval(app, work, { purpose: 'push', changed, treeOf, text: () => listFiles(work, changed, treeOf) });
+}
+
+/** What a person is asked to approve. */
+interface Asked {
+  purpose: Approvable['purpose'];
+  /** The changed repositories. */
+  changed: Work[];
+  treeOf: TreeOf;
+  /** Writes what the person reads. */
+  text(): Promise<string>;
+}
+
+/**
+ * Returns if a person approved exactly these trees, on exactly these commits, for this purpose.
+ * @throws Parked otherwise; the run then waits for the approval
+ */
+async function awaitApproval(app: App, work: Work, { purpose, changed, treeOf, text }: Asked): Promise<void> {
+  const { run, journal } = work;
+  const wanted: Approvable = { purpose, trees: {}, parents: {} };
+  for (const each of changed) {
+    wanted.trees[each.repository.id] = await treeOf(each);
+    wanted.parents[each.repository.id] = parentsOf(each.branch);
+  }
+  if (await isApproved(app.db.manager, run.id, wanted)) return;
+  const wait = { id: newId('wait'), reason: 'push' as const, text: await text(), options: [], seconds: null };
   const diff = await diffOfHeld(work, treeOf);
   await journal.write(async (em) => {
-    await holdChange(em, { id: run.id, taskId: run.taskId }, { trees, diff });
-    await park(app, em, run, { id: newId('wait'), reason: 'push', text, options: [], seconds: null });
+    await holdChange(em, { id: run.id, taskId: run.taskId }, wanted, diff);
+    await park(app, em, run, wait);
   });
   throw new Parked();
 }

@@ -5,32 +5,50 @@ import type { StoredDiff } from '../../tasks/work-store.ts';
 /** The git trees of a change, by the id of their repository. */
 export type Trees = Record<string, string>;
 
-/** Stores the change that a run may push once a person approves it. Replaces an earlier one, with its approval. */
+/** Exactly what a person approves. An approval counts for nothing else. */
+export interface Approvable {
+  /** `push`: the change is pushed. `setup`: set-up of the change may use the network of set-up. */
+  purpose: 'push' | 'setup';
+  trees: Trees;
+  /** The commits that the change follows, by the id of their repository. */
+  parents: Record<string, string[]>;
+}
+
+/** Stores a change that waits for approval. Removes the approvals that the run had for any other change. */
 export async function holdChange(
   em: EntityManager,
   { id, taskId }: { id: string; taskId: string },
-  { trees, diff }: { trees: Trees; diff: StoredDiff },
+  { purpose, trees, parents }: Approvable,
+  diff: StoredDiff,
 ): Promise<void> {
   const { branchName, baseBranch, files, truncated } = diff;
   await em.query(
-    `insert into held_changes (run_id, task_id, trees, branch_name, base_branch, files, truncated)
-     values ($1, $2, $3, $4, $5, $6, $7)
-     on conflict (run_id) do update set trees = excluded.trees, branch_name = excluded.branch_name,
-       base_branch = excluded.base_branch, files = excluded.files, truncated = excluded.truncated, at = now(),
-       approved_at = null, approved_by = null`,
-    [id, taskId, trees, branchName, baseBranch, storableJson(files), truncated],
+    `delete from held_changes
+     where run_id = $1 and (approved_at is null or purpose = $2 or trees <> $3 or parents <> $4)`,
+    [id, purpose, trees, parents],
+  );
+  await em.query(
+    `insert into held_changes (run_id, task_id, purpose, trees, parents, branch_name, base_branch, files, truncated)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [id, taskId, purpose, trees, parents, branchName, baseBranch, storableJson(files), truncated],
   );
 }
 
+/** Approves the change for which a run waits. */
 export async function approveChange(em: EntityManager, runId: string, userId: string): Promise<void> {
-  await em.query('update held_changes set approved_at = now(), approved_by = $2 where run_id = $1', [runId, userId]);
+  await em.query(
+    'update held_changes set approved_at = now(), approved_by = $2 where run_id = $1 and approved_at is null',
+    [runId, userId],
+  );
 }
 
-/** Returns the trees that a person approved for a run; undefined when nobody did. */
-export async function findApprovedTrees(em: EntityManager, runId: string): Promise<Trees | undefined> {
-  const rows: { trees: Trees }[] = await em.query(
-    'select trees from held_changes where run_id = $1 and approved_at is not null',
-    [runId],
+/** Returns whether a person approved exactly this for a run. */
+export async function isApproved(em: EntityManager, runId: string, wanted: Approvable): Promise<boolean> {
+  const { purpose, trees, parents } = wanted;
+  const rows = await em.query(
+    `select from held_changes
+     where run_id = $1 and approved_at is not null and purpose = $2 and trees = $3 and parents = $4`,
+    [runId, purpose, trees, parents],
   );
-  return rows[0]?.trees;
+  return rows.length > 0;
 }

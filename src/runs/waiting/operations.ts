@@ -8,6 +8,7 @@ import { oneLine } from '../../domain/text/sanitize.ts';
 import { assertWaits, chosenOption, type Seen, type WaitReason } from '../../domain/waiting.ts';
 import { showTask } from '../../tasks/move.ts';
 import { getTask, type TaskView } from '../../tasks/store.ts';
+import { addDirector, directingProblem, listOpened } from '../directors.ts';
 import { deleteStep, insertEvent } from '../lease/journal-store.ts';
 import { findLiveRun, findRun, findStarter, lockRun } from '../store.ts';
 import { approveChange } from './held-change-store.ts';
@@ -31,10 +32,10 @@ const maxQuestion = 300;
 
 /**
  * Tells the agent of a live run something. The agent reads it before its next turn. A waiting run keeps waiting.
- * @throws Refused when no run is live
+ * @throws Refused when no run is live; AppError 403 when the person may not write to a repository that it has opened
  */
 export async function sayToRun(app: App, act: Act & { text: string }): Promise<void> {
-  await onLiveRun(app, act, async (em, run, login) => {
+  await directRun(app, act, async (em, run, login) => {
     if (run === null)
       throw new Refused('The task has no unfinished run whose agent could read this. Use revise or retry.');
     await tell(em, run, act, { text: `[${login} says]\n${act.text}`, note: `${login} said: ${act.text}` });
@@ -88,7 +89,7 @@ export async function resumeRun(app: App, act: Act): Promise<TaskView> {
  * @throws Refused when the run does not wait for an answer, or there is no such option
  */
 export async function answerRun(app: App, act: Act & { text: string }): Promise<TaskView> {
-  return onLiveRun(app, act, async (em, run, login) => {
+  return directRun(app, act, async (em, run, login) => {
     const waiting = await waitingFor(em, run, ['question'], 'be answered', act);
     const answer = chosenOption(act.text, waiting.waitOptions ?? []);
     const text = `[${login} answers "${oneLine(waiting.waitText ?? '', maxQuestion)}"]\n${answer}`;
@@ -107,7 +108,7 @@ const approvals: readonly WaitReason[] = ['plan', 'push'];
  * @throws Refused when the run does not wait for an approval
  */
 export async function approveRun(app: App, act: Act): Promise<TaskView> {
-  return onLiveRun(app, act, async (em, run, login) => {
+  return directRun(app, act, async (em, run, login) => {
     const waiting = await waitingFor(em, run, approvals, 'be approved', act);
     const isPlan = waiting.waitReason === 'plan';
     if (isPlan) {
@@ -130,7 +131,7 @@ export function waitsForRevision({ attention }: Pick<TaskView, 'attention'>): bo
  * @throws Refused when the run does not wait for that
  */
 export async function reviseWaiting(app: App, act: Act & { text: string }): Promise<TaskView> {
-  return onLiveRun(app, act, async (em, run, login) => {
+  return directRun(app, act, async (em, run, login) => {
     const waiting = await waitingFor(em, run, approvals, 'be revised', act);
     const [what, next] =
       waiting.waitReason === 'plan'
@@ -143,6 +144,23 @@ export async function reviseWaiting(app: App, act: Act & { text: string }): Prom
     app.audit.note({ request: [null, act.text] });
     await insertEvent(em, waiting.id, 'revised', `${login} asked for ${what}: ${act.text}`, {});
     await goOn(app, em, waiting);
+  });
+}
+
+/**
+ * Does something that makes the person a director of the live run.
+ * @throws AppError 403 or 502 unless they may write to the repositories that the run has opened
+ */
+async function directRun(app: App, act: Act, work: Parameters<typeof onLiveRun>[2]): Promise<TaskView> {
+  const { taskId, userId } = act;
+  const { repositoryId: ownId } = await getTask(app.db.manager, taskId);
+  const live = await findLiveRun(app.db.manager, taskId);
+  const checked = live === null ? [] : await listOpened(app.db.manager, live.id, ownId);
+  const problem = await directingProblem(app, [userId], checked);
+  if (problem !== undefined) throw problem;
+  return onLiveRun(app, act, async (em, run, login) => {
+    await work(em, run, login);
+    if (run !== null) await addDirector(em, { runId: run.id, ownId, userId, checked });
   });
 }
 

@@ -21,6 +21,7 @@ export const waitingRoutes: Route[] = [
     reply: [200, Task],
     errors: waitErrors,
     costs: 'start',
+    waits: 'before it writes',
     handle: (app, { task, user, body }) => approveRun(app, { taskId: task.id, userId: user.id, ...body }),
   }),
   route({
@@ -35,6 +36,7 @@ export const waitingRoutes: Route[] = [
     reply: [200, Task],
     errors: waitErrors,
     costs: 'start',
+    waits: 'before it writes',
     handle: (app, { task, user, body }) => answerRun(app, { taskId: task.id, userId: user.id, ...body }),
   }),
   route({
@@ -48,6 +50,7 @@ export const waitingRoutes: Route[] = [
     body: SayToRun,
     reply: [202, Accepted],
     errors: { 409: 'The task has no unfinished run, or its agent has not read the last 20 messages' },
+    waits: 'before it writes',
     handle: async (app, { task, user, body }) => {
       await sayToRun(app, { taskId: task.id, userId: user.id, text: body.text });
       return {};

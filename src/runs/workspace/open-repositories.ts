@@ -5,10 +5,12 @@ import { RunFailed } from '../../domain/run.ts';
 import { GitFailed } from '../../git/engine.ts';
 import { HostClosed } from '../../git/remote-url.ts';
 import { findProject } from '../../projects/store.ts';
+import { lackOfRight } from '../../repositories/rights.ts';
 import { listProjectRepositories } from '../../repositories/store.ts';
 import type { ToolAnswer, ToolHost } from '../../sandbox/sandbox.ts';
 import type { Assignment } from '../agent/assignment.ts';
 import { readInstructions } from '../agent/instructions.ts';
+import { directorsOf, enterRepository } from '../directors.ts';
 import { openWork } from '../open-work.ts';
 import type { Patience } from '../publish/patience.ts';
 import { allWorks, type Work } from '../work.ts';
@@ -20,7 +22,10 @@ import { earlierStep, type Signals } from './workspace.ts';
  */
 export interface OpenRepositories {
   host: ToolHost;
-  /** Opens the repositories again that an earlier worker of this run had opened. */
+  /**
+   * Opens the repositories again that an earlier worker of this run had opened, if its directors may still write there.
+   * @throws RunFailed for a run that continues another one, because that wrote to them
+   */
   reopen(): Promise<void>;
   /**
    * Returns the files that changed since they were last stored or, with `whole`, since the run began. `markStored` has
@@ -33,7 +38,8 @@ export interface OpenRepositories {
 
 /**
  * Finds the repositories of the project that a run may open besides its own. A run can write to every repository that
- * it opens, so what it reads in one may become visible in another.
+ * it opens, so what it reads in one may become visible in another. Whether its directors may write there is asked when
+ * it opens one.
  */
 export async function openable(app: App, own: RepositoryRow): Promise<RepositoryRow[]> {
   const all = await listProjectRepositories(app.db.manager, own.projectId);
@@ -126,6 +132,11 @@ function otherRepositories(app: App, given: Assignment, work: Work, own: ToolHos
       return { ok: false, text: `this run cannot open a repository ${name.slice(0, 100)}; it can open: ${names}` };
     }
     if (hosts.has(wanted.name)) return { ok: true, text: `it is already open at ../${wanted.name}/` };
+    const problem = await enterRepository(app, work, wanted);
+    if (problem !== undefined) {
+      await work.journal.note('repository', `${wanted.name} was not opened: ${problem.message}`);
+      return { ok: false, text: `${wanted.name} cannot be opened: ${problem.message} Go on without it.` };
+    }
     try {
       // Without retries: an agent that learns of the failure immediately can do something else.
       const other = await open(wanted, (step) => step());
@@ -154,7 +165,13 @@ function otherRepositories(app: App, given: Assignment, work: Work, own: ToolHos
     const known = ids.length === 0 ? [] : await listProjectRepositories(app.db.manager, work.repository.projectId);
     for (const id of ids) {
       const repository = known.find((r) => r.id === id);
-      if (repository !== undefined) await open(repository, work.patience);
+      if (repository === undefined) continue;
+      const directors = await directorsOf(app.db.manager, work.run.id);
+      const lack = await work.patience(() => lackOfRight(app, directors, repository, 'write'));
+      if (lack === undefined) await open(repository, work.patience);
+      else if (work.run.continuesRunId !== null)
+        throw new RunFailed('repository', `the run goes on with work in several repositories: ${lack}`);
+      else await work.journal.note('repository', `${repository.name} was not opened again: ${lack}`);
     }
   };
   return { hosts, openNamed, reopen };

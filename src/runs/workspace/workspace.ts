@@ -37,6 +37,11 @@ export interface Branch {
   catchesUp?: true;
 }
 
+/** Returns the parents of the commit that a run pushes. */
+export function parentsOf({ from, base, conflicts }: Branch): string[] {
+  return conflicts === undefined ? [from] : [from, base];
+}
+
 export interface Workspace extends OpenCheckout {
   branch: Branch;
   /** The current head of the default branch. */

@@ -1,0 +1,73 @@
+import type { App } from '../app.ts';
+import type { RepositoryRow, UserRow } from '../db/tables/project.ts';
+import { hasRole } from '../domain/member.ts';
+import { AppError } from '../errors.ts';
+import { roleIn } from '../projects/member-store.ts';
+import { findUser, upsertUser } from '../projects/store.ts';
+import { credentialFor, octokitFor } from './credentials.ts';
+import { rightOf } from './permission.ts';
+
+/** What people need to be allowed in a repository. */
+export type NeededRight = 'read' | 'write';
+
+/**
+ * Returns why people may not read or write in a repository now, as a sentence that names the first of them who may not;
+ * undefined if all of them may. GitHub is asked each time. It cannot be asked about a repository that the App's
+ * installation does not serve; there the role in the project counts. Where nobody is known, nobody has the right.
+ * @throws the error of GitHub when it cannot be asked; never counts that as a right
+ */
+export async function lackOfRight(
+  app: App,
+  userIds: string[],
+  repository: RepositoryRow,
+  needed: NeededRight,
+): Promise<string | undefined> {
+  if (userIds.length === 0)
+    return `Nobody is known who could be asked about ${needed} permission in the repository ${repository.name}. Somebody who has it there can start the task.`;
+  for (const id of new Set(userIds)) {
+    const person = await findUser(app.db.manager, id);
+    if (person === null || !(await hasRight(app, person, repository, needed)))
+      return `${person?.login ?? 'A deleted account'} has no ${needed} permission in the repository ${repository.name}.`;
+  }
+  return undefined;
+}
+
+/**
+ * Returns an error that says why people may not read or write in a repository now: 403, or 502 if GitHub could not be
+ * asked. Returns undefined if all of them may.
+ */
+export async function rightProblem(
+  app: App,
+  userIds: string[],
+  repository: RepositoryRow,
+  needed: NeededRight,
+): Promise<AppError | undefined> {
+  try {
+    const lack = await lackOfRight(app, userIds, repository, needed);
+    return lack === undefined ? undefined : new AppError(403, lack);
+  } catch (error) {
+    app.log.warn({ err: error, repositoryId: repository.id }, 'GitHub could not be asked about a permission');
+    const { status } = error as { status?: number };
+    const why = status === undefined ? 'it could not be reached' : `HTTP ${status}`;
+    return new AppError(
+      502,
+      `GitHub could not be asked about ${needed} permission in the repository ${repository.name} (${why}). Try again later.`,
+    );
+  }
+}
+
+async function hasRight(app: App, person: UserRow, repository: RepositoryRow, needed: NeededRight): Promise<boolean> {
+  const credential = await credentialFor(app, repository);
+  if (credential.kind !== 'installation') {
+    const role = await roleIn(app.db.manager, repository.projectId, person.id);
+    return role !== undefined && hasRole(role, 'member');
+  }
+  // A user who was made while GitHub was off is known by the login only.
+  const account =
+    person.githubId === null ? await app.github?.findUser(person.login) : { ...person, id: person.githubId };
+  if (account === undefined) return false;
+  const octokit = await octokitFor(app, credential);
+  const { right, login } = await rightOf(octokit, credential, account);
+  if (login !== account.login) await upsertUser(app.db.manager, { id: account.id, login });
+  return needed === 'write' ? right === 'write' : right !== 'none';
+}

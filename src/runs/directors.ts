@@ -1,0 +1,84 @@
+import type { EntityManager } from 'typeorm';
+import type { App } from '../app.ts';
+import type { RepositoryRow } from '../db/tables/project.ts';
+import { Refused } from '../domain/machine.ts';
+import type { AppError } from '../errors.ts';
+import { rightProblem } from '../repositories/rights.ts';
+import { listRepositoriesById } from '../repositories/store.ts';
+import { deleteStep, findStep, insertStep, listStepNames } from './lease/journal-store.ts';
+import { findRun } from './store.ts';
+import type { Work } from './work.ts';
+
+// The directors of a run are the people whose words it follows: who started it, or put its task where it starts by
+// itself, who asked for the changes that it takes up, and who spoke to its agent. All of them may write to every
+// repository whose content the run has, except that of its task. Both sides are asked of GitHub: all directors when the
+// run opens a repository, and everybody who wants to become a director of a run that has opened some.
+
+/** The steps with which a run records the repositories whose content it has. Copied with its conversation. */
+export const openedPrefix = 'opened ';
+
+/** Returns the directors of a run. */
+export async function directorsOf(em: EntityManager, runId: string): Promise<string[]> {
+  return (await findRun(em, runId))?.directedBy ?? [];
+}
+
+/** Records that a run has the content of a repository. */
+export async function noteOpened({ journal }: Pick<Work, 'journal'>, repositoryId: string): Promise<void> {
+  await journal.once(openedPrefix + repositoryId, async () => ({}));
+}
+
+/**
+ * Records that a run opens a repository. Returns why it may not; then nothing is recorded. The step is recorded before
+ * GitHub is asked, so that nobody without the right can become a director at the same moment.
+ */
+export async function enterRepository(
+  app: App,
+  { run, journal }: Pick<Work, 'run' | 'journal'>,
+  repository: RepositoryRow,
+): Promise<AppError | undefined> {
+  const step = openedPrefix + repository.id;
+  const { isNew, directors } = await journal.write(async (em) => {
+    const isNew = (await findStep(em, run.id, step)) === undefined;
+    if (isNew) await insertStep(em, run.id, step, {});
+    return { isNew, directors: await directorsOf(em, run.id) };
+  });
+  const problem = await rightProblem(app, directors, repository, 'write');
+  if (problem !== undefined && isNew) await journal.write((em) => deleteStep(em, run.id, step));
+  return problem;
+}
+
+/** Returns the ids of the repositories whose content a run has, without that of its task. */
+export async function listOpened(em: EntityManager, runId: string, ownId: string | null): Promise<string[]> {
+  const names = await listStepNames(em, runId, openedPrefix);
+  return names.map((name) => name.slice(openedPrefix.length)).filter((id) => id !== ownId);
+}
+
+/**
+ * Returns why people may not direct a run that has the content of these repositories. A repository that is no longer
+ * connected does not count, because nobody can be asked about it and no run can open it.
+ */
+export async function directingProblem(app: App, userIds: string[], ids: string[]): Promise<AppError | undefined> {
+  for (const repository of await listRepositoriesById(app.db.manager, ids)) {
+    const problem = await rightProblem(app, userIds, repository, 'write');
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/**
+ * Makes a person a director of a run, in the caller's transaction, which has locked the run. `checked` are the
+ * repositories for which `directingProblem` found nothing.
+ * @throws Refused if the run has opened another one since then
+ */
+export async function addDirector(
+  em: EntityManager,
+  { runId, ownId, userId, checked }: { runId: string; ownId: string | null; userId: string; checked: string[] },
+): Promise<void> {
+  const opened = await listOpened(em, runId, ownId);
+  if (opened.some((id) => !checked.includes(id)))
+    throw new Refused('The run has just opened another repository. Try again.');
+  await em.query(
+    `update runs set directed_by = directed_by || to_jsonb($2::text) where id = $1 and not directed_by ? $2`,
+    [runId, userId],
+  );
+}
