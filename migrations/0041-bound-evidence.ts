@@ -16,7 +16,13 @@ export class BoundEvidence1767139200000 implements MigrationInterface {
       alter table proofs
         -- The git trees that the proof is about, and the commits as which they were pushed, by repository.
         add column trees jsonb not null default '{}',
-        add column commits jsonb not null default '{}';`);
+        add column commits jsonb not null default '{}';
+      update proofs p set commits = s.commits from (
+        select s.run_id, jsonb_object_agg(coalesce(nullif(substr(s.name, 6), ''), t.repository_id), s.data->>'commit') as commits
+        from run_steps s join runs r on r.id = s.run_id join tasks t on t.id = r.task_id
+        where (s.name = 'push' or s.name like 'push %') and coalesce(nullif(substr(s.name, 6), ''), t.repository_id) is not null
+        group by s.run_id) s
+      where s.run_id = p.run_id;`);
   }
 
   async down(runner: QueryRunner): Promise<void> {

@@ -3,15 +3,15 @@ import type { App } from '../app.ts';
 import { RunFailed } from '../domain/run.ts';
 import { tryMoveTask } from '../tasks/move.ts';
 import { hasOpenPull, insertHandoff } from '../tasks/work-store.ts';
-import type { Ending } from './agent/ending/ending.ts';
+import type { Ending, JudgedEnding } from './agent/ending/ending.ts';
 import { refreshRemote } from './open-work.ts';
 import { followRevisions } from './operations.ts';
-import { changesOf, readOnce, type TreeOf } from './outgoing/changes.ts';
+import { changedWorks, isAhead, lookUp, type TreeOf } from './outgoing/changes.ts';
 import { objections, rejection } from './outgoing/objection.ts';
 import { findUnplanned } from './outgoing/planned-files.ts';
 import { isDraft, storeProof } from './proof/publish-proof.ts';
-import { linkPulls, proposeWork, pushWork } from './publish/publish.ts';
-import { type CheckResult, firstFailure } from './publish/verify.ts';
+import { linkPulls, proposeWork, pushWork, withdrawReady } from './publish/publish.ts';
+import { firstFailure, isChecked } from './publish/verify.ts';
 import { splitTask } from './split.ts';
 import { endRun } from './store.ts';
 import { awaitPushApproval } from './waiting/await-approval.ts';
@@ -19,30 +19,23 @@ import { allWorks, type Work } from './work.ts';
 
 /**
  * Publishes the agent's work and moves its task: to waiting if the agent split it into subtasks, to review with a pull
- * request, or to done if nothing had to change.
+ * request, or to done if nothing had to change. Publishes the files that were judged, whatever is in the workspace now.
  * @throws RunFailed when the host refuses the change or the checks fail; Parked when a person approves the change first
  */
-export async function conclude(app: App, work: Work, ending: Ending): Promise<void> {
-  const { finish, subtasks, checks = [] } = ending;
+export async function conclude(app: App, work: Work, ending: JudgedEnding): Promise<void> {
+  const { finish, subtasks, unfit } = ending;
   const { task, journal } = work;
   for (const each of allWorks(work)) await refreshRemote(app, each);
-  // The agent has stopped, so the judged files are still the ones to push.
-  const treeOf = ending.treeOf ?? readOnce();
+  if (unfit !== undefined) throw rejection(unfit);
+  const treeOf = lookUp(ending.trees);
   const changed = await changedWorks(work, treeOf);
-  if (changed.length > 0) {
-    giveEvidence(work, ending);
-    await assertFit(work, treeOf, checks);
-    await storeProof(work);
-    await findUnplanned(work, treeOf);
-    await awaitPushApproval(app, work, changed, treeOf);
-    for (const each of changed) await pushWork(app, each, await treeOf(each), finish.prTitle || task.title);
-  }
+  giveEvidence(work, ending);
+  assertPassed(work);
+  if (changed.length > 0) await pushChange(app, work, ending, changed);
   if (subtasks !== undefined) return succeed(app, work, finish, (em) => splitTask(app, em, work.run, task, subtasks));
-  const proposed = await worksToPropose(work, changed);
-  if (proposed.length > 0) {
-    for (const each of proposed) await proposeWork(app, each, finish, await isDraft(app, each));
-    if (proposed.length > 1) await linkPulls(app, work);
-  }
+  const proposed = (await isAhead(work, changed)) ? [...new Set([work, ...changed])] : changed;
+  for (const each of proposed) await proposeWork(app, each, finish, await isDraft(app, each));
+  if (proposed.length > 1) await linkPulls(app, work);
   if (proposed.length > 0 || (await hasOpenPull(app.db.manager, task.id)))
     return succeed(app, work, finish, (em) => moveToReview(app, em, task.id));
   await journal.note('loop', 'nothing had to be changed');
@@ -50,48 +43,52 @@ export async function conclude(app: App, work: Work, ending: Ending): Promise<vo
   await succeed(app, work, finish, (em) => tryMoveTask(app, em, task.id, 'finish', { facts }));
 }
 
-/** Finds the repositories in which the run changed something. */
-export async function changedWorks(work: Work, treeOf: TreeOf): Promise<Work[]> {
-  const changed: Work[] = [];
-  for (const each of allWorks(work)) if ((await changesOf(each, treeOf)).length > 0) changed.push(each);
-  return changed;
+/** Pushes the change that was judged, once a person has approved it where that is needed. */
+async function pushChange(app: App, work: Work, ending: JudgedEnding, changed: Work[]): Promise<void> {
+  const { finish, subtasks } = ending;
+  const treeOf = lookUp(ending.trees);
+  await assertFit(work, treeOf);
+  // The change of an agent that split its task is not checked yet, and no pull request is opened for it.
+  if (subtasks === undefined) for (const each of changed) assertChecked(each);
+  await storeProof(work);
+  await findUnplanned(work, treeOf);
+  await awaitPushApproval(app, work, changed, treeOf);
+  for (const each of changed) {
+    await pushWork(app, each, finish.prTitle || work.task.title);
+    if (subtasks !== undefined) await withdrawReady(app, each, finish);
+  }
 }
 
-/**
- * Checks whether a change can be proposed.
- * @throws RunFailed when the host refuses the change or a check fails
- */
-async function assertFit(work: Work, treeOf: TreeOf, checks: CheckResult[]): Promise<void> {
-  if (work.planning?.mode === 'always')
-    throw new RunFailed('push_rejected', 'no person has approved a plan for the change');
-  const found = await objections(work, treeOf);
-  if (found !== undefined) throw rejection(found);
-  const failing = firstFailure(checks);
+/** Gives each repository the evidence about its judged files. Results about any other tree are left out. */
+function giveEvidence(work: Work, { trees, checks = [], proofs = [] }: JudgedEnding): void {
+  for (const each of allWorks(work)) {
+    const tree = trees[each.repository.id];
+    if (tree === undefined) continue;
+    const isOwn = (about: { repositoryId: string; tree: string }) =>
+      about.repositoryId === each.repository.id && about.tree === tree;
+    each.evidence = { tree, checks: checks.filter(isOwn), proof: proofs.find(isOwn)?.proof };
+  }
+}
+
+/** @throws RunFailed `checks` when a check of the judged files failed */
+function assertPassed(work: Work): void {
+  const failing = firstFailure(allWorks(work).flatMap(({ evidence }) => evidence?.checks ?? []));
   if (failing === undefined) return;
   throw new RunFailed('checks', `${failing.command} still fails: ${failing.output.trim().slice(-500)}`);
 }
 
-/**
- * Finds the repositories to open pull requests in: the changed ones, and the task's own if an earlier run left commits
- * on its branch.
- */
-async function worksToPropose(work: Work, changed: Work[]): Promise<Work[]> {
-  const { branch, checkout } = work;
-  const isAhead =
-    changed.includes(work) || (branch.continues && !(await checkout.isAncestor(branch.from, branch.base)));
-  return isAhead ? [...new Set([work, ...changed])] : changed;
+/** @throws RunFailed when the host refuses the change */
+async function assertFit(work: Work, treeOf: TreeOf): Promise<void> {
+  if (work.planning?.mode === 'always')
+    throw new RunFailed('push_rejected', 'no person has approved a plan for the change');
+  const found = await objections(work, treeOf);
+  if (found !== undefined) throw rejection(found);
 }
 
-/**
- * Gives each repository the results of its checks and its proof, which its pull request shows. A draft shows them even
- * though the run fails.
- */
-function giveEvidence(work: Work, { checks = [], proofs = [] }: Ending): void {
-  for (const each of allWorks(work)) {
-    each.checks = checks.filter(({ repositoryId = work.repository.id }) => repositoryId === each.repository.id);
-    const own = proofs.find(({ repositoryId }) => repositoryId === each.repository.id);
-    if (own !== undefined) each.proof = own.proof;
-  }
+/** Without a sandbox no check runs, and the pull request becomes a draft. @throws RunFailed `checks` */
+function assertChecked(work: Work): void {
+  if (!work.host.hasShell || isChecked(work)) return;
+  throw new RunFailed('checks', `the checks of ${work.repository.name} have no result for exactly this change`);
 }
 
 async function moveToReview(app: App, em: EntityManager, taskId: string): Promise<void> {

@@ -4,14 +4,13 @@ import type { Failure } from '../domain/run.ts';
 import { ModelFailed } from '../llm/model.ts';
 import { tryMoveTask } from '../tasks/move.ts';
 import type { Handoff } from './agent/handoff.ts';
-import { changedWorks } from './conclude.ts';
 import type { Journal } from './lease/journal.ts';
 import { refreshRemote } from './open-work.ts';
-import { readOnce } from './outgoing/changes.ts';
+import { changedWorks, lookUp, readTrees } from './outgoing/changes.ts';
 import { objections } from './outgoing/objection.ts';
 import { findUnplanned } from './outgoing/planned-files.ts';
 import { storeFailedProof } from './proof/publish-proof.ts';
-import { proposeWork, pushWork } from './publish/publish.ts';
+import { proposeWork, pushWork, withdrawReady } from './publish/publish.ts';
 import { endRun } from './store.ts';
 import { needsApproval } from './waiting/await-approval.ts';
 import { ModelAway } from './waiting/model-away.ts';
@@ -70,7 +69,8 @@ async function keepWork(app: App, work: Work, failure: Failure, isShown: boolean
       return await work.journal.note('push', why);
     }
     for (const each of allWorks(work)) await refreshRemote(app, each);
-    const treeOf = readOnce();
+    const trees = await readTrees(work);
+    const treeOf = lookUp(trees);
     const found = await objections(work, treeOf);
     if (found !== undefined) {
       const isKnown = failure.category === 'push_rejected' || failure.category === 'conflict';
@@ -79,10 +79,12 @@ async function keepWork(app: App, work: Work, failure: Failure, isShown: boolean
     }
     await findUnplanned(work, treeOf);
     const changed = await changedWorks(work, treeOf);
-    if (changed.length > 0) await storeFailedProof(work);
+    if (changed.length > 0) await storeFailedProof(work, trees);
+    const finish = { summary: `Unfinished: ${failure.message}.`, nextSteps: [] };
     for (const each of changed) {
-      await pushWork(app, each, await treeOf(each), `Work in progress: ${work.task.title}`);
-      if (isShown) await proposeWork(app, each, { summary: `Unfinished: ${failure.message}.`, nextSteps: [] }, true);
+      await pushWork(app, each, `Work in progress: ${work.task.title}`);
+      if (isShown) await proposeWork(app, each, finish, true);
+      else await withdrawReady(app, each, finish);
     }
   } catch (error) {
     app.log.warn({ err: error, runId: work.run.id }, 'the work of a failed run could not be pushed');

@@ -9,7 +9,7 @@ import { type Checkout, remoteSeconds } from '../git/engine.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
 import { noSettings, readSettings } from '../repositories/settings/repository-settings.ts';
 import type { Assignment } from './agent/assignment.ts';
-import { type Journal, stepOf } from './lease/journal.ts';
+import { endingStep, type Journal, stepOf } from './lease/journal.ts';
 import type { Patience } from './publish/patience.ts';
 import type { Work } from './work.ts';
 import { openWorkspace, type Placed, type Signals, type Workspace } from './workspace/workspace.ts';
@@ -51,7 +51,9 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
   };
   try {
     const workspace = await openWorkspace(app, run, journal, { ...given, repository, remote, signals }, furnish);
-    const equipment = await equip(workspace, signals);
+    // Once the agent has finished, nothing runs beside the files that were judged.
+    const isOver = (await journal.recall(endingStep)) !== undefined;
+    const equipment = await equip(workspace, signals, isOver);
     closing.unshift(workspace.remove, equipment.close);
     return {
       ...given,
@@ -77,13 +79,14 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
 async function equip(
   { host, environment: { room }, remove }: Workspace & Pick<Work, 'environment'>,
   { confinement, tools }: Signals,
+  isOver: boolean,
 ): Promise<Equipment> {
   if (!host.hasShell) return { settings: {}, refused: () => [], close: async () => {} };
   let equipment: Equipment | undefined;
   try {
     equipment = await openEquipment(room, 'agent', confinement);
     host.equip(equipment.settings);
-    await startAll(room, host.machine, tools);
+    if (!isOver) await startAll(room, host.machine, tools);
     return equipment;
   } catch (error) {
     await remove();

@@ -44,10 +44,17 @@ export interface Work extends Workspace {
   planning?: Planning;
   /** The changed files that the approved plan does not name; undefined without a plan. */
   unplanned?: string[];
-  /** The results of the repository's checks, once the agent has finished. */
-  checks?: CheckResult[];
-  /** What the tests of the change prove, once the checks have passed. */
-  proof?: Proof;
+  /** What is known about the files to push, once the agent has finished. */
+  evidence?: TreeEvidence;
+}
+
+/** What is known about one tree of a repository. For any other tree it is void. */
+export interface TreeEvidence {
+  tree: string;
+  /** The results of the repository's checks. */
+  checks: CheckResult[];
+  /** What the tests of the change prove; missing when the run changed nothing here. */
+  proof?: Proof | undefined;
 }
 
 /** Returns the repository of the task, then the others in the order in which they were opened. */

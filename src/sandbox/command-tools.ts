@@ -6,7 +6,7 @@ const defaultSeconds = 120;
 const maxSeconds = 600;
 
 /** The tools that run commands. */
-export type CommandTools = Pick<ToolHost, 'call' | 'mount' | 'equip' | 'machine' | 'close'>;
+export type CommandTools = Pick<ToolHost, 'call' | 'mount' | 'equip' | 'machine' | 'endProcesses' | 'close'>;
 
 /**
  * Returns the tools that run commands on a machine. The first command opens the machine. `look` checks whether the run
@@ -51,6 +51,11 @@ export function openCommandTools(
       settings = given;
     },
     machine,
+    endProcesses: async () => {
+      const names = processes.names();
+      if (opening !== undefined) await (await opening).endCommands();
+      return names;
+    },
     close: async () => {
       isClosed = true;
       await processes.close();

@@ -10,7 +10,7 @@ import type { Machine, MachineSettings, ToolHost } from './sandbox.ts';
 import { restrictProcess, type SandboxedProcess, startSandboxed } from './sandboxed-process.ts';
 
 export interface OpenTools {
-  running: Pick<SandboxedProcess, 'child' | 'end'>;
+  running: Pick<SandboxedProcess, 'child'> & { end(): Promise<unknown> };
   /** Opens the machine for commands; undefined without a sandbox. */
   openMachine?: (settings: MachineSettings) => Promise<Machine>;
   signal: AbortSignal;
@@ -83,6 +83,7 @@ export function openTools({ running, openMachine, signal, look }: OpenTools): To
       if (commands === undefined) throw new RunFailed('sandbox', `a command ${needsSandbox}`);
       return orReason(commands.machine());
     },
+    endProcesses: async () => (commands === undefined ? [] : orReason(commands.endProcesses())),
     close: async () => {
       signal.removeEventListener('abort', abort);
       await Promise.all([running.end(), commands?.close()]);

@@ -22,6 +22,8 @@ interface Process {
 /** The background processes of a run. Each is a command in a sandbox of its own, without a time limit. */
 export interface Processes {
   call(tool: ProcessTool, args: { name: string; command?: string }): Promise<ToolAnswer>;
+  /** Returns the names of those that are running. */
+  names(): string[];
   /** Ends all of them. */
   close(): Promise<void>;
 }
@@ -74,6 +76,7 @@ export function openProcesses(machine: () => Promise<Machine>, signal: AbortSign
   };
   return {
     call: (tool, args) => tools[tool]({ command: '', ...args }),
+    names: () => runningOf(known),
     close: async () => {
       signal.removeEventListener('abort', abort);
       await close();
@@ -97,8 +100,11 @@ function start(machine: Machine, command: string): Process {
   return process;
 }
 
+const runningOf = (known: Map<string, Process>) =>
+  [...known].filter(([, { how }]) => how === undefined).map(([n]) => n);
+
 function startProblem(known: Map<string, Process>, name: string): string | undefined {
-  const running = [...known].filter(([, { how }]) => how === undefined).map(([each]) => each);
+  const running = runningOf(known);
   if (running.includes(name)) return `a process named ${name} is running; stop it first, or choose another name`;
   if (running.length < maxRunning) return undefined;
   return `at most ${maxRunning} processes run at the same time; stop one of ${running.join(', ')} first`;

@@ -28,6 +28,11 @@ export interface ToolHost {
   equip(settings: MachineSettings): void;
   /** Opens the machine of its commands, if that is not open yet. @throws RunFailed `sandbox` without a working sandbox */
   machine(): Promise<Machine>;
+  /**
+   * Ends every process that commands left behind, services included, so that nothing changes the files any more. Returns
+   * the names of the background processes that were running. @throws RunFailed `sandbox` when a process may still run
+   */
+  endProcesses(): Promise<string[]>;
   /** Ends the tools and every process they started. */
   close(): Promise<void>;
 }
@@ -73,6 +78,8 @@ export interface Machine {
   isListening(port: number): boolean;
   /** Makes another workspace visible to later commands at `/<name>`. */
   mount(name: string, workTree: string, gitDir: string): Promise<void>;
+  /** Ends all commands. Others can be started afterwards. @throws RunFailed `sandbox` when a process may still run */
+  endCommands(): Promise<void>;
   /** Ends all processes. */
   close(): Promise<void>;
 }
@@ -103,8 +110,8 @@ export interface RunningCommand {
   /** Resolves when it writes something or ends. */
   news(): Promise<void>;
   seconds(): number;
-  /** Kills the command with everything that it started. */
-  end(): Promise<void>;
+  /** Kills the command with everything that it started. Resolves with false if something may still run. */
+  end(): Promise<boolean>;
 }
 
 export interface SandboxState {

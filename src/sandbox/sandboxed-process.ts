@@ -12,8 +12,8 @@ export interface SandboxedProcess {
   child: ChildProcess;
   /** The pid of the first process inside, as the host sees it; undefined if none started. */
   born: Promise<number | undefined>;
-  /** Kills all processes of the sandbox. Resolves when they are gone, or when it gives up waiting. */
-  end(): Promise<void>;
+  /** Kills all processes of the sandbox. Resolves with true when they are gone, or with false when it gives up waiting. */
+  end(): Promise<boolean>;
 }
 
 /** The file descriptors of a sandbox. Those from `firstFileFd` hold the contents of `SandboxLayout.files`. */
@@ -62,23 +62,29 @@ export function startSandboxed(parts: SandboxParts, layout: SandboxLayout, progr
     pipe.on('error', () => {});
     pipe.end(content);
   }
+  let hasEnded = false;
   const gone = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
     child.once('error', () => resolve());
+  }).then(() => {
+    hasEnded = true;
   });
   const born = innerPid(child.stdio[statusFd] as Readable);
   trackWhileRunning(parts, born, gone);
-  let ending: Promise<void> | undefined;
+  let ending: Promise<boolean> | undefined;
   const endOnce = async () => {
     // Wait for the pid of the inner process. If bubblewrap is killed before the inner process has asked the kernel to
     // die with its parent, the inner process survives.
     const pid = await within(patienceMs, Promise.race([born, gone.then(() => undefined)]));
     // bubblewrap ends after the inner process, so when bubblewrap has ended nothing is left. If bubblewrap were killed
     // first, processes that are still ending would remain.
-    if (pid !== undefined && kill(pid)) await within(patienceMs, gone);
+    const isKilled = pid !== undefined && kill(pid);
+    if (isKilled) await within(patienceMs, gone);
+    const isGone = hasEnded || (pid !== undefined && !isKilled);
     child.kill('SIGKILL');
     await within(patienceMs, gone);
     for (const stream of child.stdio) stream?.destroy();
+    return isGone;
   };
   return {
     child,

@@ -1,5 +1,6 @@
 import { until } from '../../src/demo/real-service.ts';
 import { type Face, openFace, repo, write } from '../support/face.ts';
+import { gitOut } from '../support/git.ts';
 
 let face: Face;
 beforeAll(async () => {
@@ -15,6 +16,7 @@ beforeAll(async () => {
 afterAll(() => face.world.close());
 
 const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } };
+const mainSettings = () => face.fileOn('main', '.deckhand.yml').concat('\n');
 const told = (face: Face) => JSON.stringify(face.world.model.requests.at(-1)?.messages);
 
 test('failing checks are reported to the model; files that checks create are not part of the change', async () => {
@@ -40,10 +42,44 @@ test('failing checks are reported to the model; files that checks create are not
 test('checks that fail three more times end the run with a draft', async () => {
   const { world, plays, mona, pullOf, settled } = face;
   plays(...Array.from({ length: 5 }, (_, i) => [write('made.txt', `bad ${i}\n`), finish]));
-  const task = await settled(await world.issue('/agent start'), 'in_review', 1);
+  const number = await world.issue('/agent start');
+  const task = await settled(number, 'in_review', 1);
   expect(task.failure).toMatchObject({ category: 'checks', message: expect.stringContaining('grep -q good made.txt') });
   const pull = await mona<{ draft: boolean; body: string }>('GET', `${repo}/pulls/${pullOf(task)}`);
   expect([pull.draft, pull.body]).toEqual([true, expect.stringContaining('❌ `grep -q good made.txt`')]);
+  // A run that changes nothing does not make ready what no check has passed.
+  plays(...Array.from({ length: 5 }, () => [finish]));
+  await world.service.api(world.token, 'POST', `/tasks/${task.id}/retry`);
+  const again = await settled(number, 'in_review', 2);
+  expect(again.failure).toMatchObject({ category: 'checks' });
+  expect(await mona('GET', `${repo}/pulls/${pullOf(task)}`)).toMatchObject({ draft: true });
+});
+
+test('what was judged is what counts: no process changes it afterwards, and services start again', async () => {
+  const { world, plays, push, settled } = face;
+  const before = await mainSettings();
+  await push(
+    'main',
+    '.deckhand.yml',
+    'services:\n  - run: echo started >> ~/starts; exec sleep 1000\nchecks:\n  - grep -q good made.txt\nprotected: [infra/]\n',
+  );
+  const run = (command: string) => ({ name: 'run_command', arguments: { command } });
+  // The host stores what it reads as git objects. The process sees that, and then removes the file that is refused.
+  const watch =
+    "oid=$(printf 'second\\n' | git hash-object --stdin); until git cat-file -e $oid 2> /dev/null; do :; done; rm -r infra";
+  plays(
+    [{ name: 'start_process', arguments: { name: 'web', command: 'sleep 1000' } }],
+    [write('made.txt', 'bad\n'), write('infra/a', 'first\n'), finish],
+    [run('cat ~/starts'), { name: 'start_process', arguments: { name: 'later', command: watch } }],
+    [write('infra/a', 'second\n'), finish],
+  );
+  const pushes = world.github.pushes.length;
+  const task = await settled(await world.issue('/agent start'), 'ready', 1);
+  expect(task.failure).toMatchObject({ category: 'push_rejected', message: expect.stringMatching(/^- infra\/a is /) });
+  expect(world.github.pushes).toHaveLength(pushes);
+  expect(told(face)).toContain('All processes ended before your change was read: web.');
+  expect(told(face)).toContain('started\\nstarted\\n');
+  await push('main', '.deckhand.yml', before);
 });
 
 test("the lowest budget applies, and the model receives a folder's instructions when it first accesses the folder", async () => {
@@ -135,6 +171,14 @@ test('the pull request says what the tests prove; the agent hears of weakened te
     ['⚠️ Tests were weakened'],
   ]);
   await shows(number, /⚠️ Tests were weakened: the earlier tests fail with this change/);
+  // Evidence names its commit, and is void once somebody else has pushed.
+  const head = gitOut(world.github.folderOf('mona/sample'), 'rev-parse', task.branchName ?? '').slice(0, 7);
+  expect(after.body).toContain(`### Checks of ${head}\n- ✅ \`node --test\``);
+  const readiness = () => world.get<{ runChecks: unknown[] }>(`/tasks/${task.id}/merge-readiness`);
+  expect((await readiness()).runChecks).toEqual([{ name: 'node --test', passed: true }]);
+  await push(task.branchName ?? '', 'note.txt', 'x\n');
+  await until('the proof to be void', async () => ((await proof()) as { status: string }).status === 'not_run');
+  expect((await readiness()).runChecks).toEqual([]);
   await push('main', '.deckhand.yml', '{}\n');
 });
 

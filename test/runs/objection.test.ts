@@ -1,6 +1,5 @@
 import type { Change, Checkout } from '../../src/git/engine.ts';
 import { noSettings } from '../../src/repositories/settings/repository-settings.ts';
-import { readOnce } from '../../src/runs/outgoing/changes.ts';
 import { objections, rejection } from '../../src/runs/outgoing/objection.ts';
 import { protectedChanges } from '../../src/runs/outgoing/protected.ts';
 import type { Work } from '../../src/runs/work.ts';
@@ -49,7 +48,7 @@ function workOn(
   } as unknown as Work;
 }
 
-const said = (work: Work) => objections(work, readOnce());
+const said = (work: Work) => objections(work, ({ checkout }) => checkout.snapshot());
 
 test('ordinary changes cause no objection', async () => {
   expect(await said(workOn({ before: { a: '1', b: '1' }, now: { a: '2', c: '1' } }))).toBeUndefined();
@@ -150,14 +149,6 @@ test('up to fifty objections are all named, and a long path is cut', async () =>
   expect((await said(workOn({ before: {}, now })))?.split('\n').at(-1)).toMatch(/^- \.husky\/49 /);
   const long = `.husky/${'x'.repeat(400)}`;
   expect(await said(workOn({ before: {}, now: { [long]: 'x' } }))).toMatch(/^- \.husky\/x{293} is protected/);
-});
-
-test('all checks of a run look at the same files', async () => {
-  let snapshots = 0;
-  const checkout = { snapshot: async () => `tree ${++snapshots}` };
-  const treeOf = readOnce();
-  const [one, two] = [{ checkout }, { checkout }] as unknown as [Work, Work];
-  expect([await treeOf(one), await treeOf(one), await treeOf(two)]).toEqual(['tree 1', 'tree 1', 'tree 2']);
 });
 
 test('where the .gitattributes of the repository is too large to read, any change of one is refused', async () => {

@@ -90,6 +90,20 @@ behindTheWall.each(['closing the tools', 'the end of the run'])('%s ends all pro
   else expect(await start('c', 'true')).toMatchObject({ ok: false });
 });
 
+behindTheWall('ending the processes leaves none, and commands work afterwards as before', async () => {
+  const mark = `6${process.pid}${n}`;
+  await host.call('run_command', { command: 'git init -q . && touch ~/kept' });
+  await start('a', `setsid sleep ${mark} & echo on; sleep ${mark}`);
+  await start('b', 'true');
+  await seen('b', /exit code 0/);
+  await seen('a', /on/);
+  expect(await host.endProcesses()).toEqual(['a']);
+  expect(processesWith(`sleep\0${mark}`)).toEqual([]);
+  expect((await look('a')).text).toMatch(/^\[a: (ended by SIGKILL|exit code 137),/);
+  expect((await host.call('run_command', { command: 'ls ~/kept' })).text).toContain('/kept');
+  expect(await host.endProcesses()).toEqual([]);
+});
+
 test('without a sandbox there are no processes', async () => {
   const off = await openSandbox({ setting: 'off', toolsDir: join(root, 'tools'), limits });
   const plain = await off.confine(run.signal);

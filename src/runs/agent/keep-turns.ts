@@ -5,8 +5,8 @@ import type { Reply } from '../../llm/model.ts';
 import { costOf } from '../../llm/pricing.ts';
 import { showTask } from '../../tasks/move.ts';
 import { insertTurn } from '../lease/turn-store.ts';
+import type { Trees } from '../outgoing/changes.ts';
 import { addUsage } from '../store.ts';
-import { needsApproval } from '../waiting/await-approval.ts';
 import type { Hearing } from '../waiting/hearing.ts';
 import { park } from '../waiting/park.ts';
 import type { Work } from '../work.ts';
@@ -21,8 +21,8 @@ interface Keeping {
   hearing: Hearing;
   memory: Memory;
   turnsBefore: number;
-  /** Whether the ending of this turn was accepted. */
-  isEnding(): boolean;
+  /** Returns the trees that were judged, once the ending of this turn was accepted. */
+  judged(): Trees | undefined;
   /** Called before storing a turn after which the run waits. */
   beforeWait(): Promise<void>;
 }
@@ -39,12 +39,12 @@ export function openTurns(app: App, given: Assignment, work: Work, keeping: Keep
   let known = JSON.stringify({});
   const keep: LoopContext['keep'] = async (messages, reply, changed, wait) => {
     if (wait !== undefined) await keeping.beforeWait();
-    // What commands write before the plan is approved is discarded. A change that waits for approval is pushed from
-    // what is stored.
-    const isStored = mode !== 'always' && (changed || (keeping.isEnding() && (await needsApproval(app, work))));
+    const judged = keeping.judged();
+    // What commands write before the plan is approved is discarded. A worker that takes over pushes what was judged.
+    const isStored = mode !== 'always' && (changed || judged !== undefined);
     const isFull = isStored && (await storedBytes(app.db.manager, run.id)) > maxStoredBytes;
     const { workspace, markStored, isPacked } = isStored
-      ? await packChanges(repositories, isFull ? 'whole' : 'last')
+      ? await packChanges(repositories, isFull ? 'whole' : 'last', judged)
       : nothing;
     const usage = usageOf(app, given, reply);
     const learned = { cut: memory.cut, limitChars: memory.limitChars };
@@ -83,9 +83,10 @@ const maxStoredBytes = 100_000_000;
 async function packChanges(
   repositories: OpenRepositories,
   since: 'last' | 'whole',
+  judged: Trees | undefined,
 ): Promise<{ workspace: Buffer | null; markStored(): void; isPacked: boolean }> {
   try {
-    const { files, markStored } = await repositories.changes(since);
+    const { files, markStored } = await repositories.changes(since, judged);
     return { workspace: await packFiles(files), markStored, isPacked: true };
   } catch (error) {
     if (error instanceof UnfitWorkTree) return nothing;

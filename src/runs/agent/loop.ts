@@ -7,7 +7,7 @@ import type { ToolHost } from '../../sandbox/sandbox.ts';
 import { Parked } from '../waiting/parked.ts';
 import { replyTo } from './ask-model.ts';
 import type { Memory } from './context/memory.ts';
-import { cutText, type Ending, finishedWith, type Judgement, splitInto } from './ending/ending.ts';
+import { cutText, type Ending, finishedWith, type JudgedEnding, type Judgement, splitInto } from './ending/ending.ts';
 import { limitWarning } from './ending/limit-warning.ts';
 import { countMisses, failIfStuck, missText, repeatHint } from './ending/stuck.ts';
 import type { Offered, ToolResult } from './tools/tool.ts';
@@ -53,7 +53,7 @@ const maxCalls = 100;
  * continues with them decides the same.
  * @throws RunFailed budget, model, gave_up, rate_limit, auth; ModelAway; Parked; or the reason of the signal
  */
-export async function converse(context: LoopContext, messages: Message[]): Promise<Ending> {
+export async function converse(context: LoopContext, messages: Message[]): Promise<JudgedEnding> {
   for (;;) {
     context.signal.throwIfAborted();
     const heard = await context.hear();

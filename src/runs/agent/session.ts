@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { App } from '../../app.ts';
 import type { RunRow } from '../../db/tables/task.ts';
+import { RunFailed } from '../../domain/run.ts';
 import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import { storable } from '../../domain/text/storable.ts';
 import { addRefused, refusedText } from '../../environment/equipment.ts';
@@ -11,9 +13,11 @@ import { type Briefing, openBriefing, withImages } from '../briefing/briefing.ts
 import { withSkills } from '../briefing/skills.ts';
 import { tellOfContinuation } from '../continuing/continue-run.ts';
 import { findContext, insertContext, updateContext } from '../lease/context-store.ts';
-import type { Journal } from '../lease/journal.ts';
+import { endingStep, type Journal } from '../lease/journal.ts';
+import { deleteStep } from '../lease/journal-store.ts';
 import { clockStart } from '../lease/run-clock.ts';
 import { listTurns } from '../lease/turn-store.ts';
+import { readTrees, type Trees } from '../outgoing/changes.ts';
 import { costOfDay } from '../spend/store.ts';
 import { addUsage, findRun, spentByFamily } from '../store.ts';
 import { openHearing } from '../waiting/hearing.ts';
@@ -24,9 +28,8 @@ import { findStoredFiles, packFiles, unpackFiles } from '../workspace/stored-fil
 import type { Signals } from '../workspace/workspace.ts';
 import type { Assignment, Limited } from './assignment.ts';
 import { type Memory, newMemory } from './context/memory.ts';
-import type { Ending } from './ending/ending.ts';
+import type { JudgedEnding } from './ending/ending.ts';
 import { judgeEnding } from './ending/judge-ending.ts';
-import { planObjection } from './ending/judge-plan.ts';
 import { askForHandoff } from './handoff.ts';
 import { readInstructions, withNestedInstructions } from './instructions.ts';
 import { openTurns, usageOf } from './keep-turns.ts';
@@ -34,13 +37,13 @@ import { openLiveText } from './live-text.ts';
 import { converse, type LoopContext } from './loop.ts';
 import { planSections, readPlanning } from './planning.ts';
 import { openingMessages } from './prompts.ts';
-import { tellingOfLostProcesses } from './tools/lost-processes.ts';
+import { endedNotice, tellingOfLostProcesses } from './tools/lost-processes.ts';
 
 /**
  * Lets the agent work in the workspace until the conversation ends. If an earlier worker began the conversation,
  * restores its turns and its file changes first.
  */
-export async function workInside(app: App, given: Limited, work: Work, signals: Signals): Promise<Ending> {
+export async function workInside(app: App, given: Limited, work: Work, signals: Signals): Promise<JudgedEnding> {
   const { checkout, journal, baseHead } = work;
   const stored = await listTurns(app.db.manager, given.run.id);
   const instructed = withSkills(withNestedInstructions(work.host, checkout, baseHead), checkout, baseHead);
@@ -50,7 +53,7 @@ export async function workInside(app: App, given: Limited, work: Work, signals: 
     await repositories.reopen();
     const left = await restoreFiles(app, work, repositories);
     work.planning = await readPlanning(app.db.manager, work);
-    const known = await journal.recall<Ending>('ending');
+    const known = await recallEnding(work);
     if (known !== undefined) return endedWith(work, known);
     briefing = await openBriefing(app, work, signals.tools);
     const sections = [keptSections(left), planSections(work.planning), briefing.sections].flat();
@@ -64,7 +67,7 @@ export async function workInside(app: App, given: Limited, work: Work, signals: 
     context.offered.mcp = briefing.mcp;
     work.handoff = (failure) => askOnce(journal, () => askForHandoff(context, messages, failure, work.signal));
     const ending = await converse(context, messages);
-    return endedWith(work, await journal.once('ending', async () => ending));
+    return endedWith(work, await journal.once(endingStep, async () => ending));
   } finally {
     await noteRefused(work);
     await briefing?.mcp.close();
@@ -104,8 +107,26 @@ async function askOnce<T>(journal: Journal, ask: () => Promise<T>): Promise<T | 
   return ask();
 }
 
+/**
+ * Returns the ending that an earlier worker stored, if the files of this worker are those that were judged.
+ * @throws RunFailed `internal` when they are not
+ */
+async function recallEnding(work: Work): Promise<JudgedEnding | undefined> {
+  const known = await work.journal.recall<Partial<JudgedEnding> & Pick<JudgedEnding, 'finish'>>(endingStep);
+  if (known === undefined) return undefined;
+  const { trees, ...ending } = known;
+  if (trees === undefined) {
+    // An older version did not store what it judged. The agent has to finish once more.
+    await work.journal.write((em) => deleteStep(em, work.run.id, endingStep));
+    return undefined;
+  }
+  if (ending.unfit === undefined && !isDeepStrictEqual(await readTrees(work), trees))
+    throw new RunFailed('internal', 'the files of the run were not restored as they were judged; retry the task');
+  return { ...ending, trees };
+}
+
 /** From now on the handoff is what the agent wrote at its ending, however the run ends. */
-function endedWith(work: Work, ending: Ending): Ending {
+function endedWith(work: Work, ending: JudgedEnding): JudgedEnding {
   work.handoff = async () => ending.finish;
   return ending;
 }
@@ -186,7 +207,7 @@ function loopContext(
   const mode = work.planning?.mode ?? 'never';
   // Reads `work.secrets` each time, because it grows when another repository is opened.
   const clean = <T>(value: T) => withoutSecrets(value, work.secrets);
-  let isEnding = false;
+  let judged: Trees | undefined;
   const text = openLiveText(app.db, run.id, () => work.secrets);
   const hearing = openHearing(app, run, work.journal);
   const beforeWait = () => noteRefused(work);
@@ -195,7 +216,7 @@ function loopContext(
     hearing,
     memory,
     turnsBefore,
-    isEnding: () => isEnding,
+    judged: () => judged,
     beforeWait,
   });
   return {
@@ -207,11 +228,16 @@ function loopContext(
     signal: signals.tools,
     hear: hearing.hear,
     judge: async (ending, messages) => {
-      const unplanned = await planObjection(work, mode, ending, messages);
-      if (unplanned !== undefined) return { accepted: false, objection: unplanned };
-      const judgement = await judgeEnding(work, ending, messages);
-      isEnding = judgement.accepted && !(await hearing.hasMore());
-      return judgement.accepted && !isEnding ? { accepted: false, objection: saidMeanwhile } : judgement;
+      const ended = await host.endProcesses();
+      const refuse = (objection: string) => ({
+        accepted: false as const,
+        objection: ended.length === 0 ? objection : `${objection}\n\n${endedNotice(ended)}`,
+      });
+      const judgement = await judgeEnding(work, ending, { mode, messages });
+      if (!judgement.accepted) return refuse(judgement.objection);
+      if (await hearing.hasMore()) return refuse(saidMeanwhile);
+      judged = judgement.evidence.trees;
+      return judgement;
     },
     spent: () => spentOf(app, run, task),
     // People see turns numbered from 1.

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { storableJson, storableText } from '../../domain/text/storable.ts';
+import { isVoid } from '../proof/store.ts';
 import { noteProgress } from './lease-store.ts';
 
 /** Returns the data of a recorded step. */
@@ -65,7 +66,11 @@ export async function listEvents(
 /** At most this many results of checks are returned, of all repositories of a run. */
 const maxChecks = 100;
 
-/** Returns the last result of each check in the latest run of a task that ran any, in the order in which they ended. */
+/**
+ * Returns the last result of each check in the latest run of a task that ran any, in the order in which they ended.
+ * Results about other files than those that the run pushed are left out, and all of them once the branch has other
+ * commits.
+ */
 export async function listRunChecks(em: EntityManager, taskId: string) {
   const rows: { name: string; passed: boolean }[] = await em.query(
     `with latest as (
@@ -74,8 +79,10 @@ export async function listRunChecks(em: EntityManager, taskId: string) {
          order by r.created_at desc, r.id desc limit 1),
        results as (select distinct on (1) regexp_replace(e.text, ': (passed|failed)$', '') as name,
            (e.data->>'passed')::boolean as passed, e.id
-         from run_events e join latest l on l.id = e.run_id
-         where e.type = 'check' and e.data ? 'passed' order by 1, e.id desc)
+         from run_events e join latest l on l.id = e.run_id left join proofs p on p.run_id = l.id
+         where e.type = 'check' and e.data ? 'passed' and (p.run_id is null or not ${isVoid}
+           and (not e.data ? 'tree' or p.trees ->> (e.data->>'repositoryId') = e.data->>'tree'))
+         order by 1, e.id desc)
      select name, passed from results order by id limit $2`,
     [taskId, maxChecks],
   );

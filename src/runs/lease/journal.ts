@@ -3,6 +3,9 @@ import type { App } from '../../app.ts';
 import { assertHeld, type Held } from '../store.ts';
 import { findStep, insertEvent, insertStep, listStepNames } from './journal-store.ts';
 
+/** The step that holds how the agent ended its conversation and what the host judged. */
+export const endingStep = 'ending';
+
 /** The recorded steps of a run. A recorded step is never repeated, even when another worker continues the run. */
 export interface Journal {
   /**

@@ -2,6 +2,8 @@ import type { App } from '../../app.ts';
 import { notRun, proofSentence, worstOf } from '../../domain/proof/proof.ts';
 import { harmlessLine } from '../../domain/text/sanitize.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
+import type { Trees } from '../outgoing/changes.ts';
+import { type CheckResult, isChecked } from '../publish/verify.ts';
 import { allWorks, type Work } from '../work.ts';
 import { findProof, upsertProof } from './store.ts';
 
@@ -10,41 +12,62 @@ import { findProof, upsertProof } from './store.ts';
  * that split its task is not checked.
  */
 export async function storeProof(work: Work): Promise<void> {
-  const proof = worstOf(allWorks(work).flatMap((each) => each.proof ?? [])) ?? notRun('the change was not checked');
-  await work.journal.write((em) => upsertProof(em, work.run, proof));
+  const evidence = allWorks(work).flatMap((each) => (each.evidence === undefined ? [] : [{ each, ...each.evidence }]));
+  const proof = worstOf(evidence.flatMap((about) => about.proof ?? [])) ?? notRun('the change was not checked');
+  const trees = Object.fromEntries(evidence.map(({ each, tree }) => [each.repository.id, tree]));
+  await work.journal.write((em) => upsertProof(em, work.run, proof, trees));
 }
 
-/** Stores that nothing proves the work of a run which failed, so that no proof of an earlier change is shown for it. */
-export async function storeFailedProof(work: Work): Promise<void> {
-  for (const each of allWorks(work)) each.proof ??= notRun('the run failed before its change was checked');
+/**
+ * Stores that nothing proves the work of a run which failed, so that no proof of an earlier change is shown for it.
+ * Evidence about exactly these trees stays.
+ */
+export async function storeFailedProof(work: Work, trees: Trees): Promise<void> {
+  for (const each of allWorks(work)) {
+    const tree = trees[each.repository.id];
+    if (tree === undefined) continue;
+    const known = each.evidence?.tree === tree ? each.evidence : { tree, checks: [], proof: undefined };
+    each.evidence = { ...known, proof: known.proof ?? notRun('the run failed before its change was checked') };
+  }
   await storeProof(work);
 }
 
 /**
- * Returns whether the repository wants a person to look at the pull request, because its tests do not prove it. After a
- * run that changed nothing, the proof of an earlier run counts.
+ * Returns whether a person has to look at the pull request first: because not all checks have a result for exactly these
+ * files, or because the repository wants a proof and there is none. After a run that changed nothing, the proof of an
+ * earlier run counts.
  */
-export async function isDraft(app: App, { settings, proof, task }: Work): Promise<boolean> {
-  if (settings.proof !== 'required') return false;
-  return (proof ?? (await findProof(app.db.manager, task.id)))?.status !== 'proved';
+export async function isDraft(app: App, work: Work): Promise<boolean> {
+  if (!isChecked(work)) return true;
+  if (work.settings.proof !== 'required') return false;
+  return (work.evidence?.proof ?? (await findProof(app.db.manager, work.task.id)))?.status !== 'proved';
 }
 
-/** The lines around the part of a pull request about the proof, which later runs replace. */
+/** The lines around the part of a pull request about checks and proof, which later runs replace. */
 const [opening, closing] = ['<!-- deckhand:proof -->', '<!-- /deckhand:proof -->'];
 
 /** GitHub refuses longer texts. */
 const maxBody = 65_536;
 
-/** Renders the part of a pull request about the proof; empty without one. */
-export function proofSection(app: App, { proof }: Work): string {
-  if (proof === undefined) return '';
-  return `${opening}\n${harmlessLine(proofSentence(proof), 2000, app.config.COMMAND_PREFIX)}\n${closing}`;
+/** Renders the part of a pull request about checks and proof, with the commit that they are about; empty without any. */
+export function evidenceSection(app: App, { evidence }: Pick<Work, 'evidence'>, commit: string): string {
+  if (evidence?.proof === undefined) return '';
+  const { checks, proof } = evidence;
+  const parts = [
+    checks.length > 0 ? `### Checks of ${commit.slice(0, 7)}\n${checks.map(checkLine).join('\n')}\n` : '',
+    harmlessLine(proofSentence(proof), 2000, app.config.COMMAND_PREFIX),
+  ];
+  return [opening, ...parts.filter((part) => part !== ''), closing].join('\n');
 }
 
-/** Replaces the part about the proof in a pull request of an earlier run. People may have edited the rest. */
-export async function updateProofSection(app: App, work: Work, number: number): Promise<void> {
+function checkLine({ command, passed, seconds }: CheckResult): string {
+  return `- ${passed ? '✅' : '❌'} \`${command.replace(/[`\s]+/g, ' ').slice(0, 200)}\` (${seconds} s)`;
+}
+
+/** Replaces the part about checks and proof in a pull request of an earlier run. People may have edited the rest. */
+export async function updateEvidence(app: App, work: Work, number: number, commit: string): Promise<void> {
   const { credential } = work;
-  const section = proofSection(app, work);
+  const section = evidenceSection(app, work, commit);
   if (section === '' || credential.kind === 'none') return;
   const octokit = await octokitFor(app, credential);
   const at = { owner: credential.owner, repo: credential.repo, pull_number: number };

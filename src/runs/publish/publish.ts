@@ -9,26 +9,37 @@ import type { Person } from '../../git/engine.ts';
 import { type Credential, octokitFor } from '../../repositories/credentials.ts';
 import { ensurePull, type OpenedPull } from '../../repositories/pulls.ts';
 import { findTask, setTaskFields, type TaskView } from '../../tasks/store.ts';
-import { upsertDiff, upsertPull } from '../../tasks/work-store.ts';
+import { listPullsIn, upsertDiff, upsertPull } from '../../tasks/work-store.ts';
 import type { FinishArguments } from '../agent/tools/endings.ts';
 import { stepOf } from '../lease/journal.ts';
-import { isDraft, proofSection, updateProofSection } from '../proof/publish-proof.ts';
+import { evidenceSection, isDraft, updateEvidence } from '../proof/publish-proof.ts';
+import { setProvenCommit } from '../proof/store.ts';
 import { findStarter, lockForPush } from '../store.ts';
 import { allWorks, type Work } from '../work.ts';
 import { parentsOf } from '../workspace/workspace.ts';
-import type { CheckResult } from './verify.ts';
+import { isChecked } from './verify.ts';
 
 export interface Pushed {
   commit: string;
+  /** The tree of the commit. */
+  tree: string;
 }
 
 /**
- * Commits a tree that the host has checked and pushes it to the branch of the task. Author, date and parents are fixed,
- * so a retry creates the same commit and changes nothing.
+ * Commits the tree that the evidence of a repository is about, and pushes it to the branch of the task. Author, date and
+ * parents are fixed, so a retry creates the same commit and changes nothing.
+ * @throws RunFailed `internal` when the commit would hold, or an earlier worker pushed, anything else
  */
-export async function pushWork(app: App, work: Work, tree: string, title: string): Promise<Pushed> {
-  const { task, journal, repository } = work;
-  return journal.once(stepOf('push', task, repository), () => work.patience(() => pushOnce(app, work, tree, title)));
+export async function pushWork(app: App, work: Work, title: string): Promise<Pushed> {
+  const { task, journal, repository, evidence } = work;
+  if (evidence === undefined) throw new RunFailed('internal', `the files of ${repository.name} were not judged`);
+  const { tree } = evidence;
+  const pushed = await journal.once(stepOf('push', task, repository), () =>
+    work.patience(() => pushOnce(app, work, tree, title)),
+  );
+  if (pushed.tree !== tree)
+    throw new RunFailed('internal', `other files of ${repository.name} were pushed than those that were judged; retry`);
+  return pushed;
 }
 
 async function pushOnce(app: App, work: Work, tree: string, title: string): Promise<Pushed> {
@@ -37,6 +48,7 @@ async function pushOnce(app: App, work: Work, tree: string, title: string): Prom
   const pushing = app.db.transaction(async (em) => {
     await lockForPush(em, run.id);
     await journal.note('push', `pushing ${commit.slice(0, 7)} to ${branch.name}`);
+    await setProvenCommit(em, run.id, repository.id, commit);
     await checkout.push(commit, branch.name);
   });
   // The diff is computed during the push. `allSettled` waits for the push even if the diff fails, because the branch
@@ -50,19 +62,22 @@ async function pushOnce(app: App, work: Work, tree: string, title: string): Prom
   if (diff.status === 'rejected') throw diff.reason;
   const stored = { ...diff.value, branchName: branch.name, baseBranch: repository.defaultBranch, headSha: commit };
   if (isOwn) await journal.write((em) => upsertDiff(em, task.id, stored));
-  return { commit };
+  return { commit, tree };
 }
 
 async function commitTree(app: App, work: Work, tree: string, title: string): Promise<string> {
   const { run, checkout, branch, credential } = work;
   if (!isAgentBranch(branch.name)) throw new RunFailed('internal', `${branch.name} is not a branch for agents`);
-  return checkout.commit({
+  const commit = await checkout.commit({
     tree,
     parents: parentsOf(branch),
     message: await commitMessage(app, work, title),
     author: await authorFor(app, credential),
     at: run.startedAt ?? run.createdAt,
   });
+  const made = await checkout.treeOf(commit);
+  if (made !== tree) throw new RunFailed('internal', `the commit has the tree ${made} instead of ${tree}`);
+  return commit;
 }
 
 /** Returns the changes of the branch since it left the default branch. */
@@ -109,6 +124,8 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
   const { task, repository, credential, branch, journal } = work;
   if (credential.kind === 'none' || credential.owner === '')
     throw new RunFailed('repository', 'the repository is not on GitHub, so no pull request can be opened');
+  const pushed = await journal.recall<Pushed>(stepOf('push', task, repository));
+  const commit = pushed?.commit ?? branch.from;
   const ensure = async () => {
     // An issue that was created together with the task may appear while its first run works.
     const issue = (await findTask(app.db.manager, task.id)) ?? task;
@@ -118,17 +135,17 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
       head: branch.name,
       base: repository.defaultBranch,
       title: harmlessLine(finish.prTitle || task.title, 200, app.config.COMMAND_PREFIX),
-      body: pullBody(app, work, finish, issue),
+      body: pullBody(app, work, finish, { issue, commit }),
       draft,
       // If this run changed nothing, a person's decision that the pull request is ready stands.
-      turnsDraft: work.proof !== undefined && (await isDraft(app, work)),
+      turnsDraft: work.evidence?.proof !== undefined && (await isDraft(app, work)),
       signal: work.signal,
     });
   };
   return journal.once(stepOf('pull', task, repository), async () => {
     const opened = await work.patience(ensure);
-    if (branch.continues) await work.patience(() => updateProofSection(app, work, opened.number));
-    const { number, url, status, headSha } = opened;
+    if (branch.continues) await work.patience(() => updateEvidence(app, work, opened.number, commit));
+    const { number, url, status } = opened;
     const pull = {
       taskId: task.id,
       repositoryId: repository.id,
@@ -136,7 +153,8 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
       url,
       status,
       headBranch: branch.name,
-      headSha,
+      // GitHub may still show the head before the push.
+      headSha: pushed?.commit ?? opened.headSha,
     };
     await journal.write((em) => upsertPull(em, pull));
     await journal.note('pull', `pull request ${opened.url}`, { number: opened.number });
@@ -146,8 +164,13 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
 
 type IssueOfTask = Pick<TaskView, 'issueRepositoryId' | 'issueNumber'>;
 
-function pullBody(app: App, work: Work, finish: FinishArguments, issue: IssueOfTask): string {
-  const { task, repository, agent, run, checks = [], unplanned = [] } = work;
+function pullBody(
+  app: App,
+  work: Work,
+  finish: FinishArguments,
+  { issue, commit }: { issue: IssueOfTask; commit: string },
+): string {
+  const { task, repository, agent, run, unplanned = [] } = work;
   const prefix = app.config.COMMAND_PREFIX;
   const isHere = issue.issueRepositoryId === repository.id && issue.issueNumber !== null;
   const parts = [
@@ -155,9 +178,8 @@ function pullBody(app: App, work: Work, finish: FinishArguments, issue: IssueOfT
     finish.nextSteps.length > 0
       ? `### Next steps\n${finish.nextSteps.map((s) => `- ${harmlessLine(s, 500, prefix)}`).join('\n')}`
       : '',
-    checks.length > 0 ? `### Checks\n${checks.map(checkLine).join('\n')}` : '',
     unplannedText(unplanned, prefix),
-    proofSection(app, work),
+    evidenceSection(app, work, commit),
     isHere ? `Closes #${issue.issueNumber}` : '',
     `---\nWork of the agent **${harmlessLine(agent.name, 100, prefix)}** on [${task.id}](${taskPage(app.config.BASE_URL, task.id)}), run \`${run.id}\`. A person reviews and merges.`,
   ];
@@ -174,8 +196,15 @@ function unplannedText(paths: string[], prefix: string): string {
   return ['### Changed files that the plan does not name', ...lines, ...more].join('\n');
 }
 
-function checkLine({ command, passed, seconds }: CheckResult): string {
-  return `- ${passed ? '✅' : '❌'} \`${command.replace(/[`\s]+/g, ' ').slice(0, 200)}\` (${seconds} s)`;
+/**
+ * Turns the pull request of an earlier run back into a draft, because the commits that this run pushed to its branch were
+ * not checked. Without a pull request there is nothing to do.
+ */
+export async function withdrawReady(app: App, work: Work, finish: FinishArguments): Promise<void> {
+  const { task, repository, branch } = work;
+  const pulls = await listPullsIn(app.db.manager, task.id, repository.id);
+  const isOpen = pulls.some(({ headBranch, status }) => headBranch === branch.name && status === 'open');
+  if (isOpen && !isChecked(work)) await proposeWork(app, work, finish, true);
 }
 
 const togetherTitle = '### Together with';

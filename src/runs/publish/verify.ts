@@ -5,13 +5,19 @@ import type { Work } from '../work.ts';
 
 /** The result of one of the repository's check commands. */
 export interface CheckResult {
-  /** Missing in results from an older version, which checked only the task's own repository. */
-  repositoryId?: string;
+  repositoryId: string;
+  /** The tree that was checked. */
+  tree: string;
   command: string;
   passed: boolean;
   seconds: number;
   /** The end of the command's output; empty when it passed. */
   output: string;
+}
+
+/** Whether each check that the repository configures passed on the files to push. */
+export function isChecked({ settings, evidence }: Pick<Work, 'settings' | 'evidence'>): boolean {
+  return settings.checks.every((command) => evidence?.checks.some((each) => each.command === command && each.passed));
 }
 
 /** The time limit of one check. */
@@ -28,15 +34,16 @@ export async function runChecks(work: Work, tree: string): Promise<CheckResult[]
   if (settings.checks.length === 0 || !host.hasShell) return [];
   const fresh = await openFresh(environment, tree);
   try {
-    if (fresh.failed !== undefined) return [setupResult(fresh.failed)];
+    const about = { repositoryId: work.repository.id, tree };
+    if (fresh.failed !== undefined) return [{ ...about, ...setupResult(fresh.failed) }];
     const results: CheckResult[] = [];
     for (const command of settings.checks) {
       const end = await fresh.machine.run(command, { seconds: checkSeconds, signal: fresh.signal });
       fresh.signal.throwIfAborted();
-      const result = checkResult(command, end);
+      const result = { ...about, ...checkResult(command, end) };
       results.push(result);
       const { passed, seconds } = result;
-      await work.journal.note('check', `${command}: ${passed ? 'passed' : 'failed'}`, { passed, seconds });
+      await work.journal.note('check', `${command}: ${passed ? 'passed' : 'failed'}`, { ...about, passed, seconds });
       if (!passed) break;
     }
     return results;
@@ -45,14 +52,16 @@ export async function runChecks(work: Work, tree: string): Promise<CheckResult[]
   }
 }
 
-function checkResult(command: string, { exitCode, how, seconds, output }: CommandEnd): CheckResult {
+type CheckOutcome = Omit<CheckResult, 'repositoryId' | 'tree'>;
+
+function checkResult(command: string, { exitCode, how, seconds, output }: CommandEnd): CheckOutcome {
   const passed = exitCode === 0;
   const text = passed ? '' : `[${how}] after ${Math.round(seconds)} s\n${output.slice(-outputChars)}`;
   return { command, passed, seconds: Math.round(seconds), output: text };
 }
 
 /** Reports a failed set-up of the change as a failed check. */
-function setupResult({ command, seconds, output }: CommandResult): CheckResult {
+function setupResult({ command, seconds, output }: CommandResult): CheckOutcome {
   return { command, passed: false, seconds: Math.round(seconds), output };
 }
 

@@ -1,9 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { storableJson } from '../../domain/text/storable.ts';
 import type { StoredDiff } from '../../tasks/work-store.ts';
-
-/** The git trees of a change, by the id of their repository. */
-export type Trees = Record<string, string>;
+import type { Trees } from '../outgoing/changes.ts';
 
 /** Exactly what a person approves. An approval counts for nothing else. */
 export interface Approvable {

@@ -9,6 +9,7 @@ import { assertWaits, chosenOption, type Seen, type WaitReason } from '../../dom
 import { showTask } from '../../tasks/move.ts';
 import { getTask, type TaskView } from '../../tasks/store.ts';
 import { addDirector, directingProblem, listOpened } from '../directors.ts';
+import { endingStep } from '../lease/journal.ts';
 import { deleteStep, insertEvent } from '../lease/journal-store.ts';
 import { findLiveRun, findRun, findStarter, lockRun } from '../store.ts';
 import { approveChange } from './held-change-store.ts';
@@ -138,7 +139,7 @@ export async function reviseWaiting(app: App, act: Act & { text: string }): Prom
         ? ['another plan', 'Call propose_plan again.']
         : ['another change', 'The change is not approved as it is. Correct it, then call finish again.'];
     // The conversation continues, so its ending no longer counts.
-    if (waiting.waitReason === 'push') await deleteStep(em, waiting.id, 'ending');
+    if (waiting.waitReason === 'push') await deleteStep(em, waiting.id, endingStep);
     const text = `[${login} asks for ${what}]\n${act.text}\n\n${next}`;
     await insertMessage(em, { runId: waiting.id, text, saidBy: act.userId });
     app.audit.note({ request: [null, act.text] });

@@ -2,6 +2,7 @@ import type { App } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import { mayReveal } from '../../domain/private-content.ts';
 import { RunFailed } from '../../domain/run.ts';
+import { startAll } from '../../environment/start-services.ts';
 import { GitFailed } from '../../git/engine.ts';
 import { HostClosed } from '../../git/remote-url.ts';
 import { findProject } from '../../projects/store.ts';
@@ -12,6 +13,7 @@ import type { Assignment } from '../agent/assignment.ts';
 import { readInstructions } from '../agent/instructions.ts';
 import { directorsOf, enterRepository } from '../directors.ts';
 import { openWork } from '../open-work.ts';
+import type { Trees } from '../outgoing/changes.ts';
 import type { Patience } from '../publish/patience.ts';
 import { allWorks, type Work } from '../work.ts';
 import { type ChangedFiles, filesBetween } from './stored-files.ts';
@@ -29,9 +31,9 @@ export interface OpenRepositories {
   reopen(): Promise<void>;
   /**
    * Returns the files that changed since they were last stored or, with `whole`, since the run began. `markStored` has
-   * to be called once they are stored; until then they count as changed.
+   * to be called once they are stored; until then they count as changed. `judged` are trees that were read already.
    */
-  changes(since: 'last' | 'whole'): Promise<{ files: ChangedFiles; markStored: () => void }>;
+  changes(since: 'last' | 'whole', judged?: Trees): Promise<{ files: ChangedFiles; markStored: () => void }>;
   /** Writes the files of an earlier worker or run. They count as stored. */
   restore(files: ChangedFiles): Promise<void>;
 }
@@ -56,25 +58,34 @@ export function combineRepositories(
   signals: Signals,
 ): OpenRepositories {
   const others = otherRepositories(app, given, work, own, signals);
+  const services = servicesOf(work);
   /** The tree of each repository as it was last stored. */
   const storedTrees = new Map<Work, string>();
   return {
     host: {
       ...own,
-      call: (tool, args) => {
+      call: async (tool, args) => {
         if (tool === 'open_repository') return others.openNamed((args as { name: string }).name);
-        return callWhere(own, others.hosts, tool, args);
+        if (tool !== 'run_command' && tool !== 'start_process') return callWhere(own, others.hosts, tool, args);
+        const problem = await services.startAgain(signals.tools);
+        const answer = await own.call(tool, args);
+        return problem === undefined ? answer : { ...answer, text: `${problem}\n${answer.text}` };
+      },
+      endProcesses: async () => {
+        const names = await Promise.all([own, ...others.hosts.values()].map((host) => host.endProcesses()));
+        services.haveEnded();
+        return names.flat();
       },
       close: async () => {
         for (const host of [own, ...others.hosts.values()]) await host.close();
       },
     },
     reopen: others.reopen,
-    changes: async (since) => {
+    changes: async (since, judged = {}) => {
       const files: ChangedFiles = {};
       const trees = new Map<Work, string>();
       for (const each of allWorks(work)) {
-        const tree = await each.checkout.snapshot();
+        const tree = judged[each.repository.id] ?? (await each.checkout.snapshot());
         trees.set(each, tree);
         files[each === work ? '' : each.repository.id] = await filesBetween(
           each.checkout,
@@ -95,6 +106,29 @@ export function combineRepositories(
         await (id === '' ? own : others.hosts.get(name))?.restore(changed);
       }
       for (const each of allWorks(work)) storedTrees.set(each, await each.checkout.snapshot());
+    },
+  };
+}
+
+/** The services of all repositories of a run. They end with each judgement, and start again before the next command. */
+function servicesOf(work: Work) {
+  let hasEnded = false;
+  return {
+    haveEnded: () => {
+      hasEnded = true;
+    },
+    /** Starts them once if they have ended. Returns what the agent should know when they do not start. */
+    startAgain: async (signal: AbortSignal): Promise<string | undefined> => {
+      if (!hasEnded) return undefined;
+      hasEnded = false;
+      try {
+        for (const { environment, host } of allWorks(work)) await startAll(environment.room, host.machine, signal);
+        return undefined;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof RunFailed)) throw error;
+        return `[the services ended before your change was read, and did not start again: ${error.message}]`;
+      }
     },
   };
 }

@@ -36,6 +36,7 @@ export async function openMachine(place: MachinePlace, options: MachineOptions):
     start: (command, shownChars) => machine.start(command, { shownChars }),
     isListening: network.isListening,
     mount: (name, workTree, gitDir) => machine.mount(name, workTree, gitDir),
+    endCommands: () => machine.endCommands(),
     close: () => machine.close(),
   };
 }
@@ -75,8 +76,14 @@ class OpenMachine {
     const running = startCommand(place.parts, layout, { shell: system.shell, command, ...how });
     this.#running.add(running);
     // Its sandbox may still hold processes that it left behind.
-    void running.ended.then(running.end).then(() => this.#running.delete(running));
+    void running.ended.then(running.end).then((isGone) => isGone && this.#running.delete(running));
     return running;
+  }
+
+  async endCommands(): Promise<void> {
+    const areGone = await Promise.all([...this.#running].map((command) => command.end()));
+    if (areGone.includes(false))
+      throw new RunFailed('sandbox', 'a process of the run could not be ended, so its files could not be read');
   }
 
   close(): Promise<void> {

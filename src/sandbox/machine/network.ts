@@ -43,7 +43,12 @@ export async function openNetwork(parts: SandboxParts, egressSocket: string | un
     await sandboxed.end();
     throw problem ?? (await gone);
   }
-  return { holder, lost: () => lost, isListening: (port) => listensIn(holder, port), close: sandboxed.end };
+  return {
+    holder,
+    lost: () => lost,
+    isListening: (port) => listensIn(holder, port),
+    close: () => sandboxed.end().then(() => {}),
+  };
 }
 
 /** Looks into the kernel's table of sockets instead of connecting, which a server could take for a client. */

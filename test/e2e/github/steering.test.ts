@@ -1,4 +1,5 @@
 import { until } from '../../../src/demo/real-service.ts';
+import { packFiles } from '../../../src/runs/workspace/stored-files.ts';
 import { type Face, openFace, repo, write } from '../../support/face.ts';
 import type { WorldTask } from '../../support/world.ts';
 
@@ -166,4 +167,27 @@ test('people without write permission steer nothing', async () => {
   free();
   await face.settled(number, 'in_review', 1);
   expect(prompts()).not.toContain('Stop!');
+});
+
+test('a change that is not exactly the judged and approved one is not pushed', async () => {
+  const { world, say, plays } = face;
+  const project = `/projects/${world.project.id}`;
+  await world.service.api(world.token, 'PATCH', project, { push: 'approved' });
+  plays([write('held.txt', 'one\n')], [finish], [finish]);
+  const number = await world.issue('/agent start');
+  const { id } = await waitsFor(number, 'push');
+  // Whatever the reason, the files that the next worker restores are other ones.
+  const other = await packFiles({ '': [{ path: 'held.txt', mode: '100644', content: btoa('two\n') }] });
+  await world.sql(
+    `update run_turns set workspace = $2 where workspace is not null and run_id in (select id from runs where task_id = $1)`,
+    [id, other],
+  );
+  await say(number, '/agent approve');
+  const task = await face.settled(number, 'ready', 1);
+  expect(task.failure).toMatchObject({
+    category: 'internal',
+    message: expect.stringMatching(/not restored as they were judged/),
+  });
+  expect(task.branchName).toBeNull();
+  await world.service.api(world.token, 'PATCH', project, { push: 'free' });
 });

@@ -26,6 +26,7 @@ describe('endings', () => {
     expect(await start(loopContext([[call('create_subtasks', { subtasks })]]))).toEqual({
       finish: { summary: 'Split into 1 subtasks.', nextSteps: ['one ***'] },
       subtasks: [{ title: 'one ***', description: 'd' }],
+      trees: {},
     });
   });
 
@@ -112,11 +113,11 @@ describe('the check of an ending', () => {
       judge: async (ending, messages) => {
         lengths.push(messages.length);
         if (ending.finish.summary === 'first') return { accepted: false, objection: 'The checks failed.' };
-        return { accepted: true, evidence: { checks: [] } };
+        return { accepted: true, evidence: { trees: {}, checks: [] } };
       },
     });
     const ending = await start(given);
-    expect(ending).toEqual({ finish: { summary: 'second', nextSteps: [] }, checks: [] });
+    expect(ending).toEqual({ finish: { summary: 'second', nextSteps: [] }, trees: {}, checks: [] });
     expect(given.seen[1]?.messages.slice(-2).map((m) => m.content)).toEqual([
       'The run has not ended. Read the next message.',
       'The checks failed.',

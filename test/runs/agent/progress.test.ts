@@ -122,7 +122,9 @@ describe('answers that are neither a valid call nor an ending', () => {
   test('an ending that is refused resets the count', async () => {
     let rounds = 0;
     const judge = async () =>
-      rounds++ === 0 ? { accepted: false as const, objection: 'not yet' } : { accepted: true as const, evidence: {} };
+      rounds++ === 0
+        ? { accepted: false as const, objection: 'not yet' }
+        : { accepted: true as const, evidence: { trees: {} } };
     expect(await start(loopContext(['x', 'y', [finish()], 'x', 'y', [finish()]], { judge }))).toBeDefined();
   });
 
@@ -194,7 +196,7 @@ describe('a model that repeats itself', () => {
     const judge = async () => {
       const objection = objections.shift();
       return objection === undefined
-        ? { accepted: true as const, evidence: {} }
+        ? { accepted: true as const, evidence: { trees: {} } }
         : { accepted: false as const, objection };
     };
     expect(

@@ -59,6 +59,7 @@ export function toolHost(answer: (tool: string, args: object) => ToolAnswer = ()
     mount: () => {},
     equip: () => {},
     machine: () => Promise.reject(new Error('no machine')),
+    endProcesses: async () => [],
     close: async () => {},
   };
   return { host, called };
@@ -103,7 +104,7 @@ export function loopContext(
     hear: async () => [],
     bill: async (reply) => void billed.push(reply),
     keep: async (turn, _reply, changed) => void kept.push({ turn: [...turn], changed }),
-    judge: async () => ({ accepted: true, evidence: {} }),
+    judge: async () => ({ accepted: true, evidence: { trees: {} } }),
     note: async (type, text) => void notes.push(`${type}: ${text}`),
     withoutSecrets: (value) => JSON.parse(JSON.stringify(value).replaceAll('hunter2', '***')),
     ...more,

@@ -1,28 +1,35 @@
 import type { Proof } from '../../../domain/proof/proof.ts';
-import type { TreeOf } from '../../outgoing/changes.ts';
+import type { Trees } from '../../outgoing/changes.ts';
 import type { CheckResult } from '../../publish/verify.ts';
 import type { FinishArguments, NewSubtask } from '../tools/endings.ts';
 
-/** How a conversation ended. The journal stores everything except `treeOf`. */
-export interface Ending extends Evidence {
+/** How the agent wants to end its conversation. */
+export interface Ending {
   finish: FinishArguments;
   /** Set when the agent split the task instead of finishing it. */
   subtasks?: NewSubtask[];
 }
 
+/** An ending that the host accepted, as the journal stores it. */
+export type JudgedEnding = Ending & Evidence;
+
 /** What the host learned while it judged an ending that it accepted. */
 export interface Evidence {
+  /** The files that were judged. Exactly these are pushed, and all evidence is about them. */
+  trees: Trees;
+  /** Why the files could not be read; then there are no trees. */
+  unfit?: string;
   /** The results of the repositories' own checks. */
   checks?: CheckResult[];
   /** What their tests prove, by repository. */
   proofs?: RepositoryProof[];
-  /** Reads the files as they were judged. Later changes to them by the checks are not pushed. */
-  treeOf?: TreeOf;
 }
 
 /** What the tests of one changed repository prove. */
 export interface RepositoryProof {
   repositoryId: string;
+  /** The tree that was tested. */
+  tree: string;
   proof: Proof;
 }
 

@@ -1,8 +1,17 @@
 import { notRun } from '../../../domain/proof/proof.ts';
+import type { PlanMode } from '../../../domain/settings/plan-first.ts';
 import { diffOf } from '../../../git/diff.ts';
 import { UnfitWorkTree } from '../../../git/work-tree/unfit-work-tree.ts';
 import type { Message } from '../../../llm/model.ts';
-import { changesOf, ownChangesOf, readOnce, type TreeOf } from '../../outgoing/changes.ts';
+import {
+  changedWorks,
+  isAhead,
+  lookUp,
+  ownChangesOf,
+  readTrees,
+  type TreeOf,
+  type Trees,
+} from '../../outgoing/changes.ts';
 import { objections } from '../../outgoing/objection.ts';
 import { type Proved, proveChange } from '../../proof/prove.ts';
 import { weakenedOpening, weakenedText } from '../../proof/weakened.ts';
@@ -13,6 +22,7 @@ import { exchangesOf } from '../context/exchanges.ts';
 import { pathsUsed } from '../context/facts.ts';
 import { part } from '../prompts/part.ts';
 import type { Ending, Judgement, RepositoryProof } from './ending.ts';
+import { planObjection } from './judge-plan.ts';
 import { type ChangedFile, diffFence, refusalNotice, reviewText } from './review.ts';
 
 /** The model gets to correct a refused change once, and failing checks three times. */
@@ -20,38 +30,64 @@ const maxRefusals = 1;
 const maxCheckRounds = 3;
 const checksText = 'The checks failed.';
 
+/** What a judgement needs besides the files. */
+export interface Judging {
+  /** Whether the run still has to propose a plan. */
+  mode: PlanMode;
+  messages: Message[];
+}
+
 /**
- * Judges an ending: first whether the host would push the change, then by the checks of each changed repository, then
- * by what its tests prove. The first `finish` with a change is not judged: the model sees its change and calls `finish`
- * again. After a few objections the host accepts the ending anyway, and the run fails later. Earlier objections are
- * counted in the conversation, so a worker that takes over does not start from zero. Those of an earlier run, whose
- * conversation this one continues, do not count.
+ * Judges an ending. Call it when no process of the run is left. Reads the files once: these trees are judged, checked,
+ * proved, approved and pushed, so whatever the files become afterwards does not count.
  */
-export async function judgeEnding(work: Work, ending: Ending, messages: Message[]): Promise<Judgement> {
-  const treeOf = readOnce();
+export async function judgeEnding(work: Work, ending: Ending, judging: Judging): Promise<Judgement> {
+  const read = await readTrees(work).catch(unfitReason);
+  return typeof read === 'string' ? judgeUnfit(ending, judging, read) : judgeTrees(work, ending, judging, read);
+}
+
+/**
+ * Judges trees: first whether the run may end without a plan and whether the host would push the change, then by the
+ * checks of each changed repository, then by what its tests prove. The first `finish` with a change is not judged: the
+ * model sees its change and calls `finish` again. After a few objections the host accepts the ending anyway, and the run
+ * fails later. Earlier objections are counted in the conversation, so a worker that takes over does not start from zero.
+ * Those of an earlier run, whose conversation this one continues, do not count.
+ */
+async function judgeTrees(work: Work, ending: Ending, { mode, messages }: Judging, trees: Trees): Promise<Judgement> {
+  const treeOf = lookUp(trees);
   const own = ofLastRun(messages);
-  const found = await objections(work, treeOf).catch(asObjection);
+  const unplanned = await planObjection(work, mode, ending, { messages, treeOf });
+  if (unplanned !== undefined) return { accepted: false, objection: unplanned };
+  const found = await objections(work, treeOf);
   if (ending.subtasks === undefined && timesSaid(own, part('first-finish')) === 0) {
     const review = await reviewOf(work, treeOf, messages, found);
     if (review !== undefined) return { accepted: false, objection: review };
   }
   if (found !== undefined) {
-    if (timesRefused(own) >= maxRefusals) return { accepted: true, evidence: {} };
-    return { accepted: false, objection: `${refusalNotice} Fix this and call ${callOf(ending)} again:\n${found}` };
+    if (timesRefused(own) >= maxRefusals) return { accepted: true, evidence: { trees } };
+    return { accepted: false, objection: refusal(ending, found) };
   }
-  if (ending.subtasks !== undefined) return { accepted: true, evidence: { treeOf } };
-  const checks = await checkAll(work, treeOf);
+  if (ending.subtasks !== undefined) return { accepted: true, evidence: { trees } };
+  const changed = await changedWorks(work, treeOf);
+  const checks = await checkAll((await isAhead(work, changed)) ? [...new Set([work, ...changed])] : changed, treeOf);
   const failing = firstFailure(checks);
   if (failing !== undefined && timesSaid(own, checksText) < maxCheckRounds)
     return { accepted: false, objection: checkText(failing) };
-  const { proofs, weakened } = await proveAll(work, treeOf, checks);
+  const { proofs, weakened } = await proveAll(changed, treeOf, checks);
   if (weakened !== undefined && timesSaid(messages, weakenedOpening) === 0)
     return { accepted: false, objection: weakened };
-  return { accepted: true, evidence: { treeOf, checks, proofs } };
+  return { accepted: true, evidence: { trees, checks, proofs } };
 }
 
-function callOf({ subtasks }: Ending): string {
-  return subtasks === undefined ? 'finish' : 'create_subtasks';
+/** Judges files that cannot be read, so that the model can correct them. */
+function judgeUnfit(ending: Ending, { messages }: Judging, unfit: string): Judgement {
+  if (timesRefused(ofLastRun(messages)) >= maxRefusals) return { accepted: true, evidence: { trees: {}, unfit } };
+  return { accepted: false, objection: refusal(ending, unfit) };
+}
+
+function refusal({ subtasks }: Ending, found: string): string {
+  const call = subtasks === undefined ? 'finish' : 'create_subtasks';
+  return `${refusalNotice} Fix this and call ${call} again:\n${found}`;
 }
 
 function timesSaid(messages: Message[], opening: string): number {
@@ -64,7 +100,7 @@ function timesRefused(messages: Message[]): number {
   return exchangesOf(messages).filter(({ remarks }) => remarks.some(isTold)).length;
 }
 
-/** Writes the review of a change. Returns undefined when nothing changed, or when its files cannot be read. */
+/** Writes the review of a change. Returns undefined when nothing changed. */
 async function reviewOf(
   work: Work,
   treeOf: TreeOf,
@@ -72,7 +108,7 @@ async function reviewOf(
   refused: string | undefined,
 ): Promise<string | undefined> {
   const files: ChangedFile[] = [];
-  for (const each of allWorks(work)) files.push(...(await filesOf(work, each, treeOf).catch(noneIfUnfit)));
+  for (const each of allWorks(work)) files.push(...(await filesOf(work, each, treeOf)));
   if (files.length === 0) return undefined;
   const assignment = `${work.task.title}\n${work.task.description}\n${work.run.instructions}`;
   return reviewText(files, { assignment, used: pathsUsed(messages), refused });
@@ -90,13 +126,12 @@ async function filesOf(own: Work, each: Work, treeOf: TreeOf): Promise<ChangedFi
     .map((file) => ({ ...file, path: `${folder}${file.path}` }));
 }
 
-/** Runs the checks of each changed repository and stops at the first repository that fails. */
-async function checkAll(work: Work, treeOf: TreeOf): Promise<CheckResult[]> {
+/** Runs the checks of these repositories and stops at the first repository that fails. */
+async function checkAll(works: Work[], treeOf: TreeOf): Promise<CheckResult[]> {
   const checks: CheckResult[] = [];
-  for (const each of allWorks(work)) {
-    if ((await changesOf(each, treeOf)).length === 0) continue;
+  for (const each of works) {
     const results = await runChecks(each, await treeOf(each));
-    checks.push(...results.map((result) => ({ ...result, repositoryId: each.repository.id })));
+    checks.push(...results);
     if (firstFailure(results) !== undefined) break;
   }
   return checks;
@@ -104,37 +139,28 @@ async function checkAll(work: Work, treeOf: TreeOf): Promise<CheckResult[]> {
 
 /** Proves the change of each changed repository. `weakened` tells the agent that earlier tests fail with its change. */
 async function proveAll(
-  work: Work,
+  changed: Work[],
   treeOf: TreeOf,
   checks: CheckResult[],
 ): Promise<{ proofs: RepositoryProof[]; weakened: string | undefined }> {
   const proofs: RepositoryProof[] = [];
   const failingCheck = firstFailure(checks);
   let weakened: string | undefined;
-  for (const each of allWorks(work)) {
-    if ((await changesOf(each, treeOf)).length === 0) continue;
-    const own = checks.filter(({ repositoryId }) => repositoryId === each.repository.id);
+  for (const each of changed) {
+    const [repositoryId, tree] = [each.repository.id, await treeOf(each)];
+    const own = checks.filter((check) => check.repositoryId === repositoryId);
     const { proof, failing }: Proved =
       failingCheck === undefined
-        ? await proveChange(each, await treeOf(each), own)
+        ? await proveChange(each, tree, own)
         : { proof: notRun(`the check "${failingCheck.command}" fails`) };
-    proofs.push({ repositoryId: each.repository.id, proof });
+    proofs.push({ repositoryId, tree, proof });
     if (proof.status === 'weakened') weakened ??= weakenedText(proof, failing);
   }
   return { proofs, weakened };
 }
 
-/**
- * Turns the error for a work tree that cannot be pushed into an objection, so that the model can fix the work tree.
- * Throws all other errors again.
- */
-function asObjection(error: unknown): string {
+/** Returns why files cannot be pushed. Throws all other errors again. */
+function unfitReason(error: unknown): string {
   if (error instanceof UnfitWorkTree) return `- ${error.message}`;
-  throw error;
-}
-
-/** Returns no changes for a work tree that cannot be read. The objection says why it cannot. */
-function noneIfUnfit(error: unknown): ChangedFile[] {
-  if (error instanceof UnfitWorkTree) return [];
   throw error;
 }

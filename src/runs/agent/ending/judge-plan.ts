@@ -1,6 +1,6 @@
 import { maxUnplannedFiles, type PlanMode } from '../../../domain/settings/plan-first.ts';
 import type { Message } from '../../../llm/model.ts';
-import { ownChangesOf, readOnce } from '../../outgoing/changes.ts';
+import { ownChangesOf, type TreeOf } from '../../outgoing/changes.ts';
 import { allWorks, type Work } from '../../work.ts';
 import { exchangesOf } from '../context/exchanges.ts';
 import type { Ending } from './ending.ts';
@@ -16,10 +16,10 @@ export async function planObjection(
   work: Work,
   mode: PlanMode,
   ending: Ending,
-  messages: Message[],
+  { messages, treeOf }: { messages: Message[]; treeOf: TreeOf },
 ): Promise<string | undefined> {
   if (mode === 'never') return undefined;
-  const count = await countChanges(work);
+  const count = await countChanges(work, treeOf);
   if (mode === 'large') return count > maxUnplannedFiles ? `${isLarge}, for the whole change.` : undefined;
   if (count > 0 || ending.subtasks !== undefined)
     return `${needsPlan}. What commands wrote is discarded when the plan is approved.`;
@@ -27,8 +27,7 @@ export async function planObjection(
   return isTold ? undefined : `${needsPlan}, or call finish again if nothing has to change.`;
 }
 
-async function countChanges(work: Work): Promise<number> {
-  const treeOf = readOnce();
+async function countChanges(work: Work, treeOf: TreeOf): Promise<number> {
   let count = 0;
   for (const each of allWorks(work)) count += (await ownChangesOf(each, treeOf)).length;
   return count;

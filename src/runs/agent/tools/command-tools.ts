@@ -39,7 +39,7 @@ export const commandTools = {
   }),
   start_process: tool({
     description:
-      'Start a command that keeps running while you go on, such as a watcher or a long build, under a name of your choice. At most 8 run at the same time. read_output shows its output, stop_process ends it; all end with the run. To try out a server, start it here and use it from run_command on localhost.',
+      'Start a command that keeps running while you go on, such as a watcher or a long build, under a name of your choice. At most 8 run at the same time. read_output shows its output, stop_process ends it; all end when you call finish. To try out a server, start it here and use it from run_command on localhost.',
     arguments: z.strictObject({ command, name: processName }),
     names: words('start_background run_background start_server run_in_background background_command'),
     argumentNames: { command: commandNames, name: nameNames },

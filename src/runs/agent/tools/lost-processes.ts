@@ -24,10 +24,19 @@ export function tellingOfLostProcesses(host: ToolHost, messages: Message[]): Too
   };
 }
 
-/** Returns the names of the processes that a conversation started and did not stop. */
+const endedOpening = 'All processes ended before your change was read: ';
+
+/** Tells the agent which of its processes a judgement ended. It is stored with the objection. */
+export function endedNotice(names: string[]): string {
+  return `${endedOpening}${names.join(', ')}. Start them again if you need them.`;
+}
+
+/** Returns the names of the processes that a conversation started, and that nothing has ended since. */
 function startedProcesses(messages: Message[]): string[] {
+  const ended = messages.findLastIndex((m) => m.role === 'user' && m.content.includes(endedOpening));
+  const calls = messages.slice(ended + 1).flatMap((m) => (m.role === 'assistant' ? m.toolCalls : []));
   const started = new Set<string>();
-  for (const { name, arguments: text } of messages.flatMap((m) => (m.role === 'assistant' ? m.toolCalls : []))) {
+  for (const { name, arguments: text } of calls) {
     const tool = findByName(commandTools, name);
     if (tool !== 'start_process' && tool !== 'stop_process') continue;
     const read = readObject(text, {});
