@@ -12,6 +12,9 @@ export interface Protection {
 const never = (why: string): Protection => ({ why, mayBeAllowed: false });
 const unlessAllowed = (why: string): Protection => ({ why, mayBeAllowed: true });
 
+const anywhere = (path: string) => `**/${path}`;
+const under = (folder: string, ...names: string[]) => names.map((name) => anywhere(`${folder}/${name}`));
+
 /** The paths that are protected unless a repository configures otherwise, in the syntax of `ciFiles`. */
 const byDefault: [Protection, string[]][] = [
   [never('it sets what agents may do in this repository'), ['.deckhand.yml']],
@@ -28,17 +31,62 @@ const byDefault: [Protection, string[]][] = [
     unlessAllowed('it runs on the machine of everyone who opens the folder'),
     ['**/.devcontainer', '**/.devcontainer.json'],
   ],
-  [unlessAllowed('it runs on the machine of everyone who opens the folder'), ['**/.vscode/tasks.json', '.gitpod.yml']],
+  [
+    unlessAllowed('it runs on the machine of everyone who opens the folder'),
+    // https://code.visualstudio.com/docs/editing/workspaces/workspace-trust; a workspace file contains settings and tasks.
+    [...under('.vscode', 'tasks.json', 'settings.json', 'mcp.json'), '**/*.code-workspace', '.gitpod.yml'],
+  ],
+  [
+    unlessAllowed('it runs on the machine of everyone who opens the folder'),
+    // https://zed.dev/docs/tasks, https://neovim.io/doc/user/options.html ('exrc'), Emacs manual "Directory Variables"
+    [
+      ...under('.zed', 'settings.json', 'tasks.json'),
+      ...['.exrc', '.nvimrc', '.nvim.lua', '.dir-locals.el'].map(anywhere),
+    ],
+  ],
   [
     unlessAllowed('it runs on the machine of everyone who commits'),
     // https://lefthook.dev/configuration/
     ['**/.husky', '**/lefthook.*', '**/.lefthook.*', '**/lefthook-local.*', '**/.lefthook-local.*', '**/.lefthook'],
   ],
-  // https://direnv.net/, https://code.claude.com/docs/en/hooks
-  [unlessAllowed('it runs on the machine of everyone who enters the folder'), ['**/.envrc']],
   [
-    unlessAllowed('coding agents on the machines of people run its hooks'),
-    ['**/.claude/settings.json', '**/.claude/settings.local.json', '**/.claude/hooks'],
+    unlessAllowed('it runs on the machine of everyone who commits'),
+    // The usual names for core.hooksPath; https://github.com/sds/overcommit, https://github.com/toplenboren/simple-git-hooks
+    ['.githooks', '.git-hooks', '.overcommit.yml', '.simple-git-hooks.*'].map(anywhere),
+  ],
+  [
+    unlessAllowed('it runs on the machine of everyone who enters the folder'),
+    // https://direnv.net/, https://mise.jdx.dev/configuration.html
+    ['.envrc', 'mise.toml', 'mise.*.toml', '.mise.toml', '.mise.*.toml', '.mise', '.config/mise*'].map(anywhere),
+  ],
+  [
+    unlessAllowed('it names programs that Yarn runs at every command'),
+    // https://yarnpkg.com/configuration/yarnrc: yarnPath and plugins
+    ['.yarnrc', '.yarnrc.yml', '.yarn/releases', '.yarn/plugins'].map(anywhere),
+  ],
+  [
+    unlessAllowed('coding agents on the machines of people run the commands in it'),
+    // https://code.claude.com/docs/en/hooks, https://code.claude.com/docs/en/mcp
+    ['**/.mcp.json', ...under('.claude', 'settings*.json', 'hooks')],
+  ],
+  [
+    unlessAllowed('coding agents on the machines of people run the commands in it'),
+    [
+      // https://cursor.com/docs/agent/hooks
+      ...under('.cursor', 'mcp.json', 'hooks.json', 'hooks', 'environment.json'),
+      // https://geminicli.com/docs/, https://developers.openai.com/codex/config-reference
+      ...under('.gemini', 'settings.json', 'extensions'),
+      ...under('.codex', 'config.toml', 'hooks.json'),
+      // https://docs.windsurf.com/, https://kiro.dev/docs/hooks/, https://docs.roocode.com/
+      ...under('.windsurf', 'hooks.json'),
+      ...under('.kiro', 'hooks', 'settings'),
+      ...under('.roo', 'mcp.json'),
+      ...under('.amazonq', 'mcp.json', 'cli-agents'),
+      ...under('.junie', 'mcp'),
+      // https://opencode.ai/docs/plugins/, https://aider.chat/docs/config/aider_conf.html
+      ...under('.opencode', 'plugin', 'plugins', 'tool', 'tools'),
+      ...['opencode.json', 'opencode.jsonc', '.aider.conf.yml'].map(anywhere),
+    ],
   ],
   ...Object.entries(ciFiles).map(([system, files]): [Protection, string[]] => [
     unlessAllowed(`${system} runs the commands in it`),
