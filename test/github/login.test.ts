@@ -71,6 +71,9 @@ test('signing in sets a session cookie and returns to the page that asked for it
     { 'Sec-Fetch-Site': 'cross-site' },
     { Origin: 'null' },
     { Origin: 'http://localhost:3000', 'Sec-Fetch-Site': 'same-site' },
+    // A header without a token, so the cookie decides.
+    { Origin: 'https://evil.example', Authorization: 'Bearer \u00a0' },
+    { Origin: 'https://evil.example', Authorization: 'Bearer \u00a0 \u00a0' },
   ]) {
     const refused = await write(headers as Record<string, string>);
     expect([refused.status, await refused.json()]).toEqual([

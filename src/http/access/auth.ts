@@ -1,3 +1,4 @@
+import type { Request } from 'express';
 import jwt from 'jsonwebtoken';
 import passport from 'passport';
 import { ExtractJwt, Strategy } from 'passport-jwt';
@@ -32,6 +33,18 @@ export function readClaims(secret: string, issuer: string, token: string): Token
   }
 }
 
+const fromHeader = ExtractJwt.fromAuthHeaderAsBearerToken();
+
+/**
+ * Returns the token of a request, and whether it came with the session cookie. A browser sends the cookie even with
+ * requests of other sites, so those need the check of `refuseCrossSite`. A header without a token does not count.
+ */
+export function tokenOf(req: Request, issuer: string): { token: string | null; isFromCookie: boolean } {
+  const token = fromHeader(req);
+  if (token !== null) return { token, isFromCookie: false };
+  return { token: readCookie(req, issuer, sessionCookie) ?? null, isFromCookie: true };
+}
+
 /**
  * Verifies tokens in the Authorization header or the session cookie. Whether a token was revoked is checked later, by
  * the route's access rule.
@@ -41,10 +54,7 @@ export function bearerPassport(secret: string, issuer: string): passport.Authent
   authenticator.use(
     new Strategy(
       {
-        jwtFromRequest: ExtractJwt.fromExtractors([
-          ExtractJwt.fromAuthHeaderAsBearerToken(),
-          (req) => readCookie(req, issuer, sessionCookie) ?? null,
-        ]),
+        jwtFromRequest: (req) => tokenOf(req, issuer).token,
         secretOrKey: secret,
         issuer,
         audience,

@@ -4,7 +4,7 @@ import { AppError, unauthorized } from '../../errors.ts';
 import { userLimits } from '../limits/rate-limit.ts';
 import type { Route } from '../route.ts';
 import { findCaller } from './access.ts';
-import { bearerPassport, type TokenClaims } from './auth.ts';
+import { bearerPassport, type TokenClaims, tokenOf } from './auth.ts';
 import { refuseCrossSite } from './session.ts';
 import { tokenUse } from './token-use.ts';
 
@@ -40,7 +40,7 @@ export function authentication(app: App, anonymous: RequestHandler): Authenticat
   return {
     tokenIdOf: async (req, res, { costs, counts }) => {
       const { jti, sub } = await claimsOf(req, res);
-      if (!/^bearer /i.test(req.headers.authorization ?? '')) refuseCrossSite(req, app.config.BASE_URL);
+      if (tokenOf(req, app.config.BASE_URL).isFromCookie) refuseCrossSite(req, app.config.BASE_URL);
       res.locals.tokenId = jti;
       res.locals.userId = sub;
       if (!live.has(jti)) await findCaller(app.db, jti);
