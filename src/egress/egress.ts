@@ -1,10 +1,11 @@
 import * as net from 'node:net';
 import { closedExcept } from '../host/closed-address.ts';
+import { type LookUp, resolveHost } from '../host/resolve.ts';
 import type { Connect } from './dial.ts';
 import { openGate } from './gate.ts';
 import { hostMatcher } from './host-names.ts';
 import { listen } from './listen.ts';
-import { type LookUp, limitedLookUp, lookUpOnce } from './look-up.ts';
+import { lookUpOnce } from './look-up.ts';
 import { proxyServer } from './proxy-server.ts';
 import { type Refusal, refusalLog } from './refusals.ts';
 import { type ToolsConfiguration, toolsConfiguration } from './tools/tools-configuration.ts';
@@ -66,13 +67,12 @@ export interface Outside {
 export function egressDoor(
   settings: EgressSettings,
   toolEnvironment: Record<string, string>,
-  { lookUp: ask, connect = net.connect }: Outside = {},
+  { lookUp = resolveHost, connect = net.connect }: Outside = {},
 ): EgressDoor {
   const isClosed = closedExcept({
     allowPrivateHosts: settings.ALLOW_PRIVATE_HOSTS,
     open: settings.EGRESS_OPEN_ADDRESSES,
   });
-  const lookUp = limitedLookUp(ask);
   let tools: Promise<ToolsConfiguration> | undefined;
   const readTools = () => {
     tools ??= toolsConfiguration(toolEnvironment);

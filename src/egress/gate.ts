@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
+import type { LookUp } from '../host/resolve.ts';
 import { isAddress, isHostName } from './host-names.ts';
-import type { LookUp } from './look-up.ts';
 import type { RefusalLog } from './refusals.ts';
 import { shown, type Target } from './target.ts';
 

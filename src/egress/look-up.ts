@@ -1,27 +1,14 @@
 import type { LookupAddress } from 'node:dns';
-import { lookup } from 'node:dns/promises';
+import { inTime, type LookUp } from '../host/resolve.ts';
 
-/** Returns all addresses of a name. */
-export type LookUp = (host: string) => Promise<LookupAddress[]>;
+/** Look-ups of one run at the same time. Name servers that do not answer occupy these only. */
+const maxOfRun = 4;
 
-/**
- * Look-ups at the same time, in the whole process and in one run. The system's resolver blocks one of Node's four
- * threads for up to 20 s if a name server does not answer, and reading files needs these threads too.
- */
-const [maxOfProcess, maxOfRun] = [2, 1];
-
-/** How long a connection waits for an answer, and how many names of a run may wait. Further ones fail at once. */
-const patienceMs = 10_000;
+/** How many names of a run may wait. Further ones fail at once. */
 const maxWaiting = 64;
 
 /** How long an answer is cached, and for how many names of a run. */
 const [keptMs, maxKept] = [60_000, 256];
-
-/** Limits the look-ups of all runs together. */
-export function limitedLookUp(ask: LookUp = (host) => lookup(host, { all: true })): LookUp {
-  const turn = turns(maxOfProcess);
-  return (host) => turn(() => ask(host));
-}
 
 /**
  * Returns the look-up of one run. It asks once for each name, so that simultaneous connections to a host share an
@@ -62,19 +49,4 @@ function turns(max: number): <T>(task: () => Promise<T>) => Promise<T> {
       else next();
     }
   };
-}
-
-async function inTime<T>(answer: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(
-      () => reject(Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' })),
-      patienceMs,
-    ).unref();
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,6 +1,6 @@
-import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isClosedAddress } from '../host/closed-address.ts';
+import { resolveHost } from '../host/resolve.ts';
 import { GitFailed } from './engine.ts';
 
 /** The hosts that the operator's settings allow. */
@@ -91,8 +91,7 @@ export async function openAddress(
 ): Promise<{ address: string; family: number } | undefined> {
   if (url.origin === rules.githubOrigin || rules.allowPrivateHosts) return undefined;
   const host = hostOf(url);
-  // For an IP address, lookup returns it without a DNS query.
-  const found = await lookup(host, { all: true }).catch((error) => {
+  const found = await resolveHost(host).catch((error) => {
     throw new GitFailed('unreachable', `git: the host name ${host} could not be resolved (${error.code})`);
   });
   const [first] = found;

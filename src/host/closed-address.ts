@@ -23,7 +23,11 @@ function addressesIn(ranges: readonly string[]): (address: string) => boolean {
   };
 }
 
-/** Addresses that are not on the public internet (RFC 6890 and the cloud metadata services). */
+/**
+ * Addresses that are not on the public internet: IANA's registries of special-purpose addresses (RFC 6890), and all IPv6
+ * addresses outside of 2000::/3, the only range from which public addresses are assigned. The latter include those that
+ * contain an IPv4 address, such as ::ffff:10.0.0.1, ::ffff:0:10.0.0.1 and 64:ff9b::10.0.0.1.
+ */
 const isReserved = addressesIn([
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -39,18 +43,13 @@ const isReserved = addressesIn([
   '198.51.100.0/24',
   '203.0.113.0/24',
   '224.0.0.0/3',
-  '::/96',
-  '::ffff:0:0/96',
-  '64:ff9b::/96',
-  '64:ff9b:1::/48',
-  '100::/64',
+  '::/3',
   '2001::/23',
   '2001:db8::/32',
   '2002::/16',
-  'fc00::/7',
-  'fe80::/10',
-  'fec0::/10',
-  'ff00::/8',
+  '3fff::/20',
+  '4000::/2',
+  '8000::/1',
 ]);
 
 /**

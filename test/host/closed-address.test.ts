@@ -14,14 +14,10 @@ test.each([
   ['198.17.255.255', '198.18.0.0', '198.19.255.255', '198.20.0.0'],
   ['198.51.99.255', '198.51.100.0', '198.51.100.255', '198.51.101.0'],
   ['203.0.112.255', '203.0.113.0', '203.0.113.255', '203.0.114.0'],
-  ['::fffe:ffff:ffff', '::ffff:0:0', '::ffff:ffff:ffff', '::1:0:0:0'],
-  [`64:ff9a:ffff:ffff:${full}`, '64:ff9b::', '64:ff9b::ffff:ffff', '64:ff9b::1:0:0'],
-  [`64:ff9b:0:ffff:${full}`, '64:ff9b:1::', `64:ff9b:1:ffff:${full}`, '64:ff9b:2::'],
-  [`ff:ffff:ffff:ffff:${full}`, '100::', `100::${full}`, '100:0:0:1::'],
   [`2000:ffff:ffff:ffff:${full}`, '2001::', `2001:1ff:ffff:ffff:${full}`, '2001:200::'],
   [`2001:db7:ffff:ffff:${full}`, '2001:db8::', `2001:db8:ffff:ffff:${full}`, '2001:db9::'],
   [`2001:ffff:ffff:ffff:${full}`, '2002::', `2002:ffff:ffff:ffff:${full}`, '2003::'],
-  [`fbff:ffff:ffff:ffff:${full}`, 'fc00::', `fdff:ffff:ffff:ffff:${full}`, 'fe00::'],
+  [`3ffe:ffff:ffff:ffff:${full}`, '3fff::', `3fff:fff:ffff:ffff:${full}`, '3fff:1000::'],
 ])('after %s the addresses %s to %s are closed, and %s is open', (before, first, last, after) => {
   expect([before, first, last, after].map(isClosedAddress)).toEqual([false, true, true, false]);
 });
@@ -29,10 +25,28 @@ test.each([
 test('the networks at the ends of the address space, and those that touch, are closed', () => {
   expect(['0.0.0.0', '0.255.255.255', '1.0.0.0'].map(isClosedAddress)).toEqual([true, true, false]);
   expect(['223.255.255.255', '224.0.0.0', '255.255.255.255'].map(isClosedAddress)).toEqual([false, true, true]);
-  expect(['::', '::ffff:ffff', '::1:0:0'].map(isClosedAddress)).toEqual([true, true, false]);
-  expect(isClosedAddress(`fe7f:ffff:ffff:ffff:${full}`)).toBe(false);
-  const touching = ['fe80::', `febf:ffff:ffff:ffff:${full}`, 'fec0::', `feff:ffff:ffff:ffff:${full}`, 'ff00::'];
-  for (const address of [...touching, `ffff:ffff:ffff:ffff:${full}`]) expect(isClosedAddress(address)).toBe(true);
+  const outside = ['::', `1fff:ffff:ffff:ffff:${full}`, '4000::', `ffff:ffff:ffff:ffff:${full}`];
+  expect(outside.map(isClosedAddress)).toEqual([true, true, true, true]);
+  expect(['2000::', `3ffe:ffff:ffff:ffff:${full}`, '3fff:1000::'].map(isClosedAddress)).toEqual([false, false, false]);
+});
+
+test.each([
+  ['IPv4-compatible', '::10.0.0.1'],
+  ['IPv4-mapped', '::ffff:169.254.169.254'],
+  ['translated (SIIT)', '::ffff:0:10.0.0.1'],
+  ['NAT64', '64:ff9b::10.0.0.1'],
+  ['local NAT64', '64:ff9b:1::10.0.0.1'],
+  ['discard only', '100::1'],
+  ['dummy', '100:0:0:1::1'],
+  ['segment routing', '5f00::1'],
+  ['documentation', '3fff:fff::1'],
+  ['unique local', 'fd00:ec2::254'],
+  ['link local', 'fe80::1%eth0'],
+  ['site local', 'fec0::1'],
+  ['multicast', 'ff02::1'],
+  ['loopback', '::1'],
+])('an address that is %s is closed: %s', (_kind, address) => {
+  expect(isClosedAddress(address)).toBe(true);
 });
 
 test('a string that is not an IP address counts as closed', () => {

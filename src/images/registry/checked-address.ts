@@ -1,4 +1,4 @@
-import { lookup } from 'node:dns/promises';
+import { resolveHost } from '../../host/resolve.ts';
 import { imageFailed } from '../failure.ts';
 
 /**
@@ -8,8 +8,7 @@ import { imageFailed } from '../failure.ts';
 export function checkedRegistryAddress(isClosed: (address: string) => boolean) {
   return async (url: URL): Promise<{ address: string; family: number }> => {
     const host = url.hostname.replace(/^\[|\]$/g, '');
-    // For an IP address, lookup returns it without a DNS query.
-    const found = await lookup(host, { all: true }).catch((error) => {
+    const found = await resolveHost(host).catch((error) => {
       throw new Error(`the host name ${host} could not be resolved (${error.code})`);
     });
     const [first] = found;
