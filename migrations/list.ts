@@ -36,6 +36,7 @@ import { SearchByProject1766880000000 } from './0038-search-by-project.ts';
 import { Directors1766966400000 } from './0039-directors.ts';
 import { BoundEvidence1767139200000 } from './0041-bound-evidence.ts';
 import { FairClaims1767484800000 } from './0045-fair-claims.ts';
+import { StateOfInstallations1767571200000 } from './0046-state-of-installations.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -77,4 +78,5 @@ export const migrations = [
   Directors1766966400000,
   BoundEvidence1767139200000,
   FairClaims1767484800000,
+  StateOfInstallations1767571200000,
 ];

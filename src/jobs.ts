@@ -8,6 +8,7 @@ import { adoptStoredApp } from './github/app/stored-app.ts';
 import { answerTrial } from './github/commands/answer-trial.ts';
 import { handleDelivery, requeueForgotten } from './github/deliveries/receive.ts';
 import { redeliverFailed } from './github/deliveries/redeliver.ts';
+import { eachApart } from './github/each-apart.ts';
 import { reconcileAll } from './github/follow/compare-with-github.ts';
 import { refreshPullJob } from './github/follow/refresh-pull.ts';
 import { syncMilestones } from './github/mirror/milestones.ts';
@@ -91,12 +92,16 @@ export function workersOf(app: App): Workers {
 
 async function sweep(app: App): Promise<void> {
   // These need only the database, so they come before the work that fails while GitHub is unavailable.
-  await removeOld(app);
-  await requeueForgotten(app);
-  await tidyAgain(app);
-  await syncInstallations(app);
-  await reconcileAll(app, 'scheduled', null);
-  await advanceAllSprints(app);
+  const parts = {
+    removeOld,
+    requeueForgotten,
+    tidyAgain,
+    syncInstallations,
+    reconcile: () => reconcileAll(app, 'scheduled', null),
+    advanceAllSprints,
+  };
+  const about = ([part]: [string, unknown]) => ({ part });
+  await eachApart(app, Object.entries(parts), about, ([, work]) => work(app));
 }
 
 /** Returns the scheduled work: cron expressions and actions. */

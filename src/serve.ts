@@ -158,7 +158,9 @@ async function startWork(app: App) {
   await app.queue.work(workersOf(app));
   // GitHub may have changed while no worker ran. Do not wait: the service must start even if GitHub cannot be reached
   // now.
-  const caughtUp = syncInstallations(app).then(() => reconcileAll(app, 'start', null));
+  const caughtUp = syncInstallations(app)
+    .catch((error) => app.log.error({ err: error }, 'the installations were not read at the start'))
+    .then(() => reconcileAll(app, 'start', null));
   caughtUp.catch((error) => app.log.error({ err: error }, 'the tasks were not compared with GitHub at the start'));
   await app.queue.send(undefined, 'run', {});
   return startSchedule(scheduleOf(app), (error) => app.log.error({ err: error }, 'scheduled work failed'));

@@ -6,6 +6,7 @@ import { freeBytes } from '../db/embedded/reserve.ts';
 import { inMegabytes, lowBytes } from '../disk.ts';
 import { setupAddress } from '../github/app/stored-app.ts';
 import { webhookProblem } from '../github/app/webhook-address.ts';
+import { listTroubledInstallations } from '../github/store.ts';
 import { ModelFailed } from '../llm/model.ts';
 import { createLogger } from '../logger.ts';
 import { fetchFromModel } from '../outgoing/fetch-from.ts';
@@ -69,6 +70,7 @@ export async function examine(app: App): Promise<Finding[]> {
     images(app),
     await git(app),
     await github(app),
+    ...(await installations(app)),
     ...webhooks(app),
     await model(app),
   ];
@@ -146,6 +148,12 @@ async function github(app: App): Promise<Finding> {
       : 'cannot be reached; check GITHUB_API_URL and the network';
     return { what, state: 'FAIL', says: `${GITHUB_API_URL} ${why}` };
   }
+}
+
+/** Names the accounts that GitHub does not let the service work for, as the service saw them last. */
+async function installations(app: App): Promise<Finding[]> {
+  const found = await listTroubledInstallations(app.db.manager);
+  return found.map(({ reason }) => ({ what: 'account', state: 'todo', says: reason }));
 }
 
 /**

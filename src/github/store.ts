@@ -14,6 +14,15 @@ export async function listActiveInstallations(em: EntityManager): Promise<Instal
   return em.findBy(Installations, { status: 'active' });
 }
 
+/** Lists what keeps installations from working, at most 100. */
+export async function listTroubledInstallations(em: EntityManager): Promise<{ reason: string }[]> {
+  return em.query(
+    `select case status when 'suspended' then 'the App is suspended for ' || account_login else problem_reason end as reason
+     from installations where status = 'suspended' or status = 'active' and problem is not null
+     order by account_login limit 100`,
+  );
+}
+
 /** Finds a repository that an active installation covers, by GitHub's number. */
 export async function findInstalledRepository(em: EntityManager, installationId: number, githubId: number) {
   const rows: RepositoryRow[] = await em.query(

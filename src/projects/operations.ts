@@ -48,7 +48,7 @@ export async function createProject(
     const project = await insertProject(em, input);
     await insertMember(em, { projectId: project.id, userId, role: 'owner', addedBy: null });
     app.audit.note({ name: [null, project.name] });
-    return viewProject(project, { role: 'owner', addedBy: null });
+    return viewProject(project, { role: 'owner', addedBy: null, github: null });
   });
 }
 

@@ -25,6 +25,14 @@ const Limits = z
   })
   .meta({ description: 'the limits of this service, which no budget can exceed' });
 
+const GitHubState = z
+  .object({
+    state: z.enum(['ok', 'suspended', 'refused', 'missing_permissions']),
+    reason: z.string().nullable().meta({ description: 'what is wrong and what to do; null if nothing is' }),
+    since: Timestamp.nullable(),
+  })
+  .meta({ id: 'GitHubState', description: 'whether GitHub lets the service work for the account of the project' });
+
 export const Project = z
   .object({
     id: z.string(),
@@ -39,6 +47,7 @@ export const Project = z
     limits: Limits,
     sharePrivateContext: z.boolean(),
     push: z.enum(pushModes).meta({ description: 'whether a person approves each change before it is pushed' }),
+    github: GitHubState.nullable().meta({ description: 'null for projects without an installation of the App' }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })

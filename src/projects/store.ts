@@ -22,6 +22,15 @@ export interface ProjectView extends Omit<ProjectRow, 'budgets'> {
   role: Role;
   /** The person who added the member; null for the project's creator and for roles that GitHub grants. */
   addedBy: { id: string; login: string } | null;
+  /** Whether GitHub lets the service work for the project's account; null without an installation. */
+  github: GitHubState | null;
+}
+
+interface GitHubState {
+  state: 'ok' | 'suspended' | 'refused' | 'missing_permissions';
+  reason: string | null;
+  /** Text from the database, which builds this object as JSON. */
+  since: Date | string | null;
 }
 
 const noBudgets: ProjectBudgets = {
@@ -34,9 +43,10 @@ const noBudgets: ProjectBudgets = {
 
 export function viewProject(
   project: ProjectRow,
-  { role, addedBy }: Pick<ProjectView, 'role' | 'addedBy'>,
+  { role, addedBy, github }: Pick<ProjectView, 'role' | 'addedBy' | 'github'>,
 ): ProjectView {
-  return { ...project, budgets: ownBudgets(project), role, addedBy };
+  const since = github === null || github.since === null ? null : new Date(github.since);
+  return { ...project, budgets: ownBudgets(project), role, addedBy, github: github && { ...github, since } };
 }
 
 /** Returns the budgets that a project sets; null where the limit of the service applies. */
@@ -46,9 +56,17 @@ export function ownBudgets({ budgets }: ProjectRow): ProjectBudgets {
 
 const asMember = `select p.id, p.name, p.slug, p.description, p.budgets, p.share_private_context as "sharePrivateContext", p.push,
     p.created_at as "createdAt", p.updated_at as "updatedAt", m.role,
-    case when a.id is not null then json_build_object('id', a.id, 'login', a.login) end as "addedBy"
-  from members m join projects p on p.id = m.project_id left join users a on a.id = m.added_by`;
-type AsMember = ProjectRow & Pick<ProjectView, 'role' | 'addedBy'>;
+    case when a.id is not null then json_build_object('id', a.id, 'login', a.login) end as "addedBy",
+    case i.status
+      when 'active' then json_build_object('state', coalesce(i.problem, 'ok'), 'reason', i.problem_reason,
+        'since', i.problem_since)
+      when 'suspended' then json_build_object('state', 'suspended', 'reason',
+        'The App is suspended for ' || i.account_login || '. An owner of the account can unsuspend it on GitHub.',
+        'since', i.updated_at)
+    end as github
+  from members m join projects p on p.id = m.project_id left join users a on a.id = m.added_by
+    left join installations i on i.project_id = p.id`;
+type AsMember = ProjectRow & Pick<ProjectView, 'role' | 'addedBy' | 'github'>;
 
 /**
  * Finds a project and what one of its members may see of it.

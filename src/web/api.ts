@@ -44,6 +44,12 @@ export type NewApiToken = {
     expiresAt: string;
     token: string;
 };
+export type GitHubState = {
+    state: "ok" | "suspended" | "refused" | "missing_permissions";
+    /** what is wrong and what to do; null if nothing is */
+    reason: string | null;
+    since: string | null;
+};
 export type Project = {
     id: string;
     name: string;
@@ -73,6 +79,8 @@ export type Project = {
     sharePrivateContext: boolean;
     /** whether a person approves each change before it is pushed */
     push: "free" | "approved";
+    /** null for projects without an installation of the App */
+    github: GitHubState | null;
     createdAt: string;
     updatedAt: string;
 };

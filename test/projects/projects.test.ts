@@ -30,6 +30,7 @@ test('a project has the same fields for all its members', async () => {
     limits: { runMinutes: 30, runSteps: 200, runTokens: 2_000_000, runCostUsd: 5, dayCostUsd: 50 },
     sharePrivateContext: false,
     push: 'free',
+    github: null,
     createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
     updatedAt: expect.stringMatching(/^\d{4}-.*Z$/),
   });

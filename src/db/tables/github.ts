@@ -9,6 +9,10 @@ export interface InstallationRow {
   accountType: 'User' | 'Organization';
   projectId: string | null;
   status: InstallationStatus;
+  /** What keeps an active installation from working; null when nothing does. */
+  problem: 'refused' | 'missing_permissions' | null;
+  problemReason: string | null;
+  problemSince: Date | null;
   updatedAt: Date;
 }
 export const Installations = table<InstallationRow>('installations', {
@@ -18,6 +22,9 @@ export const Installations = table<InstallationRow>('installations', {
   accountType: text(),
   projectId: maybeText(),
   status: text(),
+  problem: maybeText(),
+  problemReason: maybeText(),
+  problemSince: maybeTime(),
   updatedAt: madeNow(),
 });
 

@@ -87,15 +87,32 @@ async function readBot(github: GitHub): Promise<{ login: string; id: number }> {
   return { login: user.login, id: user.id };
 }
 
-/** Finds a user with the client of any installation, or without a token: the App's own token works for `/app` only. */
+/** At most this many installations are asked about a user. */
+const maxAsked = 5;
+
+/**
+ * Finds a user with the client of any installation that GitHub accepts, or without a token: the App's own token works
+ * for `/app` only, and the token of a suspended or walled installation not at all.
+ */
 async function readUser(github: GitHub, anonymous: Octokit, username: string): Promise<GitHubAccount | undefined> {
-  const { data: installations } = await (await github.asApp()).request('GET /app/installations', { per_page: 1 });
-  const octokit = installations[0] ? await github.asInstallation(installations[0].id) : anonymous;
+  const { data: installations } = await (await github.asApp()).request('GET /app/installations', { per_page: 100 });
+  const usable = installations.filter(({ suspended_at }) => !suspended_at).slice(0, maxAsked);
+  for (const { id } of usable)
+    try {
+      return await userWith(await github.asInstallation(id), username);
+    } catch {
+      // The next one may work, and a failure of GitHub as a whole shows in the last request.
+    }
+  return userWith(anonymous, username);
+}
+
+async function userWith(octokit: Octokit, username: string): Promise<GitHubAccount | undefined> {
   try {
     const { data } = await octokit.request('GET /users/{username}', { username });
     return { id: Number(data.id), login: data.login, name: data.name ?? null, avatar_url: data.avatar_url };
   } catch (error) {
-    if ((error as { status?: number }).status === 404) return undefined;
+    const isOfUser = (error as { request?: { url?: string } }).request?.url?.includes('/users/') ?? false;
+    if ((error as { status?: number }).status === 404 && isOfUser) return undefined;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import type { EntityManager } from 'typeorm';
+import { type EntityManager, Not } from 'typeorm';
 import { lockUntilCommit } from '../../db/locks.ts';
 import { type InstallationRow, type InstallationStatus, Installations } from '../../db/tables/github.ts';
 import { Repositories, type RepositoryRow } from '../../db/tables/project.ts';
@@ -13,8 +13,10 @@ export async function findInstallationOfAccount(em: EntityManager, accountId: nu
   return em.findOneBy(Installations, { accountId });
 }
 
+type SeenInstallation = Omit<InstallationRow, 'problem' | 'problemReason' | 'problemSince'>;
+
 /** Stores the installation of an account. */
-export async function saveInstallation(em: EntityManager, row: InstallationRow): Promise<void> {
+export async function saveInstallation(em: EntityManager, row: SeenInstallation): Promise<void> {
   // Logins are unique here, but GitHub lets accounts exchange them. Another account that is stored under this login has
   // a different one now, so it gets a placeholder until its own next comparison with GitHub.
   await em.query(
@@ -30,7 +32,21 @@ export async function updateInstallationStatus(
   accountId: number,
   status: InstallationStatus,
 ): Promise<void> {
-  await em.update(Installations, { accountId }, { status, updatedAt: new Date() });
+  await em.update(Installations, { accountId, status: Not(status) }, { status, updatedAt: new Date() });
+}
+
+/** Stores what keeps an installation from working; undefined when nothing does. A problem keeps its first time. */
+export async function setProblem(
+  em: EntityManager,
+  accountId: number,
+  problem: { kind: NonNullable<InstallationRow['problem']>; reason: string } | undefined,
+): Promise<void> {
+  await em.query(
+    `update installations set problem = $2, problem_reason = $3,
+       problem_since = case when $2::text is null then null when problem = $2 then problem_since else now() end
+     where account_id = $1 and (problem, problem_reason) is distinct from ($2::text, $3::text)`,
+    [accountId, problem?.kind ?? null, problem?.reason ?? null],
+  );
 }
 
 export async function findByGitHubId(

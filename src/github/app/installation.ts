@@ -2,10 +2,12 @@ import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../../app.ts';
 import type { InstallationRow, InstallationStatus } from '../../db/tables/github.ts';
 import type { UserRow } from '../../db/tables/project.ts';
+import { oneLine } from '../../domain/text/sanitize.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { isGranted } from '../../projects/grant-store.ts';
 import { insertProject } from '../../projects/operations.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
+import { eachApart } from '../each-apart.ts';
 import { makeLabels } from '../mirror/sync-labels.ts';
 import { findInstallation, listActiveInstallations } from '../store.ts';
 import { connectInstalled, type GitHubRepository } from './connect-installed.ts';
@@ -15,8 +17,10 @@ import {
   lockAccount,
   markUninstalled,
   saveInstallation,
+  setProblem,
   updateInstallationStatus,
 } from './installation-store.ts';
+import { missingFrom } from './manifest.ts';
 import { administers, adminsOf, settleOwners, welcome } from './ownership.ts';
 
 /** The fields of GitHub's installation object that we use. */
@@ -24,6 +28,8 @@ export interface InstallationInfo {
   id: number;
   account: { id: number; login: string; type?: string } | null;
   suspended_at?: string | null;
+  permissions?: Record<string, string>;
+  events?: string[];
 }
 
 /**
@@ -49,7 +55,9 @@ async function readAndStore(app: App, info: Installed, isNew: boolean): Promise<
   });
   if (installation?.status !== 'active' || installation.projectId === null) return;
   const octokit = await app.github.asInstallation(info.id);
-  const repositories = await storeContents(app, octokit, info, installation.projectId);
+  const repositories = await noteRefusal(app, info, storeContents(app, octokit, info, installation.projectId));
+  if (repositories === undefined) return;
+  await notePermissions(app, info);
   for (const { full_name, archived } of repositories) {
     const [owner = '', repo = ''] = full_name.split('/');
     if (!archived) await makeLabels(octokit, { owner, repo });
@@ -60,18 +68,41 @@ async function storeInstallation(
   em: EntityManager,
   { id, account, suspended_at }: Installed,
   known: InstallationRow | null,
-): Promise<InstallationRow> {
-  const row: InstallationRow = {
+): Promise<Pick<InstallationRow, 'status' | 'projectId'>> {
+  const row = {
     accountId: account.id,
     installationId: id,
     accountLogin: account.login,
-    accountType: account.type === 'Organization' ? 'Organization' : 'User',
+    accountType: account.type === 'Organization' ? ('Organization' as const) : ('User' as const),
     projectId: known?.projectId ?? (await insertProject(em, { name: account.login, description: '' })).id,
-    status: suspended_at ? 'suspended' : 'active',
-    updatedAt: new Date(),
+    status: suspended_at ? ('suspended' as const) : ('active' as const),
+    // For a suspended one, this is when it was suspended.
+    updatedAt: suspended_at ? new Date(suspended_at) : new Date(),
   };
   await saveInstallation(em, row);
   return row;
+}
+
+/** Stores why GitHub refuses our calls for an account, such as its list of allowed IP addresses. */
+async function noteRefusal<T>(app: App, { account }: Installed, work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!isRefusedWith(error, 401, 403, 404, 451)) throw error;
+    const { status, message } = error as { status: number; message: string };
+    const reason = `GitHub refuses access to ${account.login} (HTTP ${status}): ${oneLine(message, 400)}`;
+    await setProblem(app.db.manager, account.id, { kind: 'refused', reason });
+    app.log.warn({ account: account.login, status }, 'GitHub refuses access to an account');
+    return undefined;
+  }
+}
+
+/** Stores which permissions and events of app.yml the admins of an account have not accepted yet. */
+async function notePermissions(app: App, { account, permissions, events }: Installed): Promise<void> {
+  const missing = permissions === undefined || events === undefined ? [] : missingFrom({ permissions, events });
+  const reason = `${account.login} has not accepted all permissions and events of the App: ${missing.join(', ')}. An owner of the account can accept them on GitHub, in the settings of the installation.`;
+  const problem = missing.length === 0 ? undefined : { kind: 'missing_permissions' as const, reason };
+  await setProblem(app.db.manager, account.id, problem);
 }
 
 /** Stores the project's owners and the installed repositories. Returns those repositories. */
@@ -110,9 +141,9 @@ export async function observeInstallation(app: App, installationId: number): Pro
   try {
     const path = 'GET /app/installations/{installation_id}';
     const { data } = await octokit.request(path, { installation_id: installationId });
-    const { id, account, suspended_at } = data as unknown as InstallationInfo;
-    if (suspended_at) await endInstallation(app, installationId, 'suspended');
-    else await syncInstallation(app, { id, account, suspended_at: null });
+    const info = data as unknown as InstallationInfo;
+    if (info.suspended_at) await endInstallation(app, installationId, 'suspended');
+    else await syncInstallation(app, info);
   } catch (error) {
     if (!isRefusedWith(error, 404)) throw error;
     await endInstallation(app, installationId, 'deleted');
@@ -130,8 +161,11 @@ export async function syncInstallations(app: App): Promise<void> {
   if (app.github === undefined) return;
   const octokit = await app.github.asApp();
   const found = await octokit.paginate('GET /app/installations', { per_page: 100 });
-  for (const { id, account, suspended_at } of found as unknown as InstallationInfo[])
-    await syncInstallation(app, { id, account, suspended_at: suspended_at ?? null });
+  const about = ({ id }: InstallationInfo) => ({ installation: id });
+  await eachApart(app, found as unknown as InstallationInfo[], about, async (info) => {
+    await syncInstallation(app, info);
+    if (info.suspended_at) await endInstallation(app, info.id, 'suspended');
+  });
 }
 
 /**
@@ -141,14 +175,13 @@ export async function syncInstallations(app: App): Promise<void> {
  */
 export async function claimOwnerships(app: App, user: UserRow): Promise<void> {
   if (app.github === undefined || user.githubId === null) return;
-  for (const installation of await listActiveInstallations(app.db.manager)) {
+  const about = ({ installationId }: InstallationRow) => ({ installation: installationId });
+  // A failure of GitHub must not prevent a sign-in. The regular sweep tries again.
+  await eachApart(app, await listActiveInstallations(app.db.manager), about, async (installation) => {
     const { projectId } = installation;
-    if (projectId === null) continue;
+    if (projectId === null) return;
     if (await administers(app, user, installation)) await app.db.transaction((em) => welcome(em, projectId, user.id));
     else if (await isGranted(app.db.manager, projectId, user.id))
-      // A failure of GitHub must not prevent a sign-in. The regular sweep tries again.
-      await observeInstallation(app, installation.installationId).catch((error) =>
-        app.log.warn({ err: error }, 'the admins of an account could not be read'),
-      );
-  }
+      await observeInstallation(app, installation.installationId);
+  });
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { webhookUrl } from './webhook-address.ts';
 
@@ -19,6 +20,24 @@ export function manifestFrom(appYml: string, baseUrl: string): object {
     default_permissions,
     default_events,
   };
+}
+
+/** What an installation grants, as GitHub lists it. */
+export interface Granted {
+  permissions: Record<string, string>;
+  events: string[];
+}
+
+const levels = ['none', 'read', 'write', 'admin'];
+const { default_permissions: needed, default_events: heard } = parse(
+  readFileSync(new URL('../../../app.yml', import.meta.url), 'utf8'),
+) as AppFile;
+
+/** Returns the permissions and events of app.yml that an installation lacks, such as `checks: write`, and `push`. */
+export function missingFrom({ permissions, events }: Granted): string[] {
+  const levelOf = (level = 'none') => levels.indexOf(level);
+  const lacks = Object.entries(needed).filter(([name, level]) => levelOf(permissions[name]) < levelOf(level));
+  return [...lacks.map((each) => each.join(': ')), ...heard.filter((event) => !events.includes(event))];
 }
 
 interface AppFile {

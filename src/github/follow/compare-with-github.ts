@@ -3,6 +3,7 @@ import { reconcile } from '../../runs/lease/reconcile.ts';
 import type { Reconciliation } from '../../runs/lease/reconcile-store.ts';
 import { recheckTask, showTask } from '../../tasks/move.ts';
 import { findTask } from '../../tasks/store.ts';
+import { eachApart } from '../each-apart.ts';
 import { syncMilestones } from '../mirror/milestones.ts';
 import { labelOf } from '../mirror/mirror.ts';
 import { type Place, placeOfRepository } from '../place.ts';
@@ -61,9 +62,10 @@ async function compareWithGitHub(app: App, userId: string | null): Promise<Recov
   // The name stays, because workers of earlier versions use it too.
   await app.db.withLock('heal', async () => {
     await syncMilestones(app).catch((error) => app.log.warn({ err: error }, 'milestones could not be shown'));
-    for (const repositoryId of repositoryIds) {
+    const about = (repositoryId: string) => ({ repositoryId });
+    await eachApart(app, repositoryIds, about, async (repositoryId) => {
       const place = await placeOfRepository(app, repositoryId);
-      if (place === undefined || place.repository.isArchived) continue;
+      if (place === undefined || place.repository.isArchived) return;
       // If one part fails, the others are still compared.
       const part = <T>(what: string, act: () => Promise<T>) =>
         act().catch((error) => {
@@ -79,7 +81,7 @@ async function compareWithGitHub(app: App, userId: string | null): Promise<Recov
         await markCompared(app.db.manager, repositoryId, work.taskId);
       }
       for (const { taskId } of others) await showTask(app, undefined, taskId);
-    }
+    });
   });
   return caughtUp;
 }

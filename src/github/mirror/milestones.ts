@@ -5,6 +5,7 @@ import { harmlessLine } from '../../domain/text/sanitize.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { findSprint, type SprintView } from '../../sprints/store.ts';
 import type { TaskView } from '../../tasks/store.ts';
+import { eachApart } from '../each-apart.ts';
 import { type IssueRef, type Place, placeOfRepository } from '../place.ts';
 import {
   deleteMilestone,
@@ -104,12 +105,13 @@ async function ensureMilestone(
 /** Updates every milestone from its sprint, and closes the milestones of deleted sprints. */
 export async function syncMilestones(app: App): Promise<void> {
   const em = app.db.manager;
-  for (const { repositoryId, number, sprintId, shown } of await listMilestones(em)) {
+  const about = ({ repositoryId, number }: { repositoryId: string; number: number }) => ({ repositoryId, number });
+  await eachApart(app, await listMilestones(em), about, async ({ repositoryId, number, sprintId, shown }) => {
     const sprint = sprintId === null ? undefined : await findSprint(em, sprintId);
     const wanted = sprint === undefined ? { state: 'closed' as const } : wantedOf(app, sprint);
-    if (JSON.stringify(wanted) === shown) continue;
+    if (JSON.stringify(wanted) === shown) return;
     const place = await placeOfRepository(app, repositoryId);
-    if (place === undefined) continue;
+    if (place === undefined) return;
     const path = 'PATCH /repos/{owner}/{repo}/milestones/{milestone_number}';
     await place.octokit.request(path, { ...place.name, milestone_number: number, ...wanted }).catch((error) => {
       // Somebody deleted the milestone, or gave its new title to another one. Changes by people are kept.
@@ -117,5 +119,5 @@ export async function syncMilestones(app: App): Promise<void> {
     });
     if (sprint === undefined) await deleteMilestone(em, repositoryId, number);
     else await markMilestoneShown(em, repositoryId, number, JSON.stringify(wanted));
-  }
+  });
 }

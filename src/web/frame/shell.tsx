@@ -1,8 +1,10 @@
 import { ProjectIcon } from '@primer/octicons-react';
+import { Flash } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { Link, Outlet, useLocation } from 'react-router';
 import { Loading, QueryResult } from '../display/query-result.tsx';
+import { TimeAgo } from '../display/times.tsx';
 import { InboxLink } from '../inbox/inbox-link.tsx';
 import { isInaccessible } from '../live/errors.ts';
 import { useIsOnline } from '../live/online.ts';
@@ -52,6 +54,7 @@ export function Shell() {
         {projectId && <ProjectNav id={projectId} />}
       </header>
       <OfflineNote isOnline={isOnline} />
+      {projectId && <GitHubNote projectId={projectId} />}
       <main id="content" className="page">
         <QueryResult query={user} isPage>
           {() => (stream === 'opening' ? <Loading /> : <PageOfProject projectId={projectId} />)}
@@ -69,6 +72,17 @@ function OfflineNote({ isOnline }: { isOnline: boolean }) {
         <p className="offline">You are offline. The page may be outdated. It is updated when the connection is back.</p>
       )}
     </div>
+  );
+}
+
+/** Says what keeps GitHub from working for the account of the project. */
+function GitHubNote({ projectId }: { projectId: string }) {
+  const github = useQuery(queries.project(projectId)).data?.github;
+  if (!github?.reason) return null;
+  return (
+    <Flash variant="warning" role="status">
+      {github.reason} {github.since && <TimeAgo at={github.since} />}
+    </Flash>
   );
 }
 

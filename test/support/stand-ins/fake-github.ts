@@ -19,6 +19,7 @@ export async function openFakeGitHub(
     for await (const chunk of req) body += chunk;
     seen(req, body);
     const found = answerOf(routes, `${req.method} ${req.url}`, res);
+    if (res.headersSent) return;
     const status = found === undefined ? 404 : req.method === 'GET' ? 200 : 201;
     res.writeHead(res.statusCode === 200 ? status : res.statusCode, { 'Content-Type': 'application/json' });
     res.end(JSON.stringify(found ?? { message: 'Not Found' }));
@@ -34,7 +35,7 @@ export async function openFakeGitHub(
 }
 
 function answerOf(routes: Route[], request: string, res: ServerResponse): unknown {
-  for (const [pattern, answer] of [tokenRoute, ...routes]) {
+  for (const [pattern, answer] of [...routes, tokenRoute]) {
     const match = pattern.exec(request);
     if (match !== null) return answer(match, res);
   }
