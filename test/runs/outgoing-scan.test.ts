@@ -83,14 +83,27 @@ test('a binary file that has a token may be changed', async () => {
   expect(await reasonFor('a.bin', 'AKIAIOSFODNN7EXAMPLE\0more', there)).toBeUndefined();
 });
 
-test('a credential with spaces is found as it is', async () => {
-  const scan = async (content: string) => {
+test('a credential with white space or umlauts is found however it is wrapped, also in names', async () => {
+  const key = `first line of a key\nsecond líne ${'k'.repeat(30)}\nlast line`;
+  const scan = async (content: string, path = 'a') => {
     blobs.set('new', Buffer.from(content));
-    const change = { path: 'a', oldMode: '000000', newMode: '100644', oldOid: 'none', newOid: 'new' };
-    return objectionsTo(checkout, [change], ['correct horse battery']);
+    const change = { path, oldMode: '000000', newMode: '100644', oldOid: 'none', newOid: 'new' };
+    return (await objectionsTo(checkout, [change], ['correct horse battery', key]))[0]?.reason;
   };
-  expect(await scan('the correct horse')).toEqual([]);
-  expect(await scan('the correct horse battery')).toEqual([{ path: 'a', reason: 'contains a live credential' }]);
+  expect(await scan('the correct horse')).toBeUndefined();
+  for (const text of ['the correct horse battery', 'correct\n  horse\tbattery', 'correcthorsebattery'])
+    expect([text, await scan(text)]).toEqual([text, 'contains a live credential']);
+  for (const text of [key, wrapped(key.replaceAll('\n', ' '), 20), JSON.stringify(key), key.replaceAll('\n', '\r\n  ')])
+    expect([text, await scan(text)]).toEqual([text, 'contains a live credential']);
+  expect(await scan('x', 'correct/horse battery')).toBeUndefined();
+  expect(await scan('x', 'docs/correct\nhorse battery')).toBe('has a live credential in its name');
+});
+
+test('a cancelled run does not go on searching', async () => {
+  blobs.set('new', Buffer.from('x'));
+  const change = { path: 'a', oldMode: '000000', newMode: '100644', oldOid: 'none', newOid: 'new' };
+  const signal = AbortSignal.abort(new Error('cancelled'));
+  await expect(objectionsTo(checkout, [change], [], { signal })).rejects.toThrow('cancelled');
 });
 
 test('credentials are removed from the texts of a model', () => {
@@ -106,10 +119,10 @@ test('credentials are removed from the texts of a model', () => {
 test('unresolved conflict markers are refused only in files that had conflicts', async () => {
   blobs.set('new', Buffer.from('a\n<<<<<<< ours\nb\n'));
   const change = { path: 'a', oldMode: '100644', newMode: '100644', oldOid: 'none', newOid: 'new' };
-  expect(await objectionsTo(checkout, [change], [secret], ['a'])).toEqual([
+  expect(await objectionsTo(checkout, [change], [secret], { conflicts: ['a'] })).toEqual([
     { path: 'a', reason: 'still contains conflict markers' },
   ]);
-  expect(await objectionsTo(checkout, [change], [secret], ['b'])).toEqual([]);
+  expect(await objectionsTo(checkout, [change], [secret], { conflicts: ['b'] })).toEqual([]);
 });
 
 test('large files full of token-like strings are searched in bounded time', async () => {

@@ -18,7 +18,10 @@ export async function objections(work: Work, treeOf: TreeOf): Promise<string | u
     const changes = await ownChangesOf(each, treeOf);
     const found = [
       ...(await protectedChanges(each.settings, changes, each)),
-      ...(await objectionsTo(each.checkout, changes, each.secrets, each.branch.conflicts)),
+      ...(await objectionsTo(each.checkout, changes, each.secrets, {
+        conflicts: each.branch.conflicts,
+        signal: each.signal,
+      })),
     ];
     const folder = each === work ? '' : `../${each.repository.name}/`;
     lines.push(...found.map(({ path, reason }) => `- ${folder}${onOneLine(path)} ${reason}`));

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { isInGitFolder, seenAs } from '../../domain/protected/seen-names.ts';
-import { formsOf } from '../../domain/secrets/secret-forms.ts';
+import { findNeedle, flat, type Needle, needlesOf } from '../../domain/secrets/secret-search.ts';
 import { blobsOf } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
 import { apart } from '../../threads/apart.ts';
@@ -38,21 +38,23 @@ const searching = apart<typeof import('./search.ts')>(new URL('./search.ts', imp
  * Checks the changes that a run is about to push. Reads git's objects rather than the workspace, so that nothing can
  * change between the check and the push. `secrets` are the live credentials that the run may have seen. `conflicts` are
  * the files that had conflicts.
+ * @throws the reason of the signal
  */
 export async function objectionsTo(
   checkout: Checkout,
   changes: Change[],
   secrets: string[],
-  conflicts: string[] = [],
+  { conflicts = [], signal }: { conflicts?: string[] | undefined; signal?: AbortSignal } = {},
 ): Promise<Objection[]> {
   const objections: Objection[] = [];
-  const forms = formsOf(secrets);
+  const needles = anonymousNeedles(secrets);
   const conflicted = new Set(conflicts);
   for (let at = 0; at < changes.length; at += filesAtOnce) {
+    signal?.throwIfAborted();
     const some = changes.slice(at, at + filesAtOnce);
-    const byPath = some.map((change) => objectionToPath(change, forms));
+    const byPath = some.map((change) => objectionToPath(change, needles));
     const left = some.filter((change, i) => byPath[i] === undefined && change.newMode !== '000000');
-    const byContents = await objectionsToContents(checkout, left, forms, conflicted);
+    const byContents = await objectionsToContents(checkout, left, needles, conflicted);
     for (const [i, { path }] of some.entries()) {
       const reason = byPath[i] ?? byContents.get(path);
       if (reason !== undefined) objections.push({ path, reason });
@@ -63,8 +65,14 @@ export async function objectionsTo(
   return objections;
 }
 
-function objectionToPath({ path, newMode }: Change, forms: string[]): string | undefined {
-  if (newMode !== '000000' && forms.some((form) => path.includes(form))) return 'has a live credential in its name';
+/** Nobody is told which secret was found. */
+function anonymousNeedles(secrets: string[]): Needle[] {
+  return needlesOf(secrets.map((value) => ({ name: '', value })));
+}
+
+function objectionToPath({ path, newMode }: Change, needles: Needle[]): string | undefined {
+  if (newMode !== '000000' && findNeedle(flat(Buffer.from(path)), needles) !== undefined)
+    return 'has a live credential in its name';
   if (path.split('/').includes('..') || isInGitFolder(path)) return "is inside git's own folder";
   if (newMode === '120000' && /(^|\/)\.git(modules|attributes|ignore)$/.test(seenAs(path)))
     return 'is a symbolic link where git expects a file';
@@ -74,7 +82,7 @@ function objectionToPath({ path, newMode }: Change, forms: string[]): string | u
 async function objectionsToContents(
   checkout: Checkout,
   changes: Change[],
-  forms: string[],
+  needles: Needle[],
   conflicted: Set<string>,
 ): Promise<Map<string, string>> {
   const reasons = new Map<string, string>();
@@ -87,7 +95,7 @@ async function objectionsToContents(
     else if (bytes !== undefined)
       searched.push([change, { bytes, isNew: change.oldMode === '000000', hadConflict: conflicted.has(change.path) }]);
   }
-  const found = await searchAll(searched, forms);
+  const found = await searchAll(searched, needles);
   // Old contents may be many times larger than the change, so they are read only for files with tokens.
   const again = searched.filter((_, i) => found[i]?.isToken).map(([change]) => change);
   const before = await blobsOf(
@@ -104,12 +112,12 @@ async function objectionsToContents(
   return reasons;
 }
 
-async function searchAll(files: [Change, Contents][], forms: string[]): Promise<(Found | undefined)[]> {
+async function searchAll(files: [Change, Contents][], needles: Needle[]): Promise<(Found | undefined)[]> {
   const contents = files.map(([, each]) => each);
   return whereItFits(
     contents.map(({ bytes }) => bytes),
-    () => search(contents, forms),
-    () => searching.call('search', contents, forms).catch((error) => contents.map(() => tooSlow(error))),
+    () => search(contents, needles),
+    () => searching.call('search', contents, needles).catch((error) => contents.map(() => tooSlow(error))),
   );
 }
 
@@ -160,7 +168,7 @@ export function objectionToSending(value: unknown, secrets: string[]): string | 
     isNew: false,
     hadConflict: false,
   }));
-  return search(texts, formsOf(secrets))
+  return search(texts, anonymousNeedles(secrets))
     .find((found) => found !== undefined)
     ?.reason.replace(/^contains/, 'contain');
 }

@@ -1,5 +1,6 @@
 // Runs in a worker thread for larger files (outgoing-scan.ts), because a malicious file could otherwise block the
 // service.
+import { findNeedle, flat, type Needle } from '../../domain/secrets/secret-search.ts';
 import { tokenShapes } from '../../domain/secrets/token-shapes.ts';
 import { isBinary } from '../../git/diff-files.ts';
 
@@ -19,20 +20,14 @@ export interface Found {
 
 export const unresolved = 'still contains conflict markers';
 
-/**
- * Returns for each file why it must not be pushed, or undefined. `forms` are the live credentials in all their
- * encodings.
- */
-export function search(files: Contents[], forms: string[]): (Found | undefined)[] {
-  return files.map((file) => searchOne(file, forms));
+/** Returns for each file why it must not be pushed, or undefined. `needles` are the live credentials. */
+export function search(files: Contents[], needles: Needle[]): (Found | undefined)[] {
+  return files.map((file) => searchOne(file, needles));
 }
 
-function searchOne({ bytes, isNew, hadConflict }: Contents, forms: string[]): Found | undefined {
+function searchOne({ bytes, isNew, hadConflict }: Contents, needles: Needle[]): Found | undefined {
   const text = latin1(bytes);
-  // White space and NUL are removed, so that a credential is also found across line breaks and in UTF-16.
-  const flat = text.replace(/[\s\0]+/g, '');
-  if (forms.some((form) => flat.includes(form) || (/[\s\0]/.test(form) && text.includes(form))))
-    return { reason: 'contains a live credential' };
+  if (findNeedle(flat(bytes), needles) !== undefined) return { reason: 'contains a live credential' };
   const shape = tokenShapes.find(([, pattern]) => text.search(pattern) >= 0);
   if (shape !== undefined) return { reason: `contains what looks like ${shape[0]}`, isToken: true };
   return otherReason(bytes, text, isNew, hadConflict);
