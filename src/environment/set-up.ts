@@ -6,7 +6,7 @@ import { UnfitWorkTree } from '../git/work-tree/unfit-work-tree.ts';
 import type { Machine } from '../sandbox/sandbox.ts';
 import { openEquipped, type RefusedHost } from './equipment.ts';
 import { tooLongPath } from './keep/archive.ts';
-import { findSecret } from './keep/find-secret.ts';
+import { findSecret, SearchOverLimit } from './keep/find-secret.ts';
 import { makeReadable } from './keep/readable.ts';
 import type { SetupPlan } from './plan-setup.ts';
 import type { CommandResult, Room } from './room.ts';
@@ -57,9 +57,9 @@ export async function setUp(room: Room, plan: SetupPlan, folder: string): Promis
   const failed = commands.filter(({ exitCode }) => exitCode !== 0);
   const [first] = failed;
   if (first !== undefined && !plan.isDetected) throw new RunFailed('setup', failureText(first));
-  await makeReadable(folder);
+  await makeReadable(folder, room.signal);
   const names = await resultsIn(checkout, work, tree);
-  await assertNoSecret(folder, names, plan);
+  await assertNoSecret(room, folder, names, plan);
   return { commands, failed, names, refused };
 }
 
@@ -104,12 +104,27 @@ export function failureText({ command, exitCode, output }: CommandResult): strin
   return `set-up failed: "${command.slice(0, 200)}" ${how}\n${output.slice(-1500).trim()}`;
 }
 
-async function assertNoSecret(folder: string, names: string[], plan: SetupPlan): Promise<void> {
-  const found = await findSecret(folder, names, plan.secrets).catch((error) => {
+/** Returns a path as people know it: relative to the workspace, or to the home folder. */
+function shownPath(path: string): string {
+  return path.replace(/^work\.home/, '~').replace(/^work\//, '');
+}
+
+/** The time limit of the search for secrets. A gigabyte takes about 15 s with five secrets, and 60 s with twenty. */
+const searchSeconds = 600;
+
+async function assertNoSecret({ app, signal }: Room, folder: string, names: string[], plan: SetupPlan): Promise<void> {
+  const limits = { signal, maxBytes: app.config.MAX_RUN_DISK_MB * 2 ** 20, seconds: searchSeconds };
+  const found = await findSecret(folder, names, plan.secrets, limits).catch((error) => {
+    if (error instanceof SearchOverLimit)
+      throw new RunFailed(
+        'setup',
+        `what set-up made was to be searched for secrets, and is more than ${error.limit} long; the limit was reached at ${shownPath(error.path)}. Holes in files count; remove large files at the end of set-up`,
+      );
+    signal.throwIfAborted();
     throw error.code === 'ENAMETOOLONG' ? new RunFailed('setup', tooLongPath) : error;
   });
   if (found === undefined) return;
-  const file = found.path.replace(/^work\.home/, '~').replace(/^work\//, '');
+  const file = shownPath(found.path);
   throw new RunFailed(
     'setup',
     `set-up left the value of the secret ${found.name} in ${file}, where the agent could read it; remove the file at the end of set-up, or write only a reference such as \${${found.name}} into it`,

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findSecret } from '../../src/environment/keep/find-secret.ts';
+import { findSecret, type SearchLimits } from '../../src/environment/keep/find-secret.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'deckhand-secrets-'));
 afterEach(() => {
@@ -21,7 +21,8 @@ const secrets = [
   { name: 'NPM_TOKEN', value },
 ];
 const base64 = Buffer.from(`user:${value}`).toString('base64');
-const find = () => findSecret(root, ['work'], secrets);
+const limits = { signal: new AbortController().signal, maxBytes: 10 * 2 ** 30, seconds: 60 };
+const find = (more: Partial<SearchLimits> = {}) => findSecret(root, ['work'], secrets, { ...limits, ...more });
 test.each<[string, () => void]>([
   ['as it is', () => write('work/deep/er/file', `token=${value}\n`)],
   ['in base64, at any offset', () => write('work/file', `Basic ${base64}`)],
@@ -65,6 +66,43 @@ test('a secret is not looked for through links, in pipes and outside the names',
   write('work/fine', 'x'.repeat(600_000));
   symlinkSync('../outside', join(root, 'work/link'));
   expect(await find()).toBeUndefined();
-  expect(await findSecret(root, ['outside'], [])).toBeUndefined();
-  expect(await findSecret(root, ['outside'], secrets)).toEqual({ name: 'NPM_TOKEN', path: 'outside' });
+  expect(await findSecret(root, ['outside'], [], limits)).toBeUndefined();
+  expect(await findSecret(root, ['outside'], secrets, limits)).toEqual({ name: 'NPM_TOKEN', path: 'outside' });
+});
+
+describe('what set-up left is searched within limits', () => {
+  const sparse = (path: string, bytes: number) => {
+    write(path, 'x');
+    truncateSync(join(root, path), bytes);
+  };
+
+  test('holes are not read, and a value beyond one or around one is found', async () => {
+    for (let i = 0; i < 30; i++) sparse(`work/${i}`, 255e6);
+    sparse('work/0', 255e6);
+    writeFileSync(join(root, 'work/0'), value, { flag: 'a' });
+    const began = process.cpuUsage();
+    expect(await find()).toEqual({ name: 'NPM_TOKEN', path: 'work/0' });
+    // Reading the holes took twenty seconds.
+    const { user, system } = process.cpuUsage(began);
+    expect((user + system) / 1e6).toBeLessThan(5);
+    writeFileSync(join(root, 'work/0'), value.slice(0, 9));
+    truncateSync(join(root, 'work/0'), 255e6);
+    writeFileSync(join(root, 'work/0'), value.slice(9), { flag: 'a' });
+    expect(await find()).toEqual({ name: 'NPM_TOKEN', path: 'work/0' });
+  });
+
+  test('files that are too long together are refused before they are read', async () => {
+    for (let i = 0; i < 50; i++) sparse(`work/${i}`, 255e6);
+    const { message } = await find().catch((error) => error);
+    expect(message).toMatch(/^more than 10240 MB to search, at work\/\d+$/);
+  });
+
+  test('the time limit and the signal end the search', async () => {
+    write('work/file', Buffer.alloc(20e6, 'x'));
+    await expect(find({ seconds: 0 })).rejects.toThrow('more than 0 s to search, at work');
+    const run = new AbortController();
+    const searching = find({ signal: run.signal });
+    setImmediate(() => run.abort(new Error('cancelled')));
+    await expect(searching).rejects.toThrow('cancelled');
+  });
 });

@@ -157,3 +157,13 @@ test('when the disk of kept results is full, the run continues, and nothing is k
     small.back();
   }
 });
+
+test('a set-up with a secret that leaves files full of holes fails with the reason', async () => {
+  await setSecret(stage.app, scene.projectId, 'NPM_TOKEN', 'canary of the set-up');
+  const before = stage.kept();
+  const holes = 'mkdir deps && for i in 1 2 3; do truncate -s 30M deps/$i; done';
+  await expect(scene.prepare({ setup: [holes], secrets: ['NPM_TOKEN'] })).rejects.toMatchObject(
+    failsWith(/is more than 64 MB long; the limit was reached at deps\/[123]\. Holes in files count/),
+  );
+  expect(stage.kept()).toBe(before);
+});

@@ -62,6 +62,25 @@ export async function unpack(archive: string, { sha256 }: Packed, folder: string
   if (fed !== undefined && !brokenPipe.has(fed.code ?? '')) throw fed;
 }
 
+/**
+ * Reads a file without its holes, of which only the kernel knows where they are, and Node cannot ask it. What precedes the
+ * content is about the file.
+ */
+export async function* readSparse(path: Buffer, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const child = tar(['--create', '--sparse', '--format=posix', '--absolute-names', '--null', '--files-from=-'], signal);
+  const ended = endOf(child);
+  // The loop below throws too, and then nobody waits for this.
+  ended.catch(() => {});
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(Buffer.concat([path, Buffer.of(0)]));
+  try {
+    yield* outputOf(child);
+    await ended;
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
 /** Characters kept of what tar says. Its first line names a path, which may be longer than the system's limit. */
 const saidChars = 20_000;
 

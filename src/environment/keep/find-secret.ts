@@ -1,7 +1,8 @@
-import { constants } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { lstat, open, readdir, readlink } from 'node:fs/promises';
 import { setImmediate as breathe } from 'node:timers/promises';
-import { formsOf } from '../../domain/secrets/secret-forms.ts';
+import { findNeedle, flat, type Needle, needlesOf } from '../../domain/secrets/secret-search.ts';
+import { readSparse } from './archive.ts';
 
 /** A secret, and a file that contains it. */
 export interface FoundSecret {
@@ -9,8 +10,29 @@ export interface FoundSecret {
   path: string;
 }
 
+/** How much is searched. Holes in files count with their full length, although they are not read. */
+export interface SearchLimits {
+  signal: AbortSignal;
+  maxBytes: number;
+  seconds: number;
+}
+
+/** The search reached a limit at a file. */
+export class SearchOverLimit extends Error {
+  readonly limit: string;
+  readonly path: string;
+
+  constructor(limit: string, path: string) {
+    super(`more than ${limit} to search, at ${path}`);
+    this.limit = limit;
+    this.path = path;
+  }
+}
+
 /** Bytes searched before yielding to the event loop, which takes a few milliseconds for a few secrets. */
 const portion = 262_144;
+/** Larger files of which less than half is on disk are read without their holes. Starting a program takes 10 ms. */
+const sparseBytes = 1_000_000;
 
 const [slash, newline] = [Buffer.from('/'), Buffer.from('\n')] as const;
 
@@ -18,73 +40,92 @@ const [slash, newline] = [Buffer.from('/'), Buffer.from('\n')] as const;
  * Searches these entries of a folder for the values of secrets, in every encoding of `formsOf` and across lines: names,
  * link targets and contents of files. Returns the first file that contains one. Call this only while no other process
  * changes the files.
+ * @throws SearchOverLimit, or the reason of the signal
  */
 export async function findSecret(
   folder: string,
   names: string[],
   secrets: { name: string; value: string }[],
+  limits: SearchLimits,
 ): Promise<FoundSecret | undefined> {
-  const needles = secrets.flatMap(({ name, value }) =>
-    formsOf([value]).map((form) => ({ name, form: flat(Buffer.from(form)) })),
-  );
+  const needles = needlesOf(secrets);
   if (needles.length === 0) return undefined;
+  const search = new Search(needles, limits);
   // Set-up may have made names that are not UTF-8, so paths are bytes.
   const root = Buffer.from(`${folder}/`);
   const waiting = names.map((name) => Buffer.from(name)).reverse();
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     const full = Buffer.concat([root, path]);
     const stats = await lstat(full);
+    search.enter(path.toString(), stats);
     const target = stats.isSymbolicLink() ? await readlink(full, 'buffer') : Buffer.alloc(0);
-    const name =
-      searched(flat(Buffer.concat([path, newline, target])), needles) ??
-      (stats.isFile() ? await searchFile(full, needles) : undefined);
-    if (name !== undefined) return { name, path: path.toString() };
+    const found =
+      findNeedle(flat(Buffer.concat([path, newline, target])), needles) ??
+      (stats.isFile() ? await search.inFile(full, stats) : undefined);
+    if (found !== undefined) return { name: found.name, path: path.toString() };
     if (stats.isDirectory())
       for (const inside of await readdir(full, 'buffer')) waiting.push(Buffer.concat([path, slash, inside]));
   }
   return undefined;
 }
 
-/** A form of a secret to search for, without white space. */
-interface Needle {
-  name: string;
-  form: Buffer;
+/** A search within its limits. */
+class Search {
+  readonly #needles: Needle[];
+  readonly #longest: number;
+  readonly #limits: SearchLimits;
+  readonly #began = performance.now();
+  #bytes = 0;
+  #path = '';
+
+  constructor(needles: Needle[], limits: SearchLimits) {
+    this.#needles = needles;
+    this.#longest = Math.max(...needles.map(({ form }) => form.length));
+    this.#limits = limits;
+  }
+
+  /** Goes on with the next entry. Its size counts before it is read. */
+  enter(path: string, stats: Stats): void {
+    this.#path = path;
+    if (stats.isFile()) this.#bytes += stats.size;
+    const { maxBytes } = this.#limits;
+    if (this.#bytes > maxBytes) throw new SearchOverLimit(`${Math.round(maxBytes / 2 ** 20)} MB`, path);
+    this.#assertInTime();
+  }
+
+  async inFile(path: Buffer, { size, blocks }: Stats): Promise<Needle | undefined> {
+    const isSparse = size > sparseBytes && blocks * 512 < size / 2;
+    let rest = Buffer.alloc(0);
+    for await (const part of isSparse ? readSparse(path, this.#limits.signal) : readPortions(path)) {
+      this.#assertInTime();
+      const bytes = Buffer.concat([rest, flat(part)]);
+      const found = findNeedle(bytes, this.#needles);
+      if (found !== undefined) return found;
+      // A secret may begin at the end of this portion and continue in the next one.
+      rest = bytes.subarray(Math.max(0, bytes.length - this.#longest + 1));
+      await breathe();
+    }
+    return undefined;
+  }
+
+  #assertInTime(): void {
+    const { signal, seconds } = this.#limits;
+    signal.throwIfAborted();
+    if (performance.now() - this.#began > seconds * 1000) throw new SearchOverLimit(`${seconds} s`, this.#path);
+  }
 }
 
-function searched(bytes: Buffer, needles: Needle[]): string | undefined {
-  return needles.find(({ form }) => bytes.includes(form))?.name;
-}
-
-async function searchFile(path: Buffer, needles: Needle[]): Promise<string | undefined> {
-  const longest = Math.max(...needles.map(({ form }) => form.length));
+/** Reads a file. Each portion is valid until the next one. */
+async function* readPortions(path: Buffer): AsyncGenerator<Buffer> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const buffer = Buffer.alloc(portion);
-    let rest = Buffer.alloc(0);
     for (;;) {
       const { bytesRead } = await file.read(buffer, 0, portion);
-      if (bytesRead === 0) return undefined;
-      const bytes = Buffer.concat([rest, flat(buffer.subarray(0, bytesRead))]);
-      const found = searched(bytes, needles);
-      if (found !== undefined) return found;
-      // A secret may begin at the end of this portion and continue in the next one.
-      rest = bytes.subarray(Math.max(0, bytes.length - longest + 1));
-      await breathe();
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
     }
   } finally {
     await file.close();
   }
-}
-
-/** White space and NUL are left out, so that a value is also found across line breaks and in UTF-16. */
-const isKept = Uint8Array.from({ length: 256 }, (_, byte) => (/[\s\0]/.test(String.fromCharCode(byte)) ? 0 : 1));
-
-function flat(bytes: Buffer): Buffer {
-  const kept = Buffer.allocUnsafe(bytes.length);
-  let length = 0;
-  for (const byte of bytes) {
-    kept[length] = byte;
-    length += isKept[byte] ?? 1;
-  }
-  return kept.subarray(0, length);
 }

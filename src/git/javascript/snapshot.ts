@@ -17,10 +17,10 @@ export async function checkoutCommit(repository: IsomorphicRepository, commit: s
 
 /** Takes a snapshot of the work tree; see `Checkout.snapshot`. */
 export async function snapshot(repository: IsomorphicRepository): Promise<string> {
-  const { gitDir, workTree, base, before } = repository;
+  const { gitDir, workTree, base, before, signal } = repository;
   const ignored = isomorphicIgnoreRules(gitDir, workTree);
   try {
-    const found = await readWorkTree({ workTree, gitDir, base, isIgnored: ignored.ask, before });
+    const found = await readWorkTree({ workTree, gitDir, base, isIgnored: ignored.ask, before, signal });
     return await writeTree(repository, nested(found));
   } finally {
     ignored.close();
@@ -32,7 +32,7 @@ export async function ignoredIn(repository: IsomorphicRepository, folder: string
   const base = await repository.run(() => filesOf(repository, tree));
   const ignored = isomorphicIgnoreRules(repository.gitDir, folder);
   try {
-    return await ignoredPaths({ workTree: folder, base, isIgnored: ignored.ask });
+    return await ignoredPaths({ workTree: folder, base, isIgnored: ignored.ask, signal: repository.signal });
   } finally {
     ignored.close();
   }

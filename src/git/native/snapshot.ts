@@ -24,10 +24,10 @@ export async function checkoutCommit(repository: NativeRepository, commit: strin
 
 /** Takes a snapshot of the work tree; see `Checkout.snapshot`. */
 export async function snapshot(repository: NativeRepository): Promise<string> {
-  const { gitDir, workTree, base, before } = repository;
+  const { gitDir, workTree, base, before, signal } = repository;
   const ignored = gitIgnoreRules(gitDir, workTree);
   try {
-    const found = await readWorkTree({ workTree, gitDir, base, isIgnored: ignored.ask, before });
+    const found = await readWorkTree({ workTree, gitDir, base, isIgnored: ignored.ask, before, signal });
     return await writeTree(repository, await indexEntries(base, found));
   } finally {
     ignored.close();
@@ -36,14 +36,14 @@ export async function snapshot(repository: NativeRepository): Promise<string> {
 
 /** Lists what git ignores in a folder; see `Checkout.ignoredIn`. */
 export async function ignoredIn(
-  { gitDir, objects }: NativeRepository,
+  { gitDir, objects, signal }: NativeRepository,
   folder: string,
   tree: string,
 ): Promise<string[]> {
   const base = await allFiles(objects.folder, tree);
   const ignored = gitIgnoreRules(gitDir, folder);
   try {
-    return await ignoredPaths({ workTree: folder, base, isIgnored: ignored.ask });
+    return await ignoredPaths({ workTree: folder, base, isIgnored: ignored.ask, signal });
   } finally {
     ignored.close();
   }

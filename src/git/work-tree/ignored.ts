@@ -12,18 +12,20 @@ interface Looking {
   /** The files that git tracks, by path. They are not ignored, whatever the rules say. */
   base: Map<string, TreeEntry>;
   isIgnored(path: string): Promise<boolean>;
+  signal?: AbortSignal | undefined;
 }
 
 /**
  * Returns the paths that git ignores in a work tree. For an ignored folder, returns only the path of the folder, unless
  * the rule matches the files in it.
- * @throws UnfitWorkTree
+ * @throws UnfitWorkTree, or the reason of the signal
  */
-export async function ignoredPaths({ workTree, base, isIgnored }: Looking): Promise<string[]> {
+export async function ignoredPaths({ workTree, base, isIgnored, signal }: Looking): Promise<string[]> {
   const folders = await foldersOf(base);
   const found: string[] = [];
   let left = maxNames;
   const look = async (folder: string): Promise<void> => {
+    signal?.throwIfAborted();
     const entries = await listFolder(join(workTree, folder), {
       name: folder || 'the workspace',
       isTracked: folder === '' || folders.has(folder),

@@ -34,6 +34,7 @@ interface Reading {
   base: Map<string, TreeEntry>;
   isIgnored(path: string): Promise<boolean>;
   before: ReadBefore;
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -41,7 +42,7 @@ interface Reading {
  * filters that a nested repository configures. Links are stored and never followed. Everything named .git is left out,
  * so there are no nested repositories. Contents are stored unchanged, whatever the attributes say. New contents become
  * loose objects.
- * @throws UnfitWorkTree
+ * @throws UnfitWorkTree, or the reason of the signal
  */
 export async function readWorkTree(reading: Reading): Promise<Map<string, TreeEntry>> {
   const folders = await foldersOf(reading.base);
@@ -86,6 +87,7 @@ class WorkTreeReader {
   }
 
   async readFolder(folder: string): Promise<void> {
+    this.#reading.signal?.throwIfAborted();
     const entries = await this.#list(folder);
     checkIgnoreFile(folder, entries);
     const named = entries.map((entry) => ({ entry, path: folder === '' ? entry.name : `${folder}/${entry.name}` }));
@@ -122,6 +124,7 @@ class WorkTreeReader {
   /** Reads several files at the same time, because each read waits for the thread pool. */
   async #readFiles(paths: string[]): Promise<void> {
     for (let at = 0; at < paths.length; at += readAtOnce) {
+      this.#reading.signal?.throwIfAborted();
       const batch = paths.slice(at, at + readAtOnce);
       const read = await Promise.all(batch.map(async (path) => [path, await this.#readFile(path)] as const));
       for (const [path, entry] of read) if (entry !== undefined) this.found.set(path, entry);

@@ -49,7 +49,12 @@ export async function confine(options: ConfinementOptions, signal: AbortSignal):
   return {
     signal: ended,
     own: async (workTree) => {
-      if (user !== undefined) await run('chown', ['-hR', `${user.uid}:${user.uid}`, workTree]);
+      if (user === undefined) return;
+      // There may be millions of files.
+      await run('chown', ['-hR', `${user.uid}:${user.uid}`, workTree], { signal: ended }).catch((error) => {
+        ended.throwIfAborted();
+        throw error;
+      });
     },
     open: (workTree, gitDir) => (hasSandbox ? openSandboxed(place, workTree, gitDir) : openPlain(place, workTree)),
     machine: async (settings) => {
