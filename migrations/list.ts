@@ -34,6 +34,7 @@ import { SearchAndSpend1766707200000 } from './0036-search-and-spend.ts';
 import { SuggestionsUnderWay1766793600000 } from './0037-suggestions-under-way.ts';
 import { SearchByProject1766880000000 } from './0038-search-by-project.ts';
 import { Directors1766966400000 } from './0039-directors.ts';
+import { SecretsOfRepositories1767052800000 } from './0040-secrets-of-repositories.ts';
 import { BoundEvidence1767139200000 } from './0041-bound-evidence.ts';
 import { FairClaims1767484800000 } from './0045-fair-claims.ts';
 import { StateOfInstallations1767571200000 } from './0046-state-of-installations.ts';
@@ -76,6 +77,7 @@ export const migrations = [
   SuggestionsUnderWay1766793600000,
   SearchByProject1766880000000,
   Directors1766966400000,
+  SecretsOfRepositories1767052800000,
   BoundEvidence1767139200000,
   FairClaims1767484800000,
   StateOfInstallations1767571200000,

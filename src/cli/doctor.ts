@@ -4,6 +4,7 @@ import { type Composed, compose } from '../compose.ts';
 import { type Config, ConfigError, readConfig } from '../config.ts';
 import { freeBytes } from '../db/embedded/reserve.ts';
 import { inMegabytes, lowBytes } from '../disk.ts';
+import { countUnassigned } from '../environment/secrets/store.ts';
 import { setupAddress } from '../github/app/stored-app.ts';
 import { webhookProblem } from '../github/app/webhook-address.ts';
 import { listTroubledInstallations } from '../github/store.ts';
@@ -68,6 +69,7 @@ export async function examine(app: App): Promise<Finding[]> {
     sandbox(app),
     await network(app),
     images(app),
+    ...(await secrets(app)),
     await git(app),
     await github(app),
     ...(await installations(app)),
@@ -79,6 +81,15 @@ export async function examine(app: App): Promise<Finding[]> {
 function print({ what, state, says, address }: Finding): void {
   process.stdout.write(`${state.padEnd(4)}  ${what.padEnd(9)} ${says}\n`);
   if (address !== undefined) process.stdout.write(`${' '.repeat(16)}${address}\n`);
+}
+
+/** Warns of secrets that set-ups may wait for. Upgrades leave them so, because nobody has decided who may use them. */
+async function secrets({ db }: App): Promise<Finding[]> {
+  const count = await countUnassigned(db.manager);
+  if (count === 0) return [];
+  const which = count === 1 ? '1 environment secret belongs' : `${count} environment secrets belong`;
+  const says = `${which} to no repository, so no set-up can use ${count === 1 ? 'it' : 'them'}; admins assign secrets in the settings of their projects`;
+  return [{ what: 'secrets', state: 'todo', says }];
 }
 
 function node(): Finding {

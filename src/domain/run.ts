@@ -38,6 +38,11 @@ export interface Failure {
   category: FailureCategory;
   message: string;
   retryable: boolean;
+  /**
+   * Text that commands chose, such as the end of their output, if only members may see it. The API appends it to the
+   * message; GitHub and models get the message alone.
+   */
+  output?: string | undefined;
 }
 
 const retryableCategories = new Set<FailureCategory>([
@@ -57,6 +62,27 @@ const maxMessage = 2000;
 export function failure(category: FailureCategory, message: string, isTransient = false): Failure {
   const retryable = isTransient || retryableCategories.has(category);
   return { category, message: storableText(message).slice(0, maxMessage), retryable };
+}
+
+/** What a failure says, and text that commands chose. */
+export interface Said {
+  message: string;
+  output: string;
+  /** Whether only members may see the output. */
+  isOutputHidden: boolean;
+}
+
+/** Builds the failure of a run because of a command. Its output follows the message, unless only members may see it. */
+export function commandFailed(category: FailureCategory, { message, output, isOutputHidden }: Said): RunFailed {
+  if (!isOutputHidden) return new RunFailed(category, withOutput({ message, output }));
+  const failed = new RunFailed(category, message);
+  failed.failure.output = storableText(output).slice(0, maxMessage);
+  return failed;
+}
+
+/** Returns the whole text of a failure, for members only. */
+export function withOutput({ message, output = '' }: Pick<Failure, 'message' | 'output'>): string {
+  return output === '' ? message : `${message}\n${output}`;
 }
 
 /** Thrown by any part of a run to end the run as failed with this failure. */

@@ -1,5 +1,6 @@
 import { RunFailed } from '../domain/run.ts';
 import type { ImageRoot } from '../images/images.ts';
+import type { Credentials } from '../images/registry/authorize.ts';
 import type { Room } from './room.ts';
 import type { OpenSecret } from './secrets/operations.ts';
 
@@ -13,20 +14,32 @@ export async function takeImage(
 ): Promise<HeldImage | undefined> {
   const { image, imageAuth } = settings;
   if (image === undefined || !app.sandbox.state.works) return undefined;
-  const auth = imageAuth && {
-    username: secretNamed(secrets, imageAuth.username).value,
-    password: secretNamed(secrets, imageAuth.password).value,
-  };
+  const auth =
+    imageAuth && credentialsOf(secretNamed(secrets, imageAuth.username), secretNamed(secrets, imageAuth.password));
   // What the pull says is for the log only. If this worker has lost the run, the signal says so.
   return app.images.take(image, auth, signal, (line) => void note('setup', line).catch(() => {}));
 }
 
-/** Returns a secret that .deckhand.yml names. @throws RunFailed `setup` when the project lacks it */
+function credentialsOf(username: OpenSecret, password: OpenSecret): Credentials {
+  return {
+    version: `${username.version} ${password.version}`,
+    openFor: (host) => {
+      const lacking = [username, password].find(({ hosts }) => !hosts.includes(host));
+      if (lacking === undefined) return { username: username.value, password: password.value };
+      throw new RunFailed(
+        'setup',
+        `imageAuth names the secret ${lacking.name}, which must not be sent to ${host}; an admin of the project can add this host to the secret in the project's settings`,
+      );
+    },
+  };
+}
+
+/** Returns a secret that .deckhand.yml names. @throws RunFailed `setup` when it does not belong to the repository */
 export function secretNamed(secrets: OpenSecret[], name: string): OpenSecret {
   const secret = secrets.find((each) => each.name === name);
   if (secret !== undefined) return secret;
   throw new RunFailed(
     'setup',
-    `.deckhand.yml names the secret ${name}, which the project does not have; an admin of the project can add it`,
+    `.deckhand.yml names the secret ${name}, which does not belong to this repository; an admin of the project can assign or add it in the project's settings`,
   );
 }

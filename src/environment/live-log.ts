@@ -28,7 +28,7 @@ export function openLiveLog(note: Room['note'], secrets: string[]): LiveLog {
     lines += 1;
     const shown = lines > maxLines ? '[further output is not shown here]' : withoutSecrets(text, secrets);
     writing = writing
-      .then(() => note('setup', shown))
+      .then(() => note('setup', shown, { isOutput: true }))
       .catch((error) => {
         failed ??= error;
       });

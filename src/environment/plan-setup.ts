@@ -19,7 +19,7 @@ export interface SetupPlan {
   secrets: OpenSecret[];
 }
 
-/** Decides what set-up does. @throws RunFailed `setup` when .deckhand.yml names a secret that the project lacks */
+/** Decides what set-up does. @throws RunFailed `setup` when .deckhand.yml names a secret of another repository, or none */
 export async function planSetup(
   { repository, checkout, settings, image }: Room,
   commit: string,

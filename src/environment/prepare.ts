@@ -2,19 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { App } from '../app.ts';
-import { RunFailed } from '../domain/run.ts';
+import { commandFailed, RunFailed, withOutput } from '../domain/run.ts';
 import { removeTree } from '../sandbox/remove-tree.ts';
 import type { Confinement } from '../sandbox/sandbox.ts';
 import type { RefusedHost } from './equipment.ts';
 import { takeImage } from './image.ts';
-import { DamagedArchive, type Packed, pack, unpack } from './keep/archive.ts';
+import { DamagedArchive, type Packed, pack, tooLongPath, unpack } from './keep/archive.ts';
 import { inTurn } from './keep/in-turn.ts';
 import { type Kept, keptStore } from './keep/kept-store.ts';
 import { moveInto } from './keep/move-into.ts';
 import { planSetup, type SetupPlan } from './plan-setup.ts';
 import type { CommandResult, Room } from './room.ts';
 import { revealSecrets } from './secrets/operations.ts';
-import { failureText, setUp } from './set-up.ts';
+import { saidOf, setUp } from './set-up.ts';
 
 /** The environment of a repository for one run. */
 export interface Environment {
@@ -47,13 +47,13 @@ export interface Environment {
 export async function prepareEnvironment(given: Room, commit: string, { isTrial = false } = {}): Promise<Environment> {
   const { app, signal } = given;
   const began = performance.now();
-  const secrets = await revealSecrets(app, given.repository.projectId);
+  const secrets = await revealSecrets(app, given.repository);
   const files = await openFiles(app);
   const image = await takeImage(given, secrets).catch(async (error) => {
     await files.remove();
     throw error;
   });
-  const room = { ...given, image };
+  const room: Room = { ...given, image, isOutputHidden: secrets.length > 0 };
   const remove = async () => {
     image?.release();
     await files.remove();
@@ -85,14 +85,15 @@ function count({ metrics }: App, outcome: string, seconds: number): void {
 type Ready = Pick<Environment, 'how' | 'commands' | 'refused'>;
 
 /** Writes what the agent should know about its environment; empty if there is nothing to say. */
-function toldOf({ how, commands }: Pick<Ready, 'how' | 'commands'>, { settings }: Room): string {
+function toldOf({ how, commands }: Pick<Ready, 'how' | 'commands'>, { settings, isOutputHidden }: Room): string {
   const failed = how === 'failed' ? commands.filter(({ exitCode }) => exitCode !== 0) : [];
+  const failures = failed.map(saidOf).map((said) => (isOutputHidden ? said.message : withOutput(said)));
   const services = settings.services.map(({ run, port }) => `- ${run}${port === undefined ? '' : ` (port ${port})`}`);
   const hosts = settings.network.agent;
   return [
     failed.length === 0
       ? ''
-      : `The dependencies could not be installed, so commands that need them fail:\n${failed.map(failureText).join('\n')}`,
+      : `The dependencies could not be installed, so commands that need them fail:\n${failures.join('\n')}`,
     services.length === 0 ? '' : `These services run on localhost while you work:\n${services.join('\n')}`,
     hosts.length === 0 ? '' : `Commands can reach these hosts over https, and no others: ${hosts.join(', ')}`,
   ]
@@ -154,11 +155,14 @@ async function keep({ app, signal, note }: Room, key: string, archive: string, k
 }
 
 /** Fails the run because of an error with the files of its environment. */
-function failed({ signal }: Room, what: string, error: unknown): never {
+function failed({ signal, isOutputHidden }: Room, what: string, error: unknown): never {
   signal.throwIfAborted();
-  const why = isDiskFull(error)
-    ? "the worker's disk is full; free some space there or lower ENVIRONMENT_CACHE_GB"
-    : (error as Error).message;
+  const { message } = error as Error;
+  const full = "the worker's disk is full; free some space there or lower ENVIRONMENT_CACHE_GB";
+  const why = isDiskFull(error) ? full : message;
+  // Other errors may quote names of files, which commands chose.
+  if (isOutputHidden && why !== full && why !== tooLongPath)
+    throw commandFailed('setup', { message: what, output: why, isOutputHidden });
   throw new RunFailed('setup', `${what}: ${why}`);
 }
 

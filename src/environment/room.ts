@@ -13,6 +13,8 @@ export interface Room {
   settings: RepositorySettings;
   /** The system that commands run on; undefined for the worker's own. */
   image?: HeldImage | undefined;
+  /** Whether output of commands is for members only, because the repository has environment secrets. */
+  isOutputHidden?: boolean;
   /** Aborts the preparation. */
   signal: AbortSignal;
   /** Adds a line to the log that people read. */

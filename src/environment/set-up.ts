@@ -1,7 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { RunFailed } from '../domain/run.ts';
-import type { Checkout } from '../git/engine.ts';
+import { commandFailed, RunFailed, type Said } from '../domain/run.ts';
 import { UnfitWorkTree } from '../git/work-tree/unfit-work-tree.ts';
 import type { Machine } from '../sandbox/sandbox.ts';
 import { openEquipped, type RefusedHost } from './equipment.ts';
@@ -32,7 +31,7 @@ export interface Made {
  * @throws RunFailed `setup` when a configured command failed, or when a secret was left in a file
  */
 export async function setUp(room: Room, plan: SetupPlan, folder: string): Promise<Made> {
-  const { app, checkout } = room;
+  const { app, checkout, isOutputHidden = false } = room;
   const work = join(folder, 'work');
   await mkdir(work, { recursive: true, mode: 0o755 });
   const tree = await checkout.treeOf(plan.commit);
@@ -56,17 +55,20 @@ export async function setUp(room: Room, plan: SetupPlan, folder: string): Promis
   }
   const failed = commands.filter(({ exitCode }) => exitCode !== 0);
   const [first] = failed;
-  if (first !== undefined && !plan.isDetected) throw new RunFailed('setup', failureText(first));
+  if (first !== undefined && !plan.isDetected) throw commandFailed('setup', { ...saidOf(first), isOutputHidden });
   await makeReadable(folder, room.signal);
-  const names = await resultsIn(checkout, work, tree);
+  const names = await resultsIn(room, work, tree);
   await assertNoSecret(room, folder, names, plan);
   return { commands, failed, names, refused };
 }
 
 /** Returns the names of what set-up made that is kept. @throws RunFailed `setup` */
-async function resultsIn(checkout: Checkout, work: string, tree: string): Promise<string[]> {
+async function resultsIn({ checkout, isOutputHidden = false }: Room, work: string, tree: string): Promise<string[]> {
   const ignored = await checkout.ignoredIn(work, tree).catch((error) => {
-    throw error instanceof UnfitWorkTree ? new RunFailed('setup', `after set-up, ${error.message}`) : error;
+    if (!(error instanceof UnfitWorkTree)) throw error;
+    // The error may name files, whose names commands chose.
+    const message = isOutputHidden ? 'set-up left files that cannot be used' : `after set-up, ${error.message}`;
+    throw commandFailed('setup', { message, output: isOutputHidden ? error.message : '', isOutputHidden });
   });
   // Node cannot pass names that are not UTF-8 to programs, so files with such names are not kept.
   const named = ignored.filter((path) => !path.includes('\ufffd'));
@@ -95,16 +97,19 @@ async function missingPrograms(plan: SetupPlan, machine: Machine, signal: AbortS
   return new Set(output.split('\n').filter((line) => programs.includes(line)));
 }
 
-/** Says how a command of set-up failed, with the end of its output. */
-export function failureText({ command, exitCode, output }: CommandResult): string {
+/** Says how a command of set-up failed, and the end of its output. */
+export function saidOf({ command, exitCode, output }: CommandResult): Pick<Said, 'message' | 'output'> {
   const how =
     exitCode === null
       ? `was stopped; set-up may take ${setupSeconds / 60} minutes in all`
       : `ended with exit code ${exitCode}`;
-  return `set-up failed: "${command.slice(0, 200)}" ${how}\n${output.slice(-1500).trim()}`;
+  return { message: `set-up failed: "${command.slice(0, 200)}" ${how}`, output: output.slice(-1500).trim() };
 }
 
-/** Returns a path as people know it: relative to the workspace, or to the home folder. */
+/**
+ * Returns a path as people know it: relative to the workspace, or to the home folder. Set-up chose it, so it counts as
+ * output.
+ */
 function shownPath(path: string): string {
   return path.replace(/^work\.home/, '~').replace(/^work\//, '');
 }
@@ -116,17 +121,18 @@ async function assertNoSecret({ app, signal }: Room, folder: string, names: stri
   const limits = { signal, maxBytes: app.config.MAX_RUN_DISK_MB * 2 ** 20, seconds: searchSeconds };
   const found = await findSecret(folder, names, plan.secrets, limits).catch((error) => {
     if (error instanceof SearchOverLimit)
-      throw new RunFailed(
-        'setup',
-        `what set-up made was to be searched for secrets, and is more than ${error.limit} long; the limit was reached at ${shownPath(error.path)}. Holes in files count; remove large files at the end of set-up`,
-      );
+      throw commandFailed('setup', {
+        message: `what set-up made was to be searched for secrets, and is more than ${error.limit} long. Holes in files count; remove large files at the end of set-up`,
+        output: `The limit was reached at ${shownPath(error.path)}`,
+        isOutputHidden: true,
+      });
     signal.throwIfAborted();
     throw error.code === 'ENAMETOOLONG' ? new RunFailed('setup', tooLongPath) : error;
   });
   if (found === undefined) return;
-  const file = shownPath(found.path);
-  throw new RunFailed(
-    'setup',
-    `set-up left the value of the secret ${found.name} in ${file}, where the agent could read it; remove the file at the end of set-up, or write only a reference such as \${${found.name}} into it`,
-  );
+  throw commandFailed('setup', {
+    message: `set-up left the value of the secret ${found.name} in a file, where the agent could read it; remove the file at the end of set-up, or write only a reference such as \${${found.name}} into it`,
+    output: `The file is ${shownPath(found.path)}`,
+    isOutputHidden: true,
+  });
 }

@@ -4,7 +4,7 @@ import { asImageFailure, imageFailed } from './failure.ts';
 import { KeptImages } from './kept/kept-images.ts';
 import type { ImageLimits } from './layers.ts';
 import { pull } from './pull.ts';
-import { parseReference, type Reference } from './reference.ts';
+import { parseReference, type Reference, registryHost } from './reference.ts';
 import type { Credentials } from './registry/authorize.ts';
 import { RegistryClient } from './registry/client.ts';
 import { describeImage } from './registry/manifest.ts';
@@ -94,6 +94,8 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
     take: async (text, auth, signal, note) => {
       if (!state.works) throw imageFailed(`image: "${text}" cannot be used: ${state.says}`);
       const reference = parseReference(text, defaultRegistry);
+      // Credentials for another registry are a mistake, even if this one demands none.
+      auth?.openFor(registryHost(reference.registry) ?? reference.registry);
       try {
         const { release, bytes: _, ...image } = await open(reference, auth, signal, note);
         // If that fails, the mark of the image expires, and the next pull trims.

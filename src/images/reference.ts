@@ -19,8 +19,13 @@ const grammar = new RegExp(
     '(?::(?<tag>[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}))?(?:@(?<digest>sha256:[0-9a-f]{64}))?$',
 );
 
+/** A host with a slash after it, which ends its last label. */
+const hostAlone = new RegExp(`^(?:${host})(?::[0-9]{1,5})?/$`);
+
 /** Longer names are refused before they are parsed; the standard allows 255 characters before the tag. */
 const maxLength = 500;
+/** The longest host name of DNS, with a port. */
+const maxHostLength = 259;
 
 /**
  * Parses the name of an image, with the rules of the container tools: the first part is a registry if it contains a dot
@@ -42,6 +47,17 @@ export function parseReference(text: string, defaultRegistry?: string): Referenc
   // Images of one part are the official ones of the default registry, which are in this folder.
   const path = found.repository.includes('/') ? text : `library/${text}`;
   return { ...parseReference(`${defaultRegistry}/${path}`), name: text };
+}
+
+/**
+ * Returns the host of a registry as URLs write it: in lower case, with its port unless that is 443. Returns undefined if
+ * the text is not a host.
+ */
+export function registryHost(text: string): string | undefined {
+  const url = `https://${text}`;
+  return text.length <= maxHostLength && hostAlone.test(`${text}/`) && URL.canParse(url)
+    ? new URL(url).host
+    : undefined;
 }
 
 function split(text: string) {

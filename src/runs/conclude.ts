@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
-import { RunFailed } from '../domain/run.ts';
+import { commandFailed, RunFailed } from '../domain/run.ts';
 import { tryMoveTask } from '../tasks/move.ts';
 import { hasOpenPull, insertHandoff } from '../tasks/work-store.ts';
 import type { Ending, JudgedEnding } from './agent/ending/ending.ts';
@@ -74,7 +74,12 @@ function giveEvidence(work: Work, { trees, checks = [], proofs = [] }: JudgedEnd
 function assertPassed(work: Work): void {
   const failing = firstFailure(allWorks(work).flatMap(({ evidence }) => evidence?.checks ?? []));
   if (failing === undefined) return;
-  throw new RunFailed('checks', `${failing.command} still fails: ${failing.output.trim().slice(-500)}`);
+  const output = failing.output.trim().slice(-500);
+  if (allWorks(work).some(({ environment }) => environment.room.isOutputHidden)) {
+    const message = `${failing.command} still fails after ${failing.seconds} s`;
+    throw commandFailed('checks', { message, output, isOutputHidden: true });
+  }
+  throw new RunFailed('checks', `${failing.command} still fails: ${output}`);
 }
 
 /** @throws RunFailed when the host refuses the change */

@@ -1,11 +1,16 @@
 import { z } from 'zod';
-import { failureCategories } from '../domain/run.ts';
+import { failureCategories, withOutput } from '../domain/run.ts';
 import { taskStatuses } from '../domain/task.ts';
 import { waitReasons } from '../domain/waiting.ts';
 import { IdText, longText, pageQuery, Timestamp, titleText } from '../http/shapes.ts';
 
-export const Failure = z
-  .object({ category: z.enum(failureCategories), message: z.string(), retryable: z.boolean() })
+const failure = z.object({ category: z.enum(failureCategories), message: z.string(), retryable: z.boolean() });
+
+/** The API is for members, who see the output of commands. */
+export const Failure = failure
+  .extend({ output: z.string().optional() })
+  .transform(({ output, ...rest }) => ({ ...rest, message: withOutput({ message: rest.message, output }) }))
+  .pipe(failure)
   .meta({ id: 'Failure' });
 
 const Attention = z

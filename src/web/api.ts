@@ -129,9 +129,17 @@ export type RepositoryEntry = {
     isPrimary: boolean;
     isDocsRepo: boolean;
 };
+export type UnassignedSecrets = {
+    projectId: string;
+    names: string[];
+};
 export type EnvironmentSecret = {
     name: string;
     createdAt: string;
+    /** ids of the repositories that may use it */
+    repositories: string[];
+    /** hosts that may get it as a credential for an image */
+    hosts: string[];
 };
 export type StartedEnvironmentTrial = {
     id: string;
@@ -1930,6 +1938,29 @@ export function getDocsRepository(projectId: string, opts?: Oazapfts.RequestOpts
     }));
 }
 /**
+ * List the environment secrets that no repository may use, in all projects that the caller can administer
+ */
+export function listUnassignedSecrets(opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: UnassignedSecrets[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>("/me/unassigned-secrets", {
+        ...opts
+    }));
+}
+/**
  * List the environment secrets of a project. Their values are never shown
  */
 export function listEnvironmentSecrets(projectId: string, opts?: Oazapfts.RequestOpts) {
@@ -1959,10 +1990,14 @@ export function listEnvironmentSecrets(projectId: string, opts?: Oazapfts.Reques
     }));
 }
 /**
- * Set an environment secret, which set-up gets as a variable if .deckhand.yml names it
+ * Set an environment secret with the repositories that may use it. A secret that exists is replaced as a whole
  */
 export function setEnvironmentSecret(projectId: string, name: string, body: {
     value: string;
+    /** ids of the repositories of the project that may use the secret; without it, the only repository of the project */
+    repositories?: string[];
+    /** registries, and their token services, that may get the secret as a credential of `imageAuth`, with the port unless it is 443 */
+    hosts?: string[];
 }, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 204;

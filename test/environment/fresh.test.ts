@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment } from '../../src/environment/prepare.ts';
-import { setSecret } from '../../src/environment/secrets/operations.ts';
 import { failsWith, openStage, type Scene, type Stage } from './stage.ts';
 
 let stage: Stage;
@@ -51,7 +50,7 @@ describe('a fresh place', () => {
   });
 
   test('is set up again where the change alters a file that decides about set-up; nothing of that is kept', async () => {
-    await setSecret(stage.app, scene.projectId, 'NPM_TOKEN', 'canary of the set-up');
+    await scene.setSecret('NPM_TOKEN', 'canary of the set-up');
     const named = {
       ...settings,
       secrets: ['NPM_TOKEN'],

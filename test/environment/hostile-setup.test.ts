@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { withOutput } from '../../src/domain/run.ts';
 import { openLiveLog } from '../../src/environment/live-log.ts';
 import { runCommands } from '../../src/environment/run-commands.ts';
-import { setSecret } from '../../src/environment/secrets/operations.ts';
-import { failureText } from '../../src/environment/set-up.ts';
+import { saidOf } from '../../src/environment/set-up.ts';
 import { untilNoneHas } from '../support/machine/processes.ts';
 import { failsWith, openStage, type Scene, type Stage } from './stage.ts';
 
@@ -59,7 +59,7 @@ test('a set-up that hangs is stopped, with its output', async () => {
   const how = { seconds: 5, signal: fresh.signal, goesOn: false, secrets: [] };
   const results = await runCommands(scene.room({}), fresh.machine, [hang, 'echo never'], how);
   expect(results).toEqual([{ command: hang, exitCode: null, seconds: expect.any(Number), output: 'waiting\n' }]);
-  expect(results.map(failureText)).toEqual([
+  expect(results.map((result) => withOutput(saidOf(result)))).toEqual([
     `set-up failed: "${hang}" was stopped; set-up may take 20 minutes in all\nwaiting`,
   ]);
   expect(scene.log.at(-1)).toMatch(/: stopped after 5 s, \d+ s$/);
@@ -70,7 +70,7 @@ test.each([
   ['', {}],
   [', also when it had a secret', { secrets: ['NPM_TOKEN'] }],
 ])('a set-up that nests its folders too deeply fails with the reason, and nothing is kept%s', async (_what, more) => {
-  await setSecret(stage.app, scene.projectId, 'NPM_TOKEN', 'canary of the set-up');
+  await scene.setSecret('NPM_TOKEN', 'canary of the set-up');
   const [before, folders] = [stage.kept(), readdirSync(stage.app.workDir).sort()];
   const nest = 'mkdir deps && cd deps && for i in $(seq 50); do mkdir $(printf %0100d $i) && cd -P 0* || exit; done';
   await expect(scene.prepare({ setup: [nest], ...more })).rejects.toMatchObject(
@@ -159,11 +159,14 @@ test('when the disk of kept results is full, the run continues, and nothing is k
 });
 
 test('a set-up with a secret that leaves files full of holes fails with the reason', async () => {
-  await setSecret(stage.app, scene.projectId, 'NPM_TOKEN', 'canary of the set-up');
+  await scene.setSecret('NPM_TOKEN', 'canary of the set-up');
   const before = stage.kept();
   const holes = 'mkdir deps && for i in 1 2 3; do truncate -s 30M deps/$i; done';
-  await expect(scene.prepare({ setup: [holes], secrets: ['NPM_TOKEN'] })).rejects.toMatchObject(
-    failsWith(/is more than 64 MB long; the limit was reached at deps\/[123]\. Holes in files count/),
-  );
+  await expect(scene.prepare({ setup: [holes], secrets: ['NPM_TOKEN'] })).rejects.toMatchObject({
+    failure: {
+      ...failsWith(/is more than 64 MB long\. Holes in files count/).failure,
+      output: expect.stringMatching(/^The limit was reached at deps\/[123]$/),
+    },
+  });
   expect(stage.kept()).toBe(before);
 });

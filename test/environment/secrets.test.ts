@@ -1,4 +1,4 @@
-import { revealSecrets } from '../../src/environment/secrets/operations.ts';
+import { revealAllSecrets, revealSecrets } from '../../src/environment/secrets/operations.ts';
 import { openProject } from '../support/project.ts';
 
 const { service, call, createProject } = await openProject();
@@ -9,9 +9,14 @@ beforeEach(async () => {
   path = `/projects/${projectId}/environment-secrets`;
 });
 
-const put = (name: string, value: unknown) => call('PUT', `${path}/${name}`, { value });
+const put = (name: string, value: unknown, more: object = { repositories: [] }) =>
+  call('PUT', `${path}/${name}`, { value, ...more });
+const connect = async (name: string, to = projectId): Promise<string> => {
+  const body = { projectId: to, name, url: `https://github.com/team-of-${to}/${name}` };
+  return (await call('POST', '/repositories', body)).body.id;
+};
 const list = async () => (await call('GET', path)).body;
-const revealed = () => revealSecrets(service.app, projectId);
+const revealed = () => revealAllSecrets(service.app, projectId);
 
 test('secrets are listed by name without their values, replaced and deleted', async () => {
   expect(await list()).toEqual([]);
@@ -22,8 +27,8 @@ test('secrets are listed by name without their values, replaced and deleted', as
   const time = expect.stringMatching(/^\d{4}-.*Z$/);
   const both = await list();
   expect(both).toEqual([
-    { name: 'A_1', createdAt: time },
-    { name: 'NPM_TOKEN', createdAt: time },
+    { name: 'A_1', createdAt: time, repositories: [], hosts: [] },
+    { name: 'NPM_TOKEN', createdAt: time, repositories: [], hosts: [] },
   ]);
   const [, before] = await revealed();
   expect((await put('NPM_TOKEN', 'another value')).status).toBe(204);
@@ -58,4 +63,75 @@ test('a project has at most 100 secrets, and deleting the project deletes them',
   expect((await put('A7', 'x'.repeat(32_768))).status).toBe(204);
   expect((await call('DELETE', `/projects/${projectId}`)).status).toBe(204);
   expect(await revealed()).toEqual([]);
+});
+
+test('a secret is revealed only for the repositories that it belongs to', async () => {
+  const shownFor = async (id: string) => (await revealSecrets(service.app, { id, projectId })).map(({ name }) => name);
+  const missing = await put('A', 'long enough', {});
+  expect([missing.status, missing.body.errors[0].path]).toEqual([400, 'repositories']);
+  const one = await connect('one');
+  expect((await put('A', 'long enough', {})).status).toBe(204);
+  expect(await list()).toMatchObject([{ name: 'A', repositories: [one] }]);
+  const two = await connect('two');
+  // With several repositories, they have to be named, also for a secret that exists.
+  const unclear = await put('A', 'long enough', {});
+  expect([unclear.status, unclear.body.errors]).toEqual([
+    400,
+    [{ path: 'repositories', message: expect.stringContaining('the project has 2 repositories') }],
+  ]);
+  const elsewhere = await connect('three', await createProject());
+  for (const unknown of ['repo_none', elsewhere]) {
+    const refused = await put('A', 'long enough', { repositories: [one, unknown] });
+    expect([refused.status, refused.body.errors[0].path]).toEqual([400, 'repositories']);
+  }
+  expect([await shownFor(one), await shownFor(two), await shownFor(elsewhere)]).toEqual([['A'], [], []]);
+  await put('B', 'long enough', { repositories: [two, one, two] });
+  await put('C', 'long enough', { repositories: [] });
+  expect((await list()).map((each: { repositories: string[] }) => each.repositories)).toEqual([[one], [one, two], []]);
+  expect([await shownFor(one), await shownFor(two)]).toEqual([['A', 'B'], ['B']]);
+  // All of them are searched for in what leaves the service.
+  expect((await revealed()).map(({ name }) => name)).toEqual(['A', 'B', 'C']);
+  expect((await call('DELETE', `/repositories/${one}`)).status).toBe(204);
+  expect((await list()).map((each: { repositories: string[] }) => each.repositories)).toEqual([[], [two], []]);
+  expect(await shownFor(one)).toEqual([]);
+});
+
+test('only admins learn which secrets belong to no repository', async () => {
+  const one = await connect('one');
+  await put('A', 'long enough', { repositories: [one] });
+  await put('B', 'long enough');
+  await put('C', 'long enough');
+  const own = async (as?: string) =>
+    (await call('GET', '/me/unassigned-secrets', undefined, as)).body.filter(
+      (each: { projectId: string }) => each.projectId === projectId,
+    );
+  expect(await own()).toEqual([{ projectId, names: ['B', 'C'] }]);
+  const hubot = await service.token('hubot');
+  await call('POST', `/projects/${projectId}/members`, { login: 'hubot', role: 'member' });
+  expect((await call('GET', path, undefined, hubot)).status).toBe(200);
+  expect(await own(hubot)).toEqual([]);
+});
+
+test.each([
+  ['', false],
+  ['https://registry.example.org', false],
+  ['registry.example.org/team', false],
+  ['*.example.org', false],
+  ['user@registry.example.org', false],
+  [7, false],
+  ['Registry.Example.org:443', 'registry.example.org'],
+  ['registry.example.org:5000', 'registry.example.org:5000'],
+])('the host %j of a secret is stored as %j', async (host, stored) => {
+  const answer = await put('A', 'long enough', { repositories: [], hosts: [host] });
+  expect(answer.status).toBe(stored === false ? 400 : 204);
+  if (stored === false) expect(answer.body.errors[0].path).toBe('hosts.0');
+  else expect(await list()).toMatchObject([{ hosts: [stored] }]);
+});
+
+test('lists of a secret are bounded', async () => {
+  const hosts = Array.from({ length: 21 }, (_, i) => `r${i}.example.org`);
+  const repositories = Array.from({ length: 1001 }, (_, i) => `repo_${i}`);
+  expect((await put('A', 'long enough', { repositories: [], hosts })).status).toBe(400);
+  expect((await put('A', 'long enough', { repositories })).status).toBe(400);
+  expect(await list()).toEqual([]);
 });

@@ -5,6 +5,7 @@ import type { RepositoryRow } from '../../src/db/tables/project.ts';
 import { openFresh } from '../../src/environment/fresh.ts';
 import { type Environment, prepareEnvironment } from '../../src/environment/prepare.ts';
 import type { Room } from '../../src/environment/room.ts';
+import { setSecret } from '../../src/environment/secrets/operations.ts';
 import type { Checkout } from '../../src/git/engine.ts';
 import { openCheckout } from '../../src/repositories/checkout.ts';
 import { noSettings, type RepositorySettings } from '../../src/repositories/settings/repository-settings.ts';
@@ -45,8 +46,10 @@ export async function openStage(settings: Record<string, string> = {}) {
     kept: () => (existsSync(service.app.keptDir) ? readdirSync(service.app.keptDir).length : 0),
     /** Opens the repository for a new project. */
     begin: async () => {
-      const { body } = await service.call('POST', '/projects', { token, body: { name: 'One' } });
-      return openScene(service.app, host.url, body.id);
+      const { body: project } = await service.call('POST', '/projects', { token, body: { name: 'One' } });
+      const body = { projectId: project.id, name: 'sample', url: host.url };
+      const { body: repository } = await service.call('POST', '/repositories', { token, body });
+      return openScene(service.app, host.url, repository);
     },
     close: async () => {
       await service.close();
@@ -57,21 +60,24 @@ export async function openStage(settings: Record<string, string> = {}) {
 }
 
 /** What one test works with. Everything that it opens ends with it. */
-async function openScene(app: Room['app'], url: string, projectId: string) {
+async function openScene(app: Room['app'], url: string, repository: RepositoryRow) {
   const opened: (() => Promise<unknown>)[] = [];
   const open = await openCheckout(app, { url, token: 'good-token' }, new AbortController().signal);
   opened.push(open.remove);
   const { checkout } = open;
   const log: string[] = [];
+  const { projectId } = repository;
   const scene = {
-    projectId,
+    /** Sets an environment secret of the project. It belongs to its repository unless `repositories` says otherwise. */
+    setSecret: (name: string, value: string, repositories?: string[]) =>
+      setSecret(app, projectId, name, { value, repositories, hosts: [] }),
     checkout,
     log,
     /** The commit that environments are prepared for. */
     base: await newest(checkout),
     room: (settings: Partial<RepositorySettings>, signal = new AbortController().signal): Room => ({
       app,
-      repository: { id: 'repo_1', projectId } as RepositoryRow,
+      repository,
       checkout,
       // Without the default hosts, for which the configuration of this machine's tools is read.
       settings: { ...noSettings, network: { setup: [], agent: [] }, ...settings },

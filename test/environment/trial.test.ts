@@ -62,7 +62,7 @@ test('a trial is 404 before the first; one runs at a time, and its worker may be
 });
 
 test('a trial runs set-up and checks, shows output while they run, and hides secrets', async () => {
-  await setSecret(service.app, projectId, 'NPM_TOKEN', 'canary of a trial');
+  await setSecret(service.app, projectId, 'NPM_TOKEN', { value: 'canary of a trial', hosts: [] });
   push(
     'setup: ["mkdir deps && echo $NPM_TOKEN"]\nnetwork: { setup: [] }\nsecrets: NPM_TOKEN\nchecks: [test -d deps, "echo wrong; exit 4", "true"]\n',
   );
@@ -88,7 +88,7 @@ test('a trial runs set-up and checks, shows output while they run, and hides sec
 
 test.each([
   ['cheks: x\n', /^.deckhand.yml on the base branch cannot be used: line 1/, 0],
-  ['setup: "true"\nsecrets: OTHER\n', /names the secret OTHER, which the project does not have/, 0],
+  ['setup: "true"\nsecrets: OTHER\n', /names the secret OTHER, which does not belong to this repository; an admin/, 0],
   [
     'setup: "echo no; exit 1"\nnetwork: { setup: [] }\n',
     /^set-up failed: "echo no; exit 1" ended with exit code 1\nno$/,

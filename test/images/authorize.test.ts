@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { image, isLayer, moved, oneImage } from './stand-ins/one-image.ts';
-import type { Instead } from './stand-ins/registry.ts';
+import { credentials, type Instead } from './stand-ins/registry.ts';
 
-const { ifPossible, openImages, take, registryWith, takeFrom, works } = await oneImage('credentials of registries');
+const { ifPossible, openImages, take, registryWith, takeFrom, works } =
+  await oneImage('credentials of registries');
 
-const auth = { username: 'somebody', password: 'a password that nobody else may see' };
-const basic = `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`;
+const password = 'a password that nobody else may see';
+const auth = credentials('somebody', password);
+const basic = `Basic ${Buffer.from(`somebody:${password}`).toString('base64')}`;
 
 const refused = (res: ServerResponse, challenge: string) =>
   !!res.writeHead(401, { 'WWW-Authenticate': challenge }).end('{}');
@@ -44,7 +46,7 @@ ifPossible('a token is requested with the credentials, for this image only', asy
   expect(more).toEqual([]);
 });
 
-ifPossible('a token service elsewhere does not get the credentials', async () => {
+ifPossible('a token service that the credentials are not for does not get them', async () => {
   const attacker = await registryWith(
     image,
     demanding(() => ''),
@@ -53,8 +55,16 @@ ifPossible('a token service elsewhere does not get the credentials', async () =>
     image,
     demanding(() => `http://${attacker.host}/token`),
   );
-  await expect(takeFrom(registry, {}, { auth })).rejects.toThrow(/app:1/);
-  expect(attacker.asked.map(({ authorization }) => authorization)).toEqual([undefined]);
+  const onlyHere = credentials('somebody', password, [registry.host]);
+  await expect(takeFrom(registry, {}, { auth: onlyHere })).rejects.toThrow(`not for ${attacker.host}`);
+  expect(attacker.asked).toEqual([]);
+});
+
+ifPossible('a registry that the credentials are not for is not contacted', async () => {
+  const registry = await registryWith();
+  const elsewhere = credentials('somebody', password, ['registry.example.org']);
+  await expect(takeFrom(registry, {}, { auth: elsewhere })).rejects.toThrow(`not for ${registry.host}`);
+  expect(registry.asked).toEqual([]);
 });
 
 ifPossible.each(['http://registry.example.org/token', 'https://10.0.0.1/token', 'no address', ''])(
@@ -73,7 +83,7 @@ ifPossible('wrong and missing credentials get different messages, without the cr
   await expect(takeFrom(registry)).rejects.toThrow(/requires credentials for 127.*imageAuth/);
   const failed = await takeFrom(registry, {}, { auth }).catch((error: Error) => error);
   expect(String(failed)).toMatch(/refused the credentials of imageAuth for .* \(HTTP 401\)/);
-  expect(JSON.stringify(failed)).not.toContain(auth.password);
+  expect(JSON.stringify(failed)).not.toContain(password);
 });
 
 ifPossible('who has not been admitted does not get an image that is kept', async () => {

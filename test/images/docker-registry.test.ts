@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { freePort } from '../../src/demo/settings.ts';
 import { type MadeImage, makeImage, smallSystem } from './stand-ins/made-image.ts';
 import { openPlace } from './stand-ins/place.ts';
+import { credentials } from './stand-ins/registry.ts';
 
 const place = openPlace();
 afterAll(() => place.close());
@@ -92,7 +93,8 @@ ifPossible('an image is made, pushed, pulled, run, updated and removed', async (
   try {
     const version = (text: string) => makeImage([smallSystem(), [{ name: 'etc/version', content: text }]]);
     const signal = new AbortController().signal;
-    const take = () => images.take(`${registry.host}/team/app:1`, auth, signal, () => {});
+    const take = () =>
+      images.take(`${registry.host}/team/app:1`, credentials(auth.username, auth.password), signal, () => {});
     await push(registry, version('one'), 'team/app', '1');
     const one = await take();
     expect(runOn(one.root, 'read x < /etc/version; echo $x')).toBe('one\n');

@@ -28,9 +28,11 @@ beforeAll(async () => {
   const post = (to: string, body: object) => service.call('POST', to, { token, body });
   const projectId = (await post('/projects', { name: 'One' })).body.id;
   await post(`/projects/${projectId}/git-token`, { token: 'good-token' });
-  await setSecret(service.app, projectId, 'REGISTRY_USER', auth.user);
-  await setSecret(service.app, projectId, 'REGISTRY_PASSWORD', auth.password);
   const repository = await post('/repositories', { projectId, name: 'sample', url: host.url });
+  const hosts = [registry.host];
+  await setSecret(service.app, projectId, 'REGISTRY_USER', { value: auth.user, hosts });
+  await setSecret(service.app, projectId, 'REGISTRY_PASSWORD', { value: auth.password, hosts });
+  await setSecret(service.app, projectId, 'OTHER_PASSWORD', { value: auth.password, hosts: ['registry.example.org'] });
   path = `/repositories/${repository.body.id}/environment`;
   await service.work();
 });
@@ -77,6 +79,11 @@ test('set-up and checks run on the image, which is pulled again when its tag has
 
 test.each<[string, object, RegExp]>([
   ['does not exist', { image: '/team/other', imageAuth }, /has no image 127\.0\.0\.1:\d+\/team\/other/],
+  [
+    'needs credentials of another registry',
+    { image: '/team/tools:1', imageAuth: { ...imageAuth, password: 'OTHER_PASSWORD' } },
+    /the secret OTHER_PASSWORD, which must not be sent to 127\.0\.0\.1:\d+; an admin of the project can add/,
+  ],
   ['needs credentials', { image: '/team/tools:1' }, /requires credentials .* imageAuth/],
   ['is for another processor', { image: '/team/foreign', imageAuth }, /is not made for linux\//],
   ['has no shell', { image: '/team/empty', imageAuth }, /has no shell/],

@@ -6,7 +6,7 @@ import { rotateKey } from '../../src/cli/rotate-key.ts';
 import { type Composed, compose } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import { ProjectSecrets } from '../../src/db/tables/project.ts';
-import { revealSecrets, setSecret } from '../../src/environment/secrets/operations.ts';
+import { revealAllSecrets, setSecret } from '../../src/environment/secrets/operations.ts';
 import { createLogger } from '../../src/logger.ts';
 import { createProject } from '../../src/projects/operations.ts';
 import { keepSecret, revealSecret } from '../../src/projects/secrets.ts';
@@ -36,7 +36,7 @@ test('keys are rotated while secrets are read and written; a ciphertext in anoth
     { name: 's', url: 'https://mcp.example.com', headers: [{ name: 'X-Key', value: 'k' }], tools: null },
   ];
   await setMcpServers(app, projects[0] ?? '', servers);
-  await setSecret(app, projects[0] ?? '', 'NPM_TOKEN', 'a-token-of-npm');
+  await setSecret(app, projects[0] ?? '', 'NPM_TOKEN', { value: 'a-token-of-npm', repositories: [], hosts: [] });
   let isOver = false;
   const traffic = async () => {
     for (let n = 0; !isOver; n++) {
@@ -54,7 +54,9 @@ test('keys are rotated while secrets are read and written; a ciphertext in anoth
   expect(readFileSync(join(dataDir, 'encryption.key.previous'), 'utf8')).not.toBe(first);
   for (const [i, id] of projects.entries()) expect(await revealSecret(app, id, 'git_token')).toBe(`ghp_${i}`);
   expect(await revealMcpServers(app, projects[0] ?? '')).toMatchObject([{ headers: { 'X-Key': 'k' } }]);
-  expect(await revealSecrets(app, projects[0] ?? '')).toMatchObject([{ name: 'NPM_TOKEN', value: 'a-token-of-npm' }]);
+  expect(await revealAllSecrets(app, projects[0] ?? '')).toMatchObject([
+    { name: 'NPM_TOKEN', value: 'a-token-of-npm' },
+  ]);
 
   const [a, b] = projects as [string, string];
   const other = await app.db.manager.findOneByOrFail(ProjectSecrets, { projectId: b, kind: 'git_token' });

@@ -29,8 +29,10 @@ for (const [name, { folder, settings, news = [] }] of Object.entries(runs)) {
   ends.push(() => host.close().then(confinement.close));
 }
 
-function serve(machine: Machine, args: { services?: BackgroundService[]; seconds?: number }) {
-  return startServices(machine, args.services ?? [], { signal: new AbortController().signal, ...args });
+async function serve(machine: Machine, args: { services?: BackgroundService[]; seconds?: number }) {
+  const signal = new AbortController().signal;
+  const problem = await startServices(machine, args.services ?? [], { signal, ...args });
+  return problem === undefined ? 'all are up' : `${problem.message}. Its output:\n${problem.output}`;
 }
 
 /** Calls a tool. A failure of the run is an answer too. */
@@ -38,7 +40,7 @@ async function call(run: string, tool: string, args: object): Promise<string> {
   const host = hosts.get(run);
   if (host === undefined) throw new Error(`there is no run ${run}`);
   try {
-    if (tool === 'services') return (await serve(await host.machine(), args)) ?? 'all are up';
+    if (tool === 'services') return await serve(await host.machine(), args);
     return (await host.call(tool, args)).text;
   } catch (error) {
     if (error instanceof RunFailed) return `the run failed with ${error.failure.category}: ${error.message}`;

@@ -39,7 +39,7 @@ export async function makeEverything(service: TestApp, login = 'owner'): Promise
   const inSprint = await made(`/projects/${project.id}/tasks`, { title: 'u', sprintId: sprint.id });
   const wizard = await made(`/projects/${project.id}/wizard/initialize`, { goal: 'g' });
   const agents = await read('/agents');
-  await setSecret(service.app, project.id, 'NPM_TOKEN', 'a-token-of-npm');
+  await setSecret(service.app, project.id, 'NPM_TOKEN', { value: 'a-token-of-npm', hosts: [] });
   const { id: userId } = await read('/me');
   await saveView(service.app, { projectId: project.id, userId }, 'NPM_TOKEN', '');
   await service.app.db.manager.query(

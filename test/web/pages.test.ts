@@ -57,7 +57,9 @@ beforeAll(async () => {
   await addHostilePlan(world, `${base}/wizard/${sessionId}`, begun.currentStep, agentId);
   repositoryId = await addHostileTrial(world);
   await addHostileFailure(world, hostileTask, agentId);
-  await call('PUT', `${base}/environment-secrets/NPM_TOKEN`, { value: 'a value of a secret' });
+  const secret = { value: 'a value of a secret', hosts: ['registry.example.org'] };
+  await call('PUT', `${base}/environment-secrets/NPM_TOKEN`, secret);
+  await call('PUT', `${base}/environment-secrets/OLD_TOKEN`, { ...secret, repositories: [] });
   await world.taskIn('in_review');
   runId = (await call<{ id: string }[]>('GET', `/tasks/${hostileTask}/runs`))[0]?.id ?? '';
   page = await openOwner(world);

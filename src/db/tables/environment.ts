@@ -8,6 +8,8 @@ export interface EnvironmentSecretRow {
   ciphertext: Buffer;
   /** Changes with every value. */
   version: string;
+  /** The registries that may get it as a credential for an image. */
+  hosts: string[];
   createdAt: Date;
 }
 export const EnvironmentSecrets = table<EnvironmentSecretRow>('environment_secrets', {
@@ -16,7 +18,20 @@ export const EnvironmentSecrets = table<EnvironmentSecretRow>('environment_secre
   keyId: text(),
   ciphertext: { type: 'bytea' },
   version: text(),
+  hosts: json({ default: [] }),
   createdAt: madeNow(),
+});
+
+/** A repository whose set-up and image may use a secret. */
+interface SecretRepositoryRow {
+  projectId: string;
+  name: string;
+  repositoryId: string;
+}
+export const SecretRepositories = table<SecretRepositoryRow>('environment_secret_repositories', {
+  projectId: key(),
+  name: key(),
+  repositoryId: key(),
 });
 
 /**

@@ -1,5 +1,5 @@
 import { AuditRecords } from './audit.ts';
-import { EnvironmentSecrets, EnvironmentTrials } from './environment.ts';
+import { EnvironmentSecrets, EnvironmentTrials, SecretRepositories } from './environment.ts';
 import { figureTables } from './figures.ts';
 import {
   Compared,
@@ -46,6 +46,7 @@ export const tables = [
   McpServers,
   McpHeaders,
   EnvironmentSecrets,
+  SecretRepositories,
   EnvironmentTrials,
   Tasks,
   Runs,

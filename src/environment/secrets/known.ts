@@ -1,6 +1,6 @@
 import type { App } from '../../app.ts';
 import { revealSecret } from '../../projects/secrets.ts';
-import { revealSecrets } from './operations.ts';
+import { revealAllSecrets } from './operations.ts';
 
 /** Returns all secrets that the service knows of a project, and its own. None of them may reach a model or people. */
 export async function knownSecrets(app: App, projectId: string): Promise<string[]> {
@@ -8,6 +8,6 @@ export async function knownSecrets(app: App, projectId: string): Promise<string[
     await revealSecret(app, projectId, 'model_token'),
     await revealSecret(app, projectId, 'git_token'),
   ].filter((token) => token !== undefined);
-  const ofSetup = (await revealSecrets(app, projectId)).map(({ value }) => value);
+  const ofSetup = (await revealAllSecrets(app, projectId)).map(({ value }) => value);
   return [...tokens, ...ofSetup, ...app.ownSecrets()];
 }

@@ -1,12 +1,19 @@
 import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
 import type { App } from '../../app.ts';
+import type { EnvironmentSecretRow } from '../../db/tables/environment.ts';
+import type { RepositoryRow } from '../../db/tables/project.ts';
+import { changesBetween } from '../../domain/audit/changes.ts';
 import { Refused } from '../../domain/machine.ts';
 import { isTakenVariable, secretName } from '../../domain/settings/environment-secret.ts';
 import { badField, notFound } from '../../errors.ts';
-import { lockProjectRow } from '../../repositories/store.ts';
+import { listProjectRepositories, lockProjectRow } from '../../repositories/store.ts';
+import type { SetEnvironmentSecret } from './schemas.ts';
 import {
   deleteSecret,
   listSecretPlaces,
+  listSecretRows,
+  listSecretRowsOf,
   listSecrets,
   lockSecret,
   placeOf,
@@ -21,28 +28,61 @@ const maxSecrets = 100;
 export interface OpenSecret {
   name: string;
   value: string;
+  /** Changes with every value. */
   version: string;
+  /** The registries that may get it as a credential for an image. */
+  hosts: string[];
 }
 
 /**
- * Stores an environment secret of a project, or replaces its value.
- * @throws AppError 400 for an unsuitable name; Refused when the project has too many secrets
+ * Stores an environment secret of a project, or replaces it with its value, repositories and hosts.
+ * @throws AppError 400 for an unsuitable name, or for repositories that are not in the project; Refused when the project
+ * has too many secrets
  */
-export async function setSecret(app: App, projectId: string, name: string, value: string): Promise<void> {
+export async function setSecret(
+  app: App,
+  projectId: string,
+  name: string,
+  { value, repositories, hosts }: z.output<typeof SetEnvironmentSecret>,
+): Promise<void> {
   if (!secretName.test(name))
     throw badField('name', 'name must have 1 to 64 capital letters, digits or _, and begin with a letter');
   if (isTakenVariable(name))
     throw badField('name', `name must not be ${name}, which is a variable that the sandbox sets`);
   await app.db.transaction(async (em) => {
     await lockProjectRow(em, projectId);
+    const chosen = chosenFrom(await listProjectRepositories(em, projectId), repositories);
     const known = await listSecrets(em, projectId);
-    const isKnown = known.some((each) => each.name === name);
-    if (known.length >= maxSecrets && !isKnown)
+    const before = known.find((each) => each.name === name);
+    if (known.length >= maxSecrets && before === undefined)
       throw new Refused(`The project has ${maxSecrets} environment secrets, which is the limit. Delete one first.`);
     const sealed = app.secrets.seal(value, placeOf({ projectId, name }));
-    await upsertSecret(em, { projectId, name, ...sealed, version: randomUUID() });
-    app.audit.note({ value: isKnown ? ['set', 'replaced'] : [null, 'set'] });
+    const row = { projectId, name, ...sealed, version: randomUUID(), hosts: [...new Set(hosts)] };
+    await upsertSecret(em, row, chosen);
+    const after = { repositories: chosen, hosts: row.hosts };
+    app.audit.note({
+      value: before === undefined ? [null, 'set'] : ['set', 'replaced'],
+      ...changesBetween({ repositories: before?.repositories ?? [], hosts: before?.hosts ?? [] }, after, [
+        'repositories',
+        'hosts',
+      ]),
+    });
   });
+}
+
+/** Returns the ids of the chosen repositories, oldest repository first. @throws AppError 400 on `repositories` */
+function chosenFrom(ofProject: RepositoryRow[], ids: string[] | undefined): string[] {
+  const all = ofProject.map(({ id }) => id);
+  if (ids === undefined && all.length === 1) return all;
+  if (ids === undefined)
+    throw badField(
+      'repositories',
+      `repositories is required, because the project has ${all.length} repositories; list the ids of those that may use the secret`,
+    );
+  const unknown = ids.find((id) => !all.includes(id));
+  if (unknown !== undefined)
+    throw badField('repositories', `repositories has ${unknown.slice(0, 100)}, which is no repository of the project`);
+  return all.filter((id) => ids.includes(id));
 }
 
 /** Deletes an environment secret. @throws AppError 404 when no secret has this name */
@@ -52,14 +92,21 @@ export async function removeSecret(app: App, projectId: string, name: string): P
   app.audit.note({ value: ['set', null] });
 }
 
-/** Returns the environment secrets of a project with their values. */
-export async function revealSecrets(app: App, projectId: string): Promise<OpenSecret[]> {
-  const rows = await listSecrets(app.db.manager, projectId);
-  return rows.map((row) => ({
-    name: row.name,
-    version: row.version,
-    value: app.secrets.open(row, placeOf(row)),
-  }));
+/** Returns the environment secrets that belong to a repository now, with their values. */
+export async function revealSecrets(app: App, repository: Pick<RepositoryRow, 'id' | 'projectId'>) {
+  return opened(app, await listSecretRowsOf(app.db.manager, repository));
+}
+
+/** Returns all environment secrets of a project with their values. For searching only: no command may get them. */
+export async function revealAllSecrets(app: App, projectId: string): Promise<OpenSecret[]> {
+  return opened(app, await listSecretRows(app.db.manager, projectId));
+}
+
+function opened(app: App, rows: EnvironmentSecretRow[]): OpenSecret[] {
+  return rows.map((row) => {
+    const { name, version, hosts } = row;
+    return { name, version, hosts, value: app.secrets.open(row, placeOf(row)) };
+  });
 }
 
 /** Encrypts every environment secret with the newest key, each in a separate transaction. Returns their number. */

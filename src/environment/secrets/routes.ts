@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { type Access, type InProject, inProject } from '../../http/access/access.ts';
+import { type Access, anyUser, type InProject, inProject } from '../../http/access/access.ts';
 import { type Route, route } from '../../http/route.ts';
 import { removeSecret, setSecret } from './operations.ts';
-import { EnvironmentSecret, SetEnvironmentSecret } from './schemas.ts';
-import { listSecrets } from './store.ts';
+import { EnvironmentSecret, SetEnvironmentSecret, UnassignedSecrets } from './schemas.ts';
+import { listSecrets, listUnassigned } from './store.ts';
 
 const path = '/projects/:projectId/environment-secrets';
 const tag = 'projects';
@@ -19,6 +19,16 @@ function ofName(role: 'admin'): Access<InProject & { name: string }> {
 
 export const environmentSecretRoutes: Route[] = [
   route({
+    operationId: 'listUnassignedSecrets',
+    method: 'get',
+    path: '/me/unassigned-secrets',
+    summary: 'List the environment secrets that no repository may use, in all projects that the caller can administer',
+    tag,
+    access: anyUser,
+    reply: [200, z.array(UnassignedSecrets)],
+    handle: (app, { user }) => listUnassigned(app.db.manager, user.id),
+  }),
+  route({
     operationId: 'listEnvironmentSecrets',
     method: 'get',
     path,
@@ -32,14 +42,15 @@ export const environmentSecretRoutes: Route[] = [
     operationId: 'setEnvironmentSecret',
     method: 'put',
     path: `${path}/:name`,
-    summary: 'Set an environment secret, which set-up gets as a variable if .deckhand.yml names it',
+    summary:
+      'Set an environment secret with the repositories that may use it. A secret that exists is replaced as a whole',
     tag,
     access: ofName('admin'),
     audit: { action: 'secret.set', object: ({ name, projectId }) => ({ id: name, projectId }) },
     body: SetEnvironmentSecret,
     reply: [204],
     errors: { 409: 'The project has too many environment secrets' },
-    handle: (app, { projectId, name, body }) => setSecret(app, projectId, name, body.value),
+    handle: (app, { projectId, name, body }) => setSecret(app, projectId, name, body),
   }),
   route({
     operationId: 'removeEnvironmentSecret',

@@ -1,7 +1,7 @@
 import type { App } from '../../app.ts';
 import type { EnvironmentTrialRow, TrialCommand } from '../../db/tables/environment.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
-import { RunFailed } from '../../domain/run.ts';
+import { RunFailed, withOutput } from '../../domain/run.ts';
 import { AppError } from '../../errors.ts';
 import { GitFailed } from '../../git/engine.ts';
 import { HostClosed } from '../../git/remote-url.ts';
@@ -139,7 +139,7 @@ async function tryCommit(room: Room, commit: string, report: Report): Promise<Tr
 
 /** Says why a trial failed, without anything that only the operator may know. */
 function problemOf(app: App, error: unknown): string {
-  if (error instanceof RunFailed) return error.failure.message;
+  if (error instanceof RunFailed) return withOutput(error.failure);
   if (error instanceof GitFailed || error instanceof HostClosed || error instanceof AppError) return error.message;
   if ((error as { name?: string }).name === 'TimeoutError')
     return `the trial took more than ${trialMs / 60_000} minutes`;

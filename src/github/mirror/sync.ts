@@ -182,7 +182,10 @@ async function pictureOf(
     cancelledBecause:
       run?.status === 'cancelled' ? (events.findLast((e) => e.type === 'cancelled')?.text ?? null) : null,
     earlier,
-    steps: events.slice(-stepsShown).map(({ at, text }) => ({ at, text })),
+    steps: events
+      .filter(mayShow)
+      .slice(-stepsShown)
+      .map(({ at, text }) => ({ at, text })),
     subtasks: await pictureSubtasks(em, task.id),
     pulls: await picturePulls(em, task.id),
     handoff: handoff?.runId === run?.id ? handoff : null,
@@ -191,6 +194,14 @@ async function pictureOf(
     taskUrl: taskPage(app.config.BASE_URL, task.id),
     commandPrefix: app.config.COMMAND_PREFIX,
   };
+}
+
+/**
+ * Returns whether GitHub may show a line of a run's log. Commands choose what they write and which hosts they ask for, and
+ * set-up has secrets, so both are shown on the dashboard only.
+ */
+function mayShow({ type, data }: { type: string; data: object }): boolean {
+  return type !== 'network' && !('isOutput' in data);
 }
 
 async function pictureOfPlan(em: EntityManager, { id, reason }: Attention) {

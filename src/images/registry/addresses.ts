@@ -23,21 +23,3 @@ function withoutUser(url: URL): URL {
   url.password = '';
   return url;
 }
-
-/**
- * Returns whether a token service belongs to the same site as its registry, and so may get the registry's credentials:
- * the same host, or one with the same parent domain, as `auth.example.org` for `registry.example.org`. An address without
- * a name must also have the same port.
- */
-export function isSameSite(registry: URL, tokens: URL): boolean {
-  if (registry.host === tokens.host) return true;
-  if (isAddress(registry) || isAddress(tokens)) return false;
-  const host = registry.hostname.toLowerCase();
-  const parent = host.split('.').slice(1).join('.');
-  const site = parent.includes('.') ? parent : host;
-  return tokens.hostname === site || tokens.hostname.endsWith(`.${site}`);
-}
-
-function isAddress(url: URL): boolean {
-  return isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0 || isLoopback(url);
-}

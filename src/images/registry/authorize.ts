@@ -1,11 +1,17 @@
 import { z } from 'zod';
 import { imageFailed } from '../failure.ts';
-import { addressFrom, isSameSite } from './addresses.ts';
+import { addressFrom } from './addresses.ts';
 import { readWithin } from './read-within.ts';
 
+/** Credentials for an image, and the hosts that may get them. */
 export interface Credentials {
-  username: string;
-  password: string;
+  /** Changes with the credentials, and reveals nothing about them. */
+  version: string;
+  /**
+   * Returns them for a host, which includes the port unless that is 443.
+   * @throws RunFailed when they must not be sent to this host
+   */
+  openFor(host: string): { username: string; password: string };
 }
 
 /** What is needed to answer a registry's demand for authorization. */
@@ -25,13 +31,13 @@ const maxTokenBytes = 200_000;
 const answer = z.object({ token: z.string().min(1).optional(), access_token: z.string().min(1).optional() });
 
 /**
- * Returns the `Authorization` header that a registry demands, or undefined when there are no credentials for it. The
- * credentials go to the registry itself or to a token service of the same site, and to nobody else.
+ * Returns the `Authorization` header that a registry demands, or undefined when there are no credentials for it. A
+ * registry names its token service itself, so whether that may get the credentials is asked for its host, too.
  */
 export async function authorize(demand: Demand): Promise<string | undefined> {
-  const { challenge, credentials } = demand;
+  const { challenge, credentials, registry } = demand;
   if (/^\s*bearer\s/i.test(challenge)) return `Bearer ${await fetchToken(demand)}`;
-  return /^\s*basic\b/i.test(challenge) && credentials !== undefined ? basic(credentials) : undefined;
+  return /^\s*basic\b/i.test(challenge) && credentials !== undefined ? basic(credentials, registry) : undefined;
 }
 
 async function fetchToken({ challenge, registry, repository, credentials, send, signal }: Demand): Promise<string> {
@@ -39,8 +45,7 @@ async function fetchToken({ challenge, registry, repository, credentials, send, 
   const url = addressFrom(realm, undefined, `the registry ${registry.host} asks for a token and`);
   url.searchParams.set('scope', `repository:${repository}:pull`);
   if (service !== undefined) url.searchParams.set('service', service);
-  const isKnown = credentials !== undefined && isSameSite(registry, url);
-  const headers: Record<string, string> = isKnown ? { authorization: basic(credentials) } : {};
+  const headers: Record<string, string> = credentials === undefined ? {} : { authorization: basic(credentials, url) };
   const response = await send(url, {
     headers: { accept: 'application/json', ...headers },
     signal: AbortSignal.any([signal, AbortSignal.timeout(tokenSeconds * 1000)]),
@@ -51,11 +56,8 @@ async function fetchToken({ challenge, registry, repository, credentials, send, 
   const token = found?.token ?? found?.access_token;
   // A token is sent in a header, so it must not contain line breaks.
   if (token !== undefined && /^[\x21-\x7e]+$/.test(token)) return token;
-  const isElsewhere = credentials !== undefined && !isKnown;
-  const why = isElsewhere
-    ? `did not get the credentials of imageAuth, because it is not part of the registry's domain, and gave no token without them`
-    : `gave no token (HTTP ${response.status})${credentials === undefined ? '; a private image needs imageAuth' : '; check the secrets of imageAuth'}`;
-  throw imageFailed(`${who} ${why}`);
+  const hint = credentials === undefined ? 'a private image needs imageAuth' : 'check the secrets of imageAuth';
+  throw imageFailed(`${who} gave no token (HTTP ${response.status}); ${hint}`);
 }
 
 function parsed(bytes: Uint8Array): unknown {
@@ -66,7 +68,8 @@ function parsed(bytes: Uint8Array): unknown {
   }
 }
 
-function basic({ username, password }: Credentials): string {
+function basic(credentials: Credentials, { host }: URL): string {
+  const { username, password } = credentials.openFor(host);
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 

@@ -16,13 +16,13 @@ const namedChars = 200;
 
 /**
  * Starts services and waits until all are up. They run until the machine is closed. Returns what is wrong with one that
- * has ended or is not up in time, with its output; undefined when all are up.
+ * has ended or is not up in time, and its output; undefined when all are up.
  */
 export async function startServices(
   machine: Machine,
   services: BackgroundService[],
   { signal, seconds = usualSeconds }: { signal: AbortSignal; seconds?: number },
-): Promise<string | undefined> {
+): Promise<{ message: string; output: string } | undefined> {
   const waiting = services.map((service) => started(machine, service));
   for (;;) {
     const ended = waiting.find(({ end }) => end() !== undefined);
@@ -47,9 +47,9 @@ function started(machine: Machine, { run, port }: BackgroundService) {
     /** How it ended; undefined while it runs. */
     end: () => end,
     isUp: () => (port === undefined ? running.seconds() >= settledSeconds : machine.isListening(port)),
-    problem: (what: string) => {
-      const output = running.output().trimEnd() || '(none)';
-      return `the service "${run.slice(0, namedChars)}" ${what}. Its output:\n${output}`;
-    },
+    problem: (what: string) => ({
+      message: `the service "${run.slice(0, namedChars)}" ${what}`,
+      output: running.output().trimEnd() || '(none)',
+    }),
   };
 }

@@ -13,6 +13,7 @@ import './inbox.css';
 import { formatNumber } from '../display/format-number.ts';
 import { NotificationButton } from './notification-button.tsx';
 import { keyOf } from './outcome.ts';
+import { UnassignedSecrets } from './unassigned-secrets.tsx';
 import { useDepartures } from './use-departures.ts';
 import { useEntryFocus } from './use-entry-focus.ts';
 
@@ -29,6 +30,7 @@ export function InboxPage() {
       <PageHeader title="Inbox">
         <NotificationButton />
       </PageHeader>
+      <UnassignedSecrets />
       <QueryResult query={query}>{(entries) => <EntryList entries={entries} />}</QueryResult>
     </div>
   );

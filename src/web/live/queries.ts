@@ -49,6 +49,14 @@ export const mcpServers = (id: string) =>
 export const environmentSecrets = (id: string) =>
   queryOptions({ queryKey: ['environment-secrets', id], queryFn: () => api.listEnvironmentSecrets(id) });
 
+/** The secrets that no repository may use, in all projects that the person can administer. */
+export const unassignedSecrets = () =>
+  queryOptions({
+    queryKey: ['unassigned-secrets'],
+    queryFn: () => api.listUnassignedSecrets(),
+    staleTime: personFreshMs,
+  });
+
 /** How often a running trial is fetched. The service stores new output once a second. */
 const trialPollMs = 2000;
 

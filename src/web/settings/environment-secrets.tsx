@@ -1,5 +1,5 @@
-import { Button, FormControl, TextInput, useConfirm } from '@primer/react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Button, Checkbox, CheckboxGroup, FormControl, Label, TextInput, useConfirm } from '@primer/react';
+import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as api from '../api.ts';
 import { QueryResult } from '../display/query-result.tsx';
@@ -9,39 +9,75 @@ import { submitOnce } from '../forms/submit-once.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 import * as queries from '../live/queries.ts';
 
-/** Lists the environment secrets of a project by name. One can be added, replaced and deleted; values are never shown. */
+/**
+ * Lists the environment secrets of a project with the repositories that may use them. One can be added, replaced and
+ * deleted; values are never shown.
+ */
 export function EnvironmentSecrets({ projectId }: { projectId: string }) {
   const secrets = useQuery(queries.environmentSecrets(projectId));
+  const repositories = useQuery(queries.repositories(projectId));
+  const [replaced, setReplaced] = useState<api.EnvironmentSecret>();
   return (
     <Section title="Environment secrets">
       <div className="stack">
         <p className="muted">
-          Set-up gets the secrets that <code>secrets</code> in .deckhand.yml names, as variables. Agents and checks
-          never get them.
+          Set-up gets the secrets that <code>secrets</code> in .deckhand.yml names, as variables, if they belong to its
+          repository. Everybody who can write to a repository can read its secrets. Agents and checks never get them.
         </p>
-        <QueryResult query={secrets} rows={1}>
-          {(known) => (
-            <ul className="list" aria-label="Environment secrets">
-              {known.map((secret) => (
-                <SecretItem key={secret.name} secret={secret} projectId={projectId} />
-              ))}
-            </ul>
+        <QueryResult query={repositories} rows={1}>
+          {(all) => (
+            <>
+              <QueryResult query={secrets} rows={1}>
+                {(known) => (
+                  <ul className="list" aria-label="Environment secrets">
+                    {known.map((secret) => (
+                      <SecretItem
+                        key={secret.name}
+                        secret={secret}
+                        all={all}
+                        projectId={projectId}
+                        onReplace={() => setReplaced(secret)}
+                      />
+                    ))}
+                  </ul>
+                )}
+              </QueryResult>
+              <SecretForm
+                key={replaced?.name ?? ''}
+                projectId={projectId}
+                all={all}
+                replaced={replaced}
+                onSaved={() => setReplaced(undefined)}
+              />
+            </>
           )}
         </QueryResult>
-        <SecretForm projectId={projectId} />
       </div>
     </Section>
   );
 }
 
-function SecretItem({ secret: { name, createdAt }, projectId }: { secret: api.EnvironmentSecret; projectId: string }) {
+/** Loads again what shows the secrets of a project. */
+async function refresh(client: QueryClient, projectId: string): Promise<void> {
+  await client.invalidateQueries({ queryKey: queries.environmentSecrets(projectId).queryKey });
+  await client.invalidateQueries({ queryKey: queries.unassignedSecrets().queryKey });
+}
+
+interface ItemProps {
+  secret: api.EnvironmentSecret;
+  all: api.RepositoryEntry[];
+  projectId: string;
+  onReplace(): void;
+}
+
+function SecretItem({ secret: { name, createdAt, repositories, hosts }, all, projectId, onReplace }: ItemProps) {
   const client = useQueryClient();
   const confirm = useConfirm();
   const removal = useMutation({
     mutationFn: () => api.removeEnvironmentSecret(projectId, name),
     onSuccess: () => {
       notify(`${name} deleted`, 'success');
-      return client.invalidateQueries({ queryKey: queries.environmentSecrets(projectId).queryKey });
+      return refresh(client, projectId);
     },
     onError: notifyError,
   });
@@ -54,13 +90,23 @@ function SecretItem({ secret: { name, createdAt }, projectId }: { secret: api.En
     });
     if (isConfirmed) removal.mutate();
   };
+  const owners = all.filter(({ id }) => repositories.includes(id)).map((repository) => repository.name);
   return (
-    <li className="list-item">
+    <li className="list-item wrap-row">
       <span className="strong wrap">{name}</span>
+      {owners.length === 0 ? (
+        <Label variant="attention">No repository can use it</Label>
+      ) : (
+        <span className="wrap">{owners.join(', ')}</span>
+      )}
+      {hosts.length > 0 && <span className="muted wrap">Registries: {hosts.join(', ')}</span>}
       <span className="muted">
         added <TimeAgo at={createdAt} />
       </span>
       <span className="grow" />
+      <Button size="small" aria-label={`Replace ${name}`} onClick={onReplace}>
+        Replace
+      </Button>
       <Button
         size="small"
         variant="danger"
@@ -74,17 +120,36 @@ function SecretItem({ secret: { name, createdAt }, projectId }: { secret: api.En
   );
 }
 
-function SecretForm({ projectId }: { projectId: string }) {
+interface FormProps {
+  projectId: string;
+  all: api.RepositoryEntry[];
+  /** The secret whose repositories and registries the form begins with. Its value is unknown here. */
+  replaced: api.EnvironmentSecret | undefined;
+  onSaved(): void;
+}
+
+function SecretForm({ projectId, all, replaced, onSaved }: FormProps) {
   const client = useQueryClient();
-  const [name, setName] = useState('');
+  const onlyOne = all.length === 1 ? all.map(({ id }) => id) : [];
+  const [name, setName] = useState(replaced?.name ?? '');
   const [value, setValue] = useState('');
+  const [chosen, setChosen] = useState<readonly string[]>(replaced?.repositories ?? onlyOne);
+  const [hosts, setHosts] = useState(replaced?.hosts.join(', ') ?? '');
   const save = useMutation({
-    mutationFn: () => api.setEnvironmentSecret(projectId, name.trim(), { value }),
+    mutationFn: () =>
+      api.setEnvironmentSecret(projectId, name.trim(), {
+        value,
+        repositories: [...chosen],
+        hosts: hosts.split(/[\s,]+/).filter((host) => host !== ''),
+      }),
     onSuccess: () => {
       notify(`${name.trim()} saved`, 'success');
       setName('');
       setValue('');
-      return client.invalidateQueries({ queryKey: queries.environmentSecrets(projectId).queryKey });
+      setChosen(onlyOne);
+      setHosts('');
+      onSaved();
+      return refresh(client, projectId);
     },
     onError: notifyError,
   });
@@ -104,7 +169,9 @@ function SecretForm({ projectId }: { projectId: string }) {
             value={name}
             onChange={(event) => setName(event.target.value)}
           />
-          <FormControl.Caption>Capital letters, digits and _. An existing secret is replaced.</FormControl.Caption>
+          <FormControl.Caption>
+            Capital letters, digits and _. An existing secret is replaced with everything below.
+          </FormControl.Caption>
         </FormControl>
         <FormControl required>
           <FormControl.Label>Secret value</FormControl.Label>
@@ -112,18 +179,58 @@ function SecretForm({ projectId }: { projectId: string }) {
             block
             type="password"
             autoComplete="new-password"
+            autoFocus={replaced !== undefined}
             minLength={8}
             value={value}
             onChange={(event) => setValue(event.target.value)}
           />
           <FormControl.Caption>At least 8 characters, on one line. It is never shown again.</FormControl.Caption>
         </FormControl>
+        <FormControl>
+          <FormControl.Label>Registries</FormControl.Label>
+          <TextInput
+            block
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="registry.example.org"
+            value={hosts}
+            onChange={(event) => setHosts(event.target.value)}
+          />
+          <FormControl.Caption>
+            Hosts that may get it as a credential of <code>imageAuth</code>. Empty for a secret of set-up.
+          </FormControl.Caption>
+        </FormControl>
       </div>
+      <RepositoryChoice all={all} chosen={chosen} onChange={setChosen} />
       <div>
         <Button type="submit" loading={save.isPending}>
           Save secret
         </Button>
       </div>
     </form>
+  );
+}
+
+interface ChoiceProps {
+  all: api.RepositoryEntry[];
+  chosen: readonly string[];
+  onChange(chosen: readonly string[]): void;
+}
+
+function RepositoryChoice({ all, chosen, onChange }: ChoiceProps) {
+  if (all.length === 0) return <p className="muted">Connect a repository to assign the secret to it.</p>;
+  const toggle = (id: string) => onChange(chosen.includes(id) ? chosen.filter((each) => each !== id) : [...chosen, id]);
+  return (
+    <CheckboxGroup>
+      <CheckboxGroup.Label>Repositories that may use it</CheckboxGroup.Label>
+      {all.map(({ id, name }) => (
+        <FormControl key={id}>
+          <Checkbox checked={chosen.includes(id)} onChange={() => toggle(id)} />
+          <FormControl.Label className="wrap">
+            <bdi>{name}</bdi>
+          </FormControl.Label>
+        </FormControl>
+      ))}
+    </CheckboxGroup>
   );
 }

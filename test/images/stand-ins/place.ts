@@ -20,7 +20,7 @@ export interface PlaceOptions {
 }
 
 interface Asking {
-  auth?: Credentials;
+  auth?: Credentials | undefined;
   signal?: AbortSignal;
   /** Gets the lines for the run's log. */
   notes?: string[];

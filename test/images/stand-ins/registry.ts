@@ -1,9 +1,22 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { RunFailed } from '../../../src/domain/run.ts';
+import type { Credentials } from '../../../src/images/registry/authorize.ts';
 import type { MadeImage } from './made-image.ts';
 
 /** Answers a request itself if it returns true. */
 export type Instead = (req: IncomingMessage, res: ServerResponse, path: string) => boolean;
+
+/** Credentials that may be sent to all hosts, or only to some. */
+export function credentials(username: string, password: string, hosts?: string[]): Credentials {
+  return {
+    version: `${username} ${password}`,
+    openFor: (host) => {
+      if (hosts !== undefined && !hosts.includes(host)) throw new RunFailed('setup', `not for ${host}`);
+      return { username, password };
+    },
+  };
+}
 
 /** A registry in this process, which a test can make hostile. */
 export async function startRegistry(images: Record<string, MadeImage>, instead: Instead = () => false) {

@@ -36,11 +36,11 @@ export const writeRecipes: Record<string, (shop: Workshop) => Promise<Request> |
   }),
   setEnvironmentSecret: ({ project }) => ({
     path: `/projects/${project}/environment-secrets/NPM_TOKEN`,
-    body: { value: 'a value of a secret' },
+    body: { value: 'a value of a secret', repositories: [] },
   }),
   removeEnvironmentSecret: async ({ project, ask }) => {
     const path = `/projects/${project}/environment-secrets/OLD_TOKEN`;
-    await ask('PUT', path, { value: 'a value of a secret' });
+    await ask('PUT', path, { value: 'a value of a secret', repositories: [] });
     return { path };
   },
   saveView: ({ project }) => ({ path: `/projects/${project}/views/Mine`, body: { query: 'state=failed' } }),
