@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { asImageFailure, imageFailed } from './failure.ts';
 import { KeptImages } from './kept/kept-images.ts';
@@ -33,8 +34,8 @@ export interface Images {
   };
   /**
    * Returns an image and keeps it on this machine until it is released. Asks the registry each time, because a tag may
-   * have moved, and because a project without credentials must not get an image that another project has pulled. `note`
-   * gets lines for the run's log. @throws RunFailed `setup`
+   * have moved, and because credentials may have been revoked. An image that is kept is used only for the registry,
+   * repository and credentials with which it was pulled. `note` gets lines for the run's log. @throws RunFailed `setup`
    */
   take(
     reference: string,
@@ -75,16 +76,17 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
     const registry = new RegistryClient({ reference, credentials, send, signal });
     const { name } = reference;
     const image = await retried(() => describeImage(registry, reference, signal), signal);
+    const key = keyOf(reference, image.digest, credentials);
     for (let attempt = 0; attempt < attempts; attempt++) {
-      const found = await kept.hold(image.digest);
+      const found = await kept.hold(key);
       if (found !== undefined) {
         // The image is held, so this removes only others. What is still in use is removed after a later pull.
         if (attempt > 0) await kept.trim(keptBytes).catch(() => {});
         return found;
       }
-      await pulls(image.digest, signal, (pulling) => {
+      await pulls(key, signal, (pulling) => {
         const all = AbortSignal.any([pulling, AbortSignal.timeout(pullMinutes * 60_000)]);
-        return pull({ name, image, registry, kept, limits, signal: all, note });
+        return pull({ name, key, image, registry, kept, limits, signal: all, note });
       });
     }
     throw imageFailed(`${name} was removed or changed while it was prepared; see ${folder}`);
@@ -97,7 +99,7 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
       // Credentials for another registry are a mistake, even if this one demands none.
       auth?.openFor(registryHost(reference.registry) ?? reference.registry);
       try {
-        const { release, bytes: _, ...image } = await open(reference, auth, signal, note);
+        const { release, bytes: _, key: __, ...image } = await open(reference, auth, signal, note);
         // If that fails, the mark of the image expires, and the next pull trims.
         const end = () => release().then(() => kept.trim(keptBytes));
         return { ...image, release: () => void end().catch(() => {}) };
@@ -108,6 +110,15 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
     },
     trim: (bytes) => kept.trim(bytes),
   };
+}
+
+/**
+ * Returns the name under which an image is kept: 64 hex digits. A digest alone does not prove that somebody may have the
+ * image, because any registry can serve the manifest of an image that it does not have.
+ */
+function keyOf({ registry, repository }: Reference, digest: string, credentials: Credentials | undefined): string {
+  const parts = [digest, registryHost(registry) ?? registry, repository, credentials?.version ?? null];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
 type Note = (line: string) => void;

@@ -12,6 +12,8 @@ import { imageUser, unpack, writeLayout } from './unpack.ts';
 
 export interface Pull {
   name: string;
+  /** The name under which the image is kept. */
+  key: string;
   image: RemoteImage;
   registry: RegistryClient;
   kept: KeptImages;
@@ -29,12 +31,12 @@ const mb = 2 ** 20;
 const usualGrowth = 6;
 
 /** Downloads and unpacks an image, and keeps it. Keeps nothing if any part of that fails. */
-export async function pull({ name, image, registry, kept, limits, signal, note }: Pull): Promise<void> {
+export async function pull({ name, key, image, registry, kept, limits, signal, note }: Pull): Promise<void> {
   const began = performance.now();
   const download = image.layers.reduce((sum, { size }) => sum + size, 0);
   // Until the image is unpacked, the disk holds each layer twice: as an archive and as files.
   await kept.makeRoom(Math.min(usualGrowth * download, 2 * limits.megabytes * mb) + 1024 * mb);
-  const making = await kept.make(image.digest);
+  const making = await kept.make(key);
   try {
     const layout = join(making.folder, 'layout');
     const blobs = join(layout, 'blobs/sha256');

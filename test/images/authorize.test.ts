@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { image, isLayer, moved, oneImage } from './stand-ins/one-image.ts';
 import { credentials, type Instead } from './stand-ins/registry.ts';
 
-const { ifPossible, openImages, take, registryWith, takeFrom, works } =
+const { ifPossible, openImages, serve, take, registryWith, takeFrom, works } =
   await oneImage('credentials of registries');
 
 const password = 'a password that nobody else may see';
@@ -96,5 +96,41 @@ ifPossible('who has not been admitted does not get an image that is kept', async
   const taken = await take(images, name, { auth });
   await expect(take(images, name)).rejects.toThrow('requires credentials');
   taken.release();
+  while ((await images.trim(0)) > 0) await new Promise((resolve) => setImmediate(resolve));
+});
+
+ifPossible('a registry that serves only the manifest and configuration of a kept image does not get it', async () => {
+  const registry = await registryWith(
+    image,
+    (req, res) => req.headers.authorization !== basic && refused(res, 'Basic'),
+  );
+  const attacker = await registryWith(image, (_req, res, path) => isLayer(path) && !!res.writeHead(404).end());
+  const images = await openImages();
+  const taken = await take(images, `${registry.host}/app:1`, { auth });
+  for (const given of [undefined, auth, credentials('somebody', 'another password')])
+    await expect(take(images, `${attacker.host}/app:1`, { auth: given })).rejects.toThrow('has no image');
+  taken.release();
+  while ((await images.trim(0)) > 0) await new Promise((resolve) => setImmediate(resolve));
+});
+
+ifPossible('a kept image is used again with the same credentials only', async () => {
+  const registry = await serve({ 'app:1': image, 'other/app:1': image });
+  const images = await openImages();
+  const layersAsked = () => registry.asked.filter(({ path }) => isLayer(path)).length;
+  const counts: number[] = [];
+  const all: { release(): void }[] = [];
+  const other = credentials('somebody', 'another password');
+  for (const [name, given] of [
+    ['app', auth],
+    ['app', auth],
+    ['app', other],
+    ['app', undefined],
+    ['other/app', auth],
+  ] as const) {
+    all.push(await take(images, `${registry.host}/${name}:1`, { auth: given }));
+    counts.push(layersAsked());
+  }
+  expect(counts).toEqual([1, 1, 2, 3, 4]);
+  for (const each of all) each.release();
   while ((await images.trim(0)) > 0) await new Promise((resolve) => setImmediate(resolve));
 });

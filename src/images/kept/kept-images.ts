@@ -7,6 +7,7 @@ import { sealOf } from './seal.ts';
 
 /** What is known about a kept image besides its files. */
 const description = z.object({
+  key: z.string(),
   digest: z.string(),
   env: z.record(z.string(), z.string()),
   workDir: z.string().optional(),
@@ -33,8 +34,8 @@ export interface Making {
 const descriptionFile = 'image.json';
 
 /**
- * Unpacked images in a folder, one folder for each digest. Names with a dot are images that are being made or removed. A
- * folder that is in use stays.
+ * Unpacked images in a folder, one folder for each key of 64 hex digits. Names with a dot are images that are being made
+ * or removed. A folder that is in use stays.
  */
 export class KeptImages {
   readonly #folder: string;
@@ -46,13 +47,13 @@ export class KeptImages {
   }
 
   /** Returns an image and keeps it until it is released. One that somebody has changed is removed instead. */
-  async hold(digest: string): Promise<KeptImage | undefined> {
-    const entry = this.#entryOf(digest);
+  async hold(key: string): Promise<KeptImage | undefined> {
+    const entry = join(this.#folder, key);
     const release = await markInUse(entry).catch(() => undefined);
     if (release === undefined) return undefined;
     const found = await readDescription(entry);
     const root = join(entry, 'root');
-    const isWhole = found?.digest === digest && (await sealOf(root).catch(() => undefined))?.seal === found.seal;
+    const isWhole = found?.key === key && (await sealOf(root).catch(() => undefined))?.seal === found.seal;
     if (!isWhole) {
       await release();
       // Runs that still use it keep its files until they end.
@@ -67,8 +68,8 @@ export class KeptImages {
   }
 
   /** Begins to make an image. */
-  async make(digest: string): Promise<Making> {
-    const entry = this.#entryOf(digest);
+  async make(key: string): Promise<Making> {
+    const entry = join(this.#folder, key);
     const folder = `${entry}.${randomBytes(6).toString('hex')}`;
     await mkdir(this.#folder, { recursive: true, mode: 0o711 });
     await mkdir(folder, { mode: 0o755 });
@@ -77,7 +78,7 @@ export class KeptImages {
       folder,
       keep: async (image) => {
         const { seal, bytes } = await sealOf(join(folder, 'root'));
-        const text = JSON.stringify({ ...image, seal, bytes } satisfies Description);
+        const text = JSON.stringify({ key, ...image, seal, bytes } satisfies Description);
         await writeFile(join(folder, descriptionFile), text, { mode: 0o600 });
         try {
           await rename(folder, entry);
@@ -144,10 +145,6 @@ export class KeptImages {
     }
     followRename(entry, leaving);
     return leaving;
-  }
-
-  #entryOf(digest: string): string {
-    return join(this.#folder, digest.slice('sha256:'.length));
   }
 }
 
