@@ -117,7 +117,7 @@ test('unknown addresses are 404 and other methods 405, before a token is require
 });
 
 test('the routes are exactly those of the contract', () => {
-  const built = `GET /batch;GET /me;GET /me/inbox;GET /me/tokens;POST /me/tokens;DELETE /me/tokens/:tokenId;GET /projects;POST /projects;GET /projects/:projectId;PATCH /projects/:projectId;
+  const built = `GET /batch;GET /me;GET /me/inbox;GET /me/unassigned-secrets;GET /me/tokens;POST /me/tokens;DELETE /me/tokens/:tokenId;GET /projects;POST /projects;GET /projects/:projectId;PATCH /projects/:projectId;
     DELETE /projects/:projectId;GET /projects/:projectId/onboarding;GET /projects/:projectId/installed-repositories;
     GET /projects/:projectId/members;POST /projects/:projectId/members;
     PATCH /projects/:projectId/members/:userId;DELETE /projects/:projectId/members/:userId;

@@ -109,7 +109,7 @@ inBrowser('MCP servers are added, replaced and removed; values of headers are ne
   expect(await world.get(`${base}/mcp-servers`)).toEqual([]);
 });
 
-inBrowser('environment secrets are added, replaced and deleted; their values are never shown', async () => {
+inBrowser('environment secrets are added, assigned, replaced and deleted; their values are never shown', async () => {
   // No notice of an earlier test is left after a load.
   await page.goto(`${world.service.url}${base}/settings`);
   const section = page.getByRole('region', { name: 'Environment secrets' });
@@ -130,6 +130,19 @@ inBrowser('environment secrets are added, replaced and deleted; their values are
   expect(await section.getByRole('listitem').count()).toBe(1);
   expect(await versions()).not.toEqual(before);
   expect(await page.content()).not.toMatch(/the-(first|second)-value/);
+  // The only repository of the project is chosen unless the person says otherwise.
+  const item = section.getByRole('listitem');
+  expect(await item.textContent()).toMatch(/^NPM_TOKENsampleadded /);
+  await section.getByRole('button', { name: 'Replace NPM_TOKEN' }).click();
+  await section.getByLabel('Secret value').fill('the-third-value');
+  await section.getByLabel('sample').uncheck();
+  await section.getByLabel('Registries').fill('registry.example.org');
+  await section.getByRole('button', { name: 'Save secret' }).click();
+  await item.getByText('No repository can use it').waitFor();
+  expect(await item.textContent()).toContain('Registries: registry.example.org');
+  await page.getByRole('link', { name: 'Inbox' }).first().click();
+  await page.getByText('belong to no repository, so set-up cannot use them').waitFor();
+  await page.getByRole('link', { name: /^the settings of / }).click();
   const remove = section.getByRole('button', { name: 'Delete NPM_TOKEN' });
   await remove.click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click();
