@@ -26,7 +26,28 @@ export function fetchFromModel(seconds: number, maxSilenceMs = seconds * 500): t
   return boundedFetch({ ...modelAnswers, events, maxMs: seconds * 1000 }, withinOrigin(patientFetch));
 }
 
-export const fetchFromGitHub: typeof fetch = boundedFetch(githubAnswers);
+/** The newest version of GitHub's REST API that the tests validated our requests against (test/truth). */
+export const githubApiVersion = '2026-03-10';
+
+/**
+ * The version for GitHub Enterprise Server: releases before 3.21 refuse newer versions with 400, and all of them accept
+ * this one. Requests do not differ between the two versions, and of the responses we read no field that only one has.
+ */
+const enterpriseApiVersion = '2022-11-28';
+
+const askGitHub = boundedFetch(githubAnswers);
+
+/** A `fetch` for GitHub. Every request names the version of the API, and the media type unless it has one of its own. */
+export const fetchFromGitHub: typeof fetch = (input, init = {}) => {
+  const headers = new Headers(init.headers ?? (input instanceof Request ? input.headers : undefined));
+  const { pathname } = new URL(input instanceof Request ? input.url : input);
+  const isEnterprise = /\/api\/(v3|graphql)(\/|$)/.test(pathname);
+  headers.set('X-GitHub-Api-Version', isEnterprise ? enterpriseApiVersion : githubApiVersion);
+  // Octokit asks for this older name of the same media type.
+  if ([null, 'application/vnd.github.v3+json'].includes(headers.get('accept')))
+    headers.set('Accept', 'application/vnd.github+json');
+  return askGitHub(input, { ...init, headers });
+};
 
 /**
  * Limits on the responses of MCP servers. An agent gets 30 kB of an answer; lists of tools and images, which are dropped,

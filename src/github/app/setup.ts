@@ -111,7 +111,6 @@ async function fetchNewApp(app: App, code: string): Promise<z.infer<typeof Conve
   const url = `${app.config.GITHUB_API_URL}/app-manifests/${encodeURIComponent(code)}/conversions`;
   const response = await fetchFromGitHub(url, {
     method: 'POST',
-    headers: { Accept: 'application/vnd.github+json' },
     signal: AbortSignal.timeout(15_000),
   }).catch(() => undefined);
   const made = ConversionReply.safeParse(await response?.json().catch(() => undefined));
