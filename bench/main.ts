@@ -1,6 +1,6 @@
 // `npm run bench` measures speed, `npm run bench -- environment` only that of environments, `npm run bench -- waiting
 // [count]` what many waiting runs cost. `npm run bench -- siege [scale] [quiet minutes]` tests the service under load and
-// attacks. `npm run bench -- scale [tasks] [seconds]` compares reads of a large database with
+// attacks, `npm run bench -- tenants [scale]` only under those of noisy tenants and strangers. `npm run bench -- scale [tasks] [seconds]` compares reads of a large database with
 // those of a small one. `npm run bench -- run-page [entries] [seconds]` shows a long run in a browser while it grows.
 // `npm run bench -- dashboard [tasks] [factor]` measures the dashboard in Chromium.
 const [name = 'speed', ...numbers] = process.argv.slice(2);
@@ -11,6 +11,7 @@ const benches: Record<string, () => Promise<void>> = {
   scale: async () => (await import('./scale/main.ts')).scale(...numbers.map(Number)),
   'run-page': async () => (await import('./run-page.ts')).runPageSpeed(...numbers.map(Number)),
   dashboard: async () => (await import('./dashboard/main.ts')).dashboardSpeed(...numbers.map(Number)),
+  tenants: async () => (await import('./siege/main.ts')).siegeOfTenants(...numbers.map(Number)),
   siege: async () => (await import('./siege/main.ts')).siege(...numbers.map(Number)),
 };
 const bench = benches[name];

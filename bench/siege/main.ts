@@ -16,6 +16,7 @@ import { startCourier } from './courier.ts';
 import { siegeScript } from './model.ts';
 import { doubledPulls, wrongAfter } from './outcome.ts';
 import type { Probed } from './probe.ts';
+import { besiegeTenants } from './tenants.ts';
 import { type Planned, planTraffic, seeded, shuffled, type Traffic } from './traffic.ts';
 
 const owner = 'mona';
@@ -66,6 +67,18 @@ export async function siege(scale = 1, quietMinutes = 10): Promise<void> {
     say(
       `  memory         ${atStart} MB at the start, ${highest} at most, ${atEnd} after ${quietMinutes} quiet minutes: ${(atEnd / atStart).toFixed(2)} (at most 1.20 wanted)`,
     );
+    await besiegeTenants(stage, owner, traffic.deliveries, scale);
+  } finally {
+    await stage.close();
+  }
+}
+
+/** Runs only the attacks of tenants and strangers; see `besiegeTenants`. */
+export async function siegeOfTenants(scale = 1): Promise<void> {
+  const stage = await openStage();
+  try {
+    const { deliveries } = await planTraffic(stage.github, owner, repositories, { issues: 1, runs: 0 });
+    await besiegeTenants(stage, owner, deliveries, scale);
   } finally {
     await stage.close();
   }
