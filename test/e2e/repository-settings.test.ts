@@ -20,7 +20,7 @@ const mainSettings = () => face.fileOn('main', '.deckhand.yml').concat('\n');
 const told = (face: Face) => JSON.stringify(face.world.model.requests.at(-1)?.messages);
 
 test('failing checks are reported to the model; files that checks create are not part of the change', async () => {
-  const { world, plays, mona, pullOf, taskOf, settled } = face;
+  const { world, plays, mona, pullOf, taskOf, settled, say, told: shows } = face;
   // Checks do not see what the agent left in its home folder.
   const hidden = { name: 'run_command', arguments: { command: 'git config --global alias.x y' } };
   // The first finish shows the agent its change; the checks run at the second.
@@ -37,6 +37,11 @@ test('failing checks are reported to the model; files that checks create are not
   const agents = await world.get<{ id: string; name: string }[]>('/agents');
   expect(agents.find((a) => a.id === task.owner)?.name).toBe('Reviewer');
   expect((await taskOf(number)).failure).toBeNull();
+  // What a later run pushes without a result of the checks is not ready any more.
+  plays([write('made.txt', 'worse\n'), { name: 'give_up', arguments: { reason: 'too hard' } }]);
+  await say(number, '/agent revise Do more.');
+  await until('the draft', async () => (await mona<{ draft: boolean }>('GET', `${repo}/pulls/${pullOf(task)}`)).draft);
+  await shows(number, 'too hard');
 });
 
 test('checks that fail three more times end the run with a draft', async () => {

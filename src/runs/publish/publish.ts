@@ -138,7 +138,7 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
       body: pullBody(app, work, finish, { issue, commit }),
       draft,
       // If this run changed nothing, a person's decision that the pull request is ready stands.
-      turnsDraft: work.evidence?.proof !== undefined && (await isDraft(app, work)),
+      turnsDraft: pushed !== undefined && (await isDraft(app, work)),
       signal: work.signal,
     });
   };

@@ -112,17 +112,17 @@ export function combineRepositories(
 
 /** The services of all repositories of a run. They end with each judgement, and start again before the next command. */
 function servicesOf(work: Work) {
-  let hasEnded = false;
+  const ended = new Set<Work>();
   return {
     haveEnded: () => {
-      hasEnded = true;
+      for (const each of allWorks(work)) ended.add(each);
     },
-    /** Starts them once if they have ended. Returns what the agent should know when they do not start. */
+    /** Starts those that have ended, once. Returns what the agent should know when they do not start. */
     startAgain: async (signal: AbortSignal): Promise<string | undefined> => {
-      if (!hasEnded) return undefined;
-      hasEnded = false;
+      const works = [...ended];
+      ended.clear();
       try {
-        for (const { environment, host } of allWorks(work)) await startAll(environment.room, host.machine, signal);
+        for (const { environment, host } of works) await startAll(environment.room, host.machine, signal);
         return undefined;
       } catch (error) {
         signal.throwIfAborted();
