@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { toolEnvironment } from '../../src/config.ts';
 import { apt } from '../../src/egress/tools/files.ts';
 import { toolsConfiguration } from '../../src/egress/tools/tools-configuration.ts';
@@ -46,6 +46,30 @@ test('npm: a mirror is handed on without its credentials', async () => {
   expect(await configured({ ...none, npm: npm(config) })).toEqual({
     hosts: ['mirror.example.com'],
     variables: { npm_config_registry: 'https://mirror.example.com/npm/' },
+  });
+});
+
+test("npm runs on the machine's Node, beside which its configuration is, although Deckhand runs on that of a package", async () => {
+  const home = await mkdtemp(join(tmpdir(), 'egress-node-'));
+  homes.push(home);
+  // npm is a script that env gives to the first Node of the path. Each Node here answers for npm.
+  const [ofPackage, ofMachine] = [join(home, 'node_modules/.bin'), join(home, 'machine')];
+  const mirror = { registry: 'https://mirror.example.com/', cafile: '/usr/bin/env' };
+  const programs = {
+    [join(ofPackage, 'node')]: `#!/bin/sh\n${npm({ registry: usual })}\n`,
+    [join(ofMachine, 'node')]: `#!/bin/sh\n${npm(mirror)}\n`,
+    [join(ofMachine, 'npm')]: '#!/usr/bin/env node\n',
+  };
+  for (const [path, script] of Object.entries(programs)) {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, script, { mode: 0o755 });
+  }
+  const { npm: _, ...others } = none;
+  const { hosts, variables } = await configured(others, { PATH: `${ofPackage}:${ofMachine}:/usr/bin:/bin` });
+  expect(hosts).toContain('mirror.example.com');
+  expect(variables).toMatchObject({
+    npm_config_registry: 'https://mirror.example.com/',
+    npm_config_cafile: '/usr/bin/env',
   });
 });
 

@@ -7,10 +7,11 @@ const [maxMs, maxBytes] = [15_000, 1_000_000];
 export type Ask = (tool: string, args: string[], without?: RegExp) => Promise<string>;
 
 /**
- * Returns a function that runs tools of this machine. They run in the root folder, so that they read the machine's
- * configuration and no project's.
+ * Returns a function that runs tools of this machine. They run in the root folder and with the machine's programs, so that
+ * they read the machine's configuration and no project's.
  */
-export function ask(environment: Record<string, string>): Ask {
+export function ask({ PATH = '', ...others }: Record<string, string>): Ask {
+  const environment = { ...others, PATH: machineFirst(PATH) };
   return (tool, args, without = /$^/) => {
     const env = Object.fromEntries(Object.entries(environment).filter(([name]) => !without.test(name)));
     // Otherwise yarn could be a stand-in that first downloads yarn.
@@ -22,4 +23,14 @@ export function ask(environment: Record<string, string>): Ask {
       child.stdin?.on('error', () => {}).end();
     });
   };
+}
+
+/**
+ * Moves the folders of programs that packages brought to the end of a search path. Deckhand runs on a Node from there, and
+ * npm looks for its global configuration beside the Node that runs it.
+ */
+function machineFirst(path: string): string {
+  const isOfPackages = (folder: string) => /\/node_modules(\/|$)/.test(folder);
+  const folders = path.split(':');
+  return [...folders.filter((folder) => !isOfPackages(folder)), ...folders.filter(isOfPackages)].join(':');
 }
