@@ -29,6 +29,21 @@ export interface NewWait extends Pick<Attention, 'reason' | 'text' | 'options'> 
   plan?: Plan;
 }
 
+/**
+ * Writes the text of a wait for the approval of a change: the reasons, if a person is not only asked whether it may be
+ * pushed, and the changed files.
+ */
+export function approvalText(reasons: string[], files: string[]): string {
+  return [...reasons, ...(reasons.length > 0 ? [''] : []), ...files].join('\n');
+}
+
+/** Divides the text of a wait for the approval of a change into its reasons and the changed files. */
+export function readApproval(text: string): { reasons: string[]; files: string[] } {
+  const lines = text.split('\n');
+  const at = lines.indexOf('');
+  return { reasons: lines.slice(0, Math.max(0, at)), files: lines.slice(at + 1) };
+}
+
 /** What somebody who acts on a waiting run has seen of it. */
 export interface Seen {
   /** The `id` of the attention that they act on. */

@@ -30,16 +30,14 @@ export async function openEquipment(
   variables: Record<string, string> = {},
 ): Promise<Equipment> {
   const { app, settings, image, note } = room;
-  const listed = settings.network[list];
-  const hosts = new Set(listed.filter((host) => host !== defaults));
-  if (listed.includes(defaults)) for (const host of await app.egress.defaultHosts()) hosts.add(host);
+  const hosts = await hostsOf(room, list);
   const onRefusal = ({ host, reason, times }: { host: string; reason: string; times: number }) => {
     // The run goes on without the line. If this worker has lost the run, its signal says so.
     note('network', times === 1 ? reason : `${reason} (${times} times)`, { host, times }).catch(() => {});
   };
   const { own, signal } = confinement;
-  const proxy = await app.egress.open({ folder: app.workDir, own, hosts: [...hosts], list, onRefusal, signal });
-  const registries = listed.includes(defaults) ? await app.egress.toolVariables() : {};
+  const proxy = await app.egress.open({ folder: app.workDir, own, hosts, list, onRefusal, signal });
+  const registries = settings.network[list].includes(defaults) ? await app.egress.toolVariables() : {};
   const env = { ...registries, ...proxyVariables(egressPort), ...settings.env, ...variables };
   return {
     settings: { egressSocket: proxy.socket, env, root: image, afterCommand: proxy.news },
@@ -48,12 +46,25 @@ export async function openEquipment(
   };
 }
 
+/** Returns the hosts of one list, with those that `defaults` stands for. */
+export async function hostsOf(
+  { app, settings }: Pick<Room, 'app' | 'settings'>,
+  list: 'setup' | 'agent',
+): Promise<string[]> {
+  const listed = settings.network[list];
+  const hosts = new Set(listed.filter((host) => host !== defaults));
+  if (listed.includes(defaults)) for (const host of await app.egress.defaultHosts()) hosts.add(host);
+  return [...hosts];
+}
+
 /** A folder with the files of a repository, in which commands run. */
 export interface WorkPlace {
   work: string;
   confinement: Confinement;
   /** Further variables, which take precedence. */
   variables?: Record<string, string>;
+  /** The git folder that commands see; that of the repository by default. */
+  gitDir?: string;
 }
 
 /** A machine with its equipment. */
@@ -65,12 +76,12 @@ export interface Equipped extends Pick<Equipment, 'refused' | 'close'> {
 export async function openEquipped(
   room: Room,
   list: 'setup' | 'agent',
-  { work, confinement, variables }: WorkPlace,
+  { work, confinement, variables, gitDir = room.checkout.gitDir }: WorkPlace,
 ): Promise<Equipped> {
   const { settings, refused, close } = await openEquipment(room, list, confinement, variables);
   const scratch = { tmp: `${work}.tmp`, home: `${work}.home` };
   try {
-    const machine = await confinement.machine({ ...settings, workTree: work, gitDir: room.checkout.gitDir, scratch });
+    const machine = await confinement.machine({ ...settings, workTree: work, gitDir, scratch });
     return { machine, refused, close: () => machine.close().finally(close) };
   } catch (error) {
     await close();

@@ -25,13 +25,14 @@ test('services run beside the agent and the checks; one that is not up fails wit
   await expect(scene.fresh(broken)).rejects.toMatchObject(failsWith(/cannot listen/));
 });
 
+const treeWith = async (files: Record<string, string>) => {
+  for (const [path, content] of Object.entries(files)) writeFileSync(join(scene.checkout.workTree, path), content);
+  return scene.checkout.snapshot();
+};
+
 describe('a fresh place', () => {
   const settings = { setup: ['mkdir deps && cp .nvmrc deps/version && echo "secret: $NPM_TOKEN" >> deps/version'] };
 
-  const treeWith = async (files: Record<string, string>) => {
-    for (const [path, content] of Object.entries(files)) writeFileSync(join(scene.checkout.workTree, path), content);
-    return scene.checkout.snapshot();
-  };
   const looksLike = async (environment: Environment, tree: string, command: string) => {
     const fresh = await scene.fresh(environment, tree);
     const { output } = await fresh.machine.run(command, { seconds: 200 });

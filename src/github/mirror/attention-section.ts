@@ -1,5 +1,5 @@
 import { closedBlocks, harmless, harmlessLine } from '../../domain/text/sanitize.ts';
-import type { WaitReason } from '../../domain/waiting.ts';
+import { readApproval, type WaitReason } from '../../domain/waiting.ts';
 import type { TaskPicture } from './task-picture.ts';
 
 /** What a run waits for, as the status comment and the check run say it. */
@@ -23,7 +23,7 @@ export function attentionSection({ attention, commandPrefix: prefix }: TaskPictu
   const words = waitWords[attention.reason];
   const next = `> ${nextSteps(attention.reason, prefix)}`;
   if (attention.reason === 'plan') return [`> **${words}**`, next, '', ...planLines(attention, prefix)];
-  if (attention.reason === 'push') return [`> **${words}**`, next, '', ...fileLines(attention.text, prefix)];
+  if (attention.reason === 'push') return [`> **${words}**`, ...changeLines(attention.text, prefix)];
   const line = (each: string) => harmlessLine(each, lineChars, prefix);
   const choices = attention.options.map((option, i) => `- [ ] ${i + 1}. ${line(option)}`);
   return [`> **${words}**: ${line(attention.text)}`, ...(choices.length === 0 ? [] : ['', ...choices, '']), next];
@@ -42,8 +42,26 @@ function planLines({ text, plan }: Shown, prefix: string): string[] {
 /** At most this many changed files are listed. The task's page has all. */
 const maxFiles = 50;
 
-function fileLines(text: string, prefix: string): string[] {
-  const files = text.split('\n');
+/** Says why a person is asked, what an approval does, and which files change. */
+function changeLines(text: string, prefix: string): string[] {
+  const { reasons, files } = readApproval(text);
+  if (reasons.length === 0) return [`> ${nextSteps('push', prefix)}`, '', ...fileLines(files, prefix)];
+  const why = reasons.map((reason) => `- ${harmlessLine(reason, 500, prefix)}`);
+  return [
+    '> Set-up of this change would run its code with the network of set-up.',
+    `> ${afterApproval(`\`${prefix} approve\` allows that and pushes the change if its checks pass`, prefix)}`,
+    '',
+    '**Why**',
+    '',
+    ...why,
+    '',
+    '**Changed files**',
+    '',
+    ...fileLines(files, prefix),
+  ];
+}
+
+function fileLines(files: string[], prefix: string): string[] {
   const more = files.length > maxFiles ? [`- and ${files.length - maxFiles} more`] : [];
   return [...files.slice(0, maxFiles).map((file) => `- ${harmlessLine(file, 300, prefix)}`), ...more];
 }
@@ -59,6 +77,10 @@ function nextSteps(reason: WaitReason, prefix: string): string {
     case 'plan':
       return `\`${prefix} approve\` lets the agent carry it out; \`${prefix} revise <text>\` asks for another plan; \`${prefix} cancel\` ends the run.`;
     case 'push':
-      return `\`${prefix} approve\` pushes it; \`${prefix} revise <text>\` asks for another change; \`${prefix} cancel\` ends the run. The task's page shows the change.`;
+      return afterApproval(`\`${prefix} approve\` pushes it`, prefix);
   }
+}
+
+function afterApproval(approve: string, prefix: string): string {
+  return `${approve}; \`${prefix} revise <text>\` asks for another change; \`${prefix} cancel\` ends the run. The task's page shows the change.`;
 }

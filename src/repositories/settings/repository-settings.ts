@@ -2,6 +2,7 @@ import { limitsInBudget, type ProjectBudgets, type RunBudget } from '../../domai
 import { RunFailed } from '../../domain/run.ts';
 import type { PlanMode } from '../../domain/settings/plan-first.ts';
 import type { PushMode } from '../../domain/settings/push-mode.ts';
+import type { SetupOfChange } from '../../domain/settings/setup-of-change.ts';
 import type { Checkout } from '../../git/engine.ts';
 import { apart } from '../../threads/apart.ts';
 import { OverLimit } from '../../threads/start-thread.ts';
@@ -17,6 +18,8 @@ export interface RepositorySettings {
   imageAuth?: { username: string; password: string } | undefined;
   /** Commands that prepare the environment before the agent starts. */
   setup: string[];
+  /** What network set-up of a change has. */
+  setupOfChange: SetupOfChange;
   /** Files whose content decides whether set-up runs again; undefined for the known lock and version files. */
   cache?: string[] | undefined;
   /** The hosts that set-up and the agent may reach. `defaults` stands for the usual hosts of set-up. */
@@ -64,6 +67,7 @@ export const noSettings: RepositorySettings = {
   checks: [],
   plan: 'never',
   push: 'free',
+  setupOfChange: 'packages',
   proof: 'optional',
   protected: [],
   allowed: [],

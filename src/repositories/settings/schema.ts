@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { problemWithAllowed } from '../../domain/protected/protected-paths.ts';
 import { planModes } from '../../domain/settings/plan-first.ts';
 import { pushModes } from '../../domain/settings/push-mode.ts';
+import { setupsOfChange } from '../../domain/settings/setup-of-change.ts';
 import { cache, env, image, imageAuth, network, secrets, services, tests } from './machine-keys.ts';
 import { problemWithPattern } from './patterns.ts';
 import { kindOf, listed, path, text } from './values.ts';
@@ -41,6 +42,7 @@ export const Settings = z
     tests,
     plan: z.enum(planModes, 'must be never, always or large').default('never'),
     push: z.enum(pushModes, 'must be free or approved').default('free'),
+    setupOfChange: z.enum(setupsOfChange, 'must be packages, approved or closed').default('packages'),
     proof: z.enum(['optional', 'required'], 'must be optional or required').default('optional'),
     protected: listed(pattern, 200).default([]),
     allowed: listed(allowed, 200).default([]),

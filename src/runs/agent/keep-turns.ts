@@ -8,6 +8,7 @@ import { insertTurn } from '../lease/turn-store.ts';
 import type { Trees } from '../outgoing/changes.ts';
 import { addUsage } from '../store.ts';
 import type { Hearing } from '../waiting/hearing.ts';
+import { holdChange } from '../waiting/held-change-store.ts';
 import { park } from '../waiting/park.ts';
 import type { Work } from '../work.ts';
 import type { OpenRepositories } from '../workspace/open-repositories.ts';
@@ -56,6 +57,7 @@ export function openTurns(app: App, given: Assignment, work: Work, keeping: Keep
       await addUsage(em, run.id, usage);
       if (wait === undefined) await showTask(app, em, task.id);
       else await park(app, em, run, { ...wait, id: newId('wait'), seconds: null });
+      if (wait !== undefined && 'held' in wait) await holdChange(em, run, wait.held.wanted, wait.held.diff);
     });
     markStored();
     known = JSON.stringify(learned);

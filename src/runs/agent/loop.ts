@@ -4,10 +4,21 @@ import { storable } from '../../domain/text/storable.ts';
 import type { NewWait } from '../../domain/waiting.ts';
 import { type Message, type Model, messageOf, type Reply, type ReplyOptions, type ToolCall } from '../../llm/model.ts';
 import type { ToolHost } from '../../sandbox/sandbox.ts';
+import type { HeldWait } from '../waiting/held-change-store.ts';
 import { Parked } from '../waiting/parked.ts';
 import { replyTo } from './ask-model.ts';
+import { ofLastRun } from './context/continuation.ts';
+import { exchangesOf } from './context/exchanges.ts';
 import type { Memory } from './context/memory.ts';
-import { cutText, type Ending, finishedWith, type JudgedEnding, type Judgement, splitInto } from './ending/ending.ts';
+import {
+  cutText,
+  type Ending,
+  type Evidence,
+  finishedWith,
+  type JudgedEnding,
+  type Judgement,
+  splitInto,
+} from './ending/ending.ts';
 import { limitWarning } from './ending/limit-warning.ts';
 import { countMisses, failIfStuck, missText, repeatHint } from './ending/stuck.ts';
 import type { Offered, ToolResult } from './tools/tool.ts';
@@ -33,7 +44,7 @@ export interface LoopContext {
    * Stores a turn before the next one begins. `changed` says whether a tool may have changed the workspace. With a
    * `wait`, the run waits from then on.
    */
-  keep(turn: Message[], reply: Reply, changed: boolean, wait?: NewWait): Promise<void>;
+  keep(turn: Message[], reply: Reply, changed: boolean, wait?: NewWait | HeldWait): Promise<void>;
   /** Adds an answer outside of the conversation to the cost of the run. It is not a turn. */
   bill(reply: Reply): Promise<void>;
   /** Decides whether the conversation may end like this. `messages` excludes the turn in which it ends. */
@@ -54,9 +65,14 @@ const maxCalls = 100;
  * @throws RunFailed budget, model, gave_up, rate_limit, auth; ModelAway; Parked; or the reason of the signal
  */
 export async function converse(context: LoopContext, messages: Message[]): Promise<JudgedEnding> {
+  const again = await judgeAgain(context, messages);
+  if (again?.accepted) return { ...again.ending, ...again.evidence };
+  let objection = again?.objection;
   for (;;) {
     context.signal.throwIfAborted();
     const heard = await context.hear();
+    if (objection !== undefined) heard.push({ role: 'user', content: objection });
+    objection = undefined;
     failIfStuck(messages);
     const limits = await context.limits();
     const spent = await context.spent();
@@ -93,7 +109,7 @@ interface Turn {
   /** Set when the model gave up. */
   reason?: string;
   /** What the run waits for after this turn. */
-  wait?: NewWait;
+  wait?: NewWait | HeldWait;
 }
 
 async function takeTurn(context: LoopContext, reply: Reply): Promise<Turn> {
@@ -149,13 +165,44 @@ function notRun(why: string): ToolResult {
   return { kind: 'answer', text: `not run: ${why}`, ok: true, changed: false, isInvalid: true };
 }
 
+/** The result of a `finish` that a person decides about. A worker finds it in the conversation, and judges it again. */
+const waitsForPerson = 'The run waits until a person allows set-up of this change to use the network.';
+const notYet = 'Set-up of this change still needs the approval of a person. Call finish again.';
+
+/**
+ * Judges the ending at which a conversation began to wait for a person, unless somebody has said something since. Returns
+ * undefined if it did not wait so.
+ */
+async function judgeAgain(
+  context: LoopContext,
+  messages: Message[],
+): Promise<
+  { accepted: true; ending: Ending; evidence: Evidence } | { accepted: false; objection: string } | undefined
+> {
+  const last = exchangesOf(ofLastRun(messages)).at(-1);
+  const call = last?.calls.find(({ id }) => last.results.get(id) === waitsForPerson);
+  if (call === undefined || (await context.hear()).length > 0) return undefined;
+  const result = await callTool(context, call, { isCut: false });
+  if (result.kind !== 'finish') return undefined;
+  const ending = finishedWith(context.withoutSecrets(result.finish));
+  const before = messages.slice(
+    0,
+    messages.findLastIndex(({ role }) => role === 'assistant'),
+  );
+  const judgement = await context.judge(ending, before);
+  if (judgement.accepted) return { ...judgement, ending };
+  return { accepted: false, objection: 'wait' in judgement ? notYet : judgement.objection };
+}
+
 /** Tells the model that its ending does not count yet, and why. */
 function answerEnding(turn: Turn, judgement: Judgement | undefined): void {
   if (judgement === undefined || judgement.accepted) return;
+  const isWaiting = 'wait' in judgement;
   for (const message of turn.messages)
     if (message.role === 'tool' && message.toolCallId === turn.endedBy?.id)
-      message.content = 'The run has not ended. Read the next message.';
-  turn.messages.push({ role: 'user', content: judgement.objection });
+      message.content = isWaiting ? waitsForPerson : 'The run has not ended. Read the next message.';
+  if (isWaiting) turn.wait = judgement.wait;
+  else turn.messages.push({ role: 'user', content: judgement.objection });
 }
 
 /** Tells the model what was expected of its answer, or that it repeats itself. */

@@ -20,6 +20,7 @@ import { listTurns } from '../lease/turn-store.ts';
 import { readTrees, type Trees } from '../outgoing/changes.ts';
 import { costOfDay } from '../spend/store.ts';
 import { addUsage, findRun, spentByFamily } from '../store.ts';
+import { isSetupApproved } from '../waiting/await-approval.ts';
 import { openHearing } from '../waiting/hearing.ts';
 import { allWorks, type Work } from '../work.ts';
 import { findKeptWork, type KeptWork, keptSections } from '../workspace/kept-work.ts';
@@ -29,7 +30,7 @@ import type { Signals } from '../workspace/workspace.ts';
 import type { Assignment, Limited } from './assignment.ts';
 import { type Memory, newMemory } from './context/memory.ts';
 import type { JudgedEnding } from './ending/ending.ts';
-import { judgeEnding } from './ending/judge-ending.ts';
+import { type Judging, judgeEnding } from './ending/judge-ending.ts';
 import { askForHandoff } from './handoff.ts';
 import { readInstructions, withNestedInstructions } from './instructions.ts';
 import { openTurns, usageOf } from './keep-turns.ts';
@@ -233,10 +234,11 @@ function loopContext(
         accepted: false as const,
         objection: ended.length === 0 ? objection : `${objection}\n\n${endedNotice(ended)}`,
       });
-      const judgement = await judgeEnding(work, ending, { mode, messages });
-      if (!judgement.accepted) return refuse(judgement.objection);
+      const isApproved: Judging['isSetupApproved'] = (changed, treeOf) => isSetupApproved(app, work, changed, treeOf);
+      const judgement = await judgeEnding(work, ending, { mode, messages, isSetupApproved: isApproved });
+      if ('objection' in judgement) return refuse(judgement.objection);
       if (await hearing.hasMore()) return refuse(saidMeanwhile);
-      judged = judgement.evidence.trees;
+      judged = judgement.accepted ? judgement.evidence.trees : judgement.trees;
       return judgement;
     },
     spent: () => spentOf(app, run, task),

@@ -1,5 +1,6 @@
 import type { Attempt } from '../../domain/proof/proof.ts';
 import { RunFailed } from '../../domain/run.ts';
+import { SetupNeedsApproval } from '../../environment/change/set-up-change.ts';
 import { openFresh } from '../../environment/fresh.ts';
 import type { Work } from '../work.ts';
 
@@ -15,7 +16,7 @@ const killed = new Set([137, 143]);
 /** Runs the checks of a repository on a tree in a fresh sandbox, for at most `seconds`. */
 export async function attemptChecks(work: Work, tree: string, seconds: number): Promise<Tried> {
   try {
-    const fresh = await openFresh(work.environment, tree);
+    const fresh = await openFresh(work.environment, tree, work.isSetupApproved);
     try {
       if (fresh.failed !== undefined) return unfinished(`set-up failed: ${fresh.failed.command}`);
       return await runAll(work, fresh, seconds);
@@ -23,6 +24,8 @@ export async function attemptChecks(work: Work, tree: string, seconds: number): 
       await fresh.close();
     }
   } catch (error) {
+    // The change itself needed no approval, or has it. A mixture of it with the base is not worth a question.
+    if (error instanceof SetupNeedsApproval) return unfinished(error.message);
     if (!isOwn(work, error)) throw error;
     return unfinished(error.failure.message);
   }

@@ -28,11 +28,12 @@ const outputChars = 6000;
 /**
  * Runs the repository's checks on a tree and stops at the first that fails. They run in a sandbox that the agent has
  * never touched, on the environment as set-up left it, so nothing but the change decides about their result.
+ * @throws SetupNeedsApproval
  */
 export async function runChecks(work: Work, tree: string): Promise<CheckResult[]> {
   const { settings, host, environment } = work;
   if (settings.checks.length === 0 || !host.hasShell) return [];
-  const fresh = await openFresh(environment, tree);
+  const fresh = await openFresh(environment, tree, work.isSetupApproved);
   try {
     const about = { repositoryId: work.repository.id, tree };
     if (fresh.failed !== undefined) return [{ ...about, ...setupResult(fresh.failed) }];

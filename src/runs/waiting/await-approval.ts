@@ -1,12 +1,13 @@
 import type { App } from '../../app.ts';
 import { newId } from '../../db/ids.ts';
+import { approvalText } from '../../domain/waiting.ts';
 import { diffOf } from '../../git/diff.ts';
 import { findProject } from '../../projects/store.ts';
 import type { StoredDiff } from '../../tasks/work-store.ts';
 import { changesOf, type TreeOf } from '../outgoing/changes.ts';
 import { allWorks, type Work } from '../work.ts';
 import { parentsOf } from '../workspace/workspace.ts';
-import { type Approvable, holdChange, isApproved } from './held-change-store.ts';
+import { type Approvable, type HeldWait, holdChange, isApproved } from './held-change-store.ts';
 import { park } from './park.ts';
 import { Parked } from './parked.ts';
 
@@ -26,41 +27,54 @@ export async function needsApproval(app: App, work: Work): Promise<boolean> {
 export async function awaitPushApproval(app: App, work: Work, changed: Work[], treeOf: TreeOf): Promise<void> {
   // A worker that was stopped while it pushed had the approval.
   if ((await work.journal.steps('push')).length > 0 || !(await needsApproval(app, work))) return;
-  await awaitApproval(app, work, { purpose: 'push', changed, treeOf, text: () => listFiles(work, changed, treeOf) });
+  const wanted = await approvableOf('push', changed, treeOf);
+  if (await isApproved(app.db.manager, work.run.id, wanted)) return;
+  // Who allowed set-up of exactly this change has seen all of it.
+  if (await isSetupApproved(app, work, changed, treeOf)) return;
+  const { held, ...wait } = await waitFor(work, { wanted, changed, treeOf, reasons: [] });
+  await work.journal.write(async (em) => {
+    await holdChange(em, work.run, held.wanted, held.diff);
+    await park(app, em, work.run, { ...wait, id: newId('wait'), seconds: null });
+  });
+  throw new Parked();
+}
+
+/** Returns whether a person allowed set-up of exactly this change to use the network of set-up. */
+export async function isSetupApproved(app: App, work: Work, changed: Work[], treeOf: TreeOf): Promise<boolean> {
+  return isApproved(app.db.manager, work.run.id, await approvableOf('setup', changed, treeOf));
+}
+
+/** Builds the wait for a person who allows set-up of this change to use the network of set-up. */
+export async function setupWait(work: Work, changed: Work[], treeOf: TreeOf, reasons: string[]): Promise<HeldWait> {
+  const wanted = await approvableOf('setup', changed, treeOf);
+  return waitFor(work, { wanted, changed, treeOf, reasons: reasons.map((reason) => reason.replace(/\p{Cc}/gu, '?')) });
 }
 
 /** What a person is asked to approve. */
 interface Asked {
-  purpose: Approvable['purpose'];
+  wanted: Approvable;
   /** The changed repositories. */
   changed: Work[];
   treeOf: TreeOf;
-  /** Writes what the person reads. */
-  text(): Promise<string>;
+  /** Why a person is asked; empty when it is for the push alone. */
+  reasons: string[];
 }
 
-/**
- * Returns if a person approved exactly these trees, on exactly these commits, for this purpose.
- * @throws Parked otherwise; the run then waits for the approval
- */
-async function awaitApproval(app: App, work: Work, { purpose, changed, treeOf, text }: Asked): Promise<void> {
-  const { run, journal } = work;
+async function waitFor(work: Work, { wanted, changed, treeOf, reasons }: Asked): Promise<HeldWait> {
+  const text = approvalText(reasons, await listFiles(work, changed, treeOf));
+  return { reason: 'push', text, options: [], held: { wanted, diff: await diffOfHeld(work, treeOf) } };
+}
+
+async function approvableOf(purpose: Approvable['purpose'], changed: Work[], treeOf: TreeOf): Promise<Approvable> {
   const wanted: Approvable = { purpose, trees: {}, parents: {} };
   for (const each of changed) {
     wanted.trees[each.repository.id] = await treeOf(each);
     wanted.parents[each.repository.id] = parentsOf(each.branch);
   }
-  if (await isApproved(app.db.manager, run.id, wanted)) return;
-  const wait = { id: newId('wait'), reason: 'push' as const, text: await text(), options: [], seconds: null };
-  const diff = await diffOfHeld(work, treeOf);
-  await journal.write(async (em) => {
-    await holdChange(em, { id: run.id, taskId: run.taskId }, wanted, diff);
-    await park(app, em, run, wait);
-  });
-  throw new Parked();
+  return wanted;
 }
 
-async function listFiles(work: Work, changed: Work[], treeOf: TreeOf): Promise<string> {
+async function listFiles(work: Work, changed: Work[], treeOf: TreeOf): Promise<string[]> {
   const paths: string[] = [];
   for (const each of changed) {
     const folder = each === work ? '' : `../${each.repository.name}/`;
@@ -68,7 +82,7 @@ async function listFiles(work: Work, changed: Work[], treeOf: TreeOf): Promise<s
     for (const { path } of await changesOf(each, treeOf)) paths.push(`${folder}${path.replace(/\p{Cc}/gu, '?')}`);
   }
   const more = paths.length > maxListed ? [`and ${paths.length - maxListed} more`] : [];
-  return [...paths.slice(0, maxListed), ...more].join('\n');
+  return [...paths.slice(0, maxListed), ...more];
 }
 
 /** Returns the diff that the task shows while it waits: of its own repository, as the branch would be. */

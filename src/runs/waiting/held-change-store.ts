@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { storableJson } from '../../domain/text/storable.ts';
+import type { NewWait } from '../../domain/waiting.ts';
 import type { StoredDiff } from '../../tasks/work-store.ts';
 import type { Trees } from '../outgoing/changes.ts';
 
@@ -10,6 +11,11 @@ export interface Approvable {
   trees: Trees;
   /** The commits that the change follows, by the id of their repository. */
   parents: Record<string, string[]>;
+}
+
+/** A wait for the approval of a change, with what people see of the change. */
+export interface HeldWait extends NewWait {
+  held: { wanted: Approvable; diff: StoredDiff };
 }
 
 /** Stores a change that waits for approval. Removes the approvals that the run had for any other change. */

@@ -153,6 +153,40 @@ test('by comments: a change waits for approval, is corrected, and exactly what w
   await set('free');
 });
 
+test('by comments: set-up of a change waits for approval, and the same finish is judged again after a restart', async () => {
+  const { world, say, plays, push } = face;
+  const project = `/projects/${world.project.id}`;
+  await world.service.api(world.token, 'PATCH', project, { push: 'approved' });
+  const settings = [
+    'setup: test ! -e bootstrap.sh || sh bootstrap.sh',
+    'cache: bootstrap.sh',
+    'network: { setup: [packages.example.org] }',
+    'checks: test -e bootstrapped',
+  ];
+  await push('main', '.deckhand.yml', `${settings.join('\n')}\n`);
+  await push('main', '.gitignore', 'bootstrapped\n');
+  // The host does not exist, which is another answer than that it is not allowed.
+  const script = 'curl -s http://packages.example.org/ | grep -q "not allowed" && exit 1\ntouch bootstrapped\n';
+  plays([write('bootstrap.sh', script), finish], [finish]);
+  const number = await world.issue('/agent start');
+  const { attention } = await waitsFor(number, 'push');
+  const [reason, ...files] = attention?.text.split('\n') ?? [];
+  expect(reason).toMatch(/sh bootstrap\.sh: it failed without the network of set-up; refused: packages\.example\.org$/);
+  expect(files).toEqual(['', 'bootstrap.sh']);
+  await face.told(number, 'Set-up of this change would run its code with the network of set-up.');
+  const asked = world.model.requests.length;
+  await world.service.stop();
+  await world.restart();
+  await say(number, '/agent approve');
+  const task = await face.settled(number, 'in_review', 1);
+  expect(task.failure).toBeNull();
+  expect(await face.fileOn(task.branchName ?? '', 'bootstrap.sh')).toContain('touch bootstrapped');
+  // Neither the model nor a person was asked again.
+  expect(world.model.requests).toHaveLength(asked);
+  await push('main', '.deckhand.yml', '{}\n');
+  await world.service.api(world.token, 'PATCH', project, { push: 'free' });
+});
+
 test('people without write permission steer nothing', async () => {
   const { world, say, plays, mona } = face;
   await mona('PUT', `${repo}/collaborators/stranger`, { permission: 'pull' });

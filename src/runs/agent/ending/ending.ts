@@ -1,6 +1,7 @@
 import type { Proof } from '../../../domain/proof/proof.ts';
 import type { Trees } from '../../outgoing/changes.ts';
 import type { CheckResult } from '../../publish/verify.ts';
+import type { HeldWait } from '../../waiting/held-change-store.ts';
 import type { FinishArguments, NewSubtask } from '../tools/endings.ts';
 
 /** How the agent wants to end its conversation. */
@@ -34,7 +35,17 @@ export interface RepositoryProof {
 }
 
 /** The host's decision about an ending. Either it is accepted, or the model has to continue because of `objection`. */
-export type Judgement = { accepted: false; objection: string } | { accepted: true; evidence: Evidence };
+export type Judgement =
+  | { accepted: false; objection: string }
+  | { accepted: true; evidence: Evidence }
+  | WaitingJudgement;
+
+/** The judgement of these files goes on when a person has allowed their set-up to use the network of set-up. */
+export interface WaitingJudgement {
+  accepted: false;
+  wait: HeldWait;
+  trees: Trees;
+}
 
 /** Longer summaries are cut: later runs see the whole summary, and a pull request has room for 65,536 characters. */
 const maxSummary = 10_000;

@@ -1,5 +1,6 @@
 import { notRun } from '../../../domain/proof/proof.ts';
 import type { PlanMode } from '../../../domain/settings/plan-first.ts';
+import { SetupNeedsApproval } from '../../../environment/change/set-up-change.ts';
 import { diffOf } from '../../../git/diff.ts';
 import { UnfitWorkTree } from '../../../git/work-tree/unfit-work-tree.ts';
 import type { Message } from '../../../llm/model.ts';
@@ -16,6 +17,7 @@ import { objections } from '../../outgoing/objection.ts';
 import { type Proved, proveChange } from '../../proof/prove.ts';
 import { weakenedOpening, weakenedText } from '../../proof/weakened.ts';
 import { type CheckResult, checkText, firstFailure, runChecks } from '../../publish/verify.ts';
+import { setupWait } from '../../waiting/await-approval.ts';
 import { allWorks, type Work } from '../../work.ts';
 import { ofLastRun } from '../context/continuation.ts';
 import { exchangesOf } from '../context/exchanges.ts';
@@ -35,6 +37,8 @@ export interface Judging {
   /** Whether the run still has to propose a plan. */
   mode: PlanMode;
   messages: Message[];
+  /** Returns whether a person allowed set-up of these changes to use the network of set-up. */
+  isSetupApproved(changed: Work[], treeOf: TreeOf): Promise<boolean>;
 }
 
 /**
@@ -53,7 +57,8 @@ export async function judgeEnding(work: Work, ending: Ending, judging: Judging):
  * fails later. Earlier objections are counted in the conversation, so a worker that takes over does not start from zero.
  * Those of an earlier run, whose conversation this one continues, do not count.
  */
-async function judgeTrees(work: Work, ending: Ending, { mode, messages }: Judging, trees: Trees): Promise<Judgement> {
+async function judgeTrees(work: Work, ending: Ending, judging: Judging, trees: Trees): Promise<Judgement> {
+  const { mode, messages } = judging;
   const treeOf = lookUp(trees);
   const own = ofLastRun(messages);
   const unplanned = await planObjection(work, mode, ending, { messages, treeOf });
@@ -68,10 +73,24 @@ async function judgeTrees(work: Work, ending: Ending, { mode, messages }: Judgin
     return { accepted: false, objection: refusal(ending, found) };
   }
   if (ending.subtasks !== undefined) return { accepted: true, evidence: { trees } };
+  return judgeByChecks(work, judging, trees);
+}
+
+/**
+ * Judges trees by checks and proof. If set-up of the change needs the approval of a person first, the judgement says what
+ * the run waits for.
+ */
+async function judgeByChecks(work: Work, { messages, isSetupApproved }: Judging, trees: Trees): Promise<Judgement> {
+  const treeOf = lookUp(trees);
   const changed = await changedWorks(work, treeOf);
-  const checks = await checkAll((await isAhead(work, changed)) ? [...new Set([work, ...changed])] : changed, treeOf);
+  const toCheck = (await isAhead(work, changed)) ? [...new Set([work, ...changed])] : changed;
+  const isApproved = await isSetupApproved(toCheck, treeOf);
+  for (const each of toCheck) each.isSetupApproved = isApproved;
+  const checks = await checkAll(toCheck, treeOf).catch(reasonsToAsk);
+  if ('reasons' in checks)
+    return { accepted: false, wait: await setupWait(work, toCheck, treeOf, checks.reasons), trees };
   const failing = firstFailure(checks);
-  if (failing !== undefined && timesSaid(own, checksText) < maxCheckRounds)
+  if (failing !== undefined && timesSaid(ofLastRun(messages), checksText) < maxCheckRounds)
     return { accepted: false, objection: checkText(failing) };
   const { proofs, weakened } = await proveAll(changed, treeOf, checks);
   if (weakened !== undefined && timesSaid(messages, weakenedOpening) === 0)
@@ -157,6 +176,12 @@ async function proveAll(
     if (proof.status === 'weakened') weakened ??= weakenedText(proof, failing);
   }
   return { proofs, weakened };
+}
+
+/** Returns why a person has to allow set-up of the change. Throws all other errors again. */
+function reasonsToAsk(error: unknown): Pick<SetupNeedsApproval, 'reasons'> {
+  if (error instanceof SetupNeedsApproval) return error;
+  throw error;
 }
 
 /** Returns why files cannot be pushed. Throws all other errors again. */

@@ -2,6 +2,7 @@ import { Button, Heading } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'react-router';
+import { readApproval } from '../../../domain/waiting.ts';
 import * as api from '../../api.ts';
 import { Markdown } from '../../display/markdown.tsx';
 import { waitNames } from '../../display/names.ts';
@@ -62,7 +63,8 @@ export function Details({ task, attention: { id, reason, text } }: Given) {
     case 'push':
       return (
         <>
-          <CodeList title="Changed files" entries={text.split('\n')} />
+          <SetupReasons reasons={readApproval(text).reasons} />
+          <CodeList title="Changed files" entries={readApproval(text).files} />
           <Link to={`/tasks/${task.id}?tab=diff`}>View changes</Link>
         </>
       );
@@ -73,6 +75,20 @@ export function Details({ task, attention: { id, reason, text } }: Given) {
         </p>
       );
   }
+}
+
+/** Says why set-up of a change needs an approval. */
+function SetupReasons({ reasons }: { reasons: string[] }) {
+  if (reasons.length === 0) return null;
+  return (
+    <>
+      <p>
+        Set-up of this change would run its code with the network of set-up. Approving the change allows that, and the
+        change is pushed if its checks pass.
+      </p>
+      <CodeList title="Why" entries={reasons} />
+    </>
+  );
 }
 
 function PlanDetails({ taskId, attentionId }: { taskId: string; attentionId: string }) {

@@ -1,0 +1,155 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { removeTree } from '../../sandbox/remove-tree.ts';
+import type { Confinement, Machine } from '../../sandbox/sandbox.ts';
+import { addRefused, openEquipped, type RefusedHost } from '../equipment.ts';
+import { moveInto } from '../keep/move-into.ts';
+import type { CommandResult, Room } from '../room.ts';
+import { runCommands } from '../run-commands.ts';
+import { type FilesOfTree, isConfiguration, manifests, requirementFiles } from './approval-reasons.ts';
+import { type Fetch, whileFetching } from './package-managers.ts';
+
+/** What the fetches of a change left. */
+export interface Fetched {
+  failed: FailedFetch[];
+  refused: RefusedHost[];
+}
+
+interface FailedFetch {
+  fetch: Fetch;
+  result: CommandResult;
+  /** Set if it failed because code of a package would have to run: the file and why. */
+  codeNeeded: string | undefined;
+}
+
+/** The largest manifest that is read, and the most of them. */
+const [maxBytes, maxFiles] = [10_000_000, 3000];
+
+/** The ids, by path, of the regular files of a tree. Links are left out. */
+type Entries = Map<string, { mode: string; oid: string }>;
+
+/** Reads the files of a tree that decide about fetches. */
+export async function readManifests({ checkout }: Room, entries: Entries, fetches: Fetch[]): Promise<FilesOfTree> {
+  const files = [...entries].filter(([, { mode }]) => mode !== '120000');
+  const oids = new Map(files.map(([path, { oid }]) => [path, oid]));
+  const texts = new Map<string, string>();
+  const read = async (paths: string[]) => {
+    const wanted = paths.filter((path) => oids.has(path) && !texts.has(path)).slice(0, maxFiles);
+    const blobs = await checkout.readBlobs(
+      wanted.map((path) => oids.get(path) ?? ''),
+      maxBytes,
+    );
+    for (const path of wanted) texts.set(path, blobs.get(oids.get(path) ?? '')?.toString() ?? '');
+    return wanted.length > 0;
+  };
+  await read([...oids.keys()].filter((path) => manifests.test(path) && !isInstalled(path)));
+  const named = fetches.flatMap(({ requirements }) => requirements);
+  while (await read(requirementFiles(named, texts)));
+  return { oids, texts };
+}
+
+/** Returns whether somebody committed a file among installed packages. */
+function isInstalled(path: string): boolean {
+  return /(^|\/)(node_modules|vendor)\//.test(path);
+}
+
+/**
+ * Fetches the packages of a change into a home folder, with the network of set-up. Each fetch runs in a folder of its own
+ * that has the manifests of the change, the configuration of the base, and nothing else of the repository: whatever a
+ * package manager might run, it finds no code of the change and no source to send away.
+ */
+export async function fetchPackages(
+  room: Room,
+  { fetches, base, change }: { fetches: Fetch[]; base: FilesOfTree; change: FilesOfTree },
+  { folder, home, confinement, seconds }: { folder: string; home: string; confinement: Confinement; seconds: number },
+): Promise<Fetched> {
+  const fetched: Fetched = { failed: [], refused: [] };
+  const end = performance.now() + seconds * 1000;
+  for (const [i, fetch] of fetches.entries()) {
+    const place = join(folder, `fetch${i}`);
+    const work = join(place, 'work');
+    await writeFiles(room, work, base, change);
+    await mkdir(join(place, 'git', 'objects'), { recursive: true });
+    await confinement.own(work);
+    const variables = { ...whileFetching, ...variablesOf(fetch, base, change) };
+    const equipped = await openEquipped(room, 'setup', { work, confinement, variables, gitDir: join(place, 'git') });
+    try {
+      const command = fetch.folder === '' ? fetch.command : `cd ${fetch.folder} && ${fetch.command}`;
+      const left = Math.max(1, (end - performance.now()) / 1000);
+      const limits = { seconds: left, signal: confinement.signal, goesOn: false, secrets: [] };
+      const [result] = await runCommands(room, equipped.machine, [command], limits);
+      if (result !== undefined && result.exitCode !== 0)
+        fetched.failed.push({ fetch, result, codeNeeded: await codeNeeded(equipped.machine, fetch, result) });
+      fetched.refused = addRefused(fetched.refused, equipped.refused());
+    } finally {
+      await equipped.close();
+    }
+    await moveInto(`${work}.home`, home);
+    await removeTree(place);
+  }
+  return fetched;
+}
+
+/** Writes the manifests of a change, and the configuration of its base. */
+async function writeFiles({ checkout }: Room, work: string, base: FilesOfTree, change: FilesOfTree): Promise<void> {
+  await mkdir(work, { recursive: true, mode: 0o755 });
+  const write = async (path: string, content: string | Buffer) => {
+    try {
+      await mkdir(dirname(join(work, path)), { recursive: true });
+      await writeFile(join(work, path), content);
+    } catch (error) {
+      // The base has a file where the change has a folder, or the other way round.
+      if (!['EEXIST', 'EISDIR', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    }
+  };
+  for (const [path, text] of change.texts) await write(path, text);
+  const also = (tree: FilesOfTree, isMeant: (path: string) => boolean) =>
+    [...tree.oids].filter(([path]) => isMeant(path) && !isInstalled(path)).slice(0, maxFiles);
+  // A patch is data for the package manager. Cargo only looks whether its targets exist.
+  const files = [...also(base, isConfiguration), ...also(change, (path) => path.endsWith('.patch'))];
+  const blobs = await checkout.readBlobs(
+    files.map(([, oid]) => oid),
+    maxBytes,
+  );
+  for (const [path, oid] of files) await write(path, blobs.get(oid) ?? '');
+  for (const [path] of also(change, (each) => each.endsWith('.rs'))) await write(path, '');
+}
+
+/** A Go that the change chooses is not downloaded. */
+function variablesOf({ manager }: Fetch, base: FilesOfTree, change: FilesOfTree): Record<string, string> {
+  if (manager !== 'go') return {};
+  const versions = ({ texts }: FilesOfTree) =>
+    [...texts]
+      .filter(([path]) => /(^|\/)go\.(mod|work)$/.test(path))
+      .map(([path, text]) => [path, text.match(/^\s*(go|toolchain)\s.*$/gm)]);
+  return JSON.stringify(versions(base)) === JSON.stringify(versions(change)) ? {} : { GOTOOLCHAIN: 'local' };
+}
+
+/**
+ * Says that a fetch failed because code of a package would have to run: it has no wheel, or comes from git. Returns undefined
+ * if the fetch failed for another reason, such as a typing error.
+ */
+async function codeNeeded(
+  machine: Machine,
+  { manager, requirements, versions }: Fetch,
+  { command, output }: CommandResult,
+): Promise<string | undefined> {
+  const [file = command.slice(0, 200)] = manager === 'uv' ? ['uv.lock'] : requirements;
+  if (/\btransport '\w+' not allowed|\bEALLOWGIT\b/.test(output))
+    return `${file}: a package comes from git, so its own scripts could run to prepare it`;
+  const withoutWheel = (name: string) =>
+    `${file}: there is no wheel of ${name}, so its own code would run to install it`;
+  if (manager === 'uv') {
+    const [, name = 'a package'] = /[Dd]istribution `?([\w.=-]+)/.exec(output) ?? [];
+    return /--no-build|no (usable|compatible) wheel|no binary distribution/.test(output)
+      ? withoutWheel(name)
+      : undefined;
+  }
+  const [, name, version = ''] =
+    /No matching distribution found for ([A-Za-z0-9][\w.-]*)(?:==([\w.]+))?/.exec(output) ?? [];
+  if (manager !== 'pip' || name === undefined || versions === undefined) return undefined;
+  // Asks the index, which runs nothing, whether it has the package at all.
+  const index = await machine.run(`${versions} ${name}`, { seconds: 60 });
+  const found = index.exitCode === 0 ? index.output.split(/[\s,()]+/) : [];
+  return found.some((each) => version === '' || each === version) ? withoutWheel(name) : undefined;
+}

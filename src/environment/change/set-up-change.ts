@@ -1,0 +1,136 @@
+import { hostMatcher } from '../../egress/host-names.ts';
+import type { Confinement } from '../../sandbox/sandbox.ts';
+import { detectSetup } from '../detect.ts';
+import { addRefused, hostsOf, openEquipped, type RefusedHost } from '../equipment.ts';
+import { cacheFilesIn } from '../plan-setup.ts';
+import type { Environment } from '../prepare.ts';
+import type { CommandResult, Room } from '../room.ts';
+import { runCommands } from '../run-commands.ts';
+import { setupSeconds } from '../set-up.ts';
+import { approvalReasons } from './approval-reasons.ts';
+import { fetchPackages, readManifests } from './fetch-packages.ts';
+import { fetchesOf, fromCaches } from './package-managers.ts';
+
+/** Set-up of a change needs the network of set-up, and code of the change would use it. A person has to allow that. */
+export class SetupNeedsApproval extends Error {
+  /** One line each: a file or a command, and why. */
+  readonly reasons: string[];
+
+  constructor(reasons: string[]) {
+    super(`set-up of this change needs the approval of a person: ${reasons.join('; ')}`);
+    this.name = 'SetupNeedsApproval';
+    this.reasons = reasons;
+  }
+}
+
+/** What set-up of a change left. */
+export interface ChangeSetUp {
+  /** The configured command that failed. */
+  failed: CommandResult | undefined;
+  refused: RefusedHost[];
+}
+
+interface Place {
+  tree: string;
+  /** A folder of the service beside the workspace. */
+  folder: string;
+  work: string;
+  confinement: Confinement;
+  /** Whether a person allowed code of this change to use the network of set-up. */
+  isApproved: boolean;
+}
+
+/**
+ * Puts the environment into a place, or makes a new one where the change alters a file that decides about set-up. Set-up
+ * of a change has two phases: package managers fetch with the network of set-up, without code of the change; then all
+ * commands run with the network of agents, and take from the caches what was fetched.
+ * @throws SetupNeedsApproval
+ */
+export async function setUpChange(environment: Environment, place: Place): Promise<ChangeSetUp> {
+  const { plan, room } = environment;
+  const { tree, work, confinement, isApproved } = place;
+  const { checkout, settings, note } = room;
+  const files = await checkout.files(tree);
+  if (isSame(await cacheFilesIn(files, settings.cache), plan.files)) {
+    await environment.placeInto(work, confinement);
+    await confinement.own(work);
+    return { failed: undefined, refused: [] };
+  }
+  await confinement.own(work);
+  const commands = (plan.isDetected ? detectSetup(files.keys()) : plan.commands).map(({ command }) => command);
+  if (commands.length === 0) return { failed: undefined, refused: [] };
+  await note('setup', 'the change alters files that decide about set-up, so set-up runs again for the checks');
+  if (isApproved) return runAll(environment, place, commands, 'setup', {});
+  if (settings.setupOfChange === 'approved')
+    throw new SetupNeedsApproval(['.deckhand.yml: setupOfChange is approved, and the change alters what set-up reads']);
+  if (settings.setupOfChange === 'closed') return runAll(environment, place, commands, 'agent', {});
+  return fetchAndBuild(environment, place, commands, files);
+}
+
+type Files = Awaited<ReturnType<Room['checkout']['files']>>;
+
+async function fetchAndBuild(
+  environment: Environment,
+  place: Place,
+  commands: string[],
+  files: Files,
+): Promise<ChangeSetUp> {
+  const { plan, room } = environment;
+  const fetches = commands.flatMap(fetchesOf);
+  const base = await readManifests(room, await room.checkout.files(plan.commit), fetches);
+  const change = await readManifests(room, files, fetches);
+  const reasons = approvalReasons(fetches, base, change);
+  // Set-up of the base fails even with its network, so an approval would gain nothing.
+  if (reasons.length > 0 && environment.how === 'failed') return runAll(environment, place, commands, 'agent', {});
+  if (reasons.length > 0) throw new SetupNeedsApproval(reasons);
+  const { folder, work, confinement } = place;
+  const how = { folder, home: `${work}.home`, confinement, seconds: setupSeconds };
+  const fetched = await fetchPackages(room, { fetches, base, change }, how);
+  const needed = fetched.failed.flatMap(({ codeNeeded }) => codeNeeded ?? []);
+  if (needed.length > 0) throw new SetupNeedsApproval(needed);
+  const [failed] = fetched.failed;
+  if (failed !== undefined && !plan.isDetected) return { failed: failed.result, refused: fetched.refused };
+  const done = fetches.filter((fetch) => fetched.failed.every((each) => each.fetch !== fetch));
+  const variables = Object.assign({}, ...done.map(({ manager }) => fromCaches[manager]));
+  const built = await runAll(environment, place, commands, 'agent', variables);
+  return { failed: built.failed, refused: addRefused(fetched.refused, built.refused) };
+}
+
+/**
+ * Runs the commands with the hosts of one list.
+ * @throws SetupNeedsApproval when one fails that tried to reach a host of set-up, which an approval would allow
+ */
+async function runAll(
+  { plan, room, how }: Environment,
+  { work, confinement }: Place,
+  commands: string[],
+  list: 'setup' | 'agent',
+  variables: Record<string, string>,
+): Promise<ChangeSetUp> {
+  const equipped = await openEquipped(room, list, { work, confinement, variables });
+  try {
+    const limits = { seconds: setupSeconds, signal: confinement.signal, goesOn: plan.isDetected, secrets: [] };
+    const results = await runCommands(room, equipped.machine, commands, limits);
+    const failed = results.find(({ exitCode }) => exitCode !== 0);
+    const refused = equipped.refused();
+    const mayAsk = list === 'agent' && room.settings.setupOfChange === 'packages' && how !== 'failed';
+    if (failed !== undefined && mayAsk) await assertNotForNetwork(room, failed, refused);
+    return { failed: plan.isDetected ? undefined : failed, refused };
+  } finally {
+    await equipped.close();
+  }
+}
+
+/** @throws SetupNeedsApproval when a command was refused a host that set-up may reach */
+async function assertNotForNetwork(room: Room, { command }: CommandResult, refused: RefusedHost[]): Promise<void> {
+  const isOfSetup = hostMatcher(await hostsOf(room, 'setup'));
+  const hosts = refused.map(({ host }) => host).filter(isOfSetup);
+  if (hosts.length === 0) return;
+  throw new SetupNeedsApproval([
+    `${command.slice(0, 200)}: it failed without the network of set-up; refused: ${hosts.slice(0, 5).join(', ')}`,
+  ]);
+}
+
+function isSame(a: Map<string, string>, b: Map<string, string>): boolean {
+  return a.size === b.size && [...a].every(([path, oid]) => b.get(path) === oid);
+}

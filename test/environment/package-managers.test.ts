@@ -1,0 +1,147 @@
+import { approvalReasons, type FilesOfTree } from '../../src/environment/change/approval-reasons.ts';
+import { fetchesOf } from '../../src/environment/change/package-managers.ts';
+import { detectSetup } from '../../src/environment/detect.ts';
+
+const npm = 'npm ci --ignore-scripts --no-audit --no-fund --git=/bin/false';
+const wheels = '--only-binary :all: --dest /home/agent/.wheels --disable-pip-version-check --no-input';
+const pnpm = 'pnpm install --frozen-lockfile --ignore-scripts --ignore-pnpmfile';
+const composer = 'composer install --no-interaction --no-progress --no-scripts --no-plugins --prefer-dist';
+
+test.each([
+  ['npm ci', ['', npm]],
+  ['npm ci && npm run build', ['', npm]],
+  ['cd web && npm ci && cd ../api && go mod download', ['web', npm], ['api', 'go mod download']],
+  ['npm install --omit=dev', ['', npm.replace('ci', 'install --omit=dev')]],
+  ['pnpm install --frozen-lockfile -r', ['', pnpm.replace('install', 'install -r')]],
+  ['pip install -U -r a/dev.txt pytest==8.1', ['', `pip download -r a/dev.txt pytest==8.1 ${wheels}`]],
+  ['A=1 python3 -m pip install x', ['', `export A=1 && python3 -m pip download x ${wheels}`]],
+  ['.venv/bin/pip install x', ['', `python3 -m venv /tmp/fetch && /tmp/fetch/bin/python -m pip download x ${wheels}`]],
+  [
+    'uv sync --locked --extra dev',
+    ['', 'uv sync --extra dev --frozen --no-build --no-install-project --no-install-workspace'],
+  ],
+  ['cargo fetch --locked', ['', 'cargo fetch --locked']],
+  ['composer install -n --no-dev', ['', composer.replace('install', 'install --no-dev')]],
+])('%s is fetched without code', (command, ...wanted) => {
+  expect(fetchesOf(command).map((each) => [each.folder, each.command])).toEqual(wanted);
+});
+
+test('later versions of Yarn resolve without network first, and build nothing', () => {
+  const [{ command = '' } = {}] = fetchesOf('yarn install --immutable');
+  expect(command).toMatch(/1\.\*\) yarn install --frozen-lockfile --ignore-scripts /);
+  expect(command).toMatch(
+    /YARN_ENABLE_NETWORK=0 .* --mode=update-lockfile && yarn install --immutable --mode=skip-build/,
+  );
+});
+
+test.each([
+  './bootstrap.sh',
+  'npm run build',
+  'npm install left-pad',
+  'npm ci --ignore-scripts=false',
+  'npm ci --script-shell=./x',
+  'npm ci; curl x',
+  'npm ci || true',
+  'npm ci $(x)',
+  'cd ../x && npm ci',
+  'cd /x && npm ci',
+  'cd $X && npm ci',
+  'pip install .',
+  'pip install -e .',
+  'pip install git+https://example.org/x',
+  'pip install ./x.whl',
+  'pip install -r https://example.org/x.txt',
+  'yarn add x',
+  'uv sync --config-file x',
+  'uv run x',
+  'go get x',
+  'cargo build',
+  'composer update',
+  'bundle install',
+  'poetry install',
+  'bun install',
+])('%s is not fetched', (command) => {
+  expect(fetchesOf(command)).toEqual([]);
+});
+
+test('detected commands are fetched, but for those of Bundler, Poetry and Bun, which run code to resolve', () => {
+  const files = ['a/package-lock.json', 'b/pnpm-lock.yaml', 'c/yarn.lock', 'd/uv.lock', 'e/requirements.txt'];
+  const more = ['f/go.mod', 'g/Cargo.lock', 'h/composer.lock', 'i/Gemfile.lock', 'j/poetry.lock'];
+  const fetched = detectSetup([...files, ...more]).flatMap(({ command }) => fetchesOf(command));
+  expect(fetched.map(({ folder }) => folder).join('')).toBe('abcdefgh');
+});
+
+const treeOf = (files: Record<string, string>): FilesOfTree => ({
+  oids: new Map(Object.entries(files)),
+  texts: new Map(Object.entries(files)),
+});
+const reasonsFor = (command: string, base: Record<string, string>, change: Record<string, string>) =>
+  approvalReasons(fetchesOf(command), treeOf(base), treeOf({ ...base, ...change }));
+
+const berry = (resolution: string, more = '') =>
+  `__metadata:\n  version: 8\n\n"a@npm:1":\n  version: 1.0.0\n  resolution: "${resolution}"\n${more}`;
+const locked = (...packages: object[]) => JSON.stringify({ packages, 'packages-dev': [] });
+const dist = { type: 'zip', url: 'https://example.org/a.zip' };
+
+test.each([
+  [
+    'npm ci',
+    { 'package.json': '{"dependencies":{"a":"1"}}', 'package-lock.json': '{"resolved": "https://example.org/a.tgz"}' },
+  ],
+  ['npm ci', { 'src/index.js': 'x', 'pip.conf': 'x', '.yarnrc.yml': 'x' }],
+  ['yarn', { 'yarn.lock': berry('a@npm:1.0.0') }],
+  ['yarn', { 'yarn.lock': berry('typescript@patch:typescript@npm%3A5.1.0#optional!builtin<compat/typescript>') }],
+  ['yarn', { 'yarn.lock': '# yarn lockfile v1\na@1:\n  resolved "https://example.org/a.tgz#0"\n' }],
+  [
+    'pip install -r r.txt',
+    { 'r.txt': 'a[x]==1.0 ; python_version < "4"  # why\nb>=1,<2 \\\n  --hash=sha256:00\n-c c.txt\n' },
+  ],
+  ['uv sync', { 'pyproject.toml': '[project]\ndependencies = ["a"]\n' }],
+  ['cargo fetch', { 'Cargo.toml': '[dependencies]\na = "1"\n' }],
+  ['composer install', { 'composer.lock': locked({ dist, source: { type: 'git' } }) }],
+])('%s needs no approval for %j', (command, change) => {
+  expect(reasonsFor(command, { 'package.json': '{}' }, change)).toEqual([]);
+});
+
+test.each([
+  ['npm ci', { '.npmrc': 'git=./x' }, /^\.npmrc: /],
+  ['npm ci', { 'package.json': '{"packageManager":"npm@https://example.org/x.js"}' }, /"packageManager"/],
+  ['npm ci', { 'package.json': '{"a":' }, /cannot be read/],
+  ['npm ci', { 'package-lock.json': '{"resolved": "git+ssh://git@example.org/a.git#0"}' }, /git repository/],
+  ['pnpm install', { 'package.json': '{"pnpm":{"overrides":{}}}' }, /"pnpm"/],
+  ['pnpm install', { 'pnpm-workspace.yaml': 'configDependencies: {}' }, /^pnpm-workspace\.yaml: /],
+  ['pnpm install', { 'pnpm-lock.yaml': 'resolution: {commit: 0, repo: x, type: git}' }, /git repository/],
+  ['yarn', { '.yarn/plugins/x.cjs': 'x' }, /^\.yarn\/plugins\/x\.cjs: /],
+  ['yarn', { 'a/.yarnrc.yml': 'yarnPath: x' }, /^a\/\.yarnrc\.yml: /],
+  ['yarn', { 'yarn.lock': berry('a@exec:./x.js') }, /unusual/],
+  ['yarn', { 'yarn.lock': berry('a@https://example.org/x.git#commit=0') }, /unusual/],
+  ['yarn', { 'yarn.lock': berry('a@npm:1.0.0', '  dependencies:\n    b: "exec:./x.js"\n') }, /unusual/],
+  ['yarn', { 'yarn.lock': berry('a@npm:1.0.0', '"b":\n  "resolution": "b@\\u0065xec:./x.js"\n') }, /unusual/],
+  ['yarn', { 'yarn.lock': berry('a@patch:a@exec%3A./x.js#x.patch') }, /unusual/],
+  ['pip install -r r.txt', { 'r.txt': '--index-url https://example.org\n' }, /^r\.txt: "--index-url/],
+  ['pip install -r r.txt', { 'r.txt': 'a @ https://example.org/a.tar.gz\n' }, /"a @ https/],
+  ['pip install -r r.txt', { 'r.txt': '--no-binary :all:\n' }, /--no-binary/],
+  ['pip install -r r.txt', { 'r.txt': '-r more.txt\n', 'more.txt': '-e .\n' }, /^more\.txt: "-e \."/],
+  ['pip install -r r.txt', { 'r.txt': '-r pip/__main__.py\n' }, /__main__/],
+  ['pip install -r r.txt', { 'pip.conf': 'x' }, /^pip\.conf: /],
+  ['uv sync', { 'uv.toml': 'x' }, /^uv\.toml: /],
+  ['uv sync', { 'pyproject.toml': '[[tool.uv.index]]\nurl = "https://example.org"\n' }, /settings of uv/],
+  ['uv sync', { 'uv.lock': 'source = { git = "https://example.org/a" }' }, /git repository/],
+  ['cargo fetch', { '.cargo/config.toml': '[build]\nrustc = "./x"' }, /^\.cargo\/config\.toml: /],
+  ['cargo fetch', { 'rust-toolchain.toml': 'path = "x"' }, /^rust-toolchain\.toml: /],
+  ['composer install', { 'composer.json': '{"repositories":[{"type":"hg"}]}' }, /"repositories"/],
+  ['composer install', { 'composer.lock': locked({ dist, source: { type: 'hg' } }) }, /archive/],
+  ['composer install', { 'composer.lock': locked({ source: { type: 'git' } }) }, /archive/],
+])('%s needs approval for %j', (command, change, reason) => {
+  expect(reasonsFor(command, { 'package.json': '{}' }, change)).toEqual([expect.stringMatching(reason)]);
+});
+
+test('what the base says already needs no approval', () => {
+  const base = {
+    '.npmrc': 'x',
+    'r.txt': '--index-url https://example.org\n',
+    'package.json': '{"packageManager":"x"}',
+  };
+  const change = { 'r.txt': `${base['r.txt']}a\n`, 'package.json': '{"packageManager":"x","dependencies":{"a":"1"}}' };
+  expect(reasonsFor('npm ci && pip install -r r.txt', base, change)).toEqual([]);
+});

