@@ -137,6 +137,8 @@ async function codeNeeded(
   const [file = command.slice(0, 200)] = manager === 'uv' ? ['uv.lock'] : requirements;
   if (/\btransport '\w+' not allowed|\bEALLOWGIT\b/.test(output))
     return `${file}: a package comes from git, so its own scripts could run to prepare it`;
+  if (manager !== 'pip' && /\bENOENT\b|\b[Nn]o such file or directory\b/.test(output))
+    return `${file}: fetching its packages needs more files of the change than manifests`;
   const withoutWheel = (name: string) =>
     `${file}: there is no wheel of ${name}, so its own code would run to install it`;
   if (manager === 'uv') {

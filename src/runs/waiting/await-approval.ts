@@ -13,6 +13,8 @@ import { Parked } from './parked.ts';
 
 /** At most this many changed files are listed for the approval. */
 const maxListed = 300;
+/** At most this many reasons for the approval of set-up are listed, each with at most this many characters. */
+const [maxReasons, maxReasonChars] = [20, 500];
 
 /** Returns whether a person has to approve what a run pushes: by its project, or by a repository that it has open. */
 export async function needsApproval(app: App, work: Work): Promise<boolean> {
@@ -47,7 +49,9 @@ export async function isSetupApproved(app: App, work: Work, changed: Work[], tre
 /** Builds the wait for a person who allows set-up of this change to use the network of set-up. */
 export async function setupWait(work: Work, changed: Work[], treeOf: TreeOf, reasons: string[]): Promise<HeldWait> {
   const wanted = await approvableOf('setup', changed, treeOf);
-  return waitFor(work, { wanted, changed, treeOf, reasons: reasons.map((reason) => reason.replace(/\p{Cc}/gu, '?')) });
+  const lines = reasons.map((reason) => reason.replace(/\p{Cc}/gu, '?').slice(0, maxReasonChars));
+  const more = lines.length > maxReasons ? [`and ${lines.length - maxReasons} more`] : [];
+  return waitFor(work, { wanted, changed, treeOf, reasons: [...lines.slice(0, maxReasons), ...more] });
 }
 
 /** What a person is asked to approve. */
