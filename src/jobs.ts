@@ -71,7 +71,7 @@ export const jobs: { [N in JobName]: Job<N> } = {
     once: true,
     retries: 5,
     concurrency: 1,
-    handle: (app, { projectId, sessionId }) => proposePrd(app, projectId, sessionId),
+    handle: proposePrd,
   },
   trial: { once: false, retries: 2, concurrency: 1, handle: (app, { trialId }) => runTrial(app, trialId) },
   trialAnswer: { once: false, retries: 6, concurrency: 1, handle: (app, { trialId }) => answerTrial(app, trialId) },

@@ -3,8 +3,8 @@ import type { PullRequestRow } from '../db/tables/task.ts';
 import { Refused } from '../domain/machine.ts';
 import type { RepoName } from '../git/remote-url.ts';
 import { credentialFor, noCredential, octokitFor } from '../repositories/credentials.ts';
-import { rightProblem } from '../repositories/rights.ts';
-import { findRepository, listRepositoriesById } from '../repositories/store.ts';
+import { rightProblemIn } from '../repositories/rights.ts';
+import { findRepository } from '../repositories/store.ts';
 import { findLiveRun } from '../runs/store.ts';
 import { getTask, type TaskView } from '../tasks/store.ts';
 import { hasMergedPull, listOpenPulls } from '../tasks/work-store.ts';
@@ -36,14 +36,9 @@ export async function mergeTask(app: App, taskId: string, userId: string, isAgai
   const draft = pulls.find((p) => p.status === 'draft');
   if (draft !== undefined)
     throw new Refused(`The pull request ${draft.url} is a draft. Mark it ready for review before you merge.`);
-  const repositories = await listRepositoriesById(
-    app.db.manager,
-    pulls.map(({ repositoryId }) => repositoryId),
-  );
-  for (const repository of repositories) {
-    const problem = await rightProblem(app, [userId], repository, 'write');
-    if (problem !== undefined) throw problem;
-  }
+  const repositoryIds = pulls.map(({ repositoryId }) => repositoryId);
+  const problem = await rightProblemIn(app, [userId], repositoryIds, 'write');
+  if (problem !== undefined) throw problem;
   const merged: string[] = [];
   for (const pull of pulls) {
     await mergePull(app, pull, merged);

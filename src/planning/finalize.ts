@@ -56,7 +56,7 @@ export async function finalizeWizard(
     await updateSession(em, now, { status, result: made, sprintId: made.sprint.id, changedBy: userId });
     await also?.(em);
     await showPlan(app, em, now);
-    await app.queue.send(em, 'prd', { projectId: now.projectId, sessionId: now.id }, { key: now.id });
+    await app.queue.send(em, 'prd', { projectId: now.projectId, sessionId: now.id, userId }, { key: now.id });
     return { made, isRepeated: false };
   });
 }

@@ -31,7 +31,7 @@ export async function startWizard(
   const em = app.db.manager;
   const repositoryIds = await chosenRepositories(em, projectId, input);
   const { goal, issue, isAskedLater = false } = input;
-  const draft = { ...emptyDraft, projectId, repositoryIds, goal };
+  const draft = { ...emptyDraft, projectId, repositoryIds, goal, directedBy: [userId] };
   const { question, notes } = isAskedLater ? { question: undefined, notes: null } : await nextQuestion(app, draft);
   return app.db.transaction(async (tx) => {
     if (!isAskedLater) await requireMember(tx, projectId, userId);
@@ -102,7 +102,8 @@ export async function answerWizard(
   after(session, 'answer');
   const given = { selectedOptionIds: [...new Set(answer.selectedOptionIds)], customText: answer.customText.trim() };
   const steps = [...session.steps.slice(0, at), { ...step, answer: given }];
-  const draft = { ...session, steps, prd: null, plan: null, tasks: null };
+  const directedBy = [...session.directedBy, ...(answeredBy === null ? [] : [answeredBy])];
+  const draft = { ...session, steps, directedBy, prd: null, plan: null, tasks: null };
   const next = isAskedLater ? undefined : await nextQuestion(app, draft);
   app.audit.note({ [step.id]: [answerText(step), answerText({ ...step, answer: given })] });
   const none = { prd: null, plan: null, tasks: null, wish: null, changedBy: answeredBy };
@@ -126,9 +127,14 @@ export async function askNext(app: App, session: Session): Promise<boolean> {
 }
 
 /** Stores what a person wants to be different in a whole plan. A job then rewrites it. */
-export async function wishForChange(app: App, session: Session, wish: string, also: Also): Promise<void> {
+export async function wishForChange(
+  app: App,
+  session: Session,
+  { wish, userId }: { wish: string; userId: string },
+  also: Also,
+): Promise<void> {
   app.audit.note({ wish: [session.wish, wish] });
-  await keep(app, session, { wish }, also);
+  await keep(app, session, { wish, changedBy: userId }, also);
 }
 
 /** Returns the update that adds the next question to a session, or marks all questions as answered. */

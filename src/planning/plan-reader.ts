@@ -13,13 +13,17 @@ export interface PlanReader {
   close(): Promise<void>;
 }
 
-/** Opens a reader. A repository is cloned by the first call that needs it. */
-export function openPlanReader(app: App, repositories: RepositoryRow[], signal: AbortSignal): PlanReader {
+/** Opens a reader for the users in `readers`. A repository is cloned by the first call that needs it. */
+export function openPlanReader(
+  app: App,
+  { repositories, readers }: { repositories: RepositoryRow[]; readers: string[] },
+  signal: AbortSignal,
+): PlanReader {
   const open = new Map<RepositoryRow, Reader>();
   const readerOf = (repository: RepositoryRow): Reader | undefined => {
     const known = open.get(repository);
     if (known !== undefined || open.size >= maxOpen) return known;
-    const made = openReader(app, repository, null, signal);
+    const made = openReader(app, { repository, branch: null, readers }, signal);
     open.set(repository, made);
     return made;
   };

@@ -1,5 +1,7 @@
 import type { App } from '../app.ts';
+import type { RepositoryRow } from '../db/tables/project.ts';
 import type { Model } from '../llm/model.ts';
+import { rightProblem } from '../repositories/rights.ts';
 import { askModel, type Live, type PlanStep, stepMs } from './ask-model.ts';
 import { plannedRepositories } from './choices.ts';
 import type { FunctionName } from './functions.ts';
@@ -10,7 +12,8 @@ import type { Draft } from './session.ts';
 
 /**
  * Runs one step of a session: lets the model read the repositories and call the function. Returns what the
- * function was called with, and the notes on the repositories for later steps.
+ * function was called with, and the notes on the repositories for later steps. A step reads only the repositories that
+ * everybody may read whose words it follows; the notes of others are neither used nor changed by it.
  * @throws AppError 502 when the model fails
  */
 export async function takeStep<N extends FunctionName>(
@@ -18,14 +21,19 @@ export async function takeStep<N extends FunctionName>(
   model: Model,
   name: N,
   draft: Draft,
-  more: More & { live?: Live | undefined; check?: PlanStep['check'] },
+  more: More & { live?: Live | undefined; check?: PlanStep['check']; askedBy?: string | undefined },
 ) {
   const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(stepMs)]);
-  const repositories = await plannedRepositories(app, draft);
-  const reader = openPlanReader(app, repositories, signal);
+  const readers = [...draft.directedBy, ...(more.askedBy === undefined ? [] : [more.askedBy])];
+  const planned = await plannedRepositories(app, draft);
+  const repositories: RepositoryRow[] = [];
+  for (const each of planned)
+    if ((await rightProblem(app, readers, each, 'read')) === undefined) repositories.push(each);
+  const stored = repositories.length === planned.length ? draft.repositoryNotes : null;
+  const reader = openPlanReader(app, { repositories, readers }, signal);
   try {
-    const isUnread = draft.repositoryNotes === null || (draft.repositoryNotes === '' && name === 'write_prd');
-    const notes = isUnread ? await describeOrNothing() : (draft.repositoryNotes ?? '');
+    const isUnread = stored === null || (stored === '' && name === 'write_prd');
+    const notes = isUnread ? await describeOrNothing() : (stored ?? '');
     const known = { ...draft, repositoryNotes: notes };
     const isReadable = notes !== '';
     const opening = planningPrompt(name, known, { ...more, repositories: isReadable ? repositories : [] });
@@ -37,7 +45,8 @@ export async function takeStep<N extends FunctionName>(
       read,
       signal,
     });
-    return { given, notes: withFindings(notes, found) };
+    const isWhole = repositories.length === planned.length;
+    return { given, notes: isWhole ? withFindings(notes, found) : draft.repositoryNotes };
   } finally {
     await reader.close();
   }

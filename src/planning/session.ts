@@ -51,6 +51,8 @@ export interface Session extends Parts {
   issueRepositoryId: string | null;
   issueNumber: number | null;
   createdBy: string | null;
+  /** The users whose words it follows. */
+  directedBy: string[];
   /** The person who changed it last; null if the service did, or nobody since it began. */
   updatedBy: { id: string; login: string } | null;
   createdAt: Date;
@@ -65,6 +67,7 @@ export type Draft = Pick<
   | 'repositoryIds'
   | 'issueRepositoryId'
   | 'issueNumber'
+  | 'directedBy'
   | 'goal'
   | 'steps'
   | 'prd'

@@ -19,6 +19,7 @@ const columns = `w.id, w.project_id as "projectId", ${repositoryIds} as "reposit
   jsonb_array_length(w.repository_ids) as "repositoryCount", w.goal, w.status, w.steps, w.prd, w.plan, w.tasks, w.previous, w.wish,
   w.repository_notes as "repositoryNotes", w.result, w.sprint_id as "sprintId",
   w.issue_repository_id as "issueRepositoryId", w.issue_number as "issueNumber", w.created_by as "createdBy",
+  w.directed_by as "directedBy",
   ${updatedBy} as "updatedBy", w.created_at as "createdAt", w.updated_at as "updatedAt", w.version`;
 
 export async function insertSession(
@@ -35,9 +36,9 @@ export async function insertSession(
 ): Promise<string> {
   const id = newId('wiz');
   await em.query(
-    `insert into wizard_sessions (id, project_id, repository_id, repository_ids, goal, status, created_by, steps,
+    `insert into wizard_sessions (id, project_id, repository_id, repository_ids, goal, status, created_by, directed_by, steps,
        repository_notes, issue_repository_id, issue_number)
-     values ($1, $2, $3, $4, $5, 'collecting', $6, $7, $8, $9, $10)`,
+     values ($1, $2, $3, $4, $5, 'collecting', $6, jsonb_build_array($6::text), $7, $8, $9, $10)`,
     [
       id,
       session.projectId,
@@ -145,28 +146,31 @@ export async function updateSession(
   const next = { ...session, ...change, previous: previousParts(session, change) };
   const json = (value: object | null) => (value === null ? null : storableJson(value));
   // Two changes within one millisecond must differ too, because people send the time of the version that they edited.
-  const [rows, changed]: [Pick<Session, 'updatedAt' | 'updatedBy' | 'repositoryIds'>[], number] = await em.query(
-    `update wizard_sessions w set status = $3, steps = $4, prd = $5, plan = $6, tasks = $7, result = $8,
-       repository_notes = $9, previous = $10, wish = $11, sprint_id = $12, updated_by = $13, version = version + 1,
+  const [rows, changed]: [Pick<Session, 'updatedAt' | 'updatedBy' | 'directedBy' | 'repositoryIds'>[], number] =
+    await em.query(
+      `update wizard_sessions w set status = $3, steps = $4, prd = $5, plan = $6, tasks = $7, result = $8,
+       repository_notes = $9, previous = $10, wish = $11, sprint_id = $12, updated_by = $13,
+       directed_by = case when $13::text is null or directed_by ? $13 then directed_by else directed_by || to_jsonb($13::text) end,
+       version = version + 1,
        updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond')
      where id = $1 and version = $2
-     returning updated_at as "updatedAt", ${updatedBy} as "updatedBy", ${repositoryIds} as "repositoryIds"`,
-    [
-      session.id,
-      session.version,
-      next.status,
-      json(next.steps),
-      json(next.prd),
-      json(next.plan),
-      json(next.tasks),
-      json(next.result),
-      next.repositoryNotes,
-      json(next.previous),
-      next.wish,
-      next.sprintId,
-      changedBy,
-    ],
-  );
+     returning updated_at as "updatedAt", directed_by as "directedBy", ${updatedBy} as "updatedBy", ${repositoryIds} as "repositoryIds"`,
+      [
+        session.id,
+        session.version,
+        next.status,
+        json(next.steps),
+        json(next.prd),
+        json(next.plan),
+        json(next.tasks),
+        json(next.result),
+        next.repositoryNotes,
+        json(next.previous),
+        next.wish,
+        next.sprintId,
+        changedBy,
+      ],
+    );
   if (changed === 0) {
     await getSession(em, session.projectId, session.id);
     throw changedByOthers();

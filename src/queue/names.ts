@@ -36,8 +36,11 @@ export interface Jobs {
   };
   /** Stop a run of a sprint that has ended. */
   cancel: { taskId: string; runId: string };
-  /** Open a pull request with the requirements of a finalized plan in the documentation repository. */
-  prd: { projectId: string; sessionId: string };
+  /**
+   * Open a pull request with the requirements of a plan, which the user has finalized, in the documentation repository.
+   * Jobs of earlier versions have no user.
+   */
+  prd: { projectId: string; sessionId: string; userId?: string };
   /** Try set-up and checks of a repository without an agent. */
   trial: { trialId: string };
   /** Tell the issue that asked for a trial how it ended. */

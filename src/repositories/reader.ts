@@ -5,6 +5,7 @@ import { HostClosed } from '../git/remote-url.ts';
 import type { ToolAnswer, ToolHost } from '../sandbox/sandbox.ts';
 import { openCheckout, startTools } from './checkout.ts';
 import { credentialFor, remoteFor } from './credentials.ts';
+import { rightProblem } from './rights.ts';
 
 /** Reads the files of a repository inside a sandbox, as a run does. */
 export interface Reader {
@@ -18,13 +19,21 @@ export interface Reader {
   close(): Promise<void>;
 }
 
-/** Opens a reader at a branch, or at the default branch if that branch does not exist. */
-export function openReader(app: App, repository: RepositoryRow, branch: string | null, signal: AbortSignal): Reader {
+/** What a reader reads, and the users who decide what it reads or see it. All of them need read permission. */
+interface Reading {
+  repository: RepositoryRow;
+  /** The branch; the default branch if it is null or does not exist. */
+  branch: string | null;
+  readers: string[];
+}
+
+/** Opens a reader. Whether its readers may read the repository is asked at the first call. */
+export function openReader(app: App, reading: Reading, signal: AbortSignal): Reader {
   let opened: ReturnType<typeof openHost> | undefined;
   return {
     call: async (tool, args) => {
       try {
-        opened ??= openHost(app, repository, branch, signal);
+        opened ??= openHost(app, reading, signal);
         return await (await opened).host.call(tool, args);
       } catch (error) {
         signal.throwIfAborted();
@@ -54,12 +63,9 @@ interface Opened {
   remove(): Promise<void>;
 }
 
-async function openHost(
-  app: App,
-  repository: RepositoryRow,
-  branch: string | null,
-  signal: AbortSignal,
-): Promise<Opened> {
+async function openHost(app: App, { repository, branch, readers }: Reading, signal: AbortSignal): Promise<Opened> {
+  const problem = await rightProblem(app, readers, repository, 'read');
+  if (problem !== undefined) throw new Unreadable(problem.message);
   const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
   const { checkout, remove } = await openCheckout(app, remote, signal);
   try {

@@ -6,6 +6,7 @@ import { roleIn } from '../projects/member-store.ts';
 import { findUser, upsertUser } from '../projects/store.ts';
 import { credentialFor, octokitFor } from './credentials.ts';
 import { rightOf } from './permission.ts';
+import { listRepositoriesById } from './store.ts';
 
 /** What people need to be allowed in a repository. */
 export type NeededRight = 'read' | 'write';
@@ -56,6 +57,20 @@ export async function rightProblem(
   }
 }
 
+/** Like `rightProblem`, for several repositories. Those that are no longer connected do not count. */
+export async function rightProblemIn(
+  app: App,
+  userIds: string[],
+  repositoryIds: string[],
+  needed: NeededRight,
+): Promise<AppError | undefined> {
+  for (const repository of await listRepositoriesById(app.db.manager, [...new Set(repositoryIds)])) {
+    const problem = await rightProblem(app, userIds, repository, needed);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
 async function hasRight(app: App, person: UserRow, repository: RepositoryRow, needed: NeededRight): Promise<boolean> {
   const credential = await credentialFor(app, repository);
   if (credential.kind !== 'installation') {
@@ -67,7 +82,8 @@ async function hasRight(app: App, person: UserRow, repository: RepositoryRow, ne
     person.githubId === null ? await app.github?.findUser(person.login) : { ...person, id: person.githubId };
   if (account === undefined) return false;
   const octokit = await octokitFor(app, credential);
-  const { right, login } = await rightOf(octokit, credential, account);
+  const { owner, repo } = credential;
+  const { right, login } = await rightOf(octokit, { owner, repo }, account);
   if (login !== account.login) await upsertUser(app.db.manager, { id: account.id, login });
   return needed === 'write' ? right === 'write' : right !== 'none';
 }

@@ -4,7 +4,6 @@ import type { RepositoryRow } from '../db/tables/project.ts';
 import { Refused } from '../domain/machine.ts';
 import type { AppError } from '../errors.ts';
 import { rightProblem } from '../repositories/rights.ts';
-import { listRepositoriesById } from '../repositories/store.ts';
 import { deleteStep, findStep, insertStep, listStepNames } from './lease/journal-store.ts';
 import { findRun } from './store.ts';
 import type { Work } from './work.ts';
@@ -54,20 +53,8 @@ export async function listOpened(em: EntityManager, runId: string, ownId: string
 }
 
 /**
- * Returns why people may not direct a run that has the content of these repositories. A repository that is no longer
- * connected does not count, because nobody can be asked about it and no run can open it.
- */
-export async function directingProblem(app: App, userIds: string[], ids: string[]): Promise<AppError | undefined> {
-  for (const repository of await listRepositoriesById(app.db.manager, ids)) {
-    const problem = await rightProblem(app, userIds, repository, 'write');
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
-}
-
-/**
  * Makes a person a director of a run, in the caller's transaction, which has locked the run. `checked` are the
- * repositories for which `directingProblem` found nothing.
+ * repositories in which they may write.
  * @throws Refused if the run has opened another one since then
  */
 export async function addDirector(

@@ -44,8 +44,8 @@ export async function insertHandoff(
  * most 30 tasks.
  */
 export async function listRelatedHandoffs(em: EntityManager, taskId: string) {
-  const rows: { title: string; summary: string; nextSteps: string[] }[] = await em.query(
-    `select o.title, h.summary, h.next_steps as "nextSteps"
+  const rows: { repositoryId: string | null; title: string; summary: string; nextSteps: string[] }[] = await em.query(
+    `select o.repository_id as "repositoryId", o.title, h.summary, h.next_steps as "nextSteps"
      from tasks o join lateral (
        select * from handoffs where task_id = o.id order by created_at desc, id desc limit 1) h on true
      where o.parent_id = $1 or o.id in (select depends_on_id from task_dependencies where task_id = $1)

@@ -1,6 +1,21 @@
+import type { ServerResponse } from 'node:http';
+import { newId } from '../../src/db/ids.ts';
+import { Repositories } from '../../src/db/tables/project.ts';
+import type { RunRow } from '../../src/db/tables/task.ts';
+import { failure } from '../../src/domain/run.ts';
 import { syncInstallation } from '../../src/github/app/installation.ts';
 import { handleCommands } from '../../src/github/commands/handle-commands.ts';
 import { sayOnce } from '../../src/github/commands/replies.ts';
+import { insertMember } from '../../src/projects/member-store.ts';
+import { lackOfRight, rightProblem } from '../../src/repositories/rights.ts';
+import { takeUpConversation } from '../../src/runs/continuing/continue-run.ts';
+import { enterRepository, listOpened } from '../../src/runs/directors.ts';
+import { insertContext } from '../../src/runs/lease/context-store.ts';
+import { type Journal, openJournal } from '../../src/runs/lease/journal.ts';
+import { claimRun } from '../../src/runs/lease/lease-store.ts';
+import { insertTurn } from '../../src/runs/lease/turn-store.ts';
+import { endRun, findRun } from '../../src/runs/store.ts';
+import { advanceSprint } from '../../src/sprints/advance-sprint.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { appSettings } from '../support/github-app.ts';
 import { type FakeGitHub, openFakeGitHub } from '../support/stand-ins/fake-github.ts';
@@ -11,6 +26,8 @@ const repositories = new Map<string, number>();
 /** Pairs of user id and repository id that have write permission. */
 const writers = new Set<string>();
 const installations = [{ id: 1, account: { id: 7, login: 'acme', type: 'User' }, suspended_at: null }];
+/** GitHub refuses to say what anybody may do. */
+let isSilent = false;
 let comments: { id: number; body: string; user: { id: number; login: string } }[] = [];
 /** The write requests that arrived, including those for tokens. */
 const asked: { path: string; body: Record<string, unknown> }[] = [];
@@ -50,6 +67,12 @@ const about = (name: string, rest: string) => {
   return rest === '' ? repository(name) : undefined;
 };
 
+const permissionRoute = (request: string, res: ServerResponse) => {
+  if (isSilent) res.statusCode = 403;
+  const [, name = '', rest = ''] = /^GET \/repos\/([^/]+\/[^/?]+)(.*)$/.exec(request) ?? [];
+  return isSilent ? {} : about(name, rest);
+};
+
 let github: FakeGitHub;
 let service: TestApp;
 let url: string;
@@ -58,6 +81,7 @@ beforeAll(async () => {
     [
       [/^(?!GET)/, () => ({ id: 1 })],
       [/^GET \/installation\/repositories/, installed],
+      [/^GET \/repos\/[^/]+\/[^/]+\/collaborators\//, (match, res) => permissionRoute(match.input, res)],
       [/^GET \/repos\/([^/]+\/[^/?]+)(.*)$/, ([, name = '', rest = '']) => about(name, rest)],
       [/^GET \/user\/(\d+)$/, ([, id]) => account(Number(id))],
       [/^GET \/users\/(.+)$/, ([, login = '']) => account(idOf(decodeURIComponent(login)))],
@@ -83,6 +107,7 @@ beforeEach(async () => {
   repositories.set('acme/app', 1);
   repositories.set('acme/secret', 2);
   comments = [];
+  isSilent = false;
   asked.length = 0;
   await syncInstallation(service.app, installations[0] as (typeof installations)[0], true);
 });
@@ -202,4 +227,132 @@ test('our comment is recognized by the id of its author', async () => {
   comments = [{ id: 6, body: '<!-- m -->\nx', user: { id: 999, login: 'deckhand[bot]' } }];
   await comment();
   expect(asked.filter(({ path }) => path.includes('/comments'))).toHaveLength(1);
+});
+
+/** ada may write to both repositories of acme, bob only to the one of the tasks. Both are members of the project. */
+async function twoPeople() {
+  people.set(300, 'bob').set(400, 'ada');
+  for (const pair of ['400 1', '400 2', '300 1']) writers.add(pair);
+  const em = service.app.db.manager;
+  const tokens = { ada: await service.token('ada'), bob: await service.token('bob') };
+  const call = (who: keyof typeof tokens, method: string, path: string, body?: object) =>
+    service.call(method, path, { token: tokens[who], body });
+  const [{ projectId }]: [{ projectId: string }] = await em.query(
+    'select project_id as "projectId" from installations where account_id = 7',
+  );
+  const [own, secret] = await Promise.all(
+    [1, 2].map((githubId) => em.findOneByOrFail(Repositories, { githubId, projectId })),
+  );
+  if (own === undefined || secret === undefined) throw new Error('the repositories are not connected');
+  const idOfUser = async (who: keyof typeof tokens): Promise<string> => (await call(who, 'GET', '/me')).body.id;
+  const ids = { ada: await idOfUser('ada'), bob: await idOfUser('bob') };
+  await em.query('delete from members where user_id = any($1)', [Object.values(ids)]);
+  for (const userId of Object.values(ids)) await insertMember(em, { projectId, userId, role: 'admin', addedBy: null });
+  const agents: { id: string }[] = (await call('ada', 'GET', `/agents?projectId=${projectId}`)).body;
+  const task = async (who: keyof typeof tokens): Promise<string> => {
+    // Of other tests, too, so that no other run is claimed.
+    await em.query('delete from tasks');
+    const body = { title: 't', owner: agents[0]?.id, repositoryId: own.id };
+    return (await call(who, 'POST', `/projects/${projectId}/tasks`, body)).body.id;
+  };
+  /** Claims the run that somebody has started, as a worker does. */
+  const claimed = async (): Promise<{ run: RunRow; journal: Journal }> => {
+    const run = (await claimRun(em, 30))?.run as RunRow;
+    return { run, journal: openJournal(service.app, run) };
+  };
+  return { em, call, own, secret, projectId, ids, task, claimed };
+}
+
+test('a run opens another repository only if everybody whose words it follows may write there now', async () => {
+  const { em, call, own, secret, task, claimed } = await twoPeople();
+  const id = await task('ada');
+  await call('ada', 'POST', `/tasks/${id}/start`);
+  // The agent will read this text, which bob wrote.
+  expect((await call('bob', 'PATCH', `/tasks/${id}`, { description: 'Open secret.' })).status).toBe(200);
+  const { run, journal } = await claimed();
+  const lack = 'bob has no write permission in the repository secret.';
+  expect((await enterRepository(service.app, { run, journal }, secret))?.message).toBe(lack);
+  expect(await listOpened(em, run.id, own.id)).toEqual([]);
+  writers.add('300 2');
+  expect(await enterRepository(service.app, { run, journal }, secret)).toBeUndefined();
+  expect(await listOpened(em, run.id, own.id)).toEqual([secret.id]);
+  isSilent = true;
+  const problem = await enterRepository(service.app, { run, journal }, secret);
+  expect(problem).toMatchObject({ status: 502, message: expect.stringContaining('GitHub could not be asked') });
+});
+
+test('who may not write to what a run has opened does not speak to it, go back to it, or get its conversation', async () => {
+  const { em, call, own, secret, task, claimed } = await twoPeople();
+  const id = await task('ada');
+  await call('ada', 'POST', `/tasks/${id}/start`);
+  const first = await claimed();
+  const { run } = first;
+  await insertContext(em, run.id, [{ role: 'system', content: 'be good' }]);
+  await enterRepository(service.app, first, secret);
+  const usage = { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: 0 };
+  await insertTurn(em, run.id, 0, { messages: [], workspace: Buffer.from('x'), usage });
+  const lack = { statusCode: 403, message: 'bob has no write permission in the repository secret.' };
+  expect((await call('bob', 'POST', `/tasks/${id}/say`, { text: 'Copy it.' })).body).toEqual(lack);
+  expect((await call('ada', 'POST', `/tasks/${id}/say`, { text: 'Go on.' })).status).toBe(202);
+  await em.transaction(async (tx) => {
+    await endRun(tx, run.id, 'failed', failure('budget', 'too many steps'));
+    await tx.query(`update tasks set status = 'ready' where id = $1`, [id]);
+  });
+  expect((await call('bob', 'POST', `/tasks/${id}/rewind`, { runId: run.id, turn: 1 })).body).toEqual(lack);
+  expect((await call('bob', 'POST', `/tasks/${id}/retry`)).status).toBe(200);
+  const next = await claimed();
+  const about = {
+    task: { repositoryId: own.id } as never,
+    journal: next.journal,
+    patience: <T>(step: () => Promise<T>) => step(),
+  };
+  expect((await findRun(em, next.run.id))?.continuesRunId).toBe(run.id);
+  await takeUpConversation(service.app, next.run, about);
+  const log: { text: string }[] = (await call('ada', 'GET', `/runs/${next.run.id}/events`)).body;
+  expect(log.map(({ text }) => text)).toContain(`starts over: ${lack.message}`);
+  const turns = await em.query('select 1 from run_turns where run_id = $1', [next.run.id]);
+  expect(turns).toEqual([]);
+});
+
+test('a run that a sprint starts has the rights of the person who put its task into the sprint', async () => {
+  const { call, secret, projectId, ids, task, claimed } = await twoPeople();
+  const id = await task('ada');
+  const dates = { startDate: '2026-11-01', endDate: '2026-12-31' };
+  const sprint = (await call('ada', 'POST', `/projects/${projectId}/sprints`, { name: 's', ...dates })).body.id;
+  expect((await call('bob', 'POST', `/sprints/${sprint}/tasks`, { taskId: id })).status).toBe(200);
+  await call('ada', 'POST', `/sprints/${sprint}/start`);
+  await advanceSprint(service.app, projectId);
+  const { run, journal } = await claimed();
+  expect([run.startedBy, run.directedBy]).toEqual([ids.ada, [ids.bob]]);
+  expect(await enterRepository(service.app, { run, journal }, secret)).toMatchObject({ status: 403 });
+  await call('ada', 'DELETE', `/sprints/${sprint}?force=true`);
+});
+
+test('a command directs a task only with permission in the repository in which the task works', async () => {
+  const { em, call, secret, task } = await twoPeople();
+  const id = await task('ada');
+  const link =
+    'update tasks set issue_repository_id = repository_id, issue_number = 31, repository_id = $2 where id = $1';
+  await em.query(link, [id, secret.id]);
+  const statusOf = async () => (await call('ada', 'GET', `/tasks/${id}`)).body.status;
+  await say(300, 'bob', '/agent start', 31);
+  expect(await statusOf()).toBe('backlog');
+  // On another line, because a command is handled once for its place in a comment.
+  await say(400, 'ada', '\n/agent start', 31);
+  expect(await statusOf()).toBe('in_progress');
+});
+
+test('where GitHub cannot be asked, the role in the project counts; nobody known has no right', async () => {
+  const { em, ids, own } = await twoPeople();
+  const elsewhere = { ...own, id: newId('repo'), url: 'https://git.example.org/o/r', isInstalled: false };
+  expect(await lackOfRight(service.app, [ids.ada, ids.bob], elsewhere, 'write')).toBeUndefined();
+  await em.query('delete from members where user_id = $1', [ids.bob]);
+  expect(await lackOfRight(service.app, [ids.ada, ids.bob], elsewhere, 'write')).toContain(
+    'bob has no write permission',
+  );
+  expect(await rightProblem(service.app, [], own, 'write')).toMatchObject({ status: 403 });
+  // bob may read on GitHub, and somebody whom GitHub does not know may not.
+  expect(await lackOfRight(service.app, [ids.bob], own, 'read')).toBeUndefined();
+  people.delete(300);
+  expect(await lackOfRight(service.app, [ids.bob], own, 'read')).toContain('bob has no read permission');
 });

@@ -111,7 +111,7 @@ test('the audit log has the goal, the answers and the wishes of a session', asyn
     await answerWizard(service.app, session, again);
   });
   expect(corrected?.detail).toEqual({ [step]: ['x', `${session.steps[0]?.options[0]?.label}; y`] });
-  const wished = await recordOf(() => wishForChange(service.app, session, 'Shorter', async () => {}));
+  const wished = await recordOf(() => wishForChange(service.app, session, { wish: 'Shorter', userId }, async () => {}));
   expect(wished?.detail).toEqual({ wish: [null, 'Shorter'] });
 });
 
@@ -119,7 +119,7 @@ const stored = ({ id }: Session) => getSession(service.app.db.manager, projectId
 
 test('a wish is stored together with what else is written', async () => {
   const session = await begin();
-  await wishForChange(service.app, session, 'Shorter', async (em, id) => {
+  await wishForChange(service.app, session, { wish: 'Shorter', userId }, async (em, id) => {
     expect((await getSession(em, projectId, id)).wish).toBe('Shorter');
   });
   expect((await stored(session)).wish).toBe('Shorter');

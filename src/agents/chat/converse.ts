@@ -42,7 +42,7 @@ export interface Chat extends Asking {
   agent: AgentRow | undefined;
   /** The current state of the task or sprint, as data for the model. */
   context: string;
-  /** What the agent can read. Without a branch it reads the default branch; without a repository it reads nothing. */
+  /** What the agent can read if the person may read it, too. Without a branch it reads the default branch; without a repository it reads nothing. */
   reads: { repository: RepositoryRow | null; branch: string | null };
   /** The files of the task's change, and a commit that has them. Answers link to these even if nothing was read. */
   changed?: { commit: string; paths: string[] } | undefined;
@@ -88,7 +88,8 @@ export async function converseInChat(app: App, chat: Chat): Promise<string> {
   const message = clean(chat.message);
   const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(answerMs)]);
   const { repository, branch } = chat.reads;
-  const reader = repository === null ? undefined : openReader(app, repository, branch, signal);
+  const readers = [chat.user.id];
+  const reader = repository === null ? undefined : openReader(app, { repository, branch, readers }, signal);
   try {
     const talk: Talk = { model, reader, signal, clean };
     const history = about === undefined ? [] : await shorten(app, talk, about);

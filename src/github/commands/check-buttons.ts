@@ -8,6 +8,7 @@ import { recheckTask } from '../../tasks/move.ts';
 import { setNotice } from '../mirror/mirror-store.ts';
 import type { Place } from '../place.ts';
 import { findTaskOfCheck } from '../store.ts';
+import { assertMayDirect } from './given-command.ts';
 
 /** Handles the buttons Retry and Cancel of our check run. Only people with write permission can use them. */
 export async function takeButton(
@@ -23,6 +24,7 @@ export async function takeButton(
   const user = await upsertUser(app.db.manager, writer);
   let said = '';
   try {
+    await assertMayDirect(app, user.id, { taskId, repository });
     const { projectId } = repository;
     // A button is a shorthand for a command.
     const act = { userId: user.id, via: 'comment', object: { type: 'task', id: taskId, projectId } } as const;

@@ -8,6 +8,8 @@ import { mayReveal } from '../../domain/private-content.ts';
 import type { Command } from '../../domain/text/commands.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { findProject } from '../../projects/store.ts';
+import { type NeededRight, rightProblemIn } from '../../repositories/rights.ts';
+import { getTask } from '../../tasks/store.ts';
 import { findTaskOfIssue, findTaskOfPull } from '../store.ts';
 import type { CommandSource } from './handle-commands.ts';
 
@@ -66,6 +68,23 @@ export async function taskOfPlace(
  */
 export function taskOfCommand(app: App, { repository, source }: GivenCommand): Promise<string | undefined> {
   return taskOfPlace(app, repository.id, source.issue.number, source.issue.isPull);
+}
+
+/**
+ * Checks that a person who may write to the repository of an issue or pull request may direct the task that it belongs
+ * to. The task may work in another repository, in which they need the permission too.
+ * @throws AppError 403, or 502 if GitHub cannot be asked
+ */
+export async function assertMayDirect(
+  app: App,
+  userId: string,
+  { taskId, repository }: { taskId: string; repository: Pick<RepositoryRow, 'id'> },
+  needed: NeededRight = 'write',
+): Promise<void> {
+  const { repositoryId } = await getTask(app.db.manager, taskId);
+  if (repositoryId === null || repositoryId === repository.id) return;
+  const problem = await rightProblemIn(app, [userId], [repositoryId], needed);
+  if (problem !== undefined) throw problem;
 }
 
 /** Returns what the audit log says of a command: it is about the task of the issue, otherwise about the issue. */

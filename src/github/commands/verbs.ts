@@ -18,6 +18,7 @@ import { setBudget } from './budget-verb.ts';
 import { agentIfUnowned, agentNamed, defaultAgent, readStart } from './choose-agent.ts';
 import { createAndStart, createForIssue } from './create-for-issue.ts';
 import {
+  assertMayDirect,
   auditedAct,
   type GivenCommand,
   mustHidePrivate,
@@ -169,9 +170,15 @@ export async function carryOut(app: App, given: GivenCommand): Promise<string | 
   if (isPull && name === 'plan') return `\`${name}\` works in issues, and this is a pull request.`;
   const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined;
   if (verb === undefined) return `There is no such command. Did you mean \`${nearest(name)}\`?`;
+  const taskId = forReaders.has(name) ? undefined : await taskOfCommand(app, given);
+  if (taskId !== undefined)
+    await assertMayDirect(app, given.userId, { ...given, taskId }, name === 'ask' ? 'read' : 'write');
   await app.audit.during(await auditedAct(app, given, verb.audit), () => verb.act(app, given));
   return undefined;
 }
+
+/** The commands that people without write permission may give, because they say nothing that the place does not show. */
+export const forReaders = new Set(['help', 'status']);
 
 export const planVerbs = new Set(['plan', 'answer', 'approve', 'cancel']);
 

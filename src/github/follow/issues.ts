@@ -1,8 +1,10 @@
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
+import { AppError } from '../../errors.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
 import { moveTask, recheckTask, showTask, tryMoveTask } from '../../tasks/move.ts';
 import { getTask } from '../../tasks/store.ts';
+import { assertMayDirect } from '../commands/given-command.ts';
 import { labelOf } from '../mirror/mirror.ts';
 import { setNotice } from '../mirror/mirror-store.ts';
 import { httpStatusOf, type Place } from '../place.ts';
@@ -91,6 +93,7 @@ export async function obeyLabel(
   const event = Object.hasOwn(byLabel, label) ? byLabel[label] : undefined;
   if (event !== undefined)
     try {
+      await assertMayDirect(app, userId, { taskId, repository });
       const object = { type: 'task', id: taskId, projectId: repository.projectId } as const;
       await app.audit.during({ userId, via: 'label', action: 'task.update', object }, () =>
         app.db.transaction(async (em) => {
@@ -100,7 +103,7 @@ export async function obeyLabel(
         }),
       );
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
+      if (!(error instanceof Refused || error instanceof AppError)) throw error;
       const said = `😕 The label ${label} was refused: ${error.message}`;
       await setNotice(app.db.manager, taskId, repository.id, number, said);
     }

@@ -9,6 +9,7 @@ import { type GitHubUser, upsertUser } from '../../projects/store.ts';
 import { asWriter } from '../../repositories/permission.ts';
 import { reviseTask } from '../../runs/operations.ts';
 import { showTask } from '../../tasks/move.ts';
+import { assertMayDirect } from '../commands/given-command.ts';
 import { setNotice } from '../mirror/mirror-store.ts';
 import { itemsOf } from '../paginate.ts';
 import { type Place, placeOfRepository } from '../place.ts';
@@ -43,6 +44,7 @@ export async function takeReview(app: App, place: Place, pull: PullRequestRow, r
   ];
   const user = await upsertUser(app.db.manager, reviewer);
   try {
+    await assertMayDirect(app, user.id, { taskId: pull.taskId, repository: place.repository });
     const object = { type: 'task', id: pull.taskId, projectId: place.repository.projectId } as const;
     await app.audit.during({ userId: user.id, via: 'review', action: 'task.revise', object }, () =>
       reviseTask(app, {

@@ -10,6 +10,7 @@ import { type Answer, answerWizard, currentStep, startWizard, wishForChange } fr
 import type { Session } from '../../planning/session.ts';
 import { findSessionOfIssue } from '../../planning/store.ts';
 import { findProject } from '../../projects/store.ts';
+import { rightProblemIn } from '../../repositories/rights.ts';
 import { listProjectRepositories } from '../../repositories/store.ts';
 import { startSprint } from '../../sprints/operations.ts';
 import type { GivenCommand } from '../commands/given-command.ts';
@@ -52,7 +53,7 @@ export async function plan(app: App, given: GivenCommand): Promise<void> {
   const wish = plain(argument);
   if (wish.length > maxChars)
     throw new Refused(`Write at most ${maxChars} characters after \`plan\`; these are ${wish.length}.`);
-  await wishForChange(app, known, wish, (em, id) => continueLater(app, given, em, id));
+  await wishForChange(app, known, { wish, userId: given.userId }, (em, id) => continueLater(app, given, em, id));
 }
 
 /** At most this many repositories belong to one plan. */
@@ -114,9 +115,17 @@ async function tickedNumbers(app: App, { at, source }: GivenCommand, stepId: str
   return ticks?.stepId === stepId ? ticks.numbers : [];
 }
 
-/** Creates the sprint of the plan. */
+/**
+ * Creates the sprint of the plan. Who approves it on GitHub need not be a member of the project, so that they need write
+ * permission in each repository in which a task of the plan will work.
+ */
 export async function approvePlan(app: App, given: GivenCommand): Promise<void> {
-  await finalizeWizard(app, await sessionOf(app, given, 'wizard.finalize'), given.userId, {}, given.remember);
+  const session = await sessionOf(app, given, 'wizard.finalize');
+  const works = [...session.repositoryIds.slice(0, 1), ...(session.tasks ?? []).flatMap((t) => t.repositoryId ?? [])];
+  const elsewhere = works.filter((id) => id !== given.repository.id);
+  const problem = await rightProblemIn(app, [given.userId], elsewhere, 'write');
+  if (problem !== undefined) throw problem;
+  await finalizeWizard(app, session, given.userId, {}, given.remember);
 }
 
 /** Deletes the open plan of the issue. Returns false if the issue has no open plan. */

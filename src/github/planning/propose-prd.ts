@@ -8,17 +8,20 @@ import { AppError } from '../../errors.ts';
 import type { Prd, Session } from '../../planning/session.ts';
 import { getSession } from '../../planning/store.ts';
 import { findProject } from '../../projects/store.ts';
+import type { Jobs } from '../../queue/names.ts';
 import { openCheckout, startTools } from '../../repositories/checkout.ts';
 import { type Credential, credentialFor, nameOnGitHub, octokitFor, remoteFor } from '../../repositories/credentials.ts';
 import { ensurePull } from '../../repositories/pulls.ts';
+import { lackOfRight } from '../../repositories/rights.ts';
 import { findDocs, listRepositoriesById } from '../../repositories/store.ts';
 import { authorFor } from '../../runs/publish/publish.ts';
 
 /**
  * Opens a pull request that adds the requirements of a finalized plan to the project's documentation repository. The
- * branch, the file and the pull request are each created only if missing, so a retry creates nothing twice.
+ * branch, the file and the pull request are each created only if missing, so a retry creates nothing twice. Nothing is
+ * opened unless the person who finalized the plan may write there.
  */
-export async function proposePrd(app: App, projectId: string, sessionId: string): Promise<void> {
+export async function proposePrd(app: App, { projectId, sessionId, userId }: Jobs['prd']): Promise<void> {
   const session = await getSession(app.db.manager, projectId, sessionId).catch((error) => {
     // The project was deleted, and the plan with it.
     if (error instanceof AppError && error.status === 404) return undefined;
@@ -32,6 +35,9 @@ export async function proposePrd(app: App, projectId: string, sessionId: string)
       { projectId },
       'the requirements were not proposed: they may hold private content, and the documentation is public',
     );
+  const finalizer = userId ?? session.createdBy;
+  const lack = await lackOfRight(app, finalizer === null ? [] : [finalizer], repository, 'write');
+  if (lack !== undefined) return app.log.info({ projectId }, `the requirements were not proposed: ${lack}`);
   const credential = await credentialFor(app, repository);
   if (credential.kind === 'none')
     return app.log.warn({ projectId }, 'the requirements were not proposed: no git credential is configured');

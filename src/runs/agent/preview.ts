@@ -39,7 +39,7 @@ export async function previewPrompt(app: App, taskId: string): Promise<{ message
     });
     try {
       const settings = await readSettings(checkout, baseHead);
-      const given = { agent, task, repository, run: { instructions: '' } };
+      const given = { agent, task, repository, run: { instructions: '', directedBy: task.directedBy } };
       const sections = sectionsOf({ skills: await readSkills(checkout, baseHead) });
       const messages = await openingOf(app, given, { checkout, baseHead, settings, sections, conflicts: [] }, host);
       return { messages, tools: toolSpecs({ hasShell: host.hasShell, maySplit: task.parentId === null }) };

@@ -6,6 +6,7 @@ import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import { storable } from '../../domain/text/storable.ts';
 import { addRefused, refusedText } from '../../environment/equipment.ts';
 import type { Message } from '../../llm/model.ts';
+import { rightProblem } from '../../repositories/rights.ts';
 import type { ToolHost } from '../../sandbox/sandbox.ts';
 import type { TaskView } from '../../tasks/store.ts';
 import { listHandoffs, listRelatedHandoffs } from '../../tasks/work-store.ts';
@@ -162,7 +163,7 @@ async function beginning(
 /** Builds the first messages of a conversation from the task and the files of its repository. */
 export async function openingOf(
   app: App,
-  given: Pick<Assignment, 'agent' | 'task' | 'repository'> & { run: Pick<RunRow, 'instructions'> },
+  given: Pick<Assignment, 'agent' | 'task' | 'repository'> & { run: Pick<RunRow, 'instructions' | 'directedBy'> },
   work: Pick<Work, 'checkout' | 'baseHead' | 'settings'> & { conflicts: string[]; sections: string[] },
   host: ToolHost,
 ): Promise<Message[]> {
@@ -184,10 +185,26 @@ export async function openingOf(
     map: map.text,
     instructions,
     handoffs: await listHandoffs(em, task.id),
-    related: await listRelatedHandoffs(em, task.id),
+    related: await readableHandoffs(app, given),
     checks: work.settings.checks,
     others: (await openable(app, repository)).map((r) => r.name),
   });
+}
+
+/**
+ * Returns the handoffs of the subtasks and dependencies of a task. Those of tasks in a repository that the run could not
+ * open are left out, because they may repeat what is written there.
+ */
+async function readableHandoffs(
+  app: App,
+  { task, run, repository }: Pick<Assignment, 'task' | 'repository'> & { run: Pick<RunRow, 'directedBy'> },
+) {
+  const related = await listRelatedHandoffs(app.db.manager, task.id);
+  const isKnown = new Map<string | null, boolean>([[repository.id, true]]);
+  for (const each of await openable(app, repository))
+    if (related.some(({ repositoryId }) => repositoryId === each.id))
+      isKnown.set(each.id, (await rightProblem(app, run.directedBy, each, 'write')) === undefined);
+  return related.filter(({ repositoryId }) => isKnown.get(repositoryId));
 }
 
 const saidMeanwhile = 'Somebody said something to you. Read the next message, then call finish again.';

@@ -2,9 +2,10 @@ import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
 import { badField } from '../../errors.ts';
+import { rightProblemIn } from '../../repositories/rights.ts';
 import { moveTask } from '../../tasks/move.ts';
 import { getTask, type TaskView } from '../../tasks/store.ts';
-import { directingProblem, directorsOf } from '../directors.ts';
+import { directorsOf } from '../directors.ts';
 import { insertEvent, insertStep } from '../lease/journal-store.ts';
 import { queueRun } from '../operations.ts';
 import { startProblem } from '../start-problem.ts';
@@ -60,7 +61,7 @@ async function assertMayGoBack(app: App, rewinding: Rewinding): Promise<void> {
   const { repositoryId } = await getTask(em, rewinding.taskId);
   const opened = await listOpenedBy(em, point, rewinding.turn - 1, repositoryId);
   const directors = [rewinding.userId, ...(await directorsOf(em, rewinding.runId))];
-  const problem = await directingProblem(app, directors, opened);
+  const problem = await rightProblemIn(app, directors, opened, 'write');
   if (problem !== undefined) throw problem;
 }
 

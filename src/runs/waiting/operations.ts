@@ -6,9 +6,10 @@ import type { RunRow } from '../../db/tables/task.ts';
 import { Refused } from '../../domain/machine.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
 import { assertWaits, chosenOption, type Seen, type WaitReason } from '../../domain/waiting.ts';
+import { rightProblemIn } from '../../repositories/rights.ts';
 import { showTask } from '../../tasks/move.ts';
 import { getTask, type TaskView } from '../../tasks/store.ts';
-import { addDirector, directingProblem, listOpened } from '../directors.ts';
+import { addDirector, listOpened } from '../directors.ts';
 import { endingStep } from '../lease/journal.ts';
 import { deleteStep, insertEvent } from '../lease/journal-store.ts';
 import { findLiveRun, findRun, findStarter, lockRun } from '../store.ts';
@@ -157,7 +158,7 @@ async function directRun(app: App, act: Act, work: Parameters<typeof onLiveRun>[
   const { repositoryId: ownId } = await getTask(app.db.manager, taskId);
   const live = await findLiveRun(app.db.manager, taskId);
   const checked = live === null ? [] : await listOpened(app.db.manager, live.id, ownId);
-  const problem = await directingProblem(app, [userId], checked);
+  const problem = await rightProblemIn(app, [userId], checked, 'write');
   if (problem !== undefined) throw problem;
   return onLiveRun(app, act, async (em, run, login) => {
     await work(em, run, login);

@@ -31,6 +31,7 @@ const session: Session = {
   issueRepositoryId: null,
   issueNumber: null,
   createdBy: null,
+  directedBy: [],
   updatedBy: null,
   createdAt: new Date(0),
   updatedAt: new Date(0),

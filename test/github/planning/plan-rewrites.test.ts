@@ -80,7 +80,7 @@ async function planned(): Promise<string> {
 /** Makes such a plan, and a comment's request to rewrite it. */
 async function wished(): Promise<string> {
   const id = await planned();
-  await wishForChange(app, await session(id), 'Shorter', async () => {});
+  await wishForChange(app, await session(id), { wish: 'Shorter', userId }, async () => {});
   await expect(approve(id)).rejects.toThrow('This plan is being rewritten.');
   return id;
 }
