@@ -1,4 +1,7 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { until } from '../../src/demo/real-service.ts';
+import { webhookUrl } from '../../src/github/app/webhook-address.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -95,6 +98,62 @@ test('a command in a comment that was deleted in between is not carried out', as
     return (await world.sql(sql, [guid])).length === 1;
   });
   expect((await tasks()).some((t) => t.title === 'Taken back')).toBe(false);
+});
+
+/**
+ * Opens an issue as a person who may only read; `ask` then gives an order, and the person edits the issue after it. The
+ * events are lost. GitHub believes that they arrived, so it does not send them again by itself.
+ */
+async function editedAfter(title: string, ask: (number: number) => Promise<unknown>): Promise<number> {
+  await world.github.as('mona')('PUT', `${repo}/collaborators/stranger`, { permission: 'pull' });
+  const stranger = world.github.as('stranger');
+  const { number } = await stranger<{ number: number }>('POST', `${repo}/issues`, { title, body: 'harmless' });
+  const sink = createServer((_, res) => res.writeHead(202).end());
+  await new Promise<void>((resolve) => sink.listen(0, '127.0.0.1', resolve));
+  world.github.deliverTo(`http://127.0.0.1:${(sink.address() as AddressInfo).port}/`);
+  try {
+    await ask(number);
+    await stranger('PATCH', `${repo}/issues/${number}`, { title: `${title} evil`, body: 'evil' });
+    await until('the lost event', async () =>
+      world.github.deliveries.some(
+        ({ body, status }) => status === 202 && body.includes('"action":"edited"') && body.includes(`${title} evil`),
+      ),
+    );
+  } finally {
+    world.github.deliverTo(webhookUrl(world.settings.BASE_URL ?? ''));
+    sink.close();
+    sink.closeAllConnections();
+  }
+  return number;
+}
+const addLabel = (number: number) =>
+  world.github.as('mona')('POST', `${repo}/issues/${number}/labels`, { labels: ['agent:run'] });
+
+test('the label agent:run starts the text that the issue had then, whatever its author makes of it afterwards', async () => {
+  await editedAfter('Labelled', addLabel);
+  const missed = world.github.deliveries.find(({ event, body }) => {
+    const { action, label, issue } = JSON.parse(body);
+    return event === 'issues' && action === 'labeled' && label.name === 'agent:run' && issue.title === 'Labelled';
+  });
+  await world.github.redeliver(missed?.guid ?? '');
+  const task = await until('the task', async () => (await tasks()).find((t) => t.title.startsWith('Labelled')));
+  expect(await world.get(`/tasks/${task.id}`)).toMatchObject({ title: 'Labelled', description: 'harmless' });
+});
+
+test('after a lost event, a label or a command does not start text that was edited since then', async () => {
+  const orders = {
+    'Lost label': addLabel,
+    'Lost command': (number: number) => comment('mona', number, '/agent start'),
+  };
+  for (const [title, order] of Object.entries(orders)) {
+    const number = await editedAfter(title, order);
+    await world.service.api(world.token, 'POST', '/agents/pool/reconcile');
+    await until('the refusal', async () =>
+      (await world.comments(number)).some(({ body }) => body.includes('The issue was edited after the ')),
+    );
+    expect((await tasks()).some((t) => t.title.startsWith(title))).toBe(false);
+    expect(await world.labels(number)).toEqual([]);
+  }
 });
 
 /** Sends a comment's delivery again under a new id, and returns the id. */

@@ -33,6 +33,9 @@ export function endingSoon(path: string, text: string, seconds: number | undefin
   return JSON.stringify({ ...JSON.parse(text), expires_at: new Date(Date.now() + seconds * 1000).toISOString() });
 }
 
+/** When the body and the title of issues were edited, by the path of the issue. */
+export type Edits = Map<string, { body?: string; title?: string }>;
+
 interface Around {
   /** `owner/name` of each repository. */
   names: string[];
@@ -40,6 +43,7 @@ interface Around {
   reactions: Reaction[];
   /** Logs of GitHub Actions jobs, by their id. */
   jobLogs: Map<number, string>;
+  edits: Edits;
   call(method: string, path: string, authorization: string, body?: string): Promise<Response>;
 }
 
@@ -64,7 +68,8 @@ interface Answer {
 export async function answerExtra(around: Around, asked: Asked): Promise<Answer | undefined> {
   const { method, path } = asked;
   if (path.startsWith('/installation/repositories')) return listInstalled(around, asked);
-  if (path === '/graphql') return setDraft(around, asked);
+  if (path === '/graphql')
+    return asked.body.includes('lastEditedAt') ? readEdits(around, asked) : setDraft(around, asked);
   if (/\/reactions$/.test(path) && method === 'POST') return addReaction(around, asked);
   if (/\/issues\/comments(\?|$)/.test(path) && method === 'GET') return listComments(around, asked);
   if (path.startsWith('/app/hook/deliveries')) return hookDeliveries(around, asked);
@@ -102,6 +107,33 @@ function addReaction({ reactions }: Around, { path, body }: Asked): Answer {
   const isNew = !reactions.some((r) => r.subject === subject && r.content === content);
   if (isNew) reactions.push({ subject, content });
   return { status: isNew ? 201 : 200, json: { id: reactions.length, content } };
+}
+
+/** Notes when somebody edits an issue. */
+export function noteEdit(edits: Edits, method: string, path: string, body = '{}'): void {
+  if (method !== 'PATCH' || !/\/issues\/\d+$/.test(path)) return;
+  const now = `${new Date().toISOString().slice(0, 19)}Z`;
+  const edited = Object.keys(JSON.parse(body)).filter((key) => key === 'title' || key === 'body');
+  edits.set(path, { ...edits.get(path), ...Object.fromEntries(edited.map((key) => [key, now])) });
+}
+
+/** Handles the only GraphQL query that the service uses: what an issue says, and since when. */
+async function readEdits({ edits, call }: Around, { authorization, body }: Asked): Promise<Answer> {
+  const { owner, repo, number } = JSON.parse(body).variables;
+  const path = `/repos/${owner}/${repo}/issues/${number}`;
+  const response = await call('GET', path, authorization);
+  if (!response.ok) return { status: 200, json: { errors: [{ message: 'not found' }] } };
+  const issue = (await response.json()) as { title: string; body: string | null; html_url: string };
+  const { body: lastEditedAt = null, title: renamedAt } = edits.get(path) ?? {};
+  const nodes = renamedAt === undefined ? [] : [{ createdAt: renamedAt }];
+  const read = {
+    title: issue.title,
+    body: issue.body ?? '',
+    url: issue.html_url,
+    lastEditedAt,
+    timelineItems: { nodes },
+  };
+  return { status: 200, json: { data: { repository: { issue: read } } } };
 }
 
 /** Handles the only GraphQL mutations that the service uses: a pull request becomes ready for review, or a draft. */

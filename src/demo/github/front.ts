@@ -4,10 +4,12 @@ import { makeSampleRepository, type SampleParts } from '../sample-repository.ts'
 import type { Allowance } from './allowance.ts';
 import {
   answerExtra,
+  type Edits,
   endingSoon,
   type Faults,
   happens,
   keptCompleted,
+  noteEdit,
   type Reaction,
   refusedReply,
   replyAsComment,
@@ -44,6 +46,7 @@ export class Front {
   readonly pushes: Push[] = [];
   readonly reactions: Reaction[] = [];
   readonly jobLogs = new Map<number, string>();
+  readonly edits: Edits = new Map();
   /** Replaced by tests to make calls fail. */
   faults: Faults = () => undefined;
   /** The validity of new tokens in seconds, if a test overrides the emulator's. */
@@ -99,8 +102,8 @@ export class Front {
       res.writeHead(202).end();
       return this.hooks.send(String(req.headers['x-github-event']), await this.withPullMark(body));
     }
-    const { hooks, reactions, jobLogs, names } = this;
-    const around = { hooks, reactions, jobLogs, names, call: this.call.bind(this) };
+    const { hooks, reactions, jobLogs, names, edits } = this;
+    const around = { hooks, reactions, jobLogs, names, edits, call: this.call.bind(this) };
     const extra = await answerExtra(around, { method, path, authorization, body, host });
     if (extra !== undefined) {
       const headers = { 'content-type': 'application/json', ...extra.headers };
@@ -115,6 +118,7 @@ export class Front {
   private async ask(method: string, path: string, authorization: string, body?: string, type?: string) {
     if (method === 'PUT' && /\/pulls\/\d+\/merge$/.test(path))
       return this.alone(() => this.merge(path, authorization, body));
+    noteEdit(this.edits, method, path, body);
     const read = (of: string) => this.call('GET', of, authorization).then((answer) => answer.json());
     const refusal = await refusedReply(path, read);
     if (refusal !== undefined)

@@ -6,7 +6,7 @@ import { AppError } from '../../errors.ts';
 import { startTaskIn } from '../../runs/operations.ts';
 import { startProblemOf } from '../../runs/start-problem.ts';
 import { insertTaskOfIssue } from '../issue-task.ts';
-import { auditedAct, type GivenCommand } from './given-command.ts';
+import { auditedAct, type GivenCommand, issueOf } from './given-command.ts';
 
 /** Creates the task of an issue, or returns the existing one. Two simultaneous commands create one task. */
 export function createForIssue(
@@ -25,13 +25,14 @@ export function createForIssue(
 async function createForIssueIn(
   app: App,
   em: EntityManager,
-  { source, repository, userId }: GivenCommand,
+  given: GivenCommand,
   status: 'backlog' | 'ready',
   agent: AgentRow | undefined,
 ): Promise<string> {
+  const { repository, userId } = given;
   const owner = agent?.id;
   const task = { status, owner, createdBy: userId };
-  const { id, title, isNew } = await insertTaskOfIssue(app, em, repository, source.issue, task);
+  const { id, title, isNew } = await insertTaskOfIssue(app, em, repository, issueOf(given), task);
   app.audit.about({ type: 'task', id, projectId: repository.projectId });
   app.audit.note(isNew ? { title: [null, title], status: [null, status], owner: [null, owner] } : {});
   return id;

@@ -43,6 +43,15 @@ export function requiredArgument({ command }: GivenCommand, what: string): strin
 }
 
 /**
+ * Returns the issue of a command, with the text that it had when the command was given.
+ * @throws Refused when that is not known, because the text may have been edited since then
+ */
+export function issueOf({ source: { issue } }: Pick<GivenCommand, 'source'>): CommandSource['issue'] {
+  if (issue.unknown !== undefined) throw new Refused(issue.unknown);
+  return issue;
+}
+
+/**
  * Returns whether the reply to a command must not name sprints, nor the tasks and pull requests of private repositories,
  * because everybody can read it.
  */

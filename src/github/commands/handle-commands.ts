@@ -9,18 +9,25 @@ import { type GitHubUser, upsertUser } from '../../projects/store.ts';
 import { rightOf } from '../../repositories/permission.ts';
 import { commandTable } from '../comment-parts.ts';
 import { insertHandledCommand, wasCommandHandled } from '../deliveries/delivery-store.ts';
+import type { ReadIssue } from '../issue-task.ts';
 import { clearNotices } from '../mirror/mirror-store.ts';
 import { httpStatusOf, type Place, placeOfEvent } from '../place.ts';
 import { type GivenCommand, taskOfPlace } from './given-command.ts';
 import { postNotice, removeReply } from './post-notice.ts';
 import { readCommands } from './read-commands.ts';
-import { carryOut, planVerbs, verbs } from './verbs.ts';
+import { carryOut, forReaders, planVerbs, verbs } from './verbs.ts';
+
+/** An issue with the text that it had when the command was given. */
+export interface IssueThen extends ReadIssue {
+  /** Why that text is not known, as a sentence. Then title and body must not be used for anything. */
+  unknown?: string;
+}
 
 /** Text on GitHub that may contain commands: a new comment, or the body of a new issue. */
 export interface CommandSource {
   installationId: number;
   repository: { id: number; private: boolean; full_name?: string };
-  issue: { number: number; title: string; body: string; url: string; isPull: boolean };
+  issue: IssueThen & { isPull: boolean };
   sender: GitHubUser & { type?: string };
   body: string;
   /** The comment that contains the text; null for the body of the issue. */
@@ -56,7 +63,7 @@ export async function handleCommands(app: App, source: CommandSource): Promise<v
     return postNotice(app, place, source.issue, unreadable);
   }
   if (commands.length === 0) return;
-  if (right === 'read' && !commands.every(isForReaders)) return refuse();
+  if (right === 'read' && !commands.every(({ verb }) => forReaders.has(verb))) return refuse();
   if (!(await isStillThere(place, source.commentId))) return;
   const user = await upsertUser(app.db.manager, { ...source.sender, login });
   await carryOutInOrder(app, place, { source, commands, userId: user.id, right });
@@ -74,16 +81,10 @@ async function carryOutInOrder(app: App, place: Place, batch: Omit<CommandBatch,
   await app.db.withLock(lock, () => carryOutAll(app, place, { ...batch, textKey }));
 }
 
-const isForReaders = ({ verb }: Command) => verb === 'help' || verb === 'status';
-
 /** Handles the label that starts a task, like the command `start` from the person who added the label. */
-export async function handleLabel(app: App, place: Place, number: number, user: { id: string }): Promise<void> {
+export async function handleLabel(app: App, place: Place, labelled: IssueThen, user: { id: string }): Promise<void> {
   const { octokit, name, repository } = place;
-  const { data } = await octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}', {
-    ...name,
-    issue_number: number,
-  });
-  const issue = { number, title: data.title, body: data.body ?? '', url: data.html_url, isPull: false };
+  const issue = { ...labelled, isPull: false };
   const command = { verb: 'start', argument: '', line: 0 };
   const given: GivenCommand = {
     command,

@@ -4,7 +4,7 @@ import { getTask } from '../../tasks/store.ts';
 import { updateTask } from '../../tasks/update.ts';
 import { comparedWords, wordsForIssue, wordsOfIssue } from '../issue-words.ts';
 import { setIssueText } from '../store.ts';
-import { type GivenCommand, requiredTask } from './given-command.ts';
+import { type GivenCommand, issueOf, requiredTask } from './given-command.ts';
 
 /** Takes over the text of an issue into its task, or with `issue` the other way. */
 export async function updateText(app: App, given: GivenCommand): Promise<void> {
@@ -17,7 +17,7 @@ export async function updateText(app: App, given: GivenCommand): Promise<void> {
   const task = await getTask(em, taskId);
   const prefix = app.config.COMMAND_PREFIX;
   // The issue's text at the time of the command. Edits after it, which nobody may have reviewed, do not count.
-  const words = wordsOfIssue(source.issue);
+  const words = wordsOfIssue(issueOf(given));
   if (argument === '') {
     await updateTask(app, taskId, userId, comparedWords(words, task, prefix));
     const now = await getTask(em, taskId);

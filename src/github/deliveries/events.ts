@@ -21,8 +21,8 @@ import { findPullsByGitHub, listOpenPullsOf } from '../store.ts';
 type Named = { installation?: { id: number } | undefined; repository?: { id: number; full_name: string } | undefined };
 
 /**
- * Registers the handlers of webhook events. Except for the text that may contain commands, they take only ids from a
- * payload and ask GitHub for the rest.
+ * Registers the handlers of webhook events. Except for the text that may contain commands, and the text of an issue to
+ * which a label was added, they take only ids from a payload and ask GitHub for the rest.
  */
 export function registerWebhooks(probot: Probot, app: App): void {
   /** Calls `act` with the repository of the event, if one of our installations covers it. */
@@ -117,10 +117,11 @@ function registerIssues(probot: Probot, app: App, inPlace: InPlace): void {
     const { number, title, html_url: url } = issue;
     const sender = personOf(issue.user as { id: number; login: string });
     const body = issue.body ?? '';
+    const read = { number, title, body, url };
     await handleCommands(app, {
       installationId: installation.id,
       repository,
-      issue: { number, title, body, url, isPull: false },
+      issue: { ...read, isPull: false },
       sender,
       body,
       commentId: null,
@@ -128,7 +129,9 @@ function registerIssues(probot: Probot, app: App, inPlace: InPlace): void {
     });
     // The author added the labels that the issue was opened with.
     for (const { name } of issue.labels ?? [])
-      await inPlace(payload, (place) => labelChanged(app, place, { number, label: name, sender, isPull: false }));
+      await inPlace(payload, (place) =>
+        labelChanged(app, place, { number, label: name, sender, isPull: false, issue: read }),
+      );
   });
   probot.on(['issues.closed', 'issues.edited'], ({ payload }) =>
     inPlace(payload, (place) => observeIssue(app, place, payload.issue.number)),
@@ -141,7 +144,11 @@ function registerIssues(probot: Probot, app: App, inPlace: InPlace): void {
   );
   probot.on(['issues.labeled', 'issues.unlabeled'], ({ payload }) => {
     const { issue, label, sender } = payload;
-    const about = { number: issue.number, label: label?.name ?? '', sender: personOf(sender), isPull: false };
+    const { number, title, html_url: url } = issue;
+    const about = { number, label: label?.name ?? '', sender: personOf(sender), isPull: false };
+    const read = { number, title, body: issue.body ?? '', url };
+    if (payload.action === 'labeled')
+      return inPlace(payload, (place) => labelChanged(app, place, { ...about, issue: read }));
     return inPlace(payload, (place) => labelChanged(app, place, about));
   });
   probot.on('label.deleted', ({ payload }) =>

@@ -6,6 +6,7 @@ import { itemsOf } from '../paginate.ts';
 import type { Place } from '../place.ts';
 import { runLabel } from './issues.ts';
 import { labelChanged, labellerOf } from './labels.ts';
+import { readTextAt } from './text-at.ts';
 
 interface Person extends GitHubUser {
   type?: string;
@@ -72,9 +73,12 @@ async function readComments(app: App, place: Place, since: string): Promise<void
       issue_number: number,
     });
     const { title, html_url: url } = issue;
+    const isPull = issue.pull_request !== undefined;
+    // The command is about the text that its author saw. Since then the author of the issue may have edited it.
+    const text = isPull ? {} : await readTextAt(place, number, { at: comment.created_at, order: 'command' });
     await handleCommands(app, {
       ...spokenAt(place),
-      issue: { number, title, body: issue.body ?? '', url, isPull: issue.pull_request !== undefined },
+      issue: { number, title, body: issue.body ?? '', url, isPull, ...text },
       sender: comment.user as Person,
       body,
       commentId: comment.id,

@@ -4,11 +4,13 @@ import { type GitHubUser, upsertUser } from '../../projects/store.ts';
 import { asWriter } from '../../repositories/permission.ts';
 import { recheckTask } from '../../tasks/move.ts';
 import { taskOfPlace } from '../commands/given-command.ts';
-import { handleLabel } from '../commands/handle-commands.ts';
+import { handleLabel, type IssueThen } from '../commands/handle-commands.ts';
 import { insertHandledCommand, wasCommandHandled } from '../deliveries/delivery-store.ts';
+import type { ReadIssue } from '../issue-task.ts';
 import { ownLabels } from '../mirror/mirror.ts';
 import { httpStatusOf, type Place } from '../place.ts';
 import { obeyLabel, runLabel } from './issues.ts';
+import { readTextAt } from './text-at.ts';
 
 type Person = GitHubUser & { type?: string };
 
@@ -17,11 +19,14 @@ interface LabelChange {
   label: string;
   sender: Person;
   isPull: boolean;
+  /** What the issue said when the sender added the label; undefined if that is not known. */
+  issue?: ReadIssue;
 }
 
 /**
  * Handles one of our labels that was added or removed. What counts are the labels that GitHub shows now, not the event.
- * `agent:run` starts the task once and is then removed. The labels for ready and backlog move the task if somebody with
+ * `agent:run` starts the task once and is then removed. A new task gets the text that the issue had when the label was
+ * added, because its author may edit it without write permission. The labels for ready and backlog move the task if somebody with
  * write permission added them. Every other change is reverted.
  */
 export async function labelChanged(app: App, place: Place, change: LabelChange): Promise<void> {
@@ -37,8 +42,27 @@ export async function labelChanged(app: App, place: Place, change: LabelChange):
   const writer = await writerOf(place, person);
   if (label !== runLabel) return followStatusLabel(app, place, change, { added, writer });
   if (!isOn) return;
+  // Before the label is removed, so that nothing is lost if GitHub does not answer.
+  const issue = writer && !change.isPull ? await issueAt(app, place, change, added) : undefined;
   await removeLabel(place, number, runLabel);
-  if (writer && !change.isPull) await handleLabel(app, place, number, await upsertUser(app.db.manager, writer));
+  if (writer && issue) await handleLabel(app, place, issue, await upsertUser(app.db.manager, writer));
+}
+
+/** Returns the issue with the text that it had when the label was added. */
+async function issueAt(
+  app: App,
+  place: Place,
+  { number, issue, sender }: LabelChange,
+  added: Addition | undefined,
+): Promise<IssueThen> {
+  if (issue !== undefined && (added === undefined || added.person.id === sender.id)) return issue;
+  const blank = { number, title: '', body: '', url: '' };
+  // The agent gets the text of a task, which only people with write permission change.
+  if ((await taskOfPlace(app, place.repository.id, number, false)) !== undefined) return blank;
+  // If GitHub does not say when the label was added, every edit counts as later.
+  const at = added?.at ?? new Date(0).toISOString();
+  const text = await readTextAt(place, number, { at, order: 'label' });
+  return { ...blank, ...text };
 }
 
 /** Returns the person with their current login, if they are human and have write permission. */
@@ -70,6 +94,8 @@ interface Addition {
   /** GitHub's id of the event. Each event is handled once, no matter how many times it reaches us. */
   eventId: number;
   person: Person;
+  /** When, as GitHub gives it. */
+  at: string;
 }
 
 /**
@@ -90,7 +116,7 @@ async function lastAddition(
     const added = events[at];
     const isRemoved = events.slice(at + 1).some((e) => e.event === 'unlabeled' && e.actor?.id !== botId);
     if (added?.actor == null || isRemoved) return undefined;
-    return { eventId: Number(added.id), person: added.actor as Person };
+    return { eventId: Number(added.id), person: added.actor as Person, at: added.created_at };
   } catch (error) {
     if (isRefusedWith(error, 403, 404, 410)) return undefined;
     throw error;

@@ -13,7 +13,7 @@ import { findProject } from '../../projects/store.ts';
 import { rightProblemIn } from '../../repositories/rights.ts';
 import { listProjectRepositories } from '../../repositories/store.ts';
 import { startSprint } from '../../sprints/operations.ts';
-import type { GivenCommand } from '../commands/given-command.ts';
+import { type GivenCommand, issueOf } from '../commands/given-command.ts';
 import { findOwnComment } from '../commands/replies.ts';
 import { planMarker } from './plan-comment.ts';
 import { readTicks } from './read-ticks.ts';
@@ -31,7 +31,8 @@ export async function plan(app: App, given: GivenCommand): Promise<void> {
   const { argument } = given.command;
   const known = await findOpenSession(app, given);
   if (known === undefined) {
-    const goal = [plain(`${issue.title}\n\n${issue.body}`), argument && `Above all: ${plain(argument)}`];
+    const { title, body } = issueOf(given);
+    const goal = [plain(`${title}\n\n${body}`), argument && `Above all: ${plain(argument)}`];
     await startWizard(
       app,
       given.repository.projectId,
