@@ -45,13 +45,22 @@ test('failing checks are reported to the model; files that checks create are not
 });
 
 test('checks that fail three more times end the run with a draft', async () => {
-  const { world, plays, mona, pullOf, settled } = face;
+  const { world, plays, mona, pullOf, settled, statusComment } = face;
+  // While the repository has a secret, only members see the output of its checks.
+  const secret = `/projects/${world.project.id}/environment-secrets/NPM_TOKEN`;
+  await world.service.api(world.token, 'PUT', secret, { value: 'canary of the checks' });
   plays(...Array.from({ length: 5 }, (_, i) => [write('made.txt', `bad ${i}\n`), finish]));
   const number = await world.issue('/agent start');
   const task = await settled(number, 'in_review', 1);
-  expect(task.failure).toMatchObject({ category: 'checks', message: expect.stringContaining('grep -q good made.txt') });
+  expect(task.failure).toMatchObject({
+    category: 'checks',
+    message: expect.stringMatching(/^grep -q good made\.txt still fails after \d+ s\n\[exit code 1\]/),
+  });
   const pull = await mona<{ draft: boolean; body: string }>('GET', `${repo}/pulls/${pullOf(task)}`);
   expect([pull.draft, pull.body]).toEqual([true, expect.stringContaining('❌ `grep -q good made.txt`')]);
+  const [comment] = await statusComment(number);
+  for (const shown of [pull.body, comment?.body]) expect(shown).not.toContain('[exit code 1] after');
+  await world.service.api(world.token, 'DELETE', secret);
   // A run that changes nothing does not make ready what no check has passed.
   plays(...Array.from({ length: 5 }, () => [finish]));
   await world.service.api(world.token, 'POST', `/tasks/${task.id}/retry`);

