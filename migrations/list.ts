@@ -36,6 +36,7 @@ import { SearchByProject1766880000000 } from './0038-search-by-project.ts';
 import { Directors1766966400000 } from './0039-directors.ts';
 import { SecretsOfRepositories1767052800000 } from './0040-secrets-of-repositories.ts';
 import { BoundEvidence1767139200000 } from './0041-bound-evidence.ts';
+import { Admission1767312000000 } from './0043-admission.ts';
 import { FairClaims1767484800000 } from './0045-fair-claims.ts';
 import { StateOfInstallations1767571200000 } from './0046-state-of-installations.ts';
 
@@ -79,6 +80,7 @@ export const migrations = [
   Directors1766966400000,
   SecretsOfRepositories1767052800000,
   BoundEvidence1767139200000,
+  Admission1767312000000,
   FairClaims1767484800000,
   StateOfInstallations1767571200000,
 ];

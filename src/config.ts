@@ -91,6 +91,8 @@ const schema = z.object({
   MAX_IMAGE_MB: whole(1, 1_048_576, 4096),
   IMAGE_REGISTRY: imageRegistry.optional(),
   MAX_PROJECT_DAY_COST_USD: positive.default(50),
+  MAX_PERSON_DAY_COST_USD: positive.default(20),
+  SIGN_IN: z.enum(['members', 'anyone'], 'must be members or anyone').default('members'),
   RATE_LIMIT_REQUESTS: whole(0, 1_000_000, 600),
   RATE_LIMIT_MODEL: whole(0, 1_000_000, 20),
   RATE_LIMIT_STARTS: whole(0, 1_000_000, 30),

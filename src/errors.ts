@@ -43,6 +43,14 @@ export function requiresRole(role: string): AppError {
   return new AppError(403, `Requires the ${role} role`);
 }
 
+/** Creates a 403 for somebody who has signed in to GitHub, but may not use this service. */
+export function notAdmitted(): AppError {
+  return new AppError(
+    403,
+    'This service is for members of its projects, and of the accounts on GitHub that have installed its App. Ask an owner of a project to add you, or ask whoever runs the service. If your account installed the App a moment ago, try again in a minute.',
+  );
+}
+
 /** Creates a 404 such as `Task task_… not found`, for unknown objects and for those that the caller may not see. */
 export function notFound(kind: string, id: string): AppError {
   return new AppError(404, `${kind} ${id} not found`);

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
 import { claimOwnerships } from '../github/app/installation.ts';
-import { mintApiToken, userOfLogin } from '../projects/tokens.ts';
+import { mintOperatorToken, userOfLogin } from '../projects/tokens.ts';
 import { withApp } from './with-app.ts';
 
-/** Runs `token --login NAME [--days 90]`: prints an API token and nothing else. Creates the user if necessary. */
+/** Runs `token --login NAME [--days 90]`: prints an API token and nothing else. Creates the user if necessary, and admits them. */
 export async function issueToken(config: Config, args: string[]): Promise<number> {
   const { values } = parseArgs({
     args,
@@ -18,7 +18,7 @@ export async function issueToken(config: Config, args: string[]): Promise<number
   return withApp(config, async (app) => {
     const user = await userOfLogin(app, login);
     await claimOwnerships(app, user);
-    const { token } = await mintApiToken(app, user.id, 'command line', days);
+    const { token } = await mintOperatorToken(app, user, 'command line', days);
     // A token is valid only for the address that issued it. A service with another PORT or BASE_URL refuses it.
     process.stderr.write(`for the service at ${config.BASE_URL}\n`);
     process.stdout.write(`${token}\n`);

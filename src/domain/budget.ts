@@ -121,6 +121,8 @@ export interface Spent {
   tokens: number;
   costUsd: number;
   dayCostUsd: number;
+  /** Why the projects of the person who created this one may cost no more today; undefined while they may. */
+  personDayIsOver?: string | undefined;
   /** Since the run was first started, without the time that it waited. */
   minutes: number;
 }
@@ -155,11 +157,17 @@ export function exhausted(limits: Limits, spent: Spent): string | undefined {
   if (spent.steps >= runSteps.value) return usedUp(`${runSteps.value} steps`, runSteps);
   if (spent.tokens >= runTokens.value) return usedUp(`${runTokens.value} tokens`, runTokens);
   if (spent.costUsd >= runCostUsd.value) return usedUp(`$${runCostUsd.value} for a run`, runCostUsd);
-  return exhaustedDay(dayCostUsd, spent.dayCostUsd);
+  return exhaustedDay(dayCostUsd, spent.dayCostUsd) ?? spent.personDayIsOver;
 }
 
 /** Returns the same sentence, but checks only the cost of the project's day. */
 export function exhaustedDay({ value, setBy }: Limit, spentUsd: number): string | undefined {
   if (spentUsd < value) return undefined;
   return `the project's budget of $${value} a day is used up ${limitNote(setBy, true)}`;
+}
+
+/** Returns the same sentence, but checks only what the projects that a person created have cost on a day. */
+export function exhaustedPersonDay(limitUsd: number, spentUsd: number): string | undefined {
+  if (spentUsd < limitUsd) return undefined;
+  return `the budget of $${limitUsd} a day for all projects that one person created without the GitHub App is used up ${limitNote('service', true)}`;
 }

@@ -10,6 +10,7 @@ import { Refused } from '../domain/machine.ts';
 import { hasRole, type Role } from '../domain/member.ts';
 import { slug } from '../domain/text/slug.ts';
 import { badField, notFound, requiresRole } from '../errors.ts';
+import { assertMayCreateProjects } from './admission.ts';
 import { assertWithinLimits, serviceLimits } from './budgets.ts';
 import { deleteDeparture, insertDeparture, keepOwner } from './grant-store.ts';
 import { deleteMember, findMember, insertMember, lockOwners, type MemberView, setRole } from './member-store.ts';
@@ -38,14 +39,18 @@ export function shown(app: App, project: ProjectView) {
   return { ...project, limits: serviceLimits(app) };
 }
 
-/** Creates a project with its built-in agents. Its creator becomes its owner. */
+/**
+ * Creates a project with its built-in agents. Its creator becomes its owner.
+ * @throws AppError 403 for somebody who may not create projects
+ */
 export async function createProject(
   app: App,
   userId: string,
   input: z.output<typeof CreateProject>,
 ): Promise<ProjectView> {
   return app.db.transaction(async (em) => {
-    const project = await insertProject(em, input);
+    await assertMayCreateProjects(app, em, userId);
+    const project = await insertProject(em, { ...input, createdBy: userId });
     await insertMember(em, { projectId: project.id, userId, role: 'owner', addedBy: null });
     app.audit.note({ name: [null, project.name] });
     return viewProject(project, { role: 'owner', addedBy: null, github: null });
@@ -55,7 +60,7 @@ export async function createProject(
 /** Inserts a project with its agents but without members. The members of an installation's project come from GitHub. */
 export async function insertProject(
   em: EntityManager,
-  input: { name: string; description: string },
+  input: { name: string; description: string; createdBy: string | null },
 ): Promise<ProjectRow> {
   const id = newId('proj');
   await insertProjectRow(em, { id, slug: `${slug(input.name) || 'project'}-${id.slice(-6)}`, ...input });

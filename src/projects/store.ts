@@ -55,7 +55,7 @@ export function ownBudgets({ budgets }: ProjectRow): ProjectBudgets {
 }
 
 const asMember = `select p.id, p.name, p.slug, p.description, p.budgets, p.share_private_context as "sharePrivateContext", p.push,
-    p.created_at as "createdAt", p.updated_at as "updatedAt", m.role,
+    p.created_by as "createdBy", p.created_at as "createdAt", p.updated_at as "updatedAt", m.role,
     case when a.id is not null then json_build_object('id', a.id, 'login', a.login) end as "addedBy",
     case i.status
       when 'active' then json_build_object('state', coalesce(i.problem, 'ok'), 'reason', i.problem_reason,
@@ -99,7 +99,7 @@ export async function getUser(em: EntityManager, id: string): Promise<UserRow> {
 
 export async function insertProjectRow(
   em: EntityManager,
-  project: Pick<ProjectRow, 'id' | 'slug' | 'name' | 'description'>,
+  project: Pick<ProjectRow, 'id' | 'slug' | 'name' | 'description' | 'createdBy'>,
 ): Promise<void> {
   await em.insert(Projects, project);
 }

@@ -2,6 +2,7 @@ import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
 import type { UserRow } from '../db/tables/project.ts';
 import { readClaims, signToken } from '../http/access/auth.ts';
+import { admit } from './admission.ts';
 import { resolveLogin } from './operations.ts';
 import { findUserByLogin, insertToken, insertUser, revokeToken, upsertUser } from './store.ts';
 
@@ -9,6 +10,12 @@ import { findUserByLogin, insertToken, insertUser, revokeToken, upsertUser } fro
 export function mintApiToken(app: App, userId: string, name: string, days: number) {
   app.audit.note({ name: [null, name], days: [null, days] });
   return mint(app, userId, { name, lifeMs: days * 86_400_000, isSession: false });
+}
+
+/** Creates an API token for somebody whom the operator admits to the service. */
+export async function mintOperatorToken(app: App, user: UserRow, name: string, days: number) {
+  await admit(app.db.manager, user.id, 'operator');
+  return mintApiToken(app, user.id, name, days);
 }
 
 /** Creates a token for a browser's session cookie. It is not listed among the API tokens. */

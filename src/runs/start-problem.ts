@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { modelFor } from '../agents/model.ts';
+import { modelOfRun } from '../agents/model.ts';
 import { findAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
@@ -40,7 +40,7 @@ export async function startProblemOf(app: App, task: Startable): Promise<Refused
   if (repository.isArchived)
     return new Refused(`The repository ${repository.name} is archived and cannot be changed. Unarchive it first.`);
   try {
-    await modelFor(app, agent, task.projectId);
+    await modelOfRun(app, agent, task.projectId);
     return (await credentialFor(app, repository)).kind === 'none' ? noCredential() : undefined;
   } catch (error) {
     if (error instanceof AppError) return error;

@@ -4,6 +4,7 @@ import { Refused } from '../domain/machine.ts';
 import { type Failure, failure } from '../domain/run.ts';
 import { AppError } from '../errors.ts';
 import { limitsOf } from '../projects/budgets.ts';
+import { creatorOf, personDayIsOver } from '../projects/person-budget.ts';
 import { startTask } from '../runs/operations.ts';
 import { costOfDay } from '../runs/spend/store.ts';
 import { showTask } from '../tasks/move.ts';
@@ -34,10 +35,13 @@ export async function advanceSprint(app: App, projectId: string): Promise<void> 
   }
 }
 
-/** Returns why no further run may start today; undefined while the project's budget for the day lasts. */
+/** Returns why no further run may start today; undefined while the budgets of the project and of its creator last. */
 async function dayIsOver(app: App, projectId: string): Promise<string | undefined> {
   const { dayCostUsd } = await limitsOf(app, projectId);
-  const usedUp = exhaustedDay(dayCostUsd, await costOfDay(app.db.manager, projectId));
+  const em = app.db.manager;
+  const usedUp =
+    exhaustedDay(dayCostUsd, await costOfDay(em, projectId)) ??
+    (await personDayIsOver(app, await creatorOf(em, projectId)));
   return usedUp && `${usedUp}; the task starts tomorrow`;
 }
 

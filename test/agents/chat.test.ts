@@ -3,7 +3,7 @@ import { until } from '../../src/demo/real-service.ts';
 import { openAppWithModel, openTestApp } from '../support/app.ts';
 import { serveSampleRepository } from '../support/git.ts';
 
-const { talk, model, service } = await openAppWithModel();
+const { talk, model, service } = await openAppWithModel({ MODEL_PRICES: '{"m":{"input":1,"output":1}}' });
 const token = await service.token('octocat');
 let task: string;
 let sprint: string;
@@ -218,4 +218,37 @@ test('a message sent again with the same key is stored once', async () => {
     `select role from chat_messages where content in ('Only once?', 'One answer.')`,
   );
   expect(kept).toHaveLength(2);
+});
+
+test('what answers cost counts for the creator of the project, whose budget of a day limits them', async () => {
+  const { id } = (await call('GET', '/me')).body;
+  const spent = async (): Promise<number> =>
+    (
+      await service.app.db.manager.query(
+        'select sum(cost_usd)::float8 as cost from person_spend_days where user_id = $1',
+        [id],
+      )
+    )[0].cost;
+  talk.says = () => 'Fine.';
+  const [before, agent] = [await spent(), (await call('POST', '/agents', { name: 'Own' })).body];
+  await call('POST', `/tasks/${task}/chat`, { message: 'How much?' });
+  const after = await spent();
+  expect(after).toBeGreaterThan(before);
+  talk.says = () => 'You are careful.';
+  const evolved = await call('POST', `/agents/${agent.id}/evolve`, { improvements: ['Be brief.'] });
+  expect(evolved.status).toBe(201);
+  expect(await spent()).toBeGreaterThan(after);
+  await service.app.db.manager.query('update person_spend_days set cost_usd = 20 where user_id = $1', [id]);
+  const requests = model.requests.length;
+  const message = expect.stringMatching(/^The budget of \$20 a day .* is used up .* Try again tomorrow \(UTC\)\.$/);
+  for (const [path, body] of [
+    [`/tasks/${task}/chat`, { message: 'And now?' }],
+    [`/sprints/${sprint}/chat-with-dev-lead`, { message: 'And now?' }],
+    [`/agents/${evolved.body.id}/evolve`, { improvements: ['Be brief.'] }],
+  ] as const)
+    expect([path, await call('POST', path, body)]).toEqual([
+      path,
+      expect.objectContaining({ status: 429, body: { statusCode: 429, message } }),
+    ]);
+  expect(model.requests).toHaveLength(requests);
 });

@@ -3,6 +3,7 @@ import {
   budgetText,
   exhausted,
   exhaustedDay,
+  exhaustedPersonDay,
   keysAbove,
   limitsInBudget,
   limitsOfService,
@@ -50,6 +51,11 @@ test('a limit is used up once it is reached, not before', () => {
   expect(exhausted(limits, { ...room, costUsd: 0.5 })).toContain('$0.5 for a run');
   expect(exhausted(limits, { ...room, costUsd: 0.51 })).toContain('$0.5 for a run');
   expect(exhausted(limits, { ...room, dayCostUsd: 2.01 })).toContain('$2 a day');
+  expect(exhausted(limits, { ...room, personDayIsOver: 'it is used up' })).toBe('it is used up');
+  expect([exhaustedPersonDay(20, 19.99), exhaustedPersonDay(20, 20)]).toEqual([
+    undefined,
+    expect.stringContaining('$20 a day for all projects'),
+  ]);
 });
 
 test('a limit is near from 80 % on', () => {

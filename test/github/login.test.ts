@@ -5,8 +5,11 @@ import { openTestApp, type TestApp } from '../support/app.ts';
 let github: DemoGitHub;
 let service: TestApp;
 beforeAll(async () => {
-  github = await startGitHub({ owner: 'mona', repository: 'sample', people: ['stranger'] });
+  github = await startGitHub({ owner: 'mona', repository: 'sample', people: ['stranger', 'hubot'] });
   service = await openTestApp({
+    APP_ID: String(github.appId),
+    PRIVATE_KEY: github.privateKey,
+    WEBHOOK_SECRET: github.webhookSecret,
     GITHUB_API_URL: github.url,
     GITHUB_SERVER_URL: github.url,
     GITHUB_CLIENT_ID: 'Iv1.test',
@@ -150,6 +153,132 @@ test('the sweep removes expired sign-ins; a new sign-in does not', async () => {
     `select indexname as name from pg_indexes where tablename = 'sign_ins'`,
   );
   expect(indexes.map((i) => i.name)).toContain('sign_ins_age');
+});
+
+// Who may sign in.
+
+const enter = async (login: string, accept = 'application/json') => {
+  const { back, cookie } = await agree(login);
+  const done = await get(back, { Cookie: cookie, Accept: accept });
+  return { status: done.status, headers: done.headers, text: await done.text() };
+};
+const tokenOf = async (login: string) => JSON.parse((await enter(login)).text).token as string;
+const sql = (text: string, values: unknown[] = []) => service.app.db.manager.query(text, values);
+const create = async (token: string) =>
+  service.call('POST', '/projects', { token, body: { name: 'P' } }).then(({ status, body }) => ({ status, ...body }));
+/** Calls a function whenever GitHub is asked as the App. Returns a function that ends this. */
+function askingApp(act: () => void): () => void {
+  const github = service.app.github as NonNullable<typeof service.app.github>;
+  service.app.github = {
+    ...github,
+    asApp: async () => {
+      act();
+      return github.asApp();
+    },
+  };
+  return () => {
+    service.app.github = github;
+  };
+}
+
+const whom = /^This service is for members .* Ask an owner of a project to add you, or ask whoever runs the service/;
+
+test('a stranger sees a page that says whom to ask, and gets neither a session nor an answer of the API', async () => {
+  const { status, headers, text } = await enter('stranger', 'text/html');
+  expect([status, headers.getSetCookie().some((c) => c.startsWith('deckhand_session='))]).toEqual([403, false]);
+  expect(text).toContain('You cannot sign in');
+  expect(text).toContain('Ask an owner of a project to add you');
+  expect(text).not.toContain('mona');
+  const refused = await enter('stranger');
+  expect([refused.status, JSON.parse(refused.text).message]).toEqual([403, expect.stringMatching(whom)]);
+  expect(await sql(`select 1 from api_tokens t join users u on u.id = t.user_id where u.login = 'stranger'`)).toEqual(
+    [],
+  );
+});
+
+test('GitHub is asked about a stranger at most once a minute', async () => {
+  let asked = 0;
+  const restore = askingApp(() => {
+    asked += 1;
+  });
+  await sql(`update users set asked_at = now() - interval '61 s' where login = 'stranger'`);
+  for (let i = 0; i < 3; i++) expect((await enter('stranger')).status).toBe(403);
+  expect(asked).toBe(1);
+  restore();
+});
+
+test('somebody whom a member added to a project signs in, and loses access with the membership', async () => {
+  const mona = await tokenOf('mona');
+  const project = (await create(mona)).id;
+  const member = (
+    await service.call('POST', `/projects/${project}/members`, {
+      token: mona,
+      body: { login: 'hubot', role: 'member' },
+    })
+  ).body;
+  const hubot = await tokenOf('hubot');
+  expect((await create(hubot)).status).toBe(201);
+  await sql('delete from projects where created_by = $1', [member.userId]);
+  await service.call('DELETE', `/projects/${project}/members/${member.userId}`, { token: mona });
+  for (const path of ['/me', '/projects', '/batch?get=/me', '/agents'])
+    expect([path, await service.call('GET', path, { token: hubot })]).toEqual([
+      path,
+      expect.objectContaining({ status: 403, body: { statusCode: 403, message: expect.stringMatching(whom) } }),
+    ]);
+  expect((await create(hubot)).status).toBe(403);
+  expect((await enter('hubot')).status).toBe(403);
+});
+
+test('a person who has left the account keeps their projects, but neither they nor those they add create more', async () => {
+  const mona = await tokenOf('mona');
+  const project = (await create(mona)).id;
+  await service.call('POST', `/projects/${project}/members`, {
+    token: mona,
+    body: { login: 'hubot', role: 'owner' },
+  });
+  const hubot = await tokenOf('hubot');
+  await sql(`update users set admitted_until = null where login = 'mona'`);
+  expect((await service.call('GET', '/me', { token: mona })).status).toBe(200);
+  expect((await service.call('GET', `/projects/${project}`, { token: mona })).status).toBe(200);
+  expect(await create(mona)).toEqual({
+    status: 403,
+    statusCode: 403,
+    message: expect.stringContaining('sign in again'),
+  });
+  expect((await create(hubot)).status).toBe(403);
+  expect((await create(await tokenOf('mona'))).status).toBe(201);
+  expect((await create(hubot)).status).toBe(201);
+});
+
+test("the operator's token admits a person, also after a sign-in as a member of no account", async () => {
+  expect((await create(await service.token('stranger'))).status).toBe(201);
+  await sql(`delete from projects where created_by = (select id from users where login = 'stranger')`);
+  expect((await create(await tokenOf('stranger'))).status).toBe(201);
+});
+
+test('while GitHub does not answer, members sign in, and others are asked to try again', async () => {
+  await sql(`update users set admitted_until = null, asked_at = null`);
+  await sql('delete from members');
+  const mona = await service.token('mona');
+  const project = (await create(mona)).id;
+  await sql(`update users set admitted_until = null`);
+  const restore = askingApp(() => {
+    throw Object.assign(new Error('socket hang up'), { name: 'HttpError', status: 500 });
+  });
+  for (let i = 0; i < 2; i++) {
+    const { status, text } = await enter('hubot', 'text/html');
+    expect([status, text]).toEqual([503, expect.stringContaining('Try again in a minute')]);
+  }
+  expect((await enter('mona')).status).toBe(200);
+  restore();
+  expect((await service.call('GET', `/projects/${project}`, { token: mona })).status).toBe(200);
+  expect((await enter('hubot')).status).toBe(403);
+});
+
+test('with SIGN_IN=anyone, strangers sign in and create projects', async () => {
+  service.app.config.SIGN_IN = 'anyone';
+  expect((await create(await tokenOf('hubot'))).status).toBe(201);
+  service.app.config.SIGN_IN = 'members';
 });
 
 test('without credentials of the App, sign-in names the missing settings', async () => {

@@ -13,6 +13,8 @@ const installation = { id: 1, account: { id: 7, login: 'acme', type: 'Organizati
 let admins: string[] = [];
 let organization: { id: number; login: string } | undefined;
 let isFailing = false;
+/** The state of everybody's membership. */
+let state = 'active';
 
 let github: FakeGitHub;
 let service: TestApp;
@@ -37,7 +39,7 @@ beforeAll(async () => {
       /^GET \/orgs\/acme\/memberships\/(\w+)$/,
       ([, login = ''], res) => {
         const role = admins.includes(login) ? 'admin' : 'member';
-        return unlessFailing(res, organization && { state: 'active', user: called(login), organization, role });
+        return unlessFailing(res, organization && { state, user: called(login), organization, role });
       },
     ],
   ]);
@@ -65,7 +67,7 @@ const roles = async () => {
 };
 const signIn = async (login: string) => {
   const user = await findUserByLogin(service.app.db.manager, login);
-  await claimOwnerships(service.app, user as NonNullable<typeof user>);
+  return claimOwnerships(service.app, user as NonNullable<typeof user>);
 };
 const memberOf = async (login: string) =>
   (await mona('GET', `/projects/${projectId}/members`)).body.find((m: { login: string }) => m.login === login)?.userId;
@@ -150,4 +152,25 @@ test('a project is never left without an owner', async () => {
   await sync();
   const { body } = await as('lisa')('GET', '/projects');
   expect(body.map((p: { id: string; role: string }) => [p.id, p.role])).toEqual([[projectId, 'owner']]);
+});
+
+test('members of an account are told apart from invited people, and from those whom GitHub did not answer about', async () => {
+  expect(await signIn('nina')).toEqual({ isMember: true, problem: undefined });
+  state = 'pending';
+  expect(await signIn('nina')).toEqual({ isMember: false, problem: undefined });
+  state = 'active';
+  organization = { id: 8, login: 'acme' };
+  expect(await signIn('nina')).toEqual({ isMember: false, problem: undefined });
+  organization = { id: 7, login: 'acme' };
+  isFailing = true;
+  expect(await signIn('nina')).toEqual({ isMember: false, problem: undefined });
+  isFailing = false;
+  // The webhook of the installation has not arrived.
+  await service.app.db.manager.query('delete from installations');
+  expect(await signIn('nina')).toEqual({ isMember: true, problem: undefined });
+  service.app.github = {
+    ...service.app.github,
+    asApp: () => Promise.reject(new Error('hang up')),
+  } as typeof service.app.github;
+  expect(await signIn('nina')).toEqual({ isMember: false, problem: expect.any(Error) });
 });

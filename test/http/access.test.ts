@@ -15,7 +15,7 @@ import { authentication } from '../../src/http/access/authenticate.ts';
 import { clearCookie, readCookie, refuseCrossSite, sessionMs, setCookie } from '../../src/http/access/session.ts';
 import { tokenUse } from '../../src/http/access/token-use.ts';
 import type { Route } from '../../src/http/route.ts';
-import { mintApiToken, userOfLogin } from '../../src/projects/tokens.ts';
+import { mintApiToken, mintOperatorToken, userOfLogin } from '../../src/projects/tokens.ts';
 import { onTask } from '../../src/tasks/routes.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
   taskId = await call(`/projects/${projectId}/tasks`, { title: 't' });
   for (const role of ['member', 'admin']) await call(`/projects/${projectId}/members`, { login: role, role });
   for (const login of ['owner', 'admin', 'member', 'stranger'])
-    tokens[login] = (await mintApiToken(service.app, (await userOfLogin(service.app, login)).id, 'x', 1)).id;
+    tokens[login] = (await mintOperatorToken(service.app, await userOfLogin(service.app, login), 'x', 1)).id;
   for (const [name, column] of [
     ['revoked', 'revoked_at'],
     ['expired', 'expires_at'],

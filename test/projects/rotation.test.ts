@@ -8,6 +8,7 @@ import { readConfig } from '../../src/config.ts';
 import { ProjectSecrets } from '../../src/db/tables/project.ts';
 import { revealAllSecrets, setSecret } from '../../src/environment/secrets/operations.ts';
 import { createLogger } from '../../src/logger.ts';
+import { admit } from '../../src/projects/admission.ts';
 import { createProject } from '../../src/projects/operations.ts';
 import { keepSecret, revealSecret } from '../../src/projects/secrets.ts';
 import { userOfLogin } from '../../src/projects/tokens.ts';
@@ -26,6 +27,7 @@ afterAll(async () => {
 test('keys are rotated while secrets are read and written; a ciphertext in another row cannot be decrypted', async () => {
   const { app } = composed;
   const user = await userOfLogin(app, 'octocat');
+  await admit(app.db.manager, user.id, 'operator');
   const projects: string[] = [];
   for (let i = 0; i < 10; i++) {
     const { id } = await createProject(app, user.id, { name: `P${i}`, description: '' });

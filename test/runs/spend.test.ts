@@ -1,3 +1,5 @@
+import { remedyFor } from '../../src/domain/remedies.ts';
+import { addPersonSpend, creatorOf, personDayIsOver } from '../../src/projects/person-budget.ts';
 import { sumUp } from '../../src/runs/spend/sum-up.ts';
 import { addUsage } from '../../src/runs/store.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
@@ -81,6 +83,29 @@ test('the cost of a run stays when its task is deleted, and is deleted with the 
   expect(await sql('select 1 from spend_days where project_id = $1', [other])).toEqual([]);
   for (const days of ['0', '367', 'x'])
     expect((await call('GET', `/projects/${project}/spend?days=${days}`)).status).toBe(400);
+});
+
+test('what the projects of a person cost today is limited together, also after one was deleted', async () => {
+  const { id } = (await call('GET', '/me')).body;
+  await sql('delete from person_spend_days');
+  const over = () => personDayIsOver(service.app, id);
+  expect(await creatorOf(service.app.db.manager, project)).toBe(id);
+  await addRun(developer, 1, 30);
+  const today = await addRun(developer, 0, 12);
+  await addUsage(service.app.db.manager, today, usage(1, 0.5));
+  const other = (await call('POST', '/projects', { name: 'Other' })).body.id;
+  await sql(`insert into spend_days values ($1, (now() at time zone 'UTC')::date, '', 7, 1, 0, 1)`, [other]);
+  expect(await over()).toBeUndefined();
+  await addPersonSpend(service.app.db.manager, id, 0.5);
+  await call('DELETE', `/projects/${other}`);
+  expect(await over()).toContain('$20 a day for all projects that one person created without the GitHub App');
+  expect(remedyFor({ category: 'budget', message: (await over()) ?? '' })).toContain(
+    'Retry tomorrow (UTC). Ask the operator',
+  );
+  // A project that an account installed is paid for by nobody in particular.
+  await sql('update projects set created_by = null where id = $1', [project]);
+  expect(await creatorOf(service.app.db.manager, project)).toBeNull();
+  expect(await personDayIsOver(service.app, null)).toBeUndefined();
 });
 
 test('sums of doubles are rounded, and days without spend are included', () => {

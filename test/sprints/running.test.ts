@@ -72,3 +72,20 @@ test('no task is started once the daily budget is used up', async () => {
   await until('the reason', async () => (await get(task.id)).failure?.category === 'budget');
   expect(await kinds(task.id)).toEqual([]);
 });
+
+test('no task is started once the daily budget of the person who created the project is used up', async () => {
+  await repository();
+  await withToken();
+  await sql(
+    `insert into person_spend_days select created_by, (now() at time zone 'UTC')::date, 20 from projects where id = $1
+     on conflict (user_id, day) do update set cost_usd = 20`,
+    [given.project],
+  );
+  const sprint = await makeSprint();
+  const task = await makeTask({ sprintId: sprint.id, owner: developer });
+  await call('POST', `/sprints/${sprint.id}/start`);
+  await until('the reason', async () => (await get(task.id)).failure?.category === 'budget');
+  expect((await get(task.id)).failure.message).toContain('for all projects that one person created');
+  expect(await kinds(task.id)).toEqual([]);
+  await sql('delete from person_spend_days', []);
+});

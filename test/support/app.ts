@@ -16,7 +16,7 @@ import { dashboard } from '../../src/http/pages/dashboard.ts';
 import { createServer } from '../../src/http/server.ts';
 import { workersOf } from '../../src/jobs.ts';
 import { createLogger } from '../../src/logger.ts';
-import { mintApiToken, userOfLogin } from '../../src/projects/tokens.ts';
+import { mintOperatorToken, userOfLogin } from '../../src/projects/tokens.ts';
 import { routes } from '../../src/routes.ts';
 import { createTestDatabase } from './database.ts';
 import { letGo } from './jest/let-go.ts';
@@ -95,7 +95,7 @@ export async function openTestApp(settings: Record<string, string> = {}, templat
         body: isJson && text !== '' ? JSON.parse(text) : text,
       };
     },
-    token: async (login) => (await mintApiToken(app, (await userOfLogin(app, login)).id, 'test', 1)).token,
+    token: async (login) => (await mintOperatorToken(app, await userOfLogin(app, login), 'test', 1)).token,
     work: () => app.queue.work(workersOf(app)),
     close: async () => {
       stop.abort();

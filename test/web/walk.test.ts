@@ -22,7 +22,7 @@ function model(request: ModelRequest, turn: number): Said {
 
 beforeAll(async () => {
   if (chromiumPath === undefined) return;
-  world = await openWorld(model, { seed: { people: ['mona', 'stranger', 'hubot'] } });
+  world = await openWorld(model, { seed: { people: ['mona', 'stranger', 'hubot'] }, settings: { SIGN_IN: 'anyone' } });
   base = `/projects/${world.project.id}`;
   page = await openOwner(world);
 });

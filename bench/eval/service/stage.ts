@@ -41,6 +41,7 @@ export async function openStage(
     OPENAI_MODEL: given.model,
     MAX_CONCURRENT_RUNS: String(given.slots),
     MAX_PROJECT_DAY_COST_USD: '100000',
+    MAX_PERSON_DAY_COST_USD: '100000',
     LOG_LEVEL: 'warn',
     ...given.extra,
   });

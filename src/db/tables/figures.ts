@@ -125,6 +125,18 @@ const SpendDays = table<SpendDayRow>('spend_days', {
   outputTokens: big(),
 });
 
+/** What models have cost on a day (UTC) in the projects that a person created, and for the person's own agents. */
+export interface PersonSpendDayRow {
+  userId: string;
+  day: string;
+  costUsd: string;
+}
+const PersonSpendDays = table<PersonSpendDayRow>('person_spend_days', {
+  userId: key(),
+  day: time({ type: 'date', primary: true }),
+  costUsd: { type: 'numeric' },
+});
+
 /** The number of tasks of a project in a status. */
 export interface TaskCountRow {
   projectId: string;
@@ -165,6 +177,7 @@ export const figureTables = [
   AgentSkills,
   AgentDays,
   SpendDays,
+  PersonSpendDays,
   TaskCounts,
   StaleTasks,
   TaskChanges,

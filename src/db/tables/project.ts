@@ -11,6 +11,10 @@ export interface UserRow {
   login: string;
   name: string;
   avatarUrl: string;
+  /** Until when the person may use the service without being a member of a project. */
+  admittedUntil: Date | number | null;
+  /** When GitHub was last asked whether the person is a member of an account. */
+  askedAt: Date | null;
   createdAt: Date;
   updatedAt: Date;
 }
@@ -20,6 +24,8 @@ export const Users = table<UserRow>('users', {
   login: text(),
   name: text({ default: '' }),
   avatarUrl: text({ default: '' }),
+  admittedUntil: maybeTime(),
+  askedAt: maybeTime(),
   createdAt: madeNow(),
   updatedAt: madeNow(),
 });
@@ -56,6 +62,8 @@ export interface ProjectRow {
   sharePrivateContext: boolean;
   /** Whether a person approves a change before it is pushed. A repository may ask for that too. */
   push: PushMode;
+  /** The person who created the project; null for the project of an installation. */
+  createdBy: string | null;
   createdAt: Date;
   updatedAt: Date;
 }
@@ -67,6 +75,7 @@ export const Projects = table<ProjectRow>('projects', {
   budgets: json({ default: {} }),
   sharePrivateContext: flag(false),
   push: text({ default: 'free' }),
+  createdBy: maybeText(),
   createdAt: madeNow(),
   updatedAt: madeNow(),
 });

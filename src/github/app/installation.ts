@@ -21,7 +21,7 @@ import {
   updateInstallationStatus,
 } from './installation-store.ts';
 import { missingFrom } from './manifest.ts';
-import { administers, adminsOf, settleOwners, welcome } from './ownership.ts';
+import { adminsOf, type InstalledAccount, roleInAccount, settleOwners, welcome } from './ownership.ts';
 
 /** The fields of GitHub's installation object that we use. */
 export interface InstallationInfo {
@@ -74,7 +74,8 @@ async function storeInstallation(
     installationId: id,
     accountLogin: account.login,
     accountType: account.type === 'Organization' ? ('Organization' as const) : ('User' as const),
-    projectId: known?.projectId ?? (await insertProject(em, { name: account.login, description: '' })).id,
+    projectId:
+      known?.projectId ?? (await insertProject(em, { name: account.login, description: '', createdBy: null })).id,
     status: suspended_at ? ('suspended' as const) : ('active' as const),
     // For a suspended one, this is when it was suspended.
     updatedAt: suspended_at ? new Date(suspended_at) : new Date(),
@@ -168,20 +169,67 @@ export async function syncInstallations(app: App): Promise<void> {
   });
 }
 
+/** What GitHub says about the memberships of a person. */
+interface Memberships {
+  /** The person is a member of an account that has installed the App. */
+  isMember: boolean;
+  /** Why GitHub did not say everything; undefined if it did. */
+  problem: unknown;
+}
+
 /**
  * Makes a person owner of the projects whose accounts they administer. GitHub is asked at each sign-in. If the person
  * no longer administers an account, the account's list of admins is read again, and they lose the ownership that came
  * from it.
  */
-export async function claimOwnerships(app: App, user: UserRow): Promise<void> {
-  if (app.github === undefined || user.githubId === null) return;
-  const about = ({ installationId }: InstallationRow) => ({ installation: installationId });
-  // A failure of GitHub must not prevent a sign-in. The regular sweep tries again.
-  await eachApart(app, await listActiveInstallations(app.db.manager), about, async (installation) => {
-    const { projectId } = installation;
+export async function claimOwnerships(app: App, user: UserRow): Promise<Memberships> {
+  const found: Memberships = { isMember: false, problem: undefined };
+  if (app.github === undefined || user.githubId === null) return found;
+  const noted = (problem: unknown) => {
+    found.problem ??= problem;
+    throw problem;
+  };
+  const installations = await listActiveInstallations(app.db.manager);
+  const about = ({ installationId }: Pick<InstallationRow, 'installationId'>) => ({ installation: installationId });
+  // A failure of GitHub must not prevent the sign-in of a member of a project. The regular sweep tries again.
+  await eachApart(app, installations, about, async ({ projectId, ...installation }) => {
+    const role = await roleInAccount(app, user, installation).catch(noted);
+    found.isMember ||= role !== undefined;
     if (projectId === null) return;
-    if (await administers(app, user, installation)) await app.db.transaction((em) => welcome(em, projectId, user.id));
+    if (role === 'admin') await app.db.transaction((em) => welcome(em, projectId, user.id));
     else if (await isGranted(app.db.manager, projectId, user.id))
       await observeInstallation(app, installation.installationId);
+  });
+  if (found.isMember) return found;
+  const others = await listOthers(app, new Set(installations.map((each) => each.accountId))).catch((error) => {
+    found.problem ??= error;
+    return [];
+  });
+  await eachApart(app, others, about, async (installation) => {
+    found.isMember ||= (await roleInAccount(app, user, installation).catch(noted)) !== undefined;
+  });
+  return found;
+}
+
+/** Accounts that GitHub lists on at most this many pages are searched for those that are not stored yet. */
+const maxPages = 10;
+
+/**
+ * Lists installations that are not stored yet: the webhook may not have arrived when the person who installed the App signs
+ * in.
+ */
+async function listOthers(app: App, stored: Set<number>): Promise<InstalledAccount[]> {
+  const octokit = await app.github?.asApp();
+  if (octokit === undefined) return [];
+  let page = 0;
+  const found = await octokit.paginate('GET /app/installations', { per_page: 100 }, ({ data }, done) => {
+    page += 1;
+    if (page === maxPages) done();
+    return data;
+  });
+  return (found as unknown as InstallationInfo[]).flatMap(({ id, account, suspended_at }) => {
+    if (account === null || suspended_at || stored.has(account.id)) return [];
+    const accountType = account.type === 'Organization' ? ('Organization' as const) : ('User' as const);
+    return { installationId: id, accountId: account.id, accountLogin: account.login, accountType };
   });
 }

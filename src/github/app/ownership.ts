@@ -57,24 +57,32 @@ export async function welcome(em: EntityManager, projectId: string, userId: stri
   await grantOwnership(em, projectId, userId);
 }
 
+/** An account that has installed the App. */
+export type InstalledAccount = Pick<InstallationRow, 'installationId' | 'accountId' | 'accountLogin' | 'accountType'>;
+
 /**
- * Returns whether a person is an admin of the account. Also returns false when GitHub's response is about another
- * person or account.
+ * Returns the role of a person in an account, or undefined for others. Also returns undefined when GitHub's response is about
+ * another person or account.
  */
-export async function administers(app: App, user: UserRow, installation: InstallationRow): Promise<boolean> {
-  if (installation.accountType === 'User') return installation.accountId === user.githubId;
+export async function roleInAccount(
+  app: App,
+  user: UserRow,
+  installation: InstalledAccount,
+): Promise<'admin' | 'member' | undefined> {
+  if (installation.accountType === 'User') return installation.accountId === user.githubId ? 'admin' : undefined;
   const octokit = await app.github?.asInstallation(installation.installationId);
   try {
     const membership = await octokit?.request('GET /orgs/{org}/memberships/{username}', {
       org: installation.accountLogin,
       username: user.login,
     });
-    if (membership === undefined) return false;
+    if (membership === undefined) return undefined;
     const { role, state, organization, user: member } = membership.data;
     const isAboutThem = organization?.id === installation.accountId && member?.id === user.githubId;
-    return isAboutThem && role === 'admin' && state === 'active';
+    if (!isAboutThem || state !== 'active') return undefined;
+    return role === 'admin' ? 'admin' : 'member';
   } catch (error) {
-    if (isRefusedWith(error, 403, 404)) return false;
+    if (isRefusedWith(error, 403, 404)) return undefined;
     throw error;
   }
 }

@@ -13,7 +13,8 @@ import { type About, sendPage } from '../../http/pages/dashboard.ts';
 import { fetchFromGitHub } from '../../outgoing/fetch-from.ts';
 import { type GitHubUser, upsertUser } from '../../projects/store.ts';
 import { endSession, mintSession } from '../../projects/tokens.ts';
-import { claimOwnerships } from '../app/installation.ts';
+import { escaped, page, pagePolicy } from '../app/page.ts';
+import { enter } from './admission.ts';
 import { loginPage } from './login-page.ts';
 import { insertSignIn, takeSignIn } from './login-store.ts';
 import { digest, random } from './one-time.ts';
@@ -113,9 +114,12 @@ async function finish(app: App, req: Request, res: Response): Promise<void> {
       'This sign-in has expired, or it was started in another browser. Go to /login and try again.',
     );
   const user = await upsertUser(app.db.manager, await whoSignedIn(app, code, begun.verifier));
-  await claimOwnerships(app, user).catch((error) =>
-    app.log.warn({ err: error }, 'could not ask GitHub which accounts the user administers'),
-  );
+  try {
+    await enter(app, user);
+  } catch (error) {
+    if (!(error instanceof AppError) || req.accepts(['html', 'json']) === 'json') throw error;
+    return refuse(res, error);
+  }
   const { token, expiresAt } = await mintSession(app, user.id, sessionMs);
   if (req.accepts(['html', 'json']) === 'json') {
     res.setHeader('Cache-Control', 'no-store');
@@ -124,6 +128,17 @@ async function finish(app: App, req: Request, res: Response): Promise<void> {
   }
   setCookie(res, app.config.BASE_URL, sessionCookie, token, sessionMs);
   res.redirect(303, begun.returnTo);
+}
+
+/** Tells a person in a browser why they may not use the service. */
+function refuse(res: Response, { status, message }: AppError): void {
+  res.setHeader('Content-Security-Policy', pagePolicy([]));
+  res.setHeader('Cache-Control', 'no-store');
+  const again = '<p><a href="/login">Back to the sign-in</a></p>';
+  res
+    .status(status)
+    .type('html')
+    .send(page('You cannot sign in', `<p class="box">${escaped(message)}</p>${again}`));
 }
 
 /** Exchanges the code for a token and asks GitHub whose it is. The token is not stored. */

@@ -1,7 +1,7 @@
 import type { App } from '../../app.ts';
 import type { Database } from '../../db/database.ts';
 import { hasRole, type Role } from '../../domain/member.ts';
-import { notAMember, notFound, requiresRole, unauthorized } from '../../errors.ts';
+import { notAdmitted, notAMember, notFound, requiresRole, unauthorized } from '../../errors.ts';
 
 /** The user who sent a request, identified by a token that was live when the request arrived. */
 export interface Caller {
@@ -49,19 +49,32 @@ function callerOf(row: CallerColumns, tokenId: string): Caller {
 
 /** Finds the caller that a live token belongs to. @throws AppError 401 */
 export async function findCaller(db: Database, tokenId: string): Promise<Caller> {
-  const [row] = await db.prepared<CallerColumns>(
+  return callerOf(await readCaller(db, tokenId), tokenId);
+}
+
+async function readCaller(db: Database, tokenId: string): Promise<CallerColumns & { isAdmitted: boolean }> {
+  const [row] = await db.prepared<CallerColumns & { isAdmitted: boolean }>(
     'caller',
-    `select ${caller} from api_tokens tok join users u on u.id = tok.user_id where ${liveToken}`,
+    `select ${caller}, (coalesce(u.admitted_until > now(), false)
+       or exists (select 1 from members m where m.user_id = u.id)) as "isAdmitted"
+     from api_tokens tok join users u on u.id = tok.user_id where ${liveToken}`,
     [tokenId],
   );
   if (row === undefined) throw unauthorized();
+  return row;
+}
+
+/** Finds a caller who may use the service, even if they are a member of no project. @throws AppError 401, 403 */
+async function findAdmitted({ config, db }: App, tokenId: string): Promise<Caller> {
+  const row = await readCaller(db, tokenId);
+  if (!row.isAdmitted && config.SIGN_IN === 'members') throw notAdmitted();
   return callerOf(row, tokenId);
 }
 
-/** Allows anyone with a live token. */
+/** Allows anyone with a live token who may use the service. */
 export const anyUser: Access<{ user: Caller }> = {
   kind: 'user',
-  load: async (app, { tokenId }) => ({ user: await findCaller(app.db, tokenId) }),
+  load: async (app, { tokenId }) => ({ user: await findAdmitted(app, tokenId) }),
 };
 
 /** How to find an object and its project by the object's id. The parts are SQL, so they must never contain input. */
@@ -142,7 +155,7 @@ export function inProjectOfBody(role: Role): Access<InProject> {
     load: async (app, { tokenId, body }) => {
       const id = (body as { projectId?: unknown } | undefined)?.projectId;
       if (typeof id === 'string') return enterProject(app.db, tokenId, id, role);
-      return { user: await findCaller(app.db, tokenId), role, projectId: '' };
+      return { user: await findAdmitted(app, tokenId), role, projectId: '' };
     },
   };
 }
@@ -155,7 +168,7 @@ export const inProjectOfQuery: Access<{ user: Caller; projectId: string | null }
   load: async (app, { tokenId, query }) =>
     typeof query.projectId === 'string'
       ? enterProject(app.db, tokenId, query.projectId, 'member')
-      : { user: await findCaller(app.db, tokenId), projectId: null },
+      : { user: await findAdmitted(app, tokenId), projectId: null },
 };
 
 async function enterProject(db: Database, tokenId: string, id: string, role: Role): Promise<InProject> {

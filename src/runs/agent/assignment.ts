@@ -1,4 +1,4 @@
-import { modelFor } from '../../agents/model.ts';
+import { modelOfRun } from '../../agents/model.ts';
 import { findAgent } from '../../agents/store.ts';
 import type { App } from '../../app.ts';
 import type { AgentRow, RepositoryRow } from '../../db/tables/project.ts';
@@ -36,6 +36,6 @@ export async function findAssignment(app: App, run: RunRow): Promise<Assignment>
   if (agent === null) throw new RunFailed('internal', 'the agent of this run was deleted');
   const repository = task.repositoryId === null ? null : await findRepository(em, task.repositoryId);
   if (repository === null) throw new RunFailed('repository', 'the repository of the task is no longer connected');
-  const model = await modelFor(app, agent, run.projectId);
+  const model = await modelOfRun(app, agent, run.projectId);
   return { run, task, agent, repository, model, limits: await limitsOf(app, run.projectId) };
 }

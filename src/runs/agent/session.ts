@@ -6,6 +6,7 @@ import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import { storable } from '../../domain/text/storable.ts';
 import { addRefused, refusedText } from '../../environment/equipment.ts';
 import type { Message } from '../../llm/model.ts';
+import { creatorOf, personDayIsOver } from '../../projects/person-budget.ts';
 import { rightProblem } from '../../repositories/rights.ts';
 import type { ToolHost } from '../../sandbox/sandbox.ts';
 import type { TaskView } from '../../tasks/store.ts';
@@ -284,6 +285,7 @@ async function spentOf(app: App, run: RunRow, task: TaskView) {
     tokens: own.inputTokens - own.cachedInputTokens + own.outputTokens + family.tokens,
     costUsd: (own.costUsd ?? 0) + family.costUsd,
     dayCostUsd: await costOfDay(em, run.projectId),
+    personDayIsOver: await personDayIsOver(app, await creatorOf(em, run.projectId)),
     minutes: (Date.now() - clockStart(own)) / 60_000,
   };
 }
