@@ -28,6 +28,7 @@ test.each([
   ['checks: &c [npm test]\nsetup: *c', { setup: ['npm test'], checks: ['npm test'] }],
   ['agent: yes', { agent: 'yes' }],
   ['proof: required', { proof: 'required' }],
+  ['setupOfChange: closed', { setupOfChange: 'closed' as const }],
   [
     'image: registry.example.org/tools:1.2@sha256:ab\nimageAuth: { username: U, password: P_1 }',
     { image: 'registry.example.org/tools:1.2@sha256:ab', imageAuth: { username: 'U', password: 'P_1' } },
