@@ -165,8 +165,8 @@ test('the pull request says what the tests prove; the agent hears of weakened te
     testsRemoved: [],
     reason: null,
   });
-  expect(await pull()).toMatchObject({ draft: false, body: expect.stringContaining('✅ Proved by its tests') });
-  await shows(number, /✅ Proved by its tests/);
+  expect(await pull()).toMatchObject({ draft: false, body: expect.stringContaining('✅ Its tests fail without it') });
+  await shows(number, /✅ Its tests fail without it/);
 
   const loose = test('test/slugify.test.js', 'Hello, world', 'helloworld');
   plays(
@@ -180,7 +180,7 @@ test('the pull request says what the tests prove; the agent hears of weakened te
   expect(told(face).split('The earlier tests fail with your change.')).toHaveLength(2);
   expect(await proof()).toMatchObject({ status: 'weakened', newTestsFailOnBase: true, oldTestsPass: false });
   const after = await pull();
-  expect([after.draft, after.body.match(/Proved by|⚠️ Tests were weakened/g)]).toEqual([
+  expect([after.draft, after.body.match(/Its tests fail|⚠️ Tests were weakened/g)]).toEqual([
     true,
     ['⚠️ Tests were weakened'],
   ]);

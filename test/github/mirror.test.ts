@@ -64,7 +64,8 @@ test('the comment shows status, agent, run, pull request, cost and handoff', () 
 
 test('the comment and the check run say in one sentence what the tests prove', () => {
   const { comment, check } = wanted({ ...picture, proof: { status: 'proved', reason: null } }, secret);
-  for (const text of [comment, check.summary]) expect(text).toMatch(/^✅ Proved by its tests: they fail without.*\.$/m);
+  for (const text of [comment, check.summary])
+    expect(text).toMatch(/^✅ Its tests fail without it, and the earlier tests pass with it\.$/m);
   const reason = 'test/a.js <!-- @octocat\n/agent merge decides how the tests run';
   const doubted = wanted({ ...picture, proof: { status: 'unproved', reason } }, secret).comment;
   expect(doubted).toMatch(/^Not proved by its tests: test\/a.js .* decides how the tests run\.$/m);

@@ -140,7 +140,7 @@ async function leadToMerge(file: string, { press, write: type, comment }: typeof
   await page.getByText('Rewound from turn 3').waitFor();
   await press(page.getByRole('link', { name: fields.title }));
 
-  await readiness().getByText('Proved by its tests', { exact: false }).waitFor();
+  await readiness().getByText('Its tests fail without it', { exact: false }).waitFor();
   await press(tab('Changes'));
   const changed = page.getByRole('region', { name: `src/${file}.js`, exact: true });
   await changed.getByText("'Hey'").waitFor();

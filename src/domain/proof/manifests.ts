@@ -1,23 +1,42 @@
 /** The keys of JSON files that decide how tests run. Other parts of these files may change. */
 const jsonKeys: Record<string, string[]> = {
   'package.json': [
-    ...['scripts', 'workspaces', 'wireit', 'nx', 'babel'],
+    ...['scripts', 'workspaces', 'wireit', 'nx', 'babel', 'type', 'imports', 'exports', 'main', 'module'],
     ...['jest', 'mocha', 'ava', 'tap', 'nyc', 'c8', 'vitest', 'jasmine'],
   ],
-  'composer.json': ['scripts'],
+  'composer.json': ['scripts', 'repositories', 'autoload.files', 'autoload-dev.files'],
   'deno.json': ['tasks', 'test'],
   'deno.jsonc': ['tasks', 'test'],
 };
 
+/** Keys that say which file is loaded for a name. A part that is new, or another name, takes nothing from older tests. */
+const loading = new Set(['type', 'exports', 'main', 'module']);
+
 /** A file in the style of INI or TOML: which sections decide how tests run, and which lines of all the others. */
 const sections: Record<string, { section: RegExp; line: RegExp }> = {
-  'pyproject.toml': { section: /^$|^tool$|pytest|tox|nox|coverage|\btest|\bpoe\b|scripts/, line: /pytest11/ },
+  'pyproject.toml': {
+    section: /^$|^tool$|pytest|tox|nox|coverage|\btest|\bpoe\b|scripts|\b(uv|poetry|pdm)\.?(sources?|index)/,
+    line: /pytest11|\b(pytest|hypothesis|nose2?|unittest2)\b.*(@|\b(path|git|url|file|workspace)\b)/,
+  },
   'setup.cfg': { section: /pytest|tox|coverage|aliases|\btest/, line: /pytest11/ },
   'setup.py': { section: /(?!)/, line: /pytest11|cmdclass|\btest_(suite|loader|runner)\b/ },
   'Cargo.toml': {
     section: /^$|\btest|^lib$|^bin$|bench|^patch\b|^replace$/,
     line: /\b(auto(tests|bins|benches|examples)|harness|(default-)?members|exclude)\b/,
   },
+  'go.mod': {
+    section: /(?!)/,
+    line: /^\s*(replace|exclude|tool|toolchain|godebug)\b|=>|testify|ginkgo|gomega|gotest\.tools/,
+  },
+  Gemfile: { section: /(?!)/, line: /\b(path|git|github|gist|source|eval_gemfile|rspec|minitest|test-unit)\b/ },
+};
+
+/** Lists of packages for pip. */
+const requirements = /^(.*[-_.])?(requirements|constraints)([-_.].*)?\.(txt|in)$/;
+/** Lines of those that choose a test library, or where packages come from. */
+const requiring = {
+  section: /(?!)/,
+  line: /^\s*(-|\.|\/|[\w+]+:)|[@/]|^\s*(pytest|pluggy|iniconfig|hypothesis|nose2?|unittest2|tox|nox|coverage)\b/i,
 };
 
 /** Test runners. Another version of one, or another package in its place, may treat tests differently. */
@@ -31,17 +50,18 @@ const otherSource = /^(file|link|portal|npm|patch|git.*|github|https?|\.{1,2}|~)
 
 /** Returns whether a file may decide how tests run, depending on what changed in it. */
 export function mayDecide(path: string): boolean {
-  return jsonKeys[nameOf(path)] !== undefined || sections[nameOf(path)] !== undefined;
+  return jsonKeys[nameOf(path)] !== undefined || sectionsOf(path) !== undefined;
 }
 
 /** Returns whether a file for which `mayDecide` is true differs in a part that decides how tests run. */
 export function differsInDeciding(path: string, before: string | undefined, after: string | undefined): boolean {
   const name = nameOf(path);
-  const parts = sections[name];
+  const parts = sectionsOf(path);
   if (parts !== undefined) return decidingLines(before ?? '', parts) !== decidingLines(after ?? '', parts);
   const [old, now] = [jsonOf(before), jsonOf(after)];
   if (old === undefined || now === undefined) return true;
-  const differs = (key: string) => JSON.stringify(old[key]) !== JSON.stringify(now[key]);
+  const differs = (key: string) =>
+    loading.has(key) ? before !== undefined && replaces(old[key], now[key]) : textAt(old, key) !== textAt(now, key);
   return (jsonKeys[name] ?? []).some(differs) || packages.some((key) => differsInRunners(old[key], now[key]));
 }
 
@@ -49,6 +69,25 @@ export function differsInDeciding(path: string, before: string | undefined, afte
 const packages = ['dependencies', 'devDependencies', 'overrides', 'resolutions', 'pnpm', 'imports'];
 
 type Json = Record<string, unknown>;
+
+function sectionsOf(path: string): { section: RegExp; line: RegExp } | undefined {
+  const inFolder = /(^|\/)requirements\/[^/]+\.(txt|in)$/.test(path);
+  return inFolder || requirements.test(nameOf(path)) ? requiring : sections[nameOf(path)];
+}
+
+/** Returns the value at a key such as `autoload.files`, as text. */
+function textAt(json: Json, key: string): string | undefined {
+  let value: unknown = json;
+  for (const part of key.split('.')) value = Object(value ?? {})[part];
+  return JSON.stringify(value);
+}
+
+/** Returns whether a value does more than to add names to those that were there. */
+function replaces(old: unknown, now: unknown): boolean {
+  if (JSON.stringify(old) === JSON.stringify(now)) return false;
+  if (typeof old !== 'object' || typeof now !== 'object' || old === null || now === null) return true;
+  return Object.entries(old).some(([key, value]) => replaces(value, (now as Json)[key]));
+}
 
 /** Returns a JSON file's object; undefined when it cannot be read. */
 function jsonOf(text: string | undefined): Json | undefined {

@@ -27,8 +27,12 @@ export interface Observed {
   doubts: string[];
   /** The checks on the base's code with the tests of the change, in the order in which they ran. */
   newTestsOnBase: Attempt[];
+  /** The checks on the change itself, which had passed before. */
+  newTestsOnChange: Attempt[];
   /** The checks on the code of the change with the tests of the base. */
   oldTestsOnChange: Attempt[];
+  /** New programs that only the tests of the change use, and that took part in `newTestsOnBase`. */
+  moved: string[];
 }
 
 /** How the checks end for a change that its tests prove. */
@@ -41,8 +45,9 @@ export function needsAnother(attempts: Attempt[], expected: 'passed' | 'failed')
 }
 
 /** Decides what the checks say about a change. */
-export function judgeProof({ testsChanged, testsRemoved, doubts, ...checks }: Observed): Proof {
+export function judgeProof({ testsChanged, testsRemoved, doubts, moved, ...checks }: Observed): Proof {
   const onBase = settled(checks.newTestsOnBase, 'with the tests of this change on the code without it');
+  const again = settled(checks.newTestsOnChange, 'when they ran again on this change');
   const onChange = settled(checks.oldTestsOnChange, 'with the earlier tests on this change');
   const judged = (status: ProofStatus, reasons: string[]): Proof => ({
     status,
@@ -54,11 +59,25 @@ export function judgeProof({ testsChanged, testsRemoved, doubts, ...checks }: Ob
   });
   if (testsChanged.length + testsRemoved.length === 0) return judged('no_tests', [noTests, ...doubts]);
   if (onChange.passed === false) return judged('weakened', ['the earlier tests fail with this change', ...doubts]);
-  const unknown = [...onBase.unknown, ...onChange.unknown];
+  const unknown = [...onBase.unknown, ...again.unknown, ...onChange.unknown];
   if (unknown.length > 0) return judged('not_run', [...unknown, ...doubts]);
-  const vacuous = onBase.passed ? ['the tests of this change also pass without it'] : [];
-  const reasons = [...vacuous, ...doubts];
+  const vacuous = onBase.passed ? [`the tests of this change also pass without it${apartFrom(moved)}`] : [];
+  const unstable = again.passed ? [] : ['the tests of this change failed when they ran again with it'];
+  const reasons = [...vacuous, ...unstable, ...doubts];
   return judged(reasons.length === 0 ? 'proved' : 'unproved', reasons);
+}
+
+function apartFrom(moved: string[]): string {
+  return moved.length === 0 ? '' : `, apart from ${namesOf(moved)}, which only they use`;
+}
+
+/** The most files that a reason names. */
+const maxNamed = 5;
+
+/** Names files in a sentence, without control characters, and cut where names would fill the whole sentence. */
+export function namesOf(paths: string[]): string {
+  const named = paths.slice(0, maxNamed).map((path) => path.replace(/\p{Cc}/gu, '?').slice(0, 200));
+  return [...named, ...(paths.length > maxNamed ? [`${paths.length - maxNamed} more`] : [])].join(', ');
 }
 
 const noTests = 'no test file was added, changed or removed';
@@ -104,7 +123,7 @@ export function proofSentence({ status, reason }: Pick<Proof, 'status' | 'reason
   const because = `: ${reason ?? 'the reason is unknown'}.`;
   switch (status) {
     case 'proved':
-      return '✅ Proved by its tests: they fail without this change, and the earlier tests pass with it.';
+      return '✅ Its tests fail without it, and the earlier tests pass with it.';
     case 'unproved':
       return `Not proved by its tests${because}`;
     case 'weakened':

@@ -1,11 +1,35 @@
-/** How programs read a file as text, or ask whether it exists, in the common languages. */
-const reading =
-  /\b(readFile(Sync)?|createReadStream|existsSync|accessSync|statSync|read_text|read_to_string|file_get_contents|ReadFile|ReadAllText|readString|File\.(read|exist)|path\.(exists|isfile)|Bun\.file|include_str|git (diff|log|show|grep))\b|\bopen\(|\b(grep|cat) /g;
-/** How Python returns the text of a function. */
-const readsSource = /\bgetsource(lines)?\(/;
+/** How programs read a file as text, or ask about it, in the common languages. */
+const reading = new RegExp(
+  [
+    // JavaScript
+    String.raw`\b(readFile|readv?|createReadStream|exists|access|l?stat|readdir|opendir|open|openAsBlob|copyFile|cp|Bun\.file|Deno\.(read\w*|open|l?stat))(Sync)?\(`,
+    // Python, Ruby, PHP, Go, Rust, Java, C#
+    String.raw`\b(read_text|read_bytes|read_to_string|getsize|getmtime|getlines?|get_data|path\.(exists|isfile)|importlib\.resources)\b|\bopen\(`,
+    String.raw`\b(IO\.(read\w*|foreach|binread)|File\.(read\w*|exist\w*|open|size|foreach)|file_get_contents|filesize|fopen|getFileName)\b`,
+    String.raw`\b(ReadFile|ReadAllText|ReadAllLines|readString|readAllLines|readAllBytes|os\.(Open|Stat)|include_(str|bytes))\b|//go:embed\b`,
+    // Programs
+    String.raw`\bgit['", [\]]+(diff|log|show|grep|blame|hash-object|cat-file|status|ls-files)\b`,
+    String.raw`\b(e?grep|rg|cat|head|tail|sed|awk|wc|od|xxd|strings|diff|cmp|cksum|b2sum|md5sum|sha\d+sum|stat)['"]?[ ,]|\bdone *<`,
+  ].join('|'),
+  'g',
+);
+/** How languages return the text of a function, or what it was compiled to. */
+const readsSource =
+  /\bgetsource(lines)?\(|\.__code__\b|\bfunc_code\b|\.source_location\b|\bdis\.(dis|get_instructions|Bytecode)\(/;
+/** How a test asks git for the code of the whole repository, unless it works in a repository of its own. */
+const asksGit = /\bgit['", [\]]+(diff|show|grep|blame|hash-object|status|ls-files)\b/;
+const inOtherFolder = /\b(cwd|chdir|init|clone|mkdtemp\w*|te?mp\w*)\b|-C\b/i;
 /** Programs, as opposed to the data and documents that tests may read. */
-const isProgram =
-  /\.([cm]?[jt]sx?|vue|svelte|py|rb|go|rs|java|kts?|cs|fs|php|swift|scala|c|h|cc|cpp|hpp|exs?|sh|pl|lua)$/;
+const programName =
+  /\.([cm]?[jt]sx?|vue|svelte|astro|py|rb|go|rs|java|kts?|cs|fs|php|swift|scala|c|h|cc|cpp|hpp|exs?|sh|bash|pl|lua|dart|sql)$/;
+/** A name without an ending, such as those of commands. */
+const commandName = /^[a-z][a-z0-9_-]*$/;
+
+/** Returns whether a file is a program by its name. */
+export function isProgram(path: string): boolean {
+  return programName.test(path) || commandName.test(nameOf(path));
+}
+
 const assignment = /\b(\w+) *(:=|=)(?!=)/;
 const importing =
   /\bimport\b(?!\.)([^'"]{0,2000})from\s{0,20}['"]([^'"]{1,300})['"]|\b(?:const|let|var)\b([^=]{0,500})=\s{0,20}require\(['"]([^'"]{1,300})['"]/g;
@@ -22,8 +46,9 @@ const maxChars = 100_000;
  */
 export function readsCode(lines: string[], changed: string[]): boolean {
   const text = lines.join('\n').slice(0, maxChars);
-  const names = new Set(changed.filter((path) => isProgram.test(path)).map(nameOf));
+  const names = new Set(changed.filter(isProgram).map(nameOf));
   if (readsSource.test(text) || stringifiesImport(text, names)) return true;
+  if (asksGit.test(text) && !inOtherFolder.test(text)) return true;
   for (let step = 0; step < steps; step++)
     for (const line of text.split('\n')) {
       const name = assignment.exec(line)?.[1];
@@ -57,10 +82,12 @@ function stringifiesImport(text: string, changed: Set<string>): boolean {
     .filter(([, , from, , required]) => modules.has(nameOf(from ?? required ?? '').replace(/\.\w+$/, '')))
     .flatMap(([, names, , others]) => (names ?? others ?? '').split(/\W+/));
   const names = new Set(imported.filter((name) => /[a-z]/.test(name) && name !== 'type' && name !== 'as'));
-  return [...text.matchAll(/\bString\((\w+)\)|\b(\w+)\.toString\(\)|\$\{(\w+)\}/g)].some(([, a, b, c]) =>
-    names.has(a ?? b ?? c ?? ''),
-  );
+  return [...text.matchAll(asText)].some((found) => found.slice(1).some((name) => names.has(name ?? '')));
 }
+
+/** How JavaScript turns a value into text. */
+const asText =
+  /\bString\((\w+)\)|\b(\w+)\.toString\(\)|\$\{(\w+)\}|\b(\w+) *\+ *(?:''|""|``)|(?:''|""|``) *\+ *(\w+)\b(?![.(])|\binspect\((\w+)[,)]|\btoString\.call\((\w+)\)/g;
 
 function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);

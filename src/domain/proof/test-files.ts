@@ -52,13 +52,24 @@ const skipMarks = [
   /\b(test|it|describe|suite|context|specify|t|this|ctx)(\.\w+){0,2}(\.|\[['"`])(skip|todo|only|fixme|fails|failing|skipIf|runIf)\b/,
   /\bx(it|test|describe|context|specify)\b|\bf(it|describe)\(|\bskip: *(true|['"`])/,
   /\b(test|it|describe|suite)\(.{0,300}[{,] *(skip|todo|only) *[:,}]/,
+  /\b(test|it|describe|suite)\([^()\n]{0,300}\{\s{1,50}(\w{1,20}: *[\w'"]{1,50},\s{1,50}){0,3}(skip|todo|only) *[:,}]/,
+  /\b(test|it|describe)\.ignore\(|^[ \t]*ignore: *true/,
   // Python
   /@(unittest\.)?([sS]kip(If|Unless)?|expectedFailure)\b|\bpytest\.(mark\.)?(skip|xfail)|\bskipTest\(|\bSkipTest\b/,
+  /\b__test__ *= *False|\b__unittest_skip__ *=|^[ \t]*collect_ignore/,
   // Go, Java, C#, Rust, PHP, Swift, Ruby
-  /\bt\.Skip(Now|f)?\(|@(Ignore|Disabled)\b|\[Ignore\b|\bSkip *= *"|#\[ignore\b|\bmarkTest(Skipped|Incomplete)\(|\bXCTSkip/,
+  /\bt\.Skip(Now|f)?\(|@(Ignore|Disabled)\b|\[Ignore\b|\bSkip *= *"|#\[ignore\b|#!?\[cfg\((any\(\)|not\(|feature\b)|^\/\/(go:build| \+build)\b|\bassum(e|ing)(True|False|That|Not)?\(|\bAssumptions?\.|\bmarkTest(Skipped|Incomplete)\(|\bXCTSkip/,
   /^[ \t]*(skip|pending)\b *(\(?['"]|$)|^[ \t]*@(module)?tag :skip\b/,
 ];
 const skipMark = new RegExp(skipMarks.map(({ source }) => source).join('|'), 'gm');
+
+/** Functions by which one file of tests decides about all others of its package. */
+const takeover = /^func TestMain\(|^(async )?def (load_tests|pytest_\w+)\(|^pytest_plugins *=/m;
+
+/** Returns whether the new lines of a test decide how other tests run. */
+export function takesOver(lines: string[]): boolean {
+  return takeover.test(lines.join('\n'));
+}
 
 /** Returns how many tests a text switches off. */
 export function countSkips(text: string): number {
@@ -91,4 +102,36 @@ export function isFoundAs(old: string, path: string): boolean {
     return `${beginning}*${ending}`;
   };
   return shape(old) === shape(path) && (heldBack.test(old) || !heldBack.test(path));
+}
+
+/** Returns whether test runners usually find a test by this path, unlike one that others load. */
+export function isCollected(path: string): boolean {
+  return usualName.test(path.slice(path.lastIndexOf('/') + 1)) && !heldBack.test(path);
+}
+
+/** Where the commands of a repository look for tests. */
+interface Searched {
+  /** The commands of the checks, with the scripts that they run. */
+  commands: string[];
+  isFile(path: string): boolean;
+}
+
+/** Returns whether the checks which ran a test also run it under its new path, as far as commands say where they look. */
+export function isStillSearched(old: string, path: string, { commands, isFile }: Searched): boolean {
+  const [from, to] = [folderOf(old), folderOf(path)];
+  if (from === to) return true;
+  const all = commands.join('\n');
+  const words = all.split(/[\s"'=]+/).map((word) => word.replace(/^\.\//, '').replace(/\/?(\*.*)?$/, ''));
+  // A folder that a command names, and that holds the old path only.
+  const named = words.filter((word) => word !== '' && `${from}/`.startsWith(`${word}/`));
+  if (named.length > 0 && !named.some((word) => `${to}/`.startsWith(`${word}/`))) return false;
+  // Mocha looks into one folder only, and unittest only into packages.
+  if (/\bmocha\b/.test(all) && !/--recursive|\*\*/.test(all)) return false;
+  if (!/\bunittest\b/.test(all) || !path.endsWith('.py')) return true;
+  const parts = to.split('/').filter((part) => part !== '');
+  return parts.every((_, i) => isFile(`${parts.slice(0, i + 1).join('/')}/__init__.py`));
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }

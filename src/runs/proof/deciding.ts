@@ -1,4 +1,4 @@
-import { decidesByName } from '../../domain/proof/deciding-files.ts';
+import { decidesByName, takesPlaceOfModule } from '../../domain/proof/deciding-files.ts';
 import { filesRunBy, withScripts } from '../../domain/proof/executed-files.ts';
 import { differsInDeciding, mayDecide } from '../../domain/proof/manifests.ts';
 import { isUsualTestFile } from '../../domain/proof/test-files.ts';
@@ -9,7 +9,7 @@ interface Given {
   checkout: Checkout;
   /** The tree before the change. */
   base: string;
-  /** The checks of the repository. */
+  /** The checks of the repository, with the scripts that they run. */
   commands: string[];
   changes: Change[];
   /** Whether a changed file is a test. */
@@ -28,12 +28,15 @@ export async function decidingFiles(given: Given): Promise<string[]> {
   const byContent = await decidingContents(given);
   const run = await filesThatChecksRun(given);
   return changes
-    .map(({ path }) => path)
     .filter(
       // Where .deckhand.yml does not name all tests, those that it names may use the others.
-      (path) =>
-        decidesByName(path) || byContent.has(path) || (!isTest(path) && (run.has(path) || isUsualTestFile(path))),
-    );
+      ({ path, oldMode }) =>
+        decidesByName(path) ||
+        byContent.has(path) ||
+        (oldMode === absent && takesPlaceOfModule(path)) ||
+        (!isTest(path) && (run.has(path) || isUsualTestFile(path))),
+    )
+    .map(({ path }) => path);
 }
 
 /** The mode of a file that does not exist on one side of a change. */
@@ -64,13 +67,9 @@ async function filesThatChecksRun({ checkout, base, commands, changes }: Given):
   // A new file may take the place of one that a command names without its ending.
   const added = new Set(changes.filter(({ oldMode }) => oldMode === absent).map(({ path }) => path));
   const isFile = (path: string) => files.has(path) || added.has(path);
-  const read = async (path: string) => {
-    const oid = files.get(path)?.oid;
-    const content = oid === undefined ? undefined : (await checkout.readBlobs([oid], maxBytes)).get(oid);
-    return content?.toString('utf8') ?? '';
-  };
+  const read = readerOf(checkout, files);
   const found = new Set<string>();
-  const queue = [...(await withScriptsOf([...files.keys()], read, commands))];
+  const queue = [...commands];
   const opened = new Set<string>();
   if (queue.some((command) => /\bg?make\b/.test(command))) queue.push(...(await makefilesOf(files, read)));
   for (let at = 0; at < queue.length; at++)
@@ -86,17 +85,26 @@ async function filesThatChecksRun({ checkout, base, commands, changes }: Given):
 /** Scripts of a shell are followed; other programs would need a parser of their language. */
 const isShellScript = /\.(sh|bash|mk)$|(^|\/)[^./]+$/;
 
-async function makefilesOf(files: Map<string, unknown>, read: (path: string) => Promise<string>): Promise<string[]> {
+async function makefilesOf(files: Map<string, unknown>, read: Read): Promise<string[]> {
   const names = [...files.keys()].filter((path) => /(^|\/)(GNU)?[Mm]akefile$/.test(path)).slice(0, maxRead);
   return Promise.all(names.map(read));
 }
 
-/** Returns the checks with the scripts that they run of the package.json files nearest to the root. */
-async function withScriptsOf(
-  paths: string[],
-  read: (path: string) => Promise<string>,
-  commands: string[],
-): Promise<string[]> {
+type Read = (path: string) => Promise<string>;
+
+function readerOf(checkout: Checkout, files: Map<string, { oid: string }>): Read {
+  return async (path) => {
+    const oid = files.get(path)?.oid;
+    const content = oid === undefined ? undefined : (await checkout.readBlobs([oid], maxBytes)).get(oid);
+    return content?.toString('utf8') ?? '';
+  };
+}
+
+/** Returns the checks with the scripts that they run of the package.json files nearest to the root, as the base has them. */
+export async function withScriptsOf(checkout: Checkout, base: string, commands: string[]): Promise<string[]> {
+  const files = await checkout.files(base);
+  const read = readerOf(checkout, files);
+  const paths = [...files.keys()];
   const depth = (path: string) => path.split('/').length;
   const manifests = paths
     .filter((path) => /(^|\/)package\.json$/.test(path))

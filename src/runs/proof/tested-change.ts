@@ -1,11 +1,21 @@
 import { setImmediate as breathe } from 'node:timers/promises';
+import { namesOf } from '../../domain/proof/proof.ts';
 import { readsCode } from '../../domain/proof/reading-code.ts';
-import { countSkips, isFoundAs, isUsualTestFile, keepsMost } from '../../domain/proof/test-files.ts';
+import {
+  countSkips,
+  isFoundAs,
+  isStillSearched,
+  isUsualTestFile,
+  keepsMost,
+  takesOver,
+} from '../../domain/proof/test-files.ts';
 import { blobsOf, diffOf, type TreeDiff } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
 import { pathsMatching } from '../../repositories/settings/repository-settings.ts';
 import type { Work } from '../work.ts';
-import { decidingFiles } from './deciding.ts';
+import { type Watch, watchFor } from './coverage.ts';
+import { decidingFiles, withScriptsOf } from './deciding.ts';
+import { onlyUsedByTests } from './support-of-tests.ts';
 
 /** What a proof has to know about a change: its test files, and the two trees in which code and tests are mixed. */
 export interface TestedChange {
@@ -13,6 +23,10 @@ export interface TestedChange {
   testsRemoved: string[];
   /** Why the change cannot be proved, whatever its checks say. */
   doubts: string[];
+  /** New programs that only the tests of the change use. They are in `newTestsOnBase` too. */
+  moved: string[];
+  /** What to look for while the tests of the change run; undefined where it could not be seen. */
+  watch: Watch | undefined;
   /** The base's code with the tests of the change. */
   newTestsOnBase: string;
   /** The code of the change with the tests of the base. */
@@ -25,8 +39,6 @@ const maxPaths = 1000;
 const maxBytes = 1_000_000;
 /** Files whose contents are in memory at the same time. All of them together may have gigabytes. */
 const readAtOnce = 8;
-/** The most files that a reason names. */
-const maxNamed = 5;
 
 /** Reads the tests of a change: of everything that its pull request shows, not only of what this run did. */
 export async function readTestedChange(work: Work, tree: string): Promise<TestedChange> {
@@ -35,15 +47,21 @@ export async function readTestedChange(work: Work, tree: string): Promise<Tested
   const changes = await checkout.changes(base, tree);
   const isTest = await testFilesAmong(work, changes);
   const tests = changes.filter(({ path }) => isTest(path));
-  const newTestsOnBase = await checkout.replaceFiles(base, tests.map(newSide));
+  const support = await onlyUsedByTests(checkout, changes, isTest);
+  const testsOnBase = await checkout.replaceFiles(base, tests.map(newSide));
+  const newTestsOnBase = await checkout.replaceFiles(testsOnBase, support.map(newSide));
   const oldTestsOnChange = await checkout.replaceFiles(tree, tests.map(oldSide));
-  const diff = await diffOf(checkout, base, newTestsOnBase);
-  const moved = await movedTests(checkout, tests, diff);
+  const diff = await diffOf(checkout, base, testsOnBase);
+  const commands = await withScriptsOf(checkout, base, settings.checks);
+  const after = await checkout.files(tree);
+  const moved = await movedTests(checkout, tests, diff, { commands, isFile: (path) => after.has(path) });
   const isRemoved = ({ newMode }: Change) => newMode === absent;
   const testsRemoved = tests.filter((each) => isRemoved(each) && !moved.has(each.path)).map(({ path }) => path);
   const links = tests.filter(({ newMode }) => newMode === '120000').map(({ path }) => path);
   const programs = changes.map(({ path }) => path).filter((path) => !isTest(path));
-  const deciding = await decidingFiles({ checkout, base, commands: settings.checks, changes, isTest });
+  const deciding = await decidingFiles({ checkout, base, commands, changes, isTest });
+  const over = diff.files.filter((file) => takesOver(addedLines(file))).map(({ path }) => path);
+  const watch = await watchFor({ checkout, base, codeOfChange: oldTestsOnChange, changes, isTest, commands });
   return {
     testsChanged: tests
       .filter((each) => !isRemoved(each))
@@ -51,12 +69,14 @@ export async function readTestedChange(work: Work, tree: string): Promise<Tested
       .slice(0, maxPaths),
     testsRemoved: testsRemoved.slice(0, maxPaths),
     doubts: [
-      ...doubtAbout(deciding, 'decides how the tests run', 'decide how the tests run'),
+      ...doubtAbout([...new Set([...deciding, ...over])], 'decides how the tests run', 'decide how the tests run'),
       ...doubtAbout(testsRemoved, 'was removed', 'were removed'),
       ...doubtAbout(await switchedOff(checkout, tests, diff), 'switches tests off', 'switch tests off'),
       ...doubtAbout(links, 'is a symbolic link', 'are symbolic links'),
       ...doubtAbout(await readersOf(programs, diff), 'reads code as text', 'read code as text'),
     ],
+    moved: support.map(({ path }) => path),
+    watch,
     newTestsOnBase,
     oldTestsOnChange,
   };
@@ -79,7 +99,12 @@ async function testFilesAmong({ settings }: Work, changes: Change[]): Promise<(p
 }
 
 /** Returns the old paths of the test files that were renamed and keep most of what they say. */
-async function movedTests(checkout: Checkout, tests: Change[], { files }: TreeDiff): Promise<Set<string>> {
+async function movedTests(
+  checkout: Checkout,
+  tests: Change[],
+  { files }: TreeDiff,
+  searched: Parameters<typeof isStillSearched>[2],
+): Promise<Set<string>> {
   const renamed = files.filter(({ previousPath }) => previousPath !== undefined);
   const sources = new Set(renamed.map(({ previousPath }) => previousPath));
   const removed = tests.filter(({ path }) => sources.has(path));
@@ -89,7 +114,7 @@ async function movedTests(checkout: Checkout, tests: Change[], { files }: TreeDi
   );
   const oids = new Map(tests.map(({ path, oldOid, newOid }) => [path, { oldOid, newOid }]));
   const kept = renamed.filter(({ path, previousPath = '', hunks, truncated, binary }) => {
-    if (!isFoundAs(previousPath, path)) return false;
+    if (!isFoundAs(previousPath, path) || !isStillSearched(previousPath, path, searched)) return false;
     if (oids.get(previousPath)?.oldOid === oids.get(path)?.newOid) return true;
     const changed = hunks.flatMap(({ lines }) => lines);
     return !truncated && !binary && keepsMost(oldLines.get(previousPath) ?? [], changed);
@@ -128,16 +153,17 @@ async function switchedOff(checkout: Checkout, tests: Change[], { files }: TreeD
 
 const absent = '000000';
 
+const addedLines = ({ hunks }: TreeDiff['files'][number]) =>
+  hunks.flatMap(({ lines }) => lines.filter((line) => line.startsWith('+')).map((line) => line.slice(1)));
+
 /**
  * Finds the tests whose new lines read the text of changed programs. A large test takes up to half a second, so other
  * work gets its turn after each.
  */
 async function readersOf(programs: string[], { files }: TreeDiff): Promise<string[]> {
   const found: string[] = [];
-  for (const { path, hunks } of files) {
-    const lines = hunks.flatMap((hunk) => hunk.lines);
-    const added = lines.filter((line) => line.startsWith('+')).map((line) => line.slice(1));
-    if (readsCode(added, programs)) found.push(path);
+  for (const file of files) {
+    if (readsCode(addedLines(file), programs)) found.push(file.path);
     await breathe();
   }
   return found;
@@ -145,12 +171,5 @@ async function readersOf(programs: string[], { files }: TreeDiff): Promise<strin
 
 function doubtAbout(paths: string[], one: string, many: string): string[] {
   if (paths.length === 0) return [];
-  const named = paths.slice(0, maxNamed).map(onOneLine);
-  const more = paths.length > maxNamed ? [`${paths.length - maxNamed} more`] : [];
-  return [`${[...named, ...more].join(', ')} ${paths.length === 1 ? one : many}`];
-}
-
-/** Replaces control characters, and cuts names that would fill the whole sentence. */
-function onOneLine(path: string): string {
-  return path.replace(/\p{Cc}/gu, '?').slice(0, 200);
+  return [`${namesOf(paths)} ${paths.length === 1 ? one : many}`];
 }

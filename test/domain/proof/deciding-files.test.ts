@@ -1,4 +1,4 @@
-import { decidesByName } from '../../../src/domain/proof/deciding-files.ts';
+import { decidesByName, takesPlaceOfModule } from '../../../src/domain/proof/deciding-files.ts';
 import { filesRunBy, withScripts } from '../../../src/domain/proof/executed-files.ts';
 import { differsInDeciding, mayDecide } from '../../../src/domain/proof/manifests.ts';
 
@@ -29,6 +29,12 @@ test.each([
   'patches/jest+30.0.0.patch',
   'vendor/github.com/stretchr/testify/assert/assertions.go',
   'sitecustomize.py',
+  'shop-1.0.dist-info/entry_points.txt',
+  'src/shop.egg-info/entry_points.txt',
+  '.venv/lib/python3.12/site-packages/pytest/__init__.py',
+  '.pnp.cjs',
+  'go.work',
+  'src/main/resources/META-INF/services/org.junit.jupiter.api.extension.Extension',
   'jest-preset.js',
   'pnpm-workspace.yaml',
 ])('%s decides how tests run', (path) => expect(decidesByName(path)).toBe(true));
@@ -47,7 +53,35 @@ test.each([
   'src/patches/index.js',
 ])('%s does not', (path) => expect(decidesByName(path)).toBe(false));
 
+test.each([
+  ['difflib.py', true],
+  ['pytest/__init__.py', true],
+  ['tests/json.py', true],
+  ['shop/json.py', false],
+  ['shop.py', false],
+  ['src/json.ts', false],
+])('%s takes the place of a module that runners load: %s', (path, isTaken) =>
+  expect(takesPlaceOfModule(path)).toBe(isTaken));
+
 test.each<[string, string | undefined, string | undefined, boolean]>([
+  ['package.json', '{"name":"a"}', '{"imports":{"#a":"./b.js"}}', true],
+  ['package.json', '{"type":"commonjs"}', '{"type":"module"}', true],
+  ['package.json', '{"exports":{".":"./a.js"}}', '{"exports":{".":"./a.js","./b":"./b.js"}}', false],
+  ['package.json', '{"exports":{".":"./a.js"}}', '{"exports":{".":"./b.js"}}', true],
+  ['package.json', '{"name":"a"}', '{"exports":"./b.js"}', true],
+  ['packages/a/package.json', undefined, '{"type":"module","exports":"./a.js"}', false],
+  ['composer.json', '{"autoload":{"psr-4":{}}}', '{"autoload":{"psr-4":{},"files":["a.php"]}}', true],
+  ['composer.json', '{"autoload":{"psr-4":{}}}', '{"autoload":{"psr-4":{"A":"a"}}}', false],
+  ['go.mod', 'module a\n', 'module a\nreplace b => ./b\n', true],
+  ['go.mod', 'module a\n', 'module a\nrequire golang.org/x/text v0.14.0\n', false],
+  ['requirements.txt', 'pytest==8.0\n', './tools/quiet\n', true],
+  ['requirements-dev.txt', 'pytest==8.0\n', 'pytest==7.0\n', true],
+  ['requirements/base.txt', 'requests==2.0\n', 'requests==2.0\nattrs==24.1\n', false],
+  ['requirements.txt', 'requests==2.0\n', 'requests @ file:./x\n', true],
+  ['pyproject.toml', '[project]\n', '[project]\n[tool.uv.sources]\npytest = { path = "a" }\n', true],
+  ['pyproject.toml', '[project]\n', '[project]\ndependencies = ["attrs"]\n', false],
+  ['Gemfile', "gem 'rspec'\n", "gem 'rspec', path: 'quiet'\n", true],
+  ['Gemfile', "gem 'rspec'\n", "gem 'rspec'\ngem 'oj'\n", false],
   ['package.json', '{"scripts":{"test":"node --test"}}', '{"scripts":{"test":"exit 0"}}', true],
   ['a/package.json', '{"name":"a"}', '{"name":"a","version":"2.0.0","dependencies":{"left-pad":"1.0.0"}}', false],
   ['package.json', '{"devDependencies":{"jest":"30.0.0"}}', '{"devDependencies":{"jest":"file:./fake"}}', true],

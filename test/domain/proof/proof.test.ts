@@ -16,6 +16,8 @@ const seen = (more: Partial<Observed>): Observed => ({
   testsRemoved: [],
   doubts: [],
   newTestsOnBase: [failed],
+  newTestsOnChange: [passed],
+  moved: [],
   oldTestsOnChange: [passed],
   ...more,
 });
@@ -27,6 +29,28 @@ test.each<[string, Partial<Observed>, Partial<Proof>]>([
     'new tests that pass on the base, twice',
     { newTestsOnBase: [passed, passed] },
     { status: 'unproved', newTestsFailOnBase: false, reason: 'the tests of this change also pass without it' },
+  ],
+  [
+    'new tests that fail when they run again with the change, twice',
+    { newTestsOnChange: [failed, failed] },
+    { status: 'unproved', reason: 'the tests of this change failed when they ran again with it' },
+  ],
+  [
+    'new tests with different results with the change',
+    { newTestsOnChange: [failed, passed] },
+    {
+      status: 'not_run',
+      newTestsFailOnBase: true,
+      reason: 'the checks when they ran again on this change had different results: they failed, then they passed',
+    },
+  ],
+  [
+    'new tests that pass on the base with what only they use',
+    { newTestsOnBase: [passed, passed], moved: ['src/same.js'] },
+    {
+      status: 'unproved',
+      reason: 'the tests of this change also pass without it, apart from src/same.js, which only they use',
+    },
   ],
   [
     'old tests that fail with the change, twice',

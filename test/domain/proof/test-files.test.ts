@@ -1,7 +1,14 @@
 import { decidesByName } from '../../../src/domain/proof/deciding-files.ts';
 import { differsInDeciding } from '../../../src/domain/proof/manifests.ts';
 import { readsCode } from '../../../src/domain/proof/reading-code.ts';
-import { countSkips, isFoundAs, isUsualTestFile, keepsMost } from '../../../src/domain/proof/test-files.ts';
+import {
+  countSkips,
+  isFoundAs,
+  isStillSearched,
+  isUsualTestFile,
+  keepsMost,
+  takesOver,
+} from '../../../src/domain/proof/test-files.ts';
 import { timeOf } from '../../support/machine/processor-time.ts';
 
 test.each([
@@ -71,7 +78,14 @@ test.each([
   ['    self.skipTest("later")', 1],
   ["  skip 'later'", 1],
   ['[Fact(Skip = "later")]', 1],
+  ["test('a', {\n  timeout: 5,\n  skip: 1,\n}, () => {})", 1],
+  ["Deno.test.ignore('a', () => {})", 1],
+  ['    __test__ = False', 1],
+  ['#![cfg(any())]', 1],
+  ['//go:build never', 1],
+  ['assumeTrue(false);', 1],
   ['list({ skip: 10, take: 5 })', 0],
+  ['expect(await list({\n  skip: 10,\n}))', 0],
   ['const { only, skip } = options;', 0],
   ["test('skip leaves out some', () => assert.equal(skip([1], 1), 0))", 0],
   ['list.only(3).skip(2)', 0],
@@ -89,6 +103,34 @@ test.each<[string, string, boolean]>([
   ['a/parser_test.go', 'a/_old/parser_test.go', false],
 ])('%s is still found as %s: %s', (old, path, isFound) => expect(isFoundAs(old, path)).toBe(isFound));
 
+const noFile = () => false;
+test.each<[string, string, string[], boolean]>([
+  ['test/a.test.js', 'test/unit/a.test.js', ['node --test'], true],
+  ['test/a.test.js', 'test/unit/a.test.js', ['node --test test/'], true],
+  ['test/a.test.js', 'e2e/a.test.js', ['node --test test/'], false],
+  ['test/a.test.js', 'e2e/a.test.js', ['npm test', 'jest --roots=./test'], false],
+  ['test/a.test.js', 'test/unit/a.test.js', ['mocha'], false],
+  ['test/a.test.js', 'test/unit/a.test.js', ['mocha --recursive'], true],
+  ['test/a.test.js', 'test/b.test.js', ['mocha'], true],
+  ['tests/test_a.py', 'tests/unit/test_a.py', ['python3 -m unittest'], false],
+  ['tests/test_a.py', 'tests/unit/test_a.py', ['pytest'], true],
+])('moved from %s to %s, a test is still run by %j: %s', (old, path, commands, isRun) =>
+  expect(isStillSearched(old, path, { commands, isFile: noFile })).toBe(isRun));
+
+test('unittest finds tests in packages', () => {
+  const isFile = (path: string) => ['tests/__init__.py', 'tests/unit/__init__.py'].includes(path);
+  const given = { commands: ['python3 -m unittest'], isFile };
+  expect(isStillSearched('tests/test_a.py', 'tests/unit/test_a.py', given)).toBe(true);
+});
+
+test.each([
+  ['func TestMain(m *testing.M) {', true],
+  ['def load_tests(loader, tests, pattern):', true],
+  ['def pytest_collection_modifyitems(items):', true],
+  ['func TestMainPage(t *testing.T) {', false],
+  ['def test_pytest(): pass', false],
+])('%s takes over other tests: %s', (line, isOver) => expect(takesOver(['package a', line])).toBe(isOver));
+
 const imported = 'import { f } from "../src/f.js";\n';
 test.each<[string, boolean]>([
   ["assert.match(readFileSync('src/f.js', 'utf8'), /x/);", true],
@@ -97,6 +139,8 @@ test.each<[string, boolean]>([
   ['text = Path("src/f.py").read_text()', true],
   ['assert "x" in inspect.getsource(f)', true],
   ["execSync('git diff HEAD~1 -- src/f.js');", true],
+  ["spawnSync('git', ['status', '--porcelain']);", true],
+  ["spawnSync('git', ['status', '--porcelain'], { cwd: folder });", false],
   [`${imported}assert.match(String(f), /x/);`, true],
   [`import { version } from "./helper.js";\nassert.equal(g(), \`\${version}.0\`);`, false],
   [`${imported}assert.equal(String(f(1)), '1');`, false],
@@ -104,6 +148,17 @@ test.each<[string, boolean]>([
   ["const at = 'src/f.js';\nspawnSync('node', [at]);\nassert.equal(readFileSync('out.txt', 'utf8'), 'x');", false],
   ["jest.mock('../src/f.js');\nreadFileSync('data.json');", false],
   ["readFileSync('CHANGELOG.md')", false],
+  ["lstatSync('src/f.js');", true],
+  ["const fd = openSync('src/f.js');", true],
+  ["execFileSync('cat', ['src/f.js']);", true],
+  ["spawnSync('git', ['hash-object', 'src/f.js']);", true],
+  [`${imported}assert.match('' + f, /x/);`, true],
+  [`${imported}assert.match(inspect(f), /x/);`, true],
+  [`${imported}assert.equal('' + f(1), '1');`, false],
+  ['assert "x" in f.__code__.co_names', true],
+  ['os.path.getsize("src/f.py")', true],
+  ['grep -q x src/f.py', true],
+  ["assert.equal(head(list), 'f.js');", false],
   ["at = Path('src/f.py')\nat.read_text()", true],
   ["const x = 'data.json';\nreadFileSync(x);", false],
   ["c = b;\nb = a;\na = 'src/f.js';\nreadFileSync(c);", true],
@@ -134,6 +189,11 @@ test.each<[string, () => unknown]>([
   ['many imports', () => readsCode([`${'import '.repeat(7000)}${'const '.repeat(8000)}`], ['a.js'])],
   ['a long word', () => readsCode(['x'.repeat(100_000)], ['a.js'])],
   ['many folders of libraries', () => manyTimes(() => decidesByName(`${'vendor/patches/'.repeat(250)}x`))],
+  [
+    'many commands',
+    () => manyTimes(() => isStillSearched('a/b.js', 'c/b.js', { commands: ['x '.repeat(1000)], isFile: noFile })),
+  ],
+  ['many objects', () => countSkips("test('".repeat(10_000) + '{ a: 1,\n'.repeat(20_000))],
   ['many names', () => manyTimes(() => isFoundAs('a.js', `${'.test'.repeat(50)}x`))],
   ['many dots', () => manyTimes(() => isUsualTestFile(`${'a.'.repeat(2000)}x`))],
 ])('%s: the time to judge grows only with the length', async (_what, judge) => {

@@ -70,7 +70,7 @@ test('the summary of a change has its size, the last result of each check, and i
       { command: 'npm test', passed: true },
       { command: 'npm run lint: all', passed: true },
     ],
-    proof: expect.stringContaining('Proved by its tests'),
+    proof: expect.stringContaining('Its tests fail without it'),
   });
 });
 

@@ -81,11 +81,12 @@ test('checks that hang or are killed are unknown, and so is a set-up or a servic
   const attempt = async (some: Partial<RepositorySettings>, seconds = 200) => {
     const { work, tree } = await workWith({ base, change: more, settings: some });
     const { room } = work.environment;
-    return attemptChecks(
+    const { tried } = await attemptChecks(
       { ...work, environment: { ...work.environment, room: { ...room, settings: { ...room.settings, ...some } } } },
-      tree,
+      [tree],
       seconds,
     );
+    return tried[0];
   };
   const unknown = (why: RegExp) => ({ outcome: 'unfinished', why: expect.stringMatching(why) });
   expect(await attempt({ checks: ['sleep 60'] }, 1)).toEqual(unknown(/^they take longer than 1 s$/));
