@@ -57,7 +57,7 @@ export function measuresCoverage(commands: string[]): boolean {
 
 /** How a program starts others, or runs code in a way that hides which file it is from. */
 const starting =
-  /\b(child_process|worker_threads|cluster|execa|cross-spawn|zx|node-pty|playwright|puppeteer|selenium|webdriver\w*|testcontainers|esbuild|rollup|webpack|vm)['"/]|\b(subprocess|multiprocessing|ProcessPoolExecutor|pexpect|selenium|playwright|docker|runpy|settrace|setprofile|concurrent\.interpreters)\b|\bos\.(system|popen|fork|posix_spawn|spawn\w+|exec\w+)\b|\b(exec|compile)\(|\bBun\.spawn|\bDeno\.Command/;
+  /\b(child_process|worker_threads|cluster|execa|cross-spawn|zx|node-pty|playwright|puppeteer|selenium|webdriver\w*|testcontainers|esbuild|rollup|webpack|vm)['"/]|\b(subprocess|multiprocessing|ProcessPoolExecutor|pexpect|selenium|playwright|docker|runpy|settrace|setprofile|concurrent\.interpreters)\b|\bos\.(system|popen|fork|posix_spawn|spawn\w+|exec\w+)\b|(?<![.\w])(exec|compile)\(|\bBun\.spawn|\bDeno\.Command/;
 
 /** Returns whether a program may run code that is not seen: in a process that is killed, or compiled from a text. */
 export function mayRunUnseen(text: string): boolean {

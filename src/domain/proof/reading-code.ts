@@ -5,7 +5,7 @@ const reading = new RegExp(
     String.raw`\b(readFile|readv?|createReadStream|exists|access|l?stat|readdir|opendir|open|openAsBlob|copyFile|cp|Bun\.file|Deno\.(read\w*|open|l?stat))(Sync)?\(`,
     // Python, Ruby, PHP, Go, Rust, Java, C#
     String.raw`\b(read_text|read_bytes|read_to_string|getsize|getmtime|getlines?|get_data|path\.(exists|isfile)|importlib\.resources)\b|\bopen\(`,
-    String.raw`\b(IO\.(read\w*|foreach|binread)|File\.(read\w*|exist\w*|open|size|foreach)|file_get_contents|filesize|fopen|getFileName)\b`,
+    String.raw`\b(IO\.(read\w*|foreach|binread)|File\.(read\w*|exist\w*|open|size|foreach)|file_get_contents|filesize|fopen)\b`,
     String.raw`\b(ReadFile|ReadAllText|ReadAllLines|readString|readAllLines|readAllBytes|os\.(Open|Stat)|include_(str|bytes))\b|//go:embed\b`,
     // Programs
     String.raw`\bgit['", [\]]+(diff|log|show|grep|blame|hash-object|cat-file|status|ls-files)\b`,
@@ -15,10 +15,10 @@ const reading = new RegExp(
 );
 /** How languages return the text of a function, or what it was compiled to. */
 const readsSource =
-  /\bgetsource(lines)?\(|\.__code__\b|\bfunc_code\b|\.source_location\b|\bdis\.(dis|get_instructions|Bytecode)\(/;
+  /\bgetsource(lines)?\(|\.__code__\b|\bfunc_code\b|\.source_location\b|->getFileName\(|\bdis\.(dis|get_instructions|Bytecode)\(/;
 /** How a test asks git for the code of the whole repository, unless it works in a repository of its own. */
 const asksGit = /\bgit['", [\]]+(diff|show|grep|blame|hash-object|status|ls-files)\b/;
-const inOtherFolder = /\b(cwd|chdir|init|clone|mkdtemp\w*|te?mp\w*)\b|-C\b/i;
+const inOtherFolder = /\b(cwd|chdir|init|clone|mkdtemp\w*|te?mp\w*)\b|-C\b/;
 /** Programs, as opposed to the data and documents that tests may read. */
 const programName =
   /\.([cm]?[jt]sx?|vue|svelte|astro|py|rb|go|rs|java|kts?|cs|fs|php|swift|scala|c|h|cc|cpp|hpp|exs?|sh|bash|pl|lua|dart|sql)$/;

@@ -58,7 +58,7 @@ const skipMarks = [
   /@(unittest\.)?([sS]kip(If|Unless)?|expectedFailure)\b|\bpytest\.(mark\.)?(skip|xfail)|\bskipTest\(|\bSkipTest\b/,
   /\b__test__ *= *False|\b__unittest_skip__ *=|^[ \t]*collect_ignore/,
   // Go, Java, C#, Rust, PHP, Swift, Ruby
-  /\bt\.Skip(Now|f)?\(|@(Ignore|Disabled)\b|\[Ignore\b|\bSkip *= *"|#\[ignore\b|#!?\[cfg\((any\(\)|not\(|feature\b)|^\/\/(go:build| \+build)\b|\bassum(e|ing)(True|False|That|Not)?\(|\bAssumptions?\.|\bmarkTest(Skipped|Incomplete)\(|\bXCTSkip/,
+  /\bt\.Skip(Now|f)?\(|@([\w.]{1,100}\.)?(Ignore|Disabled)\b|\[Ignore\b|\bSkip *= *"|#\[ignore\b|#!?\[cfg\((any\(\)|not\(|feature\b)|^\/\/(go:build| \+build)\b|\bassum(e|ing)(True|False|That|Not)?\(|\bAssumptions?\.|\bmarkTest(Skipped|Incomplete)\(|\bXCTSkip/,
   /^[ \t]*(skip|pending)\b *(\(?['"]|$)|^[ \t]*@(module)?tag :skip\b/,
 ];
 const skipMark = new RegExp(skipMarks.map(({ source }) => source).join('|'), 'gm');

@@ -106,7 +106,7 @@ ${end}`;
  */
 export async function sightingOn(machine: Machine, signal: AbortSignal): Promise<Sighting | undefined> {
   const script = `cat "${folder}"/python-* 2>/dev/null
-if [ -n "$(ls "${folder}/v8")" ]; then node --input-type=module - "${folder}/v8" "${folder}/wanted.json" <<'${end}'
+if [ -n "$(ls "${folder}/v8")" ]; then node --input-type=module - "${folder}/v8" "${folder}/wanted.json" 2>/dev/null <<'${end}'
 ${insideFile('reached-by-node.mjs')}${end}
 fi`;
   let text = '';
