@@ -37,9 +37,9 @@ export async function asWriter<P extends Person>(octokit: Octokit, name: Name, p
   return right === 'write' ? { ...person, login } : undefined;
 }
 
-async function permissionOf(octokit: Octokit, name: Name, login: string) {
+async function permissionOf(octokit: Octokit, { owner, repo }: Name, login: string) {
   const path = 'GET /repos/{owner}/{repo}/collaborators/{username}/permission';
-  const data = await unlessUnknown(octokit.request(path, { ...name, username: login }));
+  const data = await unlessUnknown(octokit.request(path, { owner, repo, username: login }));
   if (data === undefined) return undefined;
   // `permission` reports maintain as write, and a custom role as its base role. `role_name` has the name of the role.
   const isWriter =
