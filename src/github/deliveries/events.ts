@@ -20,6 +20,28 @@ import { findPullsByGitHub, listOpenPullsOf } from '../store.ts';
 
 type Named = { installation?: { id: number } | undefined; repository?: { id: number; full_name: string } | undefined };
 
+type Part = 'installation' | 'repository' | 'sender';
+
+/** Functions that register handlers, by the last part of a payload that the handlers need. */
+interface Registrars {
+  installation: Probot['on'];
+  repository: Probot['on'];
+  person: Probot['on'];
+}
+
+/**
+ * Returns a function like `probot.on`. Events without all of these parts end quietly: GitHub leaves a part out, or sets it
+ * to null, where the account was deleted or nobody did it.
+ */
+function registrar(probot: Probot, parts: Part[]): Probot['on'] {
+  type Handle = (context: { payload: Partial<Record<Part, { id?: unknown } | null>> }) => unknown;
+  const on = (events: string[], handle: Handle) =>
+    probot.on(events as never, (context: Parameters<Handle>[0]) =>
+      parts.every((part) => context.payload[part]?.id !== undefined) ? handle(context) : undefined,
+    );
+  return on as Probot['on'];
+}
+
 /**
  * Registers the handlers of webhook events. Except for the text that may contain commands, and the text of an issue to
  * which a label was added, they take only ids from a payload and ask GitHub for the rest.
@@ -31,23 +53,28 @@ export function registerWebhooks(probot: Probot, app: App): void {
     const place = await placeOfEvent(app, installation, repository);
     if (place !== undefined) await act(place);
   };
-  registerInstallation(probot, app);
-  registerIssues(probot, app, inPlace);
-  registerPulls(probot, app, inPlace);
-  probot.on(['check_suite.completed', 'check_run.completed'], ({ payload }) => {
+  const on: Registrars = {
+    installation: registrar(probot, ['installation']),
+    repository: registrar(probot, ['installation', 'repository']),
+    person: registrar(probot, ['installation', 'repository', 'sender']),
+  };
+  registerInstallation(on, app);
+  registerIssues(on, app, inPlace);
+  registerPulls(on, app, inPlace);
+  on.repository(['check_suite.completed', 'check_run.completed'], ({ payload }) => {
     const sha = 'check_suite' in payload ? payload.check_suite.head_sha : payload.check_run.head_sha;
     return inPlace(payload, (place) => lookAtChecks(app, place, sha));
   });
-  probot.on('status', ({ payload }) => inPlace(payload, (place) => lookAtChecks(app, place, payload.sha)));
+  on.repository('status', ({ payload }) => inPlace(payload, (place) => lookAtChecks(app, place, payload.sha)));
   // Somebody pressed "Re-run", and GitHub has set our check run back to queued.
-  probot.on(['check_run.rerequested', 'check_suite.rerequested'], ({ payload }) => {
+  on.repository(['check_run.rerequested', 'check_suite.rerequested'], ({ payload }) => {
     const of = 'check_run' in payload ? { checkRunId: payload.check_run.id } : { sha: payload.check_suite.head_sha };
     return inPlace(payload, async ({ repository }) => {
       const taskIds = await forgetShownCheck(app.db.manager, repository.id, of);
       for (const taskId of new Set(taskIds)) await recheckTask(app, taskId);
     });
   });
-  probot.on('check_run.requested_action', ({ payload }) =>
+  on.person('check_run.requested_action', ({ payload }) =>
     inPlace(payload, (place) =>
       takeButton(app, place, {
         checkRunId: payload.check_run.id,
@@ -56,7 +83,7 @@ export function registerWebhooks(probot: Probot, app: App): void {
       }),
     ),
   );
-  probot.on('push', ({ payload }) =>
+  on.repository('push', ({ payload }) =>
     inPlace(payload, async (place) => {
       if (payload.ref !== `refs/heads/${place.repository.defaultBranch}`) return;
       // The base branch has changed, so open pull requests may conflict with it.
@@ -66,11 +93,11 @@ export function registerWebhooks(probot: Probot, app: App): void {
   );
 }
 
-function registerInstallation(probot: Probot, app: App): void {
-  probot.on('installation.created', ({ payload }) =>
+function registerInstallation(on: Registrars, app: App): void {
+  on.installation('installation.created', ({ payload }) =>
     syncInstallation(app, payload.installation as unknown as InstallationInfo, true),
   );
-  probot.on(
+  on.installation(
     [
       'installation.unsuspend',
       'installation.new_permissions_accepted',
@@ -84,13 +111,13 @@ function registerInstallation(probot: Probot, app: App): void {
       if (payload.installation !== undefined) await observeInstallation(app, payload.installation.id);
     },
   );
-  probot.on('repository', ({ payload }) => followRepository(app, payload));
+  on.repository('repository', ({ payload }) => followRepository(app, payload));
 }
 
 type InPlace = (payload: object, act: (place: Place) => Promise<unknown>) => Promise<void>;
 
-function registerIssues(probot: Probot, app: App, inPlace: InPlace): void {
-  probot.on('issue_comment.created', async ({ payload }) => {
+function registerIssues(on: Registrars, app: App, inPlace: InPlace): void {
+  on.person('issue_comment.created', async ({ payload }) => {
     const { comment, issue, repository, installation, sender } = payload;
     if (installation === undefined) return;
     const { number, title, html_url: url, pull_request } = issue;
@@ -104,16 +131,16 @@ function registerIssues(probot: Probot, app: App, inPlace: InPlace): void {
       writtenAt: comment.created_at,
     });
   });
-  probot.on('issue_comment.edited', ({ payload }) => {
+  on.person('issue_comment.edited', ({ payload }) => {
     const { comment, issue } = payload;
     if (!comment.body.startsWith(planMarker)) return undefined;
     const edited = { number: issue.number, commentId: comment.id, sender: personOf(payload.sender) };
     return inPlace(payload, (place) => takeTicks(app, place, edited));
   });
-  probot.on('issues.opened', async ({ payload }) => {
+  on.repository('issues.opened', async ({ payload }) => {
     const { issue, repository, installation } = payload;
     // The event of a transferred issue names the person who moved it, and that person did not write it.
-    if (installation === undefined || issue.user === null || hasMoved(payload)) return;
+    if (installation === undefined || !issue.user || hasMoved(payload)) return;
     const { number, title, html_url: url } = issue;
     const sender = personOf(issue.user as { id: number; login: string });
     const body = issue.body ?? '';
@@ -133,16 +160,16 @@ function registerIssues(probot: Probot, app: App, inPlace: InPlace): void {
         labelChanged(app, place, { number, label: name, sender, isPull: false, issue: read }),
       );
   });
-  probot.on(['issues.closed', 'issues.edited'], ({ payload }) =>
+  on.repository(['issues.closed', 'issues.edited'], ({ payload }) =>
     inPlace(payload, (place) => observeIssue(app, place, payload.issue.number)),
   );
-  probot.on('issues.reopened', ({ payload }) =>
+  on.repository('issues.reopened', ({ payload }) =>
     inPlace(payload, (place) => issueReopened(app, place, payload.issue.number)),
   );
-  probot.on(['issues.deleted', 'issues.transferred'], ({ payload }) =>
+  on.repository(['issues.deleted', 'issues.transferred'], ({ payload }) =>
     inPlace(payload, (place) => forgetIssue(app, place, payload.issue.number)),
   );
-  probot.on(['issues.labeled', 'issues.unlabeled'], ({ payload }) => {
+  on.person(['issues.labeled', 'issues.unlabeled'], ({ payload }) => {
     const { issue, label, sender } = payload;
     const { number, title, html_url: url } = issue;
     const about = { number, label: label?.name ?? '', sender: personOf(sender), isPull: false };
@@ -151,28 +178,28 @@ function registerIssues(probot: Probot, app: App, inPlace: InPlace): void {
       return inPlace(payload, (place) => labelChanged(app, place, { ...about, issue: read }));
     return inPlace(payload, (place) => labelChanged(app, place, about));
   });
-  probot.on('label.deleted', ({ payload }) =>
+  on.repository('label.deleted', ({ payload }) =>
     inPlace(payload, async ({ octokit, name }) => {
       if (ownLabels.has(payload.label.name)) await makeLabels(octokit, name);
     }),
   );
 }
 
-function registerPulls(probot: Probot, app: App, inPlace: InPlace): void {
+function registerPulls(on: Registrars, app: App, inPlace: InPlace): void {
   // Several projects may have connected the same repository.
   const pullsOf = (payload: { repository: { id: number }; pull_request: { number: number } }) =>
     findPullsByGitHub(app.db.manager, payload.repository.id, payload.pull_request.number);
-  probot.on('pull_request', ({ payload }) =>
+  on.repository('pull_request', ({ payload }) =>
     inPlace(payload, async (place) => {
       for (const pull of await pullsOf(payload)) await refreshPull(app, place.octokit, place.name, pull);
     }),
   );
-  probot.on(['pull_request.labeled', 'pull_request.unlabeled'], ({ payload }) => {
+  on.person(['pull_request.labeled', 'pull_request.unlabeled'], ({ payload }) => {
     const { pull_request, label, sender } = payload;
     const about = { number: pull_request.number, label: label?.name ?? '', sender: personOf(sender), isPull: true };
     return inPlace(payload, (place) => labelChanged(app, place, about));
   });
-  probot.on('pull_request_review.submitted', ({ payload }) =>
+  on.repository('pull_request_review.submitted', ({ payload }) =>
     inPlace(payload, async (place) => {
       if (payload.review.state.toLowerCase() !== 'changes_requested') return;
       for (const pull of await pullsOf(payload)) await takeReview(app, place, pull, payload.review.id);

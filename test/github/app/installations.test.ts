@@ -17,7 +17,7 @@ const granted = {
   },
   events: [
     ...['check_run', 'check_suite', 'issue_comment', 'issues', 'label', 'organization', 'pull_request'],
-    ...['pull_request_review', 'pull_request_review_comment', 'push', 'repository', 'status'],
+    ...['pull_request_review', 'push', 'repository', 'status'],
   ],
 };
 /** The accounts, by how GitHub treats their installation. The healthy one comes last. */
@@ -74,14 +74,15 @@ beforeAll(async () => {
           return {};
         }
         if (path.includes('/users/')) return admin;
-        if (rest?.startsWith('/members')) return [admin];
+        if (rest?.startsWith('/members?')) return [admin];
         if (rest?.startsWith('/memberships')) return undefined;
         if (org !== undefined) return accounts.find((a) => a.login === org);
         const repository = { id: 100 + names.indexOf(login), name: 'shop', full_name: `${login}/shop`, private: true };
         return { total_count: 1, repositories: [repository] };
       },
     ],
-    [/labels/, () => []],
+    [/^GET .*labels/, () => []],
+    [/^POST .*labels/, () => ({})],
   ]);
   service = await openTestApp(appSettings(github.url));
   token = await service.token('mona');
