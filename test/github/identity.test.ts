@@ -79,7 +79,7 @@ let url: string;
 beforeAll(async () => {
   github = await openFakeGitHub(
     [
-      [/^(?!GET)/, () => ({ id: 1 })],
+      [/^(?!GET)(?!.*access_tokens)/, () => ({ id: 1 })],
       [/^GET \/installation\/repositories/, installed],
       [/^GET \/repos\/[^/]+\/[^/]+\/collaborators\//, (match, res) => permissionRoute(match.input, res)],
       [/^GET \/repos\/([^/]+\/[^/?]+)(.*)$/, ([, name = '', rest = '']) => about(name, rest)],

@@ -34,7 +34,7 @@ const answers: Record<string, unknown> = {
       run('deckhand', 'in_progress', null, { external_id: 'task_1' }),
     ],
   },
-  '/status': { statuses: [{ context: 'old-ci', state: 'error', target_url: null }] },
+  '/status': { total_count: 1, statuses: [{ context: 'old-ci', state: 'error', target_url: null }] },
   '/reviews': [
     { user: { login: 'ada' }, state: 'CHANGES_REQUESTED' },
     { user: { login: 'ada' }, state: 'APPROVED' },

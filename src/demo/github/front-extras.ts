@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { exactNumber } from './as-github.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 
 export interface Reaction {
@@ -170,12 +171,14 @@ function storedLog({ jobLogs }: Around, { path, authorization }: Asked): Answer 
 }
 
 const deliveriesOfAPage = 100;
+/** Ids of deliveries exceed 2^53 since 2026 (https://github.com/octokit/request.js/issues/797). */
+const firstDelivery = 3804004623172230000n;
 
 /** Lists the deliveries, newest first, and sends one again. */
 async function hookDeliveries({ hooks }: Around, { method, host, path }: Asked): Promise<Answer> {
   const again = /^\/app\/hook\/deliveries\/(\d+)\/attempts$/.exec(path);
   if (again !== null && method === 'POST') {
-    const delivery = hooks.deliveries[Number(again[1]) - 1];
+    const delivery = hooks.deliveries[Number(BigInt(again[1] ?? 0) - firstDelivery)];
     if (delivery === undefined) return { status: 404, json: { message: 'Not Found' } };
     await hooks.repeat(delivery.guid, true);
     return { status: 202, json: {} };
@@ -183,7 +186,7 @@ async function hookDeliveries({ hooks }: Around, { method, host, path }: Asked):
   const cursor = Number(new URL(path, 'http://github').searchParams.get('cursor') ?? hooks.deliveries.length);
   const first = Math.max(0, cursor - deliveriesOfAPage);
   const shown = hooks.deliveries.slice(first, cursor).map(({ guid, event, status }, i) => ({
-    id: first + i + 1,
+    id: exactNumber(firstDelivery + BigInt(first + i)),
     guid,
     event,
     status_code: status,

@@ -8,7 +8,6 @@ export interface PullLike {
   title?: string;
   draft?: boolean;
   mergeable?: boolean | null;
-  merge_commit_sha?: string | null;
   head?: { ref: string; sha: string };
   base?: { ref: string; sha: string };
 }
@@ -22,8 +21,6 @@ const person = ['-c', 'user.name=GitHub', '-c', 'user.email=noreply@github.com']
 export class FrontPulls {
   private readonly folder: string;
   private readonly repo: string;
-  /** The merge commits on the branch, by pull request. The emulator creates a different commit for each merge. */
-  private readonly merges = new Map<number, string>();
   private readonly trees = new Map<string, Promise<string | undefined>>();
 
   constructor(folder: string, repo: string) {
@@ -60,8 +57,6 @@ export class FrontPulls {
 
   /** Updates the pull request to what GitHub would show now, and returns it. */
   async shown<P extends PullLike>(pull: P): Promise<P> {
-    const merge = this.merges.get(pull.number ?? 0);
-    if (merge !== undefined) pull.merge_commit_sha = merge;
     if (pull.state !== 'open' || !pull.head || !pull.base) return pull;
     const [head, base] = [await this.headOf(pull.head.ref), await this.headOf(pull.base.ref)];
     if (head !== undefined) pull.head.sha = head;
@@ -88,7 +83,6 @@ export class FrontPulls {
     const merge = made.toString('utf8').trim();
     await accept();
     await gitIn(this.folder, ['update-ref', `refs/heads/${base.ref}`, merge]);
-    this.merges.set(number, merge);
     await feedPush(this.folder, this.repo, owner);
     return undefined;
   }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { makeSampleRepository, type SampleParts } from '../sample-repository.ts';
 import type { Allowance } from './allowance.ts';
+import { asGitHub } from './as-github.ts';
 import {
   answerExtra,
   type Edits,
@@ -107,7 +108,7 @@ export class Front {
     const extra = await answerExtra(around, { method, path, authorization, body, host });
     if (extra !== undefined) {
       const headers = { 'content-type': 'application/json', ...extra.headers };
-      return void res.writeHead(extra.status, headers).end(extra.text ?? JSON.stringify(extra.json));
+      return void res.writeHead(extra.status, headers).end(extra.text ?? JSON.stringify(asGitHub(path, extra.json)));
     }
     const type = req.headers['content-type'];
     const { status, headers, text } = await this.ask(method, path, authorization, body || undefined, type);
@@ -131,7 +132,11 @@ export class Front {
       if (value !== null) headers[name] = value;
     }
     const said = endingSoon(path, await response.text(), this.tokenSeconds);
-    return { status: response.status, headers, text: response.ok ? await this.withPulls(path, said) : said };
+    return {
+      status: response.status,
+      headers,
+      text: response.ok ? shown(path, await this.withPulls(path, said)) : said,
+    };
   }
 
   /** Marks an event's issue as a pull request if it is one, which the emulator does not do. */
@@ -267,4 +272,9 @@ export class Front {
     const body = { ...rest, repository, sender: person, installation: { id: this.seeded.installationId } };
     await this.hooks.send(event, JSON.stringify(body));
   }
+}
+
+/** Returns the text of an answer without what GitHub would not send. */
+function shown(path: string, text: string): string {
+  return /^[[{]/.test(text) ? JSON.stringify(asGitHub(path, JSON.parse(text))) : text;
 }

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { ProbotOctokit } from 'probot';
-import type { Octokit } from '../../../src/app.ts';
 import { commentsOf } from '../../../src/runs/briefing/comments.ts';
 import { sectionsOf } from '../../../src/runs/briefing/sections.ts';
+import { octokitFor } from '../../support/github-app.ts';
 import { openFakeGitHub } from '../../support/stand-ins/fake-github.ts';
 
 const closing: (() => void)[] = [];
@@ -45,9 +44,9 @@ async function readComments(written: Written[]) {
     (req: IncomingMessage) => void asked.push(req.url ?? ''),
   );
   closing.push(github.close);
-  const octokit = new ProbotOctokit({ baseUrl: github.url, retry: { enabled: false }, throttle: { enabled: false } });
+  const octokit = octokitFor(github.url);
   const thread = await commentsOf(
-    octokit as unknown as Octokit,
+    octokit,
     { owner: 'o', repo: 'r', issue_number: 7 },
     { where: 'issue', botId: 3, commandPrefix: '/agent' },
   );

@@ -1,8 +1,8 @@
-import { ProbotOctokit } from 'probot';
-import type { App, Octokit } from '../../../src/app.ts';
+import type { App } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config.ts';
 import { type Access, signedAddress } from '../../../src/runs/briefing/attachments.ts';
 import { fetchAgain, fetchPictures } from '../../../src/runs/briefing/pictures.ts';
+import { octokitFor } from '../../support/github-app.ts';
 import { answeringServers } from '../../support/http/answering.ts';
 import { openFakeGitHub } from '../../support/stand-ins/fake-github.ts';
 
@@ -82,11 +82,14 @@ test('images that GitHub hides from tokens are fetched from their signed address
 test('images get their signed address from the Markdown that GitHub renders', async () => {
   const asked: string[] = [];
   const html = '<p><a href="https://x.example/a"><img src="https://x.example/a.png?jwt=1&amp;b=2" alt=""></a></p>';
-  const github = await openFakeGitHub([[/^POST \/markdown$/, () => html]], (_req, body) => void asked.push(body));
-  const octokit = new ProbotOctokit({ baseUrl: github.url, retry: { enabled: false }, throttle: { enabled: false } });
+  const github = await openFakeGitHub(
+    [[/^POST \/markdown$/, (_match, res) => res.writeHead(200, { 'Content-Type': 'text/html' }).end(html)]],
+    (_req, body) => void asked.push(body),
+  );
+  const octokit = octokitFor(github.url);
   const url = 'https://github.com/user-attachments/assets/1';
   const at = { owner: 'o', repo: 'r' };
-  const address = await signedAddress(octokit as unknown as Octokit, at, url).finally(github.close);
+  const address = await signedAddress(octokit, at, url).finally(github.close);
   expect(address).toBe('https://x.example/a.png?jwt=1&b=2');
   expect(asked.map((body) => JSON.parse(body))).toEqual([{ text: `![](${url})`, mode: 'gfm', context: 'o/r' }]);
 });

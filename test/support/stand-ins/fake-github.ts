@@ -20,9 +20,9 @@ export async function openFakeGitHub(
     seen(req, body);
     const found = answerOf(routes, `${req.method} ${req.url}`, res);
     if (res.headersSent) return;
-    const status = found === undefined ? 404 : req.method === 'GET' ? 200 : 201;
+    const status = found === undefined ? 404 : successOf(req.method, req.url);
     res.writeHead(res.statusCode === 200 ? status : res.statusCode, { 'Content-Type': 'application/json' });
-    res.end(JSON.stringify(found ?? { message: 'Not Found' }));
+    res.end(res.statusCode === 204 ? undefined : JSON.stringify(found ?? { message: 'Not Found' }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -32,6 +32,13 @@ export async function openFakeGitHub(
       server.closeAllConnections();
     },
   };
+}
+
+/** Returns the status with which GitHub reports success. */
+function successOf(method = 'GET', url = ''): number {
+  if (method === 'DELETE') return url.includes('/labels/') ? 200 : 204;
+  if (method !== 'POST' || /^\/(graphql|markdown)|\/issues\/\d+\/labels$/.test(url)) return 200;
+  return url.endsWith('/attempts') ? 202 : 201;
 }
 
 function answerOf(routes: Route[], request: string, res: ServerResponse): unknown {
