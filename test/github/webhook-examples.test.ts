@@ -8,7 +8,7 @@ import { until } from '../../src/demo/real-service.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { appSettings } from '../support/github-app.ts';
 import { isThorough } from '../support/thorough.ts';
-import { readWebhooks, variantsOf } from '../truth/webhook-variants.ts';
+import { noteExamples, readWebhooks, variantsOf } from '../truth/webhook-variants.ts';
 
 const secret = 'a secret of this test';
 // The package's types do not fit, so read its JSON file directly.
@@ -142,6 +142,7 @@ test('payloads without what GitHub may leave out or set to null are handled with
   expect(crashes).toEqual([]);
   expect(tried).toBeGreaterThan(400);
   expect(rejections).toEqual([]);
+  noteExamples(payloads.length, tried);
 });
 
 test.each([['sender'], ['repository'], ['installation']])('deliveries with %s: null end quietly', async (part) => {

@@ -41,7 +41,7 @@ export function readDescription(version: string) {
 }
 
 /** Finds operations and schemas in GitHub's description. */
-class Description {
+export class Description {
   private readonly document: Document;
   private readonly operations = new Map<string, Operation>();
   private readonly patterns: [RegExp, path: string][];

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type { Json } from './description.ts';
 
 interface Document {
@@ -91,4 +92,18 @@ function without(payload: object, fields: Loose[]): object {
     else if (!Array.isArray(at)) Reflect.deleteProperty(at, last);
   }
   return copy;
+}
+
+const examplesFile = 'examples.json';
+
+/** Notes how many of GitHub's example events were handled, for the summary of the run. */
+export function noteExamples(examples: number, variants: number): void {
+  const folder = process.env.GITHUB_RECORDS;
+  if (folder !== undefined) writeFileSync(join(folder, examplesFile), JSON.stringify([examples, variants]));
+}
+
+/** Returns what `noteExamples` noted during a run. */
+export function examplesIn(folder: string): [examples: number, variants: number] {
+  const file = join(folder, examplesFile);
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : [0, 0];
 }

@@ -1,5 +1,6 @@
 import { createRequire, flushCompileCache } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import { writeRecords } from './github-recorder.mjs';
 
 const require = createRequire(import.meta.url);
 const circus = require('jest-circus/runner');
@@ -25,6 +26,7 @@ export default async function run(globalConfig, config, environment, runtime, te
     unstable_importModule: (path) => import(addressOf(path)),
   });
   const result = await runWithCircus(globalConfig, config, environment, runtime, testPath, sendMessageToJest);
+  writeRecords(testPath);
   // Jest may end this process without letting Node write its cache.
   flushCompileCache();
   return result;
