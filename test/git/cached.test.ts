@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Checkout } from '../../src/git/engine.ts';
@@ -85,7 +85,11 @@ test.each([40, 3000])('a cache cut off after %i bytes is replaced', async (lengt
   const [key = ''] = readdirSync(join(root, 'cache'));
   const pack = join(root, 'cache', key, 'pack');
   for (const name of readdirSync(pack))
-    if (length === 40 || name.endsWith('.pack')) truncateSync(join(pack, name), length);
+    if (length === 40 || name.endsWith('.pack')) {
+      // Git makes them read-only.
+      chmodSync(join(pack, name), 0o600);
+      truncateSync(join(pack, name), length);
+    }
   commit('after.txt', 'x\n');
   const mended = await clone();
   expect(readFileSync(join(mended.workTree, 'after.txt'), 'utf8')).toBe('x\n');

@@ -1,16 +1,18 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Watch, watchRun } from '../../src/sandbox/limits/watchdog.ts';
+import { removeTree } from '../../src/sandbox/remove-tree.ts';
 import { untilNoneHas } from '../support/machine/processes.ts';
 
 const program = fileURLToPath(new URL('./rivals.ts', import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'deckhand-limits-'));
 chmodSync(root, 0o755);
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+// A command closes one of its folders.
+afterAll(() => removeTree(root));
 
 /** A number that occurs in no other process's arguments on this machine. */
 const seconds = `8${process.pid}`;

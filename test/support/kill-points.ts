@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { accessSync, constants, readdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Script } from '../../src/demo/model/model.ts';
@@ -236,9 +236,19 @@ function nameOfCommit(statements: string[]): string | undefined {
 /** Returns the workspace folders of these processes. */
 function foldersOf({ settings }: World, pids: number[]): string[] {
   const places = ['/var/lib/deckhand/work', `/var/tmp/deckhand-${process.getuid?.()}`, settings.DATA_DIR ?? ''];
-  const all = places.map((place) => join(place, 'runs')).filter((place) => existsSync(place));
+  // Where root ran a service before, an ordinary user may not read root's folders.
+  const all = places.map((place) => join(place, 'runs')).filter(isReadable);
   const folders = all.flatMap((place) => readdirSync(place).map((name) => join(place, name)));
   return folders.filter((folder) => pids.some((pid) => textOf(join(folder, 'owner')) === `${hostname()}-${pid}`));
+}
+
+function isReadable(place: string): boolean {
+  try {
+    accessSync(place, constants.R_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function textOf(file: string): string {
