@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 // Without it, each process that a test starts would compile the program again, and remove the types of its modules.
-process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'deckhand-compile-cache');
+process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), `deckhand-compile-cache-${process.getuid?.()}`);
 enableCompileCache(process.env.NODE_COMPILE_CACHE);
 
 export default {

@@ -30,7 +30,7 @@ export interface RunningService extends Service {
  */
 export async function startService(settings: Record<string, string>): Promise<RunningService> {
   // The tests start many services; a shared compile cache saves a quarter of a second for each.
-  const compiled = { NODE_COMPILE_CACHE: join(tmpdir(), 'deckhand-compile-cache') };
+  const compiled = { NODE_COMPILE_CACHE: join(tmpdir(), `deckhand-compile-cache-${process.getuid?.()}`) };
   const env = { PATH: process.env.PATH ?? '', ...compiled, ...settings };
   const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let log = '';
