@@ -14,7 +14,7 @@ import type { Work } from '../work.ts';
 export interface Comment {
   where: 'issue' | 'pull request';
   author: string;
-  /** Whether the author may write to the repository. Only then is the comment an instruction. */
+  /** Whether the author may write to this repository and to that of the task. Only then is it an instruction. */
   isByWriter: boolean;
   at: string;
   text: string;
@@ -71,14 +71,34 @@ export async function placesOf(app: App, { task, run, repository }: Work): Promi
 }
 
 /** Reads the newest comments on an issue or pull request. */
-export async function readThread(app: App, { where, repository, number }: Place): Promise<Thread> {
+export async function readThread(app: App, { where, repository, number }: Place, work: Work): Promise<Thread> {
   const credential = await credentialFor(app, repository);
   if (credential.kind === 'none' || credential.owner === '') return { comments: [], isCut: false };
   const octokit = await octokitFor(app, credential);
   const bot = await app.github?.bot().catch(() => undefined);
   const { owner, repo } = credential;
   const reader = { where, botId: bot?.id, commandPrefix: app.config.COMMAND_PREFIX };
-  return commentsOf(octokit, { owner, repo, issue_number: number }, reader);
+  const elsewhere = repository.id === work.repository.id ? undefined : await placeOfWork(app, work);
+  return commentsOf(octokit, { owner, repo, issue_number: number }, { ...reader, elsewhere });
+}
+
+/** Returns where the task works, if GitHub can be asked about permissions there. */
+async function placeOfWork(app: App, { credential }: Work): Promise<Elsewhere | undefined> {
+  if (credential.kind !== 'installation') return undefined;
+  return { octokit: await octokitFor(app, credential), name: { owner: credential.owner, repo: credential.repo } };
+}
+
+/** Another repository in which authors need write permission. */
+interface Elsewhere {
+  octokit: Octokit;
+  name: RepoName;
+}
+
+interface Reader {
+  where: Comment['where'];
+  botId: number | undefined;
+  commandPrefix: string;
+  elsewhere?: Elsewhere | undefined;
 }
 
 // An interface would not fit Octokit's parameters, which may have any key.
@@ -91,11 +111,12 @@ type At = RepoName & { issue_number: number };
 export async function commentsOf(
   octokit: Octokit,
   at: At,
-  { where, botId, commandPrefix }: { where: Comment['where']; botId: number | undefined; commandPrefix: string },
+  { where, botId, commandPrefix, elsewhere }: Reader,
 ): Promise<Thread> {
   const { found, isCut } = await newest(octokit, at);
   const kept = fitting(found.filter(({ user, body }) => !isBot(user, botId) && !isCommand(body ?? '', commandPrefix)));
-  const writers = await writersAmong(octokit, at, kept.comments);
+  const own = { octokit, name: { owner: at.owner, repo: at.repo } };
+  const writers = await writersAmong(elsewhere === undefined ? [own] : [own, elsewhere], kept.comments);
   const comments = kept.comments.map(({ user, created_at, text }) => ({
     where,
     author: user?.login ?? 'a deleted account',
@@ -149,15 +170,15 @@ function cut(text: string): string {
   return `${text.slice(0, maxCommentChars)}\n[… ${text.length - maxCommentChars} characters of this comment cut …]`;
 }
 
-/** Returns the ids of the authors who may write to the repository. Unknown permissions count as none. */
-async function writersAmong(octokit: Octokit, { owner, repo }: At, comments: Fitting[]) {
+/** Returns the ids of the authors who may write to all of these repositories. Unknown permissions count as none. */
+async function writersAmong(places: Elsewhere[], comments: Fitting[]) {
   const people = new Map(comments.toReversed().flatMap(({ user }) => (user === null ? [] : [[user.id, user]])));
   const writers = new Set<number>();
   const end = performance.now() + lookUpMs;
   for (const person of [...people.values()].slice(0, maxPeople)) {
     if (performance.now() > end) break;
-    const writer = await asWriter(octokit, { owner, repo }, person).catch(() => undefined);
-    if (writer !== undefined) writers.add(person.id);
+    const rights = places.map(({ octokit, name }) => asWriter(octokit, name, person).catch(() => undefined));
+    if ((await Promise.all(rights)).every((writer) => writer !== undefined)) writers.add(person.id);
   }
   return writers;
 }

@@ -39,7 +39,7 @@ async function readThreads(app: App, work: Work, signal: AbortSignal): Promise<T
   const threads: Thread[] = [];
   for (const place of await placesOf(app, work)) {
     const what = `the comments on the ${place.where}`;
-    const thread = await unlessDown(app, work, { what, signal }, () => readThread(app, place));
+    const thread = await unlessDown(app, work, { what, signal }, () => readThread(app, place, work));
     if (thread !== undefined) threads.push(thread);
   }
   return threads;

@@ -16,7 +16,7 @@ const people = {
 };
 type Written = [author: keyof typeof people | null, body: string];
 
-async function readComments(written: Written[]) {
+async function readComments(written: Written[], worksElsewhere = false) {
   const all = written.map(([author, body], i) => ({
     id: i,
     user: author === null ? null : people[author],
@@ -39,19 +39,24 @@ async function readComments(written: Written[]) {
       ],
       // The login bob now belongs to somebody else, who may write.
       [/\/collaborators\/bob\/permission$/, () => ({ permission: 'write', role_name: 'write', user: { id: 99 } })],
+      [/\/repos\/o\/other\/collaborators\/mona\/permission$/, () => ({ permission: 'read', user: { id: 1 } })],
       [/\/collaborators\/mona\/permission$/, () => ({ permission: 'admin', role_name: 'admin', user: { id: 1 } })],
     ],
     (req: IncomingMessage) => void asked.push(req.url ?? ''),
   );
   closing.push(github.close);
   const octokit = octokitFor(github.url);
-  const thread = await commentsOf(
-    octokit,
-    { owner: 'o', repo: 'r', issue_number: 7 },
-    { where: 'issue', botId: 3, commandPrefix: '/agent' },
-  );
+  const elsewhere = worksElsewhere ? { octokit, name: { owner: 'o', repo: 'other' } } : undefined;
+  const reader = { where: 'issue', botId: 3, commandPrefix: '/agent', elsewhere } as const;
+  const thread = await commentsOf(octokit, { owner: 'o', repo: 'r', issue_number: 7 }, reader);
   return { thread, asked, section: sectionsOf({ discussion: { threads: [thread], pictures: [] } })[0] };
 }
+
+test('a comment on an issue is no instruction for a task that works where its author may not write', async () => {
+  const isByWriter = async (elsewhere: boolean) =>
+    (await readComments([['mona', 'Open the door.']], elsewhere)).thread.comments[0]?.isByWriter;
+  expect([await isByWriter(false), await isByWriter(true)]).toEqual([true, false]);
+});
 
 test('comments of writers are instructions and those of others are quoted; bots and hidden text are left out', async () => {
   const { section } = await readComments([
