@@ -3,6 +3,7 @@ import type { RepoName } from '../git/remote-url.ts';
 
 /** GitHub keeps up to 1,000 statuses for each commit and context. */
 const maxStatusPages = 10;
+const pageSize = 100;
 
 /** Lists the latest status of each context of a commit, at most 1,000. Octokit does not paginate this response. */
 export async function listStatuses(
@@ -12,9 +13,9 @@ export async function listStatuses(
   const path = 'GET /repos/{owner}/{repo}/commits/{ref}/status';
   const statuses = [];
   for (let page = 1; page <= maxStatusPages; page++) {
-    const { data } = await octokit.request(path, { ...at, per_page: 100, page });
+    const { data } = await octokit.request(path, { ...at, per_page: pageSize, page });
     statuses.push(...data.statuses);
-    if (data.statuses.length === 0 || statuses.length >= data.total_count) break;
+    if (data.statuses.length < pageSize) break;
   }
   return statuses;
 }
