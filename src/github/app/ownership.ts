@@ -82,7 +82,7 @@ export async function roleInAccount(
     if (!isAboutThem || state !== 'active') return undefined;
     return role === 'admin' ? 'admin' : 'member';
   } catch (error) {
-    if (isRefusedWith(error, 403, 404)) return undefined;
+    if (isRefusedWith(error, 401, 403, 404, 451)) return undefined;
     throw error;
   }
 }
