@@ -127,17 +127,18 @@ end $$`;
 /**
  * Returns the tenant of a new job as its group, and its turn as its priority: workers claim jobs with a higher priority
  * first. The first job of a tenant gets the priority of the job that is claimed next, and each further one comes one turn
- * later. This is start-time fair queueing (Goyal and others, 1996) with jobs of the same length.
+ * later. Jobs for later follow each other, too, because they may come due at once; they do not hold up a job for now. This
+ * is start-time fair queueing (Goyal and others, 1996) with jobs of the same length.
  */
-async function turnOf(db: Queries, { name, data }: NewJob, tenantOf: string) {
+async function turnOf(db: Queries, { name, data, afterSeconds }: NewJob, tenantOf: string) {
   const { rows } = await db.executeSql(
     `select tenant, coalesce(least(
        (select priority from pgboss.job where name = $1 and state < 'active' and not blocked and start_after <= now()
         order by priority desc, created_on limit 1),
        (select priority - 1 from pgboss.job where name = $1 and state < 'active' and group_id = tenant
-          and start_after <= now() order by priority limit 1)), 0) as priority
+          and (start_after <= now() or $3) order by priority limit 1)), 0) as priority
      from (select coalesce(${tenantOf}, 'none') as tenant) t`,
-    [name, JSON.stringify(data)],
+    [name, JSON.stringify(data), afterSeconds !== undefined],
   );
   const [{ tenant, priority }] = rows as [{ tenant: string; priority: number }];
   return { group: { id: tenant }, priority };

@@ -58,6 +58,27 @@ test('a new tenant comes after the jobs whose turn it is, so that it does not ho
   expect(await claimAll()).toEqual(['noisy 3', 'new 0', 'noisy 4', 'new 1']);
 });
 
+test('jobs for later that come due at once take turns with those of others', async () => {
+  await db.manager.query(`insert into projects (id, name, slug) values ('busy', 'b', 'b'), ('calm', 'c', 'c')`);
+  await db.manager.query(`insert into tasks (id, project_id, title, status)
+    select p || n, p, 't', 'ready' from unnest(array['busy', 'calm']) p, generate_series(1, 20) n`);
+  const show = (taskId: string, more = {}) =>
+    queue.send(undefined, 'mirror', { taskId, recheck: false }, { key: taskId, ...more });
+  for (let i = 1; i <= 20; i++) await show(`busy${i}`, { afterSeconds: 3600 });
+  // Until they are due, they do not hold up the tenant's own jobs.
+  await show('busy1 now');
+  await db.manager.query(`update pgboss.job set start_after = now() - interval '1 second' where name = 'mirror'`);
+  await show('calm1');
+  const order = [];
+  for (let [job] = await worker.fetch<{ taskId: string }>('mirror'); job; [job] = await worker.fetch('mirror')) {
+    order.push(job.data.taskId);
+    await worker.complete('mirror', job.id);
+  }
+  expect(order).toHaveLength(22);
+  expect(order.indexOf('busy1 now')).toBeLessThan(3);
+  expect(order.indexOf('calm1')).toBeLessThan(4);
+});
+
 test('the tenant of a job is the project of its task, repository, sprint or trial', async () => {
   await db.manager.query(`insert into projects (id, name, slug) values ('proj', 'p', 'p')`);
   await db.manager.query(`insert into tasks (id, project_id, title, status) values ('task', 'proj', 't', 'ready')`);
