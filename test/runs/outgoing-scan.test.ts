@@ -1,3 +1,4 @@
+import { needlesOf } from '../../src/domain/secrets/secret-search.ts';
 import { withoutSecrets } from '../../src/domain/secrets/without-secrets.ts';
 import type { Change, Checkout } from '../../src/git/engine.ts';
 import { objectionsTo, objectionToSending, tooSlow, whereItFits } from '../../src/runs/outgoing/outgoing-scan.ts';
@@ -97,6 +98,11 @@ test('a credential with white space or umlauts is found however it is wrapped, a
     expect([text, await scan(text)]).toEqual([text, 'contains a live credential']);
   expect(await scan('x', 'correct/horse battery')).toBeUndefined();
   expect(await scan('x', 'docs/correct\nhorse battery')).toBe('has a live credential in its name');
+});
+
+test('a secret that is white space for the most part is not searched for, because it would match every file', () => {
+  expect(needlesOf([{ name: 'BLANK', value: 'a        ' }])).toEqual([]);
+  expect(needlesOf([{ name: 'WORDS', value: 'abcd efgh' }])).not.toEqual([]);
 });
 
 test('a cancelled run does not go on searching', async () => {

@@ -9,11 +9,14 @@ export interface Needle {
 /** White space and NUL are left out, so that a value is also found across line breaks and in UTF-16. */
 const isKept = Uint8Array.from({ length: 256 }, (_, byte) => (/[\s\0]/.test(String.fromCharCode(byte)) ? 0 : 1));
 
+/** Shorter ones are in files by chance. Secrets have at least eight characters, but these may be white space. */
+const minNeedle = 8;
+
 /** Returns what to search for to find these secrets in every encoding of `formsOf`. */
 export function needlesOf(secrets: { name: string; value: string }[]): Needle[] {
-  return secrets.flatMap(({ name, value }) =>
-    formsOf([value]).map((form) => ({ name, form: flat(Buffer.from(form)) })),
-  );
+  return secrets
+    .flatMap(({ name, value }) => formsOf([value]).map((form) => ({ name, form: flat(Buffer.from(form)) })))
+    .filter(({ form }) => form.length >= minNeedle);
 }
 
 /** Returns bytes as they are searched: without white space and NUL. */
