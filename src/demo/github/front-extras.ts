@@ -8,7 +8,11 @@ export interface Reaction {
 }
 
 /** How a call fails. It is refused with a status, or it is executed and its response is lost. */
-export type Fault = 'lost' | { status: number; headers?: Record<string, string> };
+export type Fault =
+  | 'lost'
+  | { status: number; headers?: Record<string, string>; message?: string }
+  /** A page, as proxies and an overloaded GitHub send. */
+  | { status: number; headers?: Record<string, string>; html: string };
 
 /**
  * Called before every request of the App; returns the fault to inject, if any. The method of git's requests is `GIT`.
@@ -23,8 +27,9 @@ export function happens(fault: Fault | undefined, res: ServerResponse): boolean 
     res.writeHead = res.write = res.end = (() => res.destroy()) as never;
     return false;
   }
-  res.writeHead(fault.status, { 'content-type': 'application/json', ...fault.headers });
-  res.end('{"message":"made to fail"}');
+  const isPage = 'html' in fault;
+  res.writeHead(fault.status, { 'content-type': isPage ? 'text/html' : 'application/json', ...fault.headers });
+  res.end(isPage ? fault.html : JSON.stringify({ message: fault.message ?? 'made to fail' }));
   return true;
 }
 
@@ -73,6 +78,7 @@ export async function answerExtra(around: Around, asked: Asked): Promise<Answer 
     return asked.body.includes('lastEditedAt') ? readEdits(around, asked) : setDraft(around, asked);
   if (/\/reactions$/.test(path) && method === 'POST') return addReaction(around, asked);
   if (/\/issues\/comments(\?|$)/.test(path) && method === 'GET') return listComments(around, asked);
+  if (path === '/markdown' && method === 'POST') return rendered(asked);
   if (path.startsWith('/app/hook/deliveries')) return hookDeliveries(around, asked);
   if (/\/actions\/jobs\/\d+\/logs$/.test(path)) return redirectToLog(around, asked);
   if (path.startsWith(logStorage)) return storedLog(around, asked);
@@ -100,6 +106,20 @@ async function listComments({ call }: Around, { path, authorization }: Asked): P
   const since = query.get('since') ?? '';
   const found = all.filter((c) => c.created_at >= since).sort((a, b) => a.created_at.localeCompare(b.created_at));
   return { status: 200, json: found };
+}
+
+/** Renders Markdown as far as the service needs it: an image. */
+function rendered({ body }: Asked): Answer {
+  const { text } = JSON.parse(body) as { text: string };
+  const html = text
+    .replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`)
+    .replace(/!\[\]\((\S+?)\)/g, '<img src="$1" alt="">');
+  return {
+    status: 200,
+    json: {},
+    text: `<p dir="auto">${html}</p>`,
+    headers: { 'content-type': 'text/html;charset=utf-8' },
+  };
 }
 
 function addReaction({ reactions }: Around, { path, body }: Asked): Answer {

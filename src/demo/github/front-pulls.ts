@@ -21,6 +21,8 @@ const person = ['-c', 'user.name=GitHub', '-c', 'user.email=noreply@github.com']
 export class FrontPulls {
   private readonly folder: string;
   private readonly repo: string;
+  /** Whether `mergeable` is null when a pull request is read for the first time after a push. */
+  decidesLate = false;
   private readonly trees = new Map<string, Promise<string | undefined>>();
 
   constructor(folder: string, repo: string) {
@@ -61,7 +63,11 @@ export class FrontPulls {
     const [head, base] = [await this.headOf(pull.head.ref), await this.headOf(pull.base.ref)];
     if (head !== undefined) pull.head.sha = head;
     if (base !== undefined) pull.base.sha = base;
-    if (head !== undefined && base !== undefined) pull.mergeable = (await this.joined(base, head)) !== undefined;
+    if (head === undefined || base === undefined) return pull;
+    // GitHub begins to look for conflicts when somebody reads the pull request.
+    const isFirst = !this.trees.has(`${base} ${head}`);
+    const tree = this.joined(base, head);
+    pull.mergeable = isFirst && this.decidesLate ? null : (await tree) !== undefined;
     return pull;
   }
 

@@ -70,6 +70,11 @@ export class Front {
     this.pulls = new Map(this.names.map((name) => [name, new FrontPulls(this.folderOf(name), name)]));
   }
 
+  /** Sets whether `mergeable` is null when a pull request is read for the first time after a push, as on GitHub. */
+  decideLate(isLate: boolean): void {
+    for (const pulls of this.pulls.values()) pulls.decidesLate = isLate;
+  }
+
   folderOf(name: string): string {
     return join(this.root, `${name.replace('/', '__')}.git`);
   }
@@ -90,11 +95,11 @@ export class Front {
 
   async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const { authorization = '', host = '' } = req.headers;
-    const path = req.url ?? '/';
+    const path = await this.current(req.url ?? '/');
     const basic = /^Basic (.+)$/.exec(authorization)?.[1];
     const [token] = /ghs_[\w-]+/.exec(basic ? Buffer.from(basic, 'base64').toString('utf8') : authorization) ?? [];
     const method = basic ? 'GIT' : (req.method ?? 'GET');
-    if (token !== undefined && happens(this.faults(method, path, token), res)) return;
+    if (token !== undefined && happens(this.faults(method, req.url ?? '/', token), res)) return;
     if (await serveGit(this.gitHost(), req, res)) return;
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);
@@ -113,6 +118,17 @@ export class Front {
     const type = req.headers['content-type'];
     const { status, headers, text } = await this.ask(method, path, authorization, body || undefined, type);
     res.writeHead(status, headers).end(status === 204 ? undefined : text);
+  }
+
+  /** Returns the path with a repository's name instead of its id. GitHub redirects the names of renamed ones to their ids. */
+  private async current(path: string): Promise<string> {
+    const [, id, rest = ''] = /^\/repositories\/(\d+)(.*)$/.exec(path) ?? [];
+    if (id === undefined) return path;
+    for (const name of this.names) {
+      const found = await this.call('GET', `/repos/${name}`, `token ${this.seeded.ownerToken}`);
+      if (((await found.json()) as { id: number }).id === Number(id)) return `/repos/${name}${rest}`;
+    }
+    return path;
   }
 
   /** Calls the emulator's API and corrects responses that differ from GitHub's. */

@@ -37,6 +37,11 @@ export interface DemoGitHub {
   fail(faults: Faults): void;
   /** Makes new tokens expire after this many seconds; without an argument restores the emulator's expiry. */
   tokensEndIn(seconds?: number): void;
+  /**
+   * Sets whether `mergeable` is null when a pull request is read for the first time after a push, as on GitHub. The service
+   * then asks again after 15 s.
+   */
+  decideLate(isLate: boolean): void;
   /** Returns the bare repository of `owner/name`. */
   folderOf(name: string): string;
   /** Returns a function that calls the API as a person. */
@@ -147,6 +152,7 @@ function controlsOf(front: Front) {
     tokensEndIn: (seconds?: number) => {
       front.tokenSeconds = seconds;
     },
+    decideLate: (isLate: boolean) => front.decideLate(isLate),
     redeliver: (guid: string) => front.hooks.repeat(guid),
     deliver: (event: string, body: string) => front.hooks.send(event, body),
     send: (event: string, payload: { sender: string; [field: string]: unknown }) => front.send(event, payload),

@@ -1,3 +1,6 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { until } from '../../../src/demo/real-service.ts';
 import { claimOwnerships, syncInstallations } from '../../../src/github/app/installation.ts';
 import { findUserByLogin } from '../../../src/projects/store.ts';
 import { openTestApp, type TestApp } from '../../support/app.ts';
@@ -37,6 +40,39 @@ let service: TestApp;
 let token: string;
 
 /** The login of the installation whose token a request has. */
+/** Ends the requests of the installation that does not answer. */
+const waiting: (() => void)[] = [];
+let isReleased = false;
+
+/** Answers as GitHub, or a proxy before it, does for a broken installation; returns undefined for the others. */
+function brokenAnswer(login: string, res: ServerResponse): { json: unknown } | undefined {
+  const refusal = refusals[login];
+  if (refusal !== undefined) {
+    res.statusCode = refusal[0];
+    return { json: { message: refusal[1] } };
+  }
+  if (login === 'silent' && isReleased) return { json: undefined };
+  if (login === 'silent') {
+    waiting.push(() => res.destroy());
+    res.flushHeaders();
+    return { json: {} };
+  }
+  if (login !== 'garbled') return undefined;
+  res.writeHead(200, { 'content-type': 'text/html' }).end('<html>Down for maintenance</html>');
+  return { json: {} };
+}
+
+async function deliver(payload: object): Promise<void> {
+  const body = JSON.stringify(payload);
+  const headers = {
+    'X-GitHub-Event': 'installation',
+    'X-GitHub-Delivery': randomUUID(),
+    'X-Hub-Signature-256': `sha256=${createHmac('sha256', 'x').update(body).digest('hex')}`,
+  };
+  const response = await fetch(`${service.url}/api/github/webhooks`, { method: 'POST', body, headers });
+  expect(response.status).toBe(202);
+}
+
 const callerOf = (authorization = '') => accounts.find(({ id }) => authorization.endsWith(`ghs_${id}`))?.login ?? '';
 
 beforeAll(async () => {
@@ -64,20 +100,18 @@ beforeAll(async () => {
       /^GET \/(?:orgs\/(\w+)(.*)|installation\/repositories|users\/mona)/,
       ([path, org, rest], res) => {
         const login = callerOf(res.req.headers.authorization);
-        const refusal = refusals[login];
-        if (refusal !== undefined) {
-          res.statusCode = refusal[0];
-          return { message: refusal[1] };
-        }
-        if (login === 'garbled') {
-          res.writeHead(200, { 'content-type': 'text/html' }).end('<html>Down for maintenance</html>');
-          return {};
-        }
+        const answered = brokenAnswer(login, res);
+        if (answered !== undefined) return answered.json;
         if (path.includes('/users/')) return admin;
         if (rest?.startsWith('/members?')) return [admin];
         if (rest?.startsWith('/memberships')) return undefined;
         if (org !== undefined) return accounts.find((a) => a.login === org);
-        const repository = { id: 100 + names.indexOf(login), name: 'shop', full_name: `${login}/shop`, private: true };
+        const repository = {
+          id: 100 + accounts.findIndex((a) => a.login === login),
+          name: 'shop',
+          full_name: `${login}/shop`,
+          private: true,
+        };
         return { total_count: 1, repositories: [repository] };
       },
     ],
@@ -139,6 +173,27 @@ test('a problem keeps its first time, and goes when GitHub accepts the calls aga
   delete refusals.walled;
   await syncInstallations(service.app);
   expect(await stateOf('walled')).toEqual({ state: 'ok', reason: null, since: null });
+});
+
+test('deliveries of broken installations hold up none of fifteen healthy ones', async () => {
+  const healthy = Array.from({ length: 15 }, (_, i) => ({ id: 100 + i, login: `healthy${i}`, type: 'Organization' }));
+  const broken = ['tokenless', 'walled', 'blocked', 'garbled', 'silent'];
+  accounts.push({ id: 50, login: 'silent', type: 'Organization' }, ...healthy);
+  installations = accounts.map((account) => ({ id: account.id, account, suspended_at: null, ...granted }));
+  refusals.walled = refusals.blocked as [number, string];
+  await service.work();
+  // The broken ones come first, and one of them never answers.
+  const affected = [...broken.map((login) => accounts.find((a) => a.login === login)), ...healthy];
+  for (const account of affected)
+    for (let i = 0; i < 3; i++)
+      await deliver({ action: 'created', installation: { ...granted, id: account?.id, account } });
+  await until('the repositories of the healthy ones', async () => {
+    const sql = `select count(*)::int as n from repositories where url like '%/healthy_%/shop'`;
+    return (await service.app.db.manager.query(sql))[0].n === healthy.length;
+  });
+  expect(waiting.length).toBeGreaterThan(0);
+  isReleased = true;
+  for (const answer of waiting.splice(0)) answer();
 });
 
 test('users are looked up with any installation that answers', async () => {
