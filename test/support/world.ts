@@ -61,6 +61,8 @@ interface WorldOptions {
   /** Without commands, `SANDBOX: 'off'` makes runs faster. */
   settings?: Record<string, string>;
   seed?: Partial<Seed>;
+  /** Where GitHub has its API, as `/api/v3` on GitHub Enterprise Server. */
+  apiPath?: string;
   /** Makes commits of the service fail. */
   onCommit?: OnCommit;
 }
@@ -104,6 +106,7 @@ async function openWorldOf<S extends Service>(
     // Runs that wait are looked for with every heartbeat. The lease is long, so that a paused process keeps its runs.
     RUN_HEARTBEAT_SECONDS: '1',
     MIRROR_INTERVAL_MS: '0',
+    GITHUB_API_URL: `${github.url}${options.apiPath ?? ''}`,
     ...options.settings,
   };
   // Before the service starts, because it creates labels at its start, which GitHub reports.

@@ -95,11 +95,13 @@ export class Front {
 
   async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const { authorization = '', host = '' } = req.headers;
-    const path = await this.current(req.url ?? '/');
+    // GitHub Enterprise Server has its API below these paths.
+    const asked = (req.url ?? '/').replace(/^\/api\/v3(?=\/)/, '').replace(/^\/api\/graphql$/, '/graphql');
+    const path = await this.current(asked);
     const basic = /^Basic (.+)$/.exec(authorization)?.[1];
     const [token] = /ghs_[\w-]+/.exec(basic ? Buffer.from(basic, 'base64').toString('utf8') : authorization) ?? [];
     const method = basic ? 'GIT' : (req.method ?? 'GET');
-    if (token !== undefined && happens(this.faults(method, req.url ?? '/', token), res)) return;
+    if (token !== undefined && happens(this.faults(method, asked, token), res)) return;
     if (await serveGit(this.gitHost(), req, res)) return;
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);

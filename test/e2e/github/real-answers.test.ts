@@ -9,10 +9,11 @@ const script: Script = [
   [{ name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } }],
 ];
 
+/** This GitHub is a GitHub Enterprise Server: its API is not at the root of the host. */
 let world: World;
 let issue: number;
 beforeAll(async () => {
-  world = await openWorld(script, { settings: { SANDBOX: 'off' } });
+  world = await openWorld(script, { settings: { SANDBOX: 'off' }, apiPath: '/api/v3' });
   world.github.decideLate(true);
   issue = await world.issue('/agent start');
   await world.taskIn('in_review');
@@ -48,7 +49,7 @@ test('a renamed repository is reached through the redirects to its id, for readi
   world.github.fail((method, path) => {
     if (method === 'GIT' || !path.startsWith(`${repo}/`)) return undefined;
     redirected.add(method);
-    const location = `${world.github.url}/repositories/${id}${path.slice(repo.length)}`;
+    const location = `${world.github.url}/api/v3/repositories/${id}${path.slice(repo.length)}`;
     return { status: method === 'GET' ? 301 : 307, headers: { location }, message: 'Moved Permanently' };
   });
   await say('/agent help');
