@@ -1,16 +1,19 @@
 import type { EntityManager } from 'typeorm';
+import { findAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
 import { Refused } from '../domain/machine.ts';
 import type { AppError } from '../errors.ts';
 import { rightProblem } from '../repositories/rights.ts';
+import type { TaskView } from '../tasks/store.ts';
 import { deleteStep, findStep, insertStep, listStepNames } from './lease/journal-store.ts';
 import { findRun } from './store.ts';
 import type { Work } from './work.ts';
 
 // The directors of a run are the people whose words it follows: who started it, or put its task where it starts by
-// itself, who asked for the changes that it takes up, and who spoke to its agent. All of them may write to every
-// repository whose content the run has, except that of its task. Both sides are asked of GitHub: all directors when the
+// itself, who asked for the changes that it takes up, whose comments it takes as instructions, who spoke to its agent, and
+// who made this agent for themselves. All of them may write to every repository whose content the run has, except that
+// of its task. Both sides are asked of GitHub: all directors when the
 // run opens a repository, and everybody who wants to become a director of a run that has opened some.
 
 /** The steps with which a run records the repositories whose content it has. Copied with its conversation. */
@@ -19,6 +22,29 @@ export const openedPrefix = 'opened ';
 /** Returns the directors of a run. */
 export async function directorsOf(em: EntityManager, runId: string): Promise<string[]> {
   return (await findRun(em, runId))?.directedBy ?? [];
+}
+
+/** Whose words a run follows from its beginning. */
+interface Beginning {
+  /** Who started it, or put its task where it starts by itself. */
+  starters: string[];
+  /** The requests for changes that it takes up. */
+  waiting: { askedBy: string | null }[];
+  /** The run whose conversation it goes on with. */
+  continuesRunId: string | null;
+}
+
+/** Returns the directors of a run of a task that is queued now. Admins maintain the agents of a project, so they are none. */
+export async function directorsAtStart(
+  em: EntityManager,
+  { owner }: Pick<TaskView, 'owner'>,
+  { starters, waiting, continuesRunId }: Beginning,
+): Promise<string[]> {
+  const agent = owner === null ? null : await findAgent(em, owner);
+  const maker = agent?.projectId === null ? agent.creatorId : null;
+  const before = continuesRunId === null ? [] : await directorsOf(em, continuesRunId);
+  const all = [...starters, ...waiting.map(({ askedBy }) => askedBy), ...before, maker];
+  return [...new Set(all.filter((id) => id !== null))];
 }
 
 /** Records that a run has the content of a repository. */

@@ -8,7 +8,7 @@ import { moveTask, tryMoveTask } from '../tasks/move.ts';
 import { giveRevisionsTo, insertRevision, listWaitingRevisions, type Revision } from '../tasks/revision-store.ts';
 import { getTask, hasLiveRunBelow, setTaskFields, type TaskView } from '../tasks/store.ts';
 import { runToContinue } from './continuing/continue-run.ts';
-import { directorsOf } from './directors.ts';
+import { directorsAtStart } from './directors.ts';
 import { abortHere } from './lease/held-here.ts';
 import { repositoryFor, startProblem } from './start-problem.ts';
 import { endRun, findLiveRun, insertRun, listLiveSubtasks, lockForCancel, lockRun } from './store.ts';
@@ -99,18 +99,14 @@ export async function queueRun(
   const waiting = await listWaitingRevisions(em, taskId);
   const continuesRunId = run.rewoundFrom?.runId ?? (await runToContinue(em, taskId, { kind: run.kind, agentId }));
   const starter = run.isAutomatic || run.startedBy === null ? task.directedBy : [run.startedBy];
-  const directors = [
-    ...(run.directedBy ?? starter),
-    ...waiting.flatMap(({ askedBy }) => askedBy ?? []),
-    ...(continuesRunId === null ? [] : await directorsOf(em, continuesRunId)),
-  ];
+  const starters = run.directedBy ?? starter;
   const texts = [...waiting.map((r) => r.text), run.instructions ?? ''];
   const runId = await insertRun(em, {
     taskId,
     projectId: task.projectId,
     agentId,
     startedBy: run.startedBy,
-    directedBy: [...new Set(directors)],
+    directedBy: await directorsAtStart(em, task, { starters, waiting, continuesRunId }),
     kind: run.kind,
     instructions: texts.filter((text) => text !== '').join('\n\n'),
     continuesRunId,

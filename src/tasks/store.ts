@@ -151,6 +151,11 @@ export async function setTaskFields(
   await em.update(Tasks, { id }, fields);
 }
 
+/** Locks the live run of a task until the transaction ends. To prevent deadlocks, call this before `lockTask`. */
+export async function lockLiveRun(em: EntityManager, taskId: string): Promise<void> {
+  await em.query(`select 1 from runs where task_id = $1 and status in ${liveRun} for update`, [taskId]);
+}
+
 /**
  * Notes that a task says what a person wrote: their rights count in runs that nobody started, and in a live run whose
  * agent has not read the task yet.
@@ -158,6 +163,8 @@ export async function setTaskFields(
 export async function addTaskDirector(em: EntityManager, taskId: string, userId: string): Promise<void> {
   const add = 'set directed_by = directed_by || to_jsonb($2::text)';
   await em.query(`update tasks ${add} where id = $1 and not directed_by ? $2`, [taskId, userId]);
+  // A run that takes up a conversation holds this lock. The next statement sees what it copied.
+  await lockLiveRun(em, taskId);
   await em.query(
     `update runs r ${add} where r.task_id = $1 and r.status in ${liveRun} and not directed_by ? $2
        and not exists (select 1 from run_contexts c where c.run_id = r.id)`,

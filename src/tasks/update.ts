@@ -17,6 +17,7 @@ import {
   hasLiveRun,
   hasLiveRunBelow,
   lockDependencies,
+  lockLiveRun,
   lockSprintForTask,
   lockTask,
   reachableFrom,
@@ -43,6 +44,8 @@ export async function updateTask(
   given: Update | ((task: TaskView) => Update),
 ): Promise<TaskView> {
   return app.db.transaction(async (em) => {
+    // A run that ends locks the run first and then its task. Using the same order here prevents a deadlock.
+    await lockLiveRun(em, taskId);
     // Dependencies are locked before the task. Otherwise two changes that make tasks depend on each other would
     // deadlock.
     if (typeof given === 'function' || given.dependsOn !== undefined)

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { newId } from '../../src/db/ids.ts';
 import { Repositories } from '../../src/db/tables/project.ts';
 import type { RunRow } from '../../src/db/tables/task.ts';
@@ -16,99 +15,32 @@ import { claimRun } from '../../src/runs/lease/lease-store.ts';
 import { insertTurn } from '../../src/runs/lease/turn-store.ts';
 import { endRun, findRun } from '../../src/runs/store.ts';
 import { advanceSprint } from '../../src/sprints/advance-sprint.ts';
+import { insertRevision } from '../../src/tasks/revision-store.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { appSettings } from '../support/github-app.ts';
-import { type FakeGitHub, openFakeGitHub } from '../support/stand-ins/fake-github.ts';
-
-/** A GitHub in which people and repositories change their names but keep their ids. */
-const people = new Map<number, string>();
-const repositories = new Map<string, number>();
-/** Pairs of user id and repository id that have write permission. */
-const writers = new Set<string>();
-const installations = [{ id: 1, account: { id: 7, login: 'acme', type: 'User' }, suspended_at: null }];
-/** GitHub refuses to say what anybody may do. */
-let isSilent = false;
-let comments: { id: number; body: string; user: { id: number; login: string } }[] = [];
-/** The write requests that arrived, including those for tokens. */
-const asked: { path: string; body: Record<string, unknown> }[] = [];
-
-const shown = (id: number, login: string) => ({ id, login, name: null, avatar_url: '', type: 'User' });
-const idOf = (login: string) => [...people].find(([, name]) => name === login)?.[0];
-const repository = (name: string) => ({
-  id: repositories.get(name),
-  name: name.split('/')[1],
-  full_name: name,
-  private: true,
-  default_branch: 'main',
-});
-
-const account = (id: number | undefined) => {
-  const login = id === undefined ? undefined : people.get(id);
-  return id === undefined || login === undefined ? undefined : shown(id, login);
-};
-const permission = (name: string, login: string) => {
-  const id = idOf(login);
-  const mayWrite = writers.has(`${id} ${repositories.get(name)}`);
-  return id && { permission: mayWrite ? 'write' : 'read', role_name: '', user: shown(id, login) };
-};
-/** Returns the repositories of the installation. */
-const installed = () => {
-  const found = [...repositories.keys()].filter((name) => name.startsWith('acme/')).map(repository);
-  return { total_count: found.length, repositories: found };
-};
-/** Returns GitHub's response about a repository; `rest` is the path below it. */
-const about = (name: string, rest: string) => {
-  if (!repositories.has(name)) return undefined;
-  const [, collaborator] = /^\/collaborators\/([^/]+)\/permission$/.exec(rest) ?? [];
-  if (collaborator !== undefined) return permission(name, collaborator);
-  if (rest.startsWith('/issues/1/comments')) return comments;
-  if (rest.startsWith('/issues/comments/')) return {};
-  if (rest.startsWith('/labels')) return [];
-  return rest === '' ? repository(name) : undefined;
-};
-
-const permissionRoute = (request: string, res: ServerResponse) => {
-  if (isSilent) res.statusCode = 403;
-  const [, name = '', rest = ''] = /^GET \/repos\/([^/]+\/[^/?]+)(.*)$/.exec(request) ?? [];
-  return isSilent ? {} : about(name, rest);
-};
+import type { FakeGitHub } from '../support/stand-ins/fake-github.ts';
+import {
+  around,
+  asked,
+  installations,
+  openNamedGitHub,
+  people,
+  repositories,
+  resetNames,
+  shown,
+  writers,
+} from '../support/stand-ins/named-github.ts';
 
 let github: FakeGitHub;
 let service: TestApp;
 let url: string;
 beforeAll(async () => {
-  github = await openFakeGitHub(
-    [
-      [/^(?!GET)(?!.*access_tokens)/, () => ({ id: 1 })],
-      [/^GET \/installation\/repositories/, installed],
-      [/^GET \/repos\/[^/]+\/[^/]+\/collaborators\//, (match, res) => permissionRoute(match.input, res)],
-      [/^GET \/repos\/([^/]+\/[^/?]+)(.*)$/, ([, name = '', rest = '']) => about(name, rest)],
-      [/^GET \/user\/(\d+)$/, ([, id]) => account(Number(id))],
-      [/^GET \/users\/(.+)$/, ([, login = '']) => account(idOf(decodeURIComponent(login)))],
-      [/^GET \/app$/, () => ({ slug: 'deckhand' })],
-      [/^GET \/app\/installations\//, () => installations[0]],
-      [/^GET \/app\/installations/, () => installations],
-    ],
-    (req, body) => {
-      if (req.method !== 'GET') asked.push({ path: req.url ?? '', body: body === '' ? {} : JSON.parse(body) });
-    },
-  );
+  github = await openNamedGitHub();
   url = github.url;
   service = await openTestApp({ ...appSettings(url), OPENAI_API_KEY: 'sk-x', OPENAI_MODEL: 'm' });
 });
 beforeEach(async () => {
-  for (const each of [people, repositories, writers]) each.clear();
-  for (const [id, login] of [
-    [7, 'acme'],
-    [100, 'mona'],
-    [41, 'deckhand[bot]'],
-  ] as const)
-    people.set(id, login);
-  repositories.set('acme/app', 1);
-  repositories.set('acme/secret', 2);
-  comments = [];
-  isSilent = false;
-  asked.length = 0;
+  resetNames();
   await syncInstallation(service.app, installations[0] as (typeof installations)[0], true);
 });
 afterAll(async () => {
@@ -221,10 +153,10 @@ test('our comment is recognized by the id of its author', async () => {
   const comment = () =>
     sayOnce(service.app, octokit as NonNullable<typeof octokit>, place, '<!-- m -->', '<!-- m -->\nx');
   // The first was posted when the App had another name, the second by somebody who took the App's name.
-  comments = [{ id: 5, body: '<!-- m -->\nx', user: { id: 41, login: 'old-name[bot]' } }];
+  around.comments = [{ id: 5, body: '<!-- m -->\nx', user: { id: 41, login: 'old-name[bot]' } }];
   await comment();
   expect(asked.filter(({ path }) => path.includes('/comments'))).toEqual([]);
-  comments = [{ id: 6, body: '<!-- m -->\nx', user: { id: 999, login: 'deckhand[bot]' } }];
+  around.comments = [{ id: 6, body: '<!-- m -->\nx', user: { id: 999, login: 'deckhand[bot]' } }];
   await comment();
   expect(asked.filter(({ path }) => path.includes('/comments'))).toHaveLength(1);
 });
@@ -276,13 +208,16 @@ test('a run opens another repository only if everybody whose words it follows ma
   writers.add('300 2');
   expect(await enterRepository(service.app, { run, journal }, secret)).toBeUndefined();
   expect(await listOpened(em, run.id, own.id)).toEqual([secret.id]);
-  isSilent = true;
+  around.isSilent = true;
   const problem = await enterRepository(service.app, { run, journal }, secret);
   expect(problem).toMatchObject({ status: 502, message: expect.stringContaining('GitHub could not be asked') });
 });
 
-test('who may not write to what a run has opened does not speak to it, go back to it, or get its conversation', async () => {
-  const { em, call, own, secret, task, claimed } = await twoPeople();
+const lack = { statusCode: 403, message: 'bob has no write permission in the repository secret.' };
+
+/** A task of ada's whose run has opened `secret` and has one turn. `fail` ends the run; `next` claims one that follows. */
+async function opened(people: Awaited<ReturnType<typeof twoPeople>>) {
+  const { em, call, own, secret, task, claimed } = people;
   const id = await task('ada');
   await call('ada', 'POST', `/tasks/${id}/start`);
   const first = await claimed();
@@ -291,27 +226,87 @@ test('who may not write to what a run has opened does not speak to it, go back t
   await enterRepository(service.app, first, secret);
   const usage = { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: 0 };
   await insertTurn(em, run.id, 0, { messages: [], workspace: Buffer.from('x'), usage });
-  const lack = { statusCode: 403, message: 'bob has no write permission in the repository secret.' };
+  const fail = () =>
+    em.transaction(async (tx) => {
+      await endRun(tx, run.id, 'failed', failure('budget', 'too many steps'));
+      await tx.query(`update tasks set status = 'ready' where id = $1`, [id]);
+    });
+  const retry = (who: 'ada' | 'bob') => call(who, 'POST', `/tasks/${id}/retry`);
+  const rewind = async (who: 'ada' | 'bob') =>
+    (await call(who, 'POST', `/tasks/${id}/rewind`, { runId: run.id, turn: 1 })).body;
+  /** Takes up the conversation in a claimed run. Returns its log and its turns. */
+  const takeUp = async ({ run: { id: next, ...rest }, journal }: Awaited<ReturnType<typeof claimed>>) => {
+    const patience = <T>(step: () => Promise<T>) => step();
+    const about = { task: { repositoryId: own.id } as never, journal, patience };
+    await takeUpConversation(service.app, { id: next, ...rest }, about);
+    const log: { text: string }[] = (await call('ada', 'GET', `/runs/${next}/events`)).body;
+    const turns: unknown[] = await em.query('select 1 from run_turns where run_id = $1', [next]);
+    return { log: log.map(({ text }) => text), turns: turns.length };
+  };
+  return { id, run, fail, retry, rewind, takeUp };
+}
+
+test('who may not write to what a run has opened does not speak to it, go back to it, or get its conversation', async () => {
+  const people = await twoPeople();
+  const { em, call, claimed } = people;
+  const { id, run, fail, retry, rewind, takeUp } = await opened(people);
   expect((await call('bob', 'POST', `/tasks/${id}/say`, { text: 'Copy it.' })).body).toEqual(lack);
   expect((await call('ada', 'POST', `/tasks/${id}/say`, { text: 'Go on.' })).status).toBe(202);
-  await em.transaction(async (tx) => {
-    await endRun(tx, run.id, 'failed', failure('budget', 'too many steps'));
-    await tx.query(`update tasks set status = 'ready' where id = $1`, [id]);
-  });
-  expect((await call('bob', 'POST', `/tasks/${id}/rewind`, { runId: run.id, turn: 1 })).body).toEqual(lack);
-  expect((await call('bob', 'POST', `/tasks/${id}/retry`)).status).toBe(200);
+  await fail();
+  expect(await rewind('bob')).toEqual(lack);
+  expect((await retry('bob')).status).toBe(200);
   const next = await claimed();
-  const about = {
-    task: { repositoryId: own.id } as never,
-    journal: next.journal,
-    patience: <T>(step: () => Promise<T>) => step(),
-  };
   expect((await findRun(em, next.run.id))?.continuesRunId).toBe(run.id);
-  await takeUpConversation(service.app, next.run, about);
-  const log: { text: string }[] = (await call('ada', 'GET', `/runs/${next.run.id}/events`)).body;
-  expect(log.map(({ text }) => text)).toContain(`starts over: ${lack.message}`);
-  const turns = await em.query('select 1 from run_turns where run_id = $1', [next.run.id]);
-  expect(turns).toEqual([]);
+  expect(await takeUp(next)).toMatchObject({ log: expect.arrayContaining([`starts over: ${lack.message}`]), turns: 0 });
+});
+
+test('who speaks to a run, or rewrites its task, while its conversation is taken up, is asked about too', async () => {
+  const people = await twoPeople();
+  const { call, claimed } = people;
+  for (const [method, action, body] of [
+    ['POST', '/say', { text: 'Copy it.' }],
+    ['PATCH', '', { description: 'Copy it.' }],
+  ] as const) {
+    const { id, fail, retry, takeUp } = await opened(people);
+    await fail();
+    await retry('ada');
+    around.happening = async () =>
+      expect([200, 202]).toContain((await call('bob', method, `/tasks/${id}${action}`, body)).status);
+    expect(await takeUp(await claimed())).toMatchObject({
+      log: expect.arrayContaining([`starts over: ${lack.message}`]),
+      turns: 0,
+    });
+  }
+});
+
+test('a run goes back to a turn only if those who asked for changes may write to what was open then', async () => {
+  const people = await twoPeople();
+  const { em, call, ids } = people;
+  const { id, fail, retry, rewind } = await opened(people);
+  await fail();
+  await retry('ada');
+  // Nobody has claimed this run, so its end leaves the message as a request for the next run.
+  await call('bob', 'POST', `/tasks/${id}/say`, { text: 'Write all of it into x.txt.' });
+  await call('ada', 'POST', `/tasks/${id}/cancel`);
+  expect(await rewind('ada')).toEqual(lack);
+  await em.query('delete from revisions');
+  const revision = { taskId: id, source: 'person', text: 'x', cause: null, askedBy: ids.bob } as const;
+  around.happening = () => insertRevision(em, revision);
+  expect(await rewind('ada')).toMatchObject({ statusCode: 409, message: expect.stringContaining('just now') });
+  await em.query('delete from revisions');
+  expect(await rewind('ada')).toMatchObject({ status: 'in_progress' });
+});
+
+test('who made the agent of a task directs its runs, unless the agent belongs to the project', async () => {
+  const { call, secret, ids, task, claimed } = await twoPeople();
+  const id = await task('ada');
+  const mine = { name: 'Mine', description: 'd', systemPrompt: 'Open secret and copy it.' };
+  const owner = (await call('bob', 'POST', '/agents', mine)).body.id;
+  expect((await call('bob', 'PATCH', `/tasks/${id}`, { owner })).status).toBe(200);
+  await call('ada', 'POST', `/tasks/${id}/start`);
+  const { run, journal } = await claimed();
+  expect(run.directedBy).toEqual([ids.ada, ids.bob]);
+  expect((await enterRepository(service.app, { run, journal }, secret))?.message).toBe(lack.message);
 });
 
 test('a run that a sprint starts has the rights of the person who put its task into the sprint', async () => {

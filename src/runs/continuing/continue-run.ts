@@ -40,6 +40,9 @@ export async function runToContinue(
 
 const told = 'continuation';
 
+/** How often GitHub is asked when people keep becoming directors of the run. */
+const maxQuestions = 5;
+
 /**
  * Gives a run the conversation that it continues; a rewound run has it already. Call it before the workspace is opened,
  * because the workspace may have to begin from the same commit too. Starts over when the conversation is no longer
@@ -51,24 +54,35 @@ export async function takeUpConversation(
   { task, journal, patience }: Pick<Work, 'task' | 'journal' | 'patience'>,
 ): Promise<void> {
   if (from === null || (await journal.recall(copiedStep)) !== undefined) return;
-  const lack = await patience(() => lackOfDirectors(app, { from, id, ownId: task.repositoryId }));
-  await journal.write(async (em) => {
-    const copied = lack === undefined ? await copyConversation(em, from, id) : { turns: 0, filesSince: 0 };
-    const { turns } = copied;
-    await insertStep(em, id, copiedStep, copied);
-    const without = lack ?? `the conversation of ${from} is no longer kept`;
-    const text = turns === 0 ? `starts over: ${without}` : `goes on with the conversation of ${from}`;
-    await insertEvent(em, id, 'loop', text, { turns });
-  });
+  for (let question = 1; ; question++) {
+    const directors = await directorsOf(app.db.manager, id);
+    const lack =
+      question > maxQuestions
+        ? 'people kept speaking to this run before it began'
+        : await patience(() => lackOfDirectors(app, directors, { from, ownId: task.repositoryId }));
+    const isDone = await journal.write(async (em) => {
+      // Somebody may have become a director while GitHub was asked. The run is locked now, so nobody does before the copy.
+      const isAsked = (await directorsOf(em, id)).every((director) => directors.includes(director));
+      if (!isAsked && lack === undefined) return false;
+      const copied = lack === undefined ? await copyConversation(em, from, id) : { turns: 0, filesSince: 0 };
+      const { turns } = copied;
+      await insertStep(em, id, copiedStep, copied);
+      const without = lack ?? `the conversation of ${from} is no longer kept`;
+      const text = turns === 0 ? `starts over: ${without}` : `goes on with the conversation of ${from}`;
+      await insertEvent(em, id, 'loop', text, { turns });
+      return true;
+    });
+    if (isDone) return;
+  }
 }
 
 /** Returns which right the directors of a run lack in a repository whose content an earlier run has. */
 async function lackOfDirectors(
   app: App,
-  { from, id, ownId }: { from: string; id: string; ownId: string | null },
+  directors: string[],
+  { from, ownId }: { from: string; ownId: string | null },
 ): Promise<string | undefined> {
   const em = app.db.manager;
-  const directors = await directorsOf(em, id);
   for (const repository of await listRepositoriesById(em, await listOpened(em, from, ownId))) {
     const lack = await lackOfRight(app, directors, repository, 'write');
     if (lack !== undefined) return lack;

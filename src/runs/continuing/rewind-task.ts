@@ -4,8 +4,9 @@ import { Refused } from '../../domain/machine.ts';
 import { badField } from '../../errors.ts';
 import { rightProblemIn } from '../../repositories/rights.ts';
 import { moveTask } from '../../tasks/move.ts';
+import { listWaitingRevisions } from '../../tasks/revision-store.ts';
 import { getTask, type TaskView } from '../../tasks/store.ts';
-import { directorsOf } from '../directors.ts';
+import { directorsAtStart, directorsOf } from '../directors.ts';
 import { insertEvent, insertStep } from '../lease/journal-store.ts';
 import { queueRun } from '../operations.ts';
 import { startProblem } from '../start-problem.ts';
@@ -33,13 +34,15 @@ interface Rewinding {
 export async function rewindTask(app: App, rewinding: Rewinding): Promise<TaskView> {
   const { taskId, runId, turn, text, userId, also } = rewinding;
   const problem = await startProblem(app, { taskId });
-  await assertMayGoBack(app, rewinding);
+  const asked = await assertMayGoBack(app, rewinding);
   return app.db.transaction(async (em) => {
     const point = await pointOf(em, rewinding);
     await moveTask(app, em, taskId, 'rewind');
     if (problem !== undefined) throw problem;
     const rewoundFrom = { runId, turn };
     const to = await queueRun(app, em, taskId, { kind: 'rewind', startedBy: userId, instructions: text, rewoundFrom });
+    if ((await directorsOf(em, to)).some((id) => !asked.includes(id)))
+      throw new Refused('Somebody asked for changes just now. Try again.');
     const copied = await copyUpTo(em, point.keptBy, turn - 1, to);
     if (copied === undefined) throw new Refused(noLongerKept(rewinding));
     await insertStep(em, to, copiedStep, copied);
@@ -51,18 +54,21 @@ export async function rewindTask(app: App, rewinding: Rewinding): Promise<TaskVi
 }
 
 /**
- * Checks that the person, and everybody whose words are in the conversation, may write to the repositories whose content
- * the run had at that turn.
+ * Checks that the person, and everybody else whose words the new run would follow, may write to the repositories whose
+ * content the run had at that turn. Returns the ids of all of them.
  * @throws AppError 403, 502; 400 for an unknown run or turn
  */
-async function assertMayGoBack(app: App, rewinding: Rewinding): Promise<void> {
+async function assertMayGoBack(app: App, rewinding: Rewinding): Promise<string[]> {
   const em = app.db.manager;
+  const { taskId, runId, turn, userId } = rewinding;
   const point = await pointOf(em, rewinding);
-  const { repositoryId } = await getTask(em, rewinding.taskId);
-  const opened = await listOpenedBy(em, point, rewinding.turn - 1, repositoryId);
-  const directors = [rewinding.userId, ...(await directorsOf(em, rewinding.runId))];
+  const task = await getTask(em, taskId);
+  const waiting = await listWaitingRevisions(em, taskId);
+  const directors = await directorsAtStart(em, task, { starters: [userId], waiting, continuesRunId: runId });
+  const opened = await listOpenedBy(em, point, turn - 1, task.repositoryId);
   const problem = await rightProblemIn(app, directors, opened, 'write');
   if (problem !== undefined) throw problem;
+  return directors;
 }
 
 /**

@@ -18,7 +18,7 @@ export async function openFakeGitHub(
     let body = '';
     for await (const chunk of req) body += chunk;
     seen(req, body);
-    const found = answerOf(routes, `${req.method} ${req.url}`, res);
+    const found = await answerOf(routes, `${req.method} ${req.url}`, res);
     if (res.headersSent) return;
     const status = found === undefined ? 404 : successOf(req.method, req.url);
     res.writeHead(res.statusCode === 200 ? status : res.statusCode, { 'Content-Type': 'application/json' });

@@ -1,0 +1,100 @@
+import type { ServerResponse } from 'node:http';
+import { type FakeGitHub, openFakeGitHub } from './fake-github.ts';
+
+/** A GitHub in which people and repositories change their names but keep their ids. */
+export const people = new Map<number, string>();
+export const repositories = new Map<string, number>();
+/** Pairs of user id and repository id that have write permission. */
+export const writers = new Set<string>();
+export const installations = [{ id: 1, account: { id: 7, login: 'acme', type: 'User' }, suspended_at: null }];
+
+interface Around {
+  /** GitHub refuses to say what anybody may do. */
+  isSilent: boolean;
+  /** Happens once, while GitHub is asked for a permission. */
+  happening: (() => Promise<unknown>) | undefined;
+  /** The comments on issue 1 of each repository. */
+  comments: { id: number; body: string; user: { id: number; login: string } }[];
+}
+export const around: Around = { isSilent: false, happening: undefined, comments: [] };
+/** The write requests that arrived, including those for tokens. */
+export const asked: { path: string; body: Record<string, unknown> }[] = [];
+
+export const shown = (id: number, login: string) => ({ id, login, name: null, avatar_url: '', type: 'User' });
+const idOf = (login: string) => [...people].find(([, name]) => name === login)?.[0];
+const repository = (name: string) => ({
+  id: repositories.get(name),
+  name: name.split('/')[1],
+  full_name: name,
+  private: true,
+  default_branch: 'main',
+});
+
+const account = (id: number | undefined) => {
+  const login = id === undefined ? undefined : people.get(id);
+  return id === undefined || login === undefined ? undefined : shown(id, login);
+};
+const permission = (name: string, login: string) => {
+  const id = idOf(login);
+  const mayWrite = writers.has(`${id} ${repositories.get(name)}`);
+  return id && { permission: mayWrite ? 'write' : 'read', role_name: '', user: shown(id, login) };
+};
+/** Returns the repositories of the installation. */
+const installed = () => {
+  const found = [...repositories.keys()].filter((name) => name.startsWith('acme/')).map(repository);
+  return { total_count: found.length, repositories: found };
+};
+/** Returns GitHub's response about a repository; `rest` is the path below it. */
+const about = (name: string, rest: string) => {
+  if (!repositories.has(name)) return undefined;
+  const [, collaborator] = /^\/collaborators\/([^/]+)\/permission$/.exec(rest) ?? [];
+  if (collaborator !== undefined) return permission(name, collaborator);
+  if (rest.startsWith('/issues/1/comments')) return around.comments;
+  if (rest.startsWith('/issues/comments/')) return {};
+  if (rest.startsWith('/labels')) return [];
+  return rest === '' ? repository(name) : undefined;
+};
+
+const permissionRoute = async (request: string, res: ServerResponse) => {
+  const happens = around.happening;
+  around.happening = undefined;
+  await happens?.();
+  if (around.isSilent) res.statusCode = 403;
+  const [, name = '', rest = ''] = /^GET \/repos\/([^/]+\/[^/?]+)(.*)$/.exec(request) ?? [];
+  return around.isSilent ? {} : about(name, rest);
+};
+
+/** Starts the GitHub. There is one for each process, because its names are. */
+export function openNamedGitHub(): Promise<FakeGitHub> {
+  return openFakeGitHub(
+    [
+      [/^(?!GET)(?!.*access_tokens)/, () => ({ id: 1 })],
+      [/^GET \/installation\/repositories/, installed],
+      [/^GET \/repos\/[^/]+\/[^/]+\/collaborators\//, (match, res) => permissionRoute(match.input, res)],
+      [/^GET \/repos\/([^/]+\/[^/?]+)(.*)$/, ([, name = '', rest = '']) => about(name, rest)],
+      [/^GET \/user\/(\d+)$/, ([, id]) => account(Number(id))],
+      [/^GET \/users\/(.+)$/, ([, login = '']) => account(idOf(decodeURIComponent(login)))],
+      [/^GET \/app$/, () => ({ slug: 'deckhand' })],
+      [/^GET \/app\/installations\//, () => installations[0]],
+      [/^GET \/app\/installations/, () => installations],
+    ],
+    (req, body) => {
+      if (req.method !== 'GET') asked.push({ path: req.url ?? '', body: body === '' ? {} : JSON.parse(body) });
+    },
+  );
+}
+
+/** Gives everybody and everything their first names, and nobody a permission. */
+export function resetNames(): void {
+  for (const each of [people, repositories, writers]) each.clear();
+  for (const [id, login] of [
+    [7, 'acme'],
+    [100, 'mona'],
+    [41, 'deckhand[bot]'],
+  ] as const)
+    people.set(id, login);
+  repositories.set('acme/app', 1);
+  repositories.set('acme/secret', 2);
+  Object.assign(around, { isSilent: false, happening: undefined, comments: [] });
+  asked.length = 0;
+}
