@@ -1,5 +1,5 @@
-import { approvalReasons, type FilesOfTree } from '../../src/environment/change/approval-reasons.ts';
-import { fetchesOf } from '../../src/environment/change/package-managers.ts';
+import { approvalReasons, type FilesOfTree, isForFetch } from '../../src/environment/change/approval-reasons.ts';
+import { fetchesOf, whileFetching } from '../../src/environment/change/package-managers.ts';
 import { detectSetup } from '../../src/environment/detect.ts';
 
 const npm = 'npm ci --ignore-scripts --no-audit --no-fund --git=/bin/false';
@@ -18,7 +18,7 @@ test.each([
   ['.venv/bin/pip install x', ['', `python3 -m venv /tmp/fetch && /tmp/fetch/bin/python -m pip download x ${wheels}`]],
   [
     'uv sync --locked --extra dev',
-    ['', 'uv sync --extra dev --frozen --no-build --no-install-project --no-install-workspace'],
+    ['', 'uv sync --extra dev --frozen --no-build --no-editable --no-install-project --no-install-workspace'],
   ],
   ['cargo fetch --locked', ['', 'cargo fetch --locked']],
   ['composer install -n --no-dev', ['', composer.replace('install', 'install --no-dev')]],
@@ -32,6 +32,7 @@ test('later versions of Yarn resolve without network first, and build nothing', 
   expect(command).toMatch(
     /YARN_ENABLE_NETWORK=0 .* --mode=update-lockfile && yarn install --immutable --mode=skip-build/,
   );
+  expect(whileFetching).toMatchObject({ YARN_ENABLE_SCRIPTS: 'false' });
 });
 
 test.each([
@@ -80,6 +81,9 @@ const reasonsFor = (command: string, base: Record<string, string>, change: Recor
 
 const berry = (resolution: string, more = '') =>
   `__metadata:\n  version: 8\n\n"a@npm:1":\n  version: 1.0.0\n  resolution: "${resolution}"\n${more}`;
+const range = (written: string, field = 'dependencies') => ({
+  'package.json': JSON.stringify({ [field]: { a: written } }),
+});
 const locked = (...packages: object[]) => JSON.stringify({ packages, 'packages-dev': [] });
 const dist = { type: 'zip', url: 'https://example.org/a.zip' };
 
@@ -91,12 +95,29 @@ test.each([
   ['npm ci', { 'src/index.js': 'x', 'pip.conf': 'x', '.yarnrc.yml': 'x' }],
   ['yarn', { 'yarn.lock': berry('a@npm:1.0.0') }],
   ['yarn', { 'yarn.lock': berry('typescript@patch:typescript@npm%3A5.1.0#optional!builtin<compat/typescript>') }],
+  ...[
+    '^1.0.0 || >=2 <3',
+    'latest',
+    'npm:@b/c@^1.0.0',
+    'workspace:^',
+    'link:../b',
+    'portal:./b',
+    'patch:a@npm%3A1.0.0#~/.yarn/patches/a.patch',
+    'patch:@b/c@^1.0.0#./c.patch',
+    'catalog:',
+  ].map((written): [string, Record<string, string>] => ['yarn', range(written)]),
+  ['npm ci', range('file:../b')],
+  ['npm ci', range('$a', 'overrides')],
+  ['pnpm install', range('link:../b')],
   ['yarn', { 'yarn.lock': '# yarn lockfile v1\na@1:\n  resolved "https://example.org/a.tgz#0"\n' }],
   [
     'pip install -r r.txt',
     { 'r.txt': 'a[x]==1.0 ; python_version < "4"  # why\nb>=1,<2 \\\n  --hash=sha256:00\n-c c.txt\n' },
   ],
-  ['uv sync', { 'pyproject.toml': '[project]\ndependencies = ["a"]\n' }],
+  [
+    'uv sync',
+    { 'pyproject.toml': '[project]\ndependencies = [\n"a", "uv"]\n[build-system]\nrequires = ["uv-build"]\n' },
+  ],
   ['cargo fetch', { 'Cargo.toml': '[dependencies]\na = "1"\n' }],
   ['composer install', { 'composer.lock': locked({ dist, source: { type: 'git' } }) }],
 ])('%s needs no approval for %j', (command, change) => {
@@ -118,6 +139,24 @@ test.each([
   ['yarn', { 'yarn.lock': berry('a@npm:1.0.0', '  dependencies:\n    b: "exec:./x.js"\n') }, /unusual/],
   ['yarn', { 'yarn.lock': berry('a@npm:1.0.0', '"b":\n  "resolution": "b@\\u0065xec:./x.js"\n') }, /unusual/],
   ['yarn', { 'yarn.lock': berry('a@patch:a@exec%3A./x.js#x.patch') }, /unusual/],
+  ['yarn', range('exec:./sub/go.mod'), /^package\.json: .*"exec:/],
+  ['yarn', range('exec:./x.js', 'resolutions'), /"exec:/],
+  ['yarn', range('patch:a@exec%3A./x.js#x.patch'), /"patch:/],
+  ['yarn', range('file:./x'), /"file:/],
+  ['yarn', range('u/r'), /"u\/r"/],
+  ['yarn', { 'sub/package.json': '{"peerDependencies":{"a":"https://example.org/a.git"}}' }, /^sub\/package\.json: /],
+  ['npm install', range('github:u/r#0123'), /"github:/],
+  ['npm install', { 'package.json': '{"overrides":{"a":{"b":"git+https://example.org/b"}}}' }, /"git\+https:/],
+  ['pnpm install', range('https://example.org/a.git'), /"https:/],
+  ['yarn', { 'yarn.lock': berry('a@npm:1.0.0').replace('__metadata', '"__metadata"') }, /unusual/],
+  ['yarn', { 'yarn.lock': `# yarn lockfile v1\n${berry('a@https://example.org/x.git')}` }, /unusual/],
+  ['yarn', { 'yarn.lock': berry('a@npm:1.0.0').replace('8\n', '8\n  version: 4\n') }, /unusual/],
+  ['yarn', { 'yarn.lock': 'a@1:\n  resolved "https://example.org/a.tgz#0"\n' }, /unusual/],
+  [
+    'pnpm install',
+    { 'pnpm-lock.yaml': '---\nconfigDependencies: x\n---\nlockfileVersion: 9\n' },
+    /before the packages/,
+  ],
   ['pip install -r r.txt', { 'r.txt': '--index-url https://example.org\n' }, /^r\.txt: "--index-url/],
   ['pip install -r r.txt', { 'r.txt': 'a @ https://example.org/a.tar.gz\n' }, /"a @ https/],
   ['pip install -r r.txt', { 'r.txt': '--no-binary :all:\n' }, /--no-binary/],
@@ -126,22 +165,48 @@ test.each([
   ['pip install -r r.txt', { 'pip.conf': 'x' }, /^pip\.conf: /],
   ['uv sync', { 'uv.toml': 'x' }, /^uv\.toml: /],
   ['uv sync', { 'pyproject.toml': '[[tool.uv.index]]\nurl = "https://example.org"\n' }, /settings of uv/],
+  ['uv sync', { 'pyproject.toml': '[tool]\nuv.index-url = "https://example.org"\n' }, /settings of uv/],
+  ['uv sync', { 'pyproject.toml': 'tool = { "\\u0075v" = { no-build = false } }\n' }, /settings of uv/],
+  ['uv sync', { 'pyproject.toml': '[tool.uv]\na = [\n["b"],\n]\nindex-url = "x"\n' }, /settings of uv/],
+  ['uv sync', { 'pyproject.toml': '[project]\nname = "a\n[tool.uv]\n' }, /settings of uv/],
   ['uv sync', { 'uv.lock': 'source = { git = "https://example.org/a" }' }, /git repository/],
   ['cargo fetch', { '.cargo/config.toml': '[build]\nrustc = "./x"' }, /^\.cargo\/config\.toml: /],
   ['cargo fetch', { 'rust-toolchain.toml': 'path = "x"' }, /^rust-toolchain\.toml: /],
   ['composer install', { 'composer.json': '{"repositories":[{"type":"hg"}]}' }, /"repositories"/],
   ['composer install', { 'composer.lock': locked({ dist, source: { type: 'hg' } }) }, /archive/],
   ['composer install', { 'composer.lock': locked({ source: { type: 'git' } }) }, /archive/],
+  ['composer install', { 'composer.lock': locked({ dist: { type: 'phar' } }) }, /archive/],
 ])('%s needs approval for %j', (command, change, reason) => {
   expect(reasonsFor(command, { 'package.json': '{}' }, change)).toEqual([expect.stringMatching(reason)]);
+});
+
+test('a lock file of Yarn has the format of the base', () => {
+  const [old = '', now = ''] = ['4', '10'].map((version) => berry('a@npm:1.0.0').replace('8', version));
+  const asked = [expect.stringMatching(/^yarn\.lock: .*format/)];
+  expect(reasonsFor('yarn', { 'yarn.lock': now }, { 'yarn.lock': old })).toEqual(asked);
+  expect(reasonsFor('yarn', { 'yarn.lock': now }, { 'yarn.lock': '# yarn lockfile v1\n' })).toEqual(asked);
+  expect(reasonsFor('yarn', { 'yarn.lock': now }, { 'b/yarn.lock': now })).toEqual([]);
+});
+
+test('a fetch gets the files of its own package manager only', () => {
+  const paths = ['a/package.json', 'yarn.lock', 'go.mod', 'r.txt', 'uv.lock', 'x.patch', 'src/x.rs', 'composer.json'];
+  const kept = ['yarn', 'npm ci', 'pip install -r r.txt', 'uv sync', 'go mod download', 'cargo fetch'].map((command) =>
+    fetchesOf(command).map((fetch) => paths.filter((path) => isForFetch(fetch, path, treeOf({}))).join(' ')),
+  );
+  expect(kept.flat()).toEqual(['a/package.json yarn.lock', 'a/package.json', 'r.txt', 'uv.lock', 'go.mod', '']);
 });
 
 test('what the base says already needs no approval', () => {
   const base = {
     '.npmrc': 'x',
     'r.txt': '--index-url https://example.org\n',
-    'package.json': '{"packageManager":"x"}',
+    'package.json': '{"packageManager":"x","dependencies":{"b":"u/r"}}',
+    'pyproject.toml': '[tool.uv]\na = 1\n[project]\n',
   };
-  const change = { 'r.txt': `${base['r.txt']}a\n`, 'package.json': '{"packageManager":"x","dependencies":{"a":"1"}}' };
-  expect(reasonsFor('npm ci && pip install -r r.txt', base, change)).toEqual([]);
+  const change = {
+    'r.txt': `${base['r.txt']}a\n`,
+    'package.json': '{"packageManager":"x","dependencies":{"a":"1","b":"u/r"}}',
+  };
+  const project = { 'pyproject.toml': '[project]\ndependencies = ["uv"]\n[tool.uv]\na = 1 # why\n' };
+  expect(reasonsFor('npm ci && pip install -r r.txt && uv sync', base, { ...change, ...project })).toEqual([]);
 });

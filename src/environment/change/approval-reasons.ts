@@ -11,8 +11,29 @@ export interface FilesOfTree {
 }
 
 /** Files that tell a package manager what to fetch. They hold no code, so those of the change are used. */
-export const manifests =
-  /(^|\/)(package\.json|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|yarn\.lock|go\.(mod|sum|work|work\.sum)|Cargo\.(toml|lock)|composer\.(json|lock)|pyproject\.toml|uv\.lock)$/;
+const manifests: Record<PackageManager, RegExp> = {
+  npm: /(^|\/)(package|package-lock|npm-shrinkwrap)\.json$/,
+  pnpm: /(^|\/)(package\.json|pnpm-lock\.yaml)$/,
+  yarn: /(^|\/)(package\.json|yarn\.lock)$/,
+  pip: /(?!)/,
+  uv: /(^|\/)(pyproject\.toml|uv\.lock)$/,
+  go: /(^|\/)go\.(mod|sum|work|work\.sum)$/,
+  cargo: /(^|\/)Cargo\.(toml|lock)$/,
+  composer: /(^|\/)composer\.(json|lock)$/,
+};
+
+/** Returns whether a file is a manifest or a lock file of any package manager. */
+export function isManifest(path: string): boolean {
+  return Object.values(manifests).some((pattern) => pattern.test(path));
+}
+
+/**
+ * Returns whether a fetch gets this file of the change: a manifest of its own package manager, or a file of
+ * requirements. A file that only has the name of another manager's manifest may hold a program.
+ */
+export function isForFetch({ manager, requirements }: Fetch, path: string, { texts }: FilesOfTree): boolean {
+  return manifests[manager].test(path) || requirementFiles(requirements, texts).includes(path);
+}
 
 const node = String.raw`\.npmrc`;
 const configuration: Record<PackageManager, RegExp> = {
@@ -27,8 +48,8 @@ const configuration: Record<PackageManager, RegExp> = {
 };
 
 /** Returns whether a file configures a package manager. Only the file of the base is used. */
-export function isConfiguration(path: string): boolean {
-  return Object.values(configuration).some((pattern) => pattern.test(path)) || besides.test(path);
+export function isConfiguration(manager: PackageManager, path: string): boolean {
+  return configuration[manager].test(path) || besides.test(path);
 }
 
 /** Files that configurations name, such as certificates, and files with the version of a program. */
@@ -55,6 +76,7 @@ type Judge = (fetch: Fetch, base: FilesOfTree, change: FilesOfTree) => string[];
 const inManifests: Record<PackageManager, Judge> = {
   npm: (_fetch, base, change) => [
     ...changedKeys(base, change),
+    ...unusualRanges(base, change, rangesOfNpm),
     ...matching(
       change,
       /(^|\/)(package-lock|npm-shrinkwrap)\.json$/,
@@ -64,16 +86,24 @@ const inManifests: Record<PackageManager, Judge> = {
   ],
   pnpm: (_fetch, base, change) => [
     ...changedKeys(base, change),
+    ...unusualRanges(base, change, rangesOfNpm),
+    ...changedText(base, change, /(^|\/)pnpm-lock\.yaml$/, beforePackages).map(
+      (path) => `${path}: what it says before the packages changes, and can choose the program that installs`,
+    ),
     ...matching(change, /(^|\/)pnpm-lock\.yaml$/, /\btype: git\b/, fromGit),
     ...[...change.oids.keys()]
       .filter((path) => /(^|\/)\.pnpmfile\.[cm]?js$/.test(path))
       .map((path) => `${path}: it is code that decides what pnpm installs`),
   ],
-  yarn: (_fetch, base, change) => [...changedKeys(base, change), ...inYarnLocks(change)],
+  yarn: (_fetch, base, change) => [
+    ...changedKeys(base, change),
+    ...unusualRanges(base, change, rangesOfYarn),
+    ...inYarnLocks(base, change),
+  ],
   pip: ({ requirements }, base, change) => inRequirements(requirements, base, change),
   uv: (_fetch, base, change) => [
     ...matching(change, /(^|\/)uv\.lock$/, /\bgit\s*=/, fromGit),
-    ...changedText(base, change, /(^|\/)pyproject\.toml$/, uvTables).map(
+    ...changedText(base, change, /(^|\/)pyproject\.toml$/, settingsOfUv).map(
       (path) => `${path}: its settings of uv change, and tell it where packages come from`,
     ),
   ],
@@ -108,25 +138,84 @@ function objectIn(text: string): Record<string, unknown> | undefined {
   }
 }
 
+/** Fields of package.json with ranges, also below further keys. Which of them counts depends on the package manager. */
+const rangeFields = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'].concat([
+  'resolutions',
+  'overrides',
+  'packageExtensions',
+  'catalog',
+  'catalogs',
+]);
+const [named, versions] = [String.raw`(@[\w.-]+\/)?[\w.-]+`, String.raw`[\w.*+^~<>=|\s-]*`];
+/** Ranges whose packages come from a registry or from the repository itself, so that nothing runs to resolve them. */
+const rangesOfAll = `${versions}|npm:(${named}@)?${versions}|npm:${named}|workspace:[\\w.*^~/@-]*|catalog:[\\w-]*|link:.*`;
+const rangesOfNpm = new RegExp(`^(${rangesOfAll}|file:.*|\\$${named})$`);
+const rangesOfYarn = new RegExp(
+  `^(${rangesOfAll}|portal:.*|patch:(@|%40)?[\\w./-]+@(npm(:|%3A))?([\\w.*+^~-]|%5E|%7E)*(#[^:%]*)?)$`,
+);
+
+/** Other ranges, such as `exec:` of Yarn and those from git, name code that could run while they are resolved. */
+function unusualRanges(base: FilesOfTree, change: FilesOfTree, usual: RegExp): string[] {
+  return [...change.texts].flatMap(([path, text]) => {
+    if (posix.basename(path) !== 'package.json') return [];
+    const before = new Set(rangesIn(base.texts.get(path) ?? ''));
+    const range = rangesIn(text).find((each) => !usual.test(each) && !before.has(each));
+    return range === undefined ? [] : [`${path}: "${range.slice(0, 100)}" is not a version of a package of a registry`];
+  });
+}
+
+function rangesIn(text: string): string[] {
+  const found: string[] = [];
+  const manifest = objectIn(text);
+  const values = rangeFields.map((field) => manifest?.[field]);
+  for (const value of values) {
+    if (typeof value === 'string') found.push(value);
+    else if (typeof value === 'object' && value !== null) for (const each of Object.values(value)) values.push(each);
+  }
+  return found;
+}
+
+/** Returns the document with which a lock file of pnpm may begin. It names pnpm itself and plugins. */
+function beforePackages(text: string): string {
+  const documents = text.split(/^---/m);
+  if (documents.length === 1) return '';
+  return documents.length === 3 && documents[0] === '' ? (documents[1] ?? '') : text;
+}
+
 function matching({ texts }: FilesOfTree, path: RegExp, pattern: RegExp, why: string): string[] {
   return [...texts].filter(([name, text]) => path.test(name) && pattern.test(text)).map(([name]) => `${name}: ${why}`);
 }
 
 /**
  * Later versions of Yarn run code to fetch a package from git, from GitHub or by `exec:`. Their lock file is read by what
- * it may say, because it could write the forbidden in other ways.
+ * it may say, because it could write the forbidden in other ways. Its format has to be that of the base, because Yarn
+ * resolves packages again if the format is older than its own.
  */
-function inYarnLocks({ texts }: FilesOfTree): string[] {
-  return [...texts].flatMap(([path, text]) => {
-    if (posix.basename(path) !== 'yarn.lock') return [];
-    if (!text.includes('__metadata:')) return /resolved "(git[+:]|ssh:)/.test(text) ? [`${path}: ${fromGit}`] : [];
-    const resolutions = text.match(/resolution/g)?.length ?? 0;
-    const usual = text.match(
-      /^ {2}resolution: "(@[\w.-]+\/)?[\w.-]+@(npm:|workspace:|link:|portal:|patch:(@|%40)?[\w.%/-]+@npm%3A)[^"]*"$/gm,
-    );
-    const isUsual = resolutions === (usual?.length ?? 0) && !/\\|exec:/.test(text);
-    return isUsual ? [] : [`${path}: it names a package that is not of a registry, or is written in an unusual way`];
+function inYarnLocks(base: FilesOfTree, change: FilesOfTree): string[] {
+  const isLock = ([path]: [string, string]) => posix.basename(path) === 'yarn.lock';
+  const known = new Set([...base.texts].filter(isLock).map(([, text]) => formatOfYarn(text)));
+  return [...change.texts].filter(isLock).flatMap(([path, text]) => {
+    const format = formatOfYarn(text);
+    if (format === undefined || (format !== 'v1' && !isUsualLock(text)))
+      return [`${path}: it names a package that is not of a registry, or is written in an unusual way`];
+    if (format === 'v1' && /resolved "(git[+:]|ssh:)/.test(text)) return [`${path}: ${fromGit}`];
+    return known.size === 0 || known.has(format) ? [] : [`${path}: its format is not that of the base`];
   });
+}
+
+/** Returns `v1`, the number of a later format, or undefined if a lock file does not say it exactly as Yarn writes it. */
+function formatOfYarn(text: string): string | undefined {
+  if (!/__metadata|\\/.test(text)) return /^# yarn lockfile v1$/m.test(text) ? 'v1' : undefined;
+  const [, version] = /^__metadata:\n {2}version: (\d+)\n(?: {2}cacheKey: \w+\n)?(?:\n|$)/m.exec(text) ?? [];
+  return text.split('__metadata').length === 2 ? version : undefined;
+}
+
+function isUsualLock(text: string): boolean {
+  const resolutions = text.match(/resolution/g)?.length ?? 0;
+  const usual = text.match(
+    /^ {2}resolution: "(@[\w.-]+\/)?[\w.-]+@(npm:|workspace:|link:|portal:|patch:(@|%40)?[\w.%/-]+@npm%3A)[^"]*"$/gm,
+  );
+  return resolutions === (usual?.length ?? 0) && !/\\|exec:/.test(text);
 }
 
 /** The most files of requirements that refer to each other. */
@@ -179,17 +268,34 @@ function isHarmless(line: string): boolean {
   return isRequirement(named.trim());
 }
 
-/** Returns the lines of the tables of a TOML file that configure uv. */
-function uvTables(text: string): string {
-  let isUv = false;
-  const lines = text.split('\n').filter((line) => {
-    if (/^\s*\[/.test(line)) isUv = /\buv\b/.test(line);
-    return isUv || /\btool\b.*\buv\b/.test(line);
-  });
-  return lines
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-    .join('\n');
+/** The parts of a TOML file: comments, strings, brackets, ends of lines, and anything else but a quote. */
+const tomlParts =
+  /#[^\n]*|"""(?:\\[\s\S]|(?!""")[^\\])*""""{0,2}|'''[\s\S]*?''''{0,2}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|[[\]{}]|\n|[^#"'[\]{}\n]+/g;
+
+/**
+ * Returns the statements of a TOML file that could configure uv, however they spell `tool.uv`; the whole text if it cannot
+ * be read.
+ */
+function settingsOfUv(text: string): string {
+  const [parts, statements] = [text.match(tomlParts) ?? [], ['']];
+  if (parts.join('') !== text) return text;
+  let depth = 0;
+  for (const part of parts) {
+    if (part === '\n' && depth === 0) statements.push('');
+    else if (!part.startsWith('#')) statements.push((statements.pop() ?? '') + part);
+    if (/^[[{]$/.test(part)) depth++;
+    if (/^[\]}]$/.test(part)) depth--;
+  }
+  let table = '';
+  const settings = statements
+    .map((each) => each.trim())
+    .filter((statement) => {
+      if (statement.startsWith('[')) table = statement;
+      // A backslash may spell any name.
+      if (/\buv\b|\\/.test(table)) return statement !== '';
+      return /^(\[\s*["']?tool["']?\s*\])?$/.test(table) && /\buv\b|\\/.test(statement);
+    });
+  return settings.join('\n');
 }
 
 /** Returns the paths of files of which a part changes. */
@@ -215,11 +321,13 @@ function inComposer(base: FilesOfTree, change: FilesOfTree): string[] {
 }
 
 interface LockedByComposer {
-  dist?: unknown;
+  dist?: { type?: string } | null;
   source?: { type?: string };
 }
 
 function hasArchives(lock: Record<string, unknown>): boolean {
   const packages = [lock.packages ?? [], lock['packages-dev'] ?? []].flat() as (LockedByComposer | null)[];
-  return packages.every((each) => each?.dist !== undefined && (each.source?.type ?? 'git') === 'git');
+  return packages.every(
+    (each) => /^(zip|tar|path)$/.test(each?.dist?.type ?? '') && (each?.source?.type ?? 'git') === 'git',
+  );
 }

@@ -6,7 +6,7 @@ import { addRefused, openEquipped, type RefusedHost } from '../equipment.ts';
 import { moveInto } from '../keep/move-into.ts';
 import type { CommandResult, Room } from '../room.ts';
 import { runCommands } from '../run-commands.ts';
-import { type FilesOfTree, isConfiguration, manifests, requirementFiles } from './approval-reasons.ts';
+import { type FilesOfTree, isConfiguration, isForFetch, isManifest, requirementFiles } from './approval-reasons.ts';
 import { type Fetch, whileFetching } from './package-managers.ts';
 
 /** What the fetches of a change left. */
@@ -42,7 +42,7 @@ export async function readManifests({ checkout }: Room, entries: Entries, fetche
     for (const path of wanted) texts.set(path, blobs.get(oids.get(path) ?? '')?.toString() ?? '');
     return wanted.length > 0;
   };
-  await read([...oids.keys()].filter((path) => manifests.test(path) && !isInstalled(path)));
+  await read([...oids.keys()].filter((path) => isManifest(path) && !isInstalled(path)));
   const named = fetches.flatMap(({ requirements }) => requirements);
   while (await read(requirementFiles(named, texts)));
   return { oids, texts };
@@ -68,7 +68,7 @@ export async function fetchPackages(
   for (const [i, fetch] of fetches.entries()) {
     const place = join(folder, `fetch${i}`);
     const work = join(place, 'work');
-    await writeFiles(room, work, base, change);
+    await writeFiles(room, work, { fetch, base, change });
     await mkdir(join(place, 'git', 'objects'), { recursive: true });
     await confinement.own(work);
     const variables = { ...whileFetching, ...variablesOf(fetch, base, change) };
@@ -90,8 +90,13 @@ export async function fetchPackages(
   return fetched;
 }
 
-/** Writes the manifests of a change, and the configuration of its base. */
-async function writeFiles({ checkout }: Room, work: string, base: FilesOfTree, change: FilesOfTree): Promise<void> {
+/** Writes the manifests of a change for one package manager, and its configuration of the base. */
+async function writeFiles(
+  { checkout }: Room,
+  work: string,
+  { fetch, base, change }: { fetch: Fetch; base: FilesOfTree; change: FilesOfTree },
+): Promise<void> {
+  const { manager } = fetch;
   await mkdir(work, { recursive: true, mode: 0o755 });
   const write = async (path: string, content: string | Buffer) => {
     try {
@@ -102,17 +107,18 @@ async function writeFiles({ checkout }: Room, work: string, base: FilesOfTree, c
       if (!['EEXIST', 'EISDIR', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   };
-  for (const [path, text] of change.texts) await write(path, text);
+  for (const [path, text] of change.texts) if (isForFetch(fetch, path, change)) await write(path, text);
   const also = (tree: FilesOfTree, isMeant: (path: string) => boolean) =>
     [...tree.oids].filter(([path]) => isMeant(path) && !isInstalled(path)).slice(0, maxFiles);
-  // A patch is data for the package manager. Cargo only looks whether its targets exist.
-  const files = [...also(base, isConfiguration), ...also(change, (path) => path.endsWith('.patch'))];
+  const isPatch = (path: string) => /^(pnpm|yarn)$/.test(manager) && path.endsWith('.patch');
+  const files = [...also(base, (path) => isConfiguration(manager, path)), ...also(change, isPatch)];
   const blobs = await checkout.readBlobs(
     files.map(([, oid]) => oid),
     maxBytes,
   );
   for (const [path, oid] of files) await write(path, blobs.get(oid) ?? '');
-  for (const [path] of also(change, (each) => each.endsWith('.rs'))) await write(path, '');
+  // Cargo only looks whether its targets exist.
+  for (const [path] of also(change, (each) => manager === 'cargo' && each.endsWith('.rs'))) await write(path, '');
 }
 
 /** A Go that the change chooses is not downloaded. */

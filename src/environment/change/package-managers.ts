@@ -49,6 +49,10 @@ export const whileFetching = {
   PYTHONSAFEPATH: '1',
   YARN_ENABLE_GLOBAL_CACHE: 'true',
   YARN_ENABLE_TELEMETRY: 'false',
+  // Without scripts, Yarn 4 refuses `exec:` too.
+  YARN_ENABLE_SCRIPTS: 'false',
+  // Go fetches modules from repositories with git only, which is switched off.
+  GOVCS: '*:git',
 };
 
 /**
@@ -132,7 +136,7 @@ const forms: Partial<Record<string, Form>> = {
     const kept = flags.filter((flag) => flag !== '--frozen' && flag !== '--locked');
     return {
       manager: 'uv',
-      command: line('uv sync', kept, '--frozen --no-build --no-install-project --no-install-workspace'),
+      command: line('uv sync', kept, '--frozen --no-build --no-editable --no-install-project --no-install-workspace'),
     };
   },
   go: (words) => (words.join(' ') === 'mod download' ? { manager: 'go', command: 'go mod download' } : undefined),
