@@ -23,7 +23,10 @@ const onlyOfOne = [
 ];
 
 /** Fields that the emulator sets to null, where GitHub leaves them out. */
-const neverNull = ['pushed_at', 'company', 'email', 'location', 'name', 'owner'];
+const neverNull = [
+  ...['pushed_at', 'company', 'email', 'location', 'name', 'owner'],
+  ...['in_reply_to_id', 'line', 'original_line', 'position', 'original_position'],
+];
 
 /** Returns an answer without what GitHub would not send. */
 export function asGitHub(path: string, answer: unknown): unknown {

@@ -151,7 +151,7 @@ export class Front {
     }
     const said = endingSoon(path, await response.text(), this.tokenSeconds);
     return {
-      status: response.status,
+      status: answeredStatus(path, response),
       headers,
       text: response.ok ? shown(path, await this.withPulls(path, said)) : said,
     };
@@ -295,4 +295,9 @@ export class Front {
 /** Returns the text of an answer without what GitHub would not send. */
 function shown(path: string, text: string): string {
   return /^[[{]/.test(text) ? JSON.stringify(asGitHub(path, JSON.parse(text))) : text;
+}
+
+/** Returns the status of an answer. The emulator has another one for requested reviewers. */
+function answeredStatus(path: string, { ok, status }: Response): number {
+  return ok && path.endsWith('/requested_reviewers') ? 201 : status;
 }
