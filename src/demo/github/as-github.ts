@@ -32,7 +32,7 @@ const neverNull = [
 export function asGitHub(path: string, answer: unknown): unknown {
   const [place = ''] = path.split('?');
   const gone = surplusAt.find(([pattern]) => pattern.test(place))?.[1] ?? [];
-  const isList = Array.isArray(answer) && /\/pulls$/.test(place);
+  const isList = (Array.isArray(answer) && /\/pulls$/.test(place)) || place.endsWith('/requested_reviewers');
   return without(answer, isList ? [...gone, ...onlyOfOne] : gone, '', !/^\/users?\//.test(place));
 }
 
