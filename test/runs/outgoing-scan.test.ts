@@ -101,8 +101,9 @@ test('a credential with white space or umlauts is found however it is wrapped, a
 });
 
 test('a secret that is white space for the most part is not searched for, because it would match every file', () => {
-  expect(needlesOf([{ name: 'BLANK', value: 'a        ' }])).toEqual([]);
-  expect(needlesOf([{ name: 'WORDS', value: 'abcd efgh' }])).not.toEqual([]);
+  const forms = (value: string) => needlesOf([{ name: 'BLANK', value }]).map(({ form }) => String(form));
+  expect(forms('a        ')).toEqual(expect.not.arrayContaining(['', 'a']));
+  expect(forms('abcd efgh')).toContain('abcdefgh');
 });
 
 test('a cancelled run does not go on searching', async () => {

@@ -51,7 +51,7 @@ beforeAll(async () => {
   await sql.connect();
   ends.push(() => sql.end());
   const tomorrow = new Date(Date.now() + 86_400_000);
-  await sql.query(`insert into users (id, login) values ('user_mona', 'mona')`);
+  await sql.query(`insert into users (id, login, admitted_until) values ('user_mona', 'mona', 'infinity')`);
   await sql.query(
     `insert into api_tokens (id, user_id, name, prefix, expires_at) values ('tok_mona', 'user_mona', 'test', '', $1)`,
     [tomorrow],
