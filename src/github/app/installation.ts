@@ -177,6 +177,9 @@ interface Memberships {
   problem: unknown;
 }
 
+/** Somebody who signs in waits until all accounts were asked, so that many are asked at the same time. */
+const askedAtOnce = 10;
+
 /**
  * Makes a person owner of the projects whose accounts they administer. GitHub is asked at each sign-in. If the person
  * no longer administers an account, the account's list of admins is read again, and they lose the ownership that came
@@ -192,22 +195,24 @@ export async function claimOwnerships(app: App, user: UserRow): Promise<Membersh
   const installations = await listActiveInstallations(app.db.manager);
   const about = ({ installationId }: Pick<InstallationRow, 'installationId'>) => ({ installation: installationId });
   // A failure of GitHub must not prevent the sign-in of a member of a project. The regular sweep tries again.
-  await eachApart(app, installations, about, async ({ projectId, ...installation }) => {
+  const claim = async ({ projectId, ...installation }: InstallationRow) => {
     const role = await roleInAccount(app, user, installation).catch(noted);
     found.isMember ||= role !== undefined;
     if (projectId === null) return;
     if (role === 'admin') await app.db.transaction((em) => welcome(em, projectId, user.id));
     else if (await isGranted(app.db.manager, projectId, user.id))
       await observeInstallation(app, installation.installationId);
-  });
+  };
+  await eachApart(app, installations, about, claim, askedAtOnce);
   if (found.isMember) return found;
   const others = await listOthers(app, new Set(installations.map((each) => each.accountId))).catch((error) => {
     found.problem ??= error;
     return [];
   });
-  await eachApart(app, others, about, async (installation) => {
+  const ask = async (installation: InstalledAccount) => {
     found.isMember ||= (await roleInAccount(app, user, installation).catch(noted)) !== undefined;
-  });
+  };
+  await eachApart(app, others, about, ask, askedAtOnce);
   return found;
 }
 
