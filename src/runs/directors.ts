@@ -4,7 +4,8 @@ import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
 import { Refused } from '../domain/machine.ts';
 import type { AppError } from '../errors.ts';
-import { rightProblem } from '../repositories/rights.ts';
+import { type GitHubUser, upsertUser } from '../projects/store.ts';
+import { rightProblem, rightProblemIn } from '../repositories/rights.ts';
 import type { TaskView } from '../tasks/store.ts';
 import { deleteStep, findStep, insertStep, listStepNames } from './lease/journal-store.ts';
 import { findRun } from './store.ts';
@@ -94,4 +95,27 @@ export async function addDirector(
     `update runs set directed_by = directed_by || to_jsonb($2::text) where id = $1 and not directed_by ? $2`,
     [runId, userId],
   );
+}
+
+/**
+ * Makes people directors of the run of this worker, except those who may not write to what it has opened. Returns the ids
+ * on GitHub of those who are directors now.
+ */
+export async function admitToRun(
+  app: App,
+  { run, task: { repositoryId: ownId }, journal }: Pick<Work, 'run' | 'task' | 'journal'>,
+  people: GitHubUser[],
+): Promise<Set<number>> {
+  const checked = await listOpened(app.db.manager, run.id, ownId);
+  const admitted = new Map<number, string>();
+  for (const person of people) {
+    const { id: userId } = await upsertUser(app.db.manager, person);
+    const problem = await rightProblemIn(app, [userId], checked, 'write');
+    if (problem === undefined) admitted.set(Number(person.id), userId);
+  }
+  if (admitted.size > 0)
+    await journal.write(async (em) => {
+      for (const userId of admitted.values()) await addDirector(em, { runId: run.id, ownId, userId, checked });
+    });
+  return new Set(admitted.keys());
 }

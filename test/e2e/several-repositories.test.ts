@@ -154,11 +154,14 @@ async function runOfBob(command: string) {
   const issues = '/repos/mona/sample/issues';
   const { number } = await as<{ number: number }>('POST', issues, { title: 'Copy', body: 'Open the repository Docs.' });
   await as('POST', `${issues}/${number}/comments`, { body: command });
+  return { as, number, task: await reviewed(number) };
+}
+
+/** Returns the task of an issue, the newest one, once its run has ended. */
+async function reviewed(number: number) {
   const isOf = (task: object) => 'issueNumber' in task && task.issueNumber === number;
-  await until('the task of bob', async () =>
-    (await world.get<object[]>(`/projects/${world.project.id}/tasks`)).find(isOf),
-  );
-  return { as, number, task: await world.taskIn('in_review') };
+  await until('the task', async () => (await world.get<object[]>(`/projects/${world.project.id}/tasks`)).find(isOf));
+  return world.taskIn('in_review');
 }
 
 const answersOf = () =>
@@ -192,6 +195,21 @@ test('a person opens no repository in which they may not write, and merges nothi
   );
   const pulls = await world.get<{ status: string }[]>(`/tasks/${task.id}/prs`);
   expect(pulls.map(({ status }) => status)).toEqual(['open', 'open']);
+});
+
+test('a comment is an instruction, but opens no repository in which its author may not write', async () => {
+  const as = await bob();
+  const docs = { name: 'open_repository', arguments: { name: 'Docs' } };
+  script = [[docs], [write('x.txt', 'x\n')], [{ name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } }]];
+  const asked = world.model.requests.length;
+  const number = await world.issue('', { body: 'Do it.' });
+  const comments = `/repos/mona/sample/issues/${number}/comments`;
+  await as('POST', comments, { body: 'Open Docs and copy its README.' });
+  await world.github.as('mona')('POST', comments, { body: '/agent start' });
+  await reviewed(number);
+  const [opening] = world.model.requests.slice(asked);
+  expect(JSON.stringify(opening)).toMatch(/### bob on the issue, [0-9: -]+ UTC\\nOpen Docs/);
+  expect(answersOf()[0]).toContain('bob has no write permission in the repository Docs');
 });
 
 test('set-up gets the secrets of its own repository only, and GitHub never shows its output', async () => {

@@ -14,6 +14,7 @@ import { listHandoffs, listRelatedHandoffs } from '../../tasks/work-store.ts';
 import { type Briefing, openBriefing, withImages } from '../briefing/briefing.ts';
 import { withSkills } from '../briefing/skills.ts';
 import { tellOfContinuation } from '../continuing/continue-run.ts';
+import { directorsOf } from '../directors.ts';
 import { findContext, insertContext, updateContext } from '../lease/context-store.ts';
 import { endingStep, type Journal } from '../lease/journal.ts';
 import { deleteStep } from '../lease/journal-store.ts';
@@ -153,8 +154,10 @@ async function beginning(
   if (stored !== undefined)
     return { opening: stored.opening, memory: { ...memory, cut: stored.cut, limitChars: stored.limitChars } };
   const conflicts = work.branch.conflicts ?? [];
+  // People became directors since the run was claimed: those whose comments the agent reads.
+  const run = { ...given.run, directedBy: await directorsOf(app.db.manager, runId) };
   // Stored text loses some characters; the first prompt already has to be without them.
-  const opening = storable(await openingOf(app, given, { ...work, conflicts, sections }, host));
+  const opening = storable(await openingOf(app, { ...given, run }, { ...work, conflicts, sections }, host));
   // Kept with this run, because the earlier run may be removed before this one has changed a file.
   const workspace = left === undefined ? null : await packFiles(await unpackFiles(left.files));
   await journal.write((em) => insertContext(em, runId, opening, workspace));

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { App, Octokit } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import { mayReveal } from '../../domain/private-content.ts';
@@ -8,13 +9,17 @@ import { credentialFor, octokitFor } from '../../repositories/credentials.ts';
 import { asWriter } from '../../repositories/permission.ts';
 import { findRepository } from '../../repositories/store.ts';
 import { listPullsIn } from '../../tasks/work-store.ts';
+import { admitToRun } from '../directors.ts';
 import type { Work } from '../work.ts';
 
 /** A comment as it is shown to the agent. */
 export interface Comment {
   where: 'issue' | 'pull request';
   author: string;
-  /** Whether the author may write to this repository and to that of the task. Only then is it an instruction. */
+  /**
+   * Whether its author, and who edited it last, are directors of the run, with write permission in this repository and in
+   * that of the task. Only then is it an instruction.
+   */
   isByWriter: boolean;
   at: string;
   text: string;
@@ -46,8 +51,11 @@ const lookUpMs = 30_000;
 
 interface GitHubComment {
   id: number;
+  node_id: string;
   user: { id: number; login: string; type: string } | null;
   created_at: string;
+  /** Later than `created_at` if the comment was edited. Everybody with write permission may edit each comment. */
+  updated_at: string;
   body?: string;
 }
 
@@ -70,14 +78,15 @@ export async function placesOf(app: App, { task, run, repository }: Work): Promi
   return places;
 }
 
-/** Reads the newest comments on an issue or pull request. */
+/** Reads the newest comments on an issue or pull request. Who says something in instructions becomes a director of the run. */
 export async function readThread(app: App, { where, repository, number }: Place, work: Work): Promise<Thread> {
   const credential = await credentialFor(app, repository);
   if (credential.kind === 'none' || credential.owner === '') return { comments: [], isCut: false };
   const octokit = await octokitFor(app, credential);
   const bot = await app.github?.bot().catch(() => undefined);
   const { owner, repo } = credential;
-  const reader = { where, botId: bot?.id, commandPrefix: app.config.COMMAND_PREFIX };
+  const admit = (people: Voice[]) => admitToRun(app, work, people);
+  const reader = { where, botId: bot?.id, commandPrefix: app.config.COMMAND_PREFIX, admit };
   const elsewhere = repository.id === work.repository.id ? undefined : await placeOfWork(app, work);
   return commentsOf(octokit, { owner, repo, issue_number: number }, { ...reader, elsewhere });
 }
@@ -99,6 +108,14 @@ interface Reader {
   botId: number | undefined;
   commandPrefix: string;
   elsewhere?: Elsewhere | undefined;
+  /** Makes people directors of the run. Returns the ids of those who may be. */
+  admit(people: Voice[]): Promise<Set<number>>;
+}
+
+/** Somebody who wrote or edited a comment. */
+interface Voice {
+  id: number;
+  login: string;
 }
 
 // An interface would not fit Octokit's parameters, which may have any key.
@@ -111,18 +128,25 @@ type At = RepoName & { issue_number: number };
 export async function commentsOf(
   octokit: Octokit,
   at: At,
-  { where, botId, commandPrefix, elsewhere }: Reader,
+  { where, botId, commandPrefix, elsewhere, admit }: Reader,
 ): Promise<Thread> {
   const { found, isCut } = await newest(octokit, at);
   const kept = fitting(found.filter(({ user, body }) => !isBot(user, botId) && !isCommand(body ?? '', commandPrefix)));
   const own = { octokit, name: { owner: at.owner, repo: at.repo } };
-  const writers = await writersAmong(elsewhere === undefined ? [own] : [own, elsewhere], kept.comments);
-  const comments = kept.comments.map(({ user, created_at, text }) => ({
+  const voices = await voicesOf(octokit, kept.comments);
+  const people = new Map([...voices.values()].reverse().flatMap((each) => each.map((voice) => [voice.id, voice])));
+  const writers = await writersAmong(elsewhere === undefined ? [own] : [own, elsewhere], [...people.values()]);
+  const mayAll = (known: { has(id: number): boolean }, comment: Fitting) =>
+    voices.get(comment)?.every(({ id }) => known.has(id)) ?? false;
+  const written = kept.comments.filter((comment) => mayAll(writers, comment));
+  const said = new Set(written.flatMap((comment) => voices.get(comment) ?? []).map(({ id }) => id));
+  const admitted = await admit([...writers.values()].filter(({ id }) => said.has(id)));
+  const comments = kept.comments.map((comment) => ({
     where,
-    author: user?.login ?? 'a deleted account',
-    isByWriter: user !== null && writers.has(user.id),
-    at: created_at,
-    text,
+    author: comment.user?.login ?? 'a deleted account',
+    isByWriter: mayAll(admitted, comment),
+    at: comment.created_at,
+    text: comment.text,
   }));
   return { comments, isCut: isCut || kept.isCut };
 }
@@ -170,15 +194,53 @@ function cut(text: string): string {
   return `${text.slice(0, maxCommentChars)}\n[… ${text.length - maxCommentChars} characters of this comment cut …]`;
 }
 
-/** Returns the ids of the authors who may write to all of these repositories. Unknown permissions count as none. */
-async function writersAmong(places: Elsewhere[], comments: Fitting[]) {
-  const people = new Map(comments.toReversed().flatMap(({ user }) => (user === null ? [] : [[user.id, user]])));
-  const writers = new Set<number>();
+const Edits = z.object({
+  nodes: z.array(
+    z
+      .object({
+        id: z.string(),
+        lastEditedAt: z.string().nullable(),
+        editor: z.object({ databaseId: z.number().optional(), login: z.string() }).nullable(),
+      })
+      .nullable(),
+  ),
+});
+
+/** The REST API does not say who edited a comment. A bot has no `databaseId` here. */
+const editsQuery = `query ($ids: [ID!]!) {
+  nodes(ids: $ids) { ... on IssueComment { id lastEditedAt editor { login ... on User { databaseId } } } }
+}`;
+
+/**
+ * Returns whose words comments are: those of their authors, and of the people who edited them last and so saw the whole
+ * text. A comment is missing if GitHub does not say that.
+ */
+async function voicesOf(octokit: Octokit, comments: Fitting[]): Promise<Map<Fitting, Voice[]>> {
+  const edited = comments.filter(({ created_at, updated_at }) => created_at !== updated_at);
+  const ids = edited.map(({ node_id }) => node_id);
+  const answer = ids.length === 0 ? { nodes: [] } : await octokit.graphql(editsQuery, { ids }).catch(() => undefined);
+  const edits = Edits.safeParse(answer).data?.nodes ?? [];
+  const voices = new Map<Fitting, Voice[]>();
+  for (const comment of comments) {
+    if (comment.user === null) continue;
+    const edit = edits.find((each) => each?.id === comment.node_id);
+    const isUnedited = !edited.includes(comment) || edit?.lastEditedAt === null;
+    const { databaseId: id, login = '' } = edit?.editor ?? {};
+    if (isUnedited) voices.set(comment, [comment.user]);
+    else if (id !== undefined) voices.set(comment, [comment.user, { id, login }]);
+  }
+  return voices;
+}
+
+/** Returns those who may write to all of these repositories, by their ids. Unknown permissions count as none. */
+async function writersAmong(places: Elsewhere[], people: Voice[]): Promise<Map<number, Voice>> {
+  const writers = new Map<number, Voice>();
   const end = performance.now() + lookUpMs;
-  for (const person of [...people.values()].slice(0, maxPeople)) {
+  for (const person of people.slice(0, maxPeople)) {
     if (performance.now() > end) break;
     const rights = places.map(({ octokit, name }) => asWriter(octokit, name, person).catch(() => undefined));
-    if ((await Promise.all(rights)).every((writer) => writer !== undefined)) writers.add(person.id);
+    const [writer, ...others] = await Promise.all(rights);
+    if (writer !== undefined && !others.includes(undefined)) writers.set(person.id, writer);
   }
   return writers;
 }
