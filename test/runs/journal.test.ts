@@ -9,7 +9,9 @@ import {
 } from '../../src/runs/lease/journal-store.ts';
 import { claimRun } from '../../src/runs/lease/lease-store.ts';
 import { deleteOldTurns, insertTurn, listTurns } from '../../src/runs/lease/turn-store.ts';
+import { pushWork } from '../../src/runs/publish/publish.ts';
 import { endRun, LeaseLost } from '../../src/runs/store.ts';
+import type { Work } from '../../src/runs/work.ts';
 import { droppedStep, dropStoredFiles, findStoredFiles, storedBytes } from '../../src/runs/workspace/stored-files.ts';
 import { openRuns } from '../support/runs.ts';
 
@@ -26,6 +28,19 @@ async function openHeld() {
   const end = () => endRun(app.db.manager, id, 'cancelled', null);
   return { id, held, journal: openJournal(app, held), stale: openJournal(app, { id, fence: held.fence - 1 }), end };
 }
+
+test('a push that an earlier version recorded without its tree is compared by what git knows', async () => {
+  const { journal, end } = await openHeld();
+  await journal.once('push', async () => ({ commit: 'commit 1' }));
+  const checkout = { fetch: async () => 'commit 2', treeOf: async (commit: string) => `tree of ${commit}` };
+  const place = { task: { repositoryId: 'repo_1' }, repository: { id: 'repo_1', name: 'One' }, branch: { name: 'x' } };
+  const patience = (step: () => unknown) => step();
+  const push = (tree: string) =>
+    pushWork(given.service.app, { ...place, journal, checkout, patience, evidence: { tree } } as unknown as Work, '');
+  expect(await push('tree of commit 1')).toEqual({ commit: 'commit 1', tree: 'tree of commit 1' });
+  await expect(push('another tree')).rejects.toThrow('other files of One were pushed');
+  await end();
+});
 
 test('a step is made once and found again by its name', async () => {
   const { id, journal, end } = await openHeld();

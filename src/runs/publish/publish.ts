@@ -25,6 +25,9 @@ export interface Pushed {
   tree: string;
 }
 
+/** A step of an earlier version has no tree. */
+type PushedStep = Pick<Pushed, 'commit'> & Partial<Pushed>;
+
 /**
  * Commits the tree that the evidence of a repository is about, and pushes it to the branch of the task. Author, date and
  * parents are fixed, so a retry creates the same commit and changes nothing.
@@ -34,12 +37,18 @@ export async function pushWork(app: App, work: Work, title: string): Promise<Pus
   const { task, journal, repository, evidence } = work;
   if (evidence === undefined) throw new RunFailed('internal', `the files of ${repository.name} were not judged`);
   const { tree } = evidence;
-  const pushed = await journal.once(stepOf('push', task, repository), () =>
+  const pushed = await journal.once<PushedStep>(stepOf('push', task, repository), () =>
     work.patience(() => pushOnce(app, work, tree, title)),
   );
-  if (pushed.tree !== tree)
+  if ((pushed.tree ?? (await treeOnBranch(work, pushed.commit))) !== tree)
     throw new RunFailed('internal', `other files of ${repository.name} were pushed than those that were judged; retry`);
-  return pushed;
+  return { ...pushed, tree };
+}
+
+/** Returns the tree of a commit on the branch of the task, for a step of a version that recorded only the commit. */
+async function treeOnBranch({ checkout, branch, patience }: Work, commit: string): Promise<string> {
+  await patience(() => checkout.fetch(branch.name));
+  return checkout.treeOf(commit);
 }
 
 async function pushOnce(app: App, work: Work, tree: string, title: string): Promise<Pushed> {
