@@ -74,7 +74,7 @@ export const jobs: { [N in JobName]: Job<N> } = {
     handle: proposePrd,
   },
   trial: { once: false, retries: 2, concurrency: 1, handle: (app, { trialId }) => runTrial(app, trialId) },
-  trialAnswer: { once: false, retries: 6, concurrency: 1, handle: (app, { trialId }) => answerTrial(app, trialId) },
+  trialAnswer: { once: false, retries: 6, concurrency: 1, handle: answerTrial },
   pull: { once: true, retries: 5, concurrency: 2, handle: (app, pull) => refreshPullJob(app, pull) },
   redeliver: { once: true, retries: 0, concurrency: 1, handle: (app) => redeliverFailed(app) },
   sweep: { once: true, retries: 0, concurrency: 1, handle: sweep },

@@ -44,7 +44,8 @@ export interface Jobs {
   /** Try set-up and checks of a repository without an agent. */
   trial: { trialId: string };
   /** Tell the issue that asked for a trial how it ended. */
-  trialAnswer: { trialId: string };
+  /** `hadSecrets` says whether the repository had environment secrets when the trial ran. */
+  trialAnswer: { trialId: string; hadSecrets?: boolean };
   /** Read a pull request again from GitHub. */
   pull: { repositoryId: string; number: number };
   /** Ask GitHub to deliver failed webhooks again. */

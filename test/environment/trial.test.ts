@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../../src/demo/real-service.ts';
 import { setSecret } from '../../src/environment/secrets/operations.ts';
+import { startTrial } from '../../src/environment/trial/operations.ts';
 import { trialText } from '../../src/github/commands/answer-trial.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
@@ -103,6 +104,27 @@ test.each([
     expect.stringMatching(problem),
     commands,
   ]);
+});
+
+test('the answer knows whether the repository had secrets while the trial ran', async () => {
+  push('setup: "true"\nnetwork: { setup: [] }\n');
+  const repositoryId = path.split('/')[2] ?? '';
+  const { app } = service;
+  const hadSecrets = async () => {
+    const { id } = await startTrial(app, { repositoryId, issueNumber: 1 });
+    await ended();
+    const [job] = await app.db.manager.query(
+      `select data ->> 'hadSecrets' as had from pgboss.job where name = 'trialAnswer' and data ->> 'trialId' = $1`,
+      [id],
+    );
+    return job.had;
+  };
+  const assign = (repositories: string[]) =>
+    setSecret(app, projectId, 'NPM_TOKEN', { value: 'canary of a trial', repositories, hosts: [] });
+  await assign([repositoryId]);
+  expect(await hadSecrets()).toBe('true');
+  await assign([]);
+  expect(await hadSecrets()).toBe('false');
 });
 
 test('a repository that cannot be read is a problem of the trial', async () => {

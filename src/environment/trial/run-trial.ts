@@ -14,6 +14,7 @@ import { openFresh } from '../fresh.ts';
 import { prepareEnvironment } from '../prepare.ts';
 import type { Room } from '../room.ts';
 import { runCommands } from '../run-commands.ts';
+import { hasSecrets } from '../secrets/store.ts';
 import { setupSeconds } from '../set-up.ts';
 import { findTrial, updateTrial } from './store.ts';
 
@@ -32,6 +33,7 @@ export async function runTrial(app: App, trialId: string): Promise<void> {
   const repository = await findRepository(em, trial.repositoryId);
   if (repository === null) return;
   const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(trialMs)]);
+  const hadSecrets = await hasSecrets(em, repository);
   const report = openReport(app, trialId);
   let result: Pick<EnvironmentTrialRow, 'status' | 'problem'>;
   try {
@@ -55,7 +57,9 @@ export async function runTrial(app: App, trialId: string): Promise<void> {
       finishedAt: new Date(),
     };
     const isStored = await updateTrial(own, trialId, change);
-    if (isStored && trial.issueNumber !== null) await app.queue.send(own, 'trialAnswer', { trialId });
+    if (!isStored || trial.issueNumber === null) return;
+    const hasAny = hadSecrets || (await hasSecrets(own, repository));
+    await app.queue.send(own, 'trialAnswer', { trialId, hadSecrets: hasAny });
   });
 }
 

@@ -11,14 +11,20 @@ import { postNotice } from './post-notice.ts';
 /** Characters shown of the output of a command that failed. */
 const outputChars = 3000;
 
-/** Handles the `trialAnswer` job: tells the issue that asked for a trial how it ended. */
-export async function answerTrial(app: App, trialId: string): Promise<void> {
+/**
+ * Handles the `trialAnswer` job: tells the issue that asked for a trial how it ended. Jobs of earlier versions do not say
+ * whether there were secrets, so for them no output is shown.
+ */
+export async function answerTrial(
+  app: App,
+  { trialId, hadSecrets = true }: { trialId: string; hadSecrets?: boolean },
+): Promise<void> {
   const trial = await findTrial(app.db.manager, trialId);
   if (trial === null || trial.issueNumber === null || trial.status === 'running') return;
   const place = await placeOfRepository(app, trial.repositoryId);
   if (place === undefined) return;
   const { repository } = place;
-  const isOutputShown = repository.isPrivate && !(await hasSecrets(app.db.manager, repository));
+  const isOutputShown = repository.isPrivate && !hadSecrets && !(await hasSecrets(app.db.manager, repository));
   const text = trialText(trial, isOutputShown);
   const page = environmentPage(app.config.BASE_URL, repository);
   const number = trial.issueNumber;
