@@ -1,12 +1,14 @@
+import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import type { RepositoryRow, UserRow } from '../db/tables/project.ts';
 import { hasRole } from '../domain/member.ts';
+import { mayName } from '../domain/private-content.ts';
 import { AppError } from '../errors.ts';
 import { roleIn } from '../projects/member-store.ts';
 import { findUser, upsertUser } from '../projects/store.ts';
 import { credentialFor, octokitFor } from './credentials.ts';
 import { rightOf } from './permission.ts';
-import { listRepositoriesById } from './store.ts';
+import { listProjectRepositories, listRepositoriesById } from './store.ts';
 
 /** What people need to be allowed in a repository. */
 export type NeededRight = 'read' | 'write';
@@ -70,6 +72,32 @@ export async function rightProblemIn(
   }
   return undefined;
 }
+
+/**
+ * Returns how refusals are told to the readers of a repository. If everybody can read it, the private repositories of the
+ * project are not named as the sentences above name them, nor linked to.
+ */
+export async function refusalsIn(
+  em: EntityManager,
+  shownIn: Pick<RepositoryRow, 'projectId' | 'isPrivate'>,
+): Promise<(text: string) => string> {
+  const all = shownIn.isPrivate ? [] : await listProjectRepositories(em, shownIn.projectId);
+  const hidden = all.filter((each) => !mayName(each, shownIn));
+  const end = '(?![\\w-]|\\.\\w)';
+  const patterns = hidden.map(({ name, url }) => ({
+    link: new RegExp(`${literal(url.replace(/(\.git)?\/?$/, ''))}(\\.git)?${end}[^\\s)]*`, 'gi'),
+    named: new RegExp(`the repository ${literal(name)}${end}`, 'g'),
+  }));
+  return (text) =>
+    patterns.reduce(
+      (told, { link, named }) =>
+        told.replace(link, '(in a private repository)').replace(named, 'another repository of the project'),
+      text,
+    );
+}
+
+/** Returns a pattern that matches just this text. */
+const literal = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
 async function hasRight(app: App, person: UserRow, repository: RepositoryRow, needed: NeededRight): Promise<boolean> {
   const credential = await credentialFor(app, repository);

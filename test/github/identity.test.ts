@@ -4,7 +4,10 @@ import type { RunRow } from '../../src/db/tables/task.ts';
 import { failure } from '../../src/domain/run.ts';
 import { syncInstallation } from '../../src/github/app/installation.ts';
 import { handleCommands } from '../../src/github/commands/handle-commands.ts';
+import { postNotice } from '../../src/github/commands/post-notice.ts';
 import { sayOnce } from '../../src/github/commands/replies.ts';
+import { syncTask } from '../../src/github/mirror/sync.ts';
+import { type Place, placeOfRepository } from '../../src/github/place.ts';
 import { insertMember } from '../../src/projects/member-store.ts';
 import { lackOfRight, rightProblem } from '../../src/repositories/rights.ts';
 import { takeUpConversation } from '../../src/runs/continuing/continue-run.ts';
@@ -335,6 +338,31 @@ test('a command directs a task only with permission in the repository in which t
   // On another line, because a command is handled once for its place in a comment.
   await say(400, 'ada', '\n/agent start', 31);
   expect(await statusOf()).toBe('in_progress');
+});
+
+test('a refusal names no private repository where everybody reads it', async () => {
+  const { em, own, secret, task } = await twoPeople();
+  const id = await task('ada');
+  const elsewhere = 'issue_repository_id = repository_id, issue_number = 32, repository_id = $2';
+  await em.query(`update tasks set ${elsewhere} where id = $1`, [id, secret.id]);
+  await say(300, 'bob', '/agent start', 32);
+  const place = await placeOfRepository(service.app, own.id);
+  const draft = `The pull request ${secret.url}/pull/3 is a draft.`;
+  const shown = async (isPrivate: boolean) => {
+    await em.query('update repositories set is_private = $2 where id = $1', [own.id, isPrivate]);
+    asked.length = 0;
+    await syncTask(service.app, { taskId: id, recheck: true });
+    const repository = { ...own, isPrivate };
+    await postNotice(service.app, { ...place, repository } as Place, { number: 33, isPull: false }, draft);
+    return asked.filter(({ path }) => /\/comments(\/\d+)?$/.test(path)).map(({ body }) => String(body.body));
+  };
+  const [status, reply] = await shown(true);
+  expect(status).toContain('bob has no write permission in the repository secret.');
+  expect(reply).toContain(draft);
+  const texts = await shown(false);
+  expect(texts[0]).toContain('bob has no write permission in another repository of the project.');
+  expect(texts[1]).toContain('The pull request (in a private repository) is a draft.');
+  expect(texts.join()).not.toContain('secret');
 });
 
 test('where GitHub cannot be asked, the role in the project counts; nobody known has no right', async () => {

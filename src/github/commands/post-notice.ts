@@ -1,5 +1,6 @@
 import type { App } from '../../app.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import { refusalsIn } from '../../repositories/rights.ts';
 import { showTask } from '../../tasks/move.ts';
 import { setNotice } from '../mirror/mirror-store.ts';
 import type { Place } from '../place.ts';
@@ -17,11 +18,13 @@ export async function postNotice(
   if (taskId !== undefined) {
     await setNotice(app.db.manager, taskId, repository.id, issue.number, text);
     await showTask(app, undefined, taskId);
-  } else if (text !== '')
-    await reply(app, octokit, { ...name, issue_number: issue.number }, text).catch((error) => {
+  } else if (text !== '') {
+    const shown = (await refusalsIn(app.db.manager, repository))(text);
+    await reply(app, octokit, { ...name, issue_number: issue.number }, shown).catch((error) => {
       // The issue was locked or deleted, so no comment can be written.
       if (!isRefusedWith(error, 403, 404, 410)) throw error;
     });
+  }
 }
 
 /** Deletes the reply to an earlier command on an issue without a task. */

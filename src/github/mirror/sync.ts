@@ -9,6 +9,7 @@ import type { Attention } from '../../domain/waiting.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import type { Jobs } from '../../queue/names.ts';
 import { credentialFor } from '../../repositories/credentials.ts';
+import { refusalsIn } from '../../repositories/rights.ts';
 import { findRepository } from '../../repositories/store.ts';
 import { listEvents } from '../../runs/lease/journal-store.ts';
 import { findProof } from '../../runs/proof/store.ts';
@@ -172,11 +173,14 @@ async function pictureOf(
   const proof = await findProof(em, task.id);
   const costs = runs.flatMap((r) => (r.costUsd === null ? [] : [r.costUsd]));
   const events = run === undefined ? [] : await listEvents(em, run.id);
+  const told = await refusalsIn(em, shownIn);
+  const { failure } = task;
   return {
     ...task,
+    failure: failure && { ...failure, message: told(failure.message) },
     attention: task.attention && { ...task.attention, ...(await pictureOfPlan(em, task.attention)) },
     agent: agent?.name ?? null,
-    notice: isTripped(mirrored) ? breakerText : mirrored.notice,
+    notice: isTripped(mirrored) ? breakerText : told(mirrored.notice),
     taskNames: await findTaskNames(app, task.projectId, shownIn, mirrored.notice),
     run: run ?? null,
     cancelledBecause:
@@ -185,7 +189,7 @@ async function pictureOf(
     steps: events
       .filter(mayShow)
       .slice(-stepsShown)
-      .map(({ at, text }) => ({ at, text })),
+      .map(({ at, text }) => ({ at, text: told(text) })),
     subtasks: await pictureSubtasks(em, task.id),
     pulls: await picturePulls(em, task.id),
     handoff: handoff?.runId === run?.id ? handoff : null,

@@ -168,13 +168,13 @@ function otherRepositories(app: App, given: Assignment, work: Work, own: ToolHos
     if (hosts.has(wanted.name)) return { ok: true, text: `it is already open at ../${wanted.name}/` };
     const problem = await enterRepository(app, work, wanted);
     if (problem !== undefined) {
-      await work.journal.note('repository', `${wanted.name} was not opened: ${problem.message}`);
+      await work.journal.note('repository', `the repository ${wanted.name} was not opened: ${problem.message}`);
       return { ok: false, text: `${wanted.name} cannot be opened: ${problem.message} Go on without it.` };
     }
     try {
       // Without retries: an agent that learns of the failure immediately can do something else.
       const other = await open(wanted, (step) => step());
-      await work.journal.note('repository', `opened ${wanted.name}`);
+      await work.journal.note('repository', `opened the repository ${wanted.name}`);
       const map = await other.host.call('list_files', { depth: 2 });
       const instructions = await readInstructions(other.checkout, other.baseHead);
       return {
@@ -205,7 +205,7 @@ function otherRepositories(app: App, given: Assignment, work: Work, own: ToolHos
       if (lack === undefined) await open(repository, work.patience);
       else if (work.run.continuesRunId !== null)
         throw new RunFailed('repository', `the run goes on with work in several repositories: ${lack}`);
-      else await work.journal.note('repository', `${repository.name} was not opened again: ${lack}`);
+      else await work.journal.note('repository', `the repository ${repository.name} was not opened again: ${lack}`);
     }
   };
   return { hosts, openNamed, reopen };

@@ -13,7 +13,7 @@ interface Around {
   isSilent: boolean;
   /** Happens once, while GitHub is asked for a permission. */
   happening: (() => Promise<unknown>) | undefined;
-  /** The comments on issue 1 of each repository. */
+  /** The comments on each issue. */
   comments: { id: number; body: string; user: { id: number; login: string } }[];
 }
 export const around: Around = { isSilent: false, happening: undefined, comments: [] };
@@ -49,9 +49,9 @@ const about = (name: string, rest: string) => {
   if (!repositories.has(name)) return undefined;
   const [, collaborator] = /^\/collaborators\/([^/]+)\/permission$/.exec(rest) ?? [];
   if (collaborator !== undefined) return permission(name, collaborator);
-  if (rest.startsWith('/issues/1/comments')) return around.comments;
-  if (rest.startsWith('/issues/comments/')) return {};
-  if (rest.startsWith('/labels')) return [];
+  if (/^\/issues\/\d+\/comments/.test(rest)) return around.comments;
+  if (rest.startsWith('/issues/comments/')) return { id: 1 };
+  if (/^(\/issues\/\d+)?\/labels/.test(rest)) return [];
   return rest === '' ? repository(name) : undefined;
 };
 
@@ -68,6 +68,7 @@ const permissionRoute = async (request: string, res: ServerResponse) => {
 export function openNamedGitHub(): Promise<FakeGitHub> {
   return openFakeGitHub(
     [
+      [/^POST .*\/issues\/\d+\/labels$/, () => []],
       [/^(?!GET)(?!.*access_tokens)/, () => ({ id: 1 })],
       [/^GET \/installation\/repositories/, installed],
       [/^GET \/repos\/[^/]+\/[^/]+\/collaborators\//, (match, res) => permissionRoute(match.input, res)],
