@@ -108,10 +108,7 @@ async function editedAfter(title: string, ask: (number: number) => Promise<unkno
   await world.github.as('mona')('PUT', `${repo}/collaborators/stranger`, { permission: 'pull' });
   const stranger = world.github.as('stranger');
   const { number } = await stranger<{ number: number }>('POST', `${repo}/issues`, { title, body: 'harmless' });
-  const sink = createServer((_, res) => res.writeHead(202).end());
-  await new Promise<void>((resolve) => sink.listen(0, '127.0.0.1', resolve));
-  world.github.deliverTo(`http://127.0.0.1:${(sink.address() as AddressInfo).port}/`);
-  try {
+  await withoutEvents(async () => {
     await ask(number);
     await stranger('PATCH', `${repo}/issues/${number}`, { title: `${title} evil`, body: 'evil' });
     await until('the lost event', async () =>
@@ -119,12 +116,22 @@ async function editedAfter(title: string, ask: (number: number) => Promise<unkno
         ({ body, status }) => status === 202 && body.includes('"action":"edited"') && body.includes(`${title} evil`),
       ),
     );
+  });
+  return number;
+}
+
+/** Does something while all events are lost. */
+async function withoutEvents(act: () => Promise<void>): Promise<void> {
+  const sink = createServer((_, res) => res.writeHead(202).end());
+  await new Promise<void>((resolve) => sink.listen(0, '127.0.0.1', resolve));
+  world.github.deliverTo(`http://127.0.0.1:${(sink.address() as AddressInfo).port}/`);
+  try {
+    await act();
   } finally {
     world.github.deliverTo(webhookUrl(world.settings.BASE_URL ?? ''));
     sink.close();
     sink.closeAllConnections();
   }
-  return number;
 }
 const addLabel = (number: number) =>
   world.github.as('mona')('POST', `${repo}/issues/${number}/labels`, { labels: ['agent:run'] });
@@ -154,6 +161,21 @@ test('after a lost event, a label or a command does not start text that was edit
     expect((await tasks()).some((t) => t.title.startsWith(title))).toBe(false);
     expect(await world.labels(number)).toEqual([]);
   }
+});
+
+test('after a lost event, a command in the text of an issue counts although people have commented since', async () => {
+  const mona = world.github.as('mona');
+  await withoutEvents(async () => {
+    const issue = { title: 'Lost and commented', body: 'please\n/agent create' };
+    const { number } = await mona<{ number: number }>('POST', `${repo}/issues`, issue);
+    await until('an update a while later', async () => {
+      await comment('mona', number, 'me too');
+      const seen = await mona<{ created_at: string; updated_at: string }>('GET', `${repo}/issues/${number}`);
+      return Date.parse(seen.updated_at) - Date.parse(seen.created_at) > 1000;
+    });
+  });
+  await world.service.api(world.token, 'POST', '/agents/pool/reconcile');
+  await until('the task', async () => (await tasks()).some(({ title }) => title === 'Lost and commented'));
 });
 
 /** Sends a comment's delivery again under a new id, and returns the id. */

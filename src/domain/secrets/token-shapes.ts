@@ -7,7 +7,7 @@
  */
 export const tokenShapes: [string, RegExp][] = [
   // Since 2026 GitHub also issues installation tokens as `ghs_<app id>_<JWT>`.
-  ['a GitHub token', /\bghs_\d{1,20}_eyJ[\w-]{10,200}\.[\w-]{20,}(?:\.[\w-]+)?/g],
+  ['a GitHub token', /\bghs_\d{1,20}[._]eyJ[\w-]{10,200}\.[\w-]{20,}(?:\.[\w-]+)?/g],
   ['a GitHub token', /\b(gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,})/g],
   ['an OpenAI key', /\bsk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{32,}/g],
   ['an AWS access key', /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g],

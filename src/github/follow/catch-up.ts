@@ -30,6 +30,7 @@ export async function catchUp(app: App, place: Place): Promise<Set<number>> {
 }
 
 async function readIssues(app: App, place: Place, since: string, touched: Set<number>): Promise<void> {
+  const mayAddressUs = await addressing(app);
   const path = 'GET /repos/{owner}/{repo}/issues';
   const query = { ...place.name, since, state: 'all', sort: 'created', direction: 'asc', per_page: 100 } as const;
   for await (const issue of itemsOf(place.octokit.paginate.iterator(path, query))) {
@@ -39,7 +40,7 @@ async function readIssues(app: App, place: Place, since: string, touched: Set<nu
     const { number, title, html_url: url } = issue;
     const body = issue.body ?? '';
     const isNew = issue.created_at >= since;
-    if (isNew && !isEdited(issue))
+    if (isNew && mayAddressUs(body) && (await isAsOpened(place, issue)))
       await handleCommands(app, {
         ...spokenAt(place),
         issue: { number, title, body, url, isPull: false },
@@ -57,9 +58,7 @@ async function readIssues(app: App, place: Place, since: string, touched: Set<nu
 
 async function readComments(app: App, place: Place, since: string): Promise<void> {
   const { octokit, name } = place;
-  const slug = await app.github?.slug();
-  const names = [app.config.COMMAND_PREFIX, `@${slug}`].map((name) => name.toLowerCase());
-  const mayAddressUs = (body: string) => names.some((name) => body.toLowerCase().includes(name));
+  const mayAddressUs = await addressing(app);
   const path = 'GET /repos/{owner}/{repo}/issues/comments';
   const query = { ...name, since, sort: 'created', direction: 'asc', per_page: 100 } as const;
   for await (const comment of itemsOf(octokit.paginate.iterator(path, query))) {
@@ -85,6 +84,18 @@ async function readComments(app: App, place: Place, since: string): Promise<void
       writtenAt: comment.created_at,
     });
   }
+}
+
+/** Returns a function that says whether a text may contain a command to us. */
+async function addressing(app: App): Promise<(body: string) => boolean> {
+  const slug = await app.github?.slug();
+  const names = [app.config.COMMAND_PREFIX, `@${slug}`].map((name) => name.toLowerCase());
+  return (body) => names.some((name) => body.toLowerCase().includes(name));
+}
+
+/** Returns whether an issue still says what its author wrote. Its `updated_at` also changes with comments and labels. */
+async function isAsOpened(place: Place, issue: { number: number; created_at: string }): Promise<boolean> {
+  return !('unknown' in (await readTextAt(place, issue.number, { at: issue.created_at, order: 'command' })));
 }
 
 /**
