@@ -39,7 +39,6 @@ import { BoundEvidence1767139200000 } from './0041-bound-evidence.ts';
 import { Admission1767312000000 } from './0043-admission.ts';
 import { FairClaims1767484800000 } from './0045-fair-claims.ts';
 import { StateOfInstallations1767571200000 } from './0046-state-of-installations.ts';
-import { EffortMax1768089600000 } from './0052-effort-max.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -84,5 +83,4 @@ export const migrations = [
   Admission1767312000000,
   FairClaims1767484800000,
   StateOfInstallations1767571200000,
-  EffortMax1768089600000,
 ];

@@ -192,7 +192,7 @@ export type Agent = {
     team: string;
     model: string;
     /** how long the model reasons before it answers; null leaves it to the model server */
-    reasoningEffort: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max") | null;
+    reasoningEffort: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh") | null;
     /** maximum length of an answer in tokens, including reasoning; null means the limit of the model server */
     maxOutputTokens: number | null;
     systemPrompt: string;
@@ -2228,7 +2228,7 @@ export function createAgent(body: {
     team?: string;
     model?: string;
     /** how long the model reasons before it answers; null leaves it to the model server */
-    reasoningEffort?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max") | null;
+    reasoningEffort?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh") | null;
     /** maximum length of an answer in tokens, including reasoning; null means the limit of the model server */
     maxOutputTokens?: number | null;
     systemPrompt?: string;
@@ -2404,7 +2404,7 @@ export function updateAgent(id: string, body?: {
     team?: string;
     model?: string;
     /** how long the model reasons before it answers; null leaves it to the model server */
-    reasoningEffort?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max") | null;
+    reasoningEffort?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh") | null;
     /** maximum length of an answer in tokens, including reasoning; null means the limit of the model server */
     maxOutputTokens?: number | null;
     systemPrompt?: string;

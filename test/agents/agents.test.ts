@@ -38,16 +38,16 @@ test("a person's agent: created, changed only by its creator, unique by name, de
 test('the model of an agent has an effort and a length, and a new version keeps them', async () => {
   const made = await as('member', 'POST', '/agents', {
     name: 'Thinker',
-    reasoningEffort: 'max',
+    reasoningEffort: 'xhigh',
     maxOutputTokens: 256,
   });
-  expect([made.status, made.body.reasoningEffort, made.body.maxOutputTokens]).toEqual([201, 'max', 256]);
+  expect([made.status, made.body.reasoningEffort, made.body.maxOutputTokens]).toEqual([201, 'xhigh', 256]);
   const path = `/agents/${made.body.id}`;
   const evolved = (await as('member', 'POST', `${path}/evolve`, { newSystemPrompt: 'p' })).body;
-  expect(evolved).toMatchObject({ reasoningEffort: 'max', maxOutputTokens: 256 });
+  expect(evolved).toMatchObject({ reasoningEffort: 'xhigh', maxOutputTokens: 256 });
   const change = async (body: object) => (await as('member', 'PATCH', `/agents/${evolved.id}`, body)).body;
   expect(await change({ maxOutputTokens: 200_000 })).toMatchObject({
-    reasoningEffort: 'max',
+    reasoningEffort: 'xhigh',
     maxOutputTokens: 200_000,
   });
   expect(await change({ reasoningEffort: null, maxOutputTokens: null })).toMatchObject({
