@@ -1,4 +1,4 @@
-import { approvalReasons, type FilesOfTree, isForFetch } from '../../src/environment/change/approval-reasons.ts';
+import { approvalReasons, type FilesOfTree, textsForFetch } from '../../src/environment/change/approval-reasons.ts';
 import { fetchesOf, whileFetching } from '../../src/environment/change/package-managers.ts';
 import { detectSetup } from '../../src/environment/detect.ts';
 
@@ -163,6 +163,26 @@ test.each([
   ['pip install -r r.txt', { 'r.txt': '-r more.txt\n', 'more.txt': '-e .\n' }, /^more\.txt: "-e \."/],
   ['pip install -r r.txt', { 'r.txt': '-r pip/__main__.py\n' }, /__main__/],
   ['pip install -r r.txt', { 'pip.conf': 'x' }, /^pip\.conf: /],
+  ...['\f', '\v', '\x1c', '\x1d', '\x1e', '\x85', '\u2028', '\u2029', '\r', '\0', '\uFEFF', '\uFFFD'].flatMap(
+    (hidden): [string, Record<string, string>, RegExp][] => [
+      [
+        'pip install -r r.txt',
+        { 'r.txt': `# a${hidden}b @ https://example.org/b.tar.gz\n` },
+        /^r\.txt: .*control char/,
+      ],
+      ['uv sync', { 'uv.lock': `# a${hidden}b` }, /^uv\.lock: .*control char/],
+    ],
+  ),
+  ['pip install -r r.txt', { 'r.txt': '# a \\\nb @ https://example.org/b\n' }, /"b @ https/],
+  ['pip install -r r.txt', { 'r.txt': 'a ; python_version > "3" --global-option=x\n' }, /--global-option/],
+  ['pip install -r r.txt', { 'r.txt': 'a>= -r\n' }, /"a>= -r"/],
+  ['pip install -r r.txt', { 'r.txt': 'a --hash=sha256:0 --config-settings=x\n' }, /--config-settings/],
+  ['pip install -r r.txt', { 'r.txt': '-c ../c.txt\n' }, /"-c \.\.\/c\.txt"/],
+  ['npm ci', { 'package-lock.json': '{"resolv\\u0065d" : "git\\u002bssh://git@example.org/a.git"}' }, /git repository/],
+  ['npm ci', { 'package-lock.json': '{"resolved": "x" // y\n}' }, /^package-lock\.json: it cannot be read/],
+  ['npm ci', { 'package.json': '{"__proto__":{"packageManager":"x"}}' }, /^package\.json: it cannot be read/],
+  ['yarn', { 'yarn.lock': '# yarn lockfile v1\na@1:\n  "resolved" git+ssh://example.org/a.git\n' }, /git repository/],
+  ['uv sync', { 'uv.lock': 'source = { "git" = "https://example.org/a" }' }, /git repository/],
   ['uv sync', { 'uv.toml': 'x' }, /^uv\.toml: /],
   ['uv sync', { 'pyproject.toml': '[[tool.uv.index]]\nurl = "https://example.org"\n' }, /settings of uv/],
   ['uv sync', { 'pyproject.toml': '[tool]\nuv.index-url = "https://example.org"\n' }, /settings of uv/],
@@ -190,10 +210,26 @@ test('a lock file of Yarn has the format of the base', () => {
 
 test('a fetch gets the files of its own package manager only', () => {
   const paths = ['a/package.json', 'yarn.lock', 'go.mod', 'r.txt', 'uv.lock', 'x.patch', 'src/x.rs', 'composer.json'];
-  const kept = ['yarn', 'npm ci', 'pip install -r r.txt', 'uv sync', 'go mod download', 'cargo fetch'].map((command) =>
-    fetchesOf(command).map((fetch) => paths.filter((path) => isForFetch(fetch, path, treeOf({}))).join(' ')),
-  );
-  expect(kept.flat()).toEqual(['a/package.json yarn.lock', 'a/package.json', 'r.txt', 'uv.lock', 'go.mod', '']);
+  const tree = treeOf(Object.fromEntries(paths.map((path) => [path, '{}'])));
+  const commands = ['yarn', 'npm ci', 'pip install -r r.txt', 'uv sync', 'go mod download', 'cargo fetch'];
+  const kept = commands.flatMap(fetchesOf).map((fetch) => [...textsForFetch(fetch, tree).keys()].join(' '));
+  expect(kept).toEqual(['a/package.json yarn.lock', 'a/package.json', 'r.txt', 'uv.lock', 'go.mod', '']);
+});
+
+test('a package manager reads what was checked, and not the file', () => {
+  const tree = treeOf({
+    'r.txt':
+      '# coding: utf-7\n# a +AAo-b @ https://example.org/b.tar.gz\na[x]==1 \\\r\n  --hash=sha256:00 # c\n-c c.txt',
+    'c.txt': '# \\\nb<2\n',
+    'package.json': '\uFEFF{"a": 1, "b": {"c": 1, "c": 2}, "\\u0061": 3}',
+    'go.mod': 'module a // b\n',
+  });
+  const read = ['pip install -r r.txt', 'npm ci', 'go mod download'].flatMap(fetchesOf);
+  expect(read.map((fetch) => Object.fromEntries(textsForFetch(fetch, tree)))).toEqual([
+    { 'r.txt': 'a[x]==1    --hash=sha256:00\n-c c.txt', 'c.txt': 'b<2' },
+    { 'package.json': '{\n  "a": 3,\n  "b": {\n    "c": 2\n  }\n}\n' },
+    { 'go.mod': 'module a // b\n' },
+  ]);
 });
 
 test('what the base says already needs no approval', () => {

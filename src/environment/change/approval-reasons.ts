@@ -28,11 +28,17 @@ export function isManifest(path: string): boolean {
 }
 
 /**
- * Returns whether a fetch gets this file of the change: a manifest of its own package manager, or a file of
- * requirements. A file that only has the name of another manager's manifest may hold a program.
+ * Returns the texts, by path, that a fetch gets of the change: the manifests of its own package manager and files of
+ * requirements. A file that only has the name of another manager's manifest may hold a program. Requirements and JSON are
+ * written again from what was parsed here, so that the package manager reads what was checked.
  */
-export function isForFetch({ manager, requirements }: Fetch, path: string, { texts }: FilesOfTree): boolean {
-  return manifests[manager].test(path) || requirementFiles(requirements, texts).includes(path);
+export function textsForFetch({ manager, requirements }: Fetch, { texts }: FilesOfTree): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const [path, text] of texts)
+    if (manifests[manager].test(path)) found.set(path, path.endsWith('.json') ? (writtenAgain(text) ?? text) : text);
+  for (const path of requirementFiles(requirements, texts))
+    if (texts.has(path)) found.set(path, linesIn(texts.get(path) ?? '').join('\n'));
+  return found;
 }
 
 const node = String.raw`\.npmrc`;
@@ -66,9 +72,22 @@ export function approvalReasons(fetches: Fetch[], base: FilesOfTree, change: Fil
     for (const path of new Set([...base.oids.keys(), ...change.oids.keys()]))
       if (used.test(path) && base.oids.get(path) !== change.oids.get(path))
         reasons.add(`${path}: it changes, and tells ${fetch.manager} where packages come from and what to run`);
+    for (const reason of readDifferently(fetch, base, change)) reasons.add(reason);
     for (const reason of inManifests[fetch.manager](fetch, base, change)) reasons.add(reason);
   }
   return [...reasons];
+}
+
+/**
+ * Names files in which programs may see other characters or lines than this service. Some take more characters for the end
+ * of a line, as Python does, or look for another encoding. JSON is left out: what a fetch gets of it is written again.
+ */
+function readDifferently(fetch: Fetch, base: FilesOfTree, change: FilesOfTree): string[] {
+  const unusual = /(?![\n\t])[\p{Cc}\p{Zl}\p{Zp}\uFEFF\uFFFD]/u;
+  return [...textsForFetch(fetch, change).keys()]
+    .filter((path) => !path.endsWith('.json') && base.oids.get(path) !== change.oids.get(path))
+    .filter((path) => unusual.test(change.texts.get(path)?.replaceAll('\r\n', '\n') ?? ''))
+    .map((path) => `${path}: it has control characters or is not UTF-8, so ${fetch.manager} could read it differently`);
 }
 
 type Judge = (fetch: Fetch, base: FilesOfTree, change: FilesOfTree) => string[];
@@ -77,12 +96,7 @@ const inManifests: Record<PackageManager, Judge> = {
   npm: (_fetch, base, change) => [
     ...changedKeys(base, change),
     ...unusualRanges(base, change, rangesOfNpm),
-    ...matching(
-      change,
-      /(^|\/)(package-lock|npm-shrinkwrap)\.json$/,
-      /"(resolved|version)":\s*"(git[+:]|github:|ssh:)/,
-      fromGit,
-    ),
+    ...inLocksOfNpm(base, change),
   ],
   pnpm: (_fetch, base, change) => [
     ...changedKeys(base, change),
@@ -102,7 +116,7 @@ const inManifests: Record<PackageManager, Judge> = {
   ],
   pip: ({ requirements }, base, change) => inRequirements(requirements, base, change),
   uv: (_fetch, base, change) => [
-    ...matching(change, /(^|\/)uv\.lock$/, /\bgit\s*=/, fromGit),
+    ...matching(change, /(^|\/)uv\.lock$/, /\bgit["']?\s*=|\\/, fromGit),
     ...changedText(base, change, /(^|\/)pyproject\.toml$/, settingsOfUv).map(
       (path) => `${path}: its settings of uv change, and tell it where packages come from`,
     ),
@@ -113,6 +127,15 @@ const inManifests: Record<PackageManager, Judge> = {
 };
 
 const fromGit = 'it names a package of a git repository, whose scripts would run to prepare it';
+
+function inLocksOfNpm(base: FilesOfTree, change: FilesOfTree): string[] {
+  return [...change.texts].flatMap(([path, text]) => {
+    if (!/(^|\/)(package-lock|npm-shrinkwrap)\.json$/.test(path)) return [];
+    const lock = writtenAgain(text);
+    if (lock === undefined) return base.oids.get(path) === change.oids.get(path) ? [] : [`${path}: it cannot be read`];
+    return /"(resolved|version)": "(git[+:]|github:|ssh:)/.test(lock) ? [`${path}: ${fromGit}`] : [];
+  });
+}
 
 /** Keys of package.json that choose the program which installs, or configure it. */
 const nodeKeys = ['packageManager', 'devEngines', 'volta', 'pnpm'];
@@ -130,10 +153,20 @@ function changedKeys(base: FilesOfTree, change: FilesOfTree): string[] {
 }
 
 function objectIn(text: string): Record<string, unknown> | undefined {
+  return JSON.parse(writtenAgain(text) ?? 'null') ?? undefined;
+}
+
+/**
+ * Writes the object of a JSON file again, without keys that occur twice; undefined if it cannot be read. A program that
+ * copies an object with the key `__proto__` takes more keys from there.
+ */
+function writtenAgain(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+    const written = `${JSON.stringify(value, null, 2)}\n`;
+    return typeof value === 'object' && value !== null && !written.includes('"__proto__"') ? written : undefined;
   } catch {
+    // Not JSON, or nested too deeply to be written.
     return undefined;
   }
 }
@@ -198,7 +231,7 @@ function inYarnLocks(base: FilesOfTree, change: FilesOfTree): string[] {
     const format = formatOfYarn(text);
     if (format === undefined || (format !== 'v1' && !isUsualLock(text)))
       return [`${path}: it names a package that is not of a registry, or is written in an unusual way`];
-    if (format === 'v1' && /resolved "(git[+:]|ssh:)/.test(text)) return [`${path}: ${fromGit}`];
+    if (format === 'v1' && /resolved["']?[\s:]+["']?(git[+:@]|github:|ssh:)/.test(text)) return [`${path}: ${fromGit}`];
     return known.size === 0 || known.has(format) ? [] : [`${path}: its format is not that of the base`];
   });
 }
@@ -252,21 +285,28 @@ const referral = /^(?:-[rc]|--requirement|--constraint)[ =]?\s*([\w./-]+\.(?:txt
 /** Options that name an index. They count as harmless where the base has the same line. */
 const isIndexOption = /^(-i|-f|--index-url|--extra-index-url|--find-links|--trusted-host|--pre|--prefer-binary)\b/;
 
+/** Returns the requirements and options of a file of requirements. pip does not join a line of comment with the next one. */
 function linesIn(text: string): string[] {
   return text
+    .replaceAll(/(?<=^|\n)[ \t]*#[^\n]*/g, '')
     .replaceAll(/\\\r?\n/g, ' ')
     .split(/\r?\n/)
-    .map((line) => line.replace(/(^|\s)#.*$/, '').trim())
+    .map((line) => line.replace(/(^|\s)#.*$/s, '').trim())
     .filter((line) => line !== '');
 }
 
 function isHarmless(line: string): boolean {
+  if (!/^[\t\x20-\x7e]*$/.test(line)) return false;
   const [, other] = referral.exec(line) ?? [];
-  if (other !== undefined) return !other.startsWith('/');
+  if (other !== undefined) return !/^\/|(^|\/)\.\.\//.test(posix.normalize(other));
   const [requirement = ''] = line.split(/\s--hash[ =]/, 1);
-  const [named = ''] = requirement.split(';', 1);
-  return isRequirement(named.trim());
+  const [named = '', ...marker] = requirement.split(';');
+  const hashes = line.slice(requirement.length).replaceAll(/\s--hash[ =]sha(256|384|512):[0-9a-f]+(?=\s|$)/g, '');
+  return isRequirement(named.trim()) && marker.join(';').replaceAll(markerParts, '') === '' && hashes.trim() === '';
 }
+
+/** The parts of a condition after a requirement: strings, names, operators and brackets. None of them begins an option. */
+const markerParts = /"[\w.*+-]*"|'[\w.*+-]*'|\b[A-Za-z]\w*|[<>=!~]+|[()\s]/g;
 
 /** The parts of a TOML file: comments, strings, brackets, ends of lines, and anything else but a quote. */
 const tomlParts =

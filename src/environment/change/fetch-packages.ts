@@ -6,7 +6,7 @@ import { addRefused, openEquipped, type RefusedHost } from '../equipment.ts';
 import { moveInto } from '../keep/move-into.ts';
 import type { CommandResult, Room } from '../room.ts';
 import { runCommands } from '../run-commands.ts';
-import { type FilesOfTree, isConfiguration, isForFetch, isManifest, requirementFiles } from './approval-reasons.ts';
+import { type FilesOfTree, isConfiguration, isManifest, requirementFiles, textsForFetch } from './approval-reasons.ts';
 import { type Fetch, whileFetching } from './package-managers.ts';
 
 /** What the fetches of a change left. */
@@ -107,7 +107,7 @@ async function writeFiles(
       if (!['EEXIST', 'EISDIR', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   };
-  for (const [path, text] of change.texts) if (isForFetch(fetch, path, change)) await write(path, text);
+  for (const [path, text] of textsForFetch(fetch, change)) await write(path, text);
   const also = (tree: FilesOfTree, isMeant: (path: string) => boolean) =>
     [...tree.oids].filter(([path]) => isMeant(path) && !isInstalled(path)).slice(0, maxFiles);
   const isPatch = (path: string) => /^(pnpm|yarn)$/.test(manager) && path.endsWith('.patch');

@@ -217,7 +217,7 @@ export function isRequirement(text: string): boolean {
   const [, versions] = /^[A-Za-z0-9][\w.-]*(?:\[[\w., -]*\])?(?![\w.-])(.*)$/s.exec(text) ?? [];
   if (versions === undefined) return false;
   const list = versions.trim().replace(/^\((.*)\)$/s, '$1');
-  return list === '' || list.split(',').every((each) => /^\s*(===?|~=|!=|[<>]=?)\s*[\w.*+!-]+\s*$/.test(each));
+  return list === '' || list.split(',').every((each) => /^\s*(===?|~=|!=|[<>]=?)\s*\w[\w.*+!-]*\s*$/.test(each));
 }
 
 function isOneOf(pattern: RegExp): (word: string) => boolean {
