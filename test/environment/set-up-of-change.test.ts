@@ -71,6 +71,9 @@ test('asks when a command fails for want of the network, and gives it after an a
   const tree = await treeWith(npmProject({ ...leaf, scripts: { preinstall: needs } }));
   await expect(freshWith(environment, tree)).rejects.toMatchObject(asks(/^npm ci: .*refused: packages.example.org$/));
   expect(registry.requests).not.toContain('/stolen');
+  // GitHub shows the reason. Commands choose which hosts they ask for, so a host could say something about a secret.
+  await scene.setSecret('TOKEN', 'canary of set-up');
+  await expect(freshWith(environment, tree)).rejects.toMatchObject(asks(/^npm ci: .*network of set-up; the log /));
   const fresh = await freshWith(environment, tree, true);
   expect(fresh.failed).toBeUndefined();
   expect(registry.requests).toContain('/stolen');

@@ -6,6 +6,7 @@ import { cacheFilesIn } from '../plan-setup.ts';
 import type { Environment } from '../prepare.ts';
 import type { CommandResult, Room } from '../room.ts';
 import { runCommands } from '../run-commands.ts';
+import { hasSecrets } from '../secrets/store.ts';
 import { setupSeconds } from '../set-up.ts';
 import { approvalReasons } from './approval-reasons.ts';
 import { fetchPackages, readManifests } from './fetch-packages.ts';
@@ -121,14 +122,17 @@ async function runAll(
   }
 }
 
-/** @throws SetupNeedsApproval when a command was refused a host that set-up may reach */
+/**
+ * GitHub shows the reason. It names no hosts while the repository has secrets, because commands choose what they ask for.
+ * @throws SetupNeedsApproval when a command was refused a host that set-up may reach
+ */
 async function assertNotForNetwork(room: Room, { command }: CommandResult, refused: RefusedHost[]): Promise<void> {
   const isOfSetup = hostMatcher(await hostsOf(room, 'setup'));
   const hosts = refused.map(({ host }) => host).filter(isOfSetup);
   if (hosts.length === 0) return;
-  throw new SetupNeedsApproval([
-    `${command.slice(0, 200)}: it failed without the network of set-up; refused: ${hosts.slice(0, 5).join(', ')}`,
-  ]);
+  const isSecret = await hasSecrets(room.app.db.manager, room.repository);
+  const which = isSecret ? 'the log names the refused hosts' : `refused: ${hosts.slice(0, 5).join(', ')}`;
+  throw new SetupNeedsApproval([`${command.slice(0, 200)}: it failed without the network of set-up; ${which}`]);
 }
 
 function isSame(a: Map<string, string>, b: Map<string, string>): boolean {
