@@ -73,7 +73,12 @@ export const jobs: { [N in JobName]: Job<N> } = {
     concurrency: 1,
     handle: proposePrd,
   },
-  trial: { once: false, retries: 2, concurrency: 1, handle: (app, { trialId }) => runTrial(app, trialId) },
+  trial: {
+    once: false,
+    retries: 2,
+    concurrency: (config) => config.MAX_CONCURRENT_RUNS,
+    handle: (app, { trialId }) => runTrial(app, trialId),
+  },
   trialAnswer: { once: false, retries: 6, concurrency: 1, handle: answerTrial },
   pull: { once: true, retries: 5, concurrency: 2, handle: (app, pull) => refreshPullJob(app, pull) },
   redeliver: { once: true, retries: 0, concurrency: 1, handle: (app) => redeliverFailed(app) },

@@ -127,6 +127,22 @@ test('the answer knows whether the repository had secrets while the trial ran', 
   expect(await hadSecrets()).toBe('false');
 });
 
+test('a trial does not wait until that of another project has ended', async () => {
+  const post = (to: string, body: object) => service.call('POST', to, { token, body });
+  const { body: other } = await post('/projects', { name: 'Two' });
+  await post(`/projects/${other.id}/git-token`, { token: 'good-token' });
+  const { body: repository } = await post('/repositories', { projectId: other.id, name: 'sample', url: host.url });
+  const slow = `/repositories/${repository.id}/environment`;
+  push('setup: echo begun && sleep 600\nnetwork: { setup: [] }\n');
+  await post(slow, {});
+  const ofSlow = async () => (await service.call('GET', slow, { token })).body;
+  await until('the slow set-up', async () => (await ofSlow()).commands[0]?.output.includes('begun'));
+  push('setup: "true"\nnetwork: { setup: [] }\n');
+  await start();
+  expect(await ended()).toMatchObject({ status: 'ready' });
+  expect(await ofSlow()).toMatchObject({ status: 'running' });
+});
+
 test('a repository that cannot be read is a problem of the trial', async () => {
   rmSync(host.bare, { recursive: true });
   await start();
