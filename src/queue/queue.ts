@@ -38,7 +38,7 @@ export interface QueueOptions {
   isWorker: boolean;
   /** The class of the pool's clients. It handles `error` events: nobody else does while pg-boss uses a client. */
   Client: typeof pg.Client;
-  /** SQL: whose job it is, by its payload $2 (JSON); null for nobody's. Tenants take turns; see `turnOf`. */
+  /** SQL: whose job it is, by its payload $2 (JSON); null for nobody's. Tenants take turns; see `readTurn`. */
   tenantOf: string;
   onError: ErrorSink;
   ambient?: () => EntityManager | undefined;
@@ -71,8 +71,9 @@ export async function openQueue(
   await boss.start();
   for (const [name, policy] of Object.entries(policies)) await boss.createQueue(name, optionsOf(policy));
   await boss.getDb().executeSql(createTurnIndex);
+  const turnOf = givenTurns(tenantOf);
   return {
-    send: (given, name, data, options = {}) => send(boss, given ?? ambient(), { name, data, ...options }, tenantOf),
+    send: (given, name, data, options = {}) => send(boss, given ?? ambient(), { name, data, ...options }, turnOf),
     work: async (workers) => {
       for (const name of Object.keys(workers) as JobName[]) {
         const { concurrency, handle } = workers[name];
@@ -99,14 +100,14 @@ function optionsOf({ once, retries }: JobPolicy) {
 
 type NewJob = { name: JobName; data: Jobs[JobName] } & SendOptions;
 
-async function send(boss: PgBoss, em: EntityManager | undefined, job: NewJob, tenantOf: string): Promise<void> {
+async function send(boss: PgBoss, em: EntityManager | undefined, job: NewJob, turnOf: TurnOf): Promise<void> {
   const { name, data, key, afterSeconds, unlessWaiting } = job;
   if (unlessWaiting === true && em !== undefined && (await isWaiting(em, name))) return;
   const options = {
     ...(key === undefined ? {} : { singletonKey: key }),
     ...(afterSeconds === undefined ? {} : { startAfter: afterSeconds }),
     ...(em === undefined ? {} : inside(em)),
-    ...(await turnOf(em === undefined ? boss.getDb() : inside(em).db, job, tenantOf)),
+    ...(await turnOf(em === undefined ? boss.getDb() : inside(em).db, job)),
   };
   const isAdded = async () => (await boss.send(name, data, options)) !== null;
   if (em === undefined || key === undefined) await isAdded();
@@ -115,6 +116,34 @@ async function send(boss: PgBoss, em: EntityManager | undefined, job: NewJob, te
 }
 
 type Queries = Pick<ReturnType<PgBoss['getDb']>, 'executeSql'>;
+type TurnOf = (db: Queries, job: NewJob) => Promise<{ group: { id: string }; priority: number }>;
+
+/** A job is committed at the latest this long after its turn was read. */
+const unseenMs = 10_000;
+/** Tenants whose last turn is remembered, for each name of a job. */
+const maxRemembered = 10_000;
+
+/**
+ * Returns a function that gives new jobs their turns. Jobs that are sent at the same time cannot see each other before
+ * they are committed, and would all get the same turn. So each turn that this process gave a moment ago counts, too.
+ */
+function givenTurns(tenantOf: string): TurnOf {
+  const last = new Map<string, { priority: number; at: number }>();
+  return async (db, job) => {
+    const { tenant, priority: seen } = await readTurn(db, job, tenantOf);
+    const key = `${job.name} ${job.afterSeconds === undefined ? 'now' : 'later'} ${tenant}`;
+    const before = last.get(key);
+    const isUnseen = before !== undefined && performance.now() - before.at < unseenMs && before.priority <= seen;
+    const priority = isUnseen ? before.priority - 1 : seen;
+    last.delete(key);
+    last.set(key, { priority, at: performance.now() });
+    for (const oldest of last.keys()) {
+      if (last.size <= maxRemembered) break;
+      last.delete(oldest);
+    }
+    return { group: { id: tenant }, priority };
+  };
+}
 
 /** pg-boss has no index for the waiting jobs of a group. Creating one that exists would still lock the table. */
 const createTurnIndex = `do $$ begin
@@ -130,7 +159,7 @@ end $$`;
  * later. Jobs for later follow each other, too, because they may come due at once; they do not hold up a job for now. This
  * is start-time fair queueing (Goyal and others, 1996) with jobs of the same length.
  */
-async function turnOf(db: Queries, { name, data, afterSeconds }: NewJob, tenantOf: string) {
+async function readTurn(db: Queries, { name, data, afterSeconds }: NewJob, tenantOf: string) {
   const { rows } = await db.executeSql(
     `select tenant, coalesce(least(
        (select priority from pgboss.job where name = $1 and state < 'active' and not blocked and start_after <= now()
@@ -140,8 +169,8 @@ async function turnOf(db: Queries, { name, data, afterSeconds }: NewJob, tenantO
      from (select coalesce(${tenantOf}, 'none') as tenant) t`,
     [name, JSON.stringify(data), afterSeconds !== undefined],
   );
-  const [{ tenant, priority }] = rows as [{ tenant: string; priority: number }];
-  return { group: { id: tenant }, priority };
+  const [turn] = rows as [{ tenant: string; priority: number }];
+  return turn;
 }
 
 /** See `Queue.check`. */

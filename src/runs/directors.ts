@@ -8,14 +8,14 @@ import { type GitHubUser, upsertUser } from '../projects/store.ts';
 import { rightProblem, rightProblemIn } from '../repositories/rights.ts';
 import type { TaskView } from '../tasks/store.ts';
 import { deleteStep, findStep, insertStep, listStepNames } from './lease/journal-store.ts';
-import { findRun } from './store.ts';
+import { findRun, listDirectorsOfTask } from './store.ts';
 import type { Work } from './work.ts';
 
 // The directors of a run are the people whose words it follows: who started it, or put its task where it starts by
-// itself, who asked for the changes that it takes up, whose comments it takes as instructions, who spoke to its agent, and
-// who made this agent for themselves. All of them may write to every repository whose content the run has, except that
-// of its task. Both sides are asked of GitHub: all directors when the
-// run opens a repository, and everybody who wants to become a director of a run that has opened some.
+// itself, who asked for the changes that it takes up, whose comments it takes as instructions, who spoke to its agent,
+// who made this agent for themselves, and the directors of the runs whose handoffs it reads. All of them may write to
+// every repository whose content the run has, except that of its task. Both sides are asked of GitHub: all directors when
+// the run opens a repository, and everybody who wants to become a director of a run that has opened some.
 
 /** The steps with which a run records the repositories whose content it has. Copied with its conversation. */
 export const openedPrefix = 'opened ';
@@ -31,19 +31,19 @@ interface Beginning {
   starters: string[];
   /** The requests for changes that it takes up. */
   waiting: { askedBy: string | null }[];
-  /** The run whose conversation it goes on with. */
-  continuesRunId: string | null;
+  /** The run to whose turn it goes back. Every other run reads the handoffs of all earlier runs of its task. */
+  rewoundTo: string | undefined;
 }
 
 /** Returns the directors of a run of a task that is queued now. Admins maintain the agents of a project, so they are none. */
 export async function directorsAtStart(
   em: EntityManager,
-  { owner }: Pick<TaskView, 'owner'>,
-  { starters, waiting, continuesRunId }: Beginning,
+  { id, owner }: Pick<TaskView, 'id' | 'owner'>,
+  { starters, waiting, rewoundTo }: Beginning,
 ): Promise<string[]> {
   const agent = owner === null ? null : await findAgent(em, owner);
   const maker = agent?.projectId === null ? agent.creatorId : null;
-  const before = continuesRunId === null ? [] : await directorsOf(em, continuesRunId);
+  const before = rewoundTo === undefined ? await listDirectorsOfTask(em, id) : await directorsOf(em, rewoundTo);
   const all = [...starters, ...waiting.map(({ askedBy }) => askedBy), ...before, maker];
   return [...new Set(all.filter((id) => id !== null))];
 }
@@ -97,25 +97,32 @@ export async function addDirector(
   );
 }
 
+type Admitting = Pick<Work, 'run' | 'task' | 'journal'>;
+
 /**
  * Makes people directors of the run of this worker, except those who may not write to what it has opened. Returns the ids
  * on GitHub of those who are directors now.
  */
-export async function admitToRun(
+export async function admitToRun(app: App, work: Admitting, people: GitHubUser[]): Promise<Set<number>> {
+  const ids = new Map<string, number>();
+  for (const person of people) ids.set((await upsertUser(app.db.manager, person)).id, Number(person.id));
+  const admitted = await admitUsers(app, work, [...ids.keys()]);
+  return new Set(admitted.map((userId) => ids.get(userId) as number));
+}
+
+/** Makes users directors of the run of this worker, except those who may not write to what it has opened. Returns the others. */
+export async function admitUsers(
   app: App,
-  { run, task: { repositoryId: ownId }, journal }: Pick<Work, 'run' | 'task' | 'journal'>,
-  people: GitHubUser[],
-): Promise<Set<number>> {
+  { run, task: { repositoryId: ownId }, journal }: Admitting,
+  userIds: string[],
+): Promise<string[]> {
   const checked = await listOpened(app.db.manager, run.id, ownId);
-  const admitted = new Map<number, string>();
-  for (const person of people) {
-    const { id: userId } = await upsertUser(app.db.manager, person);
-    const problem = await rightProblemIn(app, [userId], checked, 'write');
-    if (problem === undefined) admitted.set(Number(person.id), userId);
-  }
-  if (admitted.size > 0)
+  const admitted: string[] = [];
+  for (const userId of new Set(userIds))
+    if ((await rightProblemIn(app, [userId], checked, 'write')) === undefined) admitted.push(userId);
+  if (admitted.length > 0)
     await journal.write(async (em) => {
-      for (const userId of admitted.values()) await addDirector(em, { runId: run.id, ownId, userId, checked });
+      for (const userId of admitted) await addDirector(em, { runId: run.id, ownId, userId, checked });
     });
-  return new Set(admitted.keys());
+  return admitted;
 }

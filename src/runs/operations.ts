@@ -76,8 +76,8 @@ async function setGiven(app: App, em: EntityManager, taskId: string, fields: { o
 
 /**
  * Queues a run for a task that was just moved to in_progress, and returns its id. The run takes up the waiting revisions.
- * A task that was created before its project had a repository now gets the primary one. Its directors are those given,
- * otherwise the person who started it, otherwise those of the task; and everybody else whose words it takes up.
+ * A task that was created before its project had a repository now gets the primary one. Its directors are the person who
+ * started it, or if the service did, those of the task; and everybody else whose words it takes up.
  */
 export async function queueRun(
   app: App,
@@ -87,7 +87,6 @@ export async function queueRun(
     kind: RunKind;
     startedBy: string | null;
     isAutomatic?: boolean;
-    directedBy?: string[];
     instructions?: string | undefined;
     rewoundFrom?: RewoundFrom;
   },
@@ -98,15 +97,14 @@ export async function queueRun(
   const agentId = await versionForTask(em, task.owner as string, task);
   const waiting = await listWaitingRevisions(em, taskId);
   const continuesRunId = run.rewoundFrom?.runId ?? (await runToContinue(em, taskId, { kind: run.kind, agentId }));
-  const starter = run.isAutomatic || run.startedBy === null ? task.directedBy : [run.startedBy];
-  const starters = run.directedBy ?? starter;
+  const starters = run.isAutomatic || run.startedBy === null ? task.directedBy : [run.startedBy];
   const texts = [...waiting.map((r) => r.text), run.instructions ?? ''];
   const runId = await insertRun(em, {
     taskId,
     projectId: task.projectId,
     agentId,
     startedBy: run.startedBy,
-    directedBy: await directorsAtStart(em, task, { starters, waiting, continuesRunId }),
+    directedBy: await directorsAtStart(em, task, { starters, waiting, rewoundTo: run.rewoundFrom?.runId }),
     kind: run.kind,
     instructions: texts.filter((text) => text !== '').join('\n\n'),
     continuesRunId,
@@ -153,7 +151,8 @@ export async function reviseTask(
 export async function followRevisions(app: App, em: EntityManager, taskId: string): Promise<void> {
   const last = (await listWaitingRevisions(em, taskId)).at(-1);
   if (last === undefined || (await tryMoveTask(app, em, taskId, 'revise')) === undefined) return;
-  await queueRun(app, em, taskId, { kind: 'revise', startedBy: last.askedBy });
+  // Others may have rewritten the task since the changes were asked for.
+  await queueRun(app, em, taskId, { kind: 'revise', startedBy: last.askedBy, isAutomatic: true });
 }
 
 /**

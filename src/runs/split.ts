@@ -39,7 +39,7 @@ export async function splitTask(
     });
     if (owner === null) continue;
     await moveTask(app, em, id, 'start');
-    await queueRun(app, em, id, { kind: 'start', startedBy: run.startedBy, directedBy });
+    await queueRun(app, em, id, { kind: 'start', startedBy: run.startedBy, isAutomatic: true });
   }
 }
 
@@ -59,7 +59,6 @@ export async function continueIn(app: App, em: EntityManager, taskId: string): P
   if ((await findLiveRun(em, taskId)) !== null) return false;
   await setTaskFields(em, taskId, { splitByAgent: false });
   const [last] = await listLatestRuns(em, taskId, 1);
-  const { startedBy, directedBy } = last ?? { startedBy: null, directedBy: [] };
-  await queueRun(app, em, taskId, { kind: 'continue', startedBy, directedBy });
+  await queueRun(app, em, taskId, { kind: 'continue', startedBy: last?.startedBy ?? null, isAutomatic: true });
   return true;
 }

@@ -51,6 +51,15 @@ export async function insertRun(
   return id;
 }
 
+/** Returns the ids of the people whose words any run of a task followed. */
+export async function listDirectorsOfTask(em: EntityManager, taskId: string): Promise<string[]> {
+  const rows: { id: string }[] = await em.query(
+    'select distinct d.id from runs r, jsonb_array_elements_text(r.directed_by) d (id) where r.task_id = $1 order by 1',
+    [taskId],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** Locks the run's row until the transaction ends and checks that this worker holds it. @throws LeaseLost */
 export async function assertHeld(em: EntityManager, held: Held): Promise<void> {
   const rows = await em.query(`select 1 from runs where id = $1 and fence = $2 and status = 'running' for update`, [

@@ -39,13 +39,22 @@ export async function insertHandoff(
   await em.insert(Handoffs, { id: newId('handoff'), ...handoff });
 }
 
+interface RelatedHandoff {
+  repositoryId: string | null;
+  title: string;
+  summary: string;
+  nextSteps: string[];
+  directedBy: string[];
+}
+
 /**
- * Returns the last handoff of each task that this one waited for, that is of its dependencies and subtasks. Covers at
- * most 30 tasks.
+ * Returns the last handoff of each task that this one waited for, that is of its dependencies and subtasks, with the
+ * ids of the people whose words are in it. Covers at most 30 tasks.
  */
 export async function listRelatedHandoffs(em: EntityManager, taskId: string) {
-  const rows: { repositoryId: string | null; title: string; summary: string; nextSteps: string[] }[] = await em.query(
-    `select o.repository_id as "repositoryId", o.title, h.summary, h.next_steps as "nextSteps"
+  const rows: RelatedHandoff[] = await em.query(
+    `select o.repository_id as "repositoryId", o.title, h.summary, h.next_steps as "nextSteps",
+       o.directed_by || coalesce((select r.directed_by from runs r where r.id = h.run_id), '[]') as "directedBy"
      from tasks o join lateral (
        select * from handoffs where task_id = o.id order by created_at desc, id desc limit 1) h on true
      where o.parent_id = $1 or o.id in (select depends_on_id from task_dependencies where task_id = $1)

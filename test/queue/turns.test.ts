@@ -51,6 +51,12 @@ test('tenants take turns, and the jobs of one are claimed in their order', async
     expect(of(account)).toEqual(Array.from({ length: 30 }, (_, i) => `${account} ${i}`));
 });
 
+test('jobs that are sent at the same time get turns of their own, too', async () => {
+  await Promise.all(Array.from({ length: 30 }, (_, i) => send('burst', i)));
+  await send('quiet', 0);
+  expect((await claimAll()).indexOf('quiet 0')).toBeLessThan(3);
+});
+
 test('a new tenant comes after the jobs whose turn it is, so that it does not hold up those that waited', async () => {
   for (let i = 0; i < 5; i++) await send('noisy', i);
   for (let i = 0; i < 3; i++) await claimOne();
@@ -64,9 +70,9 @@ test('jobs for later that come due at once take turns with those of others', asy
     select p || n, p, 't', 'ready' from unnest(array['busy', 'calm']) p, generate_series(1, 20) n`);
   const show = (taskId: string, more = {}) =>
     queue.send(undefined, 'mirror', { taskId, recheck: false }, { key: taskId, ...more });
-  for (let i = 1; i <= 20; i++) await show(`busy${i}`, { afterSeconds: 3600 });
+  for (let i = 20; i >= 1; i--) await show(`busy${i}`, { afterSeconds: 3600 });
   // Until they are due, they do not hold up the tenant's own jobs.
-  await show('busy1 now');
+  await show('busy1', { key: 'now' });
   await db.manager.query(`update pgboss.job set start_after = now() - interval '1 second' where name = 'mirror'`);
   await show('calm1');
   const order = [];
@@ -75,7 +81,8 @@ test('jobs for later that come due at once take turns with those of others', asy
     await worker.complete('mirror', job.id);
   }
   expect(order).toHaveLength(22);
-  expect(order.indexOf('busy1 now')).toBeLessThan(3);
+  expect(order.indexOf('busy1')).toBeLessThan(3);
+  expect(order.filter((id) => id === 'busy1')).toHaveLength(2);
   expect(order.indexOf('calm1')).toBeLessThan(4);
 });
 

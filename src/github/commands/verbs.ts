@@ -27,7 +27,7 @@ import {
   taskOfCommand,
 } from './given-command.ts';
 import { answer, approve, revise, runVerbs } from './run-verbs.ts';
-import { updateText } from './update-text.ts';
+import { assertSameText, updateText } from './update-text.ts';
 
 interface Verb {
   /** The argument of the command, as the help shows it. */
@@ -198,6 +198,7 @@ async function start(app: App, given: GivenCommand): Promise<void> {
   const setting = planFirst ? { planFirst } : {};
   if (known === undefined)
     return createAndStart(app, given, { agent: owner ?? (await defaultAgent(em, given)), ...setting });
+  if (given.via === 'label') await assertSameText(app, given, known);
   const starting = { taskId: known, startedBy: userId, kind: 'start', owner: owner?.id } as const;
   await startTask(app, { ...starting, ...setting, also: given.remember });
 }

@@ -26,7 +26,7 @@ interface LabelChange {
 /**
  * Handles one of our labels that was added or removed. What counts are the labels that GitHub shows now, not the event.
  * `agent:run` starts the task once and is then removed. A new task gets the text that the issue had when the label was
- * added, because its author may edit it without write permission. The labels for ready and backlog move the task if somebody with
+ * added, because its author may edit it without write permission. A task that says something else is not started. The labels for ready and backlog move the task if somebody with
  * write permission added them. Every other change is reverted.
  */
 export async function labelChanged(app: App, place: Place, change: LabelChange): Promise<void> {
@@ -43,26 +43,22 @@ export async function labelChanged(app: App, place: Place, change: LabelChange):
   if (label !== runLabel) return followStatusLabel(app, place, change, { added, writer });
   if (!isOn) return;
   // Before the label is removed, so that nothing is lost if GitHub does not answer.
-  const issue = writer && !change.isPull ? await issueAt(app, place, change, added) : undefined;
+  const issue = writer && !change.isPull ? await issueAt(place, change, added) : undefined;
   await removeLabel(place, number, runLabel);
   if (writer && issue) await handleLabel(app, place, issue, await upsertUser(app.db.manager, writer));
 }
 
 /** Returns the issue with the text that it had when the label was added. */
 async function issueAt(
-  app: App,
   place: Place,
   { number, issue, sender }: LabelChange,
   added: Addition | undefined,
 ): Promise<IssueThen> {
   if (issue !== undefined && (added === undefined || added.person.id === sender.id)) return issue;
-  const blank = { number, title: '', body: '', url: '' };
-  // The agent gets the text of a task, which only people with write permission change.
-  if ((await taskOfPlace(app, place.repository.id, number, false)) !== undefined) return blank;
   // If GitHub does not say when the label was added, every edit counts as later.
   const at = added?.at ?? new Date(0).toISOString();
   const text = await readTextAt(place, number, { at, order: 'label' });
-  return { ...blank, ...text };
+  return { number, title: '', body: '', url: '', ...text };
 }
 
 /** Returns the person with their current login, if they are human and have write permission. */

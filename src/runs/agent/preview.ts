@@ -6,6 +6,7 @@ import { openCheckout, startTools } from '../../repositories/checkout.ts';
 import { credentialFor, remoteFor } from '../../repositories/credentials.ts';
 import { readSettings } from '../../repositories/settings/repository-settings.ts';
 import { getTask } from '../../tasks/store.ts';
+import { listRelatedHandoffs } from '../../tasks/work-store.ts';
 import { sectionsOf } from '../briefing/sections.ts';
 import { readSkills } from '../briefing/skills.ts';
 import { repositoryFor } from '../start-problem.ts';
@@ -39,7 +40,9 @@ export async function previewPrompt(app: App, taskId: string): Promise<{ message
     });
     try {
       const settings = await readSettings(checkout, baseHead);
-      const given = { agent, task, repository, run: { instructions: '', directedBy: task.directedBy } };
+      const related = (await listRelatedHandoffs(em, taskId)).flatMap(({ directedBy }) => directedBy);
+      const run = { instructions: '', directedBy: [...new Set([...task.directedBy, ...related])] };
+      const given = { agent, task, repository, run };
       const sections = sectionsOf({ skills: await readSkills(checkout, baseHead) });
       const messages = await openingOf(app, given, { checkout, baseHead, settings, sections, conflicts: [] }, host);
       return { messages, tools: toolSpecs({ hasShell: host.hasShell, maySplit: task.parentId === null }) };

@@ -14,7 +14,7 @@ import { listHandoffs, listRelatedHandoffs } from '../../tasks/work-store.ts';
 import { type Briefing, openBriefing, withImages } from '../briefing/briefing.ts';
 import { withSkills } from '../briefing/skills.ts';
 import { tellOfContinuation } from '../continuing/continue-run.ts';
-import { directorsOf } from '../directors.ts';
+import { admitUsers, directorsOf } from '../directors.ts';
 import { findContext, insertContext, updateContext } from '../lease/context-store.ts';
 import { endingStep, type Journal } from '../lease/journal.ts';
 import { deleteStep } from '../lease/journal-store.ts';
@@ -154,7 +154,13 @@ async function beginning(
   if (stored !== undefined)
     return { opening: stored.opening, memory: { ...memory, cut: stored.cut, limitChars: stored.limitChars } };
   const conflicts = work.branch.conflicts ?? [];
-  // People became directors since the run was claimed: those whose comments the agent reads.
+  const related = await listRelatedHandoffs(app.db.manager, work.task.id);
+  await admitUsers(
+    app,
+    work,
+    related.flatMap(({ directedBy }) => directedBy),
+  );
+  // People became directors since the run was claimed: those whose comments and handoffs the agent reads.
   const run = { ...given.run, directedBy: await directorsOf(app.db.manager, runId) };
   // Stored text loses some characters; the first prompt already has to be without them.
   const opening = storable(await openingOf(app, { ...given, run }, { ...work, conflicts, sections }, host));
@@ -197,7 +203,8 @@ export async function openingOf(
 
 /**
  * Returns the handoffs of the subtasks and dependencies of a task. Those of tasks in a repository that the run could not
- * open are left out, because they may repeat what is written there.
+ * open are left out, because they may repeat what is written there, and so are those that follow the words of people who
+ * do not direct the run.
  */
 async function readableHandoffs(
   app: App,
@@ -208,7 +215,10 @@ async function readableHandoffs(
   for (const each of await openable(app, repository))
     if (related.some(({ repositoryId }) => repositoryId === each.id))
       isKnown.set(each.id, (await rightProblem(app, run.directedBy, each, 'write')) === undefined);
-  return related.filter(({ repositoryId }) => isKnown.get(repositoryId));
+  return related.filter(
+    ({ repositoryId, directedBy }) =>
+      isKnown.get(repositoryId) && directedBy.every((id) => run.directedBy.includes(id)),
+  );
 }
 
 const saidMeanwhile = 'Somebody said something to you. Read the next message, then call finish again.';

@@ -64,7 +64,7 @@ async function assertMayGoBack(app: App, rewinding: Rewinding): Promise<string[]
   const point = await pointOf(em, rewinding);
   const task = await getTask(em, taskId);
   const waiting = await listWaitingRevisions(em, taskId);
-  const directors = await directorsAtStart(em, task, { starters: [userId], waiting, continuesRunId: runId });
+  const directors = await directorsAtStart(em, task, { starters: [userId], waiting, rewoundTo: runId });
   const opened = await listOpenedBy(em, point, turn - 1, task.repositoryId);
   const problem = await rightProblemIn(app, directors, opened, 'write');
   if (problem !== undefined) throw problem;
