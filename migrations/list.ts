@@ -39,6 +39,7 @@ import { BoundEvidence1767139200000 } from './0041-bound-evidence.ts';
 import { Admission1767312000000 } from './0043-admission.ts';
 import { FairClaims1767484800000 } from './0045-fair-claims.ts';
 import { StateOfInstallations1767571200000 } from './0046-state-of-installations.ts';
+import { UnreadyCommits1767916800000 } from './0050-unready-commits.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -83,4 +84,5 @@ export const migrations = [
   Admission1767312000000,
   FairClaims1767484800000,
   StateOfInstallations1767571200000,
+  UnreadyCommits1767916800000,
 ];

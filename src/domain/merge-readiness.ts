@@ -18,6 +18,8 @@ export interface PullReadiness {
   /** The name of its repository and its number: `sample #5`. */
   name: string;
   isDraft: boolean;
+  /** Whether its head is a commit of ours that is not ready; see `unready_sha`. */
+  isUnready: boolean;
   /** Whether it has no conflict with its base branch; null while GitHub computes that. */
   mergeable: boolean | null;
   /** Whether the rules of the base branch forbid a merge now. */
@@ -56,8 +58,13 @@ export function mergeProblems({ hasLiveRun, pulls, proof }: MergeFacts): MergePr
   return [...all.filter((each) => each.blocks), ...all.filter((each) => !each.blocks)];
 }
 
+/** Says why a pull request is not merged whose last commit an agent pushed and no check or proof made ready. */
+export function unreadyText(name: string): string {
+  return `The last commit of ${name} is an agent's and was not checked, or is not ready. Retry the task, or merge it on GitHub yourself.`;
+}
+
 function problemsOf(pull: PullReadiness): MergeProblem[] {
-  const { name, isDraft, mergeable, isBlocked, checks, reviews, error } = pull;
+  const { name, isDraft, isUnready, mergeable, isBlocked, checks, reviews, error } = pull;
   const warnings: (string | false)[] = [
     error !== null && `${name} could not be read from GitHub: ${error}`,
     error === null && mergeable === null && `GitHub has not decided yet whether ${name} can be merged.`,
@@ -70,6 +77,7 @@ function problemsOf(pull: PullReadiness): MergeProblem[] {
   ];
   const blocking: (string | false)[] = [
     isDraft && `${name} is a draft. Mark it ready for review on GitHub first.`,
+    isUnready && !isDraft && unreadyText(name),
     mergeable === false && `${name} conflicts with its base branch. Request changes to have the agent resolve this.`,
   ];
   const asProblems = (texts: (string | false)[], blocks: boolean) =>

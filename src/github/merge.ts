@@ -1,6 +1,7 @@
 import type { App, Octokit } from '../app.ts';
 import type { PullRequestRow } from '../db/tables/task.ts';
 import { Refused } from '../domain/machine.ts';
+import { unreadyText } from '../domain/merge-readiness.ts';
 import type { RepoName } from '../git/remote-url.ts';
 import { credentialFor, noCredential, octokitFor } from '../repositories/credentials.ts';
 import { rightProblemIn } from '../repositories/rights.ts';
@@ -36,6 +37,8 @@ export async function mergeTask(app: App, taskId: string, userId: string, isAgai
   const draft = pulls.find((p) => p.status === 'draft');
   if (draft !== undefined)
     throw new Refused(`The pull request ${draft.url} is a draft. Mark it ready for review before you merge.`);
+  const unready = pulls.find((p) => p.unreadySha === p.headSha);
+  if (unready !== undefined) throw new Refused(unreadyText(unready.url));
   const repositoryIds = pulls.map(({ repositoryId }) => repositoryId);
   const problem = await rightProblemIn(app, [userId], repositoryIds, 'write');
   if (problem !== undefined) throw problem;

@@ -1,5 +1,6 @@
 import type { Octokit } from '../app.ts';
 import type { PullStatus } from '../db/tables/task.ts';
+import { RunFailed } from '../domain/run.ts';
 
 export interface OpenedPull {
   number: number;
@@ -33,7 +34,12 @@ export async function ensurePull(
   const request = signal === undefined ? {} : { signal };
   const found = await findPull(octokit, wanted, request);
   if (found?.status === 'draft' && !wanted.draft) return setDraft(octokit, found, false);
-  if (found?.status === 'open' && turnsDraft) return setDraft(octokit, found, true);
+  if (found?.status === 'open' && turnsDraft)
+    try {
+      return await setDraft(octokit, found, true);
+    } catch (error) {
+      if (!isDraftRefused(error)) throw error;
+    }
   if (found !== undefined) return found;
   const { data } = await create(octokit, wanted, request);
   return { number: data.number, url: data.html_url, status: data.draft ? 'draft' : 'open', headSha: data.head.sha };
@@ -53,31 +59,38 @@ async function create(octokit: Octokit, wanted: WantedPull, request: { signal?: 
   }
 }
 
-/** GitHub's words are "Draft pull requests are not supported in this repository", over REST with status 422. */
-function isDraftRefused(error: unknown): boolean {
+/**
+ * Returns whether GitHub has no drafts in a repository. Its words are "Draft pull requests are not supported in this
+ * repository", over REST with status 422.
+ */
+export function isDraftRefused(error: unknown): boolean {
   return /draft pull requests are not supported/i.test((error as Error).message);
 }
 
-/** Marks a draft as ready for review, or the reverse, which only GitHub's GraphQL API can do. */
-async function setDraft(octokit: Octokit, pull: FoundPull, isDraft: boolean): Promise<OpenedPull> {
+/**
+ * Marks a draft as ready for review, or the reverse, which only GitHub's GraphQL API can do.
+ * @throws RunFailed `repository` when GitHub's answer does not confirm it
+ */
+export async function setDraft(octokit: Octokit, pull: FoundPull, isDraft: boolean): Promise<OpenedPull> {
   const act = isDraft ? 'convertPullRequestToDraft' : 'markPullRequestReadyForReview';
-  const mutation = `mutation ($id: ID!) { ${act}(input: { pullRequestId: $id }) { clientMutationId } }`;
-  try {
-    await octokit.graphql(mutation, { id: pull.nodeId });
-  } catch (error) {
-    if (isDraft && isDraftRefused(error)) return pull;
-    throw error;
-  }
-  return { ...pull, status: isDraft ? 'draft' : 'open' };
+  const mutation = `mutation ($id: ID!) { ${act}(input: { pullRequestId: $id }) { pullRequest { isDraft } } }`;
+  type Answer = { [act]?: { pullRequest?: { isDraft?: boolean } | null } | null } | undefined;
+  const answer = await octokit.graphql<Answer>(mutation, { id: pull.nodeId });
+  if (answer?.[act]?.pullRequest?.isDraft !== isDraft)
+    throw new RunFailed('repository', `GitHub did not confirm that pull request #${pull.number} changed (${act})`);
+  const { number, url, headSha } = pull;
+  return { number, url, headSha, status: isDraft ? 'draft' : 'open' };
 }
 
-interface FoundPull extends OpenedPull {
+export interface FoundPull extends OpenedPull {
   nodeId: string;
+  body: string;
 }
 
-async function findPull(
+/** Finds the open pull request of a branch. Ignores pull requests from a fork's branch of the same name. */
+export async function findPull(
   octokit: Octokit,
-  { owner, repo, head }: WantedPull,
+  { owner, repo, head }: Pick<WantedPull, 'owner' | 'repo' | 'head'>,
   request: { signal?: AbortSignal },
 ): Promise<FoundPull | undefined> {
   const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls', {
@@ -89,7 +102,14 @@ async function findPull(
   });
   const own = data.find((p) => p.head.ref === head && p.head.repo?.id === p.base.repo.id);
   if (own === undefined) return undefined;
-  return { number: own.number, url: own.html_url, status: pullStatus(own), headSha: own.head.sha, nodeId: own.node_id };
+  return {
+    number: own.number,
+    url: own.html_url,
+    status: pullStatus(own),
+    headSha: own.head.sha,
+    nodeId: own.node_id,
+    body: own.body ?? '',
+  };
 }
 
 /** Converts the state of a pull request in GitHub's API to our status. */

@@ -10,7 +10,7 @@ import { changedWorks, isAhead, lookUp, type TreeOf } from './outgoing/changes.t
 import { objections, rejection } from './outgoing/objection.ts';
 import { findUnplanned } from './outgoing/planned-files.ts';
 import { isDraft, storeProof } from './proof/publish-proof.ts';
-import { linkPulls, proposeWork, pushWork, withdrawReady } from './publish/publish.ts';
+import { linkPulls, proposeWork, pushWorks } from './publish/publish.ts';
 import { firstFailure, isChecked } from './publish/verify.ts';
 import { splitTask } from './split.ts';
 import { endRun } from './store.ts';
@@ -53,10 +53,7 @@ async function pushChange(app: App, work: Work, ending: JudgedEnding, changed: W
   await storeProof(work);
   await findUnplanned(work, treeOf);
   await awaitPushApproval(app, work, changed, treeOf);
-  for (const each of changed) {
-    await pushWork(app, each, finish.prTitle || work.task.title);
-    if (subtasks !== undefined) await withdrawReady(app, each, finish);
-  }
+  await pushWorks(app, changed, finish.prTitle || work.task.title, subtasks === undefined);
 }
 
 /** Gives each repository the evidence about its judged files. Results about any other tree are left out. */

@@ -10,7 +10,8 @@ import { changedWorks, lookUp, readTrees } from './outgoing/changes.ts';
 import { objections } from './outgoing/objection.ts';
 import { findUnplanned } from './outgoing/planned-files.ts';
 import { storeFailedProof } from './proof/publish-proof.ts';
-import { proposeWork, pushWork, withdrawReady } from './publish/publish.ts';
+import { proposeWork, pushWorks } from './publish/publish.ts';
+import { StaysReady } from './publish/withdraw.ts';
 import { endRun } from './store.ts';
 import { needsApproval } from './waiting/await-approval.ts';
 import { ModelAway } from './waiting/model-away.ts';
@@ -25,13 +26,19 @@ interface Failed {
   error: unknown;
 }
 
+/** Characters kept of why a run failed, if something else has to be said too. */
+const maxReasonChars = 1500;
+
 /** Ends a run as failed: keeps its work, writes its handoff and moves its task. */
 export async function endFailed(app: App, run: RunRow, journal: Journal, failed: Failed): Promise<void> {
-  const { work, failure, error } = failed;
+  const { work, error } = failed;
+  let { failure } = failed;
   app.log.warn({ err: error, runId: run.id, category: failure.category }, 'run failed');
   const isModelsFault = error instanceof ModelAway || (error instanceof Error && error.cause instanceof ModelFailed);
   const isShown = ['budget', 'checks'].includes(failure.category) || (failure.category === 'model' && !isModelsFault);
-  if (work !== undefined) await keepWork(app, work, failure, isShown);
+  const unpushed = work === undefined ? undefined : await keepWork(app, work, failed, isShown);
+  if (unpushed !== undefined && !failure.message.includes(unpushed))
+    failure = { ...failure, message: `${failure.message.slice(0, maxReasonChars)}; ${unpushed}` };
   // A model that just failed is not asked for a handoff.
   const told = isModelsFault ? undefined : await work?.handoff?.(failure);
   await failRun(app, run, journal, failure, told);
@@ -57,36 +64,52 @@ async function failRun(
 /**
  * Pushes the work made before the failure, unless the host refuses it. Opens a draft pull request for it if `isShown`:
  * after a used-up budget, failing checks, or a model that made no progress. Never throws, because the run's own failure
- * is the one to report.
+ * is the one to report. Returns what people should know if a ready pull request could not become a draft.
  */
-async function keepWork(app: App, work: Work, failure: Failure, isShown: boolean): Promise<void> {
+async function keepWork(
+  app: App,
+  work: Work,
+  { failure, error }: Failed,
+  isShown: boolean,
+): Promise<string | undefined> {
   // Before its plan is approved, only commands of the agent can have changed files, and those changes are discarded.
-  if (work.planning?.mode === 'always') return;
+  if (work.planning?.mode === 'always') return undefined;
   try {
+    if (error instanceof StaysReady) return await leaveToNextRun(work, error.message);
     if (await needsApproval(app, work)) {
-      await work.journal.once(keptStep, async () => ({}));
-      const why = 'nothing was pushed, because a person approves pushes here; the next run continues with the files';
-      return await work.journal.note('push', why);
+      await leaveToNextRun(work, 'nothing was pushed, because a person approves pushes here');
+      return undefined;
     }
-    for (const each of allWorks(work)) await refreshRemote(app, each);
-    const trees = await readTrees(work);
-    const treeOf = lookUp(trees);
-    const found = await objections(work, treeOf);
-    if (found !== undefined) {
-      const isKnown = failure.category === 'push_rejected' || failure.category === 'conflict';
-      if (!isKnown) await work.journal.note('push', `nothing was pushed:\n${found}`);
-      return;
-    }
-    await findUnplanned(work, treeOf);
-    const changed = await changedWorks(work, treeOf);
-    if (changed.length > 0) await storeFailedProof(work, trees);
-    const finish = { summary: `Unfinished: ${failure.message}.`, nextSteps: [] };
-    for (const each of changed) {
-      await pushWork(app, each, `Work in progress: ${work.task.title}`);
-      if (isShown) await proposeWork(app, each, finish, true);
-      else await withdrawReady(app, each, finish);
-    }
-  } catch (error) {
-    app.log.warn({ err: error, runId: work.run.id }, 'the work of a failed run could not be pushed');
+    await pushUnfinished(app, work, failure, isShown);
+  } catch (caught) {
+    if (caught instanceof StaysReady) return leaveToNextRun(work, caught.message);
+    app.log.warn({ err: caught, runId: work.run.id }, 'the work of a failed run could not be pushed');
   }
+  return undefined;
+}
+
+/** Leaves the files to the next run of the task, which begins with them. Returns why. */
+async function leaveToNextRun({ journal }: Work, why: string): Promise<string> {
+  await journal.once(keptStep, async () => ({}));
+  await journal.note('push', `${why}; the next run continues with the files`);
+  return why;
+}
+
+/** @throws StaysReady */
+async function pushUnfinished(app: App, work: Work, failure: Failure, isShown: boolean): Promise<void> {
+  for (const each of allWorks(work)) await refreshRemote(app, each);
+  const trees = await readTrees(work);
+  const treeOf = lookUp(trees);
+  const found = await objections(work, treeOf);
+  if (found !== undefined) {
+    const isKnown = failure.category === 'push_rejected' || failure.category === 'conflict';
+    if (!isKnown) await work.journal.note('push', `nothing was pushed:\n${found}`);
+    return;
+  }
+  await findUnplanned(work, treeOf);
+  const changed = await changedWorks(work, treeOf);
+  if (changed.length > 0) await storeFailedProof(work, trees);
+  const finish = { summary: `Unfinished: ${failure.message}.`, nextSteps: [] };
+  await pushWorks(app, changed, `Work in progress: ${work.task.title}`, isShown);
+  if (isShown) for (const each of changed) await proposeWork(app, each, finish, true);
 }

@@ -1,4 +1,4 @@
-import type { EntityManager } from 'typeorm';
+import { type EntityManager, In } from 'typeorm';
 import { newId } from '../db/ids.ts';
 import {
   type HandoffRow,
@@ -115,10 +115,31 @@ export async function listPullsIn(em: EntityManager, taskId: string, repositoryI
   return em.find(PullRequests, { where: { taskId, repositoryId }, order: { createdAt: 'DESC', number: 'DESC' } });
 }
 
-/** Stores a pull request that a run has opened or found. */
+export async function setPullStatus(
+  em: EntityManager,
+  repositoryId: string,
+  number: number,
+  status: PullStatus,
+): Promise<void> {
+  await em.update(PullRequests, { repositoryId, number }, { status });
+}
+
+/** Forbids to merge the open pull request of a branch while this commit is its head. */
+export async function setUnreadySha(
+  em: EntityManager,
+  { taskId, repositoryId, headBranch }: Pick<PullRequestRow, 'taskId' | 'repositoryId' | 'headBranch'>,
+  unreadySha: string,
+): Promise<void> {
+  const status = In<PullStatus>(['open', 'draft']);
+  await em.update(PullRequests, { taskId, repositoryId, headBranch, status }, { unreadySha });
+}
+
+/** Stores a pull request that a run has opened or found. Without `unreadySha`, a stored one stays. */
 export async function upsertPull(
   em: EntityManager,
-  pull: Pick<PullRequestRow, 'taskId' | 'repositoryId' | 'number' | 'url' | 'status' | 'headBranch' | 'headSha'>,
+  pull: Pick<PullRequestRow, 'taskId' | 'repositoryId' | 'number' | 'url' | 'status' | 'headBranch' | 'headSha'> & {
+    unreadySha?: string | null;
+  },
 ): Promise<void> {
   await em.upsert(PullRequests, pull, ['repositoryId', 'number']);
 }

@@ -4,6 +4,7 @@ import type { Proof } from '../../src/domain/proof/proof.ts';
 const green: PullReadiness = {
   name: 'sample #5',
   isDraft: false,
+  isUnready: false,
   mergeable: true,
   isBlocked: false,
   checks: [{ name: 'build', outcome: 'passed', url: null }],
@@ -33,6 +34,10 @@ test('a merge has no problems when everything is green, or nothing was asked for
 
 test.each<[Partial<PullReadiness>, string]>([
   [{ isDraft: true, isBlocked: true }, 'blocks: sample #5 is a draft. Mark it ready for review on GitHub first.'],
+  [
+    { isUnready: true },
+    "blocks: The last commit of sample #5 is an agent's and was not checked, or is not ready. Retry the task, or merge it on GitHub yourself.",
+  ],
   [
     { mergeable: false, isBlocked: true },
     'blocks: sample #5 conflicts with its base branch. Request changes to have the agent resolve this.',

@@ -168,6 +168,24 @@ test('without an open pull request, and during a run, a merge is blocked', async
   ]);
 });
 
+test('a commit of ours that is not ready is not merged; another head is', async () => {
+  const id = await inReview();
+  const merge = () => service.call('POST', `/tasks/${id}/merge`, { token });
+  const set = (sha: string) => sql('update pull_requests set unready_sha = $2 where task_id = $1', [id, sha]);
+  const [{ head_sha: head }] = await sql('select head_sha from pull_requests where task_id = $1', [id]);
+  const blocking = async () =>
+    (await readiness(id)).problems
+      .filter((each: { blocks: boolean }) => each.blocks)
+      .map((each: { text: string }) => each.text);
+  await set(head);
+  expect(await blocking()).toEqual([expect.stringMatching(/^The last commit of r #7 .* Retry the task, or merge it/)]);
+  const refused = await merge();
+  expect([refused.status, refused.body.message]).toEqual([409, expect.stringMatching(/pull\/7 .* was not checked/)]);
+  await set('an earlier commit');
+  expect(await blocking()).toEqual([]);
+  expect((await merge()).body.message).not.toMatch(/was not checked/);
+});
+
 test('the tasks that depend on a task are listed, first those that the active sprint starts', async () => {
   const id = await newTask();
   const other = await newTask();

@@ -61,6 +61,23 @@ test('where GitHub refuses drafts, the pull request carries a warning instead', 
   expect(await ensurePull(octokit, { ...wanted, draft: true, turnsDraft: true })).toMatchObject({ status: 'open' });
 });
 
+test('a pull request counts as a draft only once GitHub says so', async () => {
+  const answer = (data: object) => {
+    list([pull()]);
+    api()
+      .post('/graphql', ({ query }) => query.includes('pullRequest { isDraft }'))
+      .reply(200, data);
+    return ensurePull(octokit, { ...wanted, draft: true, turnsDraft: true });
+  };
+  for (const isDraft of [false, undefined])
+    await expect(answer({ data: { convertPullRequestToDraft: { pullRequest: { isDraft } } } })).rejects.toThrow(
+      'GitHub did not confirm that pull request #7 changed',
+    );
+  await expect(answer({})).rejects.toThrow('did not confirm');
+  const done = answer({ data: { convertPullRequestToDraft: { pullRequest: { isDraft: true } } } });
+  expect(await done).toMatchObject({ number: 7, status: 'draft' });
+});
+
 test("GitHub's refusal is returned to the caller", async () => {
   list([]);
   api().post('/repos/o/r/pulls').reply(422, { message: 'Validation Failed' });

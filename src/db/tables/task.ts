@@ -187,6 +187,8 @@ export interface PullRequestRow {
   status: PullStatus;
   headBranch: string;
   headSha: string;
+  /** Our commit that may not be merged: not all checks passed on it, or it belongs into a draft. Any other head may. */
+  unreadySha: string | null;
   additions: number;
   counts: boolean;
   mergeableAsks: number;
@@ -201,6 +203,7 @@ export const PullRequests = table<PullRequestRow>('pull_requests', {
   status: text(),
   headBranch: text(),
   headSha: text(),
+  unreadySha: maybeText(),
   additions: whole({ default: 0 }),
   counts: flag(true),
   mergeableAsks: whole({ default: 0 }),

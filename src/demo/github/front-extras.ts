@@ -170,7 +170,8 @@ async function setDraft({ names, call }: Around, { authorization, body }: Asked)
     const pull = open.find((p) => p.node_id === id);
     if (pull === undefined) continue;
     const response = await call('PATCH', `${pulls}/${pull.number}`, authorization, JSON.stringify({ draft }));
-    if (response.ok) return { status: 200, json: { data: {} } };
+    const act = draft ? 'convertPullRequestToDraft' : 'markPullRequestReadyForReview';
+    if (response.ok) return { status: 200, json: { data: { [act]: { pullRequest: { isDraft: draft } } } } };
   }
   return { status: 200, json: { errors: [{ message: 'not found' }] } };
 }

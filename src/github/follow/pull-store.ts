@@ -34,7 +34,7 @@ export async function lockPull(em: EntityManager, repositoryId: string, number: 
 export async function updatePull(
   em: EntityManager,
   { repositoryId, number }: PullKey,
-  seen: Pick<PullRequestRow, 'status' | 'headSha' | 'additions' | 'mergedAt' | 'counts'>,
+  seen: Pick<PullRequestRow, 'status' | 'headSha' | 'unreadySha' | 'additions' | 'mergedAt' | 'counts'>,
 ): Promise<void> {
   await em.update(PullRequests, { repositoryId, number }, seen);
 }

@@ -36,7 +36,10 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
   if (isSettled && status !== stored.status) await cancelIfRunning(app, stored.taskId);
   await app.db.transaction(async (em) => {
     const before = await lockPull(em, stored.repositoryId, stored.number);
+    // A person may decide that a draft is ready although its commit was not checked.
+    const isMarkedReady = before.status === 'draft' && status === 'open' && before.unreadySha === data.head.sha;
     await updatePull(em, before, {
+      unreadySha: isMarkedReady ? null : before.unreadySha,
       status,
       headSha: data.head.sha,
       additions: data.additions,

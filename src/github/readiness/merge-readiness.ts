@@ -50,10 +50,11 @@ export async function readMergeReadiness(app: App, taskId: string) {
     status: pull.status as 'draft' | 'open',
   }));
   const facts = pullRequests.map(
-    (pull): PullReadiness => ({
+    (pull, i): PullReadiness => ({
       ...pull,
       name: `${pull.repositoryName} #${pull.prNumber}`,
       isDraft: pull.status === 'draft',
+      isUnready: pulls[i]?.unreadySha === pulls[i]?.headSha,
     }),
   );
   const problems = mergeProblems({ hasLiveRun: liveRun !== null, pulls: facts, proof });

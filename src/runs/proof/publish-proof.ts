@@ -1,4 +1,4 @@
-import type { App } from '../../app.ts';
+import type { App, Octokit } from '../../app.ts';
 import { notRun, proofSentence, worstOf } from '../../domain/proof/proof.ts';
 import { harmlessLine } from '../../domain/text/sanitize.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
@@ -76,6 +76,17 @@ export async function updateEvidence(app: App, work: Work, number: number, commi
   const body = withSection(before, section);
   if (body !== before && body.length <= maxBody)
     await octokit.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', { ...at, body });
+}
+
+/** Says in a pull request that its newest commits were not checked, if it has a part about checks and proof. */
+export async function voidEvidence(
+  octokit: Octokit,
+  at: { owner: string; repo: string; pull_number: number },
+  before: string,
+): Promise<void> {
+  if (!before.includes(opening)) return;
+  const body = withSection(before, [opening, '⚠️ The newest commits were not checked.', closing].join('\n'));
+  if (body !== before) await octokit.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', { ...at, body });
 }
 
 function withSection(body: string, section: string): string {

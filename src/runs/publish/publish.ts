@@ -9,7 +9,7 @@ import type { Person } from '../../git/engine.ts';
 import { type Credential, octokitFor } from '../../repositories/credentials.ts';
 import { ensurePull, type OpenedPull } from '../../repositories/pulls.ts';
 import { findTask, setTaskFields, type TaskView } from '../../tasks/store.ts';
-import { listPullsIn, upsertDiff, upsertPull } from '../../tasks/work-store.ts';
+import { listPullsIn, setUnreadySha, upsertDiff, upsertPull } from '../../tasks/work-store.ts';
 import type { FinishArguments } from '../agent/tools/endings.ts';
 import { stepOf } from '../lease/journal.ts';
 import { evidenceSection, isDraft, updateEvidence } from '../proof/publish-proof.ts';
@@ -17,7 +17,7 @@ import { setProvenCommit } from '../proof/store.ts';
 import { findStarter, lockForPush } from '../store.ts';
 import { allWorks, type Work } from '../work.ts';
 import { parentsOf } from '../workspace/workspace.ts';
-import { isChecked } from './verify.ts';
+import { withdrawPull } from './withdraw.ts';
 
 export interface Pushed {
   commit: string;
@@ -27,6 +27,16 @@ export interface Pushed {
 
 /** A step of an earlier version has no tree. */
 type PushedStep = Pick<Pushed, 'commit'> & Partial<Pushed>;
+
+/**
+ * Pushes the judged files of the given repositories. Before the first push, each pull request that may not show them as
+ * ready becomes a draft. `isProposed` means that `proposeWork` follows for each of them.
+ * @throws StaysReady when that is not possible; then nothing is pushed
+ */
+export async function pushWorks(app: App, works: Work[], title: string, isProposed: boolean): Promise<void> {
+  for (const each of works) await withdrawPull(app, each, isProposed);
+  for (const each of works) await pushWork(app, each, title);
+}
 
 /**
  * Commits the tree that the evidence of a repository is about, and pushes it to the branch of the task. Author, date and
@@ -54,6 +64,10 @@ async function treeOnBranch({ checkout, branch, patience }: Work, commit: string
 async function pushOnce(app: App, work: Work, tree: string, title: string): Promise<Pushed> {
   const { run, task, checkout, branch, journal, repository } = work;
   const commit = await commitTree(app, work, tree, title);
+  if (await isDraft(app, work)) {
+    const at = { taskId: task.id, repositoryId: repository.id, headBranch: branch.name };
+    await journal.write((em) => setUnreadySha(em, at, commit));
+  }
   const pushing = app.db.transaction(async (em) => {
     await lockForPush(em, run.id);
     await journal.note('push', `pushing ${commit.slice(0, 7)} to ${branch.name}`);
@@ -165,10 +179,29 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
       // GitHub may still show the head before the push.
       headSha: pushed?.commit ?? opened.headSha,
     };
-    await journal.write((em) => upsertPull(em, pull));
+    const unready = await unreadyOf(app, work, { number, commit, draft, hasPushed: pushed !== undefined });
+    await journal.write((em) => upsertPull(em, { ...pull, ...unready }));
     await journal.note('pull', `pull request ${opened.url}`, { number: opened.number });
     return opened;
   });
+}
+
+interface Proposed {
+  number: number;
+  commit: string;
+  /** Whether a new pull request should be a draft. */
+  draft: boolean;
+  hasPushed: boolean;
+}
+
+/** Returns what to store about the commit of a pull request: whether it may be merged. */
+async function unreadyOf(app: App, work: Work, { number, commit, draft, hasPushed }: Proposed) {
+  const pulls = await listPullsIn(app.db.manager, work.task.id, work.repository.id);
+  const isNew = !pulls.some((pull) => pull.number === number);
+  const isUnready = isNew ? draft : await isDraft(app, work);
+  // If this run changed nothing, a person's decision that the pull request is ready stands.
+  if (isUnready && !isNew && !hasPushed) return {};
+  return { unreadySha: isUnready ? commit : null };
 }
 
 type IssueOfTask = Pick<TaskView, 'issueRepositoryId' | 'issueNumber'>;
@@ -203,17 +236,6 @@ function unplannedText(paths: string[], prefix: string): string {
   const lines = paths.slice(0, maxUnplanned).map((path) => `- ${harmlessLine(path, 300, prefix)}`);
   const more = paths.length > maxUnplanned ? [`- and ${paths.length - maxUnplanned} more`] : [];
   return ['### Changed files that the plan does not name', ...lines, ...more].join('\n');
-}
-
-/**
- * Turns the pull request of an earlier run back into a draft, because the commits that this run pushed to its branch were
- * not checked. Without a pull request there is nothing to do.
- */
-export async function withdrawReady(app: App, work: Work, finish: FinishArguments): Promise<void> {
-  const { task, repository, branch } = work;
-  const pulls = await listPullsIn(app.db.manager, task.id, repository.id);
-  const isOpen = pulls.some(({ headBranch, status }) => headBranch === branch.name && status === 'open');
-  if (isOpen && !isChecked(work)) await proposeWork(app, work, finish, true);
 }
 
 const togetherTitle = '### Together with';

@@ -1,6 +1,7 @@
 import { until } from '../../../src/demo/real-service.ts';
 import { packFiles } from '../../../src/runs/workspace/stored-files.ts';
 import { type Face, openFace, repo, write } from '../../support/face.ts';
+import { gitOut } from '../../support/git.ts';
 import type { WorldTask } from '../../support/world.ts';
 
 interface Shown extends WorldTask {
@@ -224,4 +225,67 @@ test('a change that is not exactly the judged and approved one is not pushed', a
   });
   expect(task.branchName).toBeNull();
   await world.service.api(world.token, 'PATCH', project, { push: 'free' });
+});
+
+test('unchecked commits reach a pull request only as a draft, and never with the results of others', async () => {
+  const { world, plays, push, say, settled, mona, pullOf, fileOn, told: shows } = face;
+  const { github, service } = world;
+  await push('main', '.deckhand.yml', 'checks:\n  - grep -q good made.txt\n');
+  plays([write('made.txt', 'good\n'), finish], [finish]);
+  const number = await world.issue('/agent start');
+  const task = await settled(number, 'in_review', 1);
+  const pull = () => mona<{ draft: boolean; body: string }>('GET', `${repo}/pulls/${pullOf(task)}`);
+  const file = () => fileOn(task.branchName ?? '', 'made.txt');
+  const giveUp = { name: 'give_up', arguments: { reason: 'too hard' } };
+  // The answers to the requests for a draft, and the order of these requests and of pushes.
+  let answers: ({ status: number; message?: string } | undefined)[] = [];
+  let asked: string[] = [];
+  github.fail((method, path) => {
+    if (method === 'GIT' && path.includes('git-receive-pack')) asked.push('push');
+    if (!path.includes('graphql')) return undefined;
+    const answer = answers.length > 1 ? answers.shift() : answers[0];
+    asked.push(`draft ${answer?.status ?? 'made'}`);
+    return answer;
+  });
+  plays([write('made.txt', 'bad\n'), giveUp]);
+  const unsupported = { status: 422, message: 'Draft pull requests are not supported in this repository.' };
+  for (const [i, refusal] of [{ status: 403 }, unsupported, { status: 200 }].entries()) {
+    answers = [refusal];
+    await say(number, '/agent revise Do more.');
+    const after = await settled(number, 'in_review', 2 + i);
+    expect(after.failure).toMatchObject({
+      category: 'gave_up',
+      message: expect.stringMatching(/^too hard; nothing was pushed, because .* could not become a draft: /),
+    });
+    expect([asked.includes('push'), file(), (await pull()).draft]).toEqual([false, 'good', false]);
+    expect((await pull()).body).toContain('✅ `grep -q good made.txt`');
+  }
+  await shows(number, 'nothing was pushed');
+  // The next run continues with the files. GitHub answers again at its third request.
+  plays([giveUp]);
+  [answers, asked] = [[{ status: 502 }, { status: 502 }, undefined], []];
+  await say(number, '/agent revise Do more.');
+  await settled(number, 'in_review', 5);
+  expect(asked.slice(0, 4)).toEqual(['draft 502', 'draft 502', 'draft made', 'push']);
+  expect(file()).toBe('bad');
+  const { draft, body } = await pull();
+  expect([draft, body.includes('✅'), body.includes('⚠️ The newest commits were not checked.')]).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  await expect(service.api(world.token, 'POST', `/tasks/${task.id}/merge`)).rejects.toThrow(/409.*draft/);
+  const [stored] = await world.sql('select unready_sha from pull_requests where task_id = $1', [task.id]);
+  const head = gitOut(github.folderOf('mona/sample'), 'rev-parse', task.branchName ?? '');
+  expect(stored).toEqual({ unready_sha: head });
+  // A person may decide that it is ready.
+  await mona('PATCH', `${repo}/pulls/${pullOf(task)}`, { draft: false });
+  const problems = async () =>
+    (await world.get<{ problems: { blocks: boolean }[] }>(`/tasks/${task.id}/merge-readiness`)).problems;
+  await until('no problem that blocks', async () => {
+    await service.api(world.token, 'POST', '/agents/pool/reconcile');
+    return (await problems()).every(({ blocks }) => !blocks);
+  });
+  github.fail(() => undefined);
+  await push('main', '.deckhand.yml', '{}\n');
 });
