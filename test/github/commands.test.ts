@@ -147,6 +147,39 @@ test('the label agent:run starts the text that the issue had then, whatever its 
   expect(await world.get(`/tasks/${task.id}`)).toMatchObject({ title: 'Labelled', description: 'harmless' });
 });
 
+test('the label agent:run does not start a task that says something else than its issue', async () => {
+  await world.github.as('mona')('PUT', `${repo}/collaborators/stranger`, { permission: 'pull' });
+  const stranger = world.github.as('stranger');
+  const title = 'Not what it says';
+  const { number } = await stranger<{ number: number }>('POST', `${repo}/issues`, { title, body: 'evil' });
+  await comment('mona', number, '/agent create');
+  const task = () => until('the task', async () => (await tasks()).find((t) => t.title === title));
+  await task();
+  const edit = (body: string) => stranger('PATCH', `${repo}/issues/${number}`, { body });
+  const refused = (start: string) =>
+    until('the refusal', async () => (await world.comments(number)).some(({ body }) => body.includes(start)));
+  await edit('harmless');
+  await addLabel(number);
+  await refused('The issue and its task differ');
+  expect((await task()).status).toBe('backlog');
+  await until('the label removed', async () => !(await world.labels(number)).includes('agent:run'));
+  await withoutEvents(async () => {
+    await addLabel(number);
+    await edit('evil');
+  });
+  await world.service.api(world.token, 'POST', '/agents/pool/reconcile');
+  await refused('The issue was edited after the label was added');
+  expect((await task()).status).toBe('backlog');
+  await edit('harmless');
+  await comment('mona', number, '/agent update');
+  await until(
+    'the new text',
+    async () => (await world.get<{ description: string }>(`/tasks/${(await task()).id}`)).description === 'harmless',
+  );
+  await addLabel(number);
+  await until('the run', async () => (await task()).status === 'done');
+});
+
 test('after a lost event, a label or a command does not start text that was edited since then', async () => {
   const orders = {
     'Lost label': addLabel,

@@ -26,8 +26,9 @@ interface LabelChange {
 /**
  * Handles one of our labels that was added or removed. What counts are the labels that GitHub shows now, not the event.
  * `agent:run` starts the task once and is then removed. A new task gets the text that the issue had when the label was
- * added, because its author may edit it without write permission. A task that says something else is not started. The labels for ready and backlog move the task if somebody with
- * write permission added them. Every other change is reverted.
+ * added, because its author may edit it without write permission. A task that says something else is not started.
+ * The labels for ready and backlog move the task if somebody with write permission added them. Every other change is
+ * reverted.
  */
 export async function labelChanged(app: App, place: Place, change: LabelChange): Promise<void> {
   const { label, number, sender } = change;
