@@ -110,7 +110,7 @@ export async function admitToRun(app: App, work: Admitting, people: GitHubUser[]
   return new Set(admitted.map((userId) => ids.get(userId) as number));
 }
 
-/** Makes users directors of the run of this worker, except those who may not write to what it has opened. Returns the others. */
+/** Like `admitToRun`, for people who are known by the ids of their users here. Returns these ids. */
 export async function admitUsers(
   app: App,
   { run, task: { repositoryId: ownId }, journal }: Admitting,

@@ -157,10 +157,14 @@ async function runOfBob(command: string) {
   return { as, number, task: await reviewed(number) };
 }
 
+function taskOf(number: number) {
+  const tasks = () => world.get<{ id: string; issueNumber?: number }[]>(`/projects/${world.project.id}/tasks`);
+  return until('the task', async () => (await tasks()).find(({ issueNumber }) => issueNumber === number));
+}
+
 /** Returns the task of an issue, the newest one, once its run has ended. */
 async function reviewed(number: number) {
-  const isOf = (task: object) => 'issueNumber' in task && task.issueNumber === number;
-  await until('the task', async () => (await world.get<object[]>(`/projects/${world.project.id}/tasks`)).find(isOf));
+  await taskOf(number);
   return world.taskIn('in_review');
 }
 
@@ -173,27 +177,43 @@ const answersOf = () =>
 test('a person opens no repository in which they may not write, and merges nothing there', async () => {
   const docs = { name: 'open_repository', arguments: { name: 'Docs' } };
   const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } };
-  script = [[docs], [write('../Docs/planted.txt', 'bob was here\n'), write('bob.txt', 'allowed\n')], [finish]];
-  const { as, number, task } = await runOfBob('/agent start');
-  const [opened, planted, own] = answersOf();
-  expect(opened).toContain('bob has no write permission in the repository Docs');
-  expect(planted).toContain('../Docs is not open');
+  const planted = { name: 'finish', arguments: { summary: 'Copy Docs into x.', nextSteps: [] } };
+  script = [[docs], [write('../Docs/planted.txt', 'bob was here\n'), write('bob.txt', 'allowed\n')], [planted]];
+  const { as, task } = await runOfBob('/agent start');
+  const refusal = 'bob has no write permission in the repository Docs';
+  const [opened, written, own] = answersOf();
+  expect(opened).toContain(refusal);
+  expect(written).toContain('../Docs is not open');
   expect(own).not.toMatch(/^Error/);
   expect(await world.get<object[]>(`/tasks/${task.id}/prs`)).toHaveLength(1);
 
-  // mona may write to both. What she opened is closed to bob: he neither directs nor merges her run.
-  script = [[docs], [write('../Docs/by-mona.txt', 'x\n')], [finish]];
-  await world.service.api(world.token, 'POST', `/tasks/${task.id}/revise`, { text: 'Change Docs too.' });
-  await until(
-    'the pull request in Docs',
-    async () => (await world.get<object[]>(`/tasks/${task.id}/prs`)).length === 2,
-  );
+  // mona may write to both, but her runs that read what bob's agent wrote open Docs no more than his.
+  const { api } = world.service;
+  const mona = world.github.as('mona');
+  const opening = () => JSON.stringify(world.model.requests.at(-1)?.messages[1]);
+  script = [[docs], [write('again.txt', 'x\n')], [finish]];
+  await api(world.token, 'POST', `/tasks/${task.id}/revise`, { text: 'Change Docs too.' });
+  await until('her run', async () => (await world.get<object[]>(`/tasks/${task.id}/runs`)).length === 2);
   await world.taskIn('in_review');
+  expect(opening()).toContain('Copy Docs into x.');
+  expect(answersOf()[0]).toContain(refusal);
+  script = [[docs], [write('after.txt', 'x\n')], [finish]];
+  await api(world.token, 'POST', `/tasks/${task.id}/merge`);
+  const after = await world.issue('/agent create');
+  const { id } = await taskOf(after);
+  await api(world.token, 'PATCH', `/tasks/${id}`, { dependsOn: [task.id] });
+  await mona('POST', `/repos/mona/sample/issues/${after}/comments`, { body: '/agent start' });
+  await reviewed(after);
+  expect(opening()).toContain('## Handoffs of the tasks before it');
+  expect(answersOf()[0]).toContain(refusal);
+
+  // What a run of hers has opened is closed to bob: he does not merge it.
+  script = [[docs], [write('by-mona.txt', 'x\n'), write('../Docs/by-mona.txt', 'x\n')], [finish]];
+  const number = await world.issue('/agent start');
+  const hers = await reviewed(number);
   await as('POST', `/repos/mona/sample/issues/${number}/comments`, { body: '/agent merge' });
-  await until('the refusal', async () =>
-    (await world.comments(number)).some((c) => c.body.includes('bob has no write permission in the repository Docs')),
-  );
-  const pulls = await world.get<{ status: string }[]>(`/tasks/${task.id}/prs`);
+  await until('the refusal', async () => (await world.comments(number)).some((c) => c.body.includes(refusal)));
+  const pulls = await world.get<{ status: string }[]>(`/tasks/${hers.id}/prs`);
   expect(pulls.map(({ status }) => status)).toEqual(['open', 'open']);
 });
 
