@@ -101,7 +101,11 @@ test.each(rows)('%s is served and documented', (row) => {
 async function smallGitHub() {
   let isMerged = false;
   const server = createServer((req, res) => {
-    if (req.method === 'PUT') isMerged = true;
+    if (req.method === 'PUT') {
+      isMerged = true;
+      const merge = { sha: 'd'.repeat(40), merged: true, message: 'Pull Request successfully merged' };
+      return void res.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(merge));
+    }
     const head = { sha: 'c'.repeat(40), ref: 'agent/x' };
     const base = { sha: 'b'.repeat(40), ref: 'main' };
     const pull = {

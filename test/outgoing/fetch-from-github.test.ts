@@ -11,8 +11,9 @@ test.each([
   ['/below/api/graphql', {}, '2022-11-28', json],
   ['/login/oauth/access_token', { Accept: 'application/json' }, githubApiVersion, 'application/json'],
 ])('%s names the version of the API and the media type', async (path, headers, version, accept) => {
-  const { url, asked } = await serve((_req, res) => res.end());
-  await fetchFromGitHub(`${url}${path}`, { headers });
-  await fetchFromGitHub(new Request(`${url}${path}`, { headers }));
+  const { url, asked } = await serve((_req, res) => res.setHeader('Content-Type', 'application/json').end('{}'));
+  const sent = path.endsWith('graphql') ? { method: 'POST', body: '{"query":"{ viewer { login } }"}' } : {};
+  await fetchFromGitHub(`${url}${path}`, { ...sent, headers });
+  await fetchFromGitHub(new Request(`${url}${path}`, { ...sent, headers }));
   expect(asked).toEqual([`${version} ${accept}`, `${version} ${accept}`]);
 });

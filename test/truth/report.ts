@@ -54,7 +54,7 @@ export function reportOn(folder: string, isComplete: boolean): Report {
     problems: [],
   };
   for (const exchange of exchanges) {
-    const { method, url, text, status, body, file } = exchange;
+    const { method, url, text, status, file } = exchange;
     const { path, isGraphql } = placeOf(url);
     const say = (name: string, problems: string[], what: string) => {
       for (const problem of problems) {
@@ -64,7 +64,7 @@ export function reportOn(folder: string, isComplete: boolean): Report {
     };
     if (isGraphql) {
       sent.add('POST /graphql');
-      say('POST /graphql', [...headerProblems(exchange, versions), ...graphqlProblems(JSON.parse(body))], 'request');
+      say('POST /graphql', [...headerProblems(exchange, versions), ...documentProblems(exchange)], 'request');
       continue;
     }
     const operation = operationOf(description, exchange);
@@ -89,6 +89,13 @@ export function reportOn(folder: string, isComplete: boolean): Report {
     for (const name of usedOperations())
       if (!sent.has(name)) report.problems.push(`${name}: the service uses it, but no test sends it to a stand-in`);
   return report;
+}
+
+/** A client that was killed while it sent has no complete body, and got no answer. */
+function documentProblems({ body, status }: Exchange): string[] {
+  const asked = parsed(body);
+  if (asked === undefined) return status === undefined ? [] : ['its body is not JSON'];
+  return graphqlProblems(asked as Parameters<typeof graphqlProblems>[0]);
 }
 
 function linesOf(file: string): Exchange[] {

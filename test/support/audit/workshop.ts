@@ -130,7 +130,7 @@ function openGitHub(): Promise<FakeGitHub> {
     [/^GET .*\/comments/, () => []],
     [/^GET .*\/reviews\/5$/, () => ({ state: 'CHANGES_REQUESTED', user: reviewer, body: 'rename it' })],
     [/^GET .*\/permission$/, () => ({ permission: 'write', role_name: '', user: reviewer })],
-    [/^(POST|PATCH) /, () => ({ id: 1 })],
+    [/^(POST|PATCH) (?!.*\/access_tokens$)/, () => ({ id: 1 })],
     [/^GET \/repos\/\w+\/\w+$/, () => ({ id: 1, private: false })],
     [/^GET \/users\/(.+)$/, ([, login = '']) => person(decodeURIComponent(login))],
     [/^GET \/app$/, () => ({ slug: 'deckhand' })],
