@@ -74,8 +74,8 @@ export async function rightProblemIn(
 }
 
 /**
- * Returns how refusals are told to the readers of a repository. If everybody can read it, the private repositories of the
- * project are not named as the sentences above name them, nor linked to.
+ * Returns a function that words refusals for the readers of a repository. In a public one, it removes the names of the
+ * project's private repositories and the links to them.
  */
 export async function refusalsIn(
   em: EntityManager,

@@ -27,7 +27,7 @@ export async function directorsOf(em: EntityManager, runId: string): Promise<str
 
 /** Whose words a run follows from its beginning. */
 interface Beginning {
-  /** Who started it, or put its task where it starts by itself. */
+  /** The person who started it, or who added its task to a sprint. */
   starters: string[];
   /** The requests for changes that it takes up. */
   waiting: { askedBy: string | null }[];

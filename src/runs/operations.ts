@@ -19,7 +19,7 @@ interface Starting {
   /** The user who asked for the run; null when nobody did. */
   startedBy: string | null;
   kind: Extract<RunKind, 'start' | 'retry'>;
-  /** The service starts it by itself, so that the rights of those count who put the task there. */
+  /** The service starts the run, not a person. The rights of the task's directors count then. */
   isAutomatic?: boolean;
   instructions?: string | undefined;
   /** The agent that becomes the owner of the task, unless the start is refused. */

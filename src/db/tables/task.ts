@@ -34,7 +34,7 @@ export interface TaskRow {
   doneAt: Date | null;
   createdBy: string | null;
   /**
-   * The users who wrote the task, or put it where it starts by itself. Their rights count in runs that nobody started.
+   * The users who wrote the task, or who added it to a sprint. Their rights count in runs that nobody started.
    */
   directedBy: string[];
   createdAt: Date;

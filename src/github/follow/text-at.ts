@@ -32,7 +32,7 @@ const query = `query ($owner: String!, $repo: String!, $number: Int!) {
   }
 }`;
 
-/** How people are told what they did, and what to do again. */
+/** The words for an order in refusals: what the person did, and what to repeat. */
 const orders = {
   label: ['the label was added', 'add the label again'],
   command: ['the command was written', 'write the command again'],

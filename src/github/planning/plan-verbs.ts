@@ -117,7 +117,7 @@ async function tickedNumbers(app: App, { at, source }: GivenCommand, stepId: str
 }
 
 /**
- * Creates the sprint of the plan. Who approves it on GitHub need not be a member of the project, so that they need write
+ * Creates the sprint of the plan. People who approve it on GitHub need not be members of the project. They need write
  * permission in each repository in which a task of the plan will work.
  */
 export async function approvePlan(app: App, given: GivenCommand): Promise<void> {

@@ -78,7 +78,7 @@ export async function placesOf(app: App, { task, run, repository }: Work): Promi
   return places;
 }
 
-/** Reads the newest comments on an issue or pull request. Who says something in instructions becomes a director of the run. */
+/** Reads the newest comments on an issue or pull request. Authors of instructions become directors of the run. */
 export async function readThread(app: App, { where, repository, number }: Place, work: Work): Promise<Thread> {
   const credential = await credentialFor(app, repository);
   if (credential.kind === 'none' || credential.owner === '') return { comments: [], isCut: false };

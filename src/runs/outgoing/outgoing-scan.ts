@@ -65,7 +65,7 @@ export async function objectionsTo(
   return objections;
 }
 
-/** Nobody is told which secret was found. */
+/** The names stay empty, because messages must not say which secret was found. */
 function anonymousNeedles(secrets: string[]): Needle[] {
   return needlesOf(secrets.map((value) => ({ name: '', value })));
 }
