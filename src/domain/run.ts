@@ -95,3 +95,11 @@ export class RunFailed extends Error {
     this.failure = failure(category, message);
   }
 }
+
+/** Thrown when a write finds that the run was taken over, was cancelled or has ended. */
+export class LeaseLost extends Error {
+  constructor(runId: string) {
+    super(`run ${runId} is no longer held by this worker`);
+    this.name = 'LeaseLost';
+  }
+}

@@ -195,3 +195,31 @@ export async function listAgentNames(em: EntityManager, ids: string[]): Promise<
   const rows: { id: string; name: string }[] = await em.query('select id, name from agents where id = any($1)', [ids]);
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
+
+/** Stores what the status comment says about the last command: why it was refused, or nothing. */
+export async function setNotice(
+  em: EntityManager,
+  taskId: string,
+  repositoryId: string,
+  number: number,
+  notice: string,
+) {
+  await em.query(
+    `insert into mirrored (task_id, repository_id, number, notice) values ($1, $2, $3, $4)
+     on conflict (repository_id, number) do update set notice = excluded.notice`,
+    [taskId, repositoryId, number, notice],
+  );
+}
+
+/** Removes what the comments of a task, on its issue and on its pull requests, say about an earlier command. */
+export async function clearNotices(em: EntityManager, taskId: string): Promise<void> {
+  await em.query(`update mirrored set notice = '' where task_id = $1 and notice <> ''`, [taskId]);
+}
+
+export async function wasCommandHandled(em: EntityManager, key: string): Promise<boolean> {
+  return (await em.query('select 1 from handled_commands where key = $1', [key])).length > 0;
+}
+
+export async function insertHandledCommand(em: EntityManager, key: string): Promise<void> {
+  await em.query('insert into handled_commands (key) values ($1) on conflict do nothing', [key]);
+}

@@ -1,8 +1,8 @@
 import type { App, Octokit, TokenPermissions } from '../app.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
 import { notConfigured } from '../errors.ts';
-import type { Remote } from '../git/engine.ts';
-import { githubName, type HostRules, type RepoName, resolveOnce } from '../git/remote-url.ts';
+import { GitFailed, type Remote } from '../git/engine.ts';
+import { githubName, type HostRules, hostProblem, openAddress, type RepoName, resolveOnce } from '../git/remote-url.ts';
 import { revealSecret } from '../projects/secrets.ts';
 import { findUser, upsertUser } from '../projects/store.ts';
 import { rightOf } from './permission.ts';
@@ -129,4 +129,20 @@ export function noCredential() {
   return notConfigured(
     'No git credential for the repository: install the GitHub App on it, or set the git token of the project (POST /projects/:projectId/git-token)',
   );
+}
+
+/**
+ * Returns a function that finds the address to connect to for the URL of an MCP server or an attachment, by the rules
+ * for repository URLs. It throws for URLs and addresses that these rules refuse. Call it before every request, because
+ * settings and names change.
+ */
+export function checkedAddress(app: App) {
+  const rules = hostRules(app);
+  return async (url: URL) => {
+    const problem = hostProblem(url, rules);
+    if (problem !== undefined) throw new Error(`the address ${problem}`);
+    return openAddress(url, rules).catch((error) => {
+      throw error instanceof GitFailed ? new Error(error.message.replace(/^git: /, '')) : error;
+    });
+  };
 }

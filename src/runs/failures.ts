@@ -1,11 +1,10 @@
 import { isDatabaseAway } from '../db/database.ts';
-import { type Failure, type FailureCategory, failure, RunFailed } from '../domain/run.ts';
+import { type Failure, type FailureCategory, failure, LeaseLost, RunFailed } from '../domain/run.ts';
 import { AppError } from '../errors.ts';
 import { GitFailed, type GitFault, isTransientFault } from '../git/engine.ts';
 import { HostClosed } from '../git/remote-url.ts';
 import { UnfitWorkTree } from '../git/work-tree/unfit-work-tree.ts';
 import { isTransientError, pauseAsked, retryAfterSeconds } from '../outgoing/github-errors.ts';
-import { LeaseLost } from './store.ts';
 
 const gitCategories: Record<GitFault, FailureCategory> = {
   auth: 'auth',

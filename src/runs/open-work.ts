@@ -9,7 +9,9 @@ import { type Checkout, remoteSeconds } from '../git/engine.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
 import { noSettings, readSettings } from '../repositories/settings/repository-settings.ts';
 import type { Assignment } from './agent/assignment.ts';
+import { admitToRun } from './directors.ts';
 import { endingStep, type Journal, stepOf } from './lease/journal.ts';
+import { objectionToSending } from './outgoing/outgoing-scan.ts';
 import type { Patience } from './publish/patience.ts';
 import type { Work } from './work.ts';
 import { openWorkspace, type Placed, type Signals, type Workspace } from './workspace/workspace.ts';
@@ -55,6 +57,10 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
     const isOver = (await journal.recall(endingStep)) !== undefined;
     const equipment = await equip(workspace, signals, isOver);
     closing.unshift(workspace.remove, equipment.close);
+    const secrets = [
+      ...(remote.token === undefined ? [] : [remote.token]),
+      ...(await knownSecrets(app, run.projectId)),
+    ];
     return {
       ...given,
       ...workspace,
@@ -64,7 +70,9 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
       repository,
       credential,
       journal,
-      secrets: [...(remote.token === undefined ? [] : [remote.token]), ...(await knownSecrets(app, run.projectId))],
+      secrets,
+      admit: (people) => admitToRun(app, { ...given, journal }, people),
+      objectionToSending: (value) => objectionToSending(value, secrets),
       patience,
       signal: signals.git,
       others: [],

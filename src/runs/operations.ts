@@ -7,7 +7,7 @@ import type { RewoundFrom, RunKind } from '../domain/run.ts';
 import { moveTask, tryMoveTask } from '../tasks/move.ts';
 import { giveRevisionsTo, insertRevision, listWaitingRevisions, type Revision } from '../tasks/revision-store.ts';
 import { getTask, hasLiveRunBelow, setTaskFields, type TaskView } from '../tasks/store.ts';
-import { runToContinue } from './continuing/continue-run.ts';
+import { runToContinue } from './continuing/continue-store.ts';
 import { directorsAtStart } from './directors.ts';
 import { abortHere } from './lease/held-here.ts';
 import { repositoryFor, startProblem } from './start-problem.ts';

@@ -4,7 +4,7 @@ import { newId } from '../db/ids.ts';
 import { lockKey } from '../db/locks.ts';
 import { type UserRow, Users } from '../db/tables/project.ts';
 import { liveRun, type RunRow, Runs } from '../db/tables/task.ts';
-import type { Failure, RunKind, RunStatus } from '../domain/run.ts';
+import { type Failure, LeaseLost, type RunKind, type RunStatus } from '../domain/run.ts';
 import type { TokenUsage } from '../llm/pricing.ts';
 import { releaseRevisionsOf } from '../tasks/revision-store.ts';
 import { keepUnread } from './waiting/message-store.ts';
@@ -14,14 +14,6 @@ import { addWait } from './waiting/waiting-store.ts';
 export interface Held {
   id: string;
   fence: number;
-}
-
-/** Thrown when a write finds that the run was taken over, was cancelled or has ended. */
-export class LeaseLost extends Error {
-  constructor(runId: string) {
-    super(`run ${runId} is no longer held by this worker`);
-    this.name = 'LeaseLost';
-  }
 }
 
 export const runColumns = `r.id, r.task_id as "taskId", r.project_id as "projectId", r.agent_id as "agentId",

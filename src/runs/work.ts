@@ -1,33 +1,25 @@
-import type { AgentRow, RepositoryRow } from '../db/tables/project.ts';
-import type { RunRow } from '../db/tables/task.ts';
+import type { AgentRow } from '../db/tables/project.ts';
 import type { Proof } from '../domain/proof/proof.ts';
 import type { Failure } from '../domain/run.ts';
 import type { RefusedHost } from '../environment/equipment.ts';
 import type { Environment } from '../environment/prepare.ts';
-import type { Credential } from '../repositories/credentials.ts';
 import type { RepositorySettings } from '../repositories/settings/repository-settings.ts';
-import type { TaskView } from '../tasks/store.ts';
+import type { AboutRun } from './agent/about-run.ts';
+import type { CheckResult } from './agent/ending/ending.ts';
 import type { Handoff } from './agent/handoff.ts';
 import type { Planning } from './agent/planning.ts';
 import type { Journal } from './lease/journal.ts';
 import type { Patience } from './publish/patience.ts';
-import type { CheckResult } from './publish/verify.ts';
 import type { Workspace } from './workspace/workspace.ts';
 
 /** One repository that a run has open, with everything needed to change it, check it and publish the change. */
-export interface Work extends Workspace {
-  run: RunRow;
-  task: TaskView;
+export interface Work extends Workspace, AboutRun {
   agent: AgentRow;
-  repository: RepositoryRow;
-  credential: Credential;
   /** When the token for git expires; undefined for a token that does not expire. */
   tokenEndsAt: Date | undefined;
   /** The other repositories that the run has opened. Empty in the `Work` of those repositories. */
   others: Work[];
   journal: Journal;
-  /** The live credentials that must not leave the service. */
-  secrets: string[];
   /** Retries steps that need the git host or GitHub. */
   patience: Patience;
   /** Aborted when this worker no longer holds the run. */

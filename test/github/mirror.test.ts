@@ -1,5 +1,6 @@
 import { commandTable } from '../../src/github/comment-parts.ts';
-import { failedLabel, labelOf, ownLabels, wanted } from '../../src/github/mirror/mirror.ts';
+import { failedLabel, labelOf, ownLabels } from '../../src/github/labels.ts';
+import { wanted } from '../../src/github/mirror/mirror.ts';
 import { statusMarker } from '../../src/github/mirror/status-comment.ts';
 import type { TaskPicture } from '../../src/github/mirror/task-picture.ts';
 

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { LeaseLost } from '../../src/domain/run.ts';
 import {
   type Claim,
   claimRun,
@@ -10,7 +11,7 @@ import {
   noteProgress,
   renewLease,
 } from '../../src/runs/lease/lease-store.ts';
-import { endRun, LeaseLost } from '../../src/runs/store.ts';
+import { endRun } from '../../src/runs/store.ts';
 import { setWaiting } from '../../src/runs/waiting/waiting-store.ts';
 import { openRuns } from '../support/runs.ts';
 

@@ -1,3 +1,4 @@
+import { LeaseLost } from '../../src/domain/run.ts';
 import { insertContext } from '../../src/runs/lease/context-store.ts';
 import { openJournal, stepOf } from '../../src/runs/lease/journal.ts';
 import {
@@ -10,7 +11,7 @@ import {
 import { claimRun } from '../../src/runs/lease/lease-store.ts';
 import { deleteOldTurns, insertTurn, listTurns } from '../../src/runs/lease/turn-store.ts';
 import { pushWork } from '../../src/runs/publish/publish.ts';
-import { endRun, LeaseLost } from '../../src/runs/store.ts';
+import { endRun } from '../../src/runs/store.ts';
 import type { Work } from '../../src/runs/work.ts';
 import { droppedStep, dropStoredFiles, findStoredFiles, storedBytes } from '../../src/runs/workspace/stored-files.ts';
 import { openRuns } from '../support/runs.ts';

@@ -1,5 +1,6 @@
 import { RunFailed } from '../../src/domain/run.ts';
-import { filesNotPlanned, findUnplanned, problemWithFiles } from '../../src/runs/outgoing/planned-files.ts';
+import { filesNotPlanned, problemWithFiles } from '../../src/runs/agent/planned-files.ts';
+import { findUnplanned } from '../../src/runs/outgoing/planned-files.ts';
 import type { Work } from '../../src/runs/work.ts';
 
 test.each([

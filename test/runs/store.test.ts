@@ -1,10 +1,10 @@
+import { LeaseLost } from '../../src/domain/run.ts';
 import { costOfDay } from '../../src/runs/spend/store.ts';
 import {
   addUsage,
   assertHeld,
   endRun,
   findLiveRun,
-  LeaseLost,
   listLiveSubtasks,
   listRuns,
   lockForCancel,

@@ -1,6 +1,5 @@
 import { improvements, type Priority, priority } from '../agent-figures.ts';
-import type { EvidenceGroup, Quote } from './evidence.ts';
-import { findQuote, quotesOf } from './evidence.ts';
+import { type EvidenceGroup, findQuote, type Quote, quotesOf } from './evidence.ts';
 
 /** What would make an agent better, and the runs that show it. */
 export interface Suggestion {

@@ -8,7 +8,7 @@ import { isGranted } from '../../projects/grant-store.ts';
 import { insertProject } from '../../projects/operations.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
 import { eachApart } from '../each-apart.ts';
-import { makeLabels } from '../mirror/sync-labels.ts';
+import { makeLabels } from '../labels.ts';
 import { findInstallation, listActiveInstallations } from '../store.ts';
 import { connectInstalled, type GitHubRepository } from './connect-installed.ts';
 import {

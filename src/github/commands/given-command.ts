@@ -7,11 +7,11 @@ import { Refused } from '../../domain/machine.ts';
 import { mayReveal } from '../../domain/private-content.ts';
 import type { Command } from '../../domain/text/commands.ts';
 import type { RepoName } from '../../git/remote-url.ts';
-import { findProject } from '../../projects/store.ts';
+import { findProject, type GitHubUser } from '../../projects/store.ts';
 import { type NeededRight, rightProblemIn } from '../../repositories/rights.ts';
 import { getTask } from '../../tasks/store.ts';
+import type { ReadIssue } from '../issue-task.ts';
 import { findTaskOfIssue, findTaskOfPull } from '../store.ts';
-import type { CommandSource } from './handle-commands.ts';
 
 /** A command, the person who gave it and is allowed to, and the place where they gave it. */
 export interface GivenCommand {
@@ -117,4 +117,23 @@ export async function requiredTask(app: App, given: GivenCommand): Promise<strin
   const taskId = await taskOfCommand(app, given);
   if (taskId === undefined) throw new Refused('This issue has no task yet. Use `create` or `start` first.');
   return taskId;
+}
+
+/** An issue with the text that it had when the command was given. */
+export interface IssueThen extends ReadIssue {
+  /** Why that text is not known, as a sentence. Then title and body must not be used for anything. */
+  unknown?: string;
+}
+
+/** Text on GitHub that may contain commands: a new comment, or the body of a new issue. */
+export interface CommandSource {
+  installationId: number;
+  repository: { id: number; private: boolean; full_name?: string };
+  issue: IssueThen & { isPull: boolean };
+  sender: GitHubUser & { type?: string };
+  body: string;
+  /** The comment that contains the text; null for the body of the issue. */
+  commentId: number | null;
+  /** When the text was written, as GitHub gives it. */
+  writtenAt: string;
 }

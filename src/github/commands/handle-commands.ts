@@ -5,36 +5,15 @@ import { type Command, maxCommands, mayHoldCommands } from '../../domain/text/co
 import { oneLine } from '../../domain/text/sanitize.ts';
 import { AppError } from '../../errors.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
-import { type GitHubUser, upsertUser } from '../../projects/store.ts';
+import { upsertUser } from '../../projects/store.ts';
 import { rightOf } from '../../repositories/permission.ts';
 import { commandTable } from '../comment-parts.ts';
-import { insertHandledCommand, wasCommandHandled } from '../deliveries/delivery-store.ts';
-import type { ReadIssue } from '../issue-task.ts';
-import { clearNotices } from '../mirror/mirror-store.ts';
 import { httpStatusOf, type Place, placeOfEvent } from '../place.ts';
-import { type GivenCommand, taskOfPlace } from './given-command.ts';
+import { clearNotices, insertHandledCommand, wasCommandHandled } from '../store.ts';
+import { type CommandSource, type GivenCommand, type IssueThen, taskOfPlace } from './given-command.ts';
 import { postNotice, removeReply } from './post-notice.ts';
 import { readCommands } from './read-commands.ts';
 import { carryOut, forReaders, planVerbs, verbs } from './verbs.ts';
-
-/** An issue with the text that it had when the command was given. */
-export interface IssueThen extends ReadIssue {
-  /** Why that text is not known, as a sentence. Then title and body must not be used for anything. */
-  unknown?: string;
-}
-
-/** Text on GitHub that may contain commands: a new comment, or the body of a new issue. */
-export interface CommandSource {
-  installationId: number;
-  repository: { id: number; private: boolean; full_name?: string };
-  issue: IssueThen & { isPull: boolean };
-  sender: GitHubUser & { type?: string };
-  body: string;
-  /** The comment that contains the text; null for the body of the issue. */
-  commentId: number | null;
-  /** When the text was written, as GitHub gives it. */
-  writtenAt: string;
-}
 
 const unreadable = 'This comment takes too long to parse as Markdown. Write the command in a separate comment.';
 

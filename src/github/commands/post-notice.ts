@@ -2,8 +2,8 @@ import type { App } from '../../app.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { refusalsIn } from '../../repositories/rights.ts';
 import { showTask } from '../../tasks/move.ts';
-import { setNotice } from '../mirror/mirror-store.ts';
 import type { Place } from '../place.ts';
+import { setNotice } from '../store.ts';
 import { taskOfPlace } from './given-command.ts';
 import { deleteReply, reply } from './replies.ts';
 

@@ -63,14 +63,6 @@ export async function deleteOldDeliveries(em: EntityManager, days: number, limit
   return count;
 }
 
-export async function wasCommandHandled(em: EntityManager, key: string): Promise<boolean> {
-  return (await em.query('select 1 from handled_commands where key = $1', [key])).length > 0;
-}
-
-export async function insertHandledCommand(em: EntityManager, key: string): Promise<void> {
-  await em.query('insert into handled_commands (key) values ($1) on conflict do nothing', [key]);
-}
-
 const heard = (repositoryId: string) => `heard ${repositoryId}`;
 /** GitHub's clock may differ from ours, so each catch-up also reads the minute before. */
 const clocksDifferMs = 60_000;

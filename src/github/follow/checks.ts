@@ -4,7 +4,7 @@ import { fenced, oneLine, plain } from '../../domain/text/sanitize.ts';
 import { fetchLog } from '../../outgoing/fetch-from.ts';
 import { followRedirects } from '../../outgoing/follow-redirects.ts';
 import { isRefusedWith, pauseAsked } from '../../outgoing/github-errors.ts';
-import { checkedAddress } from '../../runs/outgoing/checked-address.ts';
+import { checkedAddress } from '../../repositories/credentials.ts';
 import { checkName } from '../mirror/sync-check.ts';
 import { listStatuses } from '../paginate.ts';
 import type { Place } from '../place.ts';

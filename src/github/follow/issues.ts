@@ -5,10 +5,9 @@ import { cancelIfRunning } from '../../runs/operations.ts';
 import { moveTask, recheckTask, showTask, tryMoveTask } from '../../tasks/move.ts';
 import { getTask } from '../../tasks/store.ts';
 import { assertMayDirect } from '../commands/given-command.ts';
-import { labelOf } from '../mirror/mirror.ts';
-import { setNotice } from '../mirror/mirror-store.ts';
+import { labelOf } from '../labels.ts';
 import { httpStatusOf, type Place } from '../place.ts';
-import { findTaskOfIssue, unlinkIssue } from '../store.ts';
+import { findTaskOfIssue, setNotice, unlinkIssue } from '../store.ts';
 import { noteIssueText } from './issue-text.ts';
 import { refreshPullsOf } from './refresh-pull.ts';
 

@@ -3,12 +3,12 @@ import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { type GitHubUser, upsertUser } from '../../projects/store.ts';
 import { asWriter } from '../../repositories/permission.ts';
 import { recheckTask } from '../../tasks/move.ts';
-import { taskOfPlace } from '../commands/given-command.ts';
-import { handleLabel, type IssueThen } from '../commands/handle-commands.ts';
-import { insertHandledCommand, wasCommandHandled } from '../deliveries/delivery-store.ts';
+import { type IssueThen, taskOfPlace } from '../commands/given-command.ts';
+import { handleLabel } from '../commands/handle-commands.ts';
 import type { ReadIssue } from '../issue-task.ts';
-import { ownLabels } from '../mirror/mirror.ts';
+import { ownLabels } from '../labels.ts';
 import { httpStatusOf, type Place } from '../place.ts';
+import { insertHandledCommand, wasCommandHandled } from '../store.ts';
 import { obeyLabel, runLabel } from './issues.ts';
 import { readTextAt } from './text-at.ts';
 

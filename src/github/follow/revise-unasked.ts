@@ -6,7 +6,7 @@ import { reviseTask } from '../../runs/operations.ts';
 import { showTask } from '../../tasks/move.ts';
 import { countRevisions, type RevisionSource } from '../../tasks/revision-store.ts';
 import { listLatestRuns } from '../../tasks/work-store.ts';
-import { setNotice } from '../mirror/mirror-store.ts';
+import { setNotice } from '../store.ts';
 
 interface Unasked {
   source: Extract<RevisionSource, 'checks' | 'conflict'>;

@@ -99,23 +99,3 @@ export async function linkIssue(
     [taskId, issue.repositoryId, issue.number, issue.url],
   );
 }
-
-/** Removes what the comments of a task, on its issue and on its pull requests, say about an earlier command. */
-export async function clearNotices(em: EntityManager, taskId: string): Promise<void> {
-  await em.query(`update mirrored set notice = '' where task_id = $1 and notice <> ''`, [taskId]);
-}
-
-/** Stores what the status comment says about the last command: why it was refused, or nothing. */
-export async function setNotice(
-  em: EntityManager,
-  taskId: string,
-  repositoryId: string,
-  number: number,
-  notice: string,
-) {
-  await em.query(
-    `insert into mirrored (task_id, repository_id, number, notice) values ($1, $2, $3, $4)
-     on conflict (repository_id, number) do update set notice = excluded.notice`,
-    [taskId, repositoryId, number, notice],
-  );
-}

@@ -1,22 +1,8 @@
 import { liveStatuses } from '../../domain/run.ts';
-import type { TaskStatus } from '../../domain/task.ts';
+import { failedLabel, labelOf, waitsLabel } from '../labels.ts';
 import { waitWords } from './attention-section.ts';
 import { statusComment, statusWords } from './status-comment.ts';
 import type { TaskPicture } from './task-picture.ts';
-
-export const labelOf: Record<TaskStatus, string> = {
-  backlog: 'agent:backlog',
-  ready: 'agent:ready',
-  in_progress: 'agent:in-progress',
-  in_review: 'agent:in-review',
-  done: 'agent:done',
-  waiting_on_subtasks: 'agent:waiting',
-};
-export const failedLabel = 'agent:failed';
-/** Shown while a run waits for a person. */
-export const waitsLabel = 'agent:needs-you';
-/** The labels that only we add and remove. We leave all other labels alone. */
-export const ownLabels = new Set([...Object.values(labelOf), failedLabel, waitsLabel]);
 
 /** A check run in the form that GitHub's API expects. `conclusion` is set once the run has ended. */
 export interface WantedCheck {

@@ -8,11 +8,11 @@ import { findRepository } from '../../repositories/store.ts';
 import { authorFor } from '../../runs/publish/publish.ts';
 import { type Leftover, queueTidying } from '../../tasks/leftovers.ts';
 import { findOwnComment } from '../commands/replies.ts';
+import { ownLabels } from '../labels.ts';
 import { findItem } from '../paginate.ts';
 import { httpStatusOf } from '../place.ts';
 import { findTaskOfIssue, findTaskOfPull } from '../store.ts';
 import { deleteLeftover, findLeftover, listOldLeftovers } from './leftover-store.ts';
-import { ownLabels } from './mirror.ts';
 import { statusMarker } from './status-comment.ts';
 
 /**

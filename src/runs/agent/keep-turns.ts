@@ -5,7 +5,6 @@ import type { Reply } from '../../llm/model.ts';
 import { costOf } from '../../llm/pricing.ts';
 import { showTask } from '../../tasks/move.ts';
 import { insertTurn } from '../lease/turn-store.ts';
-import type { Trees } from '../outgoing/changes.ts';
 import { addUsage } from '../store.ts';
 import type { Hearing } from '../waiting/hearing.ts';
 import { holdChange } from '../waiting/held-change-store.ts';
@@ -15,6 +14,7 @@ import type { OpenRepositories } from '../workspace/open-repositories.ts';
 import { dropStoredFiles, packFiles, storedBytes } from '../workspace/stored-files.ts';
 import type { Assignment } from './assignment.ts';
 import type { Memory } from './context/memory.ts';
+import type { Trees } from './ending/ending.ts';
 import type { LoopContext } from './loop.ts';
 
 interface Keeping {

@@ -4,7 +4,6 @@ import { storable } from '../../domain/text/storable.ts';
 import type { NewWait } from '../../domain/waiting.ts';
 import { type Message, type Model, messageOf, type Reply, type ReplyOptions, type ToolCall } from '../../llm/model.ts';
 import type { ToolHost } from '../../sandbox/sandbox.ts';
-import type { HeldWait } from '../waiting/held-change-store.ts';
 import { Parked } from '../waiting/parked.ts';
 import { replyTo } from './ask-model.ts';
 import { ofLastRun } from './context/continuation.ts';
@@ -15,6 +14,7 @@ import {
   type Ending,
   type Evidence,
   finishedWith,
+  type HeldWait,
   type JudgedEnding,
   type Judgement,
   splitInto,

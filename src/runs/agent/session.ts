@@ -20,7 +20,7 @@ import { endingStep, type Journal } from '../lease/journal.ts';
 import { deleteStep } from '../lease/journal-store.ts';
 import { clockStart } from '../lease/run-clock.ts';
 import { listTurns } from '../lease/turn-store.ts';
-import { readTrees, type Trees } from '../outgoing/changes.ts';
+import { readTrees } from '../outgoing/changes.ts';
 import { costOfDay } from '../spend/store.ts';
 import { addUsage, findRun, spentByFamily } from '../store.ts';
 import { isSetupApproved } from '../waiting/await-approval.ts';
@@ -32,7 +32,7 @@ import { findStoredFiles, packFiles, unpackFiles } from '../workspace/stored-fil
 import type { Signals } from '../workspace/workspace.ts';
 import type { Assignment, Limited } from './assignment.ts';
 import { type Memory, newMemory } from './context/memory.ts';
-import type { JudgedEnding } from './ending/ending.ts';
+import type { JudgedEnding, Trees } from './ending/ending.ts';
 import { type Judging, judgeEnding } from './ending/judge-ending.ts';
 import { askForHandoff } from './handoff.ts';
 import { readInstructions, withNestedInstructions } from './instructions.ts';

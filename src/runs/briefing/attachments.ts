@@ -2,8 +2,7 @@ import type { App, Octokit } from '../../app.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { fetchAttachment } from '../../outgoing/fetch-from.ts';
 import { followRedirects, HttpFailed } from '../../outgoing/follow-redirects.ts';
-import { type Credential, hostRules, octokitFor } from '../../repositories/credentials.ts';
-import { checkedAddress } from '../outgoing/checked-address.ts';
+import { type Credential, checkedAddress, hostRules, octokitFor } from '../../repositories/credentials.ts';
 
 /** How to reach the attachments of a repository. */
 export interface Access {

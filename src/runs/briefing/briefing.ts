@@ -1,8 +1,8 @@
 import type { App } from '../../app.ts';
 import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import type { Image, Message } from '../../llm/model.ts';
+import type { AboutRun } from '../agent/about-run.ts';
 import { type McpTools, openMcpTools } from '../mcp/mcp-tools.ts';
-import type { Work } from '../work.ts';
 import { readDiscussion } from './discussion.ts';
 import { sectionsOf } from './sections.ts';
 import { readSkills } from './skills.ts';
@@ -18,7 +18,7 @@ export interface Briefing {
 }
 
 /** Reads comments, images and skills, and asks the MCP servers of the project for their tools. */
-export async function openBriefing(app: App, work: Work, signal: AbortSignal): Promise<Briefing> {
+export async function openBriefing(app: App, work: AboutRun, signal: AbortSignal): Promise<Briefing> {
   const opening = openMcpTools(app, work, signal);
   try {
     const [mcp, discussion, skills] = await Promise.all([

@@ -9,8 +9,7 @@ import { credentialFor, octokitFor } from '../../repositories/credentials.ts';
 import { asWriter } from '../../repositories/permission.ts';
 import { findRepository } from '../../repositories/store.ts';
 import { listPullsIn } from '../../tasks/work-store.ts';
-import { admitToRun } from '../directors.ts';
-import type { Work } from '../work.ts';
+import type { AboutRun } from '../agent/about-run.ts';
 
 /** A comment as it is shown to the agent. */
 export interface Comment {
@@ -63,7 +62,7 @@ interface GitHubComment {
  * Finds the issue of a task, and in later runs its open pull request. An issue in a private repository is left out when
  * the result of the run is public, unless the project shares private context.
  */
-export async function placesOf(app: App, { task, run, repository }: Work): Promise<Place[]> {
+export async function placesOf(app: App, { task, run, repository }: AboutRun): Promise<Place[]> {
   const em = app.db.manager;
   const places: Place[] = [];
   const ofIssue = task.issueRepositoryId === null ? null : await findRepository(em, task.issueRepositoryId);
@@ -79,20 +78,20 @@ export async function placesOf(app: App, { task, run, repository }: Work): Promi
 }
 
 /** Reads the newest comments on an issue or pull request. Authors of instructions become directors of the run. */
-export async function readThread(app: App, { where, repository, number }: Place, work: Work): Promise<Thread> {
+export async function readThread(app: App, { where, repository, number }: Place, work: AboutRun): Promise<Thread> {
   const credential = await credentialFor(app, repository);
   if (credential.kind === 'none' || credential.owner === '') return { comments: [], isCut: false };
   const octokit = await octokitFor(app, credential);
   const bot = await app.github?.bot().catch(() => undefined);
   const { owner, repo } = credential;
-  const admit = (people: Voice[]) => admitToRun(app, work, people);
+  const { admit } = work;
   const reader = { where, botId: bot?.id, commandPrefix: app.config.COMMAND_PREFIX, admit };
   const elsewhere = repository.id === work.repository.id ? undefined : await placeOfWork(app, work);
   return commentsOf(octokit, { owner, repo, issue_number: number }, { ...reader, elsewhere });
 }
 
 /** Returns where the task works, if GitHub can be asked about permissions there. */
-async function placeOfWork(app: App, { credential }: Work): Promise<Elsewhere | undefined> {
+async function placeOfWork(app: App, { credential }: AboutRun): Promise<Elsewhere | undefined> {
   if (credential.kind !== 'installation') return undefined;
   return { octokit: await octokitFor(app, credential), name: { owner: credential.owner, repo: credential.repo } };
 }

@@ -1,10 +1,10 @@
 import type { App } from '../../app.ts';
+import { LeaseLost } from '../../domain/run.ts';
 import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import { storable } from '../../domain/text/storable.ts';
 import type { Image } from '../../llm/model.ts';
 import { credentialFor } from '../../repositories/credentials.ts';
-import { LeaseLost } from '../store.ts';
-import type { Work } from '../work.ts';
+import type { AboutRun } from '../agent/about-run.ts';
 import { type Access, accessWith } from './attachments.ts';
 import { placesOf, readThread, type Thread } from './comments.ts';
 import { fetchAgain, fetchPictures, type Picture, type PictureRef, type Source } from './pictures.ts';
@@ -23,7 +23,7 @@ export interface Discussion {
  * are downloaded again, because ten of them may have 50 MB. When GitHub does not answer, the run goes on without them,
  * and its log says so.
  */
-export async function readDiscussion(app: App, work: Work, signal: AbortSignal): Promise<Discussion> {
+export async function readDiscussion(app: App, work: AboutRun, signal: AbortSignal): Promise<Discussion> {
   let fetched: Picture[] | undefined;
   const stored = await work.journal.once('discussion', async () => {
     const threads = await readThreads(app, work, signal);
@@ -35,7 +35,7 @@ export async function readDiscussion(app: App, work: Work, signal: AbortSignal):
   return { ...stored, images };
 }
 
-async function readThreads(app: App, work: Work, signal: AbortSignal): Promise<Thread[]> {
+async function readThreads(app: App, work: AboutRun, signal: AbortSignal): Promise<Thread[]> {
   const threads: Thread[] = [];
   for (const place of await placesOf(app, work)) {
     const what = `the comments on the ${place.where}`;
@@ -46,7 +46,7 @@ async function readThreads(app: App, work: Work, signal: AbortSignal): Promise<T
 }
 
 /** Reads the comments since a time. GitHub reports times in whole seconds. They are not kept in the journal. */
-export async function commentsSince(app: App, work: Work, from: Date, signal: AbortSignal): Promise<Thread[]> {
+export async function commentsSince(app: App, work: AboutRun, from: Date, signal: AbortSignal): Promise<Thread[]> {
   const second = Math.floor(from.getTime() / 1000) * 1000;
   const isNew = ({ at }: Thread['comments'][number]) => Date.parse(at) >= second;
   const threads = await readThreads(app, work, signal);
@@ -54,7 +54,7 @@ export async function commentsSince(app: App, work: Work, from: Date, signal: Ab
 }
 
 /** Downloads the images of the description, then those of the comments, newest first. */
-async function readPictures(app: App, work: Work, threads: Thread[], signal: AbortSignal): Promise<Picture[]> {
+async function readPictures(app: App, work: AboutRun, threads: Thread[], signal: AbortSignal): Promise<Picture[]> {
   const comments = threads.flatMap((thread) => thread.comments).sort((a, b) => b.at.localeCompare(a.at));
   const sources: Source[] = [
     { from: 'from the description', text: work.task.description },
@@ -71,7 +71,7 @@ async function readPictures(app: App, work: Work, threads: Thread[], signal: Abo
   return pictures;
 }
 
-async function imagesAgain(app: App, work: Work, pictures: PictureRef[], signal: AbortSignal): Promise<Image[]> {
+async function imagesAgain(app: App, work: AboutRun, pictures: PictureRef[], signal: AbortSignal): Promise<Image[]> {
   if (pictures.length === 0) return [];
   const again = async () => fetchAgain(app, pictures, await accessTo(app, work), signal);
   const images = (await unlessDown(app, work, { what: 'the images', signal }, again)) ?? [];
@@ -81,7 +81,7 @@ async function imagesAgain(app: App, work: Work, pictures: PictureRef[], signal:
 }
 
 /** Opens the attachments of the task's issue. Their token counts as a secret of the run. */
-async function accessTo(app: App, work: Work): Promise<Access> {
+async function accessTo(app: App, work: AboutRun): Promise<Access> {
   const place = (await placesOf(app, work)).find(({ where }) => where === 'issue');
   const credential = place === undefined ? work.credential : await credentialFor(app, place.repository);
   const access = await accessWith(app, credential);
@@ -92,7 +92,7 @@ async function accessTo(app: App, work: Work): Promise<Access> {
 /** Returns undefined when GitHub fails, and says so in the log of the run. */
 async function unlessDown<T>(
   app: App,
-  work: Work,
+  work: AboutRun,
   { what, signal }: { what: string; signal: AbortSignal },
   read: () => Promise<T>,
 ): Promise<T | undefined> {
@@ -109,6 +109,6 @@ async function unlessDown<T>(
   }
 }
 
-function say({ journal, secrets }: Work, text: string): Promise<void> {
+function say({ journal, secrets }: AboutRun, text: string): Promise<void> {
   return journal.note('assignment', withoutSecrets(text, secrets));
 }

@@ -1,8 +1,5 @@
-import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import type { RunRow } from '../../db/tables/task.ts';
-import { endedByLimit } from '../../domain/remedies.ts';
-import type { RunKind } from '../../domain/run.ts';
 import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import { storable } from '../../domain/text/storable.ts';
 import type { Message } from '../../llm/model.ts';
@@ -17,26 +14,11 @@ import { directorsOf, listOpened } from '../directors.ts';
 import type { Journal } from '../lease/journal.ts';
 import { insertEvent, insertStep } from '../lease/journal-store.ts';
 import { setMessages, type Turn } from '../lease/turn-store.ts';
-import { findRun, listRuns } from '../store.ts';
+import { findRun } from '../store.ts';
 import { allWorks, type Work } from '../work.ts';
 import { type OpenRepositories, openable } from '../workspace/open-repositories.ts';
 import { type CaughtUp, catchUp, keepCaughtUp } from './catch-up.ts';
 import { copiedStep, copyConversation } from './continue-store.ts';
-
-/**
- * Returns the run whose conversation a new run of a task goes on with: after a retry the latest one, if a limit ended it
- * and the new run has the same agent. Null when the new run starts over.
- */
-export async function runToContinue(
-  em: EntityManager,
-  taskId: string,
-  { kind, agentId }: { kind: RunKind; agentId: string },
-): Promise<string | null> {
-  if (kind !== 'retry') return null;
-  const [last] = await listRuns(em, taskId, { limit: 1, offset: 0 });
-  const isContinued = last?.failure != null && endedByLimit(last.failure) && last.agentId === agentId;
-  return isContinued ? last.id : null;
-}
 
 const told = 'continuation';
 

@@ -1,5 +1,8 @@
 import type { EntityManager } from 'typeorm';
+import { endedByLimit } from '../../domain/remedies.ts';
+import type { RunKind } from '../../domain/run.ts';
 import { openedPrefix } from '../directors.ts';
+import { listRuns } from '../store.ts';
 import { droppedStep } from '../workspace/stored-files.ts';
 import { earlierStep } from '../workspace/workspace.ts';
 
@@ -170,4 +173,19 @@ async function filesSinceIn(em: EntityManager, runId: string): Promise<number> {
     [runId, copiedStep],
   );
   return rows[0]?.filesSince ?? 0;
+}
+
+/**
+ * Returns the run whose conversation a new run of a task goes on with: after a retry the latest one, if a limit ended it
+ * and the new run has the same agent. Null when the new run starts over.
+ */
+export async function runToContinue(
+  em: EntityManager,
+  taskId: string,
+  { kind, agentId }: { kind: RunKind; agentId: string },
+): Promise<string | null> {
+  if (kind !== 'retry') return null;
+  const [last] = await listRuns(em, taskId, { limit: 1, offset: 0 });
+  const isContinued = last?.failure != null && endedByLimit(last.failure) && last.agentId === agentId;
+  return isContinued ? last.id : null;
 }

@@ -1,7 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import { violatedUnique } from '../../db/database.ts';
 import { type RunRow, Runs } from '../../db/tables/task.ts';
-import { type Held, LeaseLost } from '../store.ts';
+import { LeaseLost } from '../../domain/run.ts';
+import type { Held } from '../store.ts';
 import { addWait, isDue } from '../waiting/waiting-store.ts';
 
 /** A run fails after this many interruptions without progress. The pauses between them add up to five minutes. */

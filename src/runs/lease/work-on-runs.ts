@@ -1,8 +1,8 @@
 import type { App } from '../../app.ts';
 import type { RunRow } from '../../db/tables/task.ts';
+import { LeaseLost } from '../../domain/run.ts';
 import { lackOf } from '../failures.ts';
 import { runTask } from '../run-task.ts';
-import { LeaseLost } from '../store.ts';
 import { cancelExpiredWaits } from '../waiting/expire.ts';
 import { resumeDueRuns } from '../waiting/park.ts';
 import { hasExpiredWaits } from '../waiting/waiting-store.ts';

@@ -8,11 +8,10 @@ import { type McpClient, mcpClient } from '../../mcp/client.ts';
 import { McpFailed } from '../../mcp/exchange.ts';
 import { fetchFromMcp } from '../../outgoing/fetch-from.ts';
 import { findProject } from '../../projects/store.ts';
+import { checkedAddress } from '../../repositories/credentials.ts';
 import { parseJson } from '../../repositories/read-tools.ts';
 import type { ToolAnswer } from '../../sandbox/sandbox.ts';
-import { checkedAddress } from '../outgoing/checked-address.ts';
-import { objectionToSending } from '../outgoing/outgoing-scan.ts';
-import type { Work } from '../work.ts';
+import type { AboutRun } from '../agent/about-run.ts';
 import { answerText } from './answer-text.ts';
 import { type Listing, type OfferedTool, offerTools } from './offered-tools.ts';
 
@@ -46,7 +45,7 @@ interface Connected {
  * tools. What the servers answer may be private, so a run whose result is public gets their tools only if the project
  * shares private context.
  */
-export async function openMcpTools(app: App, work: Work, signal: AbortSignal): Promise<McpTools> {
+export async function openMcpTools(app: App, work: AboutRun, signal: AbortSignal): Promise<McpTools> {
   const { run, repository, journal } = work;
   const project = await findProject(app.db.manager, run.projectId);
   const isAllowed = mayReveal({ isPrivate: true }, repository, project);
@@ -123,7 +122,7 @@ function failureOf(server: string, error: unknown): string {
 }
 
 async function callTool(
-  { secrets, journal }: Work,
+  { secrets, journal, objectionToSending }: AboutRun,
   { server, tool }: OfferedTool,
   connected: Connected | undefined,
   argumentsJson: string,
@@ -132,7 +131,7 @@ async function callTool(
   const args = parseJson(argumentsJson);
   if (typeof args !== 'object' || args === null || Array.isArray(args))
     return { ok: false, text: 'the arguments are not valid JSON; send one JSON object' };
-  const objection = objectionToSending(args, secrets);
+  const objection = objectionToSending(args);
   if (objection !== undefined) return { ok: false, text: `the arguments ${objection}; nothing was sent` };
   if (connected === undefined) return { ok: false, text: `the MCP server ${server} was removed from the project` };
   const began = performance.now();

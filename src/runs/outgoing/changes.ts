@@ -1,9 +1,7 @@
 import { RunFailed } from '../../domain/run.ts';
 import type { Change } from '../../git/engine.ts';
+import type { Trees } from '../agent/ending/ending.ts';
 import { allWorks, type Work } from '../work.ts';
-
-/** The git trees of a run's files, by the id of their repository. */
-export type Trees = Record<string, string>;
 
 /** Returns the git tree of the files in the workspace of a repository. */
 export type TreeOf = (work: Work) => Promise<string>;

@@ -9,9 +9,9 @@ import {
 import type { Sighting } from '../../domain/proof/reach.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { GitFailed } from '../../git/engine.ts';
+import type { CheckResult } from '../agent/ending/ending.ts';
 import { lackOf } from '../failures.ts';
 import { stepOf } from '../lease/journal.ts';
-import type { CheckResult } from '../publish/verify.ts';
 import type { Work } from '../work.ts';
 import { attemptChecks, type Tried, type TriedTogether } from './attempt.ts';
 import { missesChange, type Watch } from './coverage.ts';

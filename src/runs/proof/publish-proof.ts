@@ -2,8 +2,8 @@ import type { App, Octokit } from '../../app.ts';
 import { notRun, proofSentence, worstOf } from '../../domain/proof/proof.ts';
 import { harmlessLine } from '../../domain/text/sanitize.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
-import type { Trees } from '../outgoing/changes.ts';
-import { type CheckResult, isChecked } from '../publish/verify.ts';
+import type { CheckResult, Trees } from '../agent/ending/ending.ts';
+import { isChecked } from '../publish/verify.ts';
 import { allWorks, type Work } from '../work.ts';
 import { findProof, upsertProof } from './store.ts';
 

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { notRun, type Proof } from '../../domain/proof/proof.ts';
 import { storableJson } from '../../domain/text/storable.ts';
-import type { Trees } from '../outgoing/changes.ts';
+import type { Trees } from '../agent/ending/ending.ts';
 
 /** Stores the proof of a run's change, which has these trees. */
 export async function upsertProof(

@@ -1,19 +1,8 @@
 import { openFresh } from '../../environment/fresh.ts';
 import type { CommandResult } from '../../environment/room.ts';
 import type { CommandEnd } from '../../sandbox/sandbox.ts';
+import type { CheckResult } from '../agent/ending/ending.ts';
 import type { Work } from '../work.ts';
-
-/** The result of one of the repository's check commands. */
-export interface CheckResult {
-  repositoryId: string;
-  /** The tree that was checked. */
-  tree: string;
-  command: string;
-  passed: boolean;
-  seconds: number;
-  /** The end of the command's output; empty when it passed. */
-  output: string;
-}
 
 /** Whether each check that the repository configures passed on the files to push. */
 export function isChecked({ settings, evidence }: Pick<Work, 'settings' | 'evidence'>): boolean {

@@ -1,13 +1,12 @@
 import type { App, Octokit } from '../../app.ts';
 import { isDatabaseAway } from '../../db/database.ts';
-import { RunFailed } from '../../domain/run.ts';
+import { LeaseLost, RunFailed } from '../../domain/run.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
 import { type FoundPull, findPull, isDraftRefused, setDraft } from '../../repositories/pulls.ts';
 import { listPullsIn, setPullStatus } from '../../tasks/work-store.ts';
 import { temporaryFault } from '../failures.ts';
 import { stepOf } from '../lease/journal.ts';
 import { isDraft, voidEvidence } from '../proof/publish-proof.ts';
-import { LeaseLost } from '../store.ts';
 import type { Work } from '../work.ts';
 import { isChecked } from './verify.ts';
 

@@ -4,10 +4,11 @@ import { approvalText } from '../../domain/waiting.ts';
 import { diffOf } from '../../git/diff.ts';
 import { findProject } from '../../projects/store.ts';
 import type { StoredDiff } from '../../tasks/work-store.ts';
+import type { Approvable, HeldWait } from '../agent/ending/ending.ts';
 import { changesOf, type TreeOf } from '../outgoing/changes.ts';
 import { allWorks, type Work } from '../work.ts';
 import { parentsOf } from '../workspace/workspace.ts';
-import { type Approvable, type HeldWait, holdChange, isApproved } from './held-change-store.ts';
+import { holdChange, isApproved } from './held-change-store.ts';
 import { park } from './park.ts';
 import { Parked } from './parked.ts';
 

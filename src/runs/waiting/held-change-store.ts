@@ -1,22 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { storableJson } from '../../domain/text/storable.ts';
-import type { NewWait } from '../../domain/waiting.ts';
 import type { StoredDiff } from '../../tasks/work-store.ts';
-import type { Trees } from '../outgoing/changes.ts';
-
-/** Exactly what a person approves. An approval counts for nothing else. */
-export interface Approvable {
-  /** `push`: the change is pushed. `setup`: set-up of the change may use the network of set-up. */
-  purpose: 'push' | 'setup';
-  trees: Trees;
-  /** The commits that the change follows, by the id of their repository. */
-  parents: Record<string, string[]>;
-}
-
-/** A wait for the approval of a change, with what people see of the change. */
-export interface HeldWait extends NewWait {
-  held: { wanted: Approvable; diff: StoredDiff };
-}
+import type { Approvable } from '../agent/ending/ending.ts';
 
 /** Stores a change that waits for approval. Removes the approvals that the run had for any other change. */
 export async function holdChange(

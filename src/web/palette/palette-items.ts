@@ -1,4 +1,3 @@
-import type { Icon } from '@primer/octicons-react';
 import {
   BeakerIcon,
   BellIcon,
@@ -8,6 +7,7 @@ import {
   DeviceDesktopIcon,
   FileIcon,
   HomeIcon,
+  type Icon,
   IssueOpenedIcon,
   IterationsIcon,
   KeyIcon,

@@ -1,5 +1,5 @@
 import type { Octokit } from '../../../src/app.ts';
-import { answerThreads } from '../../../src/github/follow/reviews.ts';
+import { answerThreads } from '../../../src/github/mirror/answer-reviews.ts';
 import type { Place } from '../../../src/github/place.ts';
 import { openTestApp, type TestApp } from '../../support/app.ts';
 import { appSettings } from '../../support/github-app.ts';

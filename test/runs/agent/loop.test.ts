@@ -1,5 +1,4 @@
-import type { Message } from '../../../src/llm/model.ts';
-import { ModelFailed } from '../../../src/llm/model.ts';
+import { type Message, ModelFailed } from '../../../src/llm/model.ts';
 import { converse } from '../../../src/runs/agent/loop.ts';
 import { call, finish, loopContext, read, toolHost, upToSteps } from '../../support/stand-ins/agent-loop.ts';
 

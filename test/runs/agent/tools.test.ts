@@ -1,5 +1,4 @@
-import type { Message, Reply } from '../../../src/llm/model.ts';
-import { ModelFailed } from '../../../src/llm/model.ts';
+import { type Message, ModelFailed, type Reply } from '../../../src/llm/model.ts';
 import { tellingOfLostProcesses } from '../../../src/runs/agent/tools/lost-processes.ts';
 import { callTool, describeCall, toolSpecs } from '../../../src/runs/agent/tools.ts';
 import { call, loopContext, type Scripted, toolHost } from '../../support/stand-ins/agent-loop.ts';

@@ -40,8 +40,7 @@ assert.deepEqual(parseHeaders('A: 1\\nB: 2\\n\\nC: 3'), { a: '1', b: '2' });`),
       ],
     ],
     hidden: hidden(`
-import { readFileSync } from 'node:fs';
-import { parseHeaders } from '../headers.js';
+import { readFileSync, existsSync } from 'node:fs';
 assert.deepEqual(parseHeaders('A: 1\\r\\nB: 2\\r\\n\\r\\nC: 3'), { a: '1', b: '2' });
 assert.deepEqual(parseHeaders('Host: x\\r\\nETag: "y"\\r\\n'), { host: 'x', etag: '"y"' });
 assert.deepEqual(parseHeaders('A: 1\\nB: 2'), { a: '1', b: '2' });
@@ -90,7 +89,6 @@ assert.equal(toCsv([{ name: 'a', value: 1 }]), 'a,1\\n');`),
       ],
     ],
     hidden: hidden(`
-import { existsSync } from 'node:fs';
 import * as reports from '../src/index.js';
 assert.equal(reports.toMarkdown([{ name: 'a', value: 1 }, { name: 'b', value: 2 }]), '- **a**: 1\\n- **b**: 2\\n');
 assert.equal(reports.toMarkdown([{ name: 'a_b*', value: 1 }]), '- **a\\\\_b\\\\***: 1\\n');
@@ -138,7 +136,6 @@ assert.throws(() => convert(1, 'EUR', 'XXX'), /no rate/);`),
       ],
     ],
     hidden: hidden(`
-import { convert } from '../prices.js';
 assert.equal(convert(1.005, 'EUR', 'USD'), 2.01);
 assert.equal(convert(0.333, 'EUR', 'JPY'), 50.12);
 assert.equal(convert(0.01, 'USD', 'EUR'), 0.01);

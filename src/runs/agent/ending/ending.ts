@@ -1,7 +1,6 @@
 import type { Proof } from '../../../domain/proof/proof.ts';
-import type { Trees } from '../../outgoing/changes.ts';
-import type { CheckResult } from '../../publish/verify.ts';
-import type { HeldWait } from '../../waiting/held-change-store.ts';
+import type { NewWait } from '../../../domain/waiting.ts';
+import type { StoredDiff } from '../../../tasks/work-store.ts';
 import type { FinishArguments, NewSubtask } from '../tools/endings.ts';
 
 /** How the agent wants to end its conversation. */
@@ -68,4 +67,33 @@ export function splitInto(subtasks: NewSubtask[]): Ending {
 export function cutText(text: string): string {
   if (text.length <= maxSummary) return text;
   return `${text.slice(0, maxSummary)}\n[… ${text.length - maxSummary} characters cut …]`;
+}
+
+/** The git trees of a run's files, by the id of their repository. */
+export type Trees = Record<string, string>;
+
+/** The result of one of the repository's check commands. */
+export interface CheckResult {
+  repositoryId: string;
+  /** The tree that was checked. */
+  tree: string;
+  command: string;
+  passed: boolean;
+  seconds: number;
+  /** The end of the command's output; empty when it passed. */
+  output: string;
+}
+
+/** Exactly what a person approves. An approval counts for nothing else. */
+export interface Approvable {
+  /** `push`: the change is pushed. `setup`: set-up of the change may use the network of set-up. */
+  purpose: 'push' | 'setup';
+  trees: Trees;
+  /** The commits that the change follows, by the id of their repository. */
+  parents: Record<string, string[]>;
+}
+
+/** A wait for the approval of a change, with what people see of the change. */
+export interface HeldWait extends NewWait {
+  held: { wanted: Approvable; diff: StoredDiff };
 }

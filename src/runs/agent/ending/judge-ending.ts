@@ -4,26 +4,18 @@ import { SetupNeedsApproval } from '../../../environment/change/set-up-change.ts
 import { diffOf } from '../../../git/diff.ts';
 import { UnfitWorkTree } from '../../../git/work-tree/unfit-work-tree.ts';
 import type { Message } from '../../../llm/model.ts';
-import {
-  changedWorks,
-  isAhead,
-  lookUp,
-  ownChangesOf,
-  readTrees,
-  type TreeOf,
-  type Trees,
-} from '../../outgoing/changes.ts';
+import { changedWorks, isAhead, lookUp, ownChangesOf, readTrees, type TreeOf } from '../../outgoing/changes.ts';
 import { objections } from '../../outgoing/objection.ts';
 import { type Proved, proveChange } from '../../proof/prove.ts';
 import { weakenedOpening, weakenedText } from '../../proof/weakened.ts';
-import { type CheckResult, checkText, firstFailure, runChecks } from '../../publish/verify.ts';
+import { checkText, firstFailure, runChecks } from '../../publish/verify.ts';
 import { setupWait } from '../../waiting/await-approval.ts';
 import { allWorks, type Work } from '../../work.ts';
 import { ofLastRun } from '../context/continuation.ts';
 import { exchangesOf } from '../context/exchanges.ts';
 import { pathsUsed } from '../context/facts.ts';
 import { part } from '../prompts/part.ts';
-import type { Ending, Judgement, RepositoryProof } from './ending.ts';
+import type { CheckResult, Ending, Judgement, RepositoryProof, Trees } from './ending.ts';
 import { planObjection } from './judge-plan.ts';
 import { type ChangedFile, diffFence, refusalNotice, reviewText } from './review.ts';
 

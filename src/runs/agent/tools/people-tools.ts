@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { storable } from '../../../domain/text/storable.ts';
 import { type Given, words } from '../../../llm/calls/declaration.ts';
-import { problemWithFiles } from '../../outgoing/planned-files.ts';
+import { problemWithFiles } from '../planned-files.ts';
 import { refused, tool } from './tool.ts';
 
 const AskPerson = z.strictObject({

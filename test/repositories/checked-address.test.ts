@@ -1,5 +1,5 @@
 import type { App } from '../../src/app.ts';
-import { checkedAddress } from '../../src/runs/outgoing/checked-address.ts';
+import { checkedAddress } from '../../src/repositories/credentials.ts';
 
 const app = { config: { GITHUB_SERVER_URL: 'https://github.com', ALLOW_PRIVATE_HOSTS: false } } as App;
 const check = (url: string) => checkedAddress(app)(new URL(url));

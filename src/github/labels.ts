@@ -1,0 +1,49 @@
+import type { Octokit } from '../app.ts';
+import type { TaskStatus } from '../domain/task.ts';
+import type { RepoName } from '../git/remote-url.ts';
+import { isRefusedWith } from '../outgoing/github-errors.ts';
+
+export const labelOf: Record<TaskStatus, string> = {
+  backlog: 'agent:backlog',
+  ready: 'agent:ready',
+  in_progress: 'agent:in-progress',
+  in_review: 'agent:in-review',
+  done: 'agent:done',
+  waiting_on_subtasks: 'agent:waiting',
+};
+
+export const failedLabel = 'agent:failed';
+
+/** Shown while a run waits for a person. */
+export const waitsLabel = 'agent:needs-you';
+
+/** The labels that only we add and remove. We leave all other labels alone. */
+export const ownLabels = new Set([...Object.values(labelOf), failedLabel, waitsLabel]);
+
+/** The colour and description of each of our labels. */
+const described: Record<string, [string, string]> = {
+  [labelOf.backlog]: ['ededed', 'A task in the backlog'],
+  [labelOf.ready]: ['c5def5', 'A task that can be started'],
+  [labelOf.in_progress]: ['fbca04', 'An agent is working on it'],
+  [labelOf.in_review]: ['1d76db', 'A pull request waits for review'],
+  [labelOf.done]: ['0e8a16', 'Done'],
+  [labelOf.waiting_on_subtasks]: ['d4c5f9', 'Waits for its subtasks'],
+  [failedLabel]: ['d93f0b', 'The last run failed; the status comment says why'],
+  [waitsLabel]: ['e99695', 'The agent waits for you; the status comment says what for'],
+  'agent:run': ['5319e7', 'Add this label to start an agent'],
+};
+
+/** Creates those of our labels that a repository lacks. */
+export async function makeLabels(octokit: Octokit, name: RepoName): Promise<void> {
+  const found = await octokit.paginate('GET /repos/{owner}/{repo}/labels', { ...name, per_page: 100 });
+  const there = new Set(found.map((label) => label.name.toLowerCase()));
+  for (const [label, [color, description]] of Object.entries(described)) {
+    if (there.has(label)) continue;
+    await octokit
+      .request('POST /repos/{owner}/{repo}/labels', { ...name, name: label, color, description })
+      .catch((error) => {
+        // Somebody else has just created it, or the repository is read-only.
+        if (!isRefusedWith(error, 403, 404, 422)) throw error;
+      });
+  }
+}
