@@ -10,6 +10,7 @@ import type { Metrics } from './http/metrics.ts';
 import type { Images } from './images/images.ts';
 import type { ModelSource } from './llm/model.ts';
 import type { Queue } from './queue/queue.ts';
+import type { LiveRuns } from './runs/live-runs.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 
 export type Octokit = InstanceType<typeof ProbotOctokit>;
@@ -59,6 +60,7 @@ export interface App {
   db: Database;
   audit: Audit;
   queue: Queue;
+  liveRuns: LiveRuns;
   secrets: SecretBox;
   git: GitEngine;
   sandbox: Sandbox;

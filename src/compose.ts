@@ -38,6 +38,7 @@ import { fetchFromGitHub, fetchFromModel } from './outgoing/fetch-from.ts';
 import { pinnedFetch } from './outgoing/pinned-fetch.ts';
 import { secretsOf } from './own-secrets.ts';
 import { openQueue } from './queue/queue.ts';
+import { openLiveRuns } from './runs/live-runs.ts';
 import { openSandbox } from './sandbox/bubblewrap.ts';
 import { removeTree } from './sandbox/remove-tree.ts';
 import type { RunLimits } from './sandbox/sandbox.ts';
@@ -138,6 +139,7 @@ async function build(
     metrics,
     workDir: folders.work,
     keptDir: folders.kept,
+    liveRuns: openLiveRuns(),
     stopping: options.stopping,
   };
   if (config.githubApp !== undefined) app.connectGitHub(config.githubApp);

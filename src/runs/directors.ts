@@ -2,14 +2,15 @@ import type { EntityManager } from 'typeorm';
 import { findAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
+import type { RunRow } from '../db/tables/task.ts';
 import { Refused } from '../domain/machine.ts';
 import type { AppError } from '../errors.ts';
 import { type GitHubUser, upsertUser } from '../projects/store.ts';
 import { rightProblem, rightProblemIn } from '../repositories/rights.ts';
 import type { TaskView } from '../tasks/store.ts';
+import type { Journal } from './lease/journal.ts';
 import { deleteStep, findStep, insertStep, listStepNames } from './lease/journal-store.ts';
 import { findRun, listDirectorsOfTask } from './store.ts';
-import type { Work } from './work.ts';
 
 // The directors of a run are the people whose words it follows: who started it, or put its task where it starts by
 // itself, who asked for the changes that it takes up, whose comments it takes as instructions, who spoke to its agent,
@@ -49,7 +50,7 @@ export async function directorsAtStart(
 }
 
 /** Records that a run has the content of a repository. */
-export async function noteOpened({ journal }: Pick<Work, 'journal'>, repositoryId: string): Promise<void> {
+export async function noteOpened({ journal }: { journal: Journal }, repositoryId: string): Promise<void> {
   await journal.once(openedPrefix + repositoryId, async () => ({}));
 }
 
@@ -59,7 +60,7 @@ export async function noteOpened({ journal }: Pick<Work, 'journal'>, repositoryI
  */
 export async function enterRepository(
   app: App,
-  { run, journal }: Pick<Work, 'run' | 'journal'>,
+  { run, journal }: Pick<Admitting, 'run' | 'journal'>,
   repository: RepositoryRow,
 ): Promise<AppError | undefined> {
   const step = openedPrefix + repository.id;
@@ -97,7 +98,11 @@ export async function addDirector(
   );
 }
 
-type Admitting = Pick<Work, 'run' | 'task' | 'journal'>;
+interface Admitting {
+  run: Pick<RunRow, 'id'>;
+  task: Pick<TaskView, 'repositoryId'>;
+  journal: Journal;
+}
 
 /**
  * Makes people directors of the run of this worker, except those who may not write to what it has opened. Returns the ids

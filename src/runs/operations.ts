@@ -9,7 +9,6 @@ import { giveRevisionsTo, insertRevision, listWaitingRevisions, type Revision } 
 import { getTask, hasLiveRunBelow, setTaskFields, type TaskView } from '../tasks/store.ts';
 import { runToContinue } from './continuing/continue-store.ts';
 import { directorsAtStart } from './directors.ts';
-import { abortHere } from './lease/held-here.ts';
 import { repositoryFor, startProblem } from './start-problem.ts';
 import { endRun, findLiveRun, insertRun, listLiveSubtasks, lockForCancel, lockRun } from './store.ts';
 import { storeCancelHandoff } from './write-handoff.ts';
@@ -178,7 +177,7 @@ export async function cancelTask(app: App, taskId: string, isAgain = false): Pro
     if (live !== null && (await endRun(em, live.id, 'cancelled', null))) await storeCancelHandoff(app, em, live);
     return getTask(em, taskId);
   });
-  if (run !== null) app.db.afterCommit(() => abortHere(run.id));
+  if (run !== null) app.db.afterCommit(() => app.liveRuns.abort(run.id));
   return task;
 }
 

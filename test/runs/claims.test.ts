@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { LeaseLost } from '../../src/domain/run.ts';
+import { noteProgress } from '../../src/runs/lease/journal-store.ts';
 import {
   type Claim,
   claimRun,
@@ -8,7 +9,6 @@ import {
   hasClaimable,
   lastInterruption,
   maxInterruptions,
-  noteProgress,
   renewLease,
 } from '../../src/runs/lease/lease-store.ts';
 import { endRun } from '../../src/runs/store.ts';

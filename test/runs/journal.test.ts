@@ -1,6 +1,6 @@
 import { LeaseLost } from '../../src/domain/run.ts';
 import { insertContext } from '../../src/runs/lease/context-store.ts';
-import { openJournal, stepOf } from '../../src/runs/lease/journal.ts';
+import { droppedStep, openJournal, stepOf } from '../../src/runs/lease/journal.ts';
 import {
   deleteOldEvents,
   findStep,
@@ -13,7 +13,7 @@ import { deleteOldTurns, insertTurn, listTurns } from '../../src/runs/lease/turn
 import { pushWork } from '../../src/runs/publish/publish.ts';
 import { endRun } from '../../src/runs/store.ts';
 import type { Work } from '../../src/runs/work.ts';
-import { droppedStep, dropStoredFiles, findStoredFiles, storedBytes } from '../../src/runs/workspace/stored-files.ts';
+import { dropStoredFiles, findStoredFiles, storedBytes } from '../../src/runs/workspace/stored-files.ts';
 import { openRuns } from '../support/runs.ts';
 
 const given = openRuns();

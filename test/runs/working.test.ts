@@ -1,8 +1,8 @@
 import type { App } from '../../src/app.ts';
 import { until } from '../../src/demo/real-service.ts';
-import { abortHere, holdHere, letGo } from '../../src/runs/lease/held-here.ts';
 import { startRunClock } from '../../src/runs/lease/run-clock.ts';
 import { wakeWorkers, workOnRuns } from '../../src/runs/lease/work-on-runs.ts';
+import { openLiveRuns } from '../../src/runs/live-runs.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { openRuns } from '../support/runs.ts';
 
@@ -199,14 +199,15 @@ test('workers are woken by one job, and only if a run can be claimed', async () 
 });
 
 test('a run that this process claimed a second time keeps its newer controller', () => {
-  const [first, second] = [holdHere('run_x'), holdHere('run_x')];
-  letGo('run_x', first);
-  abortHere('run_x');
+  const live = openLiveRuns();
+  const [first, second] = [live.hold('run_x'), live.hold('run_x')];
+  live.letGo('run_x', first);
+  live.abort('run_x');
   expect([first.signal.aborted, second.signal.aborted]).toEqual([false, true]);
-  letGo('run_x', second);
-  const third = holdHere('run_y');
-  letGo('run_y', third);
-  abortHere('run_y');
+  live.letGo('run_x', second);
+  const third = live.hold('run_y');
+  live.letGo('run_y', third);
+  live.abort('run_y');
   expect(third.signal.aborted).toBe(false);
 });
 

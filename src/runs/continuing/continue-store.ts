@@ -2,9 +2,8 @@ import type { EntityManager } from 'typeorm';
 import { endedByLimit } from '../../domain/remedies.ts';
 import type { RunKind } from '../../domain/run.ts';
 import { openedPrefix } from '../directors.ts';
+import { droppedStep, earlierStep } from '../lease/journal.ts';
 import { listRuns } from '../store.ts';
-import { droppedStep } from '../workspace/stored-files.ts';
-import { earlierStep } from '../workspace/workspace.ts';
 
 /** The step of a run that holds what it copied from an earlier run. */
 export const copiedStep = 'conversation';

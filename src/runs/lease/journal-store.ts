@@ -1,7 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { storableJson, storableText } from '../../domain/text/storable.ts';
 import { isVoid } from '../proof/store.ts';
-import { noteProgress } from './lease-store.ts';
 
 /** Returns the data of a recorded step. */
 export async function findStep<T>(em: EntityManager, runId: string, name: string): Promise<T | undefined> {
@@ -99,4 +98,9 @@ export async function deleteOldEvents(em: EntityManager, days: number, limit: nu
     [days, limit],
   );
   return count;
+}
+
+/** Resets the count of interruptions. */
+export async function noteProgress(em: EntityManager, runId: string): Promise<void> {
+  await em.query('update runs set interruptions = 0 where id = $1 and interruptions > 0', [runId]);
 }

@@ -51,3 +51,9 @@ export function openJournal(app: App, held: Held): Journal {
 export function stepOf(step: string, task: { repositoryId: string | null }, repository: { id: string }): string {
   return repository.id === task.repositoryId ? step : `${step} ${repository.id}`;
 }
+
+/** The step of a rewound run that holds the branch of the run that it goes back to, one for each repository. */
+export const earlierStep = 'earlier branch';
+
+/** The step that holds the first turn (numbered from 0) up to which the files of a run are still known. */
+export const droppedStep = 'files dropped';

@@ -159,11 +159,6 @@ export async function giveBack(em: EntityManager, held: Held): Promise<number | 
   return rows[0]?.seconds;
 }
 
-/** Resets the count of interruptions. */
-export async function noteProgress(em: EntityManager, runId: string): Promise<void> {
-  await em.query('update runs set interruptions = 0 where id = $1 and interruptions > 0', [runId]);
-}
-
 /** Returns the reason for the last interruption, from the log of the run. */
 export async function lastInterruption(em: EntityManager, runId: string): Promise<string | undefined> {
   const rows: { why: string }[] = await em.query(

@@ -6,7 +6,6 @@ import { runTask } from '../run-task.ts';
 import { cancelExpiredWaits } from '../waiting/expire.ts';
 import { resumeDueRuns } from '../waiting/park.ts';
 import { hasExpiredWaits } from '../waiting/waiting-store.ts';
-import { holdHere, letGo } from './held-here.ts';
 import { openJournal } from './journal.ts';
 import { type Claim, claimRun, giveBack, handOver, hasClaimable, renewLease } from './lease-store.ts';
 
@@ -35,7 +34,7 @@ export async function wakeWorkers(app: App): Promise<void> {
 }
 
 async function holdAndRun(app: App, { run, takenOver }: Claim): Promise<void> {
-  const here = holdHere(run.id);
+  const here = app.liveRuns.hold(run.id);
   const stop = () => here.abort(app.stopping.reason);
   app.stopping.addEventListener('abort', stop, { once: true });
   const began = performance.now();
@@ -60,7 +59,7 @@ async function holdAndRun(app: App, { run, takenOver }: Claim): Promise<void> {
   } finally {
     clearInterval(heart);
     app.stopping.removeEventListener('abort', stop);
-    letGo(run.id, here);
+    app.liveRuns.letGo(run.id, here);
     app.metrics.liveRuns.dec();
     app.metrics.runSeconds.observe((performance.now() - began) / 1000);
   }

@@ -13,11 +13,12 @@ import type { Assignment } from '../agent/assignment.ts';
 import type { Trees } from '../agent/ending/ending.ts';
 import { readInstructions } from '../agent/instructions.ts';
 import { directorsOf, enterRepository } from '../directors.ts';
+import { earlierStep } from '../lease/journal.ts';
 import { openWork } from '../open-work.ts';
 import type { Patience } from '../publish/patience.ts';
 import { allWorks, type Work } from '../work.ts';
 import { type ChangedFiles, filesBetween } from './stored-files.ts';
-import { earlierStep, type Signals } from './workspace.ts';
+import type { Signals } from './workspace.ts';
 
 /**
  * The tools of a run for all repositories that it has opened: the task's own at `.`, the others at `../<name>/`.

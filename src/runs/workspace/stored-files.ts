@@ -4,6 +4,7 @@ import type { EntityManager } from 'typeorm';
 import { blobsOf } from '../../git/diff.ts';
 import type { Checkout } from '../../git/engine.ts';
 import type { RestoredFile } from '../../sandbox/sandbox.ts';
+import { droppedStep } from '../lease/journal.ts';
 
 /** Changed files by the id of their repository. The key of the task's own is ''. */
 export type ChangedFiles = Record<string, RestoredFile[]>;
@@ -22,9 +23,6 @@ export async function findStoredFiles(em: EntityManager, runId: string, lastTurn
   );
   return rows.map(({ workspace }) => workspace);
 }
-
-/** The step that holds the first turn (numbered from 0) up to which the files of a run are still known. */
-export const droppedStep = 'files dropped';
 
 /** Returns how many bytes the packed files of a run take. */
 export async function storedBytes(em: EntityManager, runId: string): Promise<number> {

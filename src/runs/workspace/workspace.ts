@@ -9,11 +9,8 @@ import type { Confinement, ToolHost } from '../../sandbox/sandbox.ts';
 import { isAskedFor } from '../../tasks/revision-store.ts';
 import type { TaskView } from '../../tasks/store.ts';
 import { listPullsIn } from '../../tasks/work-store.ts';
-import { type Journal, stepOf } from '../lease/journal.ts';
+import { earlierStep, type Journal, stepOf } from '../lease/journal.ts';
 import { findKeptWork } from './kept-work.ts';
-
-/** The step of a rewound run that holds the branch of the run that it goes back to, one for each repository. */
-export const earlierStep = 'earlier branch';
 
 /** The branch of a run and the commit from which the run began. */
 export interface Branch {
