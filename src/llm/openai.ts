@@ -103,7 +103,7 @@ async function adapted(called: Called, asked: Asked, attempt: Attempt, limits: L
     const { wire, leftOut } = attempt;
     const refused = new Set([...learned.refused, ...leftOut]);
     const given = withoutParts(withinWindow(asked, learned), refused);
-    const body = withoutRefused(wires[wire].request(name, given), refused);
+    const body = withoutRefused({ ...wires[wire].request(name, given) }, refused);
     const isFinal = (refusal: Refusal) =>
       tooLong(refusal) !== undefined || toLeaveOut(refusal, body, given.messages) !== undefined;
     try {

@@ -1,3 +1,5 @@
+import type { ChatCompletionCreateParams } from 'openai/resources/chat/completions';
+import type { ResponseCreateParams } from 'openai/resources/responses/responses';
 import type { Message, Reply, ReplyOptions, ToolSpec } from './model.ts';
 
 /** What is asked of a model, independent of the API. */
@@ -24,7 +26,7 @@ export interface WireFormat {
   /** What people call it. */
   title: string;
   /** Builds a request. Fields that the server has refused before are left out by the caller. */
-  request(model: string, asked: Asked): Record<string, unknown>;
+  request(model: string, asked: Asked): ChatCompletionCreateParams | ResponseCreateParams;
   /** Reads an answer that came as a whole. @throws ModelFailed or Interrupted */
   replyOf(model: string, answer: unknown): Reply;
   /**

@@ -1,13 +1,15 @@
+import type { ChatCompletionContentPartText } from 'openai/resources/chat/completions';
+
 /** What a Chat Completions server sent with a message besides text and calls. */
 export interface ChatKept {
   /** The model that wrote it. Another model could not use it. */
   model: string;
   /** Unknown fields of the message, such as `reasoning_content` and `reasoning_details`. */
-  message: Record<string, unknown>;
+  message: object;
   /** Unknown fields of the calls, by call id, such as Gemini's `extra_content`. */
-  calls: Record<string, Record<string, unknown>>;
-  /** The content, if it came in parts; Mistral puts its reasoning there. */
-  content?: unknown[];
+  calls: Record<string, object>;
+  /** The content, if it came in parts; Mistral puts its reasoning there, in parts that OpenAI's API does not have. */
+  content?: ChatCompletionContentPartText[];
 }
 
 const messageFields = ['role', 'content', 'tool_calls'];

@@ -1,46 +1,57 @@
+import type {
+  ChatCompletionAssistantMessageParam,
+  ChatCompletionContentPart,
+  ChatCompletionCreateParams,
+  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionMessageFunctionToolCall,
+  ChatCompletionMessageParam,
+} from 'openai/resources/chat/completions';
 import type { Image, Message, ToolCall } from '../model.ts';
 import { type Asked, isStreamed } from '../wire-format.ts';
 import type { ChatKept } from './kept.ts';
 
 /** Builds a request of the Chat Completions API. */
-export function chatRequest(model: string, asked: Asked): Record<string, unknown> {
+export function chatRequest(model: string, asked: Asked): ChatCompletionCreateParams {
   const { tools, force, effort, maxOutputTokens } = asked;
-  return {
+  const request: ChatCompletionCreateParamsNonStreaming = {
     model,
     messages: asked.messages.map((message) => sent(model, message)),
-    ...(tools.length > 0 ? { tools: tools.map((tool) => ({ type: 'function', function: { ...tool } })) } : {}),
-    ...(force === undefined ? {} : { tool_choice: { type: 'function', function: { name: force } } }),
-    ...(effort === undefined ? {} : { reasoning_effort: effort }),
-    ...(maxOutputTokens === undefined ? {} : { max_completion_tokens: maxOutputTokens }),
-    ...(isStreamed(asked) ? { stream: true, stream_options: { include_usage: true } } : {}),
   };
+  if (tools.length > 0) request.tools = tools.map((tool) => ({ type: 'function', function: { ...tool } }));
+  if (force !== undefined) request.tool_choice = { type: 'function', function: { name: force } };
+  if (effort !== undefined) request.reasoning_effort = effort;
+  if (maxOutputTokens !== undefined) request.max_completion_tokens = maxOutputTokens;
+  return isStreamed(asked) ? { ...request, stream: true, stream_options: { include_usage: true } } : request;
 }
 
-function sent(model: string, message: Message): Record<string, unknown> {
+function sent(model: string, message: Message): ChatCompletionMessageParam {
   if (message.role === 'tool') return { role: 'tool', tool_call_id: message.toolCallId, content: message.content };
   if (message.role === 'assistant') return sentAnswer(model, message);
   const { role, content } = message;
-  const images = message.role === 'user' ? (message.images ?? []) : [];
-  if (images.length === 0) return { role, content };
-  return { role, content: [{ type: 'text', text: content }, ...images.map(sentImage)] };
+  if (role === 'system' || message.images === undefined || message.images.length === 0) return { role, content };
+  return { role, content: [{ type: 'text', text: content }, ...message.images.map(sentImage)] };
 }
 
-function sentImage({ mediaType, base64 }: Image): object {
+function sentImage({ mediaType, base64 }: Image): ChatCompletionContentPart {
   return { type: 'image_url', image_url: { url: `data:${mediaType};base64,${base64}` } };
 }
 
-function sentAnswer(model: string, message: Extract<Message, { role: 'assistant' }>): Record<string, unknown> {
+type Answer = Extract<Message, { role: 'assistant' }>;
+
+function sentAnswer(model: string, message: Answer): ChatCompletionAssistantMessageParam {
   const { content, toolCalls } = message;
   const kept = keptBy(model, message);
-  return {
+  const answer: ChatCompletionAssistantMessageParam = {
     ...kept?.message,
     role: 'assistant',
     content: kept?.content ?? textOf(content, toolCalls.length > 0),
-    ...(toolCalls.length > 0 ? { tool_calls: toolCalls.map((call) => sentCall(call, kept?.calls[call.id])) } : {}),
   };
+  if (toolCalls.length > 0) answer.tool_calls = toolCalls.map((call) => sentCall(call, kept?.calls[call.id]));
+  return answer;
 }
 
-function keptBy(model: string, { kept }: Extract<Message, { role: 'assistant' }>): ChatKept | undefined {
+/** The narrow place where what a server sent gets a type: it goes back unchanged, so nothing here reads it. */
+function keptBy(model: string, { kept }: Answer): ChatKept | undefined {
   if (kept?.wire !== 'chat') return undefined;
   const items = kept.items as ChatKept;
   return items.model === model ? items : undefined;
@@ -55,7 +66,7 @@ function textOf(content: string, hasCalls: boolean): string | null {
   return hasCalls ? null : '(no answer)';
 }
 
-function sentCall({ id, name, arguments: args }: ToolCall, extra: Record<string, unknown> = {}): object {
+function sentCall({ id, name, arguments: args }: ToolCall, extra: object = {}): ChatCompletionMessageFunctionToolCall {
   return { ...extra, id, type: 'function', function: { name, arguments: validArguments(args) } };
 }
 

@@ -1,3 +1,4 @@
+import type { ResponseInputItem } from 'openai/resources/responses/responses';
 import { z } from 'zod';
 import type { ToolCall } from '../model.ts';
 
@@ -5,7 +6,7 @@ import type { ToolCall } from '../model.ts';
 export interface ResponsesKept {
   /** The model that wrote it. Another model could not use it. */
   model: string;
-  output: unknown[];
+  output: ResponseInputItem[];
 }
 
 const message = z.object({
