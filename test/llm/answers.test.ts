@@ -111,6 +111,12 @@ test('Responses: an answer that was cut during its reasoning keeps none of it', 
 
 test.each<[string, Wire, Answer, RegExp]>([
   [
+    'a policy of OpenAI',
+    'responses',
+    { json: { status: 'failed', error: { code: 'bio_policy', message: 'Not allowed.' }, output: [] } },
+    /content filter refused the request; describe the task differently.*Not allowed\.$/,
+  ],
+  [
     'a content filter',
     'chat',
     whole({ content: 'I will' }, { finish_reason: 'content_filter' }),

@@ -122,7 +122,8 @@ const isWrongKey = /\bAPI key (?:not valid|is (?:not valid|invalid)|expired)|inv
 /** llama.cpp needs `--jinja` for tools. */
 const cannotUseTools =
   /requires --jinja|function calling is not (?:enabled|supported)|not support tools|support tool use|tool[- _]?(?:use|call(?:ing|s)?|choice).{0,80}(?:not supported|requires)|tools.{0,40}not supported/i;
-const isFiltered = /content_filter|content_policy|content management policy|invalid_prompt|usage polic/i;
+const isFiltered =
+  /content_filter|(?:content|bio|cyber|misalignment)_policy|content management policy|invalid_prompt|usage polic/i;
 
 /** Says which setting to change after a refusal that a retry cannot fix. */
 function refused(refusal: Refusal, { wire, setting, model }: Context): string {
