@@ -8,13 +8,14 @@ const tokens = z
 
 const details = z.object({ cached_tokens: tokens, cache_write_tokens: tokens }).nullish().catch(null);
 
-/** The usage that a server reports, under the names of both APIs; DeepSeek names the cached tokens differently. */
+/** The usage that a server reports, under the names of both APIs, and those of DeepSeek and LiteLLM for cached tokens. */
 export const usage = z
   .object({
     prompt_tokens: tokens,
     completion_tokens: tokens,
     prompt_tokens_details: details,
     prompt_cache_hit_tokens: tokens,
+    cache_creation_input_tokens: tokens,
     input_tokens: tokens,
     output_tokens: tokens,
     input_tokens_details: details,
@@ -30,7 +31,10 @@ export const usage = z
       0;
     const cachedInputTokens = Math.min(fromCache, inputTokens);
     const written =
-      given?.input_tokens_details?.cache_write_tokens || given?.prompt_tokens_details?.cache_write_tokens || 0;
+      given?.input_tokens_details?.cache_write_tokens ||
+      given?.prompt_tokens_details?.cache_write_tokens ||
+      given?.cache_creation_input_tokens ||
+      0;
     return {
       inputTokens,
       cachedInputTokens,

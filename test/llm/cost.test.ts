@@ -51,6 +51,18 @@ test('input that the server writes to its cache has a price of its own, by defau
   expect(usage.parse(boasted)).toMatchObject({ cachedInputTokens: 8, cacheWriteTokens: 2 });
 });
 
+test('LiteLLM names the input that was written to a cache as Anthropic does', () => {
+  // https://docs.litellm.ai/docs/completion/prompt_caching
+  const reported = {
+    prompt_tokens: 1000,
+    completion_tokens: 10,
+    prompt_tokens_details: { cached_tokens: 400 },
+    cache_creation_input_tokens: 500,
+  };
+  const read = { inputTokens: 1000, cachedInputTokens: 400, cacheWriteTokens: 500, outputTokens: 10 };
+  expect(usage.parse(reported)).toEqual(read);
+});
+
 test('a price that is negative is refused', () => {
   const negative = { MODEL_PRICES: '{"m":{"input":1,"cachedInput":-1,"output":1}}' };
   expect(() => readConfig(negative)).toThrow(/^MODEL_PRICES/);
