@@ -114,7 +114,7 @@ async function adapted(called: Called, asked: Asked, attempt: Attempt, limits: L
         });
       const answer = await repeated(send, asked, { ...limits, isFinal });
       if (attempt.refusedBy !== undefined) learned.wire = wire;
-      return { ...answer, wire };
+      return { ...answer, isCut: answer.isCut || hasReachedLimit(answer, body), wire };
     } catch (error) {
       if (changes(called, attempt, error, { given, body })) continue;
       throw attempt.refusedBy?.wire === attempt.wire ? attempt.refusedBy.error : error;
@@ -177,6 +177,12 @@ function isAnswered({ status = 0 }: Refusal): boolean {
 function withinWindow(asked: Asked, { window }: Learned): Asked {
   const most = window === undefined ? Number.POSITIVE_INFINITY : Math.max(256, Math.floor(window / 4));
   return (asked.maxOutputTokens ?? 0) > most ? { ...asked, maxOutputTokens: most } : asked;
+}
+
+/** vLLM calls an answer complete that was cut in the middle of a call, https://github.com/vllm-project/vllm/issues/53269. */
+function hasReachedLimit({ outputTokens }: Reply, body: Record<string, unknown>): boolean {
+  const limit = body.max_output_tokens ?? body.max_completion_tokens ?? body.max_tokens;
+  return typeof limit === 'number' && outputTokens >= limit;
 }
 
 interface Sending extends Limits {

@@ -109,6 +109,32 @@ test('Responses: an answer that was cut during its reasoning keeps none of it', 
   expect([reply.isCut, reply.text, reply.kept]).toEqual([true, '', undefined]);
 });
 
+test.each<[string, Wire, Fields, boolean]>([
+  // https://github.com/vllm-project/vllm/issues/53269
+  ['that reached the limit of its length', 'chat', { usage: { prompt_tokens: 9, completion_tokens: 300 } }, true],
+  ['that reached the limit of its length', 'responses', { usage: { input_tokens: 9, output_tokens: 300 } }, true],
+  ['that is one token shorter', 'chat', { usage: { prompt_tokens: 9, completion_tokens: 299 } }, false],
+  ['that filled the window of a model at Mistral', 'chat', { finish_reason: 'model_length' }, true],
+])('an answer %s is cut or not, whatever the server calls it (%s, %j)', async (_what, wire, more, isCut) => {
+  const { usage, ...choice } = more;
+  const json =
+    wire === 'chat'
+      ? { choices: [{ message: { content: 'One' }, finish_reason: 'tool_calls', ...choice }], usage }
+      : { status: 'completed', output: [message('One')], usage };
+  const { reply } = await scripted.asked(wire, [{ json }], { maxOutputTokens: 300 });
+  expect([reply.text, reply.isCut]).toEqual(['One', isCut]);
+});
+
+test('Chat: a call in the field function_call is read, also if the answer came as a whole', async () => {
+  const answer = whole({ content: null, function_call: { name: 'add', arguments: '{"a":1}' } });
+  const { reply } = await scripted.asked('chat', [answer]);
+  expect(reply.toolCalls).toMatchObject([{ name: 'add', arguments: '{"a":1}' }]);
+  const { reply: other } = await scripted.asked('chat', [
+    whole({ content: 'fine', function_call: { name: '', arguments: '' } }),
+  ]);
+  expect([other.text, other.toolCalls]).toEqual(['fine', []]);
+});
+
 test.each<[string, Wire, Answer, RegExp]>([
   [
     'a policy of OpenAI',

@@ -33,6 +33,7 @@ const answer = z.object({
         message: z.looseObject({
           content: z.union([z.string(), z.array(part)]).nullish(),
           refusal: z.string().nullish().catch(null),
+          function_call: call.shape.function.nullish().catch(null),
           tool_calls: z
             .array(call)
             .nullish()
@@ -57,7 +58,8 @@ export function chatReply(model: string, completion: unknown): Reply {
   failOnError(completion);
   const { data, error } = answer.safeParse(completion);
   if (data === undefined) throw malformedAnswer('Chat Completion', error.issues[0]?.path, completion);
-  const [{ message, finish_reason }] = data.choices;
+  const [{ message: given, finish_reason }] = data.choices;
+  const message = withLegacyCall(given);
   if (message.tool_calls.length > maxCalls) throw tooManyCalls();
   const text = textOf(message);
   failOnReason(finish_reason, message, text);
@@ -67,8 +69,15 @@ export function chatReply(model: string, completion: unknown): Reply {
     toolCalls: calls.map(({ id, function: { name, arguments: args } }): ToolCall => ({ id, name, arguments: args })),
     ...keptOf(model, message, calls),
     ...data.usage,
-    isCut: finish_reason === 'length',
+    isCut: finish_reason === 'length' || finish_reason === 'model_length',
   };
+}
+
+/** The API from before November 2023 had one call, in a field of its own. Some servers still answer like that. */
+function withLegacyCall(message: Message): Message {
+  const { function_call: called, tool_calls } = message;
+  if (!called?.name || tool_calls.length > 0) return message;
+  return { ...message, tool_calls: [{ id: '', type: 'function', function: called }] };
 }
 
 /** OpenRouter reports errors of its providers with status 200, in place of the answer or inside of it. */

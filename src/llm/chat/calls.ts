@@ -7,11 +7,15 @@ import { unknownCallFields } from './kept.ts';
 /** Arguments are text. Compatible servers send them as plain JSON too. */
 const argumentText = z.union([z.string(), z.looseObject({}).transform((given) => JSON.stringify(given))]).nullish();
 
+/** What is called. In the API from before November 2023 this was the only call of an answer. */
+export const called = z.looseObject({ name: z.string().nullish(), arguments: argumentText });
+
 /** A piece of a call in a stream. */
 export const callPart = z.looseObject({
   index: z.int().min(0).nullish().catch(null),
   id: z.string().nullish().catch(null),
-  function: z.looseObject({ name: z.string().nullish(), arguments: argumentText }).nullish(),
+  type: z.string().nullish().catch(null),
+  function: called.nullish(),
 });
 
 type CallPart = z.output<typeof callPart>;
@@ -19,6 +23,8 @@ type CallPart = z.output<typeof callPart>;
 interface Call {
   id: string;
   name: string;
+  /** Only `custom` matters: a call of a tool that is no function. */
+  type: string;
   arguments: string;
   extra: Record<string, unknown>;
   /** The first piece had a name and all arguments, so another piece with both is another call. */
@@ -43,6 +49,7 @@ export class StreamedCalls {
     const call = this.#callOf(part);
     // Some servers repeat the id and the name in every piece, and some make up a new id each time.
     call.id ||= this.#count.counted(part.id);
+    call.type ||= part.type ?? '';
     call.name = this.#count.counted(part.function?.name) || call.name;
     const piece = this.#count.counted(part.function?.arguments);
     call.arguments += piece;
@@ -51,10 +58,11 @@ export class StreamedCalls {
   }
 
   /** Returns the calls as an answer that is not streamed has them. */
-  all(): object[] {
-    return this.#calls.map(({ id, name, arguments: args, extra }) => ({
+  all(): { function: object }[] {
+    return this.#calls.map(({ id, name, type, arguments: args, extra }) => ({
       ...extra,
       id,
+      ...(type === 'custom' ? { type } : {}),
       function: { name, arguments: args },
     }));
   }
@@ -66,7 +74,7 @@ export class StreamedCalls {
     if (open !== undefined && isContinued(open, part)) return open;
     if (this.#calls.length >= maxCalls || (index ?? 0) >= maxCalls) throw tooManyCalls();
     const isWhole = Boolean(part.function?.name) && isObject(part.function?.arguments ?? '');
-    const call = { id: '', name: '', arguments: '', extra: {}, isWhole };
+    const call = { id: '', name: '', type: '', arguments: '', extra: {}, isWhole };
     if (index != null) this.#open.set(index, call);
     this.#calls.push(call);
     return call;

@@ -5,7 +5,7 @@ import { mergeFields } from '../merge.ts';
 import { AnswerIsError } from '../refusals/refusal.ts';
 import { hasTokens } from '../usage.ts';
 import { Interrupted, type Tell } from '../wire-format.ts';
-import { callPart, StreamedCalls } from './calls.ts';
+import { called, callPart, StreamedCalls } from './calls.ts';
 import { unknownFields } from './kept.ts';
 
 /** The fields of a chunk that the service reads. */
@@ -18,6 +18,7 @@ const chunk = z.object({
             content: z.union([z.string(), z.array(z.looseObject({}))]).nullish(),
             refusal: z.string().nullish().catch(null),
             tool_calls: z.array(callPart).nullish(),
+            function_call: called.nullish().catch(null),
           })
           .nullish(),
         finish_reason: z.string().nullish(),
@@ -53,6 +54,8 @@ export async function gatherChat(events: AsyncIterable<unknown>, tell: Tell): Pr
 class StreamedAnswer {
   readonly #count = new CharCount();
   readonly #calls: StreamedCalls;
+  /** The call in the field `function_call`, which counts if there is no other. */
+  readonly #legacy: StreamedCalls;
   readonly #extra: Record<string, unknown> = {};
   /** The parts of the content, if it comes in parts. */
   readonly #parts: Record<string, unknown>[] = [];
@@ -64,6 +67,7 @@ class StreamedAnswer {
 
   constructor(tell: Tell) {
     this.#calls = new StreamedCalls(this.#count, tell);
+    this.#legacy = new StreamedCalls(this.#count, tell);
   }
 
   /** Adds a chunk and returns the text in it. @throws ModelFailed or AnswerIsError */
@@ -91,11 +95,18 @@ class StreamedAnswer {
   /** Returns the completion. @throws Interrupted when the stream ended before the answer was complete */
   completion(): unknown {
     const tool_calls = this.#calls.all();
+    const [legacy] = this.#legacy.all();
     const content = this.#parts.length > 0 ? this.#parts : this.#content;
-    const hasAnswer = content.length > 0 || tool_calls.length > 0;
+    const hasAnswer = content.length > 0 || tool_calls.length > 0 || legacy !== undefined;
     // Some servers never say why they finished, but every complete stream has a reason or ends in `[DONE]`.
     if (!this.isFinished() && !(this.#isDone && hasAnswer)) throw new Interrupted();
-    const message = { ...this.#extra, content, refusal: this.#refusal, tool_calls };
+    const message = {
+      ...this.#extra,
+      content,
+      refusal: this.#refusal,
+      tool_calls,
+      function_call: legacy?.function,
+    };
     return { choices: [{ message, finish_reason: this.#finishReason || null }], usage: this.#usage };
   }
 
@@ -103,6 +114,8 @@ class StreamedAnswer {
     mergeFields(this.#extra, unknownFields(delta), this.#count);
     this.#refusal += this.#count.counted(delta.refusal);
     for (const part of delta.tool_calls ?? []) this.#calls.add(part);
+    if (delta.function_call != null)
+      this.#legacy.add({ index: 0, id: null, type: null, function: delta.function_call });
     if (!Array.isArray(delta.content)) return this.#addText(this.#count.counted(delta.content));
     if (this.#parts.length === 0 && this.#content !== '') this.#addPart({ type: 'text', text: this.#content });
     return delta.content.map((part) => this.#addPart(part)).join('');
