@@ -6,6 +6,7 @@ import { finalText, usageOf } from './servers/sample.ts';
 import { type Fields, type Served, serve, textOf } from './servers/serve.ts';
 
 // Compatible servers stream in ways that the APIs do not describe. The sample conversation succeeds with each of them.
+// Where a server is named, it was reported to send such a stream.
 
 type Events = (Fields | string)[];
 
@@ -96,6 +97,42 @@ const ofChat: Record<string, (events: Events) => Events> = {
   },
   'chunks without choices': (events) =>
     events.flatMap((event) => [{ choices: [] }, { choices: null }, { id: 'x' }, event]),
+  // Ollama through LiteLLM, https://github.com/BerriAI/litellm/issues/35663
+  'the reason stop after calls': (events) => {
+    for (const event of events) {
+      const choice = choiceOf(event);
+      if (choice?.finish_reason === 'tool_calls') choice.finish_reason = 'stop';
+    }
+    return events;
+  },
+  // Older vLLM, https://github.com/InternLM/lmdeploy/issues/3412
+  'calls with the same index, and an empty id in their pieces': (events) =>
+    eachCall(events, (call, isFirst) => ({ ...call, index: 0, id: isFirst ? call.id : '' })),
+  // LiteLLM, https://github.com/BerriAI/litellm/issues/11915
+  'null in every field that a piece does not need': (events) => {
+    const empty = { content: null, role: null, tool_calls: null, function_call: null, audio: null, refusal: null };
+    for (const event of eachCall(events, (call, isFirst) => (isFirst ? call : { ...call, id: null, type: null }))) {
+      const choice = choiceOf(event);
+      if (choice !== undefined) choice.delta = { ...empty, ...choice.delta };
+    }
+    return events;
+  },
+  // LiteLLM before it left the choices out
+  'usage in a chunk with an empty choice': (events) =>
+    events.map((event) =>
+      typeof event !== 'string' && event.usage != null
+        ? { ...event, choices: [{ index: 0, delta: {}, finish_reason: null }] }
+        : event,
+    ),
+  // Perplexity, https://github.com/perplexityai/api-discussion/issues/209
+  'the whole message in each chunk': (events) => {
+    for (const event of events)
+      Object.assign(choiceOf(event) ?? {}, { message: { role: 'assistant', content: 'so far' } });
+    return events;
+  },
+  // vmlx, https://github.com/jjang-ai/vmlx/issues/219
+  'empty pieces with fields of their own': (events) =>
+    events.flatMap((event) => [{ tool_call_generating: true, choices: [{ index: 0, delta: {} }] }, event]),
   'content in parts': (events) => {
     for (const event of events) {
       const delta = choiceOf(event)?.delta;
@@ -107,6 +144,11 @@ const ofChat: Record<string, (events: Events) => Events> = {
 
 const ofType = (type: string) => (event: Fields | string) => (event as Fields).type === type;
 const isAbout = (event: Fields, type: string) => (event.item as Fields | undefined)?.type === type;
+
+/** Changes each event and its item. */
+const eachEvent = (events: Events, change: (event: Fields, item: Fields | undefined) => Fields) =>
+  events.map((event) => change(event as Fields, (event as Fields).item as Fields | undefined));
+const withoutLastItems = (events: Events) => ofResponses['no items in the last event']?.(events) ?? [];
 
 const ofResponses: Record<string, (events: Events) => Events> = {
   'no index': (events) => events.map((event) => ({ ...(event as Fields), output_index: undefined })),
@@ -131,6 +173,48 @@ const ofResponses: Record<string, (events: Events) => Events> = {
     }) ?? [],
   'text that no item repeats': (events) =>
     ofResponses['no items in the last event']?.(events).filter((event) => !isAbout(event as Fields, 'message')) ?? [],
+  // llama.cpp, https://github.com/ggml-org/llama.cpp/pull/18486 and https://github.com/ggml-org/llama.cpp/issues/20607
+  'items without an index that are all completed at the end': (events) => {
+    const plain = eachEvent(withoutLastItems(events), ({ output_index: _, ...event }, item) => {
+      if (item?.type !== 'function_call') return event;
+      const { id: __, ...call } = item;
+      return { ...event, item: event.type === 'response.output_item.added' ? { ...call, arguments: '' } : call };
+    });
+    const isDone = ofType('response.output_item.done');
+    const others = plain.filter((event) => !isDone(event));
+    return [...others.slice(0, -1), ...plain.filter(isDone), ...others.slice(-1)];
+  },
+  // open-responses-server, https://github.com/teabranch/open-responses-server/pull/63, and LiteLLM,
+  // https://github.com/BerriAI/litellm/pull/36375. vLLM repeats an index, https://github.com/vllm-project/vllm/pull/24938
+  'the index 0 for all items': (events) =>
+    eachEvent(withoutLastItems(events), (event) => ({ ...event, output_index: 0 })),
+  // GitHub Copilot, https://github.com/BerriAI/litellm/pull/30072
+  'another id of the item in each event': (events) =>
+    eachEvent(events, (event, item) => ({
+      ...event,
+      item_id: `made-${made++}`,
+      ...(item === undefined || item.type === 'reasoning' ? {} : { item: { ...item, id: `made-${made++}` } }),
+    })),
+  // better-ccflare, https://github.com/tombii/better-ccflare/pull/233
+  'pieces of text in objects': (events) =>
+    eachEvent(events, (event) =>
+      ofType('response.output_text.delta')(event)
+        ? { ...event, delta: { type: 'output_text', text: event.delta } }
+        : event,
+    ),
+  // gemini-web2api, https://github.com/Sophomoresty/gemini-web2api/pull/57
+  'text without pieces': (events) => {
+    const isPiece = ofType('response.output_text.delta');
+    const first = events.findIndex(isPiece);
+    const whole = { type: 'response.output_text.done', output_index: 0, text: finalText };
+    return events.flatMap((event, i) => (i === first ? [whole] : isPiece(event) ? [] : [event]));
+  },
+  // 9router, https://github.com/decolua/9router/issues/3234
+  'text that is said to be complete after its first piece': (events) => {
+    const first = events.findIndex(ofType('response.output_text.delta'));
+    const early = { type: 'response.output_text.done', text: (events[first] as Fields | undefined)?.delta };
+    return first < 0 ? events : withoutLastItems(events).toSpliced(first + 1, 0, early);
+  },
   'no last event but [DONE]': (events) => [
     ...events.filter((event) => !ofType('response.completed')(event)),
     'data: [DONE]',
@@ -155,9 +239,9 @@ async function sample(wire: Wire, change: (events: Events) => string) {
     streamed += piece;
   };
   const replies = await converse(modelsAt(served.url, { api: wire }).withKey('gpt-4o', key), { onText });
-  expect(replies.map(({ toolCalls }) => toolCalls.map(({ name }) => name))).toEqual([
-    ['multiply', 'multiply'],
-    ['add'],
+  expect(replies.map(({ toolCalls }) => toolCalls.map((call) => `${call.name} ${call.arguments}`))).toEqual([
+    ['multiply {"a":6,"b":7}', 'multiply {"a":2,"b":3}'],
+    ['add {"a":42,"b":6}'],
     [],
   ]);
   expect([replies.at(-1)?.text, streamed]).toEqual([finalText, finalText]);
