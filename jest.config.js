@@ -21,6 +21,6 @@ export default {
   testTimeout: 240_000,
   // Tests wait for other processes as much as they compute, so four keep two cores busy.
   maxWorkers: 4,
-  // The second one validates what the tests sent to GitHub; see docs/emulator.md.
-  reporters: ['default', '<rootDir>/test/support/jest/github-truth.mjs'],
+  // The others validate what the tests sent to GitHub and to model servers; see docs/emulator.md.
+  reporters: ['default', ...['github', 'model'].map((name) => `<rootDir>/test/support/jest/${name}-truth.mjs`)],
 };

@@ -11,7 +11,7 @@ export default class GitHubTruth {
 
   async onRunComplete() {
     const folder = process.env.GITHUB_RECORDS;
-    if (folder === undefined || !existsSync(folder) || readdirSync(folder).length === 0) return;
+    if (folder === undefined || !hasRecords(folder)) return;
     const { reportOn } = await import('../../truth/report.ts');
     const started = performance.now();
     const report = reportOn(folder, isComplete(this.config));
@@ -30,6 +30,11 @@ export default class GitHubTruth {
     if (this.error !== undefined) process.stderr.write(`\n${this.error.message}`);
     return this.error;
   }
+}
+
+/** The folder also has what was sent to model servers. */
+function hasRecords(folder) {
+  return existsSync(folder) && readdirSync(folder).some((file) => file.endsWith('.jsonl') || file === 'examples.json');
 }
 
 /** Returns whether all test files run. */

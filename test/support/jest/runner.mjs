@@ -1,6 +1,7 @@
 import { createRequire, flushCompileCache } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { writeRecords } from './github-recorder.mjs';
+import { writeModelRecords } from './model-recorder.mjs';
 
 const require = createRequire(import.meta.url);
 const circus = require('jest-circus/runner');
@@ -27,6 +28,7 @@ export default async function run(globalConfig, config, environment, runtime, te
   });
   const result = await runWithCircus(globalConfig, config, environment, runtime, testPath, sendMessageToJest);
   writeRecords(testPath);
+  writeModelRecords(testPath);
   // Jest may end this process without letting Node write its cache.
   flushCompileCache();
   return result;
