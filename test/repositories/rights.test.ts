@@ -1,100 +1,23 @@
 import { newId } from '../../src/db/ids.ts';
-import { Repositories } from '../../src/db/tables/project.ts';
-import type { RunRow } from '../../src/db/tables/task.ts';
 import { failure } from '../../src/domain/run.ts';
-import { syncInstallation } from '../../src/github/app/installation.ts';
-import { handleCommands } from '../../src/github/commands/handle-commands.ts';
 import { postNotice } from '../../src/github/commands/post-notice.ts';
 import { syncTask } from '../../src/github/mirror/sync.ts';
 import { type Place, placeOfRepository } from '../../src/github/place.ts';
-import { insertMember } from '../../src/projects/member-store.ts';
 import { lackOfRight, rightProblem } from '../../src/repositories/rights.ts';
 import { takeUpConversation } from '../../src/runs/continuing/continue-run.ts';
 import { enterRepository, listOpened } from '../../src/runs/directors.ts';
 import { insertContext } from '../../src/runs/lease/context-store.ts';
-import { type Journal, openJournal } from '../../src/runs/lease/journal.ts';
-import { claimRun } from '../../src/runs/lease/lease-store.ts';
 import { insertTurn } from '../../src/runs/lease/turn-store.ts';
 import { followRevisions, reviseTask } from '../../src/runs/operations.ts';
 import { continueTask } from '../../src/runs/split.ts';
 import { endRun, findRun } from '../../src/runs/store.ts';
 import { advanceSprint } from '../../src/sprints/advance-sprint.ts';
 import { insertRevision } from '../../src/tasks/revision-store.ts';
-import { openTestApp, type TestApp } from '../support/app.ts';
-import { appSettings } from '../support/github-app.ts';
-import type { FakeGitHub } from '../support/stand-ins/fake-github.ts';
-import {
-  around,
-  asked,
-  installations,
-  openNamedGitHub,
-  people,
-  resetNames,
-  shown,
-  writers,
-} from '../support/stand-ins/named-github.ts';
+import { openAcme } from '../support/acme.ts';
+import { around, asked, people, writers } from '../support/stand-ins/named-github.ts';
 
-let github: FakeGitHub;
-let service: TestApp;
-let url: string;
-beforeAll(async () => {
-  github = await openNamedGitHub();
-  url = github.url;
-  service = await openTestApp({ ...appSettings(url), OPENAI_API_KEY: 'sk-x', OPENAI_MODEL: 'm' });
-});
-beforeEach(async () => {
-  resetNames();
-  await syncInstallation(service.app, installations[0] as (typeof installations)[0], true);
-});
-afterAll(async () => {
-  await service.close();
-  github.close();
-});
-
-const say = (id: number, login: string, body: string, number = 1) =>
-  handleCommands(service.app, {
-    installationId: 1,
-    repository: { id: 1, private: true, full_name: 'acme/app' },
-    issue: { number, title: 'An issue', body: '', url: `${url}/acme/app/issues/${number}`, isPull: false },
-    sender: shown(id, login),
-    body,
-    commentId: number * 1000,
-    writtenAt: new Date().toISOString(),
-  });
-
-/** ada may write to both repositories of acme, bob only to the one of the tasks. Both are members of the project. */
-async function twoPeople() {
-  people.set(300, 'bob').set(400, 'ada');
-  for (const pair of ['400 1', '400 2', '300 1']) writers.add(pair);
-  const em = service.app.db.manager;
-  const tokens = { ada: await service.token('ada'), bob: await service.token('bob') };
-  const call = (who: keyof typeof tokens, method: string, path: string, body?: object) =>
-    service.call(method, path, { token: tokens[who], body });
-  const [{ projectId }]: [{ projectId: string }] = await em.query(
-    'select project_id as "projectId" from installations where account_id = 7',
-  );
-  const [own, secret] = await Promise.all(
-    [1, 2].map((githubId) => em.findOneByOrFail(Repositories, { githubId, projectId })),
-  );
-  if (own === undefined || secret === undefined) throw new Error('the repositories are not connected');
-  const idOfUser = async (who: keyof typeof tokens): Promise<string> => (await call(who, 'GET', '/me')).body.id;
-  const ids = { ada: await idOfUser('ada'), bob: await idOfUser('bob') };
-  await em.query('delete from members where user_id = any($1)', [Object.values(ids)]);
-  for (const userId of Object.values(ids)) await insertMember(em, { projectId, userId, role: 'admin', addedBy: null });
-  const agents: { id: string }[] = (await call('ada', 'GET', `/agents?projectId=${projectId}`)).body;
-  const task = async (who: keyof typeof tokens): Promise<string> => {
-    // Of other tests, too, so that no other run is claimed.
-    await em.query('delete from tasks');
-    const body = { title: 't', owner: agents[0]?.id, repositoryId: own.id };
-    return (await call(who, 'POST', `/projects/${projectId}/tasks`, body)).body.id;
-  };
-  /** Claims the run that somebody has started, as a worker does. */
-  const claimed = async (): Promise<{ run: RunRow; journal: Journal }> => {
-    const run = (await claimRun(em, 30))?.run as RunRow;
-    return { run, journal: openJournal(service.app, run) };
-  };
-  return { em, call, own, secret, projectId, ids, task, claimed };
-}
+const acme = openAcme();
+const { say, twoPeople } = acme;
 
 test('a run opens another repository only if everybody whose words it follows may write there now', async () => {
   const { em, call, own, secret, task, claimed } = await twoPeople();
@@ -104,13 +27,13 @@ test('a run opens another repository only if everybody whose words it follows ma
   expect((await call('bob', 'PATCH', `/tasks/${id}`, { description: 'Open secret.' })).status).toBe(200);
   const { run, journal } = await claimed();
   const lack = 'bob has no write permission in the repository secret.';
-  expect((await enterRepository(service.app, { run, journal }, secret))?.message).toBe(lack);
+  expect((await enterRepository(acme.service.app, { run, journal }, secret))?.message).toBe(lack);
   expect(await listOpened(em, run.id, own.id)).toEqual([]);
   writers.add('300 2');
-  expect(await enterRepository(service.app, { run, journal }, secret)).toBeUndefined();
+  expect(await enterRepository(acme.service.app, { run, journal }, secret)).toBeUndefined();
   expect(await listOpened(em, run.id, own.id)).toEqual([secret.id]);
   around.isSilent = true;
-  const problem = await enterRepository(service.app, { run, journal }, secret);
+  const problem = await enterRepository(acme.service.app, { run, journal }, secret);
   expect(problem).toMatchObject({ status: 502, message: expect.stringContaining('GitHub could not be asked') });
 });
 
@@ -124,7 +47,7 @@ async function opened(people: Awaited<ReturnType<typeof twoPeople>>) {
   const first = await claimed();
   const { run } = first;
   await insertContext(em, run.id, [{ role: 'system', content: 'be good' }]);
-  await enterRepository(service.app, first, secret);
+  await enterRepository(acme.service.app, first, secret);
   const usage = { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: 0 };
   await insertTurn(em, run.id, 0, { messages: [], workspace: Buffer.from('x'), usage });
   const fail = () =>
@@ -139,7 +62,7 @@ async function opened(people: Awaited<ReturnType<typeof twoPeople>>) {
   const takeUp = async ({ run: { id: next, ...rest }, journal }: Awaited<ReturnType<typeof claimed>>) => {
     const patience = <T>(step: () => Promise<T>) => step();
     const about = { task: { repositoryId: own.id } as never, journal, patience };
-    await takeUpConversation(service.app, { id: next, ...rest }, about);
+    await takeUpConversation(acme.service.app, { id: next, ...rest }, about);
     const log: { text: string }[] = (await call('ada', 'GET', `/runs/${next}/events`)).body;
     const turns: unknown[] = await em.query('select 1 from run_turns where run_id = $1', [next]);
     return { log: log.map(({ text }) => text), turns: turns.length };
@@ -208,11 +131,11 @@ test('the directors of a run count in the later runs of its task, which read its
   };
   await endIn((await claimed()).run.id, 'in_review');
   // Nobody starts the next run. Its task is only ada's.
-  await reviseTask(service.app, { taskId: id, source: 'conflict', text: 'Merge.', cause: 'x', askedBy: null });
+  await reviseTask(acme.service.app, { taskId: id, source: 'conflict', text: 'Merge.', cause: 'x', askedBy: null });
   for (const startedBy of [null, ids.ada]) {
     const { run, journal } = await claimed();
     expect([run.startedBy, run.directedBy]).toEqual([startedBy, expect.arrayContaining([ids.ada, ids.bob])]);
-    expect((await enterRepository(service.app, { run, journal }, secret))?.message).toBe(lack.message);
+    expect((await enterRepository(acme.service.app, { run, journal }, secret))?.message).toBe(lack.message);
     await endIn(run.id, 'ready');
     await call('ada', 'POST', `/tasks/${id}/start`);
   }
@@ -234,7 +157,7 @@ test('who rewrites a task while it waits, or during its run, directs the run tha
   await endRun(em, split.run.id, 'succeeded', null);
   expect((await rewrite(split.id)).status).toBe(200);
   await em.query('update tasks set split_by_agent = true where id = $1', [split.id]);
-  await continueTask(service.app, split.id);
+  await continueTask(acme.service.app, split.id);
   expect((await claimed()).run.directedBy).toEqual(both);
 
   const revised = await startedAndRewritten();
@@ -243,7 +166,7 @@ test('who rewrites a task while it waits, or during its run, directs the run tha
   await rewrite(revised.id);
   await endRun(em, revised.run.id, 'succeeded', null);
   await em.query(`update tasks set status = 'in_review' where id = $1`, [revised.id]);
-  await em.transaction((tx) => followRevisions(service.app, tx, revised.id));
+  await em.transaction((tx) => followRevisions(acme.service.app, tx, revised.id));
   expect((await claimed()).run.directedBy).toEqual(both);
 });
 
@@ -256,7 +179,7 @@ test('who made the agent of a task directs its runs, unless the agent belongs to
   await call('ada', 'POST', `/tasks/${id}/start`);
   const { run, journal } = await claimed();
   expect(run.directedBy).toEqual([ids.ada, ids.bob]);
-  expect((await enterRepository(service.app, { run, journal }, secret))?.message).toBe(lack.message);
+  expect((await enterRepository(acme.service.app, { run, journal }, secret))?.message).toBe(lack.message);
 });
 
 test('a run that a sprint starts has the rights of the person who put its task into the sprint', async () => {
@@ -266,10 +189,10 @@ test('a run that a sprint starts has the rights of the person who put its task i
   const sprint = (await call('ada', 'POST', `/projects/${projectId}/sprints`, { name: 's', ...dates })).body.id;
   expect((await call('bob', 'POST', `/sprints/${sprint}/tasks`, { taskId: id })).status).toBe(200);
   await call('ada', 'POST', `/sprints/${sprint}/start`);
-  await advanceSprint(service.app, projectId);
+  await advanceSprint(acme.service.app, projectId);
   const { run, journal } = await claimed();
   expect([run.startedBy, run.directedBy]).toEqual([ids.ada, [ids.bob]]);
-  expect(await enterRepository(service.app, { run, journal }, secret)).toMatchObject({ status: 403 });
+  expect(await enterRepository(acme.service.app, { run, journal }, secret)).toMatchObject({ status: 403 });
   await call('ada', 'DELETE', `/sprints/${sprint}?force=true`);
 });
 
@@ -293,14 +216,14 @@ test('a refusal names no private repository where everybody reads it', async () 
   const elsewhere = 'issue_repository_id = repository_id, issue_number = 32, repository_id = $2';
   await em.query(`update tasks set ${elsewhere} where id = $1`, [id, secret.id]);
   await say(300, 'bob', '/agent start', 32);
-  const place = await placeOfRepository(service.app, own.id);
+  const place = await placeOfRepository(acme.service.app, own.id);
   const draft = `The pull request ${secret.url}/pull/3 is a draft.`;
   const shown = async (isPrivate: boolean) => {
     await em.query('update repositories set is_private = $2 where id = $1', [own.id, isPrivate]);
     asked.length = 0;
-    await syncTask(service.app, { taskId: id, recheck: true });
+    await syncTask(acme.service.app, { taskId: id, recheck: true });
     const repository = { ...own, isPrivate };
-    await postNotice(service.app, { ...place, repository } as Place, { number: 33, isPull: false }, draft);
+    await postNotice(acme.service.app, { ...place, repository } as Place, { number: 33, isPull: false }, draft);
     return asked.filter(({ path }) => /\/comments(\/\d+)?$/.test(path)).map(({ body }) => String(body.body));
   };
   const [status, reply] = await shown(true);
@@ -315,14 +238,14 @@ test('a refusal names no private repository where everybody reads it', async () 
 test('where GitHub cannot be asked, the role in the project counts; nobody known has no right', async () => {
   const { em, ids, own } = await twoPeople();
   const elsewhere = { ...own, id: newId('repo'), url: 'https://git.example.org/o/r', isInstalled: false };
-  expect(await lackOfRight(service.app, [ids.ada, ids.bob], elsewhere, 'write')).toBeUndefined();
+  expect(await lackOfRight(acme.service.app, [ids.ada, ids.bob], elsewhere, 'write')).toBeUndefined();
   await em.query('delete from members where user_id = $1', [ids.bob]);
-  expect(await lackOfRight(service.app, [ids.ada, ids.bob], elsewhere, 'write')).toContain(
+  expect(await lackOfRight(acme.service.app, [ids.ada, ids.bob], elsewhere, 'write')).toContain(
     'bob has no write permission',
   );
-  expect(await rightProblem(service.app, [], own, 'write')).toMatchObject({ status: 403 });
+  expect(await rightProblem(acme.service.app, [], own, 'write')).toMatchObject({ status: 403 });
   // bob may read on GitHub, and somebody whom GitHub does not know may not.
-  expect(await lackOfRight(service.app, [ids.bob], own, 'read')).toBeUndefined();
+  expect(await lackOfRight(acme.service.app, [ids.bob], own, 'read')).toBeUndefined();
   people.delete(300);
-  expect(await lackOfRight(service.app, [ids.bob], own, 'read')).toContain('bob has no read permission');
+  expect(await lackOfRight(acme.service.app, [ids.bob], own, 'read')).toContain('bob has no read permission');
 });
