@@ -94,7 +94,7 @@ export function chosenOption(answer: string, options: readonly string[]): string
 }
 
 /** Returns the beginning of the second, so that a comment written later in the same second is not taken for older. */
-function wholeSeconds(at: Date): number {
+export function wholeSeconds(at: Date): number {
   return Math.floor(at.getTime() / 1000) * 1000;
 }
 

@@ -15,7 +15,7 @@ import { ownerProblems } from '../tasks/operations.ts';
 import { showPlan } from './operations.ts';
 import type { CreatePlannedSprint, FinalizeWizard } from './schemas.ts';
 import type { PlannedSprint, PlannedTask, Session } from './session.ts';
-import { lockSession, updateSession } from './store.ts';
+import { changedByOthers, lockSession, updateSession } from './store.ts';
 import { withConnected } from './view.ts';
 
 const dayMs = 86_400_000;
@@ -24,8 +24,9 @@ const lastDay = Date.parse('9999-12-31');
 
 /**
  * Creates the sprint, its tasks and their dependencies, all or none. For a session that is already finalized, returns
- * the existing sprint. `also` is called in the same transaction.
- * @throws Refused until the tasks are generated; AppError 400
+ * the existing sprint. The tasks follow the words of everybody who had a say in the plan: on GitHub, the person who
+ * approves it sees only their titles. `also` is called in the same transaction.
+ * @throws Refused until the tasks are generated, or if the session has changed since it was read; AppError 400
  */
 export async function finalizeWizard(
   app: App,
@@ -42,6 +43,7 @@ export async function finalizeWizard(
       return { made: now.result, isRepeated: true };
     }
     const status = nextState(wizardMachine, now.status, 'finalize', { isLast: false });
+    if (now.version !== session.version) throw changedByOthers();
     if (now.wish !== null) throw new Refused('This plan is being rewritten. Approve it when the new version is there.');
     const tasks = await tasksToCreate(em, now, userId, input.tasks);
     const made = await makeSprint(app, em, now.projectId, userId, {
@@ -50,6 +52,7 @@ export async function finalizeWizard(
       startDate: input.startDate,
       endDate: input.endDate,
       tasks,
+      directedBy: [...new Set([...now.directedBy, userId])],
     });
     // Before the update, which changes `now`.
     app.audit.note({ status: [now.status, status], ...created(made) });
@@ -120,6 +123,8 @@ interface NewSprint {
   startDate?: string | undefined;
   endDate?: string | undefined;
   tasks: NewTask[];
+  /** The users whose words the tasks follow; by default the person who creates the sprint. */
+  directedBy?: string[];
 }
 
 async function makeSprint(
@@ -127,7 +132,7 @@ async function makeSprint(
   em: EntityManager,
   projectId: string,
   userId: string,
-  { tasks, name, goal, ...dates }: NewSprint,
+  { tasks, name, goal, directedBy, ...dates }: NewSprint,
 ): Promise<PlannedSprint> {
   const startDate = dates.startDate ?? new Date().toISOString().slice(0, 10);
   const last = new Date(Math.min(Date.parse(startDate) + (usualDays - 1) * dayMs, lastDay));
@@ -152,6 +157,7 @@ async function makeSprint(
       status: 'backlog' as const,
       sprintId: id,
     })),
+    directedBy,
   );
   return { sprint: { id, name }, tasks: made.map(({ id: taskId, title }) => ({ id: taskId, title })) };
 }

@@ -182,6 +182,15 @@ export async function listSprintTasks(
   );
 }
 
+/** Returns the ids of the repositories in which the tasks of a sprint work. */
+export async function listSprintRepositories(em: EntityManager, sprintId: string): Promise<string[]> {
+  const rows: { id: string }[] = await em.query(
+    'select distinct repository_id as id from tasks where sprint_id = $1 and repository_id is not null order by 1',
+    [sprintId],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /**
  * Returns the ids of a sprint's tasks that are not done. Locks all its tasks, subtasks first. Deleting a task locks in
  * the same order, so the two cannot deadlock.
@@ -194,7 +203,10 @@ export async function lockUnfinished(em: EntityManager, sprintId: string): Promi
   return rows.filter((r) => r.status !== 'done').map((r) => r.id);
 }
 
-/** Moves tasks with their subtasks into a sprint, or out of their sprints. */
+/**
+ * Moves tasks with their subtasks into a sprint, or out of their sprints. A person who moves tasks directs them from now
+ * on. Subtasks that come along also follow the words of the people whose words they followed before.
+ */
 export async function moveToSprint(
   em: EntityManager,
   taskIds: string[],
@@ -203,7 +215,8 @@ export async function moveToSprint(
 ): Promise<void> {
   await em.query(
     `update tasks set sprint_id = $2, updated_at = now(),
-       directed_by = case when $3::text is null then directed_by else jsonb_build_array($3::text) end
+       directed_by = case when $3::text is null then directed_by when id = any($1) then jsonb_build_array($3::text)
+         when directed_by ? $3 then directed_by else directed_by || to_jsonb($3::text) end
      where (id = any($1) or parent_id = any($1)) and sprint_id is distinct from $2`,
     [taskIds, sprintId, userId],
   );

@@ -20,19 +20,23 @@ export async function createTasks(app: App, projectId: string, userId: string, t
   });
 }
 
-/** Creates several tasks, like `createTasks`, in the caller's transaction. */
+/**
+ * Creates several tasks, like `createTasks`, in the caller's transaction. `directedBy` are the people whose words they
+ * follow, if not only those of the person who creates them.
+ */
 export async function createTasksIn(
   app: App,
   em: EntityManager,
   projectId: string,
   userId: string,
   tasks: NewTask[],
+  directedBy = [userId],
 ): Promise<TaskView[]> {
   const problems = [...refProblems(tasks), ...(await referenceProblems(em, projectId, userId, tasks))];
   if (problems.length > 0) throw badRequest(problems);
   const ids: string[] = [];
   for (const { ref: _ref, dependsOn: _insertedBelow, issue, ...task } of tasks)
-    ids.push(await insertTask(app, em, projectId, { ...task, wantsIssue: issue, createdBy: userId }));
+    ids.push(await insertTask(app, em, projectId, { ...task, wantsIssue: issue, createdBy: userId, directedBy }));
   const byRef = new Map(tasks.map((task, i) => [task.ref, ids[i] as string]));
   for (const [i, { dependsOn }] of tasks.entries()) {
     const resolved = dependsOn.map((id) => byRef.get(id) ?? id);

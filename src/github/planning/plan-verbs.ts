@@ -4,15 +4,18 @@ import type { AuditAction } from '../../domain/audit/action.ts';
 import { Refused } from '../../domain/machine.ts';
 import { mayReveal } from '../../domain/private-content.ts';
 import { oneLine, plain } from '../../domain/text/sanitize.ts';
+import { wholeSeconds } from '../../domain/waiting.ts';
 import { deleteWizard } from '../../planning/edit.ts';
 import { finalizeWizard } from '../../planning/finalize.ts';
 import { type Answer, answerWizard, currentStep, startWizard, wishForChange } from '../../planning/operations.ts';
 import type { Session } from '../../planning/session.ts';
 import { findSessionOfIssue } from '../../planning/store.ts';
+import { withConnected } from '../../planning/view.ts';
 import { findProject } from '../../projects/store.ts';
 import { rightProblemIn } from '../../repositories/rights.ts';
 import { listProjectRepositories } from '../../repositories/store.ts';
 import { startSprint } from '../../sprints/operations.ts';
+import { listSprintRepositories } from '../../sprints/store.ts';
 import { type GivenCommand, issueOf } from '../commands/given-command.ts';
 import { findOwnComment } from '../commands/replies.ts';
 import { planMarker } from './plan-comment.ts';
@@ -122,11 +125,20 @@ async function tickedNumbers(app: App, { at, source }: GivenCommand, stepId: str
  */
 export async function approvePlan(app: App, given: GivenCommand): Promise<void> {
   const session = await sessionOf(app, given, 'wizard.finalize');
-  const works = [...session.repositoryIds.slice(0, 1), ...(session.tasks ?? []).flatMap((t) => t.repositoryId ?? [])];
-  const elsewhere = works.filter((id) => id !== given.repository.id);
-  const problem = await rightProblemIn(app, [given.userId], elsewhere, 'write');
-  if (problem !== undefined) throw problem;
+  const { writtenAt } = given;
+  if (writtenAt !== undefined && session.result === null && writtenAt.getTime() < wholeSeconds(session.updatedAt))
+    throw new Refused('The plan changed after this command was written. Read the plan, then approve it again.');
+  const planned = await withConnected(app.db.manager, session.projectId, session.tasks ?? []);
+  const works = [...session.repositoryIds.slice(0, 1), ...planned.flatMap((task) => task.repositoryId ?? [])];
+  await assertMayWriteIn(app, given, works);
   await finalizeWizard(app, session, given.userId, {}, given.remember);
+}
+
+/** @throws AppError 403 unless the person may write to all these repositories, 502 if GitHub cannot be asked */
+async function assertMayWriteIn(app: App, { repository, userId }: GivenCommand, ids: string[]): Promise<void> {
+  const elsewhere = ids.filter((id) => id !== repository.id);
+  const problem = await rightProblemIn(app, [userId], elsewhere, 'write');
+  if (problem !== undefined) throw problem;
 }
 
 /** Deletes the open plan of the issue. Returns false if the issue has no open plan. */
@@ -138,7 +150,10 @@ export async function abandonPlan(app: App, given: GivenCommand): Promise<boolea
   return true;
 }
 
-/** Starts the sprint of the issue's most recently approved plan. Returns false when the issue has no such plan. */
+/**
+ * Starts the sprint of the issue's most recently approved plan. The person needs write permission in each repository in
+ * which a task of the sprint works. Returns false when the issue has no such plan.
+ */
 export async function startPlanned(app: App, given: GivenCommand): Promise<boolean> {
   const { repository, source } = given;
   const made = await findSessionOfIssue(app.db.manager, repository.id, source.issue.number, 'finalized');
@@ -147,6 +162,7 @@ export async function startPlanned(app: App, given: GivenCommand): Promise<boole
     throw new Refused('This issue has an open plan. Approve it before you start.');
   const { id } = made.result.sprint;
   app.audit.about({ type: 'sprint', id, projectId: made.projectId }, 'sprint.start');
+  await assertMayWriteIn(app, given, await listSprintRepositories(app.db.manager, id));
   await startSprint(app, id, given.userId, given.remember);
   return true;
 }
