@@ -74,8 +74,7 @@ interface Answer {
 export async function answerExtra(around: Around, asked: Asked): Promise<Answer | undefined> {
   const { method, path } = asked;
   if (path.startsWith('/installation/repositories')) return listInstalled(around, asked);
-  // Who edited a comment is not known here.
-  if (path === '/graphql' && asked.body.includes('IssueComment')) return { status: 200, json: { data: { nodes: [] } } };
+  if (path === '/graphql' && asked.body.includes('on Comment')) return readEditors(asked);
   if (path === '/graphql')
     return asked.body.includes('lastEditedAt') ? readEdits(around, asked) : setDraft(around, asked);
   if (/\/reactions$/.test(path) && method === 'POST') return addReaction(around, asked);
@@ -138,6 +137,17 @@ export function noteEdit(edits: Edits, method: string, path: string, body = '{}'
   const now = `${new Date().toISOString().slice(0, 19)}Z`;
   const edited = Object.keys(JSON.parse(body)).filter((key) => key === 'title' || key === 'body');
   edits.set(path, { ...edits.get(path), ...Object.fromEntries(edited.map((key) => [key, now])) });
+}
+
+/**
+ * Handles a GraphQL query of the service: who edited comments and reviews. Nobody edits reviews here. Who edited a comment
+ * is not known.
+ */
+function readEditors({ body }: Asked): Answer {
+  const { ids } = JSON.parse(body).variables as { ids: string[] };
+  const isReview = (id: string) => /^0:PullRequestReview\d/.test(Buffer.from(id, 'base64').toString());
+  const nodes = ids.map((id) => (isReview(id) ? { id, lastEditedAt: null, editor: null } : null));
+  return { status: 200, json: { data: { nodes } } };
 }
 
 /** Handles a GraphQL query of the service: what an issue says, and since when. */

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { App, Octokit } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import { mayReveal } from '../../domain/private-content.ts';
@@ -8,6 +7,7 @@ import { findProject } from '../../projects/store.ts';
 import { credentialFor, octokitFor } from '../../repositories/credentials.ts';
 import { asWriter } from '../../repositories/permission.ts';
 import { findRepository } from '../../repositories/store.ts';
+import { type Voice, voicesOf } from '../../repositories/voices.ts';
 import { listPullsIn } from '../../tasks/work-store.ts';
 import type { AboutRun } from '../agent/about-run.ts';
 
@@ -111,12 +111,6 @@ interface Reader {
   admit(people: Voice[]): Promise<Set<number>>;
 }
 
-/** Somebody who wrote or edited a comment. */
-interface Voice {
-  id: number;
-  login: string;
-}
-
 // An interface would not fit Octokit's parameters, which may have any key.
 type At = RepoName & { issue_number: number };
 
@@ -132,7 +126,13 @@ export async function commentsOf(
   const { found, isCut } = await newest(octokit, at);
   const kept = fitting(found.filter(({ user, body }) => !isBot(user, botId) && !isCommand(body ?? '', commandPrefix)));
   const own = { octokit, name: { owner: at.owner, repo: at.repo } };
-  const voices = await voicesOf(octokit, kept.comments);
+  // If GitHub does not say who edited comments, only the unedited ones count.
+  const voices = await voicesOf(octokit, kept.comments).catch(() =>
+    voicesOf(
+      octokit,
+      kept.comments.filter(({ created_at, updated_at }) => created_at === updated_at),
+    ),
+  );
   const people = new Map([...voices.values()].reverse().flatMap((each) => each.map((voice) => [voice.id, voice])));
   const writers = await writersAmong(elsewhere === undefined ? [own] : [own, elsewhere], [...people.values()]);
   const mayAll = (known: { has(id: number): boolean }, comment: Fitting) =>
@@ -191,44 +191,6 @@ function fitting(found: GitHubComment[]): { comments: Fitting[]; isCut: boolean 
 function cut(text: string): string {
   if (text.length <= maxCommentChars) return text;
   return `${text.slice(0, maxCommentChars)}\n[… ${text.length - maxCommentChars} characters of this comment cut …]`;
-}
-
-const Edits = z.object({
-  nodes: z.array(
-    z
-      .object({
-        id: z.string(),
-        lastEditedAt: z.string().nullable(),
-        editor: z.object({ databaseId: z.number().optional(), login: z.string() }).nullable(),
-      })
-      .nullable(),
-  ),
-});
-
-/** The REST API does not say who edited a comment. A bot has no `databaseId` here. */
-const editsQuery = `query ($ids: [ID!]!) {
-  nodes(ids: $ids) { ... on IssueComment { id lastEditedAt editor { login ... on User { databaseId } } } }
-}`;
-
-/**
- * Returns whose words comments are: those of their authors, and of the people who edited them last and so saw the whole
- * text. A comment is missing if GitHub does not say that.
- */
-async function voicesOf(octokit: Octokit, comments: Fitting[]): Promise<Map<Fitting, Voice[]>> {
-  const edited = comments.filter(({ created_at, updated_at }) => created_at !== updated_at);
-  const ids = edited.map(({ node_id }) => node_id);
-  const answer = ids.length === 0 ? { nodes: [] } : await octokit.graphql(editsQuery, { ids }).catch(() => undefined);
-  const edits = Edits.safeParse(answer).data?.nodes ?? [];
-  const voices = new Map<Fitting, Voice[]>();
-  for (const comment of comments) {
-    if (comment.user === null) continue;
-    const edit = edits.find((each) => each?.id === comment.node_id);
-    const isUnedited = !edited.includes(comment) || edit?.lastEditedAt === null;
-    const { databaseId: id, login = '' } = edit?.editor ?? {};
-    if (isUnedited) voices.set(comment, [comment.user]);
-    else if (id !== undefined) voices.set(comment, [comment.user, { id, login }]);
-  }
-  return voices;
 }
 
 /** Returns those who may write to all of these repositories, by their ids. Unknown permissions count as none. */

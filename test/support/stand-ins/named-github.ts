@@ -15,8 +15,12 @@ interface Around {
   happening: (() => Promise<unknown>) | undefined;
   /** The comments on each issue. */
   comments: { id: number; body: string; user: { id: number; login: string } }[];
+  /** What each repository answers to other requests, by the path below it. */
+  pages: Record<string, unknown>;
+  /** What GraphQL says of the objects that are asked for. */
+  nodes: object[];
 }
-export const around: Around = { isSilent: false, happening: undefined, comments: [] };
+export const around: Around = { isSilent: false, happening: undefined, comments: [], pages: {}, nodes: [] };
 /** The write requests that arrived, including those for tokens. */
 export const asked: { path: string; body: Record<string, unknown> }[] = [];
 
@@ -52,7 +56,7 @@ const about = (name: string, rest: string) => {
   if (/^\/issues\/\d+\/comments/.test(rest)) return around.comments;
   if (rest.startsWith('/issues/comments/')) return { id: 1 };
   if (/^(\/issues\/\d+)?\/labels/.test(rest)) return [];
-  return rest === '' ? repository(name) : undefined;
+  return rest === '' ? repository(name) : around.pages[rest.replace(/\?.*/, '')];
 };
 
 const permissionRoute = async (request: string, res: ServerResponse) => {
@@ -69,6 +73,7 @@ export function openNamedGitHub(): Promise<FakeGitHub> {
   return openFakeGitHub(
     [
       [/^POST .*\/issues\/\d+\/labels$/, () => []],
+      [/^POST \/graphql$/, () => ({ data: { nodes: around.nodes } })],
       [/^(?!GET)(?!.*access_tokens)/, () => ({ id: 1 })],
       [/^GET \/installation\/repositories/, installed],
       [/^GET \/repos\/[^/]+\/[^/]+\/collaborators\//, (match, res) => permissionRoute(match.input, res)],
@@ -96,6 +101,6 @@ export function resetNames(): void {
     people.set(id, login);
   repositories.set('acme/app', 1);
   repositories.set('acme/secret', 2);
-  Object.assign(around, { isSilent: false, happening: undefined, comments: [] });
+  Object.assign(around, { isSilent: false, happening: undefined, comments: [], pages: {}, nodes: [] });
   asked.length = 0;
 }

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import type { Octokit } from '../app.ts';
+
+/** Somebody who wrote or edited a text on GitHub. */
+export interface Voice {
+  id: number;
+  login: string;
+}
+
+/** A comment on an issue or pull request, or a review. Everybody with write permission may edit each of them. */
+export interface Said {
+  node_id: string;
+  user: { id: number | bigint; login: string } | null;
+  /** The times of a comment, which differ if it was edited. A review has neither. */
+  created_at?: string;
+  updated_at?: string;
+}
+
+const Edits = z.object({
+  nodes: z.array(
+    z
+      .object({
+        id: z.string(),
+        lastEditedAt: z.string().nullable(),
+        editor: z.object({ databaseId: z.number().optional(), login: z.string() }).nullable(),
+      })
+      .nullable(),
+  ),
+});
+type Edit = NonNullable<z.infer<typeof Edits>['nodes'][number]>;
+
+/** The REST API does not say who edited a text. A bot has no `databaseId` here. */
+const editsQuery = `query ($ids: [ID!]!) {
+  nodes(ids: $ids) { ... on Comment { id lastEditedAt editor { login ... on User { databaseId } } } }
+}`;
+
+/** GraphQL takes at most this many ids at once. */
+const maxIds = 100;
+
+/**
+ * Returns whose words texts are: those of their authors, and of the people who edited them last and so saw the whole
+ * text. A text is missing if GitHub does not say that.
+ * @throws the error of GitHub when it may answer next time
+ */
+export async function voicesOf<T extends Said>(octokit: Octokit, said: T[]): Promise<Map<T, Voice[]>> {
+  const mayBeEdited = said.filter((text) => text.created_at === undefined || text.created_at !== text.updated_at);
+  const edits = new Map<string, Edit>();
+  for (let at = 0; at < mayBeEdited.length; at += maxIds) {
+    const ids = mayBeEdited.slice(at, at + maxIds).map(({ node_id }) => node_id);
+    for (const edit of await readEdits(octokit, ids)) edits.set(edit.id, edit);
+  }
+  const voices = new Map<T, Voice[]>();
+  for (const text of said) {
+    if (text.user === null) continue;
+    const author = { id: Number(text.user.id), login: text.user.login };
+    const edit = edits.get(text.node_id);
+    const isUnedited = !mayBeEdited.includes(text) || edit?.lastEditedAt === null;
+    const { databaseId: id, login = '' } = edit?.editor ?? {};
+    if (isUnedited) voices.set(text, [author]);
+    else if (id !== undefined) voices.set(text, [author, { id, login }]);
+  }
+  return voices;
+}
+
+async function readEdits(octokit: Octokit, ids: string[]): Promise<Edit[]> {
+  const answer = await octokit.graphql(editsQuery, { ids }).catch((error) => {
+    const { status = 0 } = error as { status?: number };
+    if (status >= 500 || status === 429) throw error;
+    // An answer of GraphQL that contains errors has no status.
+    return undefined;
+  });
+  return (Edits.safeParse(answer).data?.nodes ?? []).filter((node) => node !== null);
+}
