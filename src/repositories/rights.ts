@@ -59,16 +59,42 @@ export async function rightProblem(
   }
 }
 
-/** Like `rightProblem`, for several repositories. Those that are no longer connected do not count. */
+const disconnected =
+  'One of the repositories is no longer connected to the project, so nobody can be asked who may read or write there.';
+
+/**
+ * Like `rightProblem`, for several repositories. Nobody has a right in one that is no longer connected: what a run has
+ * read there may still be in its conversation.
+ */
 export async function rightProblemIn(
   app: App,
   userIds: string[],
   repositoryIds: string[],
   needed: NeededRight,
 ): Promise<AppError | undefined> {
-  for (const repository of await listRepositoriesById(app.db.manager, [...new Set(repositoryIds)])) {
+  const ids = [...new Set(repositoryIds)];
+  const known = await listRepositoriesById(app.db.manager, ids);
+  if (known.length < ids.length) return new AppError(403, disconnected);
+  for (const repository of known) {
     const problem = await rightProblem(app, userIds, repository, needed);
     if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** Like `lackOfRight`, for several repositories, under the rules of `rightProblemIn`. */
+export async function lackOfRightIn(
+  app: App,
+  userIds: string[],
+  repositoryIds: string[],
+  needed: NeededRight,
+): Promise<string | undefined> {
+  const ids = [...new Set(repositoryIds)];
+  const known = await listRepositoriesById(app.db.manager, ids);
+  if (known.length < ids.length) return disconnected;
+  for (const repository of known) {
+    const lack = await lackOfRight(app, userIds, repository, needed);
+    if (lack !== undefined) return lack;
   }
   return undefined;
 }

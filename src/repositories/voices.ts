@@ -44,9 +44,11 @@ const maxIds = 100;
  */
 export async function voicesOf<T extends Said>(octokit: Octokit, said: T[]): Promise<Map<T, Voice[]>> {
   const mayBeEdited = said.filter((text) => text.created_at === undefined || text.created_at !== text.updated_at);
+  // Times are whole seconds, so they do not show an edit in the same second. If GitHub is asked anyway, it is about all.
+  const asked = mayBeEdited.length === 0 ? [] : said;
   const edits = new Map<string, Edit>();
-  for (let at = 0; at < mayBeEdited.length; at += maxIds) {
-    const ids = mayBeEdited.slice(at, at + maxIds).map(({ node_id }) => node_id);
+  for (let at = 0; at < asked.length; at += maxIds) {
+    const ids = asked.slice(at, at + maxIds).map(({ node_id }) => node_id);
     for (const edit of await readEdits(octokit, ids)) edits.set(edit.id, edit);
   }
   const voices = new Map<T, Voice[]>();
@@ -54,7 +56,7 @@ export async function voicesOf<T extends Said>(octokit: Octokit, said: T[]): Pro
     if (text.user === null) continue;
     const author = { id: Number(text.user.id), login: text.user.login };
     const edit = edits.get(text.node_id);
-    const isUnedited = !mayBeEdited.includes(text) || edit?.lastEditedAt === null;
+    const isUnedited = edit === undefined ? !mayBeEdited.includes(text) : edit.lastEditedAt === null;
     const { databaseId: id, login = '' } = edit?.editor ?? {};
     if (isUnedited) voices.set(text, [author]);
     else if (id !== undefined) voices.set(text, [author, { id, login }]);

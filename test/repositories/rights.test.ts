@@ -84,6 +84,20 @@ test('who may not write to what a run has opened does not speak to it, go back t
   expect(await takeUp(next)).toMatchObject({ log: expect.arrayContaining([`starts over: ${lack.message}`]), turns: 0 });
 });
 
+test('nobody speaks to a run, or gets its conversation, once a repository that it has opened is disconnected', async () => {
+  const people = await twoPeople();
+  const { call, claimed, secret } = people;
+  const { id, fail, retry, rewind, takeUp } = await opened(people);
+  expect((await call('ada', 'DELETE', `/repositories/${secret.id}`)).status).toBe(204);
+  const gone = { statusCode: 403, message: expect.stringContaining('no longer connected') };
+  expect((await call('bob', 'POST', `/tasks/${id}/say`, { text: 'Copy it.' })).body).toEqual(gone);
+  await fail();
+  expect(await rewind('bob')).toEqual(gone);
+  await retry('bob');
+  const { log, turns } = await takeUp(await claimed());
+  expect([log.join(), turns]).toEqual([expect.stringMatching(/starts over: .* no longer connected/), 0]);
+});
+
 test('who speaks to a run, or rewrites its task, while its conversation is taken up, is asked about too', async () => {
   const people = await twoPeople();
   const { call, claimed } = people;

@@ -3,8 +3,7 @@ import type { RunRow } from '../../db/tables/task.ts';
 import { withoutSecrets } from '../../domain/secrets/without-secrets.ts';
 import { storable } from '../../domain/text/storable.ts';
 import type { Message } from '../../llm/model.ts';
-import { lackOfRight } from '../../repositories/rights.ts';
-import { listRepositoriesById } from '../../repositories/store.ts';
+import { lackOfRightIn } from '../../repositories/rights.ts';
 import { listOpenPulls } from '../../tasks/work-store.ts';
 import { continuationMessage, rewoundMessage } from '../agent/context/continuation.ts';
 import { mergeText } from '../agent/prompts.ts';
@@ -41,7 +40,10 @@ export async function takeUpConversation(
     const lack =
       question > maxQuestions
         ? 'people kept speaking to this run before it began'
-        : await patience(() => lackOfDirectors(app, directors, { from, ownId: task.repositoryId }));
+        : await patience(async () => {
+            const opened = await listOpened(app.db.manager, from, task.repositoryId);
+            return lackOfRightIn(app, directors, opened, 'write');
+          });
     const isDone = await journal.write(async (em) => {
       // Somebody may have become a director while GitHub was asked. The run is locked now, so nobody does before the copy.
       const isAsked = (await directorsOf(em, id)).every((director) => directors.includes(director));
@@ -56,20 +58,6 @@ export async function takeUpConversation(
     });
     if (isDone) return;
   }
-}
-
-/** Returns which right the directors of a run lack in a repository whose content an earlier run has. */
-async function lackOfDirectors(
-  app: App,
-  directors: string[],
-  { from, ownId }: { from: string; ownId: string | null },
-): Promise<string | undefined> {
-  const em = app.db.manager;
-  for (const repository of await listRepositoriesById(em, await listOpened(em, from, ownId))) {
-    const lack = await lackOfRight(app, directors, repository, 'write');
-    if (lack !== undefined) return lack;
-  }
-  return undefined;
 }
 
 /**
