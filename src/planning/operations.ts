@@ -31,7 +31,8 @@ export async function startWizard(
   const em = app.db.manager;
   const repositoryIds = await chosenRepositories(em, projectId, input);
   const { goal, issue, isAskedLater = false } = input;
-  const draft = { ...emptyDraft, projectId, repositoryIds, goal, directedBy: [userId] };
+  const repositoryCount = repositoryIds.length;
+  const draft = { ...emptyDraft, projectId, repositoryIds, repositoryCount, goal, directedBy: [userId] };
   const { question, notes } = isAskedLater ? { question: undefined, notes: null } : await nextQuestion(app, draft);
   return app.db.transaction(async (tx) => {
     if (!isAskedLater) await requireMember(tx, projectId, userId);

@@ -13,7 +13,8 @@ import type { Draft } from './session.ts';
 /**
  * Runs one step of a session: lets the model read the repositories and call the function. Returns what the
  * function was called with, and the notes on the repositories for later steps. A step reads only the repositories that
- * everybody may read whose words it follows; the notes of others are neither used nor changed by it.
+ * everybody may read whose words it follows; notes that are also about others, or about one that is no longer connected, are
+ * neither used nor changed by it.
  * @throws AppError 502 when the model fails
  */
 export async function takeStep<N extends FunctionName>(
@@ -29,7 +30,8 @@ export async function takeStep<N extends FunctionName>(
   const repositories: RepositoryRow[] = [];
   for (const each of planned)
     if ((await rightProblem(app, readers, each, 'read')) === undefined) repositories.push(each);
-  const stored = repositories.length === planned.length ? draft.repositoryNotes : null;
+  const isWhole = repositories.length === draft.repositoryCount;
+  const stored = isWhole ? draft.repositoryNotes : null;
   const reader = openPlanReader(app, { repositories, readers }, signal);
   try {
     const isUnread = stored === null || (stored === '' && name === 'write_prd');
@@ -45,7 +47,6 @@ export async function takeStep<N extends FunctionName>(
       read,
       signal,
     });
-    const isWhole = repositories.length === planned.length;
     return { given, notes: isWhole ? withFindings(notes, found) : draft.repositoryNotes };
   } finally {
     await reader.close();

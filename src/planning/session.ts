@@ -65,6 +65,7 @@ export type Draft = Pick<
   Session,
   | 'projectId'
   | 'repositoryIds'
+  | 'repositoryCount'
   | 'issueRepositoryId'
   | 'issueNumber'
   | 'directedBy'

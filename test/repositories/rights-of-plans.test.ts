@@ -1,7 +1,10 @@
+import { type Model, ModelFailed } from '../../src/llm/model.ts';
+import { takeStep } from '../../src/planning/plan-step.ts';
+import { getSession } from '../../src/planning/store.ts';
 import { enterRepository } from '../../src/runs/directors.ts';
 import { advanceSprint } from '../../src/sprints/advance-sprint.ts';
 import { openAcme } from '../support/acme.ts';
-import { around } from '../support/stand-ins/named-github.ts';
+import { around, barred } from '../support/stand-ins/named-github.ts';
 
 const acme = openAcme();
 
@@ -95,4 +98,31 @@ test('a subtask that joins a sprint with its parent keeps the people whose words
   await call('ada', 'POST', `/sprints/${sprint}/tasks`, { taskId: parent });
   const [{ by }] = await em.query('select directed_by as by from tasks where id = $1', [subtask.id]);
   expect([...by].sort()).toEqual([ids.ada, ids.bob].sort());
+});
+
+test('what was read in a repository is not told to people who have no permission there, also once it is disconnected', async () => {
+  const people = await acme.twoPeople();
+  const { em, call, ids, own, secret, projectId } = people;
+  await planned(people, [ids.ada], [task('a')]);
+  const both = JSON.stringify([own.id, secret.id]);
+  await em.query(`update wizard_sessions set repository_ids = $1, repository_notes = 'The vault opens at noon.'`, [
+    both,
+  ]);
+  // Nobody may read `secret` but ada.
+  barred.add('300 2');
+  const toldTo = async (askedBy: string) => {
+    let told = '';
+    const reply: Model['reply'] = async (messages) => {
+      told = JSON.stringify(messages);
+      throw new ModelFailed('model', 'no');
+    };
+    const session = await getSession(em, projectId, 'wiz_1');
+    const model = { name: 'm', reply, window: () => undefined };
+    await expect(takeStep(acme.service.app, model, 'write_plan', session, { askedBy, feedback: '' })).rejects.toThrow();
+    return told;
+  };
+  expect(await toldTo(ids.ada)).toContain('vault');
+  expect(await toldTo(ids.bob)).not.toContain('vault');
+  await call('ada', 'DELETE', `/repositories/${secret.id}`);
+  expect(await toldTo(ids.bob)).not.toContain('vault');
 });

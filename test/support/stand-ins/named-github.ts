@@ -6,6 +6,8 @@ export const people = new Map<number, string>();
 export const repositories = new Map<string, number>();
 /** Pairs of user id and repository id that have write permission. */
 export const writers = new Set<string>();
+/** Pairs of user id and repository id without even read permission. */
+export const barred = new Set<string>();
 export const installations = [{ id: 1, account: { id: 7, login: 'acme', type: 'User' }, suspended_at: null }];
 
 interface Around {
@@ -40,8 +42,9 @@ const account = (id: number | undefined) => {
 };
 const permission = (name: string, login: string) => {
   const id = idOf(login);
-  const mayWrite = writers.has(`${id} ${repositories.get(name)}`);
-  return id && { permission: mayWrite ? 'write' : 'read', role_name: '', user: shown(id, login) };
+  const pair = `${id} ${repositories.get(name)}`;
+  const mayRead = barred.has(pair) ? 'none' : 'read';
+  return id && { permission: writers.has(pair) ? 'write' : mayRead, role_name: '', user: shown(id, login) };
 };
 /** Returns the repositories of the installation. */
 const installed = () => {
@@ -92,7 +95,7 @@ export function openNamedGitHub(): Promise<FakeGitHub> {
 
 /** Gives everybody and everything their first names, and nobody a permission. */
 export function resetNames(): void {
-  for (const each of [people, repositories, writers]) each.clear();
+  for (const each of [people, repositories, writers, barred]) each.clear();
   for (const [id, login] of [
     [7, 'acme'],
     [100, 'mona'],
