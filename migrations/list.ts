@@ -40,6 +40,7 @@ import { Admission1767312000000 } from './0043-admission.ts';
 import { FairClaims1767484800000 } from './0045-fair-claims.ts';
 import { StateOfInstallations1767571200000 } from './0046-state-of-installations.ts';
 import { UnreadyCommits1767916800000 } from './0050-unready-commits.ts';
+import { RewrittenTasks1768176000000 } from './0053-rewritten-tasks.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -85,4 +86,5 @@ export const migrations = [
   FairClaims1767484800000,
   StateOfInstallations1767571200000,
   UnreadyCommits1767916800000,
+  RewrittenTasks1768176000000,
 ];

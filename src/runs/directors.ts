@@ -4,10 +4,12 @@ import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
 import type { RunRow } from '../db/tables/task.ts';
 import { Refused } from '../domain/machine.ts';
+import type { RunKind } from '../domain/run.ts';
 import type { AppError } from '../errors.ts';
 import { type GitHubUser, upsertUser } from '../projects/store.ts';
 import { rightProblem, rightProblemIn } from '../repositories/rights.ts';
-import type { TaskView } from '../tasks/store.ts';
+import { findRewriting, type TaskView } from '../tasks/store.ts';
+import { listLatestRuns } from '../tasks/work-store.ts';
 import type { Journal } from './lease/journal.ts';
 import { deleteStep, findStep, insertStep, listStepNames } from './lease/journal-store.ts';
 import { findRun, listDirectorsOfTask } from './store.ts';
@@ -47,6 +49,17 @@ export async function directorsAtStart(
   const before = rewoundTo === undefined ? await listDirectorsOfTask(em, id) : await directorsOf(em, rewoundTo);
   const all = [...starters, ...waiting.map(({ askedBy }) => askedBy), ...before, maker];
   return [...new Set(all.filter((id) => id !== null))];
+}
+
+/**
+ * Returns who rewrote a task since its last run, if a person takes up that work again. They look at the work then, and not
+ * at the task.
+ */
+export async function listUnseenWriters(em: EntityManager, taskId: string, kind: RunKind): Promise<string[]> {
+  if (kind !== 'revise' && kind !== 'retry') return [];
+  const [last] = await listLatestRuns(em, taskId, 1);
+  const rewriting = await findRewriting(em, taskId);
+  return rewriting === undefined || last === undefined || rewriting.at < last.createdAt ? [] : [rewriting.userId];
 }
 
 /** Records that a run has the content of a repository. */

@@ -8,7 +8,7 @@ import { moveTask, tryMoveTask } from '../tasks/move.ts';
 import { giveRevisionsTo, insertRevision, listWaitingRevisions, type Revision } from '../tasks/revision-store.ts';
 import { getTask, hasLiveRunBelow, setTaskFields, type TaskView } from '../tasks/store.ts';
 import { runToContinue } from './continuing/continue-store.ts';
-import { directorsAtStart } from './directors.ts';
+import { directorsAtStart, listUnseenWriters } from './directors.ts';
 import { repositoryFor, startProblem } from './start-problem.ts';
 import { endRun, findLiveRun, insertRun, listLiveSubtasks, lockForCancel, lockRun } from './store.ts';
 import { storeCancelHandoff } from './write-handoff.ts';
@@ -76,7 +76,8 @@ async function setGiven(app: App, em: EntityManager, taskId: string, fields: { o
 /**
  * Queues a run for a task that was just moved to in_progress, and returns its id. The run takes up the waiting revisions.
  * A task that was created before its project had a repository now gets the primary one. Its directors are the person who
- * started it, or if the service did, those of the task; and everybody else whose words it takes up.
+ * started it, or if the service did, those of the task; and everybody else whose words it takes up. A person who asks for
+ * changes looks at the work, not at the task, so somebody who rewrote that since its last run counts too.
  */
 export async function queueRun(
   app: App,
@@ -96,7 +97,10 @@ export async function queueRun(
   const agentId = await versionForTask(em, task.owner as string, task);
   const waiting = await listWaitingRevisions(em, taskId);
   const continuesRunId = run.rewoundFrom?.runId ?? (await runToContinue(em, taskId, { kind: run.kind, agentId }));
-  const starters = run.isAutomatic || run.startedBy === null ? task.directedBy : [run.startedBy];
+  const starters =
+    run.isAutomatic || run.startedBy === null
+      ? task.directedBy
+      : [run.startedBy, ...(await listUnseenWriters(em, taskId, run.kind))];
   const texts = [...waiting.map((r) => r.text), run.instructions ?? ''];
   const runId = await insertRun(em, {
     taskId,

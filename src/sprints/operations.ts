@@ -150,7 +150,7 @@ async function targetOf(em: EntityManager, sprint: SprintView, unfinished: strin
 
 /**
  * Adds tasks with their subtasks to a sprint, all or none. Returns them in the given order. The rights of the person who
- * adds them count in the runs that the sprint starts.
+ * adds them count in the runs that the sprint starts. `also` is called in the same transaction, with the tasks locked.
  * @throws Refused; AppError 400 naming unknown tasks by `path`
  */
 export async function addTasks(
@@ -159,6 +159,7 @@ export async function addTasks(
   taskIds: string[],
   path: (i: number) => string,
   userId: string,
+  also?: (em: EntityManager) => Promise<void>,
 ): Promise<TaskView[]> {
   return app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, id);
@@ -175,6 +176,7 @@ export async function addTasks(
       throw new Refused(
         `Task ${withoutParent.id} is a subtask and moves with its parent. Add the parent ${withoutParent.parentId} instead.`,
       );
+    await also?.(em);
     await moveToSprint(em, taskIds, id, userId);
     const added = taskIds.filter((taskId) => known.get(taskId)?.sprintId !== id);
     app.audit.note(added.length === 0 ? {} : { tasks: [null, added.join(', ')] });

@@ -161,15 +161,30 @@ export async function lockLiveRun(em: EntityManager, taskId: string): Promise<vo
  * agent has not read the task yet.
  */
 export async function addTaskDirector(em: EntityManager, taskId: string, userId: string): Promise<void> {
-  const add = 'set directed_by = directed_by || to_jsonb($2::text)';
-  await em.query(`update tasks ${add} where id = $1 and not directed_by ? $2`, [taskId, userId]);
+  const directed = `directed_by = case when directed_by ? $2 then directed_by else directed_by || to_jsonb($2::text) end`;
+  await em.query(`update tasks set ${directed}, rewritten_at = clock_timestamp(), rewritten_by = $2 where id = $1`, [
+    taskId,
+    userId,
+  ]);
   // A run that takes up a conversation holds this lock. The next statement sees what it copied.
   await lockLiveRun(em, taskId);
   await em.query(
-    `update runs r ${add} where r.task_id = $1 and r.status in ${liveRun} and not directed_by ? $2
+    `update runs r set ${directed} where r.task_id = $1 and r.status in ${liveRun}
        and not exists (select 1 from run_contexts c where c.run_id = r.id)`,
     [taskId, userId],
   );
+}
+
+/** Returns who rewrote a task last, and when; undefined if nobody has. */
+export async function findRewriting(
+  em: EntityManager,
+  taskId: string,
+): Promise<{ userId: string; at: Date } | undefined> {
+  const rows: { userId: string; at: Date }[] = await em.query(
+    `select rewritten_by as "userId", rewritten_at as at from tasks where id = $1 and rewritten_by is not null`,
+    [taskId],
+  );
+  return rows[0];
 }
 
 /** Marks a task as changed because of something outside its row, such as a run that began to wait. */

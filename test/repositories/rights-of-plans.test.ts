@@ -3,7 +3,7 @@ import { takeStep } from '../../src/planning/plan-step.ts';
 import { getSession } from '../../src/planning/store.ts';
 import { enterRepository } from '../../src/runs/directors.ts';
 import { advanceSprint } from '../../src/sprints/advance-sprint.ts';
-import { openAcme } from '../support/acme.ts';
+import { openAcme } from '../support/stand-ins/acme.ts';
 import { around, barred } from '../support/stand-ins/named-github.ts';
 
 const acme = openAcme();

@@ -13,7 +13,7 @@ import { continueTask } from '../../src/runs/split.ts';
 import { endRun, findRun } from '../../src/runs/store.ts';
 import { advanceSprint } from '../../src/sprints/advance-sprint.ts';
 import { insertRevision } from '../../src/tasks/revision-store.ts';
-import { openAcme } from '../support/acme.ts';
+import { openAcme } from '../support/stand-ins/acme.ts';
 import { around, asked, people, writers } from '../support/stand-ins/named-github.ts';
 
 const acme = openAcme();

@@ -37,6 +37,9 @@ export interface TaskRow {
    * The users who wrote the task, or who added it to a sprint. Their rights count in runs that nobody started.
    */
   directedBy: string[];
+  /** When its title or description was rewritten last, and by which user; null if that has not happened. */
+  rewrittenAt: Date | null;
+  rewrittenBy: string | null;
   createdAt: Date;
   updatedAt: Date;
 }
@@ -65,6 +68,8 @@ export const Tasks = table<TaskRow>('tasks', {
   doneAt: maybeTime(),
   createdBy: maybeText(),
   directedBy: json({ default: [] }),
+  rewrittenAt: maybeTime(),
+  rewrittenBy: maybeText(),
   createdAt: madeNow(),
   updatedAt: madeNow(),
 });

@@ -7,6 +7,7 @@ import { startTaskIn } from '../../runs/operations.ts';
 import { startProblemOf } from '../../runs/start-problem.ts';
 import { insertTaskOfIssue } from '../issue-task.ts';
 import { auditedAct, type GivenCommand, issueOf } from './given-command.ts';
+import { seenAndHandled } from './update-text.ts';
 
 /** Creates the task of an issue, or returns the existing one. Two simultaneous commands create one task. */
 export function createForIssue(
@@ -53,7 +54,9 @@ export async function createAndStart(
   try {
     await app.db.transaction(async (em) => {
       const taskId = await createForIssueIn(app, em, given, 'ready', agent);
-      const starting = { taskId, startedBy: given.userId, kind: 'start', ...setting, also: given.remember } as const;
+      // Somebody else may have created and rewritten the task just now.
+      const also = seenAndHandled(app, given, taskId);
+      const starting = { taskId, startedBy: given.userId, kind: 'start', ...setting, also } as const;
       await startTaskIn(app, em, starting, problem);
     });
   } catch (error) {

@@ -1,24 +1,44 @@
+import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
-import { getTask } from '../../tasks/store.ts';
+import { findRewriting, getTask } from '../../tasks/store.ts';
 import { updateTask } from '../../tasks/update.ts';
 import { comparedWords, wordsForIssue, wordsOfIssue } from '../issue-words.ts';
 import { setIssueText } from '../store.ts';
 import { type GivenCommand, issueOf, requiredTask } from './given-command.ts';
 
 /**
- * Checks that a task says what its issue said when a label was added. People see the text of the issue, also in a list of
- * issues, and the author of an issue may change it without any permission.
- * @throws Refused when the texts differ, or the issue may have been edited since then
+ * Checks that somebody who starts a task by a label or command has seen its text. Call it with the task locked, in the
+ * transaction of the start. A label is about the text of the issue: people see that also in a list of issues, and the
+ * author of an issue may change it without any permission. A command is about the text that the task had then.
+ * @throws Refused when the task says something else, or the issue may have been edited since then
  */
-export async function assertSameText(app: App, given: GivenCommand, taskId: string): Promise<void> {
-  const task = await getTask(app.db.manager, taskId);
+export async function assertTextSeen(app: App, em: EntityManager, given: GivenCommand, taskId: string): Promise<void> {
+  const { writtenAt, userId, via } = given;
   const prefix = app.config.COMMAND_PREFIX;
+  if (via === 'comment') {
+    const rewriting = await findRewriting(em, taskId);
+    const isSeen =
+      rewriting === undefined || rewriting.userId === userId || writtenAt === undefined || rewriting.at < writtenAt;
+    if (isSeen) return;
+    throw new Refused(
+      'Somebody else rewrote the task after this command was written. Read what it says now, then write the command again.',
+    );
+  }
+  const task = await getTask(em, taskId);
   const { title, description } = comparedWords(wordsOfIssue(issueOf(given)), task, prefix);
   if (title === task.title && description === task.description) return;
   throw new Refused(
     `The issue and its task differ, and the agent would get the text of the task. \`${prefix} update\` gives the task the text of the issue, and \`${prefix} update issue\` gives the issue the text of the task. Then add the label again.`,
   );
+}
+
+/** Like `assertTextSeen`, and records the command as handled. */
+export function seenAndHandled(app: App, given: GivenCommand, taskId: string) {
+  return async (em: EntityManager): Promise<void> => {
+    await assertTextSeen(app, em, given, taskId);
+    await given.remember(em);
+  };
 }
 
 /** Takes over the text of an issue into its task, or with `issue` the other way. */

@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein';
+import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import type { AuditAction } from '../../domain/audit/action.ts';
 import { changesBetween } from '../../domain/audit/changes.ts';
@@ -27,7 +28,7 @@ import {
   taskOfCommand,
 } from './given-command.ts';
 import { answer, approve, revise, runVerbs } from './run-verbs.ts';
-import { assertSameText, updateText } from './update-text.ts';
+import { assertTextSeen, seenAndHandled, updateText } from './update-text.ts';
 
 interface Verb {
   /** The argument of the command, as the help shows it. */
@@ -75,7 +76,8 @@ export const verbs: Record<string, Verb> = {
     act: async (app, given) => {
       const taskId = await requiredTask(app, given);
       const instructions = given.command.argument;
-      await startTask(app, { taskId, startedBy: given.userId, kind: 'retry', instructions, also: given.remember });
+      const also = seenAndHandled(app, given, taskId);
+      await startTask(app, { taskId, startedBy: given.userId, kind: 'retry', instructions, also });
     },
   },
   cancel: {
@@ -198,9 +200,8 @@ async function start(app: App, given: GivenCommand): Promise<void> {
   const setting = planFirst ? { planFirst } : {};
   if (known === undefined)
     return createAndStart(app, given, { agent: owner ?? (await defaultAgent(em, given)), ...setting });
-  if (given.via === 'label') await assertSameText(app, given, known);
   const starting = { taskId: known, startedBy: userId, kind: 'start', owner: owner?.id } as const;
-  await startTask(app, { ...starting, ...setting, also: given.remember });
+  await startTask(app, { ...starting, ...setting, also: seenAndHandled(app, given, known) });
 }
 
 async function depend(app: App, given: GivenCommand): Promise<void> {
@@ -234,5 +235,6 @@ async function moveToNamedSprint(app: App, given: GivenCommand): Promise<void> {
     throw new Refused(`${count} planned or active sprint is named ${oneLine(name, 60)}. ${known}`);
   }
   app.audit.note(changesBetween({ sprintId }, { sprintId: sprint.id }, ['sprintId']));
-  await addTasks(app, sprint.id, [taskId], () => 'sprint', given.userId);
+  const also = (em: EntityManager) => assertTextSeen(app, em, given, taskId);
+  await addTasks(app, sprint.id, [taskId], () => 'sprint', given.userId, also);
 }

@@ -1,7 +1,7 @@
 import type { PullRequestRow } from '../../../src/db/tables/task.ts';
 import { takeReview } from '../../../src/github/follow/reviews.ts';
 import { type Place, placeOfRepository } from '../../../src/github/place.ts';
-import { openAcme } from '../../support/acme.ts';
+import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, shown } from '../../support/stand-ins/named-github.ts';
 
 const acme = openAcme();

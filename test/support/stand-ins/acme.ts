@@ -1,14 +1,14 @@
-import { Repositories } from '../../src/db/tables/project.ts';
-import type { RunRow } from '../../src/db/tables/task.ts';
-import { syncInstallation } from '../../src/github/app/installation.ts';
-import { handleCommands } from '../../src/github/commands/handle-commands.ts';
-import { insertMember } from '../../src/projects/member-store.ts';
-import { type Journal, openJournal } from '../../src/runs/lease/journal.ts';
-import { claimRun } from '../../src/runs/lease/lease-store.ts';
-import { openTestApp, type TestApp } from './app.ts';
-import { appSettings } from './github-app.ts';
-import type { FakeGitHub } from './stand-ins/fake-github.ts';
-import { installations, openNamedGitHub, people, resetNames, shown, writers } from './stand-ins/named-github.ts';
+import { Repositories } from '../../../src/db/tables/project.ts';
+import type { RunRow } from '../../../src/db/tables/task.ts';
+import { syncInstallation } from '../../../src/github/app/installation.ts';
+import { handleCommands } from '../../../src/github/commands/handle-commands.ts';
+import { insertMember } from '../../../src/projects/member-store.ts';
+import { type Journal, openJournal } from '../../../src/runs/lease/journal.ts';
+import { claimRun } from '../../../src/runs/lease/lease-store.ts';
+import { openTestApp, type TestApp } from '../app.ts';
+import { appSettings } from '../github-app.ts';
+import type { FakeGitHub } from './fake-github.ts';
+import { installations, openNamedGitHub, people, resetNames, shown, writers } from './named-github.ts';
 
 /**
  * Call it once in a test file: opens a service, without workers, whose App is installed on two repositories of acme, `app`

@@ -1,0 +1,68 @@
+import { until } from '../../src/demo/real-service.ts';
+import { handleLabel } from '../../src/github/commands/handle-commands.ts';
+import { type Place, placeOfRepository } from '../../src/github/place.ts';
+import { endRun } from '../../src/runs/store.ts';
+import { openAcme } from '../support/stand-ins/acme.ts';
+
+const acme = openAcme();
+const number = 61;
+
+/** A task of ada's that has an issue. */
+async function withIssue() {
+  const people = await acme.twoPeople();
+  const { em, call, own, task } = people;
+  const id = await task('ada');
+  await em.query('delete from handled_commands');
+  const link = `issue_repository_id = repository_id, issue_number = ${number}, issue_title = title, issue_body = ''`;
+  await em.query(`update tasks set ${link} where id = $1`, [id]);
+  const rewrite = async (who: 'ada' | 'bob') =>
+    expect((await call(who, 'PATCH', `/tasks/${id}`, { description: `By ${who}.` })).status).toBe(200);
+  const status = async (): Promise<string> => (await call('ada', 'GET', `/tasks/${id}`)).body.status;
+  const place = (await placeOfRepository(acme.service.app, own.id)) as Place;
+  return { ...people, id, rewrite, status, place };
+}
+
+test('a command starts no text that somebody else wrote after it', async () => {
+  const { em, call, id, rewrite, status, projectId } = await withIssue();
+  const before = new Date(Date.now() - 5000);
+  const dates = { startDate: '2026-11-01', endDate: '2026-12-31' };
+  await call('ada', 'POST', `/projects/${projectId}/sprints`, { name: 'late', ...dates });
+  await rewrite('bob');
+  await acme.say(400, 'ada', '/agent start', number, before);
+  await acme.say(400, 'ada', '\n/agent sprint late', number, before);
+  expect(await status()).toBe('backlog');
+  expect((await call('ada', 'GET', `/tasks/${id}`)).body.sprintId).toBeNull();
+  // Whatever they wrote themselves, they have seen.
+  await rewrite('ada');
+  await acme.say(400, 'ada', '\n\n/agent start', number, before);
+  expect(await status()).toBe('in_progress');
+  await em.query('delete from sprints');
+});
+
+test('the label starts no text that is written while it is handled', async () => {
+  const { em, id, ids, status, place } = await withIssue();
+  const issue = { number, title: 't', body: '', url: '' };
+  let handled: Promise<void> | undefined;
+  await em.transaction(async (tx) => {
+    await tx.query(`update tasks set description = 'Open secret.' where id = $1`, [id]);
+    handled = handleLabel(acme.service.app, place, issue, { id: ids.ada });
+    await until(
+      'the start to wait',
+      async () => (await em.query('select 1 from pg_locks where not granted')).length > 0,
+    );
+  });
+  await handled;
+  expect(await status()).toBe('backlog');
+});
+
+test('who rewrote a task since its last run directs the run that takes up changes, whoever asked for them', async () => {
+  const { em, call, id, ids, rewrite, claimed } = await withIssue();
+  await call('ada', 'POST', `/tasks/${id}/start`);
+  const { run } = await claimed();
+  await em.query(`insert into run_contexts (run_id, opening) values ($1, '[]')`, [run.id]);
+  await endRun(em, run.id, 'succeeded', null);
+  await em.query(`update tasks set status = 'in_review' where id = $1`, [id]);
+  await rewrite('bob');
+  await call('ada', 'POST', `/tasks/${id}/revise`, { text: 'Say it better.' });
+  expect([...(await claimed()).run.directedBy].sort()).toEqual([ids.ada, ids.bob].sort());
+});
