@@ -179,10 +179,13 @@ function withinWindow(asked: Asked, { window }: Learned): Asked {
   return (asked.maxOutputTokens ?? 0) > most ? { ...asked, maxOutputTokens: most } : asked;
 }
 
-/** vLLM calls an answer complete that was cut in the middle of a call, https://github.com/vllm-project/vllm/issues/53269. */
+/**
+ * vLLM calls an answer complete that was cut in the middle of a call, https://github.com/vllm-project/vllm/issues/53269.
+ * A longer answer is not cut: its server ignores the limit.
+ */
 function hasReachedLimit({ outputTokens }: Reply, body: Record<string, unknown>): boolean {
   const limit = body.max_output_tokens ?? body.max_completion_tokens ?? body.max_tokens;
-  return typeof limit === 'number' && outputTokens >= limit;
+  return outputTokens === limit;
 }
 
 interface Sending extends Limits {

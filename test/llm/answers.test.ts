@@ -113,6 +113,7 @@ test.each<[string, Wire, Fields, boolean]>([
   // https://github.com/vllm-project/vllm/issues/53269
   ['that reached the limit of its length', 'chat', { usage: { prompt_tokens: 9, completion_tokens: 300 } }, true],
   ['that reached the limit of its length', 'responses', { usage: { input_tokens: 9, output_tokens: 300 } }, true],
+  ['of a server that ignores the limit', 'chat', { usage: { prompt_tokens: 9, completion_tokens: 301 } }, false],
   ['that is one token shorter', 'chat', { usage: { prompt_tokens: 9, completion_tokens: 299 } }, false],
   ['that filled the window of a model at Mistral', 'chat', { finish_reason: 'model_length' }, true],
 ])('an answer %s is cut or not, whatever the server calls it (%s, %j)', async (_what, wire, more, isCut) => {
