@@ -28,6 +28,8 @@ import { writeDigest } from './sprints/write-digest.ts';
 interface Job<N extends JobName> extends JobPolicy {
   /** Number of these jobs that one worker process handles at the same time. */
   concurrency: number | ((config: Config) => number);
+  /** Whether a tenant may hold at most half of them. Needed where a handler waits for a host that may not answer. */
+  isShared?: true;
   handle(app: App, payload: Jobs[N]): Promise<void>;
 }
 
@@ -42,7 +44,13 @@ export const tenantOf = `coalesce(${idIn('account')}, ${idIn('projectId')},
    where t.id = ${idIn('trialId')}), ${idIn('userId')})`;
 
 export const jobs: { [N in JobName]: Job<N> } = {
-  delivery: { once: false, retries: 6, concurrency: 4, handle: (app, { guid }) => handleDelivery(app, guid) },
+  delivery: {
+    once: false,
+    retries: 6,
+    concurrency: 6,
+    isShared: true,
+    handle: (app, { guid }) => handleDelivery(app, guid),
+  },
   run: {
     once: false,
     // Not retried: the schedule looks for runs to claim every few seconds.
@@ -53,7 +61,7 @@ export const jobs: { [N in JobName]: Job<N> } = {
     },
   },
   continue: { once: true, retries: 5, concurrency: 1, handle: (app, { taskId }) => continueTask(app, taskId) },
-  mirror: { once: true, retries: 10, concurrency: 4, handle: (app, job) => syncTask(app, job) },
+  mirror: { once: true, retries: 10, concurrency: 6, isShared: true, handle: (app, job) => syncTask(app, job) },
   tidy: { once: true, retries: 10, concurrency: 1, handle: (app, job) => tidy(app, job) },
   sprint: { once: true, retries: 5, concurrency: 1, handle: (app, { projectId }) => advanceSprint(app, projectId) },
   digest: { once: false, retries: 2, concurrency: 1, handle: (app, { sprintId }) => writeDigest(app, sprintId) },
@@ -80,17 +88,18 @@ export const jobs: { [N in JobName]: Job<N> } = {
     handle: (app, { trialId }) => runTrial(app, trialId),
   },
   trialAnswer: { once: false, retries: 6, concurrency: 1, handle: answerTrial },
-  pull: { once: true, retries: 5, concurrency: 2, handle: (app, pull) => refreshPullJob(app, pull) },
+  pull: { once: true, retries: 5, concurrency: 2, isShared: true, handle: (app, pull) => refreshPullJob(app, pull) },
   redeliver: { once: true, retries: 0, concurrency: 1, handle: (app) => redeliverFailed(app) },
   sweep: { once: true, retries: 0, concurrency: 1, handle: sweep },
 };
 
 /** Returns the job handlers for the queue of a worker process. */
 export function workersOf(app: App): Workers {
-  const worker = <N extends JobName>({ concurrency, handle }: Job<N>): Worker<N> => ({
-    concurrency: typeof concurrency === 'number' ? concurrency : concurrency(app.config),
-    handle: (payload) => handle(app, payload),
-  });
+  const worker = <N extends JobName>({ concurrency: of, isShared, handle }: Job<N>): Worker<N> => {
+    const concurrency = typeof of === 'number' ? of : of(app.config);
+    const limit = isShared ? { mostOfTenant: Math.ceil(concurrency / 2) } : {};
+    return { concurrency, ...limit, handle: (payload) => handle(app, payload) };
+  };
   const named = Object.entries(jobs).map(([name, job]) => [name, worker(job as Job<JobName>)]);
   return Object.fromEntries(named) as unknown as Workers;
 }

@@ -68,6 +68,8 @@ export interface JobPolicy {
 export interface Worker<N extends JobName> {
   /** Number of jobs that this process handles at the same time. */
   concurrency: number;
+  /** At most this many of them belong to one tenant, so that a tenant whose host is silent cannot hold all. */
+  mostOfTenant?: number;
   handle(data: Jobs[N]): Promise<void>;
 }
 

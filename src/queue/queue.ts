@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { type ConnectionOptions, PgBoss } from 'pg-boss';
 import type { EntityManager } from 'typeorm';
-import type { JobName, JobPolicies, JobPolicy, Jobs, Workers } from './names.ts';
+import type { JobName, JobPolicies, JobPolicy, Jobs, Worker, Workers } from './names.ts';
 
 export interface SendOptions {
   /** At most one job with the same key waits at a time. A second one is not added. */
@@ -75,11 +75,8 @@ export async function openQueue(
   return {
     send: (given, name, data, options = {}) => send(boss, given ?? ambient(), { name, data, ...options }, turnOf),
     work: async (workers) => {
-      for (const name of Object.keys(workers) as JobName[]) {
-        const { concurrency, handle } = workers[name];
-        for (let i = 0; i < concurrency; i++)
-          await startWorker(boss, name, handle as (data: Jobs[JobName]) => Promise<void>, onError);
-      }
+      for (const name of Object.keys(workers) as JobName[])
+        await startWorkers(boss, name, workers[name] as Worker<JobName>, onError);
     },
     check: () => check(boss),
     stop: (timeoutMs) => boss.stop({ graceful: true, timeout: timeoutMs }),
@@ -203,16 +200,22 @@ async function isWaiting(em: EntityManager, name: JobName): Promise<boolean> {
   return waiting.length > 0;
 }
 
-/** Starts one worker, which handles one job at a time. */
-async function startWorker<N extends JobName>(
+/** Starts the workers of a name, each of which handles one job at a time. */
+async function startWorkers<N extends JobName>(
   boss: PgBoss,
   name: N,
-  handle: (data: Jobs[N]) => Promise<void>,
+  { concurrency, mostOfTenant, handle }: Worker<N>,
   onError: ErrorSink,
 ): Promise<void> {
-  // pg-boss notifies workers only of new jobs, and by default would poll for retried and delayed jobs every 30 s.
-  const often = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
-  const id = await boss.work<Jobs[N]>(name, often, async ([job]) => {
+  const options = {
+    localConcurrency: concurrency,
+    // A job that is claimed beyond this limit goes back to the queue.
+    ...(mostOfTenant === undefined ? {} : { localGroupConcurrency: mostOfTenant }),
+    // pg-boss notifies workers only of new jobs, and by default would poll for retried and delayed jobs every 30 s.
+    pollingIntervalSeconds: 2,
+    notifyPollingIntervalSeconds: 2,
+  };
+  await boss.work<Jobs[N]>(name, options, async ([job]) => {
     if (job === undefined) return;
     try {
       await handle(job.data);
@@ -220,8 +223,9 @@ async function startWorker<N extends JobName>(
       onError(error, `job ${name}`);
       throw error;
     } finally {
-      // Without this, the worker would wait for the next poll after each job: two jobs a second instead of hundreds.
-      boss.notifyWorker(id);
+      // Without this, a worker would wait for the next poll after each job: two jobs a second instead of hundreds. pg-boss
+      // does not say which of the busy workers this is.
+      for (const { id, name: of, count } of boss.getWipData()) if (of === name && count > 0) boss.notifyWorker(id);
     }
   });
 }
