@@ -108,12 +108,16 @@ export function normalUrl(text: string): string {
 /** How GitHub names a repository. Octokit takes objects of a type as parameters, but not those of an interface. */
 export type RepoName = { owner: string; repo: string };
 
-/** Returns the owner and name of a repository on this service's GitHub, or undefined for any other address. */
-export function githubName(text: string, githubOrigin: string): RepoName | undefined {
+/**
+ * Returns the owner and name of a repository on this service's GitHub, or undefined for any other address. `githubUrl` is a
+ * normal address, and may have a path.
+ */
+export function githubName(text: string, githubUrl: string): RepoName | undefined {
   if (!URL.canParse(text)) return undefined;
-  const url = new URL(text);
-  if (url.origin !== githubOrigin) return undefined;
-  const match = /^\/([A-Za-z0-9-]+)\/([A-Za-z0-9._-]+?)(?:\.git)?\/?$/.exec(url.pathname);
+  const { origin, pathname } = new URL(text);
+  const address = `${origin}${pathname}`;
+  if (!address.startsWith(`${githubUrl}/`)) return undefined;
+  const match = /^\/([A-Za-z0-9-]+)\/([A-Za-z0-9._-]+?)(?:\.git)?\/?$/.exec(address.slice(githubUrl.length));
   if (match === null) return undefined;
   const [, owner = '', repo = ''] = match;
   return { owner, repo };

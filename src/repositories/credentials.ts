@@ -2,7 +2,15 @@ import type { App, Octokit, TokenPermissions } from '../app.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
 import { notConfigured } from '../errors.ts';
 import { GitFailed, type Remote } from '../git/engine.ts';
-import { githubName, type HostRules, hostProblem, openAddress, type RepoName, resolveOnce } from '../git/remote-url.ts';
+import {
+  githubName,
+  type HostRules,
+  hostProblem,
+  normalUrl,
+  openAddress,
+  type RepoName,
+  resolveOnce,
+} from '../git/remote-url.ts';
 import { revealSecret } from '../projects/secrets.ts';
 import { findUser, upsertUser } from '../projects/store.ts';
 import { rightOf } from './permission.ts';
@@ -21,8 +29,13 @@ export function hostRules(app: App): HostRules {
   };
 }
 
+/** Returns the address of GitHub, without a slash at its end. Behind a proxy it may have a path. */
+export function githubUrl(app: App): string {
+  return normalUrl(app.config.GITHUB_SERVER_URL);
+}
+
 export function nameOnGitHub(app: App, url: string): RepoName | undefined {
-  return githubName(url, hostRules(app).githubOrigin);
+  return githubName(url, githubUrl(app));
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Changes } from '../domain/audit/changes.ts';
 import { decide, nextState, Refused } from '../domain/machine.ts';
 import type { Failure } from '../domain/run.ts';
 import { type TaskEvent, type TaskFacts, type TaskStatus, taskMachine } from '../domain/task.ts';
+import { normalUrl } from '../git/remote-url.ts';
 import { dropWaitingRevisions } from './revision-store.ts';
 import { hasActiveSprint, lockFacts, swapStatus } from './store.ts';
 import { discountSettledPulls } from './work-store.ts';
@@ -62,7 +63,7 @@ export async function joinParent(app: App, em: EntityManager, parentId: string):
 }
 
 async function factsOf(app: App, em: EntityManager, taskId: string, { facts }: Move) {
-  const found = await lockFacts(em, taskId, new URL(app.config.GITHUB_SERVER_URL).origin);
+  const found = await lockFacts(em, taskId, normalUrl(app.config.GITHUB_SERVER_URL));
   return found === undefined ? undefined : { ...found, ...facts };
 }
 

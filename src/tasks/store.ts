@@ -248,7 +248,7 @@ interface FactRow extends TaskFacts {
 }
 
 /** Locks the task's row. Returns the task's status and the facts that its state machine needs. */
-export async function lockFacts(em: EntityManager, taskId: string, githubOrigin: string): Promise<FactRow | undefined> {
+export async function lockFacts(em: EntityManager, taskId: string, githubUrl: string): Promise<FactRow | undefined> {
   await lockTask(em, taskId);
   const rows: FactRow[] = await em.query(
     `select t.project_id as "projectId", t.status, t.owner, t.parent_id is not null as "isSubtask",
@@ -266,7 +266,7 @@ export async function lockFacts(em: EntityManager, taskId: string, githubOrigin:
        (select count(*)::int from tasks s where s.parent_id = t.id and s.status <> 'done') as "openSubtasks",
        t.split_by_agent as "splitByAgent", false as "finishedUnchanged", t.parent_id as "parentId"
      from tasks t where t.id = $1`,
-    [taskId, githubOrigin],
+    [taskId, githubUrl],
   );
   return rows[0];
 }

@@ -171,5 +171,9 @@ test('names and addresses are normalized', () => {
   });
   for (const url of ['https://github.com/octocat', 'https://github.com/a/b/c', 'https://example.org/a/b', 'no address'])
     expect(githubName(url, rules.githubOrigin)).toBeUndefined();
+  const below = 'https://example.com/github';
+  expect(githubName(`${below}/acme/shop`, below)).toEqual({ owner: 'acme', repo: 'shop' });
+  for (const url of ['https://example.com/acme/shop', 'https://example.com/githubs/shop', `${below}/shop`])
+    expect(githubName(url, below)).toBeUndefined();
   expect(normalUrl('https://GitHub.com/A/b.git/')).toBe('https://github.com/A/b');
 });

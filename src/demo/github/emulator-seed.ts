@@ -11,6 +11,8 @@ export interface Seed extends SampleParts {
   /** Further repositories of the account, with the same content. */
   more?: string[];
   isPrivate?: boolean;
+  /** Where GitHub lies on its host, such as `/github` behind a proxy; the root by default. */
+  path?: string;
   people: string[];
 }
 

@@ -63,7 +63,8 @@ export interface DemoGitHub {
 export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
   const root = await mkdtemp(join(tmpdir(), 'deckhand-github-'));
   const server = createServer();
-  const url = `http://127.0.0.1:${await listen(server)}`;
+  const { path = '' } = seed;
+  const url = `http://127.0.0.1:${await listen(server)}${path}`;
   const emulator = await startEmulator(seed, url);
   const front = new Front(emulator.url, root, {
     ...seed,
@@ -76,6 +77,8 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
   });
   const attachments = new Map<string, Buffer>();
   server.on('request', (req, res) => {
+    if (!req.url?.startsWith(`${path}/`)) return res.writeHead(404).end();
+    req.url = req.url.slice(path.length);
     const attached = attachments.get(req.url ?? '');
     const hasToken = /^Bearer ghs_/.test(req.headers.authorization ?? '');
     if (attached !== undefined) return res.writeHead(hasToken ? 200 : 404).end(hasToken ? attached : undefined);

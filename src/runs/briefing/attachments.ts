@@ -2,7 +2,7 @@ import type { App, Octokit } from '../../app.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { fetchAttachment } from '../../outgoing/fetch-from.ts';
 import { followRedirects, HttpFailed } from '../../outgoing/follow-redirects.ts';
-import { type Credential, checkedAddress, hostRules, octokitFor } from '../../repositories/credentials.ts';
+import { type Credential, checkedAddress, githubUrl, octokitFor } from '../../repositories/credentials.ts';
 
 /** How to reach the attachments of a repository. */
 export interface Access {
@@ -44,11 +44,11 @@ export async function signedAddress(
  * the way is checked.
  */
 export function downloader(app: App, { token, sign }: Access, signal: AbortSignal) {
-  const { githubOrigin } = hostRules(app);
+  const ours = `${githubUrl(app)}/`;
   const fetch = fetchAttachment(checkedAddress(app));
   const within = AbortSignal.any([signal, AbortSignal.timeout(allMs)]);
   const ask = (at: URL) => {
-    const isOurs = at.origin === githubOrigin && token !== undefined;
+    const isOurs = at.href.startsWith(ours) && token !== undefined;
     const authorization = isOurs ? { Authorization: `Bearer ${token}` } : {};
     const headers = { ...authorization, Accept: 'image/*', 'User-Agent': 'deckhand' };
     return fetch(at.href, { headers, signal: within });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { App } from '../../app.ts';
 import type { Image } from '../../llm/model.ts';
-import { hostRules } from '../../repositories/credentials.ts';
+import { githubUrl } from '../../repositories/credentials.ts';
 import { type Access, downloader } from './attachments.ts';
 
 /** Text of the assignment in which people may have put images. */
@@ -38,7 +38,7 @@ export async function fetchPictures(
 ): Promise<{ pictures: Picture[]; problems: string[] }> {
   const pictures: Picture[] = [];
   const problems: string[] = [];
-  const attachments = attachmentsIn(sources, hostRules(app).githubOrigin).slice(0, maxDownloads);
+  const attachments = attachmentsIn(sources, githubUrl(app)).slice(0, maxDownloads);
   if (attachments.length === 0) return { pictures, problems };
   const download = downloader(app, await open(), signal);
   for (const { url, from } of attachments) {
@@ -74,9 +74,9 @@ export async function fetchAgain(
 }
 
 /** Returns the URLs of attachments on this GitHub, each once, in the order of the sources. */
-function attachmentsIn(sources: Source[], origin: string): { url: string; from: string }[] {
+function attachmentsIn(sources: Source[], githubUrl: string): { url: string; from: string }[] {
   const attachment = new RegExp(
-    `${origin.replaceAll('.', '\\.')}/(?:user-attachments/[\\w.%/-]{1,300}|[\\w.-]{1,100}/[\\w.-]{1,100}/assets/\\d{1,20}/[\\w-]{1,100}|storage/user/\\d{1,20}/files/[\\w-]{1,100})`,
+    `${githubUrl.replace(/[^\w/:-]/g, '\\$&')}/(?:user-attachments/[\\w.%/-]{1,300}|[\\w.-]{1,100}/[\\w.-]{1,100}/assets/\\d{1,20}/[\\w-]{1,100}|storage/user/\\d{1,20}/files/[\\w-]{1,100})`,
     'g',
   );
   const found = new Map<string, string>();

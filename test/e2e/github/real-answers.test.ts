@@ -9,11 +9,11 @@ const script: Script = [
   [{ name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } }],
 ];
 
-/** This GitHub is a GitHub Enterprise Server: its API is not at the root of the host. */
+/** This GitHub is a GitHub Enterprise Server behind a proxy: neither it nor its API is at the root of the host. */
 let world: World;
 let issue: number;
 beforeAll(async () => {
-  world = await openWorld(script, { settings: { SANDBOX: 'off' }, apiPath: '/api/v3' });
+  world = await openWorld(script, { settings: { SANDBOX: 'off' }, seed: { path: '/github' }, apiPath: '/api/v3' });
   world.github.decideLate(true);
   issue = await world.issue('/agent start');
   await world.taskIn('in_review');
