@@ -15,6 +15,11 @@ import type { Sandbox } from './sandbox/sandbox.ts';
 
 export type Octokit = InstanceType<typeof ProbotOctokit>;
 
+declare const anyClient: Octokit;
+
+/** What GitHub answers to an operation, such as `GET /user`, by Octokit's types, which come from GitHub's description. */
+export type Answered<Operation extends string> = Awaited<ReturnType<typeof anyClient.request<Operation>>>['data'];
+
 /** Permissions on one repository, with GitHub's names. */
 export type TokenPermissions = Partial<Record<'contents' | 'metadata' | 'pull_requests', 'read' | 'write'>>;
 

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import type { Answered } from '../app.ts';
 import { newId } from '../db/ids.ts';
 import { Installations } from '../db/tables/github.ts';
 import {
@@ -131,12 +132,12 @@ export async function deleteProjectRow(em: EntityManager, id: string): Promise<v
   await em.delete(Projects, { id });
 }
 
-export interface GitHubUser {
-  id: number | bigint;
-  login: string;
-  name?: string | null;
-  avatar_url?: string;
-}
+type AnsweredUser = NonNullable<Answered<'GET /repos/{owner}/{repo}/issues/{issue_number}'>['user']>;
+
+/** An account as GitHub shows it. Events may leave out all but its id and login. */
+export type GitHubUser = Pick<AnsweredUser, 'id' | 'login'> & {
+  [Field in 'name' | 'avatar_url' | 'type']?: AnsweredUser[Field] | undefined;
+};
 
 /**
  * Finds the user of a GitHub account, or creates one. A user who was known only by this login is bound to the account.

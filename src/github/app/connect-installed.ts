@@ -1,20 +1,16 @@
 import type { EntityManager } from 'typeorm';
-import type { App } from '../../app.ts';
+import type { Answered, App } from '../../app.ts';
 import { newId } from '../../db/ids.ts';
 import { normalUrl } from '../../git/remote-url.ts';
 import { findByUrl, hasRepositories, insertRepository, lockProjectRow } from '../../repositories/store.ts';
 import { listenFromNow } from '../deliveries/delivery-store.ts';
 import { findByGitHubId, isNameTaken, setMovedAside, storeSeen } from './installation-store.ts';
 
-/** The fields of GitHub's repository object that we use. */
-export interface GitHubRepository {
-  id: number;
-  name: string;
-  full_name: string;
-  private: boolean;
-  archived?: boolean;
-  default_branch?: string;
-}
+/** The fields of a repository that we use. */
+export type GitHubRepository = Pick<
+  Answered<'GET /installation/repositories'>['repositories'][number],
+  'id' | 'name' | 'full_name' | 'private' | 'archived' | 'default_branch'
+>;
 
 /** Connects the repositories that an installation covers to its project. Updates those that are already connected. */
 export async function connectInstalled(
@@ -29,7 +25,7 @@ export async function connectInstalled(
   await setMovedAside(
     em,
     projectId,
-    found.map((r) => ({ githubId: r.id, url: urlOf(r) })),
+    found.map((r) => ({ githubId: Number(r.id), url: urlOf(r) })),
   );
   for (const repository of found) await connect(em, projectId, repository, urlOf(repository));
 }
@@ -39,11 +35,11 @@ async function connect(em: EntityManager, projectId: string, repository: GitHubR
     isPrivate: repository.private,
     isArchived: repository.archived ?? false,
     isInstalled: true,
-    githubId: repository.id,
+    githubId: Number(repository.id),
     url,
   };
   const known =
-    (await findByGitHubId(em, projectId, repository.id)) ?? (await findByUrl(em, projectId, url)) ?? undefined;
+    (await findByGitHubId(em, projectId, Number(repository.id))) ?? (await findByUrl(em, projectId, url)) ?? undefined;
   const id = known?.id ?? newId('repo');
   if (!known?.isInstalled) await listenFromNow(em, id);
   if (known !== undefined) return storeSeen(em, id, seen);

@@ -1,11 +1,12 @@
 import type { EntityManager } from 'typeorm';
-import type { App, Octokit } from '../../app.ts';
+import type { Answered, App, Octokit } from '../../app.ts';
 import type { InstallationRow, InstallationStatus } from '../../db/tables/github.ts';
 import type { UserRow } from '../../db/tables/project.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { isGranted } from '../../projects/grant-store.ts';
 import { insertProject } from '../../projects/operations.ts';
+import type { GitHubUser } from '../../projects/store.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
 import { eachApart } from '../each-apart.ts';
 import { makeLabels } from '../labels.ts';
@@ -23,14 +24,12 @@ import {
 import { missingFrom } from './manifest.ts';
 import { adminsOf, type InstalledAccount, roleInAccount, settleOwners, welcome } from './ownership.ts';
 
-/** The fields of GitHub's installation object that we use. */
-export interface InstallationInfo {
-  id: number;
-  account: { id: number; login: string; type?: string } | null;
-  suspended_at?: string | null;
-  permissions?: Record<string, string>;
-  events?: string[];
-}
+type AnsweredInstallation = Answered<'GET /app/installations/{installation_id}'>;
+
+/** An installation as GitHub shows it. Events may leave out what we only report. */
+export type InstallationInfo = Pick<AnsweredInstallation, 'id'> & {
+  account: GitHubUser | Exclude<AnsweredInstallation['account'], { login: string }>;
+} & { [Field in 'suspended_at' | 'permissions' | 'events']?: AnsweredInstallation[Field] | undefined };
 
 /**
  * Updates the database to match an installation. Each account has one project, identified by the account's number. The
@@ -39,12 +38,15 @@ export interface InstallationInfo {
  */
 export async function syncInstallation(app: App, info: InstallationInfo, isNew = false): Promise<void> {
   const { account } = info;
-  if (app.github === undefined || account === null) return;
+  // An enterprise has no repositories.
+  if (app.github === undefined || account === null || !('login' in account)) return;
   // One lock covers reading GitHub and storing the result, so that an older reading cannot overwrite a newer one.
-  await app.db.withLock(`installation ${account.id}`, () => readAndStore(app, { ...info, account }, isNew));
+  await app.db.withLock(`installation ${account.id}`, () =>
+    readAndStore(app, { ...info, account: { ...account, id: Number(account.id) } }, isNew),
+  );
 }
 
-type Installed = InstallationInfo & { account: NonNullable<InstallationInfo['account']> };
+type Installed = InstallationInfo & { account: GitHubUser & { id: number } };
 
 async function readAndStore(app: App, info: Installed, isNew: boolean): Promise<void> {
   if (app.github === undefined) return;
@@ -115,13 +117,12 @@ async function storeContents(
 ): Promise<GitHubRepository[]> {
   const admins = await adminsOf(octokit, account);
   if (admins === undefined) app.log.warn({ account: account.login }, 'the admins of the account could not be read');
-  const list = await octokit.paginate('GET /installation/repositories', { per_page: 100 });
-  const repositories = list as GitHubRepository[];
+  const repositories = await octokit.paginate('GET /installation/repositories', { per_page: 100 });
   await app.db.transaction(async (em) => {
     if (admins !== undefined) await settleOwners(em, projectId, admins);
     await connectInstalled(app, em, projectId, repositories);
   });
-  const covered = repositories.map((r) => r.id);
+  const covered = repositories.map((r) => Number(r.id));
   await cancelRunsIn(app, await markUninstalled(app.db.manager, projectId, covered));
   return repositories;
 }
@@ -142,9 +143,8 @@ export async function observeInstallation(app: App, installationId: number): Pro
   try {
     const path = 'GET /app/installations/{installation_id}';
     const { data } = await octokit.request(path, { installation_id: installationId });
-    const info = data as unknown as InstallationInfo;
-    if (info.suspended_at) await endInstallation(app, installationId, 'suspended');
-    else await syncInstallation(app, info);
+    if (data.suspended_at) await endInstallation(app, installationId, 'suspended');
+    else await syncInstallation(app, data);
   } catch (error) {
     if (!isRefusedWith(error, 404)) throw error;
     await endInstallation(app, installationId, 'deleted');
@@ -163,7 +163,7 @@ export async function syncInstallations(app: App): Promise<void> {
   const octokit = await app.github.asApp();
   const found = await octokit.paginate('GET /app/installations', { per_page: 100 });
   const about = ({ id }: InstallationInfo) => ({ installation: id });
-  await eachApart(app, found as unknown as InstallationInfo[], about, async (info) => {
+  await eachApart(app, found, about, async (info) => {
     await syncInstallation(app, info);
     if (info.suspended_at) await endInstallation(app, info.id, 'suspended');
   });
@@ -232,9 +232,9 @@ async function listOthers(app: App, stored: Set<number>): Promise<InstalledAccou
     if (page === maxPages) done();
     return data;
   });
-  return (found as unknown as InstallationInfo[]).flatMap(({ id, account, suspended_at }) => {
-    if (account === null || suspended_at || stored.has(account.id)) return [];
+  return found.flatMap(({ id, account, suspended_at }) => {
+    if (account === null || !('login' in account) || suspended_at || stored.has(Number(account.id))) return [];
     const accountType = account.type === 'Organization' ? ('Organization' as const) : ('User' as const);
-    return { installationId: id, accountId: account.id, accountLogin: account.login, accountType };
+    return { installationId: id, accountId: Number(account.id), accountLogin: account.login, accountType };
   });
 }

@@ -7,17 +7,11 @@ import { deleteDeparture, grantOwnership, listDepartures, takeBackGrants } from 
 import { lockOwners } from '../../projects/member-store.ts';
 import { type GitHubUser, upsertUser } from '../../projects/store.ts';
 
-interface Account {
-  id: number;
-  login: string;
-  type?: string;
-}
-
 /**
  * Returns the admins of an account. Returns undefined when GitHub's response cannot be about this account: every
  * organization has admins, and another organization may have taken over the name.
  */
-export async function adminsOf(octokit: Octokit, account: Account): Promise<GitHubUser[] | undefined> {
+export async function adminsOf(octokit: Octokit, account: GitHubUser): Promise<GitHubUser[] | undefined> {
   if (account.type !== 'Organization') return [account];
   if (!(await isStillCalled(octokit, account))) return undefined;
   const admins = await octokit.paginate('GET /orgs/{org}/members', {
@@ -28,7 +22,7 @@ export async function adminsOf(octokit: Octokit, account: Account): Promise<GitH
   return admins.length === 0 ? undefined : admins;
 }
 
-async function isStillCalled(octokit: Octokit, { id, login }: Account): Promise<boolean> {
+async function isStillCalled(octokit: Octokit, { id, login }: GitHubUser): Promise<boolean> {
   try {
     return (await octokit.request('GET /orgs/{org}', { org: login })).data.id === id;
   } catch (error) {

@@ -13,7 +13,7 @@ import { assertMayDirect } from './given-command.ts';
 export async function takeButton(
   app: App,
   { octokit, name, repository }: Place,
-  about: { checkRunId: number; button: string; sender: GitHubUser & { type?: string } },
+  about: { checkRunId: number; button: string; sender: GitHubUser },
 ): Promise<void> {
   const shown = await findTaskOfCheck(app.db.manager, repository.id, about.checkRunId);
   if (shown === undefined || about.sender.type === 'Bot') return;

@@ -130,7 +130,7 @@ export interface CommandSource {
   installationId: number;
   repository: { id: number; private: boolean; full_name?: string };
   issue: IssueThen & { isPull: boolean };
-  sender: GitHubUser & { type?: string };
+  sender: GitHubUser;
   body: string;
   /** The comment that contains the text; null for the body of the issue. */
   commentId: number | null;

@@ -1,7 +1,7 @@
 import type { Probot } from 'probot';
 import type { App } from '../../app.ts';
 import { recheckTask } from '../../tasks/move.ts';
-import { type InstallationInfo, observeInstallation, syncInstallation } from '../app/installation.ts';
+import { observeInstallation, syncInstallation } from '../app/installation.ts';
 import { followRepository } from '../app/repository-events.ts';
 import { takeButton } from '../commands/check-buttons.ts';
 import { handleCommands } from '../commands/handle-commands.ts';
@@ -93,9 +93,7 @@ export function registerWebhooks(probot: Probot, app: App): void {
 }
 
 function registerInstallation(on: Registrars, app: App): void {
-  on.installation('installation.created', ({ payload }) =>
-    syncInstallation(app, payload.installation as unknown as InstallationInfo, true),
-  );
+  on.installation('installation.created', ({ payload }) => syncInstallation(app, payload.installation, true));
   on.installation(
     [
       'installation.unsuspend',

@@ -1,5 +1,4 @@
 import type { App } from '../../app.ts';
-import type { GitHubUser } from '../../projects/store.ts';
 import { handleCommands } from '../commands/handle-commands.ts';
 import { heardUntil, listenFromNow } from '../deliveries/delivery-store.ts';
 import { itemsOf } from '../paginate.ts';
@@ -7,10 +6,6 @@ import type { Place } from '../place.ts';
 import { runLabel } from './issues.ts';
 import { labelChanged, labellerOf } from './labels.ts';
 import { readTextAt } from './text-at.ts';
-
-interface Person extends GitHubUser {
-  type?: string;
-}
 
 /**
  * Reads the issues and comments created since the last call and executes their commands, because their events may
@@ -36,7 +31,7 @@ async function readIssues(app: App, place: Place, since: string, touched: Set<nu
   for await (const issue of itemsOf(place.octokit.paginate.iterator(path, query))) {
     touched.add(issue.number);
     if (issue.pull_request !== undefined || issue.user === null) continue;
-    const sender = issue.user as Person;
+    const sender = issue.user;
     const { number, title, html_url: url } = issue;
     const body = issue.body ?? '';
     const isNew = issue.created_at >= since;
@@ -78,7 +73,7 @@ async function readComments(app: App, place: Place, since: string): Promise<void
     await handleCommands(app, {
       ...spokenAt(place),
       issue: { number, title, body: issue.body ?? '', url, isPull, ...text },
-      sender: comment.user as Person,
+      sender: comment.user,
       body,
       commentId: comment.id,
       writtenAt: comment.created_at,

@@ -12,12 +12,10 @@ import { insertHandledCommand, wasCommandHandled } from '../store.ts';
 import { obeyLabel, runLabel } from './issues.ts';
 import { readTextAt } from './text-at.ts';
 
-type Person = GitHubUser & { type?: string };
-
 interface LabelChange {
   number: number;
   label: string;
-  sender: Person;
+  sender: GitHubUser;
   isPull: boolean;
   /** What the issue said when the sender added the label; undefined if that is not known. */
   issue?: ReadIssue;
@@ -63,7 +61,7 @@ async function issueAt(
 }
 
 /** Returns the person with their current login, if they are human and have write permission. */
-async function writerOf({ octokit, name }: Place, person: Person | undefined): Promise<Person | undefined> {
+async function writerOf({ octokit, name }: Place, person: GitHubUser | undefined): Promise<GitHubUser | undefined> {
   return person === undefined || person.type === 'Bot' ? undefined : asWriter(octokit, name, person);
 }
 
@@ -74,7 +72,7 @@ async function followStatusLabel(
   app: App,
   place: Place,
   { label, number, isPull }: LabelChange,
-  { added, writer }: { added: Addition | undefined; writer: Person | undefined },
+  { added, writer }: { added: Addition | undefined; writer: GitHubUser | undefined },
 ): Promise<void> {
   const taskId = await taskOfPlace(app, place.repository.id, number, isPull);
   if (taskId === undefined) return;
@@ -90,7 +88,7 @@ async function followStatusLabel(
 interface Addition {
   /** GitHub's id of the event. Each event is handled once, no matter how many times it reaches us. */
   eventId: number;
-  person: Person;
+  person: GitHubUser;
   /** When, as GitHub gives it. */
   at: string;
 }
@@ -108,12 +106,12 @@ async function lastAddition(
   try {
     const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/events';
     const all = await octokit.paginate(path, { ...name, issue_number: number, per_page: 100 });
-    const events = all.filter((event) => (event as { label?: { name: string } }).label?.name === label);
+    const events = all.filter((event) => 'label' in event && event.label.name === label);
     const at = events.findLastIndex((event) => event.event === 'labeled');
     const added = events[at];
     const isRemoved = events.slice(at + 1).some((e) => e.event === 'unlabeled' && e.actor?.id !== botId);
     if (added?.actor == null || isRemoved) return undefined;
-    return { eventId: Number(added.id), person: added.actor as Person, at: added.created_at };
+    return { eventId: Number(added.id), person: added.actor, at: added.created_at };
   } catch (error) {
     if (isRefusedWith(error, 403, 404, 410)) return undefined;
     throw error;

@@ -3,7 +3,7 @@ import type { PullRequestRow } from '../../db/tables/task.ts';
 import { Refused } from '../../domain/machine.ts';
 import { fenced, plain } from '../../domain/text/sanitize.ts';
 import { AppError } from '../../errors.ts';
-import { type GitHubUser, upsertUser } from '../../projects/store.ts';
+import { upsertUser } from '../../projects/store.ts';
 import { asWriter } from '../../repositories/permission.ts';
 import { type Said, voicesOf } from '../../repositories/voices.ts';
 import { reviseTask } from '../../runs/operations.ts';
@@ -25,7 +25,7 @@ export async function takeReview(app: App, place: Place, pull: PullRequestRow, r
     at,
   );
   if (review.state !== 'CHANGES_REQUESTED' || review.user === null || review.user.type === 'Bot') return;
-  const reviewer = await asWriter(octokit, name, review.user as GitHubUser);
+  const reviewer = await asWriter(octokit, name, review.user);
   if (reviewer === undefined) return;
   // The comments of a review alone would come without their lines.
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/comments';

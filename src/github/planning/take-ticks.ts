@@ -17,7 +17,7 @@ import { readTicks } from './read-ticks.ts';
 interface Edited {
   number: number;
   commentId: number;
-  sender: GitHubUser & { type?: string };
+  sender: GitHubUser;
 }
 
 /**

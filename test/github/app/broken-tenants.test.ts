@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { until } from '../../../src/demo/real-service.ts';
 import { syncInstallations } from '../../../src/github/app/installation.ts';
-import { ownLabels } from '../../../src/github/mirror/mirror.ts';
+import { ownLabels } from '../../../src/github/labels.ts';
 import { openTestApp, type TestApp } from '../../support/app.ts';
 import { appSettings } from '../../support/github-app.ts';
 import { type FakeGitHub, openFakeGitHub } from '../../support/stand-ins/fake-github.ts';
