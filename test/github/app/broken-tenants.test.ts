@@ -117,6 +117,6 @@ test('webhooks of healthy installations are mirrored as fast beside five broken 
   areBroken = true;
   for (let i = 0; i < 8; i++) for (const login of broken) await deliver(login);
   await until('a silent request', async () => held.length > 0);
-  // A broken one without a limit holds the others up for the 20 seconds that a request may take.
-  expect(await slowest()).toBeLessThan(3 * before + 1000);
+  // Without a limit, the silent one holds the others up for the 20 seconds that a request may take. A busy machine needs room.
+  expect(await slowest()).toBeLessThan(3 * before + 5000);
 });
