@@ -2,6 +2,7 @@ import type { App, Octokit } from '../app.ts';
 import type { PullRequestRow } from '../db/tables/task.ts';
 import { Refused } from '../domain/machine.ts';
 import { unreadyText } from '../domain/merge-readiness.ts';
+import { oneLine } from '../domain/text/sanitize.ts';
 import type { RepoName } from '../git/remote-url.ts';
 import { credentialFor, noCredential, octokitFor } from '../repositories/credentials.ts';
 import { rightProblemIn } from '../repositories/rights.ts';
@@ -10,6 +11,7 @@ import { findLiveRun } from '../runs/store.ts';
 import { getTask, type TaskView } from '../tasks/store.ts';
 import { hasMergedPull, listOpenPulls } from '../tasks/work-store.ts';
 import { refreshPull } from './follow/refresh-pull.ts';
+import { httpStatusOf } from './place.ts';
 import { candidateMethods } from './readiness/look-at-pull.ts';
 
 /**
@@ -59,12 +61,14 @@ async function mergePull(app: App, pull: PullRequestRow, merged: string[]): Prom
   try {
     await mergeByAllowed(octokit, name, pull);
   } catch (error) {
-    const { status, message } = error as { status?: number; message?: string };
     // Somebody may have merged it already, or GitHub's response may have been lost. Its state on GitHub decides.
-    if ((await refreshPull(app, octokit, name, pull)).status === 'merged') return;
-    if (![403, 404, 405, 409, 422].includes(status ?? 0)) throw error;
+    const now = await refreshPull(app, octokit, name, pull);
+    if (now.status === 'merged') return;
+    if (![403, 404, 405, 409, 422].includes(httpStatusOf(error))) throw error;
     const already = merged.length > 0 ? ` (merged already: ${merged.join(', ')})` : '';
-    throw new Refused(`GitHub refused to merge ${pull.url}: ${message}${already}`);
+    // GitHub only says that checks are expected, although they may have succeeded.
+    const why = now.isBehind ? ' The branch is behind its base branch: update it on GitHub, then merge.' : '';
+    throw new Refused(`GitHub refused to merge ${pull.url}: ${oneLine((error as Error).message, 400)}${why}${already}`);
   }
   await refreshPull(app, octokit, name, pull);
 }

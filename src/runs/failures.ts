@@ -25,7 +25,7 @@ export function asFailure(error: unknown, outer: AbortSignal): Failure | undefin
   if (error instanceof RunFailed) return error.failure;
   if (error instanceof GitFailed) {
     const isRetryable = isTransientFault(error.fault) || error.fault === 'slow';
-    return failure(gitCategories[error.fault], explainWorkflows(error.message), isRetryable);
+    return ofWorkflow(error) ?? failure(gitCategories[error.fault], error.message, isRetryable);
   }
   if (error instanceof UnfitWorkTree) return failure('push_rejected', error.message);
   if (error instanceof HostClosed) return failure('repository', error.message);
@@ -38,12 +38,15 @@ export function asFailure(error: unknown, outer: AbortSignal): Failure | undefin
 
 /**
  * Explains why GitHub refused a push for the sake of a workflow, although agents cannot change workflows. GitHub accepts
- * a workflow only as another branch of the repository has it, and the base may have changed since the agent merged it
- * (https://github.com/radius-project/docs/issues/1271).
+ * a workflow only as another branch of the repository has it. A run that merged the base branch pushes the workflows of
+ * that moment, or what git made of both sides (https://github.com/radius-project/docs/issues/1271).
  */
-function explainWorkflows(message: string): string {
-  if (!/refusing to allow .* workflow/i.test(message)) return message;
-  return `${message} Merge the base branch into the agent's branch yourself, or close its pull request; then retry.`;
+function ofWorkflow({ message }: GitFailed): Failure | undefined {
+  if (!/refusing to allow .* workflow/i.test(message)) return undefined;
+  return failure(
+    'conflict',
+    `${message}. The base branch has changed it since the run merged it, or both branches changed it. If a retry is refused too, merge the base branch into the agent's branch yourself.`,
+  );
 }
 
 const lacks: [RegExp, string][] = [

@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Said, Script } from '../../src/demo/model/model.ts';
 import { until } from '../../src/demo/real-service.ts';
 import { gitAsync, gitOut } from './git.ts';
@@ -97,6 +97,7 @@ export function handsOf({ github }: World) {
     /** Commits a file and pushes it with mona's own token. */
     push: (branch: string, path: string, content: string, { force = false } = {}) =>
       inClone(force ? 'main' : branch, branch, force, async (clone) => {
+        mkdirSync(dirname(join(clone, path)), { recursive: true });
         writeFileSync(join(clone, path), content);
         await gitAsync(clone, 'add', '-A');
         await gitAsync(clone, 'commit', '-q', '-m', 'by a person');

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Call, feedPush, gitIn } from './git-objects.ts';
+import type { RareStates } from './rare-states.ts';
 
 export interface PullLike {
   number?: number;
@@ -8,6 +9,7 @@ export interface PullLike {
   title?: string;
   draft?: boolean;
   mergeable?: boolean | null;
+  mergeable_state?: string;
   head?: { ref: string; sha: string };
   base?: { ref: string; sha: string };
 }
@@ -25,7 +27,10 @@ export class FrontPulls {
   decidesLate = false;
   private readonly trees = new Map<string, Promise<string | undefined>>();
 
-  constructor(folder: string, repo: string) {
+  private readonly rare: RareStates;
+
+  constructor(folder: string, repo: string, rare: RareStates) {
+    this.rare = rare;
     this.folder = folder;
     this.repo = repo;
   }
@@ -68,7 +73,17 @@ export class FrontPulls {
     const isFirst = !this.trees.has(`${base} ${head}`);
     const tree = this.joined(base, head);
     pull.mergeable = isFirst && this.decidesLate ? null : (await tree) !== undefined;
+    if (pull.mergeable && (await this.isBehind(base, head))) pull.mergeable_state = 'behind';
     return pull;
+  }
+
+  /** Returns whether the base branch requires a branch to be up to date, and this one is not. */
+  private async isBehind(base: string, head: string): Promise<boolean> {
+    if (this.rare.requires !== 'up to date') return false;
+    return gitIn(this.folder, ['merge-base', '--is-ancestor', base, head]).then(
+      () => false,
+      () => true,
+    );
   }
 
   /** Merges as GitHub does, using git. Returns GitHub's status and message if GitHub would refuse. */
@@ -84,6 +99,9 @@ export class FrontPulls {
       return { status: 409, message: 'Head branch was modified. Review and try the merge again.' };
     const tree = await this.joined(base.sha, head.sha);
     if (tree === undefined) return { status: 405, message: 'Pull Request is not mergeable' };
+    // GitHub's words for a branch that is behind, although its checks may have succeeded.
+    if (await this.isBehind(base.sha, head.sha))
+      return { status: 405, message: '1 of 1 required status checks are expected.' };
     const title = `${pull.title} (#${number})`;
     const made = await gitIn(this.folder, [...person, 'commit-tree', tree, '-p', base.sha, '-m', title]);
     const merge = made.toString('utf8').trim();

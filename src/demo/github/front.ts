@@ -17,9 +17,11 @@ import {
   withLines,
 } from './front-extras.ts';
 import { closeIssuesOf, FrontPulls, type PullLike } from './front-pulls.ts';
-import { branchesIn, type Call, feedPush, pullRefs } from './git-objects.ts';
+import { branchesIn, type Call, feedPush, gitIn, pullRefs, refsOf } from './git-objects.ts';
 import { serveGit } from './git-server.ts';
+import { type RareAnswer, RareStates } from './rare-states.ts';
 import { WebhookSender } from './webhook-sender.ts';
+import { refusedWorkflows, rejection } from './workflow-rule.ts';
 
 /** A push that was received. `refs` has all branches after the push, newest commit first. */
 export interface Push {
@@ -29,6 +31,8 @@ export interface Push {
 }
 
 interface Seeded extends SampleParts {
+  /** The address of this GitHub. */
+  url: string;
   name: string;
   /** Further repositories of the account. */
   more: string[];
@@ -48,6 +52,7 @@ export class Front {
   readonly reactions: Reaction[] = [];
   readonly jobLogs = new Map<number, string>();
   readonly edits: Edits = new Map();
+  readonly rare = new RareStates();
   /** Replaced by tests to make calls fail. */
   faults: Faults = () => undefined;
   /** The validity of new tokens in seconds, if a test overrides the emulator's. */
@@ -57,6 +62,7 @@ export class Front {
   private readonly root: string;
   private readonly seeded: Seeded;
   readonly names: string[];
+  private readonly folders: Map<string, string>;
   private readonly pulls: Map<string, FrontPulls>;
   private readonly arePulls: Record<string, Promise<boolean>> = {};
   private before: Promise<unknown> = Promise.resolve();
@@ -67,7 +73,8 @@ export class Front {
     this.seeded = seeded;
     this.hooks = new WebhookSender(seeded.webhookSecret);
     this.names = [seeded.name, ...seeded.more];
-    this.pulls = new Map(this.names.map((name) => [name, new FrontPulls(this.folderOf(name), name)]));
+    this.folders = new Map(this.names.map((name) => [name, join(root, `${name.replace('/', '__')}.git`)]));
+    this.pulls = new Map(this.names.map((name) => [name, new FrontPulls(this.folderOf(name), name, this.rare)]));
   }
 
   /** Sets whether `mergeable` is null when a pull request is read for the first time after a push, as on GitHub. */
@@ -76,7 +83,7 @@ export class Front {
   }
 
   folderOf(name: string): string {
-    return join(this.root, `${name.replace('/', '__')}.git`);
+    return this.folders.get(name) ?? join(this.root, 'missing');
   }
 
   caller(token: string): Call {
@@ -102,21 +109,20 @@ export class Front {
     const [token] = /ghs_[\w-]+/.exec(basic ? Buffer.from(basic, 'base64').toString('utf8') : authorization) ?? [];
     const method = basic ? 'GIT' : (req.method ?? 'GET');
     if (token !== undefined && happens(this.faults(method, asked, token), res)) return;
+    if (this.isRare(req, res, { method, path, token })) return;
     if (await serveGit(this.gitHost(), req, res)) return;
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString('utf8');
     if (path === '/_emulator/webhook') {
       res.writeHead(202).end();
-      return this.hooks.send(String(req.headers['x-github-event']), await this.withPullMark(body));
+      return this.tell(String(req.headers['x-github-event']), await this.withPullMark(body));
     }
     const { hooks, reactions, jobLogs, names, edits } = this;
     const around = { hooks, reactions, jobLogs, names, edits, call: this.call.bind(this) };
     const extra = await answerExtra(around, { method, path, authorization, body, host });
-    if (extra !== undefined) {
-      const headers = { 'content-type': 'application/json', ...extra.headers };
-      return void res.writeHead(extra.status, headers).end(extra.text ?? JSON.stringify(asGitHub(path, extra.json)));
-    }
+    if (extra !== undefined)
+      return end(res, { ...extra, text: extra.text ?? JSON.stringify(this.shown(path, extra.json)) });
     const type = req.headers['content-type'];
     const { status, headers, text } = await this.ask(method, path, authorization, body || undefined, type);
     res.writeHead(status, headers).end(status === 204 ? undefined : text);
@@ -153,8 +159,34 @@ export class Front {
     return {
       status: answeredStatus(path, response),
       headers,
-      text: response.ok ? shown(path, await this.withPulls(path, said)) : said,
+      text: response.ok ? this.shownText(path, await this.withPulls(path, said)) : said,
     };
+  }
+
+  /** Answers a request that GitHub does not fulfil in its present state; returns whether it did. */
+  private isRare(
+    req: IncomingMessage,
+    res: ServerResponse,
+    asked: { method: string; path: string; token: string | undefined },
+  ): boolean {
+    const rare = this.rare.answer({ ...asked, url: this.seeded.url, api: basePathOf(req) });
+    if (rare !== undefined)
+      end(res, asked.method === 'GIT' ? forGit(rare) : { ...rare, text: JSON.stringify(rare.json) });
+    return rare !== undefined;
+  }
+
+  private shown(path: string, json: unknown): unknown {
+    return asGitHub(path, this.rare.shown(path, json));
+  }
+
+  /** Returns the text of an answer as GitHub would send it. */
+  private shownText(path: string, text: string): string {
+    return /^[[{]/.test(text) ? JSON.stringify(this.shown(path, JSON.parse(text))) : text;
+  }
+
+  /** Sends an event of the emulator. */
+  private tell(event: string, body: string): Promise<void> {
+    return this.hooks.send(event, JSON.stringify(this.rare.shown('', JSON.parse(body))));
   }
 
   /** Marks an event's issue as a pull request if it is one, which the emulator does not do. */
@@ -254,7 +286,10 @@ export class Front {
       push: async (name: string, token: string, receive: () => Promise<Buffer>) => {
         // A synchronization between the two steps would move the refs back to what the emulator knows.
         const output = await this.alone(async () => {
+          const before = await refsOf(this.folderOf(name));
           const received = await receive();
+          const refused = await this.refusedPush(name, token, before);
+          if (refused !== undefined) return refused;
           this.pushes.push({ repository: name, token, refs: await branchesIn(this.folderOf(name)) });
           await feedPush(this.folderOf(name), name, this.caller(token));
           return received;
@@ -263,6 +298,43 @@ export class Front {
         return output;
       },
     };
+  }
+
+  /** Takes back a push that GitHub would refuse to the App, and returns the answer to it. */
+  private async refusedPush(name: string, token: string, before: Map<string, string>): Promise<Buffer | undefined> {
+    const folder = this.folderOf(name);
+    if (!token.startsWith('ghs_')) return undefined;
+    const refused = await refusedWorkflows(folder, before, await refsOf(folder));
+    for (const ref of refused.keys()) {
+      const old = before.get(ref);
+      await gitIn(folder, ['update-ref', ...(old === undefined ? ['-d', ref] : [ref, old])]);
+    }
+    return refused.size === 0 ? undefined : rejection(refused);
+  }
+
+  /** Renames the repository; its former name redirects to its id. */
+  async rename(to: string): Promise<void> {
+    const { name } = this.seeded;
+    const [owner = ''] = name.split('/');
+    const now = `${owner}/${to}`;
+    const call = this.caller(this.seeded.ownerToken);
+    const { id } = await call<{ id: number }>('PATCH', `/repos/${name}`, { name: to });
+    this.rare.renamed.set(name, { id, now });
+    this.names.splice(this.names.indexOf(name), 1, now);
+    this.folders.set(now, this.folderOf(name));
+    this.pulls.set(now, new FrontPulls(this.folderOf(now), now, this.rare));
+    this.seeded.name = now;
+  }
+
+  /** Moves an issue to another repository of the account. Returns its path there. */
+  async transfer(number: number, to: string): Promise<string> {
+    const call = this.caller(this.seeded.ownerToken);
+    const from = `/repos/${this.seeded.name}/issues/${number}`;
+    const { title, body } = await call<{ title: string; body: string }>('GET', from);
+    const made = await call<{ number: number }>('POST', `/repos/${to}/issues`, { title, body });
+    const now = `/repos/${to}/issues/${made.number}`;
+    this.rare.goneIssues.set(from, now);
+    return now;
   }
 
   /** Runs one synchronization of refs between git and the emulator at a time. */
@@ -292,9 +364,17 @@ export class Front {
   }
 }
 
-/** Returns the text of an answer without what GitHub would not send. */
-function shown(path: string, text: string): string {
-  return /^[[{]/.test(text) ? JSON.stringify(asGitHub(path, JSON.parse(text))) : text;
+/** Returns the path below which GitHub has its API. */
+const basePathOf = ({ url = '' }: IncomingMessage) => (url.startsWith('/api/v3/') ? '/api/v3' : '');
+
+/** Git shows answers that are plain text. */
+function forGit({ status, json, headers }: RareAnswer) {
+  return { status, headers: { 'content-type': 'text/plain', ...headers }, text: json.message ?? '' };
+}
+
+/** Ends a response with an answer of the front itself. */
+function end(res: ServerResponse, answer: { status: number; headers?: Record<string, string>; text: string }): void {
+  res.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers }).end(answer.text);
 }
 
 /** Returns the status of an answer. The emulator has another one for requested reviewers. */

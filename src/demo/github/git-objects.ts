@@ -22,7 +22,8 @@ export async function branchesIn(folder: string): Promise<string[]> {
   return (await gitText(folder, asked)).split('\n');
 }
 
-async function refsOf(folder: string): Promise<Map<string, string>> {
+/** Returns the commits of the branches, by ref. */
+export async function refsOf(folder: string): Promise<Map<string, string>> {
   const out = await gitText(folder, ['for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads']);
   return new Map(
     out

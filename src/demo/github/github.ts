@@ -14,6 +14,7 @@ import { appId, emulatorSeed, installationId, type Seed, webhookSecret } from '.
 import { Front, type Push } from './front.ts';
 import type { Faults, Reaction } from './front-extras.ts';
 import type { Call } from './git-objects.ts';
+import type { RareStates } from './rare-states.ts';
 import type { Delivery } from './webhook-sender.ts';
 
 /**
@@ -42,6 +43,12 @@ export interface DemoGitHub {
    * then asks again after 15 s.
    */
   decideLate(isLate: boolean): void;
+  /** Rare states, which tests set and take back. */
+  rare: RareStates;
+  /** Renames the first repository. */
+  rename(to: string): Promise<void>;
+  /** Moves an issue of the first repository to another one (`owner/name`). Returns its path there. */
+  transfer(number: number, to: string): Promise<string>;
   /** Returns the bare repository of `owner/name`. */
   folderOf(name: string): string;
   /** Returns a function that calls the API as a person. */
@@ -68,6 +75,7 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
   const emulator = await startEmulator(seed, url);
   const front = new Front(emulator.url, root, {
     ...seed,
+    url,
     name: `${seed.owner}/${seed.repository}`,
     more: (seed.more ?? []).map((other) => `${seed.owner}/${other}`),
     webhookSecret,
@@ -144,6 +152,9 @@ function controlsOf(front: Front) {
     deliveries: front.hooks.deliveries,
     reactions: front.reactions,
     jobLogs: front.jobLogs,
+    rare: front.rare,
+    rename: (to: string) => front.rename(to),
+    transfer: (number: number, to: string) => front.transfer(number, to),
     folderOf: (name: string) => front.folderOf(name),
     as: (login: string) => front.caller(`person-${login}`),
     deliverTo: (target: string) => {

@@ -54,7 +54,7 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
     await refreshDiff(app, stored.taskId, data.head.sha);
     await lookForConflict(app, stored, data);
   }
-  return { status, headSha: data.head.sha };
+  return { status, headSha: data.head.sha, isBehind: data.mergeable_state === 'behind' };
 }
 
 /** Reads every pull request of a task that is not merged. */

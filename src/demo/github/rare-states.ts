@@ -1,0 +1,132 @@
+/** An answer of the front itself. */
+export interface RareAnswer {
+  status: number;
+  json: Record<string, string>;
+  headers?: Record<string, string>;
+}
+
+interface Asked {
+  method: string;
+  path: string;
+  /** The token of an installation, if the request has one. */
+  token: string | undefined;
+  /** The address of GitHub, and the path below which it has its API. */
+  url: string;
+  api: string;
+}
+
+type Fields = Record<string, unknown>;
+
+/** GitHub shows deleted accounts as this one, except where it says nothing of them. */
+const ghost = {
+  login: 'ghost',
+  id: 10137,
+  node_id: 'MDQ6VXNlcjEwMTM3',
+  avatar_url: 'https://avatars.githubusercontent.com/u/10137?v=4',
+  html_url: 'https://github.com/ghost',
+  type: 'User',
+};
+
+/**
+ * States of GitHub that are rare, and that the emulator lacks. Tests set them. The words are GitHub's own, from its
+ * documentation and from public reports.
+ */
+export class RareStates {
+  /** Whether the installation of the App is suspended. */
+  isSuspended = false;
+  /** The organization with a list of allowed IP addresses, which lacks the service's. */
+  walled: string | undefined;
+  /** What the base branch requires of a merge: the merge queue, or a branch that is up to date. */
+  requires: 'queue' | 'up to date' | undefined;
+  /** Logins of deleted accounts. */
+  readonly deletedUsers = new Set<string>();
+  /** Numbers of pull requests whose fork was deleted. */
+  readonly deletedForks = new Set<number>();
+  /** Where issues are now, by `/repos/owner/name/issues/number`; undefined if they were deleted. */
+  readonly goneIssues = new Map<string, string | undefined>();
+  /** Renamed repositories, by their former `owner/name`. */
+  readonly renamed = new Map<string, { id: number; now: string }>();
+
+  /** Returns the answer to a request that GitHub does not fulfil in these states; undefined for others. */
+  answer(asked: Asked): RareAnswer | undefined {
+    return this.refusal(asked) ?? this.ofRenamed(asked) ?? this.ofGone(asked);
+  }
+
+  private refusal({ method, path, token }: Asked): RareAnswer | undefined {
+    if (this.isSuspended && (token !== undefined || path.endsWith('/access_tokens')))
+      return refused(403, 'This installation has been suspended');
+    if (this.walled !== undefined && token !== undefined)
+      return refused(
+        403,
+        `Although you appear to have the correct authorization credentials, the \`${this.walled}\` organization has an IP allow list enabled, and your IP address is not permitted to access this resource.`,
+      );
+    if (this.requires === 'queue' && method === 'PUT' && /\/pulls\/\d+\/merge$/.test(path))
+      return refused(405, 'Repository rule violations found\n\nChanges must be made through the merge queue\n\n');
+    const [, login = ''] = /^(?:\/users|.*\/collaborators)\/([^/?]+)/.exec(path) ?? [];
+    return this.deletedUsers.has(decodeURIComponent(login)) ? refused(404, 'Not Found') : undefined;
+  }
+
+  private ofRenamed(asked: Asked): RareAnswer | undefined {
+    const pattern = /^(\/repos)?\/([^/]+\/[^/?]+?)((?:\.git)?(?:[/?].*)?)$/;
+    const [, isApi, name = '', rest = ''] = pattern.exec(asked.path) ?? [];
+    const moved = this.renamed.get(name);
+    if (moved === undefined) return undefined;
+    if (isApi !== undefined) return movedTo(asked, `/repositories/${moved.id}${rest}`);
+    return { status: 301, json: {}, headers: { location: `${asked.url}/${moved.now}${rest}` } };
+  }
+
+  private ofGone(asked: Asked): RareAnswer | undefined {
+    const { path } = asked;
+    const [issue = ''] = /^\/repos\/[^/]+\/[^/]+\/issues\/\d+(?=$|[/?])/.exec(path) ?? [];
+    if (!this.goneIssues.has(issue)) return undefined;
+    const now = this.goneIssues.get(issue);
+    return now === undefined ? refused(410, 'This issue was deleted') : movedTo(asked, now + path.slice(issue.length));
+  }
+
+  /** Returns an answer, or the payload of an event, as it is in these states. */
+  shown(path: string, json: unknown): unknown {
+    const [place = ''] = path.split('?');
+    if (Array.isArray(json)) {
+      const isThere = ({ number, issue_url: at }: Fields) =>
+        !this.goneIssues.has(/\/issues$/.test(place) ? `${place}/${number}` : `/repos${String(at).split('/repos')[1]}`);
+      return json.filter((each) => !isObject(each) || isThere(each)).map((each) => this.shownIn(place, each));
+    }
+    const shown = this.shownIn(place, json) as Fields;
+    if (this.isSuspended && place.startsWith('/app/installations/')) shown.suspended_at = '2026-11-01T10:00:00Z';
+    return shown;
+  }
+
+  private shownIn(place: string, value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((each) => this.shownIn(place, each));
+    if (!isObject(value)) return value;
+    // Numbers with all their digits have no prototype, and stay as they are.
+    if (Object.getPrototypeOf(value) === null) return value;
+    const all = Object.entries(value).map(([name, each]) => [name, this.field(place, name, each)]);
+    const copy = Object.fromEntries(all) as Fields;
+    if (isObject(copy.head) && this.deletedForks.has(Number(copy.number))) copy.head = { ...copy.head, repo: null };
+    return copy;
+  }
+
+  /** GitHub names nobody as the author of a review, or as the cause of an event of an issue, if the account is gone. */
+  private field(place: string, name: string, value: unknown): unknown {
+    if (!isObject(value) || !this.deletedUsers.has(String(value.login))) return this.shownIn(place, value);
+    return name === 'actor' || /\/pulls\/\d+\/reviews/.test(place) ? null : { ...value, ...ghost };
+  }
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function refused(status: number, message: string): RareAnswer {
+  return { status, json: { message, documentation_url: 'https://docs.github.com/rest', status: String(status) } };
+}
+
+/** Writes keep their method and body (docs.github.com, "Best practices for using the REST API"). */
+function movedTo({ method, url: server, api }: Asked, path: string): RareAnswer {
+  const url = `${server}${api}${path}`;
+  const documentation_url =
+    'https://docs.github.com/rest/guides/best-practices-for-using-the-rest-api#follow-redirects';
+  const json = { message: 'Moved Permanently', url, documentation_url };
+  return { status: method === 'GET' ? 301 : 307, json, headers: { location: url } };
+}
