@@ -106,7 +106,7 @@ async function lastAddition(
   try {
     const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/events';
     const all = await octokit.paginate(path, { ...name, issue_number: number, per_page: 100 });
-    const events = all.filter((event) => 'label' in event && event.label.name === label);
+    const events = all.filter((event) => 'label' in event && event.label?.name === label);
     const at = events.findLastIndex((event) => event.event === 'labeled');
     const added = events[at];
     const isRemoved = events.slice(at + 1).some((e) => e.event === 'unlabeled' && e.actor?.id !== botId);
