@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { type ConnectionOptions, PgBoss } from 'pg-boss';
-import type { EntityManager } from 'typeorm';
+import type { EntityManager, QueryRunner } from 'typeorm';
 import type { JobName, JobPolicies, JobPolicy, Jobs, Worker, Workers } from './names.ts';
 
 export interface SendOptions {
@@ -100,46 +100,74 @@ type NewJob = { name: JobName; data: Jobs[JobName] } & SendOptions;
 async function send(boss: PgBoss, em: EntityManager | undefined, job: NewJob, turnOf: TurnOf): Promise<void> {
   const { name, data, key, afterSeconds, unlessWaiting } = job;
   if (unlessWaiting === true && em !== undefined && (await isWaiting(em, name))) return;
+  const { haveSent, ...turn } = await turnOf(em === undefined ? boss.getDb() : inside(em).db, job, runnerOf(em));
   const options = {
     ...(key === undefined ? {} : { singletonKey: key }),
     ...(afterSeconds === undefined ? {} : { startAfter: afterSeconds }),
     ...(em === undefined ? {} : inside(em)),
-    ...(await turnOf(em === undefined ? boss.getDb() : inside(em).db, job)),
+    ...turn,
   };
   const isAdded = async () => (await boss.send(name, data, options)) !== null;
-  if (em === undefined || key === undefined) await isAdded();
-  // If a job with this key is already waiting, it replaces ours. If a worker claims it before it is locked, try again.
-  else while (!(await isAdded())) if (await lockWaiting(em, name, key)) return;
+  try {
+    if (em === undefined || key === undefined) await isAdded();
+    // If a job with this key is already waiting, it replaces ours. If a worker claims it before it is locked, try again.
+    else while (!(await isAdded())) if (await lockWaiting(em, name, key)) return;
+  } finally {
+    haveSent();
+  }
+}
+
+/** Returns the connection of a transaction; undefined if each statement is committed separately. */
+function runnerOf(em: EntityManager | undefined): QueryRunner | undefined {
+  return em?.queryRunner?.isTransactionActive ? em.queryRunner : undefined;
 }
 
 type Queries = Pick<ReturnType<PgBoss['getDb']>, 'executeSql'>;
-type TurnOf = (db: Queries, job: NewJob) => Promise<{ group: { id: string }; priority: number }>;
 
-/** A job is committed at the latest this long after its turn was read. */
-const unseenMs = 10_000;
-/** Tenants whose last turn is remembered, for each name of a job. */
-const maxRemembered = 10_000;
+/** Gives a job its turn. `runner` is that of the transaction in which it is sent. Call `haveSent` once it is sent. */
+type TurnOf = (
+  db: Queries,
+  job: NewJob,
+  runner: QueryRunner | undefined,
+) => Promise<{ group: { id: string }; priority: number; haveSent(): void }>;
+
+/** A turn of a job that others may not see yet. */
+interface Given {
+  tenant: string;
+  priority: number;
+  runner: QueryRunner | undefined;
+  isSent: boolean;
+}
 
 /**
  * Returns a function that gives new jobs their turns. Jobs that are sent at the same time cannot see each other before
- * they are committed, and would all get the same turn. So each turn that this process gave a moment ago counts, too.
+ * they are committed, and would all get the same turn. So the turns that this process gave count, too, but only until
+ * their transactions end: otherwise a tenant that never pauses would wait behind all jobs that it ever sent.
  */
 function givenTurns(tenantOf: string): TurnOf {
-  const last = new Map<string, { priority: number; at: number }>();
-  return async (db, job) => {
+  const unseen = new Map<string, Given[]>();
+  return async (db, job, runner) => {
+    const kind = `${job.name} ${job.afterSeconds === undefined ? 'now' : 'later'}`;
+    const before = (unseen.get(kind) ?? []).filter(isUnseen);
+    unseen.set(kind, before);
     const { tenant, priority: seen } = await readTurn(db, job, tenantOf);
-    const key = `${job.name} ${job.afterSeconds === undefined ? 'now' : 'later'} ${tenant}`;
-    const before = last.get(key);
-    const isUnseen = before !== undefined && performance.now() - before.at < unseenMs && before.priority <= seen;
-    const priority = isUnseen ? before.priority - 1 : seen;
-    last.delete(key);
-    last.set(key, { priority, at: performance.now() });
-    for (const oldest of last.keys()) {
-      if (last.size <= maxRemembered) break;
-      last.delete(oldest);
-    }
-    return { group: { id: tenant }, priority };
+    const given: Given = { tenant, priority: seen, runner, isSent: false };
+    const now = unseen.get(kind) ?? [];
+    for (const other of [...before, ...now])
+      if (other.tenant === tenant) given.priority = Math.min(given.priority, other.priority - 1);
+    // The jobs of one transaction see each other, so its last one is enough.
+    const others = runner === undefined ? now : now.filter((each) => each.runner !== runner || each.tenant !== tenant);
+    unseen.set(kind, [...others, given]);
+    const haveSent = () => {
+      given.isSent = true;
+    };
+    return { group: { id: tenant }, priority: given.priority, haveSent };
   };
+}
+
+/** Returns whether a job is not committed yet. */
+function isUnseen({ runner, isSent }: Given): boolean {
+  return runner === undefined ? !isSent : runner.isTransactionActive && !runner.isReleased;
 }
 
 /** pg-boss has no index for the waiting jobs of a group. Creating one that exists would still lock the table. */

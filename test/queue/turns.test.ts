@@ -57,6 +57,28 @@ test('jobs that are sent at the same time get turns of their own, too', async ()
   expect((await claimAll()).indexOf('quiet 0')).toBeLessThan(3);
 });
 
+test('a job of a transaction that is not committed yet counts, too', async () => {
+  await db.transaction(async (em) => {
+    await queue.send(em, 'delivery', { account: 'open', guid: 'open 0' });
+    await send('open', 1);
+  });
+  const [turns] = await db.manager.query(
+    `select count(distinct priority)::int as different from pgboss.job where group_id = 'open'`,
+  );
+  expect(turns).toEqual({ different: 2 });
+  await claimAll();
+});
+
+test('a tenant does not wait behind its jobs that are done', async () => {
+  for (let i = 0; i < 20; i++) {
+    await send('steady', i);
+    await claimOne();
+  }
+  for (let i = 0; i < 20; i++) await send('crowd', i);
+  await send('steady', 20);
+  expect((await claimAll()).indexOf('steady 20')).toBeLessThan(3);
+});
+
 test('a new tenant comes after the jobs whose turn it is, so that it does not hold up those that waited', async () => {
   for (let i = 0; i < 5; i++) await send('noisy', i);
   for (let i = 0; i < 3; i++) await claimOne();
