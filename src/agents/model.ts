@@ -1,7 +1,8 @@
 import type { App } from '../app.ts';
 import type { AgentRow } from '../db/tables/project.ts';
 import { AppError, notConfigured } from '../errors.ts';
-import type { Model } from '../llm/model.ts';
+import { payingForLost } from '../llm/lost.ts';
+import type { Model, Tokens } from '../llm/model.ts';
 import { costOf } from '../llm/pricing.ts';
 import { addPersonSpend, assertPersonDay, creatorOf } from '../projects/person-budget.ts';
 import { revealSecret } from '../projects/secrets.ts';
@@ -39,13 +40,17 @@ export async function modelFor(app: App, agent: ModelChoice, projectId: string):
 
 function paidBy(app: App, model: Model, userId: string | null): Model {
   if (userId === null) return model;
+  const pay = (tokens: Tokens) =>
+    addPersonSpend(app.db.manager, userId, costOf(app.config.MODEL_PRICES, model.name, tokens) ?? 0);
+  const payLost = (tokens: Tokens) =>
+    pay(tokens).catch((error) => app.log.error({ err: error, userId }, 'the cost of a lost answer was not stored'));
+  const paying = payingForLost(model, payLost);
   return {
-    name: model.name,
-    window: () => model.window(),
+    ...paying,
     reply: async (...asked) => {
       await assertPersonDay(app, userId);
-      const reply = await model.reply(...asked);
-      await addPersonSpend(app.db.manager, userId, costOf(app.config.MODEL_PRICES, model.name, reply) ?? 0);
+      const reply = await paying.reply(...asked);
+      await pay(reply);
       return reply;
     },
   };

@@ -106,7 +106,12 @@ export interface ReplyOptions extends Effort {
    * repeated, because the text was already shown.
    */
   onRestart?: () => void;
+  /** Called with an estimate for each request whose answer did not arrive whole: the server bills it all the same. */
+  onLost?: (lost: Tokens) => void;
 }
+
+/** The tokens of an answer, as the server counts them; see `Reply`. */
+export type Tokens = Pick<Reply, 'inputTokens' | 'cachedInputTokens' | 'cacheWriteTokens' | 'outputTokens'>;
 
 /** A model together with an API key. */
 export interface Model {

@@ -2,10 +2,11 @@ import type OpenAI from 'openai';
 import { AnswerStalled } from '../errors.ts';
 import { hasImages, toLeaveOut, withoutParts, withoutRefused } from './adapt.ts';
 import { type Learned, openMemory } from './learned.ts';
+import { estimateOf } from './lost.ts';
 import { ModelFailed, type ModelSource, type Reply, type Wire } from './model.ts';
 import { readAnswer } from './read-answer.ts';
 import { failureOf } from './refusals/failure.ts';
-import { type Refusal, refusalOf } from './refusals/refusal.ts';
+import { AnswerIsError, type Refusal, refusalOf } from './refusals/refusal.ts';
 import { tooLong } from './refusals/too-long.ts';
 import { repeated } from './repeated.ts';
 import type { Asked, Tell } from './wire-format.ts';
@@ -108,7 +109,7 @@ async function adapted(called: Called, asked: Asked, attempt: Attempt, limits: L
       tooLong(refusal) !== undefined || toLeaveOut(refusal, body, given.messages) !== undefined;
     try {
       const send = (tell: Tell) =>
-        sent(called, wire, body, { tell, ...limits }).catch((error: unknown) => {
+        sent(called, wire, body, { tell, onLost: asked.onLost, ...limits }).catch((error: unknown) => {
           if (error instanceof AnswerStalled) attempt.stalled = error;
           throw error;
         });
@@ -190,12 +191,32 @@ function hasReachedLimit({ outputTokens }: Reply, body: Record<string, unknown>)
 
 interface Sending extends Limits {
   tell: Tell;
+  onLost: Asked['onLost'];
 }
 
 async function sent(called: Called, wire: Wire, body: Record<string, unknown>, sending: Sending): Promise<Reply> {
   const { client, name, server } = called;
-  const { signal, tell } = sending;
+  const { signal, tell, onLost } = sending;
+  signal.throwIfAborted();
   const options = { body, stream: body.stream === true, signal, timeout: 1000 * server.seconds };
-  const response = await client.post(wires[wire].path, options).asResponse();
-  return readAnswer(wires[wire], name, response, tell);
+  let [isAnswered, chars] = [false, 0];
+  const counted: Tell = {
+    text: (piece) => {
+      chars += piece.length;
+      tell.text(piece);
+    },
+    call: (called, piece) => {
+      chars += piece.length;
+      tell.call(called, piece);
+    },
+  };
+  try {
+    const response = await client.post(wires[wire].path, options).asResponse();
+    isAnswered = true;
+    return await readAnswer(wires[wire], name, response, counted);
+  } catch (error) {
+    // A server that was still thinking has sent nothing. An error in place of an answer costs nothing.
+    if ((isAnswered || signal.aborted) && !(error instanceof AnswerIsError)) onLost?.(estimateOf(body, chars));
+    throw error;
+  }
 }

@@ -182,6 +182,21 @@ export async function addUsage(
 }
 
 /**
+ * Adds what an answer has cost that did not arrive whole. That is no progress, and counts for a run that has ended, too.
+ */
+export async function addLostUsage(
+  em: EntityManager,
+  runId: string,
+  usage: TokenUsage & { costUsd: number | null },
+): Promise<void> {
+  await em.query(
+    `update runs set input_tokens = input_tokens + $2, output_tokens = output_tokens + $3,
+       cost_usd = case when $4::numeric is null then cost_usd else coalesce(cost_usd, 0) + $4 end where id = $1`,
+    [runId, usage.inputTokens, usage.outputTokens, usage.costUsd],
+  );
+}
+
+/**
  * Sums what the other runs of a task that was split by its agent have used: all runs of the task and of its subtasks
  * since the split, including the run that made the split, but excluding the given one. Returns zero when no agent has
  * split the task.

@@ -1,7 +1,7 @@
 import { remedyFor } from '../../src/domain/remedies.ts';
 import { addPersonSpend, creatorOf, personDayIsOver } from '../../src/projects/person-budget.ts';
 import { sumUp } from '../../src/runs/spend/sum-up.ts';
-import { addUsage } from '../../src/runs/store.ts';
+import { addLostUsage, addUsage } from '../../src/runs/store.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { awayFromMidnight } from '../support/machine/midnight.ts';
 
@@ -52,21 +52,24 @@ test('spend is summed up by day and agent, agrees with the runs, and is compared
   await addUsage(em, waited, usage(100, 0.2));
   const unpriced = await addRun(null, 0);
   await addUsage(em, unpriced, usage(50, null));
-  await addRun(developer, 2, 7);
+  // A run that was cancelled has to pay for the answer that it did not wait for.
+  const cancelled = await addRun(developer, 2, 7);
+  await sql(`update runs set status = 'cancelled' where id = $1`, [cancelled]);
+  await addLostUsage(em, cancelled, usage(20, 0.4));
   const { days, agents, total, budget } = await spend('?days=2');
   expect(days.map((d: { costUsd: number; inputTokens: number }) => [d.costUsd, d.inputTokens])).toEqual([
     [0.1, 0],
-    [0.2, 150],
+    [0.6, 170],
   ]);
   expect(days[1].agents).toEqual([
     { agentId: null, costUsd: 0 },
-    { agentId: developer, costUsd: 0.2 },
+    { agentId: developer, costUsd: 0.6 },
   ]);
   expect(agents.map((a: { agentId: string; costUsd: number }) => [a.agentId, a.costUsd])).toEqual([
-    [developer, 0.3],
+    [developer, 0.7],
     [null, 0],
   ]);
-  expect([agents[0].name, agents[1].name, total.costUsd, total.outputTokens]).toEqual(['Developer', null, 0.3, 2]);
+  expect([agents[0].name, agents[1].name, total.costUsd, total.outputTokens]).toEqual(['Developer', null, 0.7, 3]);
   expect(budget).toEqual({ dayCostUsd: 2, setBy: 'project' });
   const [{ cost }] = await sql('select sum(cost_usd)::float8 as cost from runs');
   expect((await spend()).total.costUsd).toBe(cost);
