@@ -9,7 +9,7 @@ import { followRevisions } from './operations.ts';
 import { changedWorks, isAhead, lookUp, type TreeOf } from './outgoing/changes.ts';
 import { objections, rejection } from './outgoing/objection.ts';
 import { findUnplanned } from './outgoing/planned-files.ts';
-import { isDraft, storeProof } from './proof/publish-proof.ts';
+import { isDraft, recallProof, storeCommitFound, storeProof } from './proof/publish-proof.ts';
 import { linkPulls, proposeWork, pushWorks } from './publish/publish.ts';
 import { firstFailure, isChecked } from './publish/verify.ts';
 import { splitTask } from './split.ts';
@@ -31,10 +31,12 @@ export async function conclude(app: App, work: Work, ending: JudgedEnding): Prom
   const changed = await changedWorks(work, treeOf);
   giveEvidence(work, ending);
   assertPassed(work);
+  const proposed = (await isAhead(work, changed)) ? [...new Set([work, ...changed])] : changed;
+  if (subtasks === undefined) for (const each of proposed) await recallProof(app, each);
   if (changed.length > 0) await pushChange(app, work, ending, changed);
   if (subtasks !== undefined) return succeed(app, work, finish, (em) => splitTask(app, em, work.run, task, subtasks));
-  const proposed = (await isAhead(work, changed)) ? [...new Set([work, ...changed])] : changed;
-  for (const each of proposed) await proposeWork(app, each, finish, await isDraft(app, each));
+  await storeUnchanged(work, proposed, changed);
+  for (const each of proposed) await proposeWork(app, each, finish, isDraft(each));
   if (proposed.length > 1) await linkPulls(app, work);
   if (proposed.length > 0 || (await hasOpenPull(app.db.manager, task.id)))
     return succeed(app, work, finish, (em) => moveToReview(app, em, task.id));
@@ -54,6 +56,13 @@ async function pushChange(app: App, work: Work, ending: JudgedEnding, changed: W
   await findUnplanned(work, treeOf);
   await awaitPushApproval(app, work, changed, treeOf);
   await pushWorks(app, changed, finish.prTitle || work.task.title, subtasks === undefined);
+}
+
+/** Stores the evidence about proposed files that the run did not change, so that it is void for later commits. */
+async function storeUnchanged(work: Work, proposed: Work[], changed: Work[]): Promise<void> {
+  if (proposed.length === 0) return;
+  if (changed.length === 0) await storeProof(work);
+  for (const each of proposed) if (!changed.includes(each)) await storeCommitFound(each);
 }
 
 /** Gives each repository the evidence about its judged files. Results about any other tree are left out. */

@@ -5,7 +5,8 @@ import { octokitFor } from '../../repositories/credentials.ts';
 import type { CheckResult, Trees } from '../agent/ending/ending.ts';
 import { isChecked } from '../publish/verify.ts';
 import { allWorks, type Work } from '../work.ts';
-import { findProof, upsertProof } from './store.ts';
+import { findProofOf } from './earlier-store.ts';
+import { setProvenCommit, upsertProof } from './store.ts';
 
 /**
  * Stores what the tests of a run's change prove. Of several repositories, the worst result counts. The change of an agent
@@ -33,14 +34,27 @@ export async function storeFailedProof(work: Work, trees: Trees): Promise<void> 
 }
 
 /**
- * Returns whether a person has to look at the pull request first: because not all checks have a result for exactly these
- * files, or because the repository wants a proof and there is none. After a run that changed nothing, the proof of an
- * earlier run counts.
+ * Gives the unchanged files of a proposed repository what an earlier run proved about exactly these files. What this run
+ * proved in another repository says nothing about them.
  */
-export async function isDraft(app: App, work: Work): Promise<boolean> {
+export async function recallProof(app: App, { evidence, task, repository }: Work): Promise<void> {
+  if (evidence === undefined || evidence.proof !== undefined) return;
+  const known = await findProofOf(app.db.manager, task.id, repository.id, evidence.tree);
+  evidence.proof = known ?? notRun('no run of this task has tested these files');
+}
+
+/** Records that the evidence about unchanged files belongs to the commit at which the run found the branch. */
+export async function storeCommitFound({ journal, run, repository, branch }: Work): Promise<void> {
+  await journal.write((em) => setProvenCommit(em, run.id, repository.id, branch.from));
+}
+
+/**
+ * Returns whether a person has to look at the pull request first: because not all checks have a result for exactly these
+ * files, or because the repository wants a proof and there is none about them.
+ */
+export function isDraft(work: Pick<Work, 'settings' | 'evidence'>): boolean {
   if (!isChecked(work)) return true;
-  if (work.settings.proof !== 'required') return false;
-  return (work.evidence?.proof ?? (await findProof(app.db.manager, work.task.id)))?.status !== 'proved';
+  return work.settings.proof === 'required' && work.evidence?.proof?.status !== 'proved';
 }
 
 /** The lines around the part of a pull request about checks and proof, which later runs replace. */

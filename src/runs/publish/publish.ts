@@ -64,7 +64,7 @@ async function treeOnBranch({ checkout, branch, patience }: Work, commit: string
 async function pushOnce(app: App, work: Work, tree: string, title: string): Promise<Pushed> {
   const { run, task, checkout, branch, journal, repository } = work;
   const commit = await commitTree(app, work, tree, title);
-  if (await isDraft(app, work)) {
+  if (isDraft(work)) {
     const at = { taskId: task.id, repositoryId: repository.id, headBranch: branch.name };
     await journal.write((em) => setUnreadySha(em, at, commit));
   }
@@ -150,6 +150,7 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
   const pushed = await journal.recall<Pushed>(stepOf('push', task, repository));
   const commit = pushed?.commit ?? branch.from;
   const ensure = async () => {
+    const isReady = !draft && (await isHead(work, commit));
     // An issue that was created together with the task may appear while its first run works.
     const issue = (await findTask(app.db.manager, task.id)) ?? task;
     return ensurePull(await octokitFor(app, credential), {
@@ -159,9 +160,9 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
       base: repository.defaultBranch,
       title: harmlessLine(finish.prTitle || task.title, 200, app.config.COMMAND_PREFIX),
       body: pullBody(app, work, finish, { issue, commit }),
-      draft,
+      draft: !isReady,
       // If this run changed nothing, a person's decision that the pull request is ready stands.
-      turnsDraft: pushed !== undefined && (await isDraft(app, work)),
+      turnsDraft: pushed !== undefined && isDraft(work),
       signal: work.signal,
     });
   };
@@ -186,6 +187,14 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
   });
 }
 
+/** Returns whether the branch is where the run left it. Its checks say nothing about commits that others pushed since. */
+async function isHead({ checkout, branch, journal }: Work, commit: string): Promise<boolean> {
+  const head = await checkout.fetch(branch.name);
+  if (head === commit) return true;
+  await journal.note('pull', `${branch.name} has other commits than the run checked, so nothing is marked as ready`);
+  return false;
+}
+
 interface Proposed {
   number: number;
   commit: string;
@@ -198,7 +207,7 @@ interface Proposed {
 async function unreadyOf(app: App, work: Work, { number, commit, draft, hasPushed }: Proposed) {
   const pulls = await listPullsIn(app.db.manager, work.task.id, work.repository.id);
   const isNew = !pulls.some((pull) => pull.number === number);
-  const isUnready = isNew ? draft : await isDraft(app, work);
+  const isUnready = isNew ? draft : isDraft(work);
   // If this run changed nothing, a person's decision that the pull request is ready stands.
   if (isUnready && !isNew && !hasPushed) return {};
   return { unreadySha: isUnready ? commit : null };

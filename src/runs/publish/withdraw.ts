@@ -32,7 +32,7 @@ export async function withdrawPull(app: App, work: Work, isProposed: boolean): P
   const { credential, branch, journal, task, repository } = work;
   if (!branch.continues || credential.kind === 'none' || credential.owner === '') return;
   if ((await journal.recall(stepOf('push', task, repository))) !== undefined) return;
-  const isUnready = await isDraft(app, work);
+  const isUnready = isDraft(work);
   if (!isUnready && isProposed) return;
   const at = { owner: credential.owner, repo: credential.repo };
   const withdraw = async () => {
