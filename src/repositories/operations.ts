@@ -13,6 +13,7 @@ import {
   clearFlags,
   deleteRepositoryRow,
   findUses,
+  forgetSecretsOf,
   getRepository,
   hasRepositories,
   insertRepository,
@@ -54,7 +55,8 @@ export async function connectRepository(app: App, userId: string, input: z.outpu
 
 /**
  * Changes the given fields. A new URL counts as a new connection: the same rules apply, and the caller becomes the
- * person who connected the repository.
+ * person who connected the repository. If another repository is there, no environment secret belongs to it: values are
+ * never shown, and its writers could read them.
  * @throws Refused for a new URL while a task has a branch in the repository
  */
 export async function updateRepository(
@@ -70,7 +72,7 @@ export async function updateRepository(
   const moved = isMoved
     ? { ...repository, url: normalUrl(url), connectedBy: userId, isInstalled: false, githubId: null }
     : repository;
-  const seen = isMoved ? await lookUp(app, moved) : {};
+  const seen: Partial<RepositoryRow> = isMoved ? await lookUp(app, moved) : {};
   return app.db.transaction(async (em) => {
     const before = await getRepository(em, repository.id);
     const { branch } = await findUses(em, repository.id);
@@ -84,6 +86,7 @@ export async function updateRepository(
       ...(isPrimary === undefined ? {} : { isPrimary }),
       ...(isDocsRepo === undefined ? {} : { isDocsRepo }),
     };
+    if (isMoved && !isSame(repository.githubId, seen.githubId)) await forgetSecretsOf(em, repository.id);
     const address = isMoved
       ? { url: moved.url, connectedBy: userId, isInstalled: false, isArchived: false, ...seen }
       : {};
@@ -99,6 +102,11 @@ export async function updateRepository(
     app.audit.note(changesBetween(before, updated, Object.keys(input) as (keyof typeof input)[]));
     return updated;
   });
+}
+
+/** Returns whether two numbers are those of one repository on GitHub, which may have been renamed. */
+function isSame(before: number | null, after: number | null | undefined): boolean {
+  return before !== null && before === after;
 }
 
 /**

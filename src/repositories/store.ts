@@ -1,4 +1,5 @@
 import { type EntityManager, In } from 'typeorm';
+import { SecretRepositories } from '../db/tables/environment.ts';
 import { type InstallationRow, Installations } from '../db/tables/github.ts';
 import { Repositories, type RepositoryRow } from '../db/tables/project.ts';
 import { liveRun } from '../db/tables/task.ts';
@@ -36,6 +37,11 @@ export async function setGitHubId(
   githubId: number,
 ): Promise<void> {
   await em.update(Repositories, { id, url }, { githubId });
+}
+
+/** Takes the environment secrets away from a repository. They stay in the project. */
+export async function forgetSecretsOf(em: EntityManager, repositoryId: string): Promise<void> {
+  await em.delete(SecretRepositories, { repositoryId });
 }
 
 export async function deleteRepositoryRow(em: EntityManager, id: string): Promise<void> {

@@ -96,6 +96,18 @@ test('a secret is revealed only for the repositories that it belongs to', async 
   expect(await shownFor(one)).toEqual([]);
 });
 
+test('a repository whose URL leads to another one loses its secrets, because nobody may move a value that is never shown', async () => {
+  const one = await connect('one');
+  await put('A', 'long enough', { repositories: [one] });
+  const move = (body: object) => call('PATCH', `/repositories/${one}`, body);
+  const { url } = (await call('GET', `/repositories/${one}`)).body;
+  for (const same of [{ defaultBranch: 'next' }, { url }]) expect((await move(same)).status).toBe(200);
+  expect(await list()).toMatchObject([{ name: 'A', repositories: [one] }]);
+  expect((await move({ url: 'https://github.com/elsewhere/two' })).status).toBe(200);
+  expect(await list()).toMatchObject([{ name: 'A', repositories: [] }]);
+  expect(await revealSecrets(service.app, { id: one, projectId })).toEqual([]);
+});
+
 test('only admins learn which secrets belong to no repository', async () => {
   const one = await connect('one');
   await put('A', 'long enough', { repositories: [one] });
