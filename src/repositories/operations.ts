@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { violatedUnique } from '../db/database.ts';
@@ -75,11 +76,7 @@ export async function updateRepository(
   const seen: Partial<RepositoryRow> = isMoved ? await lookUp(app, moved) : {};
   return app.db.transaction(async (em) => {
     const before = await getRepository(em, repository.id);
-    const { branch } = await findUses(em, repository.id);
-    if (isMoved && branch !== null)
-      throw new Refused(
-        `The URL cannot change while a task has a branch in the repository (${branch}). Connect the new address as another repository.`,
-      );
+    if (isMoved) await assertMayMove(em, repository.id);
     await clearFlags(em, repository.projectId, { primary: isPrimary === true, docs: isDocsRepo === true });
     const given = {
       ...fields,
@@ -102,6 +99,14 @@ export async function updateRepository(
     app.audit.note(changesBetween(before, updated, Object.keys(input) as (keyof typeof input)[]));
     return updated;
   });
+}
+
+async function assertMayMove(em: EntityManager, repositoryId: string): Promise<void> {
+  const { branch } = await findUses(em, repositoryId);
+  if (branch !== null)
+    throw new Refused(
+      `The URL cannot change while a task has a branch in the repository (${branch}). Connect the new address as another repository.`,
+    );
 }
 
 /** Returns whether two numbers are those of one repository on GitHub, which may have been renamed. */
