@@ -10,7 +10,7 @@ import { startGitHub } from '../src/demo/github/github.ts';
 import { startModel } from '../src/demo/model/model.ts';
 import { type RunningService, startService, until } from '../src/demo/real-service.ts';
 import { demoSettings, freePort } from '../src/demo/settings.ts';
-import { webhookUrl } from '../src/github/app/webhook-address.ts';
+import { webhookUrl } from '../src/github/app/manifest.ts';
 import { say } from './figures.ts';
 
 /** Entries of the log for each turn: the answer, its calls and a note. */

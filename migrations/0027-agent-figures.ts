@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { languagesByExtension } from '../src/agents/languages.ts';
+import { languagesByExtension } from '../src/agents/figures.ts';
 
 /** Figures of agents and counts of tasks, which change with what they count, and indexes for reads of many rows. */
 export class AgentFigures1765929600000 implements MigrationInterface {

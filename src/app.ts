@@ -3,7 +3,7 @@ import type { ProbotOctokit } from 'probot';
 import type { Audit } from './audit/audit.ts';
 import type { Config, GitHubAppConfig } from './config.ts';
 import type { Database } from './db/database.ts';
-import type { SecretBox } from './db/secret-box.ts';
+import type { SecretBox } from './db/sealed.ts';
 import type { EgressDoor } from './egress/egress.ts';
 import type { GitEngine } from './git/engine.ts';
 import type { Metrics } from './http/metrics.ts';

@@ -14,34 +14,50 @@ import { clearLeftovers, makeWorkFolder, openDataFolders } from './data-folders.
 import { PooledClient } from './db/client.ts';
 import { openDatabase } from './db/database.ts';
 import { startEmbedded } from './db/embedded/embedded.ts';
-import { readKeys } from './db/keys.ts';
-import { secretBox } from './db/secret-box.ts';
-import { withoutSecrets } from './domain/secrets/without-secrets.ts';
+import { type Keys, readKeys, secretBox } from './db/sealed.ts';
+import { withoutSecrets } from './domain/secrets.ts';
 import { egressDoor } from './egress/egress.ts';
+import { patient } from './git/attempts.ts';
 import type { GitEngine } from './git/engine.ts';
 import { isomorphicProcess } from './git/javascript/isomorphic-process.ts';
 import { cached } from './git/native/cached.ts';
 import { nativeGit } from './git/native/native.ts';
-import { patient } from './git/patient.ts';
 import { githubApp } from './github/app/client.ts';
 import { keepPace, type Pace } from './github/app/pacing.ts';
 import { adoptStoredApp } from './github/app/stored-app.ts';
-import { registerWebhooks } from './github/deliveries/events.ts';
+import { registerWebhooks } from './github/inbox/events.ts';
 import { closedExcept } from './host/closed-address.ts';
 import { createMetrics } from './http/metrics.ts';
 import { type Images, openImages } from './images/images.ts';
-import { checkedRegistryAddress } from './images/registry/checked-address.ts';
+import { checkedRegistryAddress } from './images/registry/authorize.ts';
 import { jobs, tenantOf } from './jobs.ts';
 import { openaiModels } from './llm/openai.ts';
-import { withReadableErrors } from './llm/refusals/error-body.ts';
+import { withReadableErrors } from './llm/refusals/failure.ts';
 import { fetchFromGitHub, fetchFromModel } from './outgoing/fetch-from.ts';
 import { pinnedFetch } from './outgoing/pinned-fetch.ts';
-import { secretsOf } from './own-secrets.ts';
 import { openQueue } from './queue/queue.ts';
 import { openLiveRuns } from './runs/live-runs.ts';
-import { openSandbox } from './sandbox/bubblewrap.ts';
-import { removeTree } from './sandbox/remove-tree.ts';
+import { removeTree } from './sandbox/neutral-path.ts';
 import type { RunLimits } from './sandbox/sandbox.ts';
+import { openSandbox } from './sandbox/self-test.ts';
+
+/** A shorter database password may be an ordinary word, which could occur in any file. */
+const leastPasswordLength = 16;
+
+/** Returns the service's own credentials, in every form in which a run could publish them. */
+function secretsOf({ config, githubApp }: App, keys: Keys, databaseUrl: string): string[] {
+  const password = decodeURIComponent(new URL(databaseUrl).password);
+  const sealing = keys.encryptionKeys().flatMap((key) => [key.toString('hex'), key.toString('base64')]);
+  // Every line identifies the key except the first, which is nearly the same in all keys.
+  const lines = githubApp?.privateKey.split(/\r?\n/).filter((line) => /^[A-Za-z0-9+/]{64}$/.test(line)) ?? [];
+  const ours = [config.OPENAI_API_KEY, keys.jwtSecret, githubApp?.client?.secret, ...(githubApp?.webhookSecrets ?? [])];
+  return [
+    ...ours,
+    ...sealing,
+    ...lines.slice(1, 4),
+    password.length < leastPasswordLength ? undefined : password,
+  ].filter((secret) => secret !== undefined);
+}
 
 export interface Composed {
   app: App;

@@ -1,13 +1,97 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, link, lstat, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
-import { isAlive, isReachable } from './db/embedded/embedded.ts';
+import { freeBytes, isAlive, isReachable, makeReserve, reserveBytes } from './db/embedded/embedded.ts';
 import { reachableRoot } from './db/embedded/embedded-binaries.ts';
-import { hasRoom } from './disk.ts';
-import { isOneDisk, neutralRoot } from './neutral-root.ts';
-import { removeTree } from './sandbox/remove-tree.ts';
+import { removeTree } from './sandbox/neutral-path.ts';
+
+const megabyte = 2 ** 20;
+/** If less is free, a warning is logged and `doctor` reports a failure. */
+export const lowBytes = 1024 * megabyte;
+/** If less is free, no run is started, because the database needs the rest. */
+const fullBytes = 2 * reserveBytes;
+const lookMs = 5000;
+
+/** Returns whether the disk of a folder has room for another run. */
+export async function hasRoom(folder: string): Promise<boolean> {
+  return (await freeBytes(folder)) >= fullBytes;
+}
+
+/**
+ * Watches the disks of these folders and logs a warning each time one becomes low. Creates the reserve of an embedded
+ * database in `databaseFolder` whenever there is room for it. Returns a function that stops it.
+ */
+export function watchDisks(folders: string[], databaseFolder: string | undefined, log: Logger): () => void {
+  const low = new Set<string>();
+  const look = async () => {
+    if (databaseFolder !== undefined) await makeReserve(databaseFolder);
+    const disks = new Set<number>();
+    for (const folder of folders) {
+      const { dev } = await stat(folder);
+      if (disks.has(dev)) continue;
+      disks.add(dev);
+      const free = await freeBytes(folder);
+      if (low.has(folder) === free < lowBytes) continue;
+      if (low.delete(folder)) log.info(`the disk of ${folder} has enough space again: ${inMegabytes(free)} are free`);
+      else {
+        low.add(folder);
+        log.warn(`only ${inMegabytes(free)} are free on the disk of ${folder}; free some space there`);
+      }
+    }
+  };
+  let isLooking = false;
+  let failed = '';
+  const lookOnce = async () => {
+    if (isLooking) return;
+    isLooking = true;
+    await look().catch((error: Error) => {
+      if (error.message !== failed) log.warn({ err: error }, 'the free disk space could not be read');
+      failed = error.message;
+    });
+    isLooking = false;
+  };
+  void lookOnce();
+  const timer = setInterval(lookOnce, lookMs).unref();
+  return () => clearInterval(timer);
+}
+
+export function inMegabytes(bytes: number): string {
+  return Number.isFinite(bytes) ? `${Math.floor(bytes / megabyte)} MB` : 'an unknown number of MB';
+}
+
+/**
+ * Returns a folder whose path reveals nothing about this machine or its user, because the list of mounts inside a
+ * sandbox shows source paths. Returns undefined if there is no such folder that only this user can write to.
+ */
+async function neutralRoot(): Promise<string | undefined> {
+  try {
+    const uid = process.getuid?.();
+    const folder = uid === 0 ? join(await reachableRoot(), 'work') : `/var/tmp/deckhand-${uid}`;
+    // If the service runs as root, tools run as other users, which must be able to enter the folder.
+    await mkdir(folder, { recursive: true, mode: uid === 0 ? 0o711 : 0o700 });
+    const found = await lstat(folder);
+    // Anyone may write to /var/tmp, so another user may have created the folder.
+    return found.isDirectory() && found.uid === uid && (found.mode & 0o022) === 0 ? folder : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns whether a file can be hard-linked from one folder to the other: they are on the same disk and mount. */
+async function isOneDisk(one: string, other: string): Promise<boolean> {
+  const names = [one, other].map((folder) => join(folder, `.probe-${process.pid}`)) as [string, string];
+  try {
+    await writeFile(names[0], '');
+    await link(...names);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    for (const name of names) await rm(name, { force: true }).catch(() => {});
+  }
+}
 
 /** The folders in which a process keeps its files. */
 export interface DataFolders {

@@ -1,28 +1,61 @@
 import { writeSuggestions } from './agents/learning/suggestions.ts';
 import type { App } from './app.ts';
+import { deleteOldAuditRecords } from './audit/records.ts';
 import type { Config } from './config.ts';
-import { hasRoom } from './disk.ts';
-import { runTrial } from './environment/trial/run-trial.ts';
+import { hasRoom } from './data-folders.ts';
+import { runTrial } from './environment/run-trial.ts';
 import { syncInstallations } from './github/app/installation.ts';
+import { deleteOldSignIns } from './github/app/one-time.ts';
 import { adoptStoredApp } from './github/app/stored-app.ts';
-import { answerTrial } from './github/commands/answer-trial.ts';
-import { handleDelivery, requeueForgotten } from './github/deliveries/receive.ts';
-import { redeliverFailed } from './github/deliveries/redeliver.ts';
+import { answerTrial } from './github/commands/notices.ts';
+import { deleteOldDeliveries } from './github/delivery-store.ts';
 import { eachApart } from './github/each-apart.ts';
-import { reconcileAll } from './github/follow/compare-with-github.ts';
 import { refreshPullJob } from './github/follow/refresh-pull.ts';
+import { reconcileAll } from './github/inbox/compare-with-github.ts';
+import { handleDelivery, requeueForgotten } from './github/inbox/receive.ts';
+import { redeliverFailed } from './github/inbox/redeliver.ts';
 import { syncMilestones } from './github/mirror/milestones.ts';
 import { syncTask } from './github/mirror/sync.ts';
 import { tidy, tidyAgain } from './github/mirror/tidy.ts';
 import { advancePlan } from './github/planning/advance-plan.ts';
 import { proposePrd } from './github/planning/propose-prd.ts';
+import { forgetOldKeys } from './http/idempotency.ts';
+import { forgetOldEvents } from './projects/events.ts';
 import type { JobName, JobPolicy, Jobs, Worker, Workers } from './queue/names.ts';
-import { removeOld } from './retention.ts';
-import { wakeWorkers, workOnRuns } from './runs/lease/work-on-runs.ts';
-import { continueTask } from './runs/split.ts';
+import { deleteOldTurns } from './runs/continuing/turn-store.ts';
+import { deleteOldEvents } from './runs/journal.ts';
 import { advanceAllSprints, advanceSprint } from './sprints/advance-sprint.ts';
+import { writeDigest } from './sprints/digest.ts';
 import { cancelSprintRun } from './sprints/end-sprint.ts';
-import { writeDigest } from './sprints/write-digest.ts';
+import { wakeWorkers, workOnRuns } from './worker/lease/work-on-runs.ts';
+import { continueTask } from './worker/split.ts';
+import { deleteOldContexts } from './worker/turns.ts';
+
+/** Rows deleted by one statement, so that it does not hold locks for long. */
+const portion = 500;
+/** Time limit for one table. The rest is removed by the next sweep. */
+const patienceMs = 60_000;
+
+/** Removes rows that are older than the settings say; 0 days keep them forever. */
+export async function removeOld(app: App): Promise<void> {
+  const { KEEP_DELIVERIES, KEEP_RUN_EVENTS, KEEP_TURNS, AUDIT_DAYS } = app.config;
+  const em = app.db.manager;
+  await inPortions(app, KEEP_DELIVERIES, (days) => deleteOldDeliveries(em, days, portion));
+  await inPortions(app, KEEP_RUN_EVENTS, (days) => deleteOldEvents(em, days, portion));
+  await inPortions(app, KEEP_TURNS, (days) => deleteOldTurns(em, days, portion));
+  await inPortions(app, KEEP_TURNS, (days) => deleteOldContexts(em, days, portion));
+  await inPortions(app, AUDIT_DAYS, (days) => deleteOldAuditRecords(em, days, portion));
+  await deleteOldSignIns(em);
+  await forgetOldKeys(app.db);
+  await forgetOldEvents(em);
+}
+
+async function inPortions(app: App, days: number, remove: (days: number) => Promise<number>): Promise<void> {
+  if (days === 0) return;
+  const end = performance.now() + patienceMs;
+  let removed = portion;
+  while (removed === portion && performance.now() < end && !app.stopping.aborted) removed = await remove(days);
+}
 
 /** Everything about the jobs of one name except their payload, which queue/names.ts declares for senders. */
 interface Job<N extends JobName> extends JobPolicy {

@@ -1,9 +1,7 @@
 import { doctor } from './cli/doctor.ts';
+import { issueToken, rebuildFiguresCommand, rotateKey } from './cli/operator.ts';
 import { printDocs } from './cli/print-docs.ts';
 import { printPrompt } from './cli/prompt.ts';
-import { rebuildFiguresCommand } from './cli/rebuild-figures.ts';
-import { rotateKey } from './cli/rotate-key.ts';
-import { issueToken } from './cli/token.ts';
 import { compose } from './compose.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { createLogger } from './logger.ts';

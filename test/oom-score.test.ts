@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { exposeToOom, protectFromOom } from '../src/host/oom-score.ts';
+import { exposeToOom, protectFromOom } from '../src/host/own-process.ts';
 
 const child = spawn('sleep', ['1000']);
 afterAll(() => void child.kill('SIGKILL'));

@@ -1,6 +1,6 @@
 import { readConfig } from '../src/config.ts';
-import { deleteOldDeliveries } from '../src/github/deliveries/delivery-store.ts';
-import { removeOld } from '../src/retention.ts';
+import { deleteOldDeliveries } from '../src/github/delivery-store.ts';
+import { removeOld } from '../src/jobs.ts';
 import { openTestApp, type TestApp } from './support/app.ts';
 import { makeEverything } from './support/everything.ts';
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { toolEnvironment } from '../../src/config.ts';
 import { freePort } from '../../src/demo/settings.ts';
-import { proxyVariables } from '../../src/egress/variables.ts';
+import { proxyVariables } from '../../src/egress/tools/tools-configuration.ts';
 import { median, say } from '../figures.ts';
 import { doorTo } from './outside.ts';
 import { registryHost } from './packages.ts';

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbedded } from '../../src/db/embedded/embedded.ts';
-import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
+import { openSandbox } from '../../src/sandbox/self-test.ts';
 import { say } from '../figures.ts';
 import { proxySpeed } from './proxy.ts';
 import { startRegistry } from './registry.ts';

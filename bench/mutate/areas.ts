@@ -19,17 +19,17 @@ export const areas: Area[] = [
     tests: [
       'test/domain/{,text/}*.test.ts',
       'test/repositories/settings.test.ts',
-      'test/runs/{objection,outgoing-scan}.test.ts',
+      'test/worker/{objection,outgoing-scan}.test.ts',
       'test/docs/documents.test.ts',
     ],
   },
   { name: 'domain', sources: ['src/domain/proof/*.ts'], tests: ['test/domain/proof/*.test.ts'] },
   {
     name: 'domain',
-    sources: ['src/domain/{protected,secrets}/*.ts'],
+    sources: ['src/domain/{protected/*,secrets}.ts'],
     tests: [
       'test/domain/{protected-paths,secrets/*,name-links}.test.ts',
-      'test/runs/{objection,outgoing-scan}.test.ts',
+      'test/worker/{objection,outgoing-scan}.test.ts',
     ],
   },
   { name: 'domain', sources: ['src/domain/forecast/*.ts'], tests: ['test/domain/forecast/*.test.ts'] },
@@ -39,24 +39,24 @@ export const areas: Area[] = [
     sources: ['src/http/access/*.ts'],
     tests: ['test/http/access.test.ts', 'test/projects/tokens.test.ts'],
   },
-  { name: 'claims', sources: ['src/runs/lease/lease-store.ts'], tests: ['test/runs/{claims,working}.test.ts'] },
-  { name: 'claims', sources: ['src/runs/lease/journal*.ts'], tests: ['test/runs/journal.test.ts'] },
+  { name: 'claims', sources: ['src/worker/lease/lease-store.ts'], tests: ['test/worker/{claims,working}.test.ts'] },
+  { name: 'claims', sources: ['src/runs/journal.ts'], tests: ['test/runs/journal.test.ts'] },
   {
     name: 'claims',
-    sources: ['src/runs/lease/{held-here,run-clock,work-on-runs}.ts'],
-    tests: ['test/runs/working.test.ts'],
+    sources: ['src/runs/live-runs.ts', 'src/worker/lease/{run-clock,work-on-runs}.ts'],
+    tests: ['test/worker/working.test.ts'],
   },
-  { name: 'claims', sources: ['src/runs/lease/reconcile*.ts'], tests: ['test/runs/reconcile.test.ts'] },
-  { name: 'claims', sources: ['src/runs/store.ts'], tests: ['test/runs/{store,claims}.test.ts'] },
+  { name: 'claims', sources: ['src/worker/lease/reconcile.ts'], tests: ['test/worker/reconcile.test.ts'] },
+  { name: 'claims', sources: ['src/runs/store.ts'], tests: ['test/runs/store.test.ts', 'test/worker/claims.test.ts'] },
   {
     name: 'outgoing-scan',
-    sources: ['src/runs/outgoing/*.ts'],
-    tests: ['test/runs/{objection,planned-files,outgoing-scan}.test.ts', 'test/outgoing/checked-address.test.ts'],
+    sources: ['src/worker/outgoing/*.ts', 'src/worker/plan.ts#findUnplanned', 'src/conversation/planned-files.ts'],
+    tests: ['test/worker/{objection,outgoing-scan}.test.ts', 'test/conversation/planned-files.test.ts'],
   },
   { name: 'closed-addresses', sources: ['src/git/remote-url.ts'], tests: ['test/git/remote-url.test.ts'] },
   {
     name: 'idempotency',
-    sources: ['src/http/{idempotency,once}.ts', 'src/db/presence.ts'],
+    sources: ['src/http/idempotency.ts', 'src/db/presence.ts'],
     tests: [
       'test/http/repeated/once.test.ts',
       'test/planning/repeated-streams.test.ts',
@@ -71,11 +71,11 @@ export const areas: Area[] = [
   {
     name: 'retention',
     sources: [
-      'src/retention.ts',
-      'src/github/deliveries/delivery-store.ts#deleteOldDeliveries',
-      'src/projects/event-store.ts#forgetOldEvents',
-      'src/runs/lease/journal-store.ts#deleteOldEvents',
-      'src/runs/lease/turn-store.ts#deleteOldTurns',
+      'src/jobs.ts#removeOld,inPortions',
+      'src/github/delivery-store.ts#deleteOldDeliveries',
+      'src/projects/events.ts#forgetOldEvents',
+      'src/runs/journal.ts#deleteOldEvents',
+      'src/runs/continuing/turn-store.ts#deleteOldTurns',
     ],
     tests: ['test/retention.test.ts', 'test/runs/journal.test.ts'],
   },
@@ -86,13 +86,13 @@ export const areas: Area[] = [
   },
   {
     name: 'retention',
-    sources: ['src/github/sign-in/login-store.ts#deleteOldSignIns'],
+    sources: ['src/github/app/one-time.ts#deleteOldSignIns'],
     tests: ['test/github/login.test.ts'],
   },
   {
     name: 'budgets',
     sources: ['src/domain/{budget,remedies}.ts'],
-    tests: ['test/domain/{budget,remedies,text}.test.ts', 'test/runs/agent/loop.test.ts'],
+    tests: ['test/domain/{budget,remedies,text}.test.ts', 'test/conversation/loop.test.ts'],
   },
   {
     name: 'budgets',
@@ -106,7 +106,7 @@ export const areas: Area[] = [
   },
   {
     name: 'figures',
-    sources: ['src/sprints/figures-store.ts', 'src/domain/burndown.ts'],
+    sources: ['src/sprints/figures-store.ts', 'src/domain/sprint.ts'],
     tests: ['test/domain/burndown.test.ts', 'test/sprints/figures.test.ts'],
   },
   {

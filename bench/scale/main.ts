@@ -4,7 +4,7 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { rebuildFigures } from '../../src/agents/rebuild-figures.ts';
+import { rebuildFigures } from '../../src/agents/figures.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { startEmbedded } from '../../src/db/embedded/embedded.ts';
 import { type RunningService, startService } from '../../src/demo/real-service.ts';

@@ -4,7 +4,7 @@ import { AppError, notConfigured } from '../errors.ts';
 import { payingForLost } from '../llm/lost.ts';
 import type { Model, Tokens } from '../llm/model.ts';
 import { costOf } from '../llm/pricing.ts';
-import { addPersonSpend, assertPersonDay, creatorOf } from '../projects/person-budget.ts';
+import { addPersonSpend, assertPersonDay, creatorOf } from '../projects/budgets.ts';
 import { revealSecret } from '../projects/secrets.ts';
 
 /** An agent's settings for its model. */

@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import type { App } from '../app.ts';
 import { type Access, anyUser, type Caller, inProjectOfQuery } from '../http/access/access.ts';
-import { type Route, route } from '../http/route.ts';
-import { IdText } from '../http/shapes.ts';
-import { onAgent, onChangeableAgent } from './access.ts';
+import { IdText, type Route, route } from '../http/route.ts';
 import { readAllHealth, readLanguageSkills, readOneHealth, readPerformance, resetHealth } from './figures.ts';
-import { createAgent, shown } from './operations.ts';
+import { createAgent, deleteAgent, onAgent, onChangeableAgent, shown, updateAgent } from './operations.ts';
 import {
   Agent,
   AgentEntry,
@@ -18,7 +16,6 @@ import {
   UpdateAgent,
 } from './schemas.ts';
 import { type AgentView, listAgents } from './store.ts';
-import { deleteAgent, updateAgent } from './versions.ts';
 
 const tag = 'agents';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { proficiencies } from '../domain/agent-figures.ts';
-import { leastOutputTokens, mostOutputTokens, reasoningEfforts } from '../domain/settings/reasoning.ts';
-import { longText, Timestamp, titleText, wholeNumber } from '../http/shapes.ts';
+import { leastOutputTokens, mostOutputTokens, reasoningEfforts } from '../domain/settings.ts';
+import { longText, Timestamp, titleText, wholeNumber } from '../http/route.ts';
 
 const status = z.enum(['available', 'busy', 'offline']);
 

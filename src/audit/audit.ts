@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EntityManager } from 'typeorm';
 import type { Database } from '../db/database.ts';
-import type { AuditAction, AuditedType, Via } from '../domain/audit/action.ts';
-import { type Changes, shownChanges } from '../domain/audit/changes.ts';
-import { insertAuditRecord } from './store.ts';
+import { type AuditAction, type AuditedType, type Changes, shownChanges, type Via } from '../domain/audit.ts';
+import { insertAuditRecord } from './records.ts';
 
 /** The object that a record is about. */
 export interface AuditedObject {

@@ -2,16 +2,16 @@ import { existsSync } from 'node:fs';
 import type { App } from '../app.ts';
 import { type Composed, compose } from '../compose.ts';
 import { type Config, ConfigError, readConfig } from '../config.ts';
-import { freeBytes } from '../db/embedded/reserve.ts';
-import { inMegabytes, lowBytes } from '../disk.ts';
+import { inMegabytes, lowBytes } from '../data-folders.ts';
+import { freeBytes } from '../db/embedded/embedded.ts';
 import { countUnassigned } from '../environment/secrets/store.ts';
+import { webhookProblem } from '../github/app/manifest.ts';
 import { setupAddress } from '../github/app/stored-app.ts';
-import { webhookProblem } from '../github/app/webhook-address.ts';
 import { listTroubledInstallations } from '../github/store.ts';
 import { ModelFailed } from '../llm/model.ts';
 import { createLogger } from '../logger.ts';
 import { fetchFromModel } from '../outgoing/fetch-from.ts';
-import { hasTitleIndex, titleIndex } from '../tasks/search-text.ts';
+import { hasTitleIndex, titleIndex } from '../tasks/search-store.ts';
 
 /** Time limit for the model server's list of models, in seconds. */
 const modelSeconds = 10;

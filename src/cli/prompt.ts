@@ -1,8 +1,61 @@
+import { findAgent } from '../agents/store.ts';
+import type { App } from '../app.ts';
 import type { Config } from '../config.ts';
-import { promptLength } from '../runs/agent/context/fit-context.ts';
-import { usualRatio } from '../runs/agent/context/memory.ts';
-import { previewPrompt } from '../runs/agent/preview.ts';
-import { withApp } from './with-app.ts';
+import { sectionsOf } from '../conversation/briefing/briefing.ts';
+import { readSkills } from '../conversation/briefing/skills.ts';
+import { promptLength, usualRatio } from '../conversation/memory.ts';
+import { toolSpecs } from '../conversation/tools.ts';
+import { notConfigured } from '../errors.ts';
+import type { Message, ToolSpec } from '../llm/model.ts';
+import { credentialFor, remoteFor } from '../repositories/credentials.ts';
+import { openCheckout, startTools } from '../repositories/reader.ts';
+import { readSettings } from '../repositories/settings/repository-settings.ts';
+import { repositoryFor } from '../runs/operations.ts';
+import { getTask } from '../tasks/store.ts';
+import { listRelatedHandoffs } from '../tasks/work-store.ts';
+import { openingOf } from '../worker/session.ts';
+import { withApp } from './operator.ts';
+
+/** Time limit for cloning the repository and starting its tools. */
+const patienceMs = 300_000;
+
+/**
+ * Returns what a run of the task would send to its model first if it started now: the first messages and the tools. Reads
+ * the repository, and changes nothing.
+ * @throws AppError 404 for an unknown task, 503 when it has no agent or no repository
+ */
+async function previewPrompt(app: App, taskId: string): Promise<{ messages: Message[]; tools: ToolSpec[] }> {
+  const em = app.db.manager;
+  const task = await getTask(em, taskId);
+  const agent = task.owner === null ? null : await findAgent(em, task.owner);
+  const repository = await repositoryFor(em, task);
+  if (agent === null) throw notConfigured('The task has no owner. Assign an agent to it first.');
+  if (repository === null) throw notConfigured('The task has no repository. Connect one to the project first.');
+  const signal = AbortSignal.timeout(patienceMs);
+  const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
+  const { checkout, remove } = await openCheckout(app, remote, signal);
+  try {
+    const { host, placed: baseHead } = await startTools(app, checkout, signal, async () => {
+      const head = await checkout.fetch(repository.defaultBranch);
+      if (head === undefined) throw notConfigured(`The repository has no branch ${repository.defaultBranch}.`);
+      await checkout.checkout(head);
+      return head;
+    });
+    try {
+      const settings = await readSettings(checkout, baseHead);
+      const related = (await listRelatedHandoffs(em, taskId)).flatMap(({ directedBy }) => directedBy);
+      const run = { instructions: '', directedBy: [...new Set([...task.directedBy, ...related])] };
+      const given = { agent, task, repository, run };
+      const sections = sectionsOf({ skills: await readSkills(checkout, baseHead) });
+      const messages = await openingOf(app, given, { checkout, baseHead, settings, sections, conflicts: [] }, host);
+      return { messages, tools: toolSpecs({ hasShell: host.hasShell, maySplit: task.parentId === null }) };
+    } finally {
+      await host.close();
+    }
+  } finally {
+    await remove();
+  }
+}
 
 /** Runs `prompt TASK`: prints what a run of the task would send to its model first, with an estimate of its tokens. */
 export async function printPrompt(config: Config, args: string[]): Promise<number> {

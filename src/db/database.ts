@@ -3,8 +3,7 @@ import { DataSource, type EntityManager, type MigrationInterface } from 'typeorm
 import { type Begins, type LastAct, openAmbient } from './ambient.ts';
 import { PooledClient } from './client.ts';
 import { type Hear, openListener } from './listener.ts';
-import { migrationLock } from './locks.ts';
-import { LockLost, openNamedLocks } from './named-locks.ts';
+import { LockLost, migrationLock, openNamedLocks } from './locks.ts';
 import { openPresence } from './presence.ts';
 import { tables } from './tables/list.ts';
 import { writeProbe } from './write-probe.ts';

@@ -1,4 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import pg from 'pg';
 import type { EntityManager } from 'typeorm';
+import { PooledClient } from './client.ts';
 
 /**
  * The purposes of PostgreSQL's advisory locks. The number is the second argument of `hashtextextended`. It separates
@@ -38,4 +41,107 @@ export function lockKey(space: LockSpace, name = '$1'): string {
 /** Waits for a lock and holds it until the transaction ends. */
 export async function lockUntilCommit(em: EntityManager, space: LockSpace, name: string): Promise<void> {
   await em.query(`select pg_advisory_xact_lock(${lockKey(space)})`, [name]);
+}
+
+/**
+ * Number of locks that a process can hold at the same time. All jobs of a worker need fewer; API requests may have to
+ * wait.
+ */
+const poolSize = 30;
+
+/** This process has lost the lock, so another one may be doing the same work. */
+export class LockLost extends Error {
+  constructor(name: string) {
+    super(`the lock "${name}" was lost with its connection to the database`);
+    this.name = 'LockLost';
+  }
+}
+
+/** Named locks: work excludes other work of the same name on all machines; see `Database.withLock`. */
+export interface NamedLocks {
+  withLock<T>(name: string, work: () => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+interface HeldLock {
+  name: string;
+  client: pg.PoolClient;
+  isOver: boolean;
+}
+
+const current = new AsyncLocalStorage<HeldLock>();
+
+/**
+ * Checks that this process still holds the lock. Call it before a write that must not happen twice. Outside of locked
+ * work it does nothing. It queries the database session that holds the lock, because in a process that was suspended, a
+ * timer may fire before the connection reports that it has ended.
+ * @throws LockLost
+ */
+export async function assertLock(): Promise<void> {
+  const held = current.getStore();
+  if (held === undefined || held.isOver) return;
+  await held.client.query('select 1').catch(() => {
+    throw new LockLost(held.name);
+  });
+}
+
+/**
+ * Opens the pool for named locks. Each is an advisory lock of a session, which PostgreSQL ends after `leaseSeconds`
+ * without a sign of life.
+ */
+export function openNamedLocks(url: string, leaseSeconds: number): NamedLocks {
+  const pool = new pg.Pool({
+    Client: PooledClient,
+    connectionString: url,
+    max: poolSize,
+    application_name: 'deckhand-locks',
+    options: `-c idle_session_timeout=${leaseSeconds * 1000}`,
+    idleTimeoutMillis: leaseSeconds * 250,
+  });
+  // The pool replaces broken idle connections. Without a handler the error event would end the process.
+  pool.on('error', () => {});
+  return {
+    withLock: inOrder(async (name, work) => {
+      const client = await pool.connect();
+      const held = { name, client, isOver: false };
+      let heart: NodeJS.Timeout | undefined;
+      let broken: Error | undefined;
+      const breaks = (error: Error) => {
+        broken = error;
+      };
+      client.on('error', breaks);
+      try {
+        await client.query(`select pg_advisory_lock(${lockKey('named')})`, [name]);
+        heart = setInterval(() => client.query('select 1').catch(() => {}), leaseSeconds * 250);
+        return await current.run(held, work);
+      } finally {
+        held.isOver = true;
+        clearInterval(heart);
+        await client.query('select pg_advisory_unlock_all()').catch((error) => {
+          broken = error;
+        });
+        client.off('error', breaks);
+        client.release(broken);
+      }
+    }),
+    close: () => pool.end(),
+  };
+}
+
+/**
+ * Queues work of the same name in this process. Otherwise each caller would hold a connection while waiting for the
+ * lock.
+ */
+function inOrder(withLock: NamedLocks['withLock']): NamedLocks['withLock'] {
+  const last = new Map<string, Promise<unknown>>();
+  return (name, work) => {
+    const mine = (last.get(name) ?? Promise.resolve()).then(() => withLock(name, work));
+    const over = mine
+      .catch(() => {})
+      .finally(() => {
+        if (last.get(name) === over) last.delete(name);
+      });
+    last.set(name, over);
+    return mine;
+  };
 }

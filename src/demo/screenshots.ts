@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { webhookUrl } from '../github/app/webhook-address.ts';
+import { webhookUrl } from '../github/app/manifest.ts';
 import { launchBrowser, settled, signIn } from './browser.ts';
 import { startGitHub } from './github/github.ts';
 import { startModel } from './model/model.ts';

@@ -1,3 +1,11 @@
+/** The roles of a project's members, weakest first. Each role includes the rights of the roles before it. */
+export const roles = ['member', 'admin', 'owner'] as const;
+export type Role = (typeof roles)[number];
+
+export function hasRole(actual: Role, required: Role): boolean {
+  return roles.indexOf(actual) >= roles.indexOf(required);
+}
+
 /** The keys of the built-in agents. The service finds them by these, so people may rename them. */
 export const builtInAgents = ['developer', 'architect', 'reviewer', 'qa', 'writer'] as const;
 export type BuiltInAgent = (typeof builtInAgents)[number];

@@ -1,4 +1,4 @@
-import { type LimitSetter, limitNote } from './remedies.ts';
+import { type LimitSetter, limitNote } from './run.ts';
 
 /** Limits of one run, and the limit for the cost of all runs of a project in one day (UTC). */
 export interface Budgets {

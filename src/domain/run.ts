@@ -1,4 +1,4 @@
-import { storableText } from './text/storable.ts';
+import { storableText } from './text/sanitize.ts';
 
 export const runStatuses = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
 export type RunStatus = (typeof runStatuses)[number];
@@ -102,4 +102,83 @@ export class LeaseLost extends Error {
     super(`run ${runId} is no longer held by this worker`);
     this.name = 'LeaseLost';
   }
+}
+
+/**
+ * Who set a limit, and therefore who can raise it. `repository` means the repository's .deckhand.yml, `task` the budget of
+ * the task.
+ */
+const limitSetters = ['service', 'project', 'repository', 'task'] as const;
+export type LimitSetter = (typeof limitSetters)[number];
+
+const noteOf: Record<LimitSetter, string> = {
+  service: 'limit of the service',
+  project: 'limit of the project',
+  repository: 'limit in .deckhand.yml',
+  task: 'limit of the task',
+};
+
+/**
+ * Names who set a limit, as the end of a failure's message. Only the category and the message of a failure are stored,
+ * so `remedyFor` recognizes the limit by this note.
+ */
+export function limitNote(setBy: LimitSetter, isDaily = false): string {
+  return `(${isDaily ? 'daily ' : ''}${noteOf[setBy]})`;
+}
+
+const remedies: Record<Exclude<FailureCategory, 'budget' | 'timeout'>, string> = {
+  auth: 'Check that the GitHub App is installed on the repository, or the git token, and the model key. Then retry.',
+  rate_limit: 'Wait until the rate limit has reset, then retry.',
+  sandbox:
+    'If the message names a limit, make the task smaller or ask the operator to raise the limit. Otherwise ask the operator to run `npm run doctor`.',
+  setup:
+    'Read the end of the output. Correct `setup` or `services` in .deckhand.yml on the base branch, then retry; `/agent setup` tries it without an agent.',
+  model: 'Retry. If it happens again, choose another model for the agent.',
+  checks: 'Look at the draft pull request, then retry with a hint about the failing checks.',
+  gave_up: 'Add what the agent was missing to the description of the task, then retry.',
+  no_changes: 'Describe more precisely what should change, then retry.',
+  conflict: 'Retry. The next run merges the base branch again.',
+  push_rejected:
+    'Look at the files that the message names. Change the task, or `protected` and `allowed` in .deckhand.yml on the base branch, then retry.',
+  repository: 'Fix what the message names, such as the address of the repository or its .deckhand.yml. Then retry.',
+  internal: 'Retry. If it happens again, tell the operator; the log of the service has the details.',
+};
+
+const raiseBudget: Record<LimitSetter | 'unknown', string> = {
+  service: 'Ask the operator to raise the limits of the service',
+  project: 'Ask an admin of the project to raise its budget in the project settings',
+  repository: 'Raise `budget` in .deckhand.yml on the base branch',
+  task: 'Raise the budget of the task in the dashboard or with `/agent budget`',
+  unknown: 'Ask an admin of the project to raise its budget, or the operator to raise the limits of the service',
+};
+
+const raiseMinutes: Record<LimitSetter | 'unknown', string> = {
+  service: 'ask the operator to raise MAX_RUN_MINUTES',
+  project: 'ask an admin of the project to raise its minutes per run in the project settings',
+  repository: 'raise `budget.minutes` in .deckhand.yml on the base branch',
+  task: 'raise the minutes of the task in the dashboard or with `/agent budget minutes`',
+  unknown: 'ask the operator to raise MAX_RUN_MINUTES',
+};
+
+/**
+ * Returns what people can do about a failure. The status comment, the digest and the dashboard show it beside the
+ * failure.
+ */
+export function remedyFor({ category, message }: Pick<Failure, 'category' | 'message'>): string {
+  const setBy = limitSetter(message) ?? 'unknown';
+  if (category === 'timeout') return `Retry. If it happens again, ${raiseMinutes[setBy]}, or make the task smaller.`;
+  if (category !== 'budget') return remedies[category];
+  if (setBy !== 'unknown' && message.includes(limitNote(setBy, true)))
+    return `Retry tomorrow (UTC). ${raiseBudget[setBy]} if a day should cost more.`;
+  return `${raiseBudget[setBy]}, or make the task smaller. Then retry: the agent goes on where it stopped.`;
+}
+
+/** Returns whether a limit ended a run. Then its work was going well, so a retry goes on with its conversation. */
+export function endedByLimit({ category, message }: Pick<Failure, 'category' | 'message'>): boolean {
+  return category === 'budget' || (category === 'timeout' && limitSetter(message) !== undefined);
+}
+
+/** Returns who set the limit that a message mentions; undefined when it mentions none. */
+export function limitSetter(message: string): LimitSetter | undefined {
+  return limitSetters.find((setBy) => message.includes(`${noteOf[setBy]})`));
 }

@@ -1,7 +1,72 @@
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction, Socket, TcpNetConnectOpts } from 'node:net';
-import type { Denial } from './gate.ts';
-import type { Target } from './target.ts';
+import type { LookUp } from '../host/resolve.ts';
+import { isAddress, isHostName, shown, type Target } from './host-names.ts';
+import type { RefusalLog } from './refusals.ts';
+
+/** The addresses to connect to, or the status and text of the reply that tells why not. */
+export type Verdict = { addresses: LookupAddress[] } | Denial;
+
+export interface Denial {
+  status: 403 | 502 | 504;
+  says: string;
+}
+
+export interface GateRules {
+  /** False when the operator has switched the network off. */
+  isOn: boolean;
+  /** Which list of `.deckhand.yml` a host has to be added to. */
+  list: 'setup' | 'agent';
+  isAllowed(name: string): boolean;
+  isClosed(address: string): boolean;
+  lookUp: LookUp;
+  log: RefusalLog;
+}
+
+/** Decides what a run may reach. */
+export interface Gate {
+  /** Decides about a host. The name is resolved here only: connect to one of these addresses. */
+  admit(target: Target): Promise<Verdict>;
+  /** Notes a refusal and returns its reply. `why` follows "host example.org is not allowed". */
+  refuse(target: Target, why: string): Denial;
+}
+
+export function openGate(rules: GateRules): Gate {
+  const refuse = ({ host, port }: Target, why: string): Denial => {
+    const says = `host ${shown(host)} is not allowed; ${why}`;
+    rules.log.note({ host: shown(host), port, reason: says });
+    return { status: 403, says };
+  };
+  const resolve = async (target: Target): Promise<Verdict> => {
+    let addresses: LookupAddress[];
+    try {
+      addresses = await rules.lookUp(target.host);
+    } catch (error) {
+      const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+      return { status: 502, says: `host ${target.host} could not be resolved (${code})` };
+    }
+    // One closed address is enough to refuse the host: an attacker's name server can add open addresses to it.
+    if (addresses.length === 0 || addresses.some(({ address }) => rules.isClosed(address)))
+      return refuse(target, 'it has a private or reserved address (operators can open it with EGRESS_OPEN_ADDRESSES)');
+    return { addresses };
+  };
+  return {
+    refuse,
+    admit: async (target) => {
+      const problem = problemOf(target, rules);
+      return problem === undefined ? resolve(target) : refuse(target, problem);
+    },
+  };
+}
+
+function problemOf({ host, port }: Target, { isOn, isAllowed, list }: GateRules): string | undefined {
+  if (!isOn) return 'the operator has switched the network off (EGRESS=off)';
+  if (isAddress(host)) return 'only names can be allowed, not addresses';
+  if (!isHostName(host)) return 'it is not a valid host name';
+  if (!isAllowed(host)) return `add it to network.${list} in .deckhand.yml`;
+  if (port !== 443 && port !== 80) return `only ports 443 and 80 are open, not ${port}`;
+  return undefined;
+}
 
 export type Connect = (options: TcpNetConnectOpts) => Socket;
 

@@ -1,14 +1,109 @@
+import type { LookupAddress } from 'node:dns';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import * as net from 'node:net';
+import { join } from 'node:path';
 import { closedExcept } from '../host/closed-address.ts';
-import { type LookUp, resolveHost } from '../host/resolve.ts';
-import type { Connect } from './dial.ts';
-import { openGate } from './gate.ts';
+import { inTime, type LookUp, resolveHost } from '../host/resolve.ts';
+import { type Connect, openGate } from './dial.ts';
 import { hostMatcher } from './host-names.ts';
-import { listen } from './listen.ts';
-import { lookUpOnce } from './look-up.ts';
-import { proxyServer } from './proxy-server.ts';
+import { type ProxyServer, proxyServer } from './proxy-server.ts';
 import { type Refusal, refusalLog } from './refusals.ts';
 import { type ToolsConfiguration, toolsConfiguration } from './tools/tools-configuration.ts';
+
+/** What Linux accepts as the path of a unix socket, without the byte that ends it. */
+const maxPathBytes = 107;
+
+/**
+ * Listens on a new socket that only its owner can connect to. The signal closes it, with all connections.
+ * @throws RangeError when the path is too long
+ */
+async function listen(
+  { server, end }: ProxyServer,
+  { folder, own, signal }: Pick<EgressOptions, 'folder' | 'own' | 'signal'>,
+): Promise<{ socket: string; close(): Promise<void> }> {
+  signal.throwIfAborted();
+  const home = await mkdtemp(join(folder, 'egress-'));
+  const socket = join(home, 'socket');
+  let closing: Promise<void> | undefined;
+  const closeOnce = async () => {
+    signal.removeEventListener('abort', closeUnasked);
+    const closed = server.listening ? once(server.close(), 'close') : undefined;
+    end();
+    await closed;
+    await rm(home, { recursive: true, force: true });
+  };
+  const close = () => {
+    closing ??= closeOnce();
+    return closing;
+  };
+  const closeUnasked = () => void close().catch(() => {});
+  signal.addEventListener('abort', closeUnasked, { once: true });
+  try {
+    if (Buffer.byteLength(socket) > maxPathBytes)
+      throw new RangeError(`${socket} is too long for a socket: at most ${maxPathBytes} bytes are possible`);
+    await once(server.listen(socket), 'listening');
+    await chmod(socket, 0o600);
+    await own?.(socket);
+    // The run's user can reach the socket in this folder, but cannot list the folder.
+    await chmod(home, 0o711);
+    signal.throwIfAborted();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { socket, close };
+}
+
+/** Look-ups of one run at the same time. Name servers that do not answer occupy these only. */
+const maxOfRun = 4;
+
+/** How many names of a run may wait. Further ones fail at once. */
+const maxWaiting = 64;
+
+/** How long an answer is cached, and for how many names of a run. */
+const [keptMs, maxKept] = [60_000, 256];
+
+/**
+ * Returns the look-up of one run. It asks once for each name, so that simultaneous connections to a host share an
+ * answer. Failures are not kept.
+ */
+export function lookUpOnce(ask: LookUp): LookUp {
+  const turn = turns(maxOfRun);
+  const kept = new Map<string, { until: number; answer: Promise<LookupAddress[]> }>();
+  let waiting = 0;
+  return async (host) => {
+    const known = kept.get(host);
+    if (known !== undefined && known.until > performance.now()) return inTime(known.answer);
+    if (waiting === maxWaiting) throw Object.assign(new Error('too many look-ups'), { code: 'EBUSY' });
+    waiting += 1;
+    const answer = turn(() => ask(host)).finally(() => {
+      waiting -= 1;
+    });
+    answer.catch(() => kept.delete(host));
+    const oldest = kept.size >= maxKept ? kept.keys().next().value : undefined;
+    if (oldest !== undefined) kept.delete(oldest);
+    kept.set(host, { until: performance.now() + keptMs, answer });
+    return inTime(answer);
+  };
+}
+
+/** Returns a function that runs tasks, at most `max` at the same time and the others in their order. */
+function turns(max: number): <T>(task: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (task) => {
+    if (running === max) await new Promise<void>((go) => waiting.push(go));
+    else running += 1;
+    try {
+      return await task();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+}
 
 export interface EgressOptions {
   /**

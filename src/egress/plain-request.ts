@@ -1,8 +1,7 @@
 import { type Agent, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
-import { pinnedTo } from './dial.ts';
-import type { Denial, Gate } from './gate.ts';
-import type { Target } from './target.ts';
+import { type Denial, type Gate, pinnedTo } from './dial.ts';
+import type { Target } from './host-names.ts';
 
 /** How long a host may keep silent. */
 const silenceMs = 60_000;

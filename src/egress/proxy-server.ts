@@ -1,11 +1,27 @@
 import { Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Connect } from './dial.ts';
-import type { Gate } from './gate.ts';
-import { paced } from './pace.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Connect, Gate } from './dial.ts';
+import { connectTarget, type Target, urlTarget } from './host-names.ts';
 import { deny, forward } from './plain-request.ts';
-import { connectTarget, type Target, urlTarget } from './target.ts';
 import { openTunnel, sayNo } from './tunnel.ts';
+
+/**
+ * Returns a function that waits for its turn: at once for the first `burst` calls, then `perSecond` times a second. It
+ * returns false at once if the turn would come later than `patienceMs`, which limits the number of those who wait.
+ */
+export function paced(perSecond: number, burst: number, patienceMs: number): () => Promise<boolean> {
+  const intervalMs = 1000 / perSecond;
+  let due = 0;
+  return async () => {
+    const now = performance.now();
+    const mine = Math.max(due, now - burst * intervalMs) + intervalMs;
+    if (mine > now + patienceMs) return false;
+    due = mine;
+    if (mine > now) await sleep(mine - now);
+    return true;
+  };
+}
 
 const preset = {
   /** Connections at the same time. Package managers open 10 to 64. Further ones are closed at once. */

@@ -2,9 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { type Hello, maxPeekedBytes, readHello } from './client-hello.ts';
-import { type Connect, dial } from './dial.ts';
-import type { Denial, Gate } from './gate.ts';
-import type { Target } from './target.ts';
+import { type Connect, type Denial, dial, type Gate } from './dial.ts';
+import type { Target } from './host-names.ts';
 
 /** How long a client may take to read a refusal. */
 const goodbyeMs = 2000;

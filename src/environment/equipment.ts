@@ -1,5 +1,7 @@
-import { egressPort } from '../domain/settings/egress-port.ts';
-import { proxyVariables } from '../egress/variables.ts';
+import { commandFailed } from '../domain/run.ts';
+import { egressPort } from '../domain/settings.ts';
+import { proxyVariables } from '../egress/tools/tools-configuration.ts';
+import { startServices } from '../sandbox/machine/machine.ts';
 import type { Confinement, Machine, MachineSettings } from '../sandbox/sandbox.ts';
 import type { Room } from './room.ts';
 
@@ -101,4 +103,22 @@ export function refusedText(refused: RefusedHost[]): string | undefined {
   if (refused.length === 0) return undefined;
   const each = refused.map(({ host, times }) => `${host}, ${times === 1 ? 'once' : `${times} times`}`);
   return `refused: ${each.join('; ')}`;
+}
+
+/** Starts the services of .deckhand.yml on a machine. @throws RunFailed `setup` when one is not up in time */
+export async function startAll(
+  { settings, isOutputHidden = false, note }: Pick<Room, 'settings' | 'isOutputHidden' | 'note'>,
+  machine: () => Promise<Machine>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { services } = settings;
+  if (services.length === 0) return;
+  const problem = await startServices(await machine(), services, { signal });
+  if (problem !== undefined)
+    throw commandFailed('setup', {
+      ...problem,
+      message: isOutputHidden ? problem.message : `${problem.message}. Its output:`,
+      isOutputHidden,
+    });
+  await note('setup', `services are up: ${services.map(({ run }) => run.slice(0, 100)).join('; ')}`);
 }

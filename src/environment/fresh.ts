@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { removeTree } from '../sandbox/remove-tree.ts';
+import { removeTree } from '../sandbox/neutral-path.ts';
 import type { Confinement, Machine } from '../sandbox/sandbox.ts';
 import { setUpChange } from './change/set-up-change.ts';
-import { addRefused, openEquipped, type RefusedHost } from './equipment.ts';
+import { addRefused, openEquipped, type RefusedHost, startAll } from './equipment.ts';
 import type { Environment } from './prepare.ts';
 import type { CommandResult } from './room.ts';
-import { startAll } from './start-services.ts';
 
 /** A sandbox for the checks of a change. No agent has touched it. */
 export interface FreshPlace {

@@ -3,18 +3,47 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { App } from '../app.ts';
 import { commandFailed, RunFailed, withOutput } from '../domain/run.ts';
-import { removeTree } from '../sandbox/remove-tree.ts';
+import { removeTree } from '../sandbox/neutral-path.ts';
 import type { Confinement } from '../sandbox/sandbox.ts';
 import type { RefusedHost } from './equipment.ts';
-import { takeImage } from './image.ts';
-import { DamagedArchive, type Packed, pack, tooLongPath, unpack } from './keep/archive.ts';
-import { inTurn } from './keep/in-turn.ts';
+import { DamagedArchive, moveInto, type Packed, pack, tooLongPath, unpack } from './keep/archive.ts';
 import { type Kept, keptStore } from './keep/kept-store.ts';
-import { moveInto } from './keep/move-into.ts';
 import { planSetup, type SetupPlan } from './plan-setup.ts';
-import type { CommandResult, Room } from './room.ts';
-import { revealSecrets } from './secrets/operations.ts';
+import { type CommandResult, type Room, takeImage } from './room.ts';
+import { revealSecrets } from './secrets/secrets.ts';
 import { saidOf, setUp } from './set-up.ts';
+
+/** For each key, a promise that resolves when its last caller has finished. */
+const queues = new Map<string, Promise<void>>();
+
+/** Runs `work` while no other caller in this process uses the same key. @throws the reason of the signal */
+export async function inTurn<T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const before = queues.get(key) ?? Promise.resolve();
+  const { promise: over, resolve: leave } = Promise.withResolvers<void>();
+  const mine = before.then(() => over);
+  queues.set(key, mine);
+  try {
+    await orAborted(before, signal);
+    return await work();
+  } finally {
+    leave();
+    void mine.then(() => {
+      if (queues.get(key) === mine) queues.delete(key);
+    });
+  }
+}
+
+async function orAborted(waited: Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    await Promise.race([waited, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
 
 /** The environment of a repository for one run. */
 export interface Environment {

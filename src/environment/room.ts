@@ -1,8 +1,11 @@
 import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
+import { RunFailed } from '../domain/run.ts';
 import type { Checkout } from '../git/engine.ts';
+import type { ImageRoot } from '../images/images.ts';
+import type { Credentials } from '../images/registry/authorize.ts';
 import type { RepositorySettings } from '../repositories/settings/repository-settings.ts';
-import type { HeldImage } from './image.ts';
+import type { OpenSecret } from './secrets/secrets.ts';
 
 /** What the preparation of an environment works with. */
 export interface Room {
@@ -31,4 +34,44 @@ export interface CommandResult {
   seconds: number;
   /** The end of its output, without secrets. */
   output: string;
+}
+
+/** An image that stays on this machine until it is released. */
+export type HeldImage = ImageRoot & { release(): void };
+
+/** Takes the image that .deckhand.yml names. Returns undefined when it names none. @throws RunFailed `setup` */
+export async function takeImage(
+  { app, settings, signal, note }: Room,
+  secrets: OpenSecret[],
+): Promise<HeldImage | undefined> {
+  const { image, imageAuth } = settings;
+  if (image === undefined || !app.sandbox.state.works) return undefined;
+  const auth =
+    imageAuth && credentialsOf(secretNamed(secrets, imageAuth.username), secretNamed(secrets, imageAuth.password));
+  // What the pull says is for the log only. If this worker has lost the run, the signal says so.
+  return app.images.take(image, auth, signal, (line) => void note('setup', line).catch(() => {}));
+}
+
+function credentialsOf(username: OpenSecret, password: OpenSecret): Credentials {
+  return {
+    version: `${username.version} ${password.version}`,
+    openFor: (host) => {
+      const lacking = [username, password].find(({ hosts }) => !hosts.includes(host));
+      if (lacking === undefined) return { username: username.value, password: password.value };
+      throw new RunFailed(
+        'setup',
+        `imageAuth names the secret ${lacking.name}, which must not be sent to ${host}; an admin of the project can add this host to the secret in the project's settings`,
+      );
+    },
+  };
+}
+
+/** Returns a secret that .deckhand.yml names. @throws RunFailed `setup` when it does not belong to the repository */
+export function secretNamed(secrets: OpenSecret[], name: string): OpenSecret {
+  const secret = secrets.find((each) => each.name === name);
+  if (secret !== undefined) return secret;
+  throw new RunFailed(
+    'setup',
+    `.deckhand.yml names the secret ${name}, which does not belong to this repository; an admin of the project can assign or add it in the project's settings`,
+  );
 }

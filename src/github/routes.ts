@@ -1,15 +1,13 @@
 import { z } from 'zod';
 import { anyUser } from '../http/access/access.ts';
-import { type Route, route } from '../http/route.ts';
-import { pageQuery } from '../http/shapes.ts';
-import { listReconciliations } from '../runs/lease/reconcile-store.ts';
+import { pageQuery, type Route, route } from '../http/route.ts';
 import { Reconciliation } from '../runs/schemas.ts';
 import { onTask } from '../tasks/routes.ts';
 import { Task } from '../tasks/schemas.ts';
-import { reconcileFor } from './follow/compare-with-github.ts';
-import { mergeTask } from './merge.ts';
-import { readMergeReadiness } from './readiness/merge-readiness.ts';
-import { MergeReadiness } from './readiness/schemas.ts';
+import { listReconciliations } from '../worker/lease/reconcile.ts';
+import { mergeTask } from './follow/merge.ts';
+import { MergeReadiness, readMergeReadiness } from './follow/merge-readiness.ts';
+import { reconcileFor } from './inbox/compare-with-github.ts';
 
 export const githubRoutes: Route[] = [
   route({

@@ -3,8 +3,7 @@ import type { Request, Response } from 'express';
 import { lostRace } from '../db/database.ts';
 import { AppError } from '../errors.ts';
 import { knownError } from './error-reply.ts';
-import { countStream } from './limits/stream-count.ts';
-import { countUnsent } from './limits/unsent.ts';
+import { countStream, countUnsent } from './limits/replies.ts';
 
 /** A stream of server-sent events to one caller (html.spec.whatwg.org, "Server-sent events"). */
 export interface EventStream {

@@ -1,9 +1,8 @@
 import type { Request } from 'express';
 import { AppError, badRequest } from '../errors.ts';
+import { plainly, problemsIn, unknownKeys } from './error-reply.ts';
 import { bodyBudget } from './limits/body-budget.ts';
-import { isModest, maxDepth, maxValues } from './limits/modest-json.ts';
-import { type BodyLimits, readBytes } from './limits/read-body.ts';
-import { plainly, problemsIn, unknownKeys } from './problems.ts';
+import { type BodyLimits, isModest, maxDepth, maxValues, readBytes } from './limits/read-body.ts';
 import type { Route } from './route.ts';
 
 const limits: BodyLimits = {

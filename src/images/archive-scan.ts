@@ -1,4 +1,4 @@
-import { imageFailed } from './failure.ts';
+import { imageFailed } from './reference.ts';
 
 const blockSize = 512;
 /** Largest block of further attributes (PAX) that is read. */

@@ -6,10 +6,9 @@ import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { ArchiveScan } from './archive-scan.ts';
-import { imageFailed } from './failure.ts';
-import type { RegistryClient } from './registry/client.ts';
+import { imageFailed } from './reference.ts';
+import { type RegistryClient, retried } from './registry/client.ts';
 import type { Layer } from './registry/manifest.ts';
-import { retried } from './registry/retried.ts';
 
 /** Limits on what an image may contain. */
 export interface ImageLimits {

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { exposeToOom } from '../host/oom-score.ts';
-import { imageFailed, quoted } from './failure.ts';
+import { exposeToOom } from '../host/own-process.ts';
+import { imageFailed, quoted } from './reference.ts';
 import type { Layer, RemoteImage } from './registry/manifest.ts';
 
 /** The user who owns unpacked images if the service is root. No sandbox runs as this user. */

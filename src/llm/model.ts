@@ -1,4 +1,4 @@
-import type { ReasoningEffort } from '../domain/settings/reasoning.ts';
+import type { ReasoningEffort } from '../domain/settings.ts';
 
 /** A tool call as the model wrote it. The arguments are a string that has not been parsed yet. */
 export interface ToolCall {

@@ -1,16 +1,72 @@
 import type OpenAI from 'openai';
 import { AnswerStalled } from '../errors.ts';
 import { hasImages, toLeaveOut, withoutParts, withoutRefused } from './adapt.ts';
-import { type Learned, openMemory } from './learned.ts';
+import { badAnswer } from './bounds.ts';
+import { eventsIn } from './events.ts';
 import { estimateOf } from './lost.ts';
 import { ModelFailed, type ModelSource, type Reply, type Wire } from './model.ts';
-import { readAnswer } from './read-answer.ts';
 import { failureOf } from './refusals/failure.ts';
-import { AnswerIsError, type Refusal, refusalOf } from './refusals/refusal.ts';
+import { AnswerIsError, type Refusal, refusalOf, textIn } from './refusals/refusal.ts';
 import { tooLong } from './refusals/too-long.ts';
 import { repeated } from './repeated.ts';
-import type { Asked, Tell } from './wire-format.ts';
+import type { Asked, Tell, WireFormat } from './wire-format.ts';
 import { firstWire, namesOther, other, type WireSetting, wires } from './wires.ts';
+
+/** What a server has shown about one model. */
+export interface Learned {
+  /** The API that works, once the server has refused the other one. */
+  wire?: Wire;
+  /** The tokens that fit into a request and its answer. */
+  window?: number | undefined;
+  /** What later requests leave out because the server refused it: fields, `messages.<field>`, or `images`. */
+  refused: Set<string>;
+}
+
+/** Beyond this many models the one learned first is forgotten, and learned again when it is used. */
+const maxModels = 1000;
+
+/** Remembers, while the process runs, what servers have shown; by base URL and model. */
+function openMemory(): (baseUrl: string, model: string) => Learned {
+  const all = new Map<string, Learned>();
+  return (baseUrl, model) => {
+    const key = JSON.stringify([baseUrl, model]);
+    const known = all.get(key) ?? { refused: new Set() };
+    all.set(key, known);
+    const [oldest] = all.keys();
+    if (all.size > maxModels && oldest !== undefined) all.delete(oldest);
+    return known;
+  };
+}
+
+/**
+ * Reads the answer to a request. It may be a stream or whole, whatever was asked for: some servers cannot stream, and
+ * some do nothing else. `tell` receives its pieces as they arrive.
+ * @throws ModelFailed, Interrupted or AnswerIsError; SyntaxError for broken JSON
+ */
+export async function readAnswer(format: WireFormat, model: string, response: Response, tell: Tell): Promise<Reply> {
+  const gathered = async (pieces: AsyncIterable<Uint8Array>) =>
+    format.replyOf(model, await format.gather(eventsIn(pieces), tell));
+  if (response.body !== null && response.headers.get('content-type')?.includes('event-stream'))
+    return gathered(response.body);
+  const text = await response.text();
+  // Some servers name another type, or none.
+  if (/^\s*(?:data|event|id|retry)?:/.test(text)) return gathered(onePiece(text));
+  const reply = format.replyOf(model, parsed(text));
+  if (reply.text !== '') tell.text(reply.text);
+  for (const call of reply.toolCalls) tell.call(call.name, call.arguments);
+  return reply;
+}
+
+async function* onePiece(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+/** @throws ModelFailed when the answer is not JSON; SyntaxError when it begins like JSON, so that it is repeated */
+function parsed(text: string): unknown {
+  if (/^\s*[[{]/.test(text)) return JSON.parse(text);
+  const said = text.trim() === '' ? 'It was empty' : `The server said: ${textIn(text)}`;
+  throw badAnswer(`is neither an event stream nor JSON; check OPENAI_BASE_URL. ${said}`);
+}
 
 /** A client with its own retries turned off. */
 type Client = Pick<OpenAI, 'post' | 'baseURL'>;

@@ -4,7 +4,7 @@ import type { AgentRow, RepositoryRow } from '../db/tables/project.ts';
 import { mayReveal } from '../domain/private-content.ts';
 import { findProject } from '../projects/store.ts';
 import { listProjectRepositories } from '../repositories/store.ts';
-import type { Draft, Session } from './session.ts';
+import type { Draft, Session } from './store.ts';
 
 /** The agents and repositories that a plan can assign to its tasks. */
 export interface Choices {

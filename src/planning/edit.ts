@@ -1,14 +1,91 @@
+import { setTimeout } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { nextState } from '../domain/machine.ts';
-import { planParts, wizardMachine } from '../domain/wizard.ts';
+import { type PlanPart, planParts, wizardMachine } from '../domain/wizard.ts';
 import { badRequest, notFound, type Problem } from '../errors.ts';
+import type { EventStream } from '../http/events.ts';
 import { ownerProblems, repositoryProblems } from '../tasks/operations.ts';
 import { showPlan } from './operations.ts';
 import type { EditWizard } from './schemas.ts';
-import type { Parts, PlannedTask, Session } from './session.ts';
-import { changedByOthers, deleteSessionRow, lockSession, updateSession } from './store.ts';
+import {
+  changedByOthers,
+  deleteSessionRow,
+  lockSession,
+  type Parts,
+  type PlannedTask,
+  type Session,
+  updateSession,
+} from './store.ts';
+
+/** A person who is editing a part of a plan. */
+export interface Editor {
+  sessionId: string;
+  userId: string;
+  part: PlanPart;
+}
+
+/** SQL: an editor whose process has not confirmed it for this long is gone. */
+const isStale = `seen_at < now() - interval '1 minute'`;
+
+/** Notes that a person edits a part now. Removes editors of the plan who are gone. */
+async function upsertEditor(em: EntityManager, { sessionId, userId, part }: Editor): Promise<void> {
+  await em.query(`delete from plan_editors where session_id = $1 and ${isStale}`, [sessionId]);
+  // The plan may have been deleted.
+  await em.query(
+    `insert into plan_editors (session_id, user_id, part) select id, $2, $3 from wizard_sessions where id = $1
+     on conflict (session_id, user_id, part) do update set seen_at = now()`,
+    [sessionId, userId, part],
+  );
+}
+
+async function deleteEditor(em: EntityManager, { sessionId, userId, part }: Editor): Promise<void> {
+  await em.query('delete from plan_editors where session_id = $1 and user_id = $2 and part = $3', [
+    sessionId,
+    userId,
+    part,
+  ]);
+}
+
+/** Returns who is editing which part of a plan. */
+export async function listEditors(
+  em: EntityManager,
+  sessionId: string,
+): Promise<{ part: PlanPart; user: { id: string; login: string } }[]> {
+  return em.query(
+    `select e.part, json_build_object('id', u.id, 'login', u.login) as user
+     from plan_editors e join users u on u.id = e.user_id
+     where e.session_id = $1 and not ${isStale} order by u.login, e.part`,
+    [sessionId],
+  );
+}
+
+/** Interval at which an open stream confirms that its person is still there. */
+const confirmMs = 20_000;
+
+/**
+ * Shows the other members of the project that a person edits a part of a plan, for as long as the person's stream is open.
+ * If the process dies, they see it for another minute.
+ */
+export async function showEditing(
+  app: App,
+  session: Session,
+  { userId, part }: { userId: string; part: PlanPart },
+  out: EventStream,
+): Promise<void> {
+  const editor: Editor = { sessionId: session.id, userId, part };
+  await upsertEditor(app.db.manager, editor);
+  out.begin();
+  try {
+    while (!out.signal.aborted) {
+      await setTimeout(confirmMs, undefined, { signal: out.signal }).catch(() => undefined);
+      if (!out.signal.aborted) await upsertEditor(app.db.manager, editor);
+    }
+  } finally {
+    await deleteEditor(app.db.manager, editor);
+  }
+}
 
 /**
  * Replaces parts of a plan with what a person wrote. Parts that were not given stay as they are. A rewrite that a comment

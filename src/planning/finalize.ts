@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
-import type { Changes } from '../domain/audit/changes.ts';
+import type { Changes } from '../domain/audit.ts';
 import { nextState, Refused } from '../domain/machine.ts';
 import { lengthProblem, usualDays } from '../domain/sprint.ts';
 import { oneLine } from '../domain/text/sanitize.ts';
@@ -10,12 +10,17 @@ import { wizardMachine } from '../domain/wizard.ts';
 import { badField } from '../errors.ts';
 import { listProjectRepositories } from '../repositories/store.ts';
 import { insertSprint } from '../sprints/store.ts';
-import { createTasksIn } from '../tasks/bulk.ts';
-import { ownerProblems } from '../tasks/operations.ts';
+import { createTasksIn, ownerProblems } from '../tasks/operations.ts';
 import { showPlan } from './operations.ts';
 import type { CreatePlannedSprint, FinalizeWizard } from './schemas.ts';
-import type { PlannedSprint, PlannedTask, Session } from './session.ts';
-import { changedByOthers, lockSession, updateSession } from './store.ts';
+import {
+  changedByOthers,
+  lockSession,
+  type PlannedSprint,
+  type PlannedTask,
+  type Session,
+  updateSession,
+} from './store.ts';
 import { withConnected } from './view.ts';
 
 const dayMs = 86_400_000;

@@ -2,12 +2,11 @@ import type { z } from 'zod';
 import type { App } from '../app.ts';
 import type { PlanPart } from '../domain/wizard.ts';
 import type { Model } from '../llm/model.ts';
-import { type Live, planningModel } from './ask-model.ts';
+import { type functions, type Live, planningModel } from './ask-model.ts';
 import { type Choices, choicesOf, chosenAgent, chosenRepository } from './choices.ts';
-import type { functions } from './functions.ts';
 import { type Also, after, keep } from './operations.ts';
 import { takeStep } from './plan-step.ts';
-import type { Parts, PlannedTask, Session } from './session.ts';
+import type { Parts, PlannedTask, Session } from './store.ts';
 
 interface Wanted {
   feedback: string;

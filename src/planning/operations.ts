@@ -7,10 +7,9 @@ import { badField, badRequest, notAMember } from '../errors.ts';
 import { roleIn } from '../projects/member-store.ts';
 import { findPrimary, listProjectRepositories } from '../repositories/store.ts';
 import { repositoryProblems } from '../tasks/operations.ts';
-import { type Next, nextQuestion } from './questions.ts';
+import { type Next, nextQuestion } from './plan-step.ts';
 import type { AnswerWizard } from './schemas.ts';
-import type { Session } from './session.ts';
-import { getSession, insertSession, updateSession } from './store.ts';
+import { getSession, insertSession, type Session, updateSession } from './store.ts';
 
 export type Answer = z.output<typeof AnswerWizard>['answer'];
 

@@ -1,8 +1,8 @@
 import type { RepositoryRow } from '../db/tables/project.ts';
 import { fenced, oneLine } from '../domain/text/sanitize.ts';
+import type { FunctionName } from './ask-model.ts';
 import type { Choices } from './choices.ts';
-import type { FunctionName } from './functions.ts';
-import type { Draft } from './session.ts';
+import type { Draft } from './store.ts';
 
 const rules = `You plan software work with a person. Be concrete, keep the scope small, and add nothing that the goal and the
 answers do not ask for. The goal and the answers of the person are your assignment. Write in the language of the goal.

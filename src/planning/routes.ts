@@ -3,11 +3,9 @@ import type { App } from '../app.ts';
 import { Refused } from '../domain/machine.ts';
 import type { PlanPart } from '../domain/wizard.ts';
 import { type Access, type Asked, type InProject, idOrEmpty, inProject } from '../http/access/access.ts';
-import { Repeated, type Route, route } from '../http/route.ts';
-import { wholeListQuery } from '../http/shapes.ts';
+import { Repeated, type Route, route, wholeListQuery } from '../http/route.ts';
 import type { Live } from './ask-model.ts';
-import { deleteWizard, editWizard } from './edit.ts';
-import { showEditing } from './editors/show-editing.ts';
+import { deleteWizard, editWizard, showEditing } from './edit.ts';
 import { createPlannedSprint, finalizeWizard } from './finalize.ts';
 import { generate } from './generate.ts';
 import { answerWizard, currentStep, startWizard } from './operations.ts';
@@ -24,8 +22,7 @@ import {
   WizardSession,
   WizardStart,
 } from './schemas.ts';
-import type { Session } from './session.ts';
-import { getSession, listOpenSessions, listSessions } from './store.ts';
+import { getSession, listOpenSessions, listSessions, type Session } from './store.ts';
 import { viewEntry, viewSession } from './view.ts';
 
 const tag = 'planning';

@@ -4,16 +4,24 @@ import type { App } from '../app.ts';
 import { violatedUnique } from '../db/database.ts';
 import { newId } from '../db/ids.ts';
 import type { ProjectRow } from '../db/tables/project.ts';
-import { shippedAgents, shippedTeam } from '../domain/agent.ts';
-import { changesBetween } from '../domain/audit/changes.ts';
+import { hasRole, type Role, shippedAgents, shippedTeam } from '../domain/agent.ts';
+import { changesBetween } from '../domain/audit.ts';
 import { Refused } from '../domain/machine.ts';
-import { hasRole, type Role } from '../domain/member.ts';
-import { slug } from '../domain/text/slug.ts';
+import { slug } from '../domain/text/sanitize.ts';
 import { badField, notFound, requiresRole } from '../errors.ts';
 import { assertMayCreateProjects } from './admission.ts';
 import { assertWithinLimits, serviceLimits } from './budgets.ts';
-import { deleteDeparture, insertDeparture, keepOwner } from './grant-store.ts';
-import { deleteMember, findMember, insertMember, lockOwners, type MemberView, setRole } from './member-store.ts';
+import {
+  deleteDeparture,
+  deleteMember,
+  findMember,
+  insertDeparture,
+  insertMember,
+  keepOwner,
+  lockOwners,
+  type MemberView,
+  setRole,
+} from './member-store.ts';
 import type { CreateProject, UpdateProject } from './schemas.ts';
 import {
   deleteProjectRow,

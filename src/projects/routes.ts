@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { hasRole } from '../domain/member.ts';
+import { hasRole } from '../domain/agent.ts';
 import { notFound, requiresRole } from '../errors.ts';
 import {
   type Access,
@@ -10,8 +10,7 @@ import {
   inProject,
   theProject,
 } from '../http/access/access.ts';
-import { type Route, route } from '../http/route.ts';
-import { pageQuery } from '../http/shapes.ts';
+import { pageQuery, type Route, route } from '../http/route.ts';
 import { findMember, listMembers, type MemberView } from './member-store.ts';
 import {
   addMember,
@@ -35,8 +34,7 @@ import {
   UpdateProject,
 } from './schemas.ts';
 import { getProject, getUser, hasToken, listProjects, listTokens, revokeToken } from './store.ts';
-import { projectTokenRoutes } from './token-routes.ts';
-import { mintApiToken } from './tokens.ts';
+import { mintApiToken, projectTokenRoutes } from './tokens.ts';
 
 const tag = 'projects';
 

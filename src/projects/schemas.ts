@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { roles } from '../domain/member.ts';
-import { pushModes } from '../domain/settings/push-mode.ts';
-import { longText, Timestamp, titleText } from '../http/shapes.ts';
+import { roles } from '../domain/agent.ts';
+import { pushModes } from '../domain/settings.ts';
+import { longText, Timestamp, titleText } from '../http/route.ts';
 
 export const Me = z
   .object({ id: z.string(), login: z.string(), name: z.string(), avatarUrl: z.string() })

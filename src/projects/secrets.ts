@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import type { SecretPlace } from '../db/secret-box.ts';
+import type { SecretPlace } from '../db/sealed.ts';
 import { ProjectSecrets, type SecretKind } from '../db/tables/project.ts';
 import { upsertSecret } from './store.ts';
 

@@ -13,8 +13,8 @@ import {
   Users,
 } from '../db/tables/project.ts';
 import { liveRun } from '../db/tables/task.ts';
+import type { Role } from '../domain/agent.ts';
 import type { ProjectBudgets } from '../domain/budget.ts';
-import type { Role } from '../domain/member.ts';
 import { notFound } from '../errors.ts';
 
 /** A project as one of its members sees it. */

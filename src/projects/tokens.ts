@@ -1,9 +1,13 @@
 import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
-import type { UserRow } from '../db/tables/project.ts';
-import { readClaims, signToken } from '../http/access/auth.ts';
+import type { SecretKind, UserRow } from '../db/tables/project.ts';
+import { inProject, theProject } from '../http/access/access.ts';
+import { readClaims, signToken } from '../http/access/authenticate.ts';
+import { type Route, route } from '../http/route.ts';
 import { admit } from './admission.ts';
 import { resolveLogin } from './operations.ts';
+import { SetToken, TokenSet, TokenState } from './schemas.ts';
+import { dropSecret, keepSecret, secretState } from './secrets.ts';
 import { findUserByLogin, insertToken, insertUser, revokeToken, upsertUser } from './store.ts';
 
 /** Creates an API token. Its secret is returned here and not stored. */
@@ -49,4 +53,58 @@ export async function userOfLogin(app: App, login: string): Promise<UserRow> {
   const em = app.db.manager;
   if (account !== undefined) return upsertUser(em, account);
   return (await findUserByLogin(em, login)) ?? insertUser(em, login);
+}
+
+const tag = 'projects';
+
+/**
+ * The operations on a project's own tokens for git hosts and for models. The tokens are stored encrypted and never
+ * returned.
+ */
+export const projectTokenRoutes: Route[] = [
+  ...tokenRoutes('git-token', 'GitToken', 'git_token', 'git token'),
+  ...tokenRoutes('model-token', 'ModelToken', 'model_token', 'model token'),
+];
+
+function tokenRoutes(segment: string, noun: string, kind: SecretKind, name: string): Route[] {
+  const path = `/projects/:projectId/${segment}`;
+  const access = inProject('admin');
+  return [
+    route({
+      operationId: `set${noun}`,
+      method: 'post',
+      path,
+      summary: `Set the ${name}`,
+      tag,
+      access,
+      audit: { action: `project.set_${kind}`, object: theProject },
+      body: SetToken,
+      reply: [200, TokenSet],
+      handle: async (app, { projectId, body }) => {
+        await keepSecret(app, projectId, kind, body.token);
+        return { configured: true };
+      },
+    }),
+    route({
+      operationId: `get${noun}`,
+      method: 'get',
+      path,
+      summary: `Check whether a ${name} is set`,
+      tag,
+      access,
+      reply: [200, TokenState],
+      handle: (app, { projectId }) => secretState(app, projectId, kind),
+    }),
+    route({
+      operationId: `remove${noun}`,
+      method: 'delete',
+      path,
+      summary: `Remove the ${name}`,
+      tag,
+      access,
+      audit: { action: `project.remove_${kind}`, object: theProject },
+      reply: [204],
+      handle: (app, { projectId }) => dropSecret(app, projectId, kind),
+    }),
+  ];
 }

@@ -1,7 +1,21 @@
+import cron, { type ScheduledTask } from 'node-cron';
 import type pg from 'pg';
 import { type ConnectionOptions, PgBoss } from 'pg-boss';
 import type { EntityManager, QueryRunner } from 'typeorm';
 import type { JobName, JobPolicies, JobPolicy, Jobs, Worker, Workers } from './names.ts';
+
+/** Runs functions at the times of cron expressions until stopped. Skips a function that is still running. */
+export function startSchedule(entries: [string, () => Promise<void>][], onError: (error: unknown) => void) {
+  const tasks: ScheduledTask[] = entries.map(([expression, act]) =>
+    cron.schedule(expression, () => act().catch(onError), { noOverlap: true }),
+  );
+  return {
+    stop: async () => {
+      // Stopped tasks would stay in the list that node-cron keeps.
+      for (const task of tasks) await task.destroy();
+    },
+  };
+}
 
 export interface SendOptions {
   /** At most one job with the same key waits at a time. A second one is not added. */

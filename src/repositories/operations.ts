@@ -4,12 +4,12 @@ import type { App } from '../app.ts';
 import { violatedUnique } from '../db/database.ts';
 import { newId } from '../db/ids.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
-import { changesBetween } from '../domain/audit/changes.ts';
+import { changesBetween } from '../domain/audit.ts';
 import { Refused } from '../domain/machine.ts';
 import { badField } from '../errors.ts';
 import { normalUrl, urlProblem } from '../git/remote-url.ts';
 import { credentialFor, hostRules, octokitFor } from './credentials.ts';
-import type { ConnectRepository, UpdateRepository } from './schemas.ts';
+import type { ConnectRepository, UpdateRepository } from './routes.ts';
 import {
   clearFlags,
   deleteRepositoryRow,

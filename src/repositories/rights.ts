@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import type { RepositoryRow, UserRow } from '../db/tables/project.ts';
-import { hasRole } from '../domain/member.ts';
+import { hasRole } from '../domain/agent.ts';
 import { mayName } from '../domain/private-content.ts';
 import { AppError } from '../errors.ts';
 import { roleIn } from '../projects/member-store.ts';

@@ -10,8 +10,7 @@ import { type GitHubUser, upsertUser } from '../projects/store.ts';
 import { rightProblem, rightProblemIn } from '../repositories/rights.ts';
 import { findRewriting, type TaskView } from '../tasks/store.ts';
 import { listLatestRuns } from '../tasks/work-store.ts';
-import type { Journal } from './lease/journal.ts';
-import { deleteStep, findStep, insertStep, listStepNames } from './lease/journal-store.ts';
+import { deleteStep, findStep, insertStep, type Journal, listStepNames } from './journal.ts';
 import { findRun, listDirectorsOfTask } from './store.ts';
 
 // The directors of a run are the people whose words it follows: who started it, or put its task where it starts by

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { RunRow } from '../db/tables/task.ts';
 import { proofStatuses } from '../domain/proof/proof.ts';
 import { runKinds, runStatuses } from '../domain/run.ts';
-import { longText, Timestamp, titleText } from '../http/shapes.ts';
+import { longText, Timestamp, titleText } from '../http/route.ts';
 import { Failure } from '../tasks/schemas.ts';
 
 export const Run = z

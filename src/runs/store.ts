@@ -6,9 +6,8 @@ import { type UserRow, Users } from '../db/tables/project.ts';
 import { liveRun, type RunRow, Runs } from '../db/tables/task.ts';
 import { type Failure, LeaseLost, type RunKind, type RunStatus } from '../domain/run.ts';
 import type { TokenUsage } from '../llm/pricing.ts';
-import { releaseRevisionsOf } from '../tasks/revision-store.ts';
-import { keepUnread } from './waiting/message-store.ts';
-import { addWait } from './waiting/waiting-store.ts';
+import { releaseRevisionsOf } from '../tasks/work-store.ts';
+import { addWait, keepUnread } from './waiting/store.ts';
 
 /** A run that a worker holds. Every write checks the fence, so a worker that has lost the run can no longer write. */
 export interface Held {

@@ -1,6 +1,43 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { closeSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, copyFile, link, lstat, mkdir, readdir, readFile, rename, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+
+const closeOnExec = 0o2000000;
+
+/**
+ * Closes the descriptors that the service inherited from its parent process. Otherwise every child process, even in a
+ * sandbox, would inherit them too. Call it before anything else; descriptors that Node opens are not inherited.
+ */
+export function closeInherited(): void {
+  if (process.platform !== 'linux') return;
+  const channel = (process as { channel?: { fd?: number } }).channel?.fd;
+  for (const fd of readdirSync('/proc/self/fd').map(Number)) {
+    if (fd <= 2 || fd === channel) continue;
+    try {
+      const flags = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1] ?? '';
+      if ((Number.parseInt(flags, 8) & closeOnExec) === 0) closeSync(fd);
+    } catch {
+      // The descriptor that was used to list the folder is already closed.
+    }
+  }
+}
+
+/**
+ * Removes a folder that an agent may have filled with arbitrary files. `rm` walks by file descriptors: it follows no
+ * links and handles paths longer than the system's limit, on which Node's own `rm` fails.
+ */
+export async function removeTree(folder: string): Promise<void> {
+  const run = (program: string, ...args: string[]) =>
+    promisify(execFile)(program, [...args, '--', folder], { env: { PATH: '/usr/bin:/bin' } });
+  // A command may have removed permissions, which stops every user but root. `chmod -R` does not follow links either.
+  await run('rm', '-rf').catch(async () => {
+    await run('chmod', '-R', 'u+rwx').catch(() => {});
+    await run('rm', '-rf');
+  });
+}
 
 let unfinished = 0;
 

@@ -3,9 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { RunFailed } from '../domain/run.ts';
-import type { SandboxLayout, SandboxParts } from './layout.ts';
+import { type SandboxLayout, type SandboxParts, socketFilter } from './layout.ts';
 import type { RunLimits } from './sandbox.ts';
-import { socketFilter } from './seccomp.ts';
 
 /** A process in a sandbox, with its descendants. */
 export interface SandboxedProcess {

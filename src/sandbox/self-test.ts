@@ -3,15 +3,61 @@ import { readlinkSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { SandboxParts } from './layout.ts';
-import type { CgroupTree } from './limits/cgroup.ts';
+import { type SandboxParts, socketFilter } from './layout.ts';
+import { type CgroupTree, findCgroups } from './limits/cgroup.ts';
+import { type ConfinementOptions, confine } from './limits/confinement.ts';
 import { processUse } from './limits/process-use.ts';
 import { takeRunUser } from './limits/run-user.ts';
 import { openMachine } from './machine/machine.ts';
-import type { Machine, RunLimits, SandboxState } from './sandbox.ts';
+import { neutralFolder, neutralPath, readableFolder, readablePath } from './neutral-path.ts';
+import type { Machine, RunLimits, Sandbox, SandboxState } from './sandbox.ts';
 import { niceness, oomScore, processLimits } from './sandboxed-process.ts';
-import { socketFilter } from './seccomp.ts';
+
+export interface SandboxOptions {
+  setting: 'auto' | 'bwrap' | 'off';
+  /**
+   * Folder for hard links or copies of Node and the tool host. Sandboxes can read it, and its path reveals nothing
+   * about this machine.
+   */
+  toolsDir: string;
+  limits: RunLimits;
+}
+
+/**
+ * Tests whether bubblewrap works on this machine and returns the result as `state`. There is no silent fallback to a
+ * shell without a sandbox: with the setting `bwrap` the caller refuses to start when bubblewrap does not work.
+ */
+export async function openSandbox({ setting, toolsDir, limits }: SandboxOptions): Promise<Sandbox> {
+  const cgroups = setting === 'off' ? undefined : await findCgroups();
+  const test = async () => selfTest({ files: await filesIn(toolsDir, true), limits, cgroups, place: toolsDir });
+  const state = setting === 'off' ? off : await test().catch(untried);
+  return {
+    state,
+    confine: async (signal) =>
+      confine({ files: await filesIn(toolsDir, state.works), limits, hasSandbox: state.works, cgroups }, signal),
+  };
+}
+
+const off: SandboxState = { works: false, says: 'switched off by SANDBOX=off: agents have file tools, no run_command' };
+
+function untried(error: Error): SandboxState {
+  return { works: false, says: `bubblewrap could not be tested (${error.message}): agents have no run_command` };
+}
+
+/**
+ * Returns the paths of Node and the tool host. Called for each run, because systems delete files in /var/tmp that were
+ * not used for weeks.
+ */
+async function filesIn(toolsDir: string, isSandboxed: boolean): Promise<ConfinementOptions['files']> {
+  await mkdir(toolsDir, { recursive: true, mode: 0o711 });
+  const [find, findFolder] = isSandboxed ? [neutralPath, neutralFolder] : [readablePath, readableFolder];
+  return {
+    node: await find(process.execPath, `node-${process.version}`, toolsDir),
+    toolHost: await findFolder(fileURLToPath(new URL('./inside', import.meta.url)), 'host', toolsDir),
+  };
+}
 
 const run = promisify(execFile);
 
@@ -80,7 +126,7 @@ export interface SelfTest {
 }
 
 /** Starts commands in a sandbox with empty folders, and checks from inside and outside that every protection works. */
-export async function selfTest({ files, limits, cgroups, place }: SelfTest): Promise<SandboxState> {
+async function selfTest({ files, limits, cgroups, place }: SelfTest): Promise<SandboxState> {
   const version = await run('bwrap', ['--version'], { env: { PATH: '/usr/local/bin:/usr/bin:/bin' } }).catch(
     () => undefined,
   );

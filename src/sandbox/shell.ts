@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { StringDecoder } from 'node:string_decoder';
-import { cappedOutput, readPaced } from './command-output.ts';
+import { cappedOutput, readPaced } from './command-tools.ts';
 import { type SandboxLayout, type SandboxParts, scriptPath } from './layout.ts';
 import type { CommandEnd, CommandOptions, RunningCommand } from './sandbox.ts';
 import { startSandboxed } from './sandboxed-process.ts';

@@ -1,10 +1,13 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
-import { hasRole, type Role } from '../domain/member.ts';
+import { hasRole, type Role } from '../domain/agent.ts';
 import { requiresRole } from '../errors.ts';
+import { type Route, route } from '../http/route.ts';
 import { cancelIfRunning } from '../runs/operations.ts';
 import { findLiveRun } from '../runs/store.ts';
 import { showSprint, sprintAfter } from './operations.ts';
+import { onSprint } from './routes.ts';
+import { DeleteSprint, Sprint } from './schemas.ts';
 import {
   deleteSprintRow,
   getSprint,
@@ -22,7 +25,7 @@ import {
  * interrupted; jobs cancel the runs that it left.
  * @throws Refused unless it is active
  */
-export async function cancelSprint(app: App, sprintId: string, isAgain = false): Promise<SprintView> {
+async function cancelSprint(app: App, sprintId: string, isAgain = false): Promise<SprintView> {
   const live = await app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, sprintId);
     if (isAgain && sprint.status === 'cancelled') {
@@ -44,7 +47,7 @@ export async function cancelSprint(app: App, sprintId: string, isAgain = false):
  * Deletes a sprint. Its tasks stay, without a sprint. Deleting an active sprint requires `isForced` and the admin role.
  * @throws Refused; AppError 403
  */
-export async function deleteSprint(app: App, { id }: SprintView, role: Role, isForced: boolean): Promise<void> {
+async function deleteSprint(app: App, { id }: SprintView, role: Role, isForced: boolean): Promise<void> {
   const live = await app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, id);
     const isActive = sprint.status === 'active';
@@ -74,3 +77,35 @@ export async function cancelSprintRun(app: App, taskId: string, runId: string): 
   if ((await findLiveRun(app.db.manager, taskId))?.id !== runId) return;
   await cancelIfRunning(app, taskId);
 }
+
+/** The operations on sprints that end runs. */
+export const sprintRunRoutes: Route[] = [
+  route({
+    operationId: 'cancelSprint',
+    method: 'post',
+    path: '/sprints/:sprintId/cancel',
+    summary: 'Cancel a sprint and its runs. Its unfinished tasks are removed from it',
+    tag: 'sprints',
+    access: onSprint('member'),
+    audit: { action: 'sprint.cancel', object: ({ sprint }) => sprint },
+    reply: [200, Sprint],
+    errors: { 409: 'The sprint is not active' },
+    // Each run is cancelled in a transaction of its own, which may wait for a push that is under way.
+    waits: 'between writes',
+    handle: (app, { sprint, keyed }) => cancelSprint(app, sprint.id, keyed?.isAgain),
+  }),
+  route({
+    operationId: 'deleteSprint',
+    method: 'delete',
+    path: '/sprints/:sprintId',
+    summary: 'Delete a sprint but keep its tasks. Deleting an active sprint requires `force=true` and the admin role',
+    tag: 'sprints',
+    access: onSprint('member'),
+    audit: { action: 'sprint.delete', object: ({ sprint }) => sprint },
+    query: DeleteSprint,
+    reply: [204],
+    errors: { 409: 'The sprint is active' },
+    waits: 'between writes',
+    handle: (app, { sprint, role, query }) => deleteSprint(app, sprint, role, query.force),
+  }),
+];

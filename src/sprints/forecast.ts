@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
-import { type BurndownPoint, withBand } from '../domain/burndown.ts';
 import {
   type DayAhead,
   daysAhead,
@@ -11,14 +10,31 @@ import {
   simulationOf,
 } from '../domain/forecast/forecast.ts';
 import { type Simulated, type Simulation, simulate } from '../domain/forecast/simulate.ts';
+import { type BurndownPoint, withBand } from '../domain/sprint.ts';
 import { badRequest } from '../errors.ts';
 import { idOrEmpty } from '../http/access/access.ts';
 import { apart } from '../threads/apart.ts';
 import { OverLimit } from '../threads/start-thread.ts';
 import { burndownOf, metricsOf } from './figures-store.ts';
 import { addPasts, countAgents, knownTasks, listFinishedTasks, listOpenTasks } from './forecast-store.ts';
-import { sharedResults } from './shared-results.ts';
 import type { SprintView } from './store.ts';
+
+/**
+ * Returns a function that computes each result once, and remembers the latest `most` of them by their keys. Calls at the
+ * same time share one computation. A failed one is repeated by the next call.
+ */
+export function sharedResults<T>(most: number): (key: string, compute: () => Promise<T>) => Promise<T> {
+  const known = new Map<string, Promise<T>>();
+  return (key, compute) => {
+    const result = known.get(key) ?? compute();
+    // Used last, so forgotten last.
+    known.delete(key);
+    known.set(key, result);
+    for (const oldest of known.keys()) if (known.size > most) known.delete(oldest);
+    result.catch(() => known.get(key) === result && known.delete(key));
+    return result;
+  };
+}
 
 /** Simulations with more draws than this, for tasks and weights, run in a thread. Smaller ones take about 5 ms. */
 const mostHere = 50_000;

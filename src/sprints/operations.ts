@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
-import { changesBetween } from '../domain/audit/changes.ts';
+import { changesBetween } from '../domain/audit.ts';
 import { type Forecast, noForecast } from '../domain/forecast/forecast.ts';
 import { nextState, Refused } from '../domain/machine.ts';
 import {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { failureCategories } from '../domain/run.ts';
 import { lengthProblem, sprintStatuses } from '../domain/sprint.ts';
 import { taskStatuses } from '../domain/task.ts';
-import { IdText, isDay, longText, pageQuery, Timestamp, titleText, wholeNumber } from '../http/shapes.ts';
+import { IdText, isDay, longText, pageQuery, Timestamp, titleText, wholeNumber } from '../http/route.ts';
 
 /** An existing day `YYYY-MM-DD`. */
 export const Day = z

@@ -1,13 +1,12 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
-import type { Changes } from '../domain/audit/changes.ts';
+import type { Changes } from '../domain/audit.ts';
 import { decide, nextState, Refused } from '../domain/machine.ts';
 import type { Failure } from '../domain/run.ts';
 import { type TaskEvent, type TaskFacts, type TaskStatus, taskMachine } from '../domain/task.ts';
 import { normalUrl } from '../git/remote-url.ts';
-import { dropWaitingRevisions } from './revision-store.ts';
 import { hasActiveSprint, lockFacts, swapStatus } from './store.ts';
-import { discountSettledPulls } from './work-store.ts';
+import { discountSettledPulls, dropWaitingRevisions } from './work-store.ts';
 
 interface Move {
   failure?: Failure;

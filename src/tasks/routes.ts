@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { accessTo, inProject, theProject } from '../http/access/access.ts';
-import { type Route, route } from '../http/route.ts';
-import { wholeListQuery } from '../http/shapes.ts';
-import { createTasks } from './bulk.ts';
-import { createTask, readDiff } from './operations.ts';
+import { type Route, route, wholeListQuery } from '../http/route.ts';
+import { createTask, createTasks, readDiff } from './operations.ts';
 import {
   CreateSubtask,
   CreateTask,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { failureCategories, withOutput } from '../domain/run.ts';
 import { taskStatuses } from '../domain/task.ts';
 import { waitReasons } from '../domain/waiting.ts';
-import { IdText, longText, pageQuery, Timestamp, titleText } from '../http/shapes.ts';
+import { IdText, longText, pageQuery, Timestamp, titleText } from '../http/route.ts';
 
 const failure = z.object({ category: z.enum(failureCategories), message: z.string(), retryable: z.boolean() });
 

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { sharedCompileCache } from '../host/compile-cache.ts';
+import { sharedCompileCache } from '../host/own-process.ts';
 import type { Answer, Question } from './inside.ts';
 
 /** Limits of one call. A thread that exceeds them is terminated. */

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { languagesByExtension } from '../../src/agents/languages.ts';
+import { languagesByExtension } from '../../src/agents/figures.ts';
 
 /** Agents whose figures are counted together, as the user sees them. */
 interface Counted {

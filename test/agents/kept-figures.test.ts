@@ -1,7 +1,12 @@
 import { migrations } from '../../migrations/list.ts';
-import { readLanguageSkills, readOneHealth, readPerformance, resetHealth } from '../../src/agents/figures.ts';
+import {
+  readLanguageSkills,
+  readOneHealth,
+  readPerformance,
+  rebuildFigures,
+  resetHealth,
+} from '../../src/agents/figures.ts';
 import { findFigures, findHealthFacts, listSkills, listWeeks } from '../../src/agents/figures-store.ts';
-import { rebuildFigures } from '../../src/agents/rebuild-figures.ts';
 import type { App } from '../../src/app.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { createTestDatabase } from '../support/database.ts';

@@ -1,4 +1,4 @@
-import { revealMcpServers } from '../../src/agents/mcp/operations.ts';
+import { revealMcpServers } from '../../src/agents/mcp.ts';
 import { openProject } from '../support/project.ts';
 
 const { service, call, createProject } = await openProject();

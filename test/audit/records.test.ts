@@ -1,8 +1,8 @@
-import { readAuditRecords } from '../../src/audit/store.ts';
+import { readAuditRecords } from '../../src/audit/records.ts';
 import { carryOut } from '../../src/github/commands/verbs.ts';
 import { obeyLabel } from '../../src/github/follow/issues.ts';
-import { getPull } from '../../src/github/follow/pull-store.ts';
 import { takeReview } from '../../src/github/follow/reviews.ts';
+import { getPull } from '../../src/github/store.ts';
 import { mintSession } from '../../src/projects/tokens.ts';
 import { findRepository } from '../../src/repositories/store.ts';
 import { commandOf, commandRecipes } from '../support/audit/command-recipes.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { PooledClient } from '../../src/db/client.ts';
 import { openDatabase } from '../../src/db/database.ts';
-import { openNamedLocks } from '../../src/db/named-locks.ts';
+import { openNamedLocks } from '../../src/db/locks.ts';
 import { openQueue } from '../../src/queue/queue.ts';
 
 /** A message of PostgreSQL's protocol: its type, its length and its content. */

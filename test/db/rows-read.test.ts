@@ -1,12 +1,12 @@
 import type { EntityManager } from 'typeorm';
 import { migrations } from '../../migrations/list.ts';
-import { listFinishedTasks } from '../../src/agents/learning/comparison-store.ts';
-import { listEvidence } from '../../src/agents/learning/evidence-store.ts';
-import { listAuditRecords } from '../../src/audit/store.ts';
+import { listFinishedTasks } from '../../src/agents/learning/comparison.ts';
+import { listEvidence } from '../../src/agents/learning/evidence.ts';
+import { listAuditRecords } from '../../src/audit/records.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { claimRun, hasClaimable } from '../../src/runs/lease/lease-store.ts';
 import { addPasts, listOpenTasks } from '../../src/sprints/forecast-store.ts';
 import { getSprint } from '../../src/sprints/store.ts';
+import { claimRun, hasClaimable } from '../../src/worker/lease/lease-store.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { rowsRead } from './count-rows.ts';
 

@@ -4,7 +4,7 @@ import { migrations } from '../../migrations/list.ts';
 import { type Database, openDatabase, violatedUnique } from '../../src/db/database.ts';
 import { tables } from '../../src/db/tables/list.ts';
 import { Users } from '../../src/db/tables/project.ts';
-import { hasTitleIndex, titleIndex } from '../../src/tasks/search-text.ts';
+import { hasTitleIndex, titleIndex } from '../../src/tasks/search-store.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 let db: Database;

@@ -1,4 +1,4 @@
-import { secretBox } from '../../src/db/secret-box.ts';
+import { secretBox } from '../../src/db/sealed.ts';
 
 const [one, two] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 const place = { table: 'project_secrets', row: 'proj_1/git_token', column: 'ciphertext', project: 'proj_1' };

@@ -2,9 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { flagsOf, readCompose } from '../../deploy/engine.ts';
-import { lifecyclePage } from '../../src/cli/lifecycle-page.ts';
-import { openapiText } from '../../src/cli/print-docs.ts';
-import { webhookPath } from '../../src/github/app/webhook-address.ts';
+import { lifecyclePage, openapiText } from '../../src/cli/print-docs.ts';
+import { webhookPath } from '../../src/github/app/manifest.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -109,9 +108,9 @@ test('app.yml requests only the permissions that are needed, and every event tha
     metadata: 'read',
     members: 'read',
   });
-  const handled = [
-    ...read('src/github/deliveries/events.ts').matchAll(/'(issue_comment|issues|pull_request)[.']/g),
-  ].map((m) => m[1]);
+  const handled = [...read('src/github/inbox/events.ts').matchAll(/'(issue_comment|issues|pull_request)[.']/g)].map(
+    (m) => m[1],
+  );
   for (const event of handled) expect(app.default_events).toContain(event);
   expect(app.hook_attributes.url).toContain(webhookPath);
 });

@@ -1,4 +1,4 @@
-import { builtInAgents, shippedAgents } from '../../src/domain/agent.ts';
+import { builtInAgents, hasRole, roles, shippedAgents } from '../../src/domain/agent.ts';
 import {
   healthStatus,
   hoursAndMinutes,
@@ -7,7 +7,6 @@ import {
   proficiency,
   successRate,
 } from '../../src/domain/agent-figures.ts';
-import { hasRole, roles } from '../../src/domain/member.ts';
 
 test('every project starts with the five built-in agents', () => {
   expect(shippedAgents.map(({ builtIn }) => builtIn)).toEqual([...builtInAgents]);

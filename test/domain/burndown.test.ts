@@ -1,4 +1,4 @@
-import { burndown, estimatedCompletion, withBand } from '../../src/domain/burndown.ts';
+import { burndown, estimatedCompletion, withBand } from '../../src/domain/sprint.ts';
 
 const line = { count: 8, startDate: '2026-03-02', endDate: '2026-03-06' };
 const hour = 3_600_000;

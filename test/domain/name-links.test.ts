@@ -1,4 +1,4 @@
-import { cleanStream } from '../../src/domain/secrets/clean-stream.ts';
+import { cleanStream } from '../../src/domain/secrets.ts';
 import { mentionsIn, withLinks } from '../../src/domain/text/name-links.ts';
 
 const id = 'task_01m7xxm447fap8m1vcx47q1cwc';

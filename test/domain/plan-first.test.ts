@@ -1,5 +1,5 @@
 import type { RunKind } from '../../src/domain/run.ts';
-import { type PlanMode, planModeOf } from '../../src/domain/settings/plan-first.ts';
+import { type PlanMode, planModeOf } from '../../src/domain/settings.ts';
 
 type Approved = 'in this run' | 'before' | undefined;
 

@@ -1,11 +1,11 @@
-import { filterLines, filterMacros } from '../../src/domain/protected/git-filters.ts';
+import { filterLines, filterMacros } from '../../src/domain/protected/ci-files.ts';
 import {
   isAllowed,
   isAttributesFile,
   problemWithAllowed,
   protectionOf,
+  seenAs,
 } from '../../src/domain/protected/protected-paths.ts';
-import { seenAs } from '../../src/domain/protected/seen-names.ts';
 import { timeOf } from '../support/machine/processor-time.ts';
 
 test.each([

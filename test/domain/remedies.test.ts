@@ -1,5 +1,4 @@
-import { endedByLimit, limitNote, remedyFor } from '../../src/domain/remedies.ts';
-import { failure, failureCategories } from '../../src/domain/run.ts';
+import { endedByLimit, failure, failureCategories, limitNote, remedyFor } from '../../src/domain/run.ts';
 
 const budget = (note = '') => remedyFor({ category: 'budget', message: `the budget of 5 steps is used up ${note}` });
 const timeout = (note = '') =>

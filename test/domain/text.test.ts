@@ -1,7 +1,14 @@
-import { branchName, isAgentBranch } from '../../src/domain/branch.ts';
 import { exhausted, limitsOfService, lowerLimits } from '../../src/domain/budget.ts';
-import { closedBlocks, harmless, harmlessLine, oneLine, plain } from '../../src/domain/text/sanitize.ts';
-import { storable, storableJson } from '../../src/domain/text/storable.ts';
+import { branchName, isAgentBranch } from '../../src/domain/task.ts';
+import {
+  closedBlocks,
+  harmless,
+  harmlessLine,
+  oneLine,
+  plain,
+  storable,
+  storableJson,
+} from '../../src/domain/text/sanitize.ts';
 import { timeOf } from '../support/machine/processor-time.ts';
 
 const id = 'task_01m7xxm447fap8m1vcx47q1cwc';

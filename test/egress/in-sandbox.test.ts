@@ -2,10 +2,10 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { egressPort } from '../../src/domain/settings/egress-port.ts';
-import { proxyVariables } from '../../src/egress/variables.ts';
-import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
+import { egressPort } from '../../src/domain/settings.ts';
+import { proxyVariables } from '../../src/egress/tools/tools-configuration.ts';
 import type { Confinement, ToolHost } from '../../src/sandbox/sandbox.ts';
+import { openSandbox } from '../../src/sandbox/self-test.ts';
 import { openProxied, type Proxied } from './proxied.ts';
 
 // Attacks with the tools that agents have. The addresses are from the ranges for documentation, which lead nowhere.

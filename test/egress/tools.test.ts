@@ -2,9 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { toolEnvironment } from '../../src/config.ts';
-import { apt } from '../../src/egress/tools/files.ts';
-import { toolsConfiguration } from '../../src/egress/tools/tools-configuration.ts';
-import { proxyVariables } from '../../src/egress/variables.ts';
+import { apt, proxyVariables, toolsConfiguration } from '../../src/egress/tools/tools-configuration.ts';
 
 const homes: string[] = [];
 afterEach(async () => {

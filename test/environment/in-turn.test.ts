@@ -1,4 +1,4 @@
-import { inTurn } from '../../src/environment/keep/in-turn.ts';
+import { inTurn } from '../../src/environment/prepare.ts';
 
 const never = new AbortController().signal;
 

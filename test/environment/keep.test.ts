@@ -17,10 +17,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DamagedArchive, pack, unpack } from '../../src/environment/keep/archive.ts';
+import { DamagedArchive, moveInto, pack, unpack } from '../../src/environment/keep/archive.ts';
 import { type KeptStore, keptStore } from '../../src/environment/keep/kept-store.ts';
-import { moveInto } from '../../src/environment/keep/move-into.ts';
-import { type KeyParts, keyOf } from '../../src/environment/key.ts';
+import { type KeyParts, keyOf } from '../../src/environment/plan-setup.ts';
 
 const never = new AbortController().signal;
 let root: string;

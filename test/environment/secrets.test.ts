@@ -1,4 +1,4 @@
-import { revealAllSecrets, revealSecrets } from '../../src/environment/secrets/operations.ts';
+import { revealAllSecrets, revealSecrets } from '../../src/environment/secrets/secrets.ts';
 import { openProject } from '../support/project.ts';
 
 const { service, call, createProject } = await openProject();

@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../../src/demo/real-service.ts';
-import { setSecret } from '../../src/environment/secrets/operations.ts';
-import { startTrial } from '../../src/environment/trial/operations.ts';
-import { trialText } from '../../src/github/commands/answer-trial.ts';
+import { setSecret } from '../../src/environment/secrets/secrets.ts';
+import { startTrial } from '../../src/environment/trial.ts';
+import { trialText } from '../../src/github/commands/notices.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Repositories, type RepositoryRow } from '../../src/db/tables/project.ts';
 import { serveGit } from '../../src/demo/github/git-server.ts';
-import { validateRepository } from '../../src/environment/validation/validate.ts';
+import { validateRepository } from '../../src/environment/validate.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { shrinkCaches } from '../../src/git/native/cache-folder.ts';
+import { shrinkCaches } from '../../src/git/native/cached.ts';
 
 let folder: string;
 beforeEach(() => {

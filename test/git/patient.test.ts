@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { patient } from '../../src/git/attempts.ts';
 import { isomorphicProcess } from '../../src/git/javascript/isomorphic-process.ts';
 import { nativeGit } from '../../src/git/native/native.ts';
-import { patient } from '../../src/git/patient.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
 
 test.each([

@@ -1,7 +1,7 @@
 import type { Octokit } from '../../src/app.ts';
 import { ask } from '../../src/github/commands/ask.ts';
-import type { GivenCommand } from '../../src/github/commands/given-command.ts';
 import { carryOut } from '../../src/github/commands/verbs.ts';
+import type { GivenCommand } from '../../src/github/given-command.ts';
 import { getRepository } from '../../src/repositories/store.ts';
 import { openAppWithModel } from '../support/app.ts';
 

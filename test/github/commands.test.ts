@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { until } from '../../src/demo/real-service.ts';
-import { webhookUrl } from '../../src/github/app/webhook-address.ts';
+import { webhookUrl } from '../../src/github/app/manifest.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;

@@ -1,4 +1,4 @@
-import { chooseWork } from '../../src/github/follow/compare-with-github.ts';
+import { chooseWork } from '../../src/github/inbox/compare-with-github.ts';
 
 const work = [1, 2, 3, 4, 5].map((number) => ({ numbers: [number, number + 10] }));
 const numbersOf = (list: { numbers: number[] }[]) => list.map(({ numbers }) => numbers[0]);

@@ -1,6 +1,6 @@
 import { syncInstallation } from '../../src/github/app/installation.ts';
 import { handleCommands } from '../../src/github/commands/handle-commands.ts';
-import { sayOnce } from '../../src/github/commands/replies.ts';
+import { sayOnce } from '../../src/github/comments.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { appSettings } from '../support/github-app.ts';
 import type { FakeGitHub } from '../support/stand-ins/fake-github.ts';

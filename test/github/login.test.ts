@@ -1,5 +1,5 @@
 import { type DemoGitHub, startGitHub } from '../../src/demo/github/github.ts';
-import { removeOld } from '../../src/retention.ts';
+import { removeOld } from '../../src/jobs.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 
 let github: DemoGitHub;

@@ -1,8 +1,7 @@
-import { commandTable } from '../../src/github/comment-parts.ts';
+import { commandTable } from '../../src/github/comments.ts';
 import { failedLabel, labelOf, ownLabels } from '../../src/github/labels.ts';
 import { wanted } from '../../src/github/mirror/mirror.ts';
-import { statusMarker } from '../../src/github/mirror/status-comment.ts';
-import type { TaskPicture } from '../../src/github/mirror/task-picture.ts';
+import { statusMarker, type TaskPicture } from '../../src/github/mirror/status-comment.ts';
 
 const picture: TaskPicture = {
   id: 'task_1',

@@ -1,4 +1,4 @@
-import { readCommands } from '../../src/github/commands/read-commands.ts';
+import { readCommands } from '../../src/github/commands/handle-commands.ts';
 import { longestBlock } from '../support/machine/processor-time.ts';
 import { testSome } from '../support/thorough.ts';
 

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { syncInstallation } from '../../src/github/app/installation.ts';
-import { followRepository } from '../../src/github/app/repository-events.ts';
-import { redeliverFailed } from '../../src/github/deliveries/redeliver.ts';
+import { followRepository, syncInstallation } from '../../src/github/app/installation.ts';
+import { redeliverFailed } from '../../src/github/inbox/redeliver.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { appSettings } from '../support/github-app.ts';
 import { type FakeGitHub, openFakeGitHub } from '../support/stand-ins/fake-github.ts';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const module = fileURLToPath(new URL('../../src/host/heap-growth.ts', import.meta.url));
+const module = fileURLToPath(new URL('../../src/host/own-process.ts', import.meta.url));
 
 /**
  * Replaces objects that have lived long enough to be in the old generation, and prints the largest heap relative to its

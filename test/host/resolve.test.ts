@@ -3,7 +3,7 @@ import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lookUpOnce } from '../../src/egress/look-up.ts';
+import { lookUpOnce } from '../../src/egress/egress.ts';
 import { type LookUp, openResolver } from '../../src/host/resolve.ts';
 
 /** What the name server answers: addresses, an error code (RFC 1035, 4.1.1), or nothing at all. */

@@ -10,10 +10,8 @@ import {
   inProjectOfBody,
   inProjectOfQuery,
 } from '../../src/http/access/access.ts';
-import { readClaims, signToken } from '../../src/http/access/auth.ts';
-import { authentication } from '../../src/http/access/authenticate.ts';
+import { authentication, readClaims, signToken, tokenUse } from '../../src/http/access/authenticate.ts';
 import { clearCookie, readCookie, refuseCrossSite, sessionMs, setCookie } from '../../src/http/access/session.ts';
-import { tokenUse } from '../../src/http/access/token-use.ts';
 import type { Route } from '../../src/http/route.ts';
 import { mintApiToken, mintOperatorToken, userOfLogin } from '../../src/projects/tokens.ts';
 import { onTask } from '../../src/tasks/routes.ts';

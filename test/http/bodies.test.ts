@@ -4,8 +4,7 @@ import express from 'express';
 import type { AppError } from '../../src/errors.ts';
 import { bodyBudget } from '../../src/http/limits/body-budget.ts';
 import { answerAndHangUp } from '../../src/http/limits/hang-up.ts';
-import { isModest } from '../../src/http/limits/modest-json.ts';
-import { readBytes } from '../../src/http/limits/read-body.ts';
+import { isModest, readBytes } from '../../src/http/limits/read-body.ts';
 import { headOf, openRaw } from '../support/http/raw-http.ts';
 
 const kB = 1024;

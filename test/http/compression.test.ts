@@ -7,9 +7,9 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import express, { type Response } from 'express';
 import { readConfig } from '../../src/config.ts';
 import { until } from '../../src/demo/real-service.ts';
-import { compressed, maxAtOnce } from '../../src/http/compress.ts';
 import { httpServer } from '../../src/http/limits/listener.ts';
-import { dashboard } from '../../src/http/pages/dashboard.ts';
+import { dashboard } from '../../src/http/pages.ts';
+import { compressed, maxAtOnce } from '../../src/http/server.ts';
 import { headOf, openRaw } from '../support/http/raw-http.ts';
 
 const long = JSON.stringify(Array.from({ length: 1000 }, (_, i) => ({ number: i })));

@@ -2,8 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { until } from '../../src/demo/real-service.ts';
-import { FairTurns } from '../../src/http/limits/fair-turns.ts';
-import { httpServer } from '../../src/http/limits/listener.ts';
+import { FairTurns, httpServer } from '../../src/http/limits/listener.ts';
 import { headOf, openRaw } from '../support/http/raw-http.ts';
 
 let server: Server;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { AppError, Problem } from '../../src/errors.ts';
-import { undescribed } from '../../src/http/problems.ts';
+import { undescribed } from '../../src/http/error-reply.ts';
 import { validated } from '../../src/http/request.ts';
 import type { Route } from '../../src/http/route.ts';
 import { routes } from '../../src/routes.ts';

@@ -1,4 +1,4 @@
-import { boundedStore } from '../../src/http/limits/bounded-store.ts';
+import { boundedStore } from '../../src/http/limits/rate-limit.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 
 let service: TestApp;

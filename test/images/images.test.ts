@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeTree } from '../../src/sandbox/remove-tree.ts';
+import { removeTree } from '../../src/sandbox/neutral-path.ts';
 import { isThorough } from '../support/thorough.ts';
 import { file, type MadeImage, makeImage, smallSystem } from './stand-ins/made-image.ts';
 import { imagePlace } from './stand-ins/place.ts';

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeTree } from '../../src/sandbox/remove-tree.ts';
+import { removeTree } from '../../src/sandbox/neutral-path.ts';
 import { file, makeImage, smallSystem } from './stand-ins/made-image.ts';
 import { imagePlace } from './stand-ins/place.ts';
 

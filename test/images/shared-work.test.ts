@@ -1,4 +1,4 @@
-import { sharedWork } from '../../src/images/shared-work.ts';
+import { sharedWork } from '../../src/images/images.ts';
 
 const never = () => new AbortController().signal;
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../../src/demo/real-service.ts';
-import { setSecret } from '../../src/environment/secrets/operations.ts';
+import { setSecret } from '../../src/environment/secrets/secrets.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
 import { type MadeImage, makeImage, smallSystem } from './stand-ins/made-image.ts';

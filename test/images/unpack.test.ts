@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeTree } from '../../src/sandbox/remove-tree.ts';
+import { removeTree } from '../../src/sandbox/neutral-path.ts';
 import { file, folder, link, makeImage, smallSystem } from './stand-ins/made-image.ts';
 import { imagePlace, type PlaceOptions } from './stand-ins/place.ts';
 import type { Entry } from './stand-ins/tar.ts';

@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { type Message, type Model, messageOf, type Reply, type ReplyOptions } from '../../src/llm/model.ts';
 import { type ModelServer, openaiModels } from '../../src/llm/openai.ts';
-import { withReadableErrors } from '../../src/llm/refusals/error-body.ts';
+import { withReadableErrors } from '../../src/llm/refusals/failure.ts';
 import { fetchFromModel } from '../../src/outgoing/fetch-from.ts';
 import { add, calculate, multiply, question } from './servers/sample.ts';
 

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { offerTools } from '../../src/conversation/offered-tools.ts';
 import { mcpClient } from '../../src/mcp/client.ts';
 import { fetchFromMcp } from '../../src/outgoing/fetch-from.ts';
-import { offerTools } from '../../src/runs/mcp/offered-tools.ts';
 import { type RunningMcpServer, startMcpServer } from '../support/stand-ins/mcp-server.ts';
 
 const bounded = fetchFromMcp(async () => undefined);

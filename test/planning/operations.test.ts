@@ -1,8 +1,7 @@
 import type { App } from '../../src/app.ts';
-import { listAuditRecords } from '../../src/audit/store.ts';
+import { listAuditRecords } from '../../src/audit/records.ts';
 import { answerWizard, askNext, currentStep, startWizard, wishForChange } from '../../src/planning/operations.ts';
-import type { Session } from '../../src/planning/session.ts';
-import { getSession } from '../../src/planning/store.ts';
+import { getSession, type Session } from '../../src/planning/store.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 
 let service: TestApp;

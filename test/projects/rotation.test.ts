@@ -1,12 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { revealMcpServers, setMcpServers } from '../../src/agents/mcp/operations.ts';
-import { rotateKey } from '../../src/cli/rotate-key.ts';
+import { revealMcpServers, setMcpServers } from '../../src/agents/mcp.ts';
+import { rotateKey } from '../../src/cli/operator.ts';
 import { type Composed, compose } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import { ProjectSecrets } from '../../src/db/tables/project.ts';
-import { revealAllSecrets, setSecret } from '../../src/environment/secrets/operations.ts';
+import { revealAllSecrets, setSecret } from '../../src/environment/secrets/secrets.ts';
 import { createLogger } from '../../src/logger.ts';
 import { admit } from '../../src/projects/admission.ts';
 import { createProject } from '../../src/projects/operations.ts';

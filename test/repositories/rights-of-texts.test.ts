@@ -1,6 +1,6 @@
 import { until } from '../../src/demo/real-service.ts';
+import { type Place, placeOfRepository } from '../../src/github/app/place.ts';
 import { handleLabel } from '../../src/github/commands/handle-commands.ts';
-import { type Place, placeOfRepository } from '../../src/github/place.ts';
 import { endRun } from '../../src/runs/store.ts';
 import { openAcme } from '../support/stand-ins/acme.ts';
 

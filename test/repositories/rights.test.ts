@@ -1,18 +1,18 @@
 import { newId } from '../../src/db/ids.ts';
 import { failure } from '../../src/domain/run.ts';
-import { postNotice } from '../../src/github/commands/post-notice.ts';
+import { type Place, placeOfRepository } from '../../src/github/app/place.ts';
+import { postNotice } from '../../src/github/commands/notices.ts';
 import { syncTask } from '../../src/github/mirror/sync.ts';
-import { type Place, placeOfRepository } from '../../src/github/place.ts';
 import { lackOfRight, rightProblem } from '../../src/repositories/rights.ts';
-import { takeUpConversation } from '../../src/runs/continuing/continue-run.ts';
+import { insertTurn } from '../../src/runs/continuing/turn-store.ts';
 import { enterRepository, listOpened } from '../../src/runs/directors.ts';
-import { insertContext } from '../../src/runs/lease/context-store.ts';
-import { insertTurn } from '../../src/runs/lease/turn-store.ts';
 import { followRevisions, reviseTask } from '../../src/runs/operations.ts';
-import { continueTask } from '../../src/runs/split.ts';
 import { endRun, findRun } from '../../src/runs/store.ts';
 import { advanceSprint } from '../../src/sprints/advance-sprint.ts';
-import { insertRevision } from '../../src/tasks/revision-store.ts';
+import { insertRevision } from '../../src/tasks/work-store.ts';
+import { takeUpConversation } from '../../src/worker/continue-run.ts';
+import { continueTask } from '../../src/worker/split.ts';
+import { insertContext } from '../../src/worker/turns.ts';
 import { openAcme } from '../support/stand-ins/acme.ts';
 import { around, asked, people, writers } from '../support/stand-ins/named-github.ts';
 

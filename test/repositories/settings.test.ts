@@ -1,7 +1,7 @@
 import type { Checkout } from '../../src/git/engine.ts';
 import { parseSettings } from '../../src/repositories/settings/parse.ts';
-import { pathsMatching } from '../../src/repositories/settings/patterns.ts';
 import { noSettings, pathsProtectedBy, readSettings } from '../../src/repositories/settings/repository-settings.ts';
+import { pathsMatching } from '../../src/repositories/settings/schema.ts';
 import { longestBlock } from '../support/machine/processor-time.ts';
 
 const parse = (text: string | Buffer) => parseSettings(Buffer.from(text));

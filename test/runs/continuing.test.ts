@@ -3,12 +3,12 @@ import { limitsOfService } from '../../src/domain/budget.ts';
 import { failure } from '../../src/domain/run.ts';
 import type { Message } from '../../src/llm/model.ts';
 import { copyConversation, runToContinue } from '../../src/runs/continuing/continue-store.ts';
-import { findContext, insertContext, updateContext } from '../../src/runs/lease/context-store.ts';
-import { insertStep, listStepNames } from '../../src/runs/lease/journal-store.ts';
-import { insertTurn, listTurns } from '../../src/runs/lease/turn-store.ts';
-import { findStoredFiles } from '../../src/runs/workspace/stored-files.ts';
-import { lowerByTask } from '../../src/tasks/budget-store.ts';
+import { insertTurn, listTurns } from '../../src/runs/continuing/turn-store.ts';
+import { insertStep, listStepNames } from '../../src/runs/journal.ts';
 import { getTask } from '../../src/tasks/store.ts';
+import { lowerByTask } from '../../src/tasks/work-store.ts';
+import { findContext, insertContext, updateContext } from '../../src/worker/turns.ts';
+import { findStoredFiles } from '../../src/worker/workspace/stored-files.ts';
 import { openRuns } from '../support/runs.ts';
 
 const given = openRuns();

@@ -1,19 +1,21 @@
 import { LeaseLost } from '../../src/domain/run.ts';
-import { insertContext } from '../../src/runs/lease/context-store.ts';
-import { droppedStep, openJournal, stepOf } from '../../src/runs/lease/journal.ts';
+import { deleteOldTurns, insertTurn, listTurns } from '../../src/runs/continuing/turn-store.ts';
 import {
   deleteOldEvents,
+  droppedStep,
   findStep,
   insertEvent,
   listEvents,
   listRunChecks,
-} from '../../src/runs/lease/journal-store.ts';
-import { claimRun } from '../../src/runs/lease/lease-store.ts';
-import { deleteOldTurns, insertTurn, listTurns } from '../../src/runs/lease/turn-store.ts';
-import { pushWork } from '../../src/runs/publish/publish.ts';
+  openJournal,
+  stepOf,
+} from '../../src/runs/journal.ts';
 import { endRun } from '../../src/runs/store.ts';
-import type { Work } from '../../src/runs/work.ts';
-import { dropStoredFiles, findStoredFiles, storedBytes } from '../../src/runs/workspace/stored-files.ts';
+import { claimRun } from '../../src/worker/lease/lease-store.ts';
+import { pushWork } from '../../src/worker/publish/publish.ts';
+import { insertContext } from '../../src/worker/turns.ts';
+import type { Work } from '../../src/worker/work.ts';
+import { dropStoredFiles, findStoredFiles, storedBytes } from '../../src/worker/workspace/stored-files.ts';
 import { openRuns } from '../support/runs.ts';
 
 const given = openRuns();

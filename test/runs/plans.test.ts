@@ -1,12 +1,12 @@
 import { newId } from '../../src/db/ids.ts';
 import type { RunRow } from '../../src/db/tables/task.ts';
-import { planSections, readPlanning } from '../../src/runs/agent/planning.ts';
-import { openJournal } from '../../src/runs/lease/journal.ts';
-import { claimRun } from '../../src/runs/lease/lease-store.ts';
-import { listUnread } from '../../src/runs/waiting/message-store.ts';
+import { openJournal } from '../../src/runs/journal.ts';
 import { park } from '../../src/runs/waiting/park.ts';
-import type { Work } from '../../src/runs/work.ts';
+import { listUnread } from '../../src/runs/waiting/store.ts';
 import { getTask } from '../../src/tasks/store.ts';
+import { claimRun } from '../../src/worker/lease/lease-store.ts';
+import { planSections, readPlanning } from '../../src/worker/plan.ts';
+import type { Work } from '../../src/worker/work.ts';
 import { openRuns } from '../support/runs.ts';
 
 const given = openRuns();

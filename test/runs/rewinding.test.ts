@@ -1,13 +1,13 @@
 import type { RunRow } from '../../src/db/tables/task.ts';
 import type { Message } from '../../src/llm/model.ts';
-import { readPlanning } from '../../src/runs/agent/planning.ts';
 import { copyConversation } from '../../src/runs/continuing/continue-store.ts';
-import { showEach } from '../../src/runs/continuing/show-turn.ts';
-import { findContext, updateContext } from '../../src/runs/lease/context-store.ts';
-import { insertStep } from '../../src/runs/lease/journal-store.ts';
+import { showEach } from '../../src/runs/continuing/rewind-task.ts';
+import { insertStep } from '../../src/runs/journal.ts';
 import { findRun } from '../../src/runs/store.ts';
-import type { Work } from '../../src/runs/work.ts';
 import { getTask } from '../../src/tasks/store.ts';
+import { readPlanning } from '../../src/worker/plan.ts';
+import { findContext, updateContext } from '../../src/worker/turns.ts';
+import type { Work } from '../../src/worker/work.ts';
 import { openTalks } from '../support/talks.ts';
 
 const { call, em, ended, filesOf, rewind, runsOf, shop, sql, talk, talkedTask } = openTalks();

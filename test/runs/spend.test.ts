@@ -1,6 +1,6 @@
-import { remedyFor } from '../../src/domain/remedies.ts';
-import { addPersonSpend, creatorOf, personDayIsOver } from '../../src/projects/person-budget.ts';
-import { sumUp } from '../../src/runs/spend/sum-up.ts';
+import { remedyFor } from '../../src/domain/run.ts';
+import { addPersonSpend, creatorOf, personDayIsOver } from '../../src/projects/budgets.ts';
+import { sumUp } from '../../src/runs/spend.ts';
 import { addLostUsage, addUsage } from '../../src/runs/store.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { awayFromMidnight } from '../support/machine/midnight.ts';

@@ -1,16 +1,16 @@
+import { Parked } from '../../src/conversation/ending.ts';
 import { newId } from '../../src/db/ids.ts';
 import type { RunRow } from '../../src/db/tables/task.ts';
 import type { NewWait } from '../../src/domain/waiting.ts';
-import { openJournal } from '../../src/runs/lease/journal.ts';
-import { claimRun } from '../../src/runs/lease/lease-store.ts';
-import { clockStart } from '../../src/runs/lease/run-clock.ts';
+import { openJournal } from '../../src/runs/journal.ts';
 import { endRun } from '../../src/runs/store.ts';
 import { cancelExpiredWaits } from '../../src/runs/waiting/expire.ts';
-import { openHearing, pauseIfAsked } from '../../src/runs/waiting/hearing.ts';
 import { pauseRun, resumeRun } from '../../src/runs/waiting/operations.ts';
 import { park } from '../../src/runs/waiting/park.ts';
-import { Parked } from '../../src/runs/waiting/parked.ts';
-import { listWaitingRevisions } from '../../src/tasks/revision-store.ts';
+import { listWaitingRevisions } from '../../src/tasks/work-store.ts';
+import { claimRun } from '../../src/worker/lease/lease-store.ts';
+import { clockStart } from '../../src/worker/lease/run-clock.ts';
+import { openHearing, pauseIfAsked } from '../../src/worker/waits.ts';
 import { openRuns } from '../support/runs.ts';
 
 const given = openRuns({ WAIT_DAYS: '2' });

@@ -1,14 +1,13 @@
+import { type Approvable, ModelAway } from '../../src/conversation/ending.ts';
 import type { RunRow } from '../../src/db/tables/task.ts';
 import { modelPause } from '../../src/domain/waiting.ts';
 import { ModelFailed } from '../../src/llm/model.ts';
-import type { Approvable } from '../../src/runs/agent/ending/ending.ts';
-import { openJournal } from '../../src/runs/lease/journal.ts';
-import { claimRun, hasClaimable } from '../../src/runs/lease/lease-store.ts';
-import { clockStart } from '../../src/runs/lease/run-clock.ts';
+import { openJournal } from '../../src/runs/journal.ts';
 import { addUsage, insertRun } from '../../src/runs/store.ts';
-import { approveChange, holdChange, isApproved } from '../../src/runs/waiting/held-change-store.ts';
-import { ModelAway } from '../../src/runs/waiting/model-away.ts';
 import { resumeDueRuns, waitForModel } from '../../src/runs/waiting/park.ts';
+import { approveChange, holdChange, isApproved } from '../../src/runs/waiting/store.ts';
+import { claimRun, hasClaimable } from '../../src/worker/lease/lease-store.ts';
+import { clockStart } from '../../src/worker/lease/run-clock.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 
 let service: TestApp;

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import type { HostClient } from '../../src/sandbox/host-client.ts';
+import type { HostClient } from '../../src/sandbox/open-tools.ts';
 import { toolHosts } from './tool-hosts.ts';
 
 const hosts = toolHosts();

@@ -11,8 +11,8 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
 import type { Confinement, ToolHost } from '../../src/sandbox/sandbox.ts';
+import { openSandbox } from '../../src/sandbox/self-test.ts';
 import { gitOut } from '../support/git.ts';
 import { untilNoneHas } from '../support/machine/processes.ts';
 

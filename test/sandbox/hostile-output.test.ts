@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
-import { cappedOutput } from '../../src/sandbox/command-output.ts';
-import { hostClient } from '../../src/sandbox/host-client.ts';
+import { cappedOutput } from '../../src/sandbox/command-tools.ts';
+import { hostClient } from '../../src/sandbox/open-tools.ts';
 import type { Confinement, ToolHost } from '../../src/sandbox/sandbox.ts';
+import { openSandbox } from '../../src/sandbox/self-test.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'deckhand-output-'));
 chmodSync(root, 0o755);

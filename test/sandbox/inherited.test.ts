@@ -11,7 +11,7 @@ function openIn(first: string): string {
 
 test('children of the service do not get descriptors that the service inherited', () => {
   expect(openIn('')).toContain('123 -> /etc/passwd');
-  const { href } = new URL('../../src/sandbox/inherited.ts', import.meta.url);
+  const { href } = new URL('../../src/sandbox/neutral-path.ts', import.meta.url);
   const closed = openIn(`import { closeInherited } from ${JSON.stringify(href)}; closeInherited();`);
   expect(closed).toContain('/proc/');
   expect(closed).not.toContain('/etc/passwd');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Watch, watchRun } from '../../src/sandbox/limits/watchdog.ts';
-import { removeTree } from '../../src/sandbox/remove-tree.ts';
+import { removeTree } from '../../src/sandbox/neutral-path.ts';
 import { untilNoneHas } from '../support/machine/processes.ts';
 
 const program = fileURLToPath(new URL('./rivals.ts', import.meta.url));

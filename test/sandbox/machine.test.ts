@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BackgroundService } from '../../src/sandbox/machine/service-start.ts';
+import type { BackgroundService } from '../../src/sandbox/machine/machine.ts';
 import { untilNoneHas } from '../support/machine/processes.ts';
 import { openPlays, outputOf, run, see, start, users } from './plays.ts';
 

@@ -1,7 +1,7 @@
 import { RunFailed } from '../../src/domain/run.ts';
-import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
-import { type BackgroundService, startServices } from '../../src/sandbox/machine/service-start.ts';
+import { type BackgroundService, startServices } from '../../src/sandbox/machine/machine.ts';
 import type { Machine, MachineSettings, ToolHost } from '../../src/sandbox/sandbox.ts';
+import { openSandbox } from '../../src/sandbox/self-test.ts';
 
 /**
  * Plays calls of tools in a process of its own, which may have another user. Each run in `runs` has a folder with `work`

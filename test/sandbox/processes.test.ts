@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../../src/demo/real-service.ts';
-import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
 import type { Confinement, ToolHost } from '../../src/sandbox/sandbox.ts';
+import { openSandbox } from '../../src/sandbox/self-test.ts';
 import { processesWith, untilNoneHas } from '../support/machine/processes.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'deckhand-processes-'));

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
 import type { Confinement, ToolHost } from '../../src/sandbox/sandbox.ts';
+import { openSandbox } from '../../src/sandbox/self-test.ts';
 
 /**
  * Runs hostile runs and an honest one at the same time, in a separate process that may have another user

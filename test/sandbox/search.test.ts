@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { HostClient } from '../../src/sandbox/host-client.ts';
+import type { HostClient } from '../../src/sandbox/open-tools.ts';
 import { toolHosts } from './tool-hosts.ts';
 
 const { work, open, write } = toolHosts();

@@ -3,11 +3,11 @@ import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import type { ToolResult } from '../../src/runs/agent/tools/tool.ts';
-import { callTool } from '../../src/runs/agent/tools.ts';
-import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
-import { hostClient } from '../../src/sandbox/host-client.ts';
+import type { ToolResult } from '../../src/conversation/tools/tool.ts';
+import { callTool } from '../../src/conversation/tools.ts';
+import { hostClient } from '../../src/sandbox/open-tools.ts';
 import type { Confinement, ToolHost } from '../../src/sandbox/sandbox.ts';
+import { openSandbox } from '../../src/sandbox/self-test.ts';
 import { call, loopContext } from '../support/stand-ins/agent-loop.ts';
 
 /** A call as a model might make it, and what it means: a changed file, a text in the answer, or an ending. */

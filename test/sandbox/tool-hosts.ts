@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type HostClient, hostClient } from '../../src/sandbox/host-client.ts';
+import { type HostClient, hostClient } from '../../src/sandbox/open-tools.ts';
 
 const main = join(import.meta.dirname, '../../src/sandbox/inside/main.mjs');
 

@@ -12,8 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../../src/demo/real-service.ts';
-import { openSandbox } from '../../src/sandbox/bubblewrap.ts';
 import type { Confinement, Sandbox, ToolHost } from '../../src/sandbox/sandbox.ts';
+import { openSandbox } from '../../src/sandbox/self-test.ts';
 import { gitOut } from '../support/git.ts';
 import { commandsIn } from '../support/machine/processes.ts';
 

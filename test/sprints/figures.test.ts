@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { migrations } from '../../migrations/list.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { daysBetween } from '../../src/domain/burndown.ts';
+import { daysBetween } from '../../src/domain/sprint.ts';
 import type { TaskStatus } from '../../src/domain/task.ts';
 import { burndownOf, metricsOf, velocityOf } from '../../src/sprints/figures-store.ts';
 import { getSprint } from '../../src/sprints/store.ts';

@@ -1,4 +1,4 @@
-import { listFinishedWork } from '../../src/sprints/finished-work-store.ts';
+import { listFinishedWork } from '../../src/sprints/figures-store.ts';
 import { openSprints } from '../support/sprints.ts';
 
 const given = openSprints();

@@ -1,4 +1,4 @@
-import { describeSprint } from '../../src/sprints/chat/describe-sprint.ts';
+import { describeSprint } from '../../src/sprints/chat.ts';
 import { getSprint } from '../../src/sprints/store.ts';
 import { inDays } from '../support/machine/midnight.ts';
 import { openSprints } from '../support/sprints.ts';

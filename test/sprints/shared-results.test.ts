@@ -1,4 +1,4 @@
-import { sharedResults } from '../../src/sprints/shared-results.ts';
+import { sharedResults } from '../../src/sprints/forecast.ts';
 
 test('each result is computed once, a failed one again, and the oldest is forgotten', async () => {
   const shared = sharedResults<number>(2);

@@ -1,7 +1,7 @@
-import { setSecret } from '../../src/environment/secrets/operations.ts';
+import { setSecret } from '../../src/environment/secrets/secrets.ts';
 import type { Route } from '../../src/http/route.ts';
 import { routes } from '../../src/routes.ts';
-import { saveView } from '../../src/tasks/views/operations.ts';
+import { saveView } from '../../src/tasks/views.ts';
 import type { TestApp } from './app.ts';
 
 export const named = routes.map((r) => [`${r.method.toUpperCase()} ${r.path}`, r] as const);

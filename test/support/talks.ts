@@ -1,9 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import type { Message } from '../../src/llm/model.ts';
-import { insertContext } from '../../src/runs/lease/context-store.ts';
-import { insertStep } from '../../src/runs/lease/journal-store.ts';
-import { insertTurn } from '../../src/runs/lease/turn-store.ts';
-import { findStoredFiles } from '../../src/runs/workspace/stored-files.ts';
+import { insertTurn } from '../../src/runs/continuing/turn-store.ts';
+import { insertStep } from '../../src/runs/journal.ts';
+import { insertContext } from '../../src/worker/turns.ts';
+import { findStoredFiles } from '../../src/worker/workspace/stored-files.ts';
 import type { Answer } from './app.ts';
 import { openWorkshop, type Workshop } from './audit/workshop.ts';
 

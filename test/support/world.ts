@@ -7,7 +7,7 @@ import { type DemoGitHub, startGitHub } from '../../src/demo/github/github.ts';
 import { type Script, type ScriptedModel, startModel } from '../../src/demo/model/model.ts';
 import { type RunningService, type Service, startService, until } from '../../src/demo/real-service.ts';
 import { demoSettings, freePort } from '../../src/demo/settings.ts';
-import { webhookUrl } from '../../src/github/app/webhook-address.ts';
+import { webhookUrl } from '../../src/github/app/manifest.ts';
 import { createTestDatabase } from './database.ts';
 import { startServiceHere } from './http/service-here.ts';
 import { letGo } from './jest/let-go.ts';

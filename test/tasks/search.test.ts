@@ -1,4 +1,4 @@
-import { seededRandom } from '../../src/domain/forecast/random.ts';
+import { seededRandom } from '../../src/domain/forecast/draws.ts';
 import { searchTasks } from '../../src/tasks/search-store.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import type { App } from '../../src/app.ts';
-import { registerWebhooks } from '../../src/github/deliveries/events.ts';
+import { registerWebhooks } from '../../src/github/inbox/events.ts';
 import { githubApiVersion } from '../../src/outgoing/fetch-from.ts';
 import { demands, readDescription } from './description.ts';
 import { usedOperations } from './source.ts';

@@ -1,5 +1,5 @@
 import { ModelFailed, type Reply } from '../../src/llm/model.ts';
-import { readAnswer } from '../../src/llm/read-answer.ts';
+import { readAnswer } from '../../src/llm/openai.ts';
 import { AnswerIsError, refusalOf } from '../../src/llm/refusals/refusal.ts';
 import { Interrupted } from '../../src/llm/wire-format.ts';
 import { wires } from '../../src/llm/wires.ts';

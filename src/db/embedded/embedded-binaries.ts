@@ -1,9 +1,26 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, cp, lstat, mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { chmod, cp, link, lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+
+/**
+ * Creates a private file (mode 0600) unless it exists. If two processes start at the same time, one of them writes the
+ * file and both read the same content. The file is never incomplete, even if the process is killed or the disk is full.
+ */
+export async function writeOnce(file: string, text: string): Promise<void> {
+  const making = `${file}.${randomUUID()}`;
+  try {
+    await writeFile(making, text, { mode: 0o600, flag: 'wx', flush: true });
+    await link(making, file);
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EEXIST') throw error;
+  } finally {
+    await rm(making, { force: true });
+  }
+}
 
 const run = promisify(execFile);
 
@@ -50,7 +67,7 @@ export async function usableBinaries(uid: number | undefined): Promise<string> {
   await rm(making, { recursive: true, force: true });
   await cp(native, making, { recursive: true, verbatimSymlinks: true });
   await chmod(making, 0o755);
-  await link(making);
+  await makeLinks(making);
   await rm(copy, { recursive: true, force: true });
   // Another service that is starting may have created the same copy.
   await rename(making, copy).catch(() => rm(making, { recursive: true, force: true }));
@@ -82,7 +99,7 @@ async function answers(native: string, uid: number | undefined): Promise<boolean
  * Creates the library links that the package's install script creates. npm may be configured not to run install
  * scripts.
  */
-async function link(native: string): Promise<void> {
+async function makeLinks(native: string): Promise<void> {
   const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as {
     source: string;
     target: string;
@@ -91,7 +108,7 @@ async function link(native: string): Promise<void> {
     const at = join(native, target.replace(/^native\//, ''));
     const to = join(native, source.replace(/^native\//, ''));
     await rm(at, { force: true });
-    // The link is relative, because the folder will be renamed.
+    // The makeLinks is relative, because the folder will be renamed.
     await symlink(relative(dirname(at), to), at);
   }
 }

@@ -1,15 +1,75 @@
 import type { ChildProcess } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, readFile, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endLeftProcesses } from './cluster-processes.ts';
-import { reachableRoot, usableBinaries } from './embedded-binaries.ts';
-import { type ServerSettings, startServer, stopServer } from './embedded-server.ts';
-import { holdFolder } from './folder-lock.ts';
-import { makeCluster } from './make-cluster.ts';
-import { freeBytes, giveUpReserve } from './reserve.ts';
-import { writeOnce } from './write-once.ts';
+import { endLeftProcesses, makeCluster, type ServerSettings, startServer, stopServer } from './cluster.ts';
+import { reachableRoot, usableBinaries, writeOnce } from './embedded-binaries.ts';
+
+/**
+ * Locks a folder for this process. Returns undefined while another process, or another part of this one, holds the
+ * lock. The lock is an abstract unix socket: it disappears when its holder ends for any reason, and it needs no pid,
+ * which the kernel could reuse. Its name contains the folder's inode, because two containers on the host's network may
+ * mount different folders at the same path.
+ */
+export async function holdFolder(folder: string): Promise<(() => Promise<void>) | undefined> {
+  const { dev, ino } = await stat(folder);
+  const holder = createServer((asked) => asked.destroy()).unref();
+  return new Promise((resolve, reject) => {
+    holder.once('error', (error: Error & { code?: string }) =>
+      error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error),
+    );
+    holder.listen(`\0deckhand-database-${dev}-${ino}`, () =>
+      resolve(() => new Promise<void>((released) => void holder.close(() => released()))),
+    );
+  });
+}
+
+/** Four segments of PostgreSQL's write-ahead log: enough to recover and to write the following checkpoint. */
+export const reserveBytes = 64 * 2 ** 20;
+
+const chunkBytes = 2 ** 20;
+
+/**
+ * Returns the bytes that ordinary users can still write to the disk of a folder; the last blocks are often reserved for
+ * root. Some container and network file systems do not report their size and count as unlimited.
+ */
+export async function freeBytes(folder: string): Promise<number> {
+  const { blocks, bavail, bsize } = await statfs(folder);
+  return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;
+}
+
+const fileOf = (folder: string) => join(folder, 'reserve');
+
+/**
+ * Creates the reserve unless it exists or would leave less than its own size free. The file is filled with random
+ * bytes, because a sparse file has no blocks and some file systems allocate none for zeros.
+ */
+export async function makeReserve(folder: string): Promise<void> {
+  const file = fileOf(folder);
+  const size = (await stat(file).catch(() => undefined))?.size ?? 0;
+  if (size === reserveBytes || (await freeBytes(folder)) < 2 * reserveBytes) return;
+  const chunk = randomBytes(chunkBytes);
+  const handle = await open(file, 'w', 0o600);
+  try {
+    for (let written = 0; written < reserveBytes; written += chunkBytes) await handle.write(chunk);
+  } catch (error) {
+    await rm(file, { force: true });
+    throw error;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Deletes the reserve if the disk is full, and returns whether it did. */
+export async function giveUpReserve(folder: string): Promise<boolean> {
+  if ((await freeBytes(folder)) >= reserveBytes) return false;
+  return rm(fileOf(folder)).then(
+    () => true,
+    () => false,
+  );
+}
 
 /** PostgreSQL refuses to run as root, and initdb needs a user with a passwd entry. `nobody` exists everywhere. */
 const nobody = 65_534;

@@ -1,5 +1,4 @@
-import type { Via } from '../../domain/audit/action.ts';
-import type { ShownChanges } from '../../domain/audit/changes.ts';
+import type { ShownChanges, Via } from '../../domain/audit.ts';
 import { big, json, key, maybeText, table, text, time } from './table.ts';
 
 /** The audit log. The database refuses to change a record, and to delete one before its time. */

@@ -1,8 +1,6 @@
-import type { BuiltInAgent } from '../../domain/agent.ts';
+import type { BuiltInAgent, Role } from '../../domain/agent.ts';
 import type { ProjectBudgets } from '../../domain/budget.ts';
-import type { Role } from '../../domain/member.ts';
-import type { PushMode } from '../../domain/settings/push-mode.ts';
-import type { ReasoningEffort } from '../../domain/settings/reasoning.ts';
+import type { PushMode, ReasoningEffort } from '../../domain/settings.ts';
 import { big, flag, json, key, madeNow, maybeText, maybeTime, table, text, time, whole } from './table.ts';
 
 export interface UserRow {

@@ -1,6 +1,5 @@
-import { durationDrawer, firstAbove, goesByHand } from './draws.ts';
+import { durationDrawer, firstAbove, goesByHand, seededRandom } from './draws.ts';
 import type { Samples, Spent } from './history.ts';
-import { seededRandom } from './random.ts';
 import { anyLane, type Plan, scheduler } from './schedule.ts';
 
 /** A task that is not done yet. All times are in milliseconds. */

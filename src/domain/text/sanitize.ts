@@ -1,3 +1,33 @@
+/** Returns text that PostgreSQL can store: replaces NUL characters and lone surrogates by U+FFFD. */
+export function storableText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD');
+}
+
+/** Copies a JSON value and makes every string in it storable in PostgreSQL. */
+export function storable<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value, (_key, v) => (typeof v === 'string' ? storableText(v) : v)));
+}
+
+/** Converts a value to JSON and makes every string in it storable in PostgreSQL. */
+export function storableJson(value: unknown): string {
+  return JSON.stringify(value, (_key, v) => (typeof v === 'string' ? storableText(v) : v));
+}
+
+/**
+ * Converts a title to lower-case letters and digits joined by dashes, without accents. Returns an empty string for a
+ * title with no letters or digits.
+ */
+export function slug(title: string, max = 40): string {
+  return title
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+/, '')
+    .slice(0, max)
+    .replace(/-+$/, '');
+}
+
 /**
  * Makes text by people or a model harmless in a comment or pull request. The text mentions nobody, closes and links no
  * issue, runs no command and opens no HTML comment. It looks the same to a reader.

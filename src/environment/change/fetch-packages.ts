@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { removeTree } from '../../sandbox/remove-tree.ts';
+import { removeTree } from '../../sandbox/neutral-path.ts';
 import type { Confinement, Machine } from '../../sandbox/sandbox.ts';
 import { addRefused, openEquipped, type RefusedHost } from '../equipment.ts';
-import { moveInto } from '../keep/move-into.ts';
+import { moveInto } from '../keep/archive.ts';
 import type { CommandResult, Room } from '../room.ts';
 import { runCommands } from '../run-commands.ts';
 import { type FilesOfTree, isConfiguration, isManifest, requirementFiles, textsForFetch } from './approval-reasons.ts';

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { identityVariables } from '../../sandbox/machine/identity.ts';
+import { identityVariables } from '../../sandbox/machine/system.ts';
 
 /**
  * The package managers that can fetch without running code of what they install. The flags are those of their own

@@ -1,9 +1,29 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
+import { lstat, mkdir, readdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
+
+/**
+ * Moves what lies in one folder into another on the same disk. What is already there stays, and links are not followed,
+ * so none of the repository's own files is replaced and nothing is written outside. Call this only while no other
+ * process changes the folders.
+ */
+export async function moveInto(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true });
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    const there = await lstat(target).catch((error) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw error;
+    });
+    if (there === undefined) await rename(source, target);
+    else if (entry.isDirectory() && there.isDirectory()) await moveInto(source, target);
+  }
+}
 
 /** An archive whose content has changed since it was packed. */
 export class DamagedArchive extends Error {}

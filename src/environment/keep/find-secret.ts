@@ -1,7 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, readdir, readlink } from 'node:fs/promises';
 import { setImmediate as breathe } from 'node:timers/promises';
-import { findNeedle, flat, type Needle, needlesOf } from '../../domain/secrets/secret-search.ts';
+import { findNeedle, flat, type Needle, needlesOf } from '../../domain/secrets.ts';
 import { readSparse } from './archive.ts';
 
 /** A secret, and a file that contains it. */

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { Sealed, SecretPlace } from '../../db/secret-box.ts';
+import type { Sealed, SecretPlace } from '../../db/sealed.ts';
 import { type EnvironmentSecretRow, EnvironmentSecrets, SecretRepositories } from '../../db/tables/environment.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 

@@ -4,7 +4,7 @@ import type { LookupFunction } from 'node:net';
 import type { GitHttpRequest, GitHttpResponse, HttpClient } from 'isomorphic-git';
 import { retryAfterMs } from '../../domain/patience.ts';
 import { GitFailed, leastBytesPerSecond, type Remote, silenceSeconds } from '../engine.ts';
-import { answerFault, isOfGit, notGit } from '../native/curl-trace.ts';
+import { answerFault, isOfGit, notGit } from '../native/explain.ts';
 
 /**
  * Creates the HTTP client for isomorphic-git. The library's own client gives up after 5 s of silence, although the push

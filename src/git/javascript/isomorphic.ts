@@ -1,16 +1,103 @@
 import fs from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import git from 'isomorphic-git';
-import { type Checkout, type GitEngine, maxReadBytes, type Remote } from '../engine.ts';
-import { findMergeBase } from '../merge-base.ts';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import git, { type MergeDriverCallback } from 'isomorphic-git';
+import { merge as mergeLines } from 'node-diff3';
+import {
+  type Checkout,
+  type GitEngine,
+  GitFailed,
+  type Merged,
+  maxReadBytes,
+  type NewCommit,
+  type Remote,
+} from '../engine.ts';
+import { findMergeBase, type History, requireMergeBase } from '../merge-base.ts';
 import { findFile, namesIn } from '../work-tree/tree-files.ts';
 import { rememberWorkTree } from '../work-tree/work-tree.ts';
-import { changesBetween, filesOf } from './changes.ts';
-import { historyOf, isAncestor, mergeCommits, pushCommit, writeCommit } from './commits.ts';
-import { exportTree } from './export.ts';
-import { fetchBranch, fetchCommit, listRefs } from './fetch.ts';
-import { IsomorphicRepository } from './repository.ts';
-import { checkoutCommit, ignoredIn, replaceFiles, snapshot } from './snapshot.ts';
+import { deepen, fetchBranch, fetchCommit, IsomorphicRepository, listRefs, remoteHead } from './repository.ts';
+import { changesBetween, checkoutCommit, filesOf, ignoredIn, replaceFiles, snapshot } from './snapshot.ts';
+
+const nobody = { name: 'merge', email: 'merge@localhost', timestamp: 0, timezoneOffset: 0 };
+
+/** Merges two commits. Files with conflicts contain both sides between git's conflict markers. */
+export async function mergeTrees(gitdir: string, ours: string, theirs: string): Promise<Merged> {
+  const conflicts: string[] = [];
+  const mergeDriver: MergeDriverCallback = ({ contents, path }) => {
+    const [base = [], mine = [], other = []] = contents.map((text) => text.split('\n'));
+    const { conflict, result } = mergeLines(mine, base, other, { label: { a: ours, b: theirs } });
+    if (conflict) conflicts.push(path);
+    return { cleanMerge: true, mergedText: result.join('\n') };
+  };
+  // The library merges refs only, so both commits get a temporary ref.
+  const sides = { ours: 'refs/deckhand/ours', theirs: 'refs/deckhand/theirs' };
+  await git.writeRef({ fs, gitdir, ref: sides.ours, value: ours, force: true });
+  await git.writeRef({ fs, gitdir, ref: sides.theirs, value: theirs, force: true });
+  const how = { fastForward: false, noUpdateBranch: true, author: nobody, committer: nobody, mergeDriver };
+  const { tree } = await git.merge({ fs, gitdir, ...sides, ...how });
+  if (tree === undefined) throw new Error('isomorphic-git returned no tree for the merge');
+  return { tree, conflicts };
+}
+
+/** Writes a commit and returns its id. */
+export function writeCommit(repository: IsomorphicRepository, commit: NewCommit): Promise<string> {
+  const { tree, parents, message, author, at } = commit;
+  const person = { ...author, timestamp: Math.floor(at.getTime() / 1000), timezoneOffset: 0 };
+  const written = { tree, parent: parents, message, author: person, committer: person };
+  return repository.run(() => git.writeCommit({ ...repository.local, commit: written }));
+}
+
+export function historyOf(repository: IsomorphicRepository, a: string, b: string): History {
+  return {
+    search: async () => {
+      const found: string[] = await git.findMergeBase({ ...repository.local, oids: [a, b] }).catch(() => []);
+      return found[0];
+    },
+    deepen: (commits) => deepen(repository, commits),
+  };
+}
+
+/** Merges two commits; see `Checkout.merge`. */
+export async function mergeCommits(repository: IsomorphicRepository, ours: string, theirs: string): Promise<Merged> {
+  await requireMergeBase(historyOf(repository, ours, theirs));
+  return repository.run(() => mergeTrees(repository.gitDir, ours, theirs));
+}
+
+/** Returns whether a commit is an ancestor of another; false also for a commit that is not in the repository. */
+export async function isAncestor(repository: IsomorphicRepository, ancestor: string, commit: string): Promise<boolean> {
+  if (ancestor === commit) return true;
+  return git.isDescendent({ ...repository.local, oid: commit, ancestor, depth: -1 }).catch(() => false);
+}
+
+/** Pushes a commit; see `Checkout.push`. */
+export async function pushCommit(repository: IsomorphicRepository, commit: string, branch: string): Promise<void> {
+  await git.writeRef({ ...repository.local, ref: `refs/heads/${branch}`, value: commit, force: true });
+  try {
+    const what = { ref: branch, remoteRef: branch, force: false };
+    await repository.run(() => git.push({ ...repository.withRemote, ...what }));
+  } catch (error) {
+    if (repository.signal?.aborted) throw error;
+    // The push may have succeeded although its response was lost. Check the remote's branch.
+    if ((await remoteHead(repository, branch).catch(() => undefined)) !== commit) throw error;
+  }
+}
+
+/** Writes the files of a tree into an empty folder; see `Checkout.export`. */
+export async function exportTree(repository: IsomorphicRepository, tree: string, folder: string): Promise<void> {
+  const files = [...(await repository.run(() => filesOf(repository, tree)))];
+  for (const [path, { mode }] of files) {
+    if (path.split('/').some((name) => ['', '.', '..', '.git'].includes(name.toLowerCase())))
+      throw new GitFailed('broken', `git: the tree contains the path ${path}, which cannot be written`);
+    await mkdir(join(folder, mode === '160000' ? path : dirname(path)), { recursive: true });
+  }
+  const contents = async (oid: string) => (await git.readBlob({ ...repository.local, oid })).blob;
+  // Links come last, so that no file is written through one, whatever a damaged tree contains.
+  for (const [path, { mode, oid }] of files)
+    if (mode !== '160000' && mode !== '120000')
+      await writeFile(join(folder, path), await contents(oid), { flag: 'wx', mode: mode === '100755' ? 0o755 : 0o644 });
+  for (const [path, { mode, oid }] of files)
+    if (mode === '120000') await symlink(Buffer.from(await contents(oid)), join(folder, path));
+}
 
 /**
  * Implements git in JavaScript, for machines without git. It is slower than the installed git and needs more memory.

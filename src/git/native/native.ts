@@ -1,17 +1,166 @@
-import { appendFile, mkdir, writeFile } from 'node:fs/promises';
-import { type Checkout, type GitEngine, maxReadBytes } from '../engine.ts';
-import { findMergeBase } from '../merge-base.ts';
+import { randomUUID } from 'node:crypto';
+import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { inPortions } from '../diff.ts';
+import {
+  type Change,
+  type Checkout,
+  type FileInTree,
+  type GitEngine,
+  GitFailed,
+  type Merged,
+  maxReadBytes,
+  type NewCommit,
+} from '../engine.ts';
+import { findMergeBase, type History, requireMergeBase } from '../merge-base.ts';
 import { allFiles, findFile, namesIn } from '../work-tree/tree-files.ts';
 import { rememberWorkTree } from '../work-tree/work-tree.ts';
-import { changesBetween } from './changes.ts';
-import { historyOf, isAncestor, mergeCommits, pushCommit, writeCommit } from './commits.ts';
 import { lines } from './explain.ts';
-import { exportTree } from './export.ts';
-import { fetchBranch, fetchCommit } from './fetch.ts';
-import { replaceFiles } from './replace-files.ts';
-import { NativeRepository } from './repository.ts';
+import { deepen, fetchBranch, fetchCommit, NativeRepository } from './repository.ts';
 import { git } from './run-git.ts';
-import { checkoutCommit, ignoredIn, snapshot } from './snapshot.ts';
+import { checkoutCommit, everyName, ignoredIn, snapshot } from './snapshot.ts';
+
+/** Writes the files of a tree into an empty folder; see `Checkout.export`. */
+async function exportTree(repository: NativeRepository, tree: string, folder: string): Promise<void> {
+  // An index of its own, so that the checkout's index stays as it is.
+  const env = { GIT_INDEX_FILE: `${repository.gitDir}/export-${randomUUID()}.index` };
+  try {
+    await repository.git([...everyName, 'read-tree', tree], { env });
+    await repository.git([`--work-tree=${folder}`, ...everyName, 'checkout-index', '--all', '--quiet'], { env });
+  } finally {
+    await rm(env.GIT_INDEX_FILE, { force: true });
+  }
+}
+
+/** Writes a tree with some files replaced; see `Checkout.replaceFiles`. */
+async function replaceFiles(repository: NativeRepository, tree: string, files: FileInTree[]): Promise<string> {
+  // An index of its own, so that the checkout's index stays as it is.
+  const env = { GIT_INDEX_FILE: `${repository.gitDir}/replace-${randomUUID()}.index` };
+  const isRemoved = ({ mode }: FileInTree) => mode === '000000';
+  // Removals come first, because a folder may take the place of a file.
+  const ordered = [...files.filter(isRemoved), ...files.filter((file) => !isRemoved(file))];
+  const input = ordered
+    .map(
+      (file) => `${isRemoved(file) ? '0' : file.mode} ${isRemoved(file) ? '0'.repeat(40) : file.oid}\t${file.path}\0`,
+    )
+    .join('');
+  try {
+    await repository.git([...everyName, 'read-tree', tree], { env });
+    await repository.git([...everyName, 'update-index', '-z', '--add', '--replace', '--index-info'], { env, input });
+    return (await repository.git(['write-tree'], { env })).toString('utf8').trim();
+  } finally {
+    await rm(env.GIT_INDEX_FILE, { force: true });
+  }
+}
+
+/**
+ * Number of comparisons to cache. The end of a run requests the same one several times; a long run requests many others
+ * before.
+ */
+const maxRemembered = 8;
+
+/** Returns the changed paths between two commits or trees. */
+async function changesBetween(repository: NativeRepository, from: string, to: string): Promise<Change[]> {
+  const { changes: remembered } = repository;
+  const pair = `${from} ${to}`;
+  const known = remembered.get(pair);
+  if (known !== undefined) return known;
+  const output = await repository.git([
+    ...['diff-tree', '-r', '-z', '--raw', '--no-renames', '--full-index'],
+    ...[from, to],
+  ]);
+  const changes = await parseRaw(output);
+  if (remembered.size >= maxRemembered) remembered.clear();
+  remembered.set(pair, changes);
+  return changes;
+}
+
+/** Parses git's raw format: `:100644 100644 <old> <new> M\0path\0…` */
+async function parseRaw(raw: Buffer): Promise<Change[]> {
+  const changes: Change[] = [];
+  await inPortions(recordsOf(raw), ([meta, path]) => {
+    const [oldMode = '', newMode = '', oldOid = '', newOid = ''] = meta.slice(1).split(' ');
+    changes.push({ path, oldMode, newMode, oldOid, newOid });
+  });
+  return changes;
+}
+
+function* recordsOf(raw: Buffer): Generator<[meta: string, path: string]> {
+  for (let at = 0; at < raw.length; ) {
+    const middle = raw.indexOf(0, at);
+    const end = raw.indexOf(0, middle + 1);
+    yield [raw.toString('latin1', at, middle), raw.toString('utf8', middle + 1, end)];
+    at = end + 1;
+  }
+}
+
+/** Writes a commit and returns its id. */
+async function writeCommit(repository: NativeRepository, commit: NewCommit): Promise<string> {
+  const { tree, parents, message } = commit;
+  const args = ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'];
+  return text(await repository.git(args, { input: message, env: authorship(commit) }));
+}
+
+function authorship({ author, at }: NewCommit): Record<string, string> {
+  const date = `${Math.floor(at.getTime() / 1000)} +0000`;
+  return {
+    GIT_AUTHOR_DATE: date,
+    GIT_COMMITTER_DATE: date,
+    GIT_AUTHOR_NAME: author.name,
+    GIT_AUTHOR_EMAIL: author.email,
+    GIT_COMMITTER_NAME: author.name,
+    GIT_COMMITTER_EMAIL: author.email,
+  };
+}
+
+function historyOf(repository: NativeRepository, a: string, b: string): History {
+  return {
+    search: async () => {
+      const found = await repository.git(['merge-base', a, b]).then(text, () => '');
+      return found === '' ? undefined : found;
+    },
+    deepen: (commits) => deepen(repository, commits),
+  };
+}
+
+/** Merges two commits; see `Checkout.merge`. */
+async function mergeCommits(repository: NativeRepository, ours: string, theirs: string): Promise<Merged> {
+  await requireMergeBase(historyOf(repository, ours, theirs));
+  const args = ['merge-tree', '--write-tree', '--name-only', '--no-messages', '-z', ours, theirs];
+  // `git merge-tree` exits with 1 when there are conflicts.
+  const [tree = '', ...conflicts] = (await repository.git(args, { accept: [1] })).toString('utf8').split('\0');
+  return { tree, conflicts: conflicts.filter((path) => path !== '') };
+}
+
+/** Returns whether a commit is an ancestor of another; false also for a commit that is not in the repository. */
+async function isAncestor(repository: NativeRepository, ancestor: string, commit: string): Promise<boolean> {
+  try {
+    await repository.git(['merge-base', '--is-ancestor', ancestor, commit]);
+    return true;
+  } catch (error) {
+    if (error instanceof GitFailed) return false;
+    throw error;
+  }
+}
+
+/** Pushes a commit; see `Checkout.push`. */
+async function pushCommit(repository: NativeRepository, commit: string, branch: string): Promise<void> {
+  const { remote, signal } = repository;
+  const ref = `refs/heads/${branch}`;
+  try {
+    await repository.gitInWorkTree(['push', '--quiet', '--no-verify', '--', remote.url, `${commit}:${ref}`], {
+      remote,
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    // The push may have succeeded although its response was lost. Check the remote's branch.
+    const head = await repository.git(['ls-remote', '--', remote.url, ref], { remote }).then(text, () => '');
+    if (!head.startsWith(commit)) throw error;
+  }
+}
+
+function text(output: Buffer): string {
+  return output.toString('utf8').trim();
+}
 
 /** Limits for listing branches: enough for about 100,000 of them. */
 const listing = { maxBytes: 8_000_000, room: { memoryBytes: 256_000_000, fileBytes: 0 } };

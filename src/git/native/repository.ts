@@ -1,7 +1,11 @@
-import type { Change, Remote } from '../engine.ts';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Room, roomIn } from '../attempts.ts';
+import { type Change, GitFailed, type Remote } from '../engine.ts';
 import type { TreeEntry } from '../work-tree/tree-files.ts';
 import type { ReadBefore } from '../work-tree/work-tree.ts';
-import { type ObjectReader, objectReader } from './object-reader.ts';
+import { tooLarge } from './explain.ts';
+import { type ObjectReader, objectReader } from './objects.ts';
 import { type GitRun, git } from './run-git.ts';
 
 /** One repository on disk: the way to run git in it, and the state kept between two operations. */
@@ -41,4 +45,69 @@ export class NativeRepository {
   gitInWorkTree(args: string[], options: GitRun = {}): Promise<Buffer> {
     return this.git([`--work-tree=${this.workTree}`, ...args], options);
   }
+}
+
+/** The first fetch gets the commit without its history. */
+const firstDepth = '--depth=1';
+
+/** Fetches a branch and returns its commit; undefined when the remote has no such branch. */
+export async function fetchBranch(repository: NativeRepository, branch: string): Promise<string | undefined> {
+  if (!(await fetchUnlessMissing(repository, refspec(branch), /couldn't find remote ref/))) return undefined;
+  // Close the packs that the object reader has open: they may come from a damaged cache that was removed.
+  repository.objects.forget();
+  repository.branches.add(branch);
+  const [commit] = (await readFile(`${repository.gitDir}/FETCH_HEAD`, 'utf8')).split('\t');
+  return commit;
+}
+
+/** Fetches one commit by its id; returns false when the remote does not serve it. */
+export function fetchCommit(repository: NativeRepository, commit: string): Promise<boolean> {
+  return fetchUnlessMissing(repository, commit, /not our ref|unadvertised object/);
+}
+
+/** Fetches that many more commits of history for every branch fetched so far. */
+export function deepen(repository: NativeRepository, commits: number): Promise<void> {
+  return fetchSpecs(repository, `--deepen=${commits}`, [...repository.branches].map(refspec));
+}
+
+/** Fetches; returns false when git's error matches `missing`, which means that the remote does not have the object. */
+async function fetchUnlessMissing(repository: NativeRepository, spec: string, missing: RegExp): Promise<boolean> {
+  try {
+    await fetchSpecs(repository, firstDepth, [spec]);
+    return true;
+  } catch (error) {
+    if (error instanceof GitFailed && missing.test(error.message)) return false;
+    throw error;
+  }
+}
+
+async function fetchSpecs(repository: NativeRepository, depth: string, specs: string[]): Promise<void> {
+  await fetchWithin(repository, [depth, '--', repository.remote.url, ...specs], await roomIn(repository.gitDir));
+}
+
+/**
+ * Fetches with at most these resources.
+ * @throws GitFailed with the fault `broken` and the limit, if what the remote sent did not fit into a file
+ */
+export async function fetchWithin(repository: NativeRepository, specs: string[], room: Room): Promise<void> {
+  const { remote, gitDir } = repository;
+  try {
+    await repository.gitInWorkTree(['fetch', '--quiet', '--no-tags', ...specs], { remote, room });
+  } catch (error) {
+    if (error instanceof GitFailed && (await hasFilled(join(gitDir, 'objects/pack'), room.fileBytes))) throw tooLarge();
+    throw error;
+  }
+}
+
+/** Git was killed at the limit, and then cannot say why. The file that it was writing remains. */
+async function hasFilled(folder: string, bytes: number): Promise<boolean> {
+  const names = await readdir(folder).catch(() => []);
+  const sizes = names
+    .filter((name) => name.startsWith('tmp_'))
+    .map(async (name) => (await stat(join(folder, name))).size);
+  return (await Promise.all(sizes)).some((size) => size >= bytes);
+}
+
+function refspec(branch: string): string {
+  return `+refs/heads/${branch}:refs/remotes/origin/${branch}`;
 }

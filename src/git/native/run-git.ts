@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { exposeToOom } from '../../host/oom-score.ts';
+import { exposeToOom } from '../../host/own-process.ts';
+import { guarded, type Room } from '../attempts.ts';
 import { GitFailed, leastBytesPerSecond, type Remote, remoteSeconds, silenceSeconds, tooSlow } from '../engine.ts';
-import { guarded, type Room } from '../guarded.ts';
-import { curlTrace } from './curl-trace.ts';
-import { explain } from './explain.ts';
+import { curlTrace, explain } from './explain.ts';
 
 export interface GitRun {
   remote?: Remote;

@@ -1,8 +1,109 @@
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { foldersOf } from '../folders-of.ts';
-import { listFolder } from './list-folder.ts';
+import { Worker } from 'node:worker_threads';
+import { exposeToOom } from '../../host/own-process.ts';
+import { foldersOf } from '../diff.ts';
+import { cleanEnvironment } from '../native/run-git.ts';
+import { listFolder, UnfitWorkTree } from './read-inside.ts';
 import type { TreeEntry } from './tree-files.ts';
-import { UnfitWorkTree } from './unfit-work-tree.ts';
+
+/** Decides whether the .gitignore files of a work tree ignore a path. */
+export interface IgnoreRules {
+  /**
+   * Returns whether the path is ignored.
+   * @throws Error when the rules cannot be evaluated; the caller must not treat that as "not ignored"
+   */
+  ask(path: string): Promise<boolean>;
+  close(): void;
+}
+
+/** Time limit for all paths of one snapshot. A whole work tree takes seconds; a hostile pattern takes forever. */
+const patienceMs = 20_000;
+const tooSlow = 'the .gitignore files take too long to evaluate or cannot be read; simplify or remove their patterns';
+
+/**
+ * Runs `git check-ignore`, which reads the .gitignore files and executes nothing. It gets no index, so it enters no
+ * submodule. Paths start with `./`, so no name is interpreted as pathspec syntax.
+ */
+export function gitIgnoreRules(gitDir: string, workTree: string): IgnoreRules {
+  const args = [
+    `--git-dir=${gitDir}`,
+    `--work-tree=${workTree}`,
+    'check-ignore',
+    '--no-index',
+    '-z',
+    '--stdin',
+    '-v',
+    '-n',
+  ];
+  const env = { ...cleanEnvironment(undefined), GIT_INDEX_FILE: `${gitDir}/no-such-index` };
+  const child = spawn('git', args, { cwd: workTree, env, stdio: ['pipe', 'pipe', 'ignore'] });
+  exposeToOom(child.pid);
+  const asked = pending(() => child.kill('SIGKILL'));
+  let rest = '';
+  child.once('error', asked.fail);
+  // When the process is out of file descriptors, spawn returns no process and no streams; `error` is emitted
+  // afterwards.
+  if (child.stdin === undefined) return { ask: () => asked.add(() => {}), close: asked.close };
+  // Writing to a process that has ended fails; `close` follows.
+  child.stdin.on('error', () => {});
+  child.once('close', asked.fail);
+  // Each result has four fields, source, line, pattern and path, each terminated by NUL. An empty pattern means that no
+  // pattern matched. A pattern that starts with `!` means that the path is not ignored.
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    const parts = (rest + chunk).split('\0');
+    while (parts.length > 4) {
+      const [, , pattern = ''] = parts.splice(0, 4);
+      asked.answer(pattern !== '' && !pattern.startsWith('!'));
+    }
+    rest = parts.join('\0');
+  });
+  return { ask: (path) => asked.add(() => child.stdin.write(`./${path}\0`)), close: asked.close };
+}
+
+/** Evaluates the rules with isomorphic-git, in a separate thread, so that a hostile pattern blocks nothing else. */
+export function isomorphicIgnoreRules(gitDir: string, workTree: string): IgnoreRules {
+  const worker = new Worker(new URL('./ignore-worker.mjs', import.meta.url), {
+    workerData: { gitdir: gitDir, dir: workTree },
+  });
+  const asked = pending(() => void worker.terminate());
+  worker.on('message', asked.answer);
+  worker.once('error', asked.fail);
+  worker.once('exit', asked.fail);
+  return { ask: (path) => asked.add(() => worker.postMessage(path)), close: asked.close };
+}
+
+/**
+ * Matches results to requests by their order. All pending requests fail when the evaluating process or thread ends or
+ * is too slow.
+ */
+function pending(stop: () => void) {
+  const waiting: { resolve: (isIgnored: boolean) => void; reject: (error: Error) => void }[] = [];
+  let isOver = false;
+  const fail = () => {
+    isOver = true;
+    clearTimeout(timer);
+    for (const { reject } of waiting.splice(0)) reject(new Error(tooSlow));
+  };
+  const timer = setTimeout(() => {
+    stop();
+    fail();
+  }, patienceMs);
+  return {
+    add: (send: () => void) =>
+      new Promise<boolean>((resolve, reject) => {
+        if (isOver) return reject(new Error(tooSlow));
+        waiting.push({ resolve, reject });
+        send();
+      }),
+    answer: (isIgnored: boolean) => waiting.shift()?.resolve(isIgnored),
+    fail,
+    close: () => {
+      stop();
+      fail();
+    },
+  };
+}
 
 /** Folders and files to look at besides those that git ignores. */
 const maxNames = 500_000;

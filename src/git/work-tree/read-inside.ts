@@ -1,8 +1,50 @@
 import { createHash } from 'node:crypto';
-import { constants, lstatSync, type Stats } from 'node:fs';
-import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
+import { constants, type Dirent, lstatSync, type Stats } from 'node:fs';
+import { type FileHandle, open, opendir, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UnfitWorkTree } from './unfit-work-tree.ts';
+
+/** A work tree that cannot become a pull request. The message says what to change. */
+export class UnfitWorkTree extends Error {
+  constructor(what: string) {
+    super(what);
+    this.name = 'UnfitWorkTree';
+  }
+}
+
+export function tooLarge(what: string): UnfitWorkTree {
+  return new UnfitWorkTree(`the change is too large: over ${what}; remove build output, or name it in .gitignore`);
+}
+
+/** Directory entries to read per system call. */
+const namesAtOnce = 512;
+
+interface Listing {
+  /** The folder's name in errors. */
+  name: string;
+  /** Whether the commit has files in the folder. */
+  isTracked: boolean;
+  most: number;
+  /** Creates the error for a folder with more entries than `most`. */
+  tooMany(): Error;
+}
+
+/**
+ * Lists the entries of a folder. A folder that cannot be read counts as empty, unless the commit has files in it,
+ * because those would then be pushed as deleted.
+ * @throws UnfitWorkTree
+ */
+export async function listFolder(folder: string, { name, isTracked, most, tooMany }: Listing): Promise<Dirent[]> {
+  const entries: Dirent[] = [];
+  try {
+    // Reads entry by entry, because a list of millions of names takes gigabytes.
+    for await (const entry of await opendir(folder, { bufferSize: namesAtOnce })) if (entries.push(entry) > most) break;
+  } catch (error) {
+    if (isTracked) throw new UnfitWorkTree(`${name} cannot be read (${(error as { code?: string }).code})`);
+    return [];
+  }
+  if (entries.length > most) throw tooMany();
+  return entries;
+}
 
 /**
  * Returns the file status of a path, or undefined when it does not exist. It is synchronous, because that takes 3 µs

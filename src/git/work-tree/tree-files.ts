@@ -1,5 +1,5 @@
+import { inPortions } from '../diff.ts';
 import { GitFailed } from '../engine.ts';
-import { inPortions } from '../portions.ts';
 
 /** A file, link or submodule in a tree. The mode is octal, as git writes it. */
 export interface TreeEntry {

@@ -1,13 +1,10 @@
 import type { Dirent, Stats } from 'node:fs';
 import { readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { foldersOf } from '../folders-of.ts';
+import { foldersOf, inPortions } from '../diff.ts';
 import { blobOid, writeLoose } from '../javascript/loose-object.ts';
-import { inPortions } from '../portions.ts';
-import { listFolder } from './list-folder.ts';
-import { hashInside, lookAt, readInside } from './read-inside.ts';
+import { hashInside, listFolder, lookAt, readInside, tooLarge, UnfitWorkTree } from './read-inside.ts';
 import type { TreeEntry } from './tree-files.ts';
-import { tooLarge, UnfitWorkTree } from './unfit-work-tree.ts';
 
 /** How many files a run may change. A larger change is most likely build output. */
 const maxChangedFiles = 5000;

@@ -1,28 +1,92 @@
 import type { EntityManager } from 'typeorm';
 import type { Answered, App, Octokit } from '../../app.ts';
+import { newId } from '../../db/ids.ts';
 import type { InstallationRow, InstallationStatus } from '../../db/tables/github.ts';
 import type { UserRow } from '../../db/tables/project.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
+import { normalUrl } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
-import { isGranted } from '../../projects/grant-store.ts';
+import { isGranted } from '../../projects/member-store.ts';
 import { insertProject } from '../../projects/operations.ts';
 import type { GitHubUser } from '../../projects/store.ts';
+import { findByUrl, hasRepositories, insertRepository, lockProjectRow } from '../../repositories/store.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
+import { listenFromNow } from '../delivery-store.ts';
 import { eachApart } from '../each-apart.ts';
 import { makeLabels } from '../labels.ts';
 import { findInstallation, listActiveInstallations } from '../store.ts';
-import { connectInstalled, type GitHubRepository } from './connect-installed.ts';
 import {
+  findByGitHubId,
   findInstallationOfAccount,
+  followDefaultBranch,
+  isNameTaken,
   listTasksWithLiveRuns,
   lockAccount,
   markUninstalled,
   saveInstallation,
+  setMovedAside,
   setProblem,
+  storeSeen,
   updateInstallationStatus,
 } from './installation-store.ts';
 import { missingFrom } from './manifest.ts';
 import { adminsOf, type InstalledAccount, roleInAccount, settleOwners, welcome } from './ownership.ts';
+
+/** The fields of a repository that we use. */
+export type GitHubRepository = Pick<
+  Answered<'GET /installation/repositories'>['repositories'][number],
+  'id' | 'name' | 'full_name' | 'private' | 'archived' | 'default_branch'
+>;
+
+/** Connects the repositories that an installation covers to its project. Updates those that are already connected. */
+async function connectInstalled(
+  app: App,
+  em: EntityManager,
+  projectId: string,
+  found: GitHubRepository[],
+): Promise<void> {
+  await lockProjectRow(em, projectId);
+  const urlOf = (r: GitHubRepository) => normalUrl(`${app.config.GITHUB_SERVER_URL}/${r.full_name}`);
+  // Renamed repositories give up their old addresses first, because another repository may have taken one over.
+  await setMovedAside(
+    em,
+    projectId,
+    found.map((r) => ({ githubId: Number(r.id), url: urlOf(r) })),
+  );
+  for (const repository of found) await connect(em, projectId, repository, urlOf(repository));
+}
+
+async function connect(em: EntityManager, projectId: string, repository: GitHubRepository, url: string): Promise<void> {
+  const seen = {
+    isPrivate: repository.private,
+    isArchived: repository.archived ?? false,
+    isInstalled: true,
+    githubId: Number(repository.id),
+    url,
+  };
+  const known =
+    (await findByGitHubId(em, projectId, Number(repository.id))) ?? (await findByUrl(em, projectId, url)) ?? undefined;
+  const id = known?.id ?? newId('repo');
+  if (!known?.isInstalled) await listenFromNow(em, id);
+  if (known !== undefined) return storeSeen(em, id, seen);
+  await insertRepository(em, {
+    ...seen,
+    id,
+    projectId,
+    name: await freeName(em, projectId, repository),
+    defaultBranch: repository.default_branch ?? 'main',
+    isDocsRepo: false,
+    connectedBy: null,
+    isPrimary: !(await hasRepositories(em, projectId)),
+  });
+}
+
+/**
+ * Returns GitHub's name of the repository. Prefixes the owner when the project already has a repository of that name.
+ */
+async function freeName(em: EntityManager, projectId: string, { name, full_name }: GitHubRepository): Promise<string> {
+  return (await isNameTaken(em, projectId, name)) ? full_name.replace('/', '-').slice(0, 100) : name;
+}
 
 type AnsweredInstallation = Answered<'GET /app/installations/{installation_id}'>;
 
@@ -237,4 +301,29 @@ async function listOthers(app: App, stored: Set<number>): Promise<InstalledAccou
     const accountType = account.type === 'Organization' ? ('Organization' as const) : ('User' as const);
     return { installationId: id, accountId: Number(account.id), accountLogin: account.login, accountType };
   });
+}
+
+interface RepositoryEvent {
+  action: string;
+  installation?: { id: number } | undefined;
+  repository: { id: number; default_branch?: string };
+  changes?: object;
+}
+
+/**
+ * Handles a repository that was renamed, transferred, archived, deleted, made public or private, or got another default
+ * branch. Reads the installation again, which finds the repository by its number.
+ */
+export async function followRepository(app: App, payload: RepositoryEvent): Promise<void> {
+  if (payload.installation === undefined || app.github === undefined) return;
+  const em = app.db.manager;
+  const known = await findInstallation(em, payload.installation.id);
+  if (known === null || known.projectId === null) return;
+  const before = (payload.changes as { default_branch?: { from: string } } | undefined)?.default_branch?.from;
+  const { id: githubId, default_branch: now } = payload.repository;
+  // The new default branch is stored only where the previous one was, because people may have chosen another branch
+  // here.
+  if (before !== undefined && now !== undefined)
+    await followDefaultBranch(em, { projectId: known.projectId, githubId, before, now });
+  await observeInstallation(app, payload.installation.id);
 }

@@ -1,6 +1,37 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { webhookUrl } from './webhook-address.ts';
+import { isClosedHost } from '../../git/remote-url.ts';
+
+export const webhookPath = '/api/github/webhooks';
+
+/** Returns the address to which GitHub delivers the webhooks of this service. */
+export function webhookUrl(baseUrl: string): string {
+  return `${baseUrl}${webhookPath}`;
+}
+
+/**
+ * Tells the operator why GitHub could not deliver webhooks to this service, and what to do about it. Returns undefined
+ * when the address is fine. github.com refuses to create an App whose webhook address is not public. A GitHub
+ * Enterprise Server may share a private network with this service, but never its loopback address.
+ */
+export function webhookProblem(config: { BASE_URL: string; GITHUB_SERVER_URL: string }): string | undefined {
+  const host = hostOf(config.BASE_URL);
+  if (!isClosedHost(host) || (!isLoopback(host) && !isOnPublicInternet(hostOf(config.GITHUB_SERVER_URL))))
+    return undefined;
+  return `GitHub refuses to create an App with the webhook address ${webhookUrl(config.BASE_URL)}, because it cannot reach it. Set BASE_URL to an https address that is reachable from the internet, such as that of a tunnel to this machine (cloudflared or ngrok), and restart the service.`;
+}
+
+function hostOf(address: string): string {
+  return new URL(address).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+}
+
+function isLoopback(host: string): boolean {
+  return /^(127\.[\d.]+|0\.0\.0\.0|::1?|(.+\.)?localhost)$/.test(host);
+}
+
+function isOnPublicInternet(serverHost: string): boolean {
+  return serverHost === 'github.com' || serverHost.endsWith('.ghe.com');
+}
 
 /**
  * Builds the manifest from which GitHub creates the App: app.yml plus the addresses of this service (docs.github.com,

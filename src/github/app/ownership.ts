@@ -3,8 +3,13 @@ import type { App, Octokit } from '../../app.ts';
 import type { InstallationRow } from '../../db/tables/github.ts';
 import type { UserRow } from '../../db/tables/project.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
-import { deleteDeparture, grantOwnership, listDepartures, takeBackGrants } from '../../projects/grant-store.ts';
-import { lockOwners } from '../../projects/member-store.ts';
+import {
+  deleteDeparture,
+  grantOwnership,
+  listDepartures,
+  lockOwners,
+  takeBackGrants,
+} from '../../projects/member-store.ts';
 import { type GitHubUser, upsertUser } from '../../projects/store.ts';
 
 /**

@@ -5,13 +5,10 @@ import type { App } from '../../app.ts';
 import { clearCookie, readCookie, setCookie } from '../../http/access/session.ts';
 import { fetchFromGitHub } from '../../outgoing/fetch-from.ts';
 import { Login } from '../../projects/schemas.ts';
-import { insertSignIn, takeSignIn } from '../sign-in/login-store.ts';
-import { digest, random } from '../sign-in/one-time.ts';
-import { manifestFrom } from './manifest.ts';
-import { escaped, pagePolicy } from './page.ts';
-import { badOrganizationPage, installedPage, problemPage, setupPage } from './setup-page.ts';
+import { manifestFrom, webhookProblem } from './manifest.ts';
+import { digest, insertSignIn, random, takeSignIn } from './one-time.ts';
+import { badOrganizationPage, escaped, installedPage, pagePolicy, problemPage, setupPage } from './pages.ts';
 import { mintSetupCode, storeApp, takeSetupCode } from './stored-app.ts';
-import { webhookProblem } from './webhook-address.ts';
 
 const setupCookie = 'deckhand_setup';
 /** The code from GitHub with which we fetch a new App's keys is valid for an hour. */

@@ -6,10 +6,10 @@ import { Refused } from '../../domain/machine.ts';
 import { closedBlocks, fenced, harmless, plain } from '../../domain/text/sanitize.ts';
 import { findUser } from '../../projects/store.ts';
 import { findRepository } from '../../repositories/store.ts';
-import { chatAboutTask } from '../../runs/chat/chat.ts';
+import { chatAboutTask } from '../../runs/chat.ts';
 import { getTask } from '../../tasks/store.ts';
-import { type GivenCommand, mustHidePrivate, taskOfCommand } from './given-command.ts';
-import { sayOnce } from './replies.ts';
+import { sayOnce } from '../comments.ts';
+import { type GivenCommand, mustHidePrivate, taskOfCommand } from '../given-command.ts';
 
 const maxAnswer = 20_000;
 

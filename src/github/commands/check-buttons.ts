@@ -5,9 +5,9 @@ import { type GitHubUser, upsertUser } from '../../projects/store.ts';
 import { asWriter } from '../../repositories/permission.ts';
 import { cancelTask, startTask } from '../../runs/operations.ts';
 import { recheckTask } from '../../tasks/move.ts';
-import type { Place } from '../place.ts';
+import type { Place } from '../app/place.ts';
+import { assertMayDirect } from '../given-command.ts';
 import { findTaskOfCheck, setNotice } from '../store.ts';
-import { assertMayDirect } from './given-command.ts';
 
 /** Handles the buttons Retry and Cancel of our check run. Only people with write permission can use them. */
 export async function takeButton(

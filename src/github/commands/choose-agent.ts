@@ -8,7 +8,7 @@ import { oneLine } from '../../domain/text/sanitize.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { parseSettings, settingsFile } from '../../repositories/settings/repository-settings.ts';
 import { getTask } from '../../tasks/store.ts';
-import type { GivenCommand } from './given-command.ts';
+import type { GivenCommand } from '../given-command.ts';
 
 /** Finds the agent that a command names. @throws Refused unless exactly one agent matches */
 export async function agentNamed(

@@ -3,11 +3,72 @@ import type { App } from '../../app.ts';
 import type { AgentRow } from '../../db/tables/project.ts';
 import { Refused } from '../../domain/machine.ts';
 import { AppError } from '../../errors.ts';
-import { startTaskIn } from '../../runs/operations.ts';
-import { startProblemOf } from '../../runs/start-problem.ts';
-import { insertTaskOfIssue } from '../issue-task.ts';
-import { auditedAct, type GivenCommand, issueOf } from './given-command.ts';
-import { seenAndHandled } from './update-text.ts';
+import { startProblemOf, startTaskIn } from '../../runs/operations.ts';
+import { findRewriting, getTask } from '../../tasks/store.ts';
+import { updateTask } from '../../tasks/update.ts';
+import { auditedAct, type GivenCommand, issueOf, requiredTask } from '../given-command.ts';
+import { comparedWords, insertTaskOfIssue, wordsForIssue, wordsOfIssue } from '../issue-task.ts';
+import { setIssueText } from '../store.ts';
+
+/**
+ * Checks that somebody who starts a task by a label or command has seen its text. Call it with the task locked, in the
+ * transaction of the start. A label is about the text of the issue: people see that also in a list of issues, and the
+ * author of an issue may change it without any permission. A command is about the text that the task had then.
+ * @throws Refused when the task says something else, or the issue may have been edited since then
+ */
+export async function assertTextSeen(app: App, em: EntityManager, given: GivenCommand, taskId: string): Promise<void> {
+  const { writtenAt, userId, via } = given;
+  const prefix = app.config.COMMAND_PREFIX;
+  if (via === 'comment') {
+    const rewriting = await findRewriting(em, taskId);
+    const isSeen =
+      rewriting === undefined || rewriting.userId === userId || writtenAt === undefined || rewriting.at < writtenAt;
+    if (isSeen) return;
+    throw new Refused(
+      'Somebody else rewrote the task after this command was written. Read what it says now, then write the command again.',
+    );
+  }
+  const task = await getTask(em, taskId);
+  const { title, description } = comparedWords(wordsOfIssue(issueOf(given)), task, prefix);
+  if (title === task.title && description === task.description) return;
+  throw new Refused(
+    `The issue and its task differ, and the agent would get the text of the task. \`${prefix} update\` gives the task the text of the issue, and \`${prefix} update issue\` gives the issue the text of the task. Then add the label again.`,
+  );
+}
+
+/** Like `assertTextSeen`, and records the command as handled. */
+export function seenAndHandled(app: App, given: GivenCommand, taskId: string) {
+  return async (em: EntityManager): Promise<void> => {
+    await assertTextSeen(app, em, given, taskId);
+    await given.remember(em);
+  };
+}
+
+/** Takes over the text of an issue into its task, or with `issue` the other way. */
+export async function updateText(app: App, given: GivenCommand): Promise<void> {
+  const { source, command, userId, at } = given;
+  const em = app.db.manager;
+  const taskId = await requiredTask(app, given);
+  if (source.issue.isPull) throw new Refused('`update` works in issues, and this is a pull request.');
+  const argument = command.argument.trim().toLowerCase();
+  if (argument !== '' && argument !== 'issue') throw new Refused('Write `update` alone, or `update issue`.');
+  const task = await getTask(em, taskId);
+  const prefix = app.config.COMMAND_PREFIX;
+  // The issue's text at the time of the command. Edits after it, which nobody may have reviewed, do not count.
+  const words = wordsOfIssue(issueOf(given));
+  if (argument === '') {
+    await updateTask(app, taskId, userId, comparedWords(words, task, prefix));
+    const now = await getTask(em, taskId);
+    return setIssueText(em, taskId, now.title, now.description);
+  }
+  await at.octokit.request('PATCH /repos/{owner}/{repo}/issues/{issue_number}', {
+    ...at.name,
+    issue_number: source.issue.number,
+    ...wordsForIssue(task, prefix),
+  });
+  await setIssueText(em, taskId, task.title, task.description);
+  app.audit.note({ issueTitle: [words.title, task.title] });
+}
 
 /** Creates the task of an issue, or returns the existing one. Two simultaneous commands create one task. */
 export function createForIssue(

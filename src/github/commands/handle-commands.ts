@@ -1,19 +1,38 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
-import { type Command, maxCommands, mayHoldCommands } from '../../domain/text/commands.ts';
+import { type Command, type Marks, maxCommands, mayHoldCommands } from '../../domain/text/commands.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
 import { AppError } from '../../errors.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { upsertUser } from '../../projects/store.ts';
 import { rightOf } from '../../repositories/permission.ts';
-import { commandTable } from '../comment-parts.ts';
-import { httpStatusOf, type Place, placeOfEvent } from '../place.ts';
+import { apart } from '../../threads/apart.ts';
+import { httpStatusOf, type Place, placeOfEvent } from '../app/place.ts';
+import { commandTable } from '../comments.ts';
+import { type CommandSource, type GivenCommand, type IssueThen, taskOfPlace } from '../given-command.ts';
 import { clearNotices, insertHandledCommand, wasCommandHandled } from '../store.ts';
-import { type CommandSource, type GivenCommand, type IssueThen, taskOfPlace } from './given-command.ts';
-import { postNotice, removeReply } from './post-notice.ts';
-import { readCommands } from './read-commands.ts';
+import { postNotice, removeReply } from './notices.ts';
 import { carryOut, forReaders, planVerbs, verbs } from './verbs.ts';
+
+/** GitHub's limit for comments and the bodies of issues, in characters. */
+const maxChars = 65_536;
+
+const parser = apart<typeof import('../../domain/text/commands.ts')>(
+  new URL('../../domain/text/commands.ts', import.meta.url),
+  { seconds: 2, heapMb: 256 },
+);
+
+/**
+ * Parses the commands of a comment. Returns undefined when its Markdown cannot be parsed within two seconds: for 64 kB
+ * of `1. ` the parser takes minutes. Call it only for people who are allowed to give commands, so that nobody else can
+ * keep the threads busy.
+ */
+export async function readCommands(body: string, marks: Marks): Promise<Command[] | undefined> {
+  if (body.length > maxChars) return undefined;
+  // The parser throws on Markdown that is nested too deeply.
+  return parser.call('parseCommands', body, marks).catch(() => undefined);
+}
 
 const unreadable = 'This comment takes too long to parse as Markdown. Write the command in a separate comment.';
 

@@ -15,8 +15,8 @@ import {
 } from '../../runs/waiting/operations.ts';
 import { getTask } from '../../tasks/store.ts';
 import { listLatestRuns } from '../../tasks/work-store.ts';
+import { type GivenCommand, requiredArgument, requiredTask, taskOfCommand } from '../given-command.ts';
 import { answerPlan, approvePlan, hasPlan } from '../planning/plan-verbs.ts';
-import { type GivenCommand, requiredArgument, requiredTask, taskOfCommand } from './given-command.ts';
 
 /** Answers the question of the task's run, or else the open question of the plan. */
 export async function answer(app: App, given: GivenCommand): Promise<unknown> {

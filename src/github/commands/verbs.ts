@@ -1,23 +1,17 @@
 import { distance } from 'fastest-levenshtein';
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
-import type { AuditAction } from '../../domain/audit/action.ts';
-import { changesBetween } from '../../domain/audit/changes.ts';
+import { type AuditAction, changesBetween } from '../../domain/audit.ts';
+import { readBudget } from '../../domain/budget.ts';
 import { Refused } from '../../domain/machine.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
-import { startTrial } from '../../environment/trial/operations.ts';
+import { startTrial } from '../../environment/trial.ts';
 import { cancelTask, startTask } from '../../runs/operations.ts';
 import { addTasks, removeTask } from '../../sprints/operations.ts';
 import { listOpenSprints } from '../../sprints/store.ts';
 import { getTask } from '../../tasks/store.ts';
 import { addSubtask, updateTask } from '../../tasks/update.ts';
-import { mergeTask } from '../merge.ts';
-import { abandonPlan, plan, startPlanned } from '../planning/plan-verbs.ts';
-import { findTaskOfIssue } from '../store.ts';
-import { ask } from './ask.ts';
-import { setBudget } from './budget-verb.ts';
-import { agentIfUnowned, agentNamed, defaultAgent, readStart } from './choose-agent.ts';
-import { createAndStart, createForIssue } from './create-for-issue.ts';
+import { mergeTask } from '../follow/merge.ts';
 import {
   assertMayDirect,
   auditedAct,
@@ -26,9 +20,26 @@ import {
   requiredArgument,
   requiredTask,
   taskOfCommand,
-} from './given-command.ts';
+} from '../given-command.ts';
+import { abandonPlan, plan, startPlanned } from '../planning/plan-verbs.ts';
+import { findTaskOfIssue } from '../store.ts';
+import { ask } from './ask.ts';
+import { agentIfUnowned, agentNamed, defaultAgent, readStart } from './choose-agent.ts';
+import { assertTextSeen, createAndStart, createForIssue, seenAndHandled, updateText } from './create-for-issue.ts';
 import { answer, approve, revise, runVerbs } from './run-verbs.ts';
-import { assertTextSeen, seenAndHandled, updateText } from './update-text.ts';
+
+/** Changes the named limits of a task's budget and keeps its others. `none` removes the budget. */
+async function setBudget(app: App, given: GivenCommand): Promise<void> {
+  const taskId = await requiredTask(app, given);
+  const { argument } = given.command;
+  const isNone = argument.toLowerCase() === 'none';
+  const change = readBudget(argument);
+  if (change === undefined && !isNone)
+    throw new Refused(
+      'Write the limit of each run after `budget`: `$8`, `steps 200`, `minutes 30` or `tokens 500000`; or `none`.',
+    );
+  await updateTask(app, taskId, given.userId, ({ budget }) => ({ budget: isNone ? null : { ...budget, ...change } }));
+}
 
 interface Verb {
   /** The argument of the command, as the help shows it. */

@@ -1,13 +1,12 @@
 import type { App } from '../../app.ts';
 import type { PullRequestRow } from '../../db/tables/task.ts';
 import { fenced, oneLine, plain } from '../../domain/text/sanitize.ts';
-import { fetchLog } from '../../outgoing/fetch-from.ts';
-import { followRedirects } from '../../outgoing/follow-redirects.ts';
+import { fetchLog, followRedirects } from '../../outgoing/fetch-from.ts';
 import { isRefusedWith, pauseAsked } from '../../outgoing/github-errors.ts';
 import { checkedAddress } from '../../repositories/credentials.ts';
+import type { Place } from '../app/place.ts';
 import { checkName } from '../mirror/sync-check.ts';
 import { listStatuses } from '../paginate.ts';
-import type { Place } from '../place.ts';
 import { findOpenPullsByHead } from '../store.ts';
 import { reviseUnasked } from './revise-unasked.ts';
 

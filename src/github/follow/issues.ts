@@ -4,12 +4,28 @@ import { AppError } from '../../errors.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
 import { moveTask, recheckTask, showTask, tryMoveTask } from '../../tasks/move.ts';
 import { getTask } from '../../tasks/store.ts';
-import { assertMayDirect } from '../commands/given-command.ts';
+import { httpStatusOf, type Place } from '../app/place.ts';
+import { assertMayDirect } from '../given-command.ts';
+import { comparedWords, wordsOfIssue } from '../issue-task.ts';
 import { labelOf } from '../labels.ts';
-import { httpStatusOf, type Place } from '../place.ts';
-import { findTaskOfIssue, setNotice, unlinkIssue } from '../store.ts';
-import { noteIssueText } from './issue-text.ts';
+import { findTaskOfIssue, setIssueText, setNotice, unlinkIssue } from '../store.ts';
 import { refreshPullsOf } from './refresh-pull.ts';
+
+/**
+ * Stores what the issue of a task says now. The task itself is not changed, because nobody may have reviewed the new text:
+ * people decide whether the task gets it.
+ */
+async function noteIssueText(
+  app: App,
+  taskId: string,
+  issue: { number: number; title: string; body?: string | null },
+): Promise<void> {
+  const em = app.db.manager;
+  const task = await getTask(em, taskId);
+  const words = wordsOfIssue({ ...issue, body: issue.body ?? '' });
+  const { title, description } = comparedWords(words, task, app.config.COMMAND_PREFIX);
+  await setIssueText(em, taskId, title, description);
+}
 
 /** The label that starts a task. */
 export const runLabel = 'agent:run';

@@ -1,13 +1,87 @@
 import type { App, Octokit } from '../../app.ts';
 import type { PullRequestRow } from '../../db/tables/task.ts';
 import type { TaskEvent } from '../../domain/task.ts';
+import { diffOf } from '../../git/diff.ts';
+import { credentialFor, remoteFor } from '../../repositories/credentials.ts';
 import { pullStatus } from '../../repositories/pulls.ts';
+import { openCheckout } from '../../repositories/reader.ts';
+import { findRepository } from '../../repositories/store.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
-import { refreshDiff } from '../../runs/publish/refresh-diff.ts';
 import { showTask, tryMoveTask } from '../../tasks/move.ts';
-import { placeOfRepository } from '../place.ts';
-import { lookForConflict } from './conflicts.ts';
-import { findPull, getPull, listUnmergedPulls, lockPull, updatePull } from './pull-store.ts';
+import { getTask } from '../../tasks/store.ts';
+import { findDiff, upsertDiff } from '../../tasks/work-store.ts';
+import { placeOfRepository } from '../app/place.ts';
+import {
+  countMergeableAsk,
+  findPull,
+  getPull,
+  listUnmergedPulls,
+  lockPull,
+  resetMergeableAsks,
+  updatePull,
+} from '../store.ts';
+import { reviseUnasked } from './revise-unasked.ts';
+
+/** The base branch is merged into one pull request at most this many times. Then a person is asked to look. */
+const maxMerges = 2;
+/**
+ * GitHub computes in the background whether a pull request can be merged. Until it knows, we ask again after this many
+ * seconds, at most this many times.
+ */
+const askAgainSeconds = 15;
+const maxAsks = 8;
+
+/** Starts a revision that merges the base branch into a pull request, if the two conflict. */
+async function lookForConflict(
+  app: App,
+  pull: PullRequestRow,
+  seen: { mergeable: boolean | null; head: { sha: string }; base: { sha: string; ref: string } },
+): Promise<void> {
+  const at = { repositoryId: pull.repositoryId, number: pull.number };
+  if (seen.mergeable === null) {
+    if ((await countMergeableAsk(app.db, at)) < maxAsks)
+      await app.queue.send(undefined, 'pull', at, { key: `${pull.url} later`, afterSeconds: askAgainSeconds });
+    return;
+  }
+  await resetMergeableAsks(app.db, at);
+  if (seen.mergeable) return;
+  await reviseUnasked(app, pull, {
+    source: 'conflict',
+    cause: `${seen.head.sha}-${seen.base.sha}`,
+    text: `The branch conflicts with ${seen.base.ref}. Merge the base branch in and keep what both sides meant.`,
+    most: maxMerges,
+    tooOften: `it conflicts with its base again, after ${maxMerges} merges by the agent; a person should look`,
+  });
+}
+
+/** Time limit of a clone for a diff. */
+const cloneMs = 300_000;
+
+/** Reads the diff of a task again after somebody else pushed to its branch. `headSha` is the new head of the branch. */
+async function refreshDiff(app: App, taskId: string, headSha: string): Promise<void> {
+  const em = app.db.manager;
+  const task = await getTask(em, taskId);
+  const repository = task.repositoryId === null ? null : await findRepository(em, task.repositoryId);
+  if (repository === null || task.branchName === null) return;
+  if ((await findDiff(em, taskId))?.headSha === headSha) return;
+  const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
+  const { checkout, remove } = await openCheckout(app, remote, AbortSignal.timeout(cloneMs));
+  try {
+    const base = await checkout.fetch(repository.defaultBranch);
+    const head = await checkout.fetch(task.branchName);
+    const from = base && head && (await checkout.mergeBase(base, head));
+    if (!head || !from) return;
+    const diff = await diffOf(checkout, from, head);
+    await upsertDiff(em, taskId, {
+      ...diff,
+      branchName: task.branchName,
+      baseBranch: repository.defaultBranch,
+      headSha: head,
+    });
+  } finally {
+    await remove();
+  }
+}
 
 /**
  * Reads a pull request from GitHub and moves its task accordingly. A merge finishes the task, closing closes it, and

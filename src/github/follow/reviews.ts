@@ -8,9 +8,9 @@ import { asWriter } from '../../repositories/permission.ts';
 import { type Said, voicesOf } from '../../repositories/voices.ts';
 import { reviseTask } from '../../runs/operations.ts';
 import { showTask } from '../../tasks/move.ts';
-import { assertMayDirect } from '../commands/given-command.ts';
+import type { Place } from '../app/place.ts';
+import { assertMayDirect } from '../given-command.ts';
 import { itemsOf } from '../paginate.ts';
-import type { Place } from '../place.ts';
 import { setNotice } from '../store.ts';
 
 /**

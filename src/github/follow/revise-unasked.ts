@@ -4,8 +4,7 @@ import { Refused } from '../../domain/machine.ts';
 import { AppError } from '../../errors.ts';
 import { reviseTask } from '../../runs/operations.ts';
 import { showTask } from '../../tasks/move.ts';
-import { countRevisions, type RevisionSource } from '../../tasks/revision-store.ts';
-import { listLatestRuns } from '../../tasks/work-store.ts';
+import { countRevisions, listLatestRuns, type RevisionSource } from '../../tasks/work-store.ts';
 import { setNotice } from '../store.ts';
 
 interface Unasked {

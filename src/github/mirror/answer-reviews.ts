@@ -1,8 +1,8 @@
 import type { App, Octokit } from '../../app.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import { type Place, placeOfRepository } from '../app/place.ts';
 import { itemsOf } from '../paginate.ts';
-import { type Place, placeOfRepository } from '../place.ts';
 import { listUnansweredReviews, markAnswered } from '../store.ts';
 
 /** The first line of our reply in a review thread. It prevents a second reply to the same review. */

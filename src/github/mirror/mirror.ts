@@ -1,8 +1,6 @@
 import { liveStatuses } from '../../domain/run.ts';
 import { failedLabel, labelOf, waitsLabel } from '../labels.ts';
-import { waitWords } from './attention-section.ts';
-import { statusComment, statusWords } from './status-comment.ts';
-import type { TaskPicture } from './task-picture.ts';
+import { statusComment, statusWords, type TaskPicture, waitWords } from './status-comment.ts';
 
 /** A check run in the form that GitHub's API expects. `conclusion` is set once the run has ended. */
 export interface WantedCheck {

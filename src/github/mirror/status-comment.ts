@@ -1,14 +1,143 @@
-import { budgetText } from '../../domain/budget.ts';
+import type { PullStatus } from '../../db/tables/task.ts';
+import { budgetText, type RunBudget } from '../../domain/budget.ts';
 import { mayName } from '../../domain/private-content.ts';
-import { proofSentence } from '../../domain/proof/proof.ts';
-import { remedyFor } from '../../domain/remedies.ts';
-import { liveStatuses } from '../../domain/run.ts';
+import { type Proof, proofSentence } from '../../domain/proof/proof.ts';
+import { type Failure, liveStatuses, type RunKind, type RunStatus, remedyFor } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
-import { harmlessLine } from '../../domain/text/sanitize.ts';
-import { clipped, folded, isCommandTable } from '../comment-parts.ts';
-import { attentionSection } from './attention-section.ts';
+import { closedBlocks, harmless, harmlessLine } from '../../domain/text/sanitize.ts';
+import { type Attention, type Plan, readApproval, type WaitReason } from '../../domain/waiting.ts';
+import { clipped, folded, isCommandTable } from '../comments.ts';
 import { withTaskNames } from './task-names.ts';
-import type { PictureOfRun, TaskPicture } from './task-picture.ts';
+
+/** Everything about a task that the mirror may show. The mirror uses nothing else. */
+export interface TaskPicture {
+  id: string;
+  title: string;
+  status: TaskStatus;
+  agent: string | null;
+  branchName: string | null;
+  failure: Failure | null;
+  /** What the run waits for; null when it does not wait. */
+  attention: (Pick<Attention, 'id' | 'reason' | 'text' | 'options'> & { plan?: Pick<Plan, 'files' | 'checks'> }) | null;
+  /** Why the service itself cancelled the run; null when it did not. */
+  cancelledBecause: string | null;
+  /** What the issue says, if that differs from the task. */
+  issueText: { title: string; description: string } | null;
+  budget: RunBudget | null;
+  notice: string;
+  /** How to call the tasks that the notice mentions, by their ids. */
+  taskNames: Map<string, string>;
+  run: PictureOfRun | null;
+  /** Runs before this one, newest first. */
+  earlier: PictureOfRun[];
+  /** The latest events of the run, oldest first. */
+  steps: { at: Date; text: string }[];
+  subtasks: { id: string; title: string; status: TaskStatus; issueUrl: string | null; isPrivate: boolean }[];
+  pulls: { url: string; number: number; repositoryName: string; status: PullStatus; isPrivate: boolean }[];
+  handoff: { summary: string; nextSteps: string[] } | null;
+  /** What the tests of the change prove; null while the latest run has no proof. */
+  proof: Pick<Proof, 'status' | 'reason'> | null;
+  costUsd: number | null;
+  taskUrl: string;
+  commandPrefix: string;
+}
+
+export interface PictureOfRun {
+  /** The page on which people watch the run. */
+  url: string;
+  kind: RunKind;
+  /** The turn after which a rewound run goes on. */
+  rewoundTurn?: number | null;
+  status: RunStatus;
+  steps: number;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+  waitedSeconds: number;
+  costUsd: number | null;
+}
+
+/** What a run waits for, as the status comment and the check run say it. */
+export const waitWords: Record<WaitReason, string> = {
+  plan: '⏸️ Waiting for approval of the plan',
+  question: '⏸️ Waiting for an answer',
+  push: '⏸️ Waiting for approval of the change',
+  paused: '⏸️ Paused',
+  model: '⏸️ Waiting for the model',
+};
+
+/** Longer texts are cut. A question has at most this many characters, a plan at most five times as many. */
+const lineChars = 4000;
+const planChars = 20_000;
+
+type Shown = NonNullable<TaskPicture['attention']>;
+
+/** Says what a run waits for and what people can do about it. */
+function attentionSection({ attention, commandPrefix: prefix }: TaskPicture): string[] {
+  if (attention === null) return [];
+  const words = waitWords[attention.reason];
+  const next = `> ${nextSteps(attention.reason, prefix)}`;
+  if (attention.reason === 'plan') return [`> **${words}**`, next, '', ...planLines(attention, prefix)];
+  if (attention.reason === 'push') return [`> **${words}**`, ...changeLines(attention.text, prefix)];
+  const line = (each: string) => harmlessLine(each, lineChars, prefix);
+  const choices = attention.options.map((option, i) => `- [ ] ${i + 1}. ${line(option)}`);
+  return [`> **${words}**: ${line(attention.text)}`, ...(choices.length === 0 ? [] : ['', ...choices, '']), next];
+}
+
+function planLines({ text, plan }: Shown, prefix: string): string[] {
+  const lines = (title: string, items: string[] = []) =>
+    items.length === 0 ? [] : ['', `**${title}**`, '', ...items.map((item) => `- ${harmlessLine(item, 500, prefix)}`)];
+  return [
+    closedBlocks(harmless(text, prefix).slice(0, planChars)),
+    ...lines('Files that will change', plan?.files),
+    ...lines('Checks', plan?.checks),
+  ];
+}
+
+/** At most this many changed files are listed. The task's page has all. */
+const maxFiles = 50;
+
+/** Says why a person is asked, what an approval does, and which files change. */
+function changeLines(text: string, prefix: string): string[] {
+  const { reasons, files } = readApproval(text);
+  if (reasons.length === 0) return [`> ${nextSteps('push', prefix)}`, '', ...fileLines(files, prefix)];
+  const why = reasons.map((reason) => `- ${harmlessLine(reason, 500, prefix)}`);
+  return [
+    '> Set-up of this change would run its code with the network of set-up.',
+    `> ${afterApproval(`\`${prefix} approve\` allows that and pushes the change if its checks pass`, prefix)}`,
+    '',
+    '**Why**',
+    '',
+    ...why,
+    '',
+    '**Changed files**',
+    '',
+    ...fileLines(files, prefix),
+  ];
+}
+
+function fileLines(files: string[], prefix: string): string[] {
+  const more = files.length > maxFiles ? [`- and ${files.length - maxFiles} more`] : [];
+  return [...files.slice(0, maxFiles).map((file) => `- ${harmlessLine(file, 300, prefix)}`), ...more];
+}
+
+function nextSteps(reason: WaitReason, prefix: string): string {
+  switch (reason) {
+    case 'model':
+      return 'The run continues when the model answers again. It fails after waiting an hour in total.';
+    case 'paused':
+      return `\`${prefix} resume\` continues the run.`;
+    case 'question':
+      return `\`${prefix} answer <number or text>\` answers; \`${prefix} cancel\` ends the run.`;
+    case 'plan':
+      return `\`${prefix} approve\` lets the agent carry it out; \`${prefix} revise <text>\` asks for another plan; \`${prefix} cancel\` ends the run.`;
+    case 'push':
+      return afterApproval(`\`${prefix} approve\` pushes it`, prefix);
+  }
+}
+
+function afterApproval(approve: string, prefix: string): string {
+  return `${approve}; \`${prefix} revise <text>\` asks for another change; \`${prefix} cancel\` ends the run. The task's page shows the change.`;
+}
 
 /** The first line of the status comment. We find the comment again by this line and its author. */
 export const statusMarker = '<!-- deckhand:status -->';

@@ -2,8 +2,8 @@ import type { EntityManager } from 'typeorm';
 import type { Octokit } from '../../app.ts';
 import type { MirroredRow } from '../../db/tables/github.ts';
 import type { RepoName } from '../../git/remote-url.ts';
+import { httpStatusOf } from '../app/place.ts';
 import { findItem } from '../paginate.ts';
-import { httpStatusOf } from '../place.ts';
 import type { WantedCheck } from './mirror.ts';
 import { markCheck } from './mirror-store.ts';
 

@@ -1,8 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../../app.ts';
 import type { MirroredRow } from '../../db/tables/github.ts';
+import type { IssueRef } from '../app/place.ts';
 import { ownLabels } from '../labels.ts';
-import type { IssueRef } from '../place.ts';
 import { countWrite, tripBreaker } from './mirror-store.ts';
 
 /**

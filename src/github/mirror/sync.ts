@@ -4,33 +4,62 @@ import { findAgent } from '../../agents/store.ts';
 import type { App, Octokit } from '../../app.ts';
 import type { MirroredRow } from '../../db/tables/github.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
-import { runPage, taskPage } from '../../domain/task-page.ts';
+import { runPage, taskPage } from '../../domain/task.ts';
 import type { Attention } from '../../domain/waiting.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import type { Jobs } from '../../queue/names.ts';
 import { credentialFor } from '../../repositories/credentials.ts';
 import { refusalsIn } from '../../repositories/rights.ts';
 import { findRepository } from '../../repositories/store.ts';
-import { listEvents } from '../../runs/lease/journal-store.ts';
-import { findProof } from '../../runs/proof/store.ts';
+import { listEvents } from '../../runs/journal.ts';
+import { findProof } from '../../runs/proof-store.ts';
 import { listRuns } from '../../runs/store.ts';
-import { findPlan } from '../../runs/waiting/plan-store.ts';
+import { findPlan } from '../../runs/waiting/store.ts';
 import { findTask, listSubtasks, type TaskView } from '../../tasks/store.ts';
 import { listHandoffs, listPulls } from '../../tasks/work-store.ts';
-import { writesLeft } from '../app/pace-store.ts';
-import { findOwnComment } from '../commands/replies.ts';
-import { findPull } from '../follow/pull-store.ts';
-import type { IssueRef } from '../place.ts';
+import { writesLeft } from '../app/pacing.ts';
+import { type IssueRef, placeOfRepository } from '../app/place.ts';
+import { findOwnComment } from '../comments.ts';
+import { wordsForIssue } from '../issue-task.ts';
+import { findItem } from '../paginate.ts';
+import { findPull } from '../store.ts';
 import { answerReviews } from './answer-reviews.ts';
-import { makeIssue } from './make-issue.ts';
 import { syncMilestone } from './milestones.ts';
 import { wanted } from './mirror.ts';
-import { listMirrored, markShown } from './mirror-store.ts';
-import { statusMarker } from './status-comment.ts';
+import { linkIssue, listMirrored, markShown } from './mirror-store.ts';
+import { statusMarker, type TaskPicture } from './status-comment.ts';
 import { syncCheck } from './sync-check.ts';
 import { isTripped, noteWrite, syncLabels } from './sync-labels.ts';
 import { findTaskNames } from './task-names.ts';
-import type { TaskPicture } from './task-picture.ts';
+
+/**
+ * Creates the issue of a task that wants one. Searches for it first, because GitHub's response to an earlier attempt
+ * may have been lost.
+ */
+async function makeIssue(app: App, em: EntityManager, task: TaskView): Promise<void> {
+  if (!task.wantsIssue || task.issueNumber !== null || task.repositoryId === null) return;
+  const place = await placeOfRepository(app, task.repositoryId);
+  if (place === undefined) return;
+  const { octokit, name } = place;
+  const marker = `<!-- deckhand:task ${task.id} -->`;
+  const bot = await app.github?.bot();
+  // Starts a minute earlier, because GitHub's clock may differ from ours.
+  const since = new Date(task.createdAt.getTime() - 60_000).toISOString();
+  const path = 'GET /repos/{owner}/{repo}/issues';
+  const pages = octokit.paginate.iterator(path, { ...name, state: 'all', since, per_page: 100 });
+  const found = await findItem(pages, (issue) => issue.body?.startsWith(marker) && issue.user?.id === bot?.id);
+  const words = wordsForIssue(task, app.config.COMMAND_PREFIX);
+  const { number, html_url } =
+    found ??
+    (
+      await octokit.request('POST /repos/{owner}/{repo}/issues', {
+        ...name,
+        title: words.title,
+        body: `${marker}\n${words.body}`,
+      })
+    ).data;
+  await linkIssue(em, task.id, { repositoryId: place.repository.id, number, url: html_url });
+}
 
 /**
  * Handles the `mirror` job: reads what GitHub shows of a task, and changes what differs from the database. A lock lets

@@ -1,7 +1,20 @@
+import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import { harmlessLine } from '../../domain/text/sanitize.ts';
-import { listTaskNames } from './task-name-store.ts';
+
+/** Returns the titles and issues of tasks of a project. */
+async function listTaskNames(
+  em: EntityManager,
+  projectId: string,
+  ids: string[],
+): Promise<{ id: string; title: string; issueRepositoryId: string | null; issueNumber: number | null }[]> {
+  return em.query(
+    `select id, title, issue_repository_id as "issueRepositoryId", issue_number as "issueNumber"
+     from tasks where project_id = $1 and id = any($2)`,
+    [projectId, ids],
+  );
+}
 
 const taskIds = /\btask_[0-9a-z]{26}\b/g;
 /** Tasks whose names are looked up for one text. */

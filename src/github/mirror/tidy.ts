@@ -1,19 +1,47 @@
+import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../../app.ts';
-import { isAgentBranch } from '../../domain/branch.ts';
+import { isAgentBranch } from '../../domain/task.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import type { Jobs } from '../../queue/names.ts';
 import { type Credential, credentialFor, octokitFor } from '../../repositories/credentials.ts';
 import { findRepository } from '../../repositories/store.ts';
-import { authorFor } from '../../runs/publish/publish.ts';
-import { type Leftover, queueTidying } from '../../tasks/leftovers.ts';
-import { findOwnComment } from '../commands/replies.ts';
+import { type Leftover, queueTidying } from '../../tasks/update.ts';
+import { authorFor } from '../../worker/publish/publish.ts';
+import { httpStatusOf } from '../app/place.ts';
+import { findOwnComment } from '../comments.ts';
 import { ownLabels } from '../labels.ts';
 import { findItem } from '../paginate.ts';
-import { httpStatusOf } from '../place.ts';
 import { findTaskOfIssue, findTaskOfPull } from '../store.ts';
-import { deleteLeftover, findLeftover, listOldLeftovers } from './leftover-store.ts';
 import { statusMarker } from './status-comment.ts';
+
+type Key = Pick<Leftover, 'taskId' | 'repositoryId' | 'number'>;
+
+const columns = `task_id as "taskId", repository_id as "repositoryId", number, branch, comment_id::float8 as "commentId", milestone`;
+
+async function findLeftover(em: EntityManager, { taskId, repositoryId, number }: Key): Promise<Leftover | undefined> {
+  const rows: Leftover[] = await em.query(
+    `select ${columns} from leftovers where task_id = $1 and repository_id = $2 and number = $3`,
+    [taskId, repositoryId, number],
+  );
+  return rows[0];
+}
+
+async function deleteLeftover(em: EntityManager, { taskId, repositoryId, number }: Key): Promise<void> {
+  await em.query('delete from leftovers where task_id = $1 and repository_id = $2 and number = $3', [
+    taskId,
+    repositoryId,
+    number,
+  ]);
+}
+
+/** Returns leftovers whose jobs may have given up, oldest first. */
+async function listOldLeftovers(em: EntityManager, limit: number): Promise<Leftover[]> {
+  return em.query(
+    `select ${columns} from leftovers where at < now() - interval '10 minutes' order by at, task_id, number limit $1`,
+    [limit],
+  );
+}
 
 /**
  * Handles the `tidy` job: removes from GitHub what a deleted task showed there. Each step looks before it writes, so the

@@ -1,21 +1,22 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
-import { planParts } from '../../domain/wizard.ts';
+import { planParts, type Step } from '../../domain/wizard.ts';
 import { AppError } from '../../errors.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { listNameable } from '../../planning/choices.ts';
 import { generate } from '../../planning/generate.ts';
-import { askNext, currentStep } from '../../planning/operations.ts';
-import { outlookOf } from '../../planning/outlook.ts';
-import type { Session } from '../../planning/session.ts';
-import { findSessionOfIssue, getSession, lockSession, updateSession } from '../../planning/store.ts';
+import { answerWizard, askNext, currentStep } from '../../planning/operations.ts';
+import { findSessionOfIssue, getSession, lockSession, type Session, updateSession } from '../../planning/store.ts';
+import { outlookOf } from '../../planning/view.ts';
+import { type GitHubUser, upsertUser } from '../../projects/store.ts';
 import type { Jobs } from '../../queue/names.ts';
-import { sayOnce } from '../commands/replies.ts';
-import { placeOfRepository } from '../place.ts';
+import { asWriter } from '../../repositories/permission.ts';
+import { type Place, placeOfRepository } from '../app/place.ts';
+import { sayOnce } from '../comments.ts';
 import { listAgentNames } from '../store.ts';
-import { deletedPlan, planComment, planMarker } from './plan-comment.ts';
-import { goOnLater } from './plan-verbs.ts';
+import { deletedPlan, planComment, planMarker, readTicks } from './plan-comment.ts';
+import { answerOf, goOnLater } from './plan-verbs.ts';
 
 /**
  * Handles the `plan` job: shows a plan in its issue, asks the next question and, once all are answered, writes the
@@ -74,7 +75,7 @@ async function goOn(app: App, session: Session): Promise<void> {
 }
 
 /** Shows a plan in its issue. `notice` is a sentence about what just happened. */
-export async function showPlanComment(app: App, session: Session, notice: string): Promise<void> {
+async function showPlanComment(app: App, session: Session, notice: string): Promise<void> {
   if (session.issueRepositoryId === null || session.issueNumber === null) return;
   const em = app.db.manager;
   const owners = (session.tasks ?? []).flatMap((task) => task.owner ?? []);
@@ -101,4 +102,65 @@ async function say(app: App, issue: { repositoryId: string; number: number }, bo
     // The issue was locked, deleted or transferred, so no comment can be written.
     if (!isRefusedWith(error, 403, 404, 410)) throw error;
   });
+}
+
+interface Edited {
+  number: number;
+  commentId: number;
+  sender: GitHubUser;
+}
+
+/**
+ * Answers the open question of a plan with the options that a person ticked in its comment, once they tick the box that
+ * sends them. What GitHub shows now counts, so ticks for an earlier question are ignored.
+ */
+export async function takeTicks(app: App, place: Place, { number, commentId, sender }: Edited): Promise<void> {
+  if (sender.type === 'Bot') return;
+  const { octokit, name, repository } = place;
+  await app.db.withLock(`plan ${repository.githubId}/${number}`, async () => {
+    const ticks = readTicks((await planCommentBody(app, place, commentId)) ?? '');
+    const session = await findSessionOfIssue(app.db.manager, repository.id, number, 'open');
+    const step = session === undefined ? undefined : currentStep(session);
+    if (!ticks?.isSent || session === undefined || step?.id !== ticks.stepId) return;
+    const writer = await asWriter(octokit, name, sender);
+    if (writer === undefined) return showPlanComment(app, session, '');
+    if (ticks.numbers.length === 0) return showPlanComment(app, session, 'Tick at least one option before you send.');
+    const { id: userId } = await upsertUser(app.db.manager, writer);
+    await answerTicked(app, { session, step, userId, numbers: ticks.numbers });
+  });
+}
+
+interface Ticked {
+  session: Session;
+  step: Step;
+  userId: string;
+  numbers: number[];
+}
+
+async function answerTicked(app: App, { session, step, userId, numbers }: Ticked): Promise<void> {
+  const object = { type: 'wizard', id: session.id, projectId: session.projectId } as const;
+  try {
+    const answer = answerOf(step, numbers, '');
+    await app.audit.during({ userId, via: 'comment', action: 'wizard.answer', object }, () =>
+      answerWizard(app, session, answer, { isAskedLater: true, answeredBy: userId }, (em) =>
+        goOnLater(app, em, session),
+      ),
+    );
+  } catch (error) {
+    if (!(error instanceof Refused || error instanceof AppError)) throw error;
+    await showPlanComment(app, session, `😕 The answer was refused: ${error.message}`);
+  }
+}
+
+/** Returns the text of a comment if it is our own comment of a plan. */
+async function planCommentBody(app: App, { octokit, name }: Place, commentId: number): Promise<string | undefined> {
+  const bot = await app.github?.bot();
+  const path = 'GET /repos/{owner}/{repo}/issues/comments/{comment_id}';
+  try {
+    const { data } = await octokit.request(path, { ...name, comment_id: commentId });
+    return data.user?.id === bot?.id && data.body?.startsWith(planMarker) ? data.body : undefined;
+  } catch (error) {
+    if (isRefusedWith(error, 404, 410)) return undefined;
+    throw error;
+  }
 }

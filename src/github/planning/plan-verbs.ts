@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
-import type { AuditAction } from '../../domain/audit/action.ts';
+import type { AuditAction } from '../../domain/audit.ts';
 import { Refused } from '../../domain/machine.ts';
 import { mayReveal } from '../../domain/private-content.ts';
 import { oneLine, plain } from '../../domain/text/sanitize.ts';
@@ -8,18 +8,16 @@ import { wholeSeconds } from '../../domain/waiting.ts';
 import { deleteWizard } from '../../planning/edit.ts';
 import { finalizeWizard } from '../../planning/finalize.ts';
 import { type Answer, answerWizard, currentStep, startWizard, wishForChange } from '../../planning/operations.ts';
-import type { Session } from '../../planning/session.ts';
-import { findSessionOfIssue } from '../../planning/store.ts';
+import { findSessionOfIssue, type Session } from '../../planning/store.ts';
 import { withConnected } from '../../planning/view.ts';
 import { findProject } from '../../projects/store.ts';
 import { rightProblemIn } from '../../repositories/rights.ts';
 import { listProjectRepositories } from '../../repositories/store.ts';
 import { startSprint } from '../../sprints/operations.ts';
 import { listSprintRepositories } from '../../sprints/store.ts';
-import { type GivenCommand, issueOf } from '../commands/given-command.ts';
-import { findOwnComment } from '../commands/replies.ts';
-import { planMarker } from './plan-comment.ts';
-import { readTicks } from './read-ticks.ts';
+import { findOwnComment } from '../comments.ts';
+import { type GivenCommand, issueOf } from '../given-command.ts';
+import { planMarker, readTicks } from './plan-comment.ts';
 
 /** Characters of a goal, and of what a person wants to be different. */
 const maxChars = 10_000;

@@ -1,20 +1,18 @@
 import type { App } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
-import { branchName } from '../../domain/branch.ts';
 import { mayReveal } from '../../domain/private-content.ts';
-import { harmless, harmlessLine } from '../../domain/text/sanitize.ts';
-import { slug } from '../../domain/text/slug.ts';
+import { branchName } from '../../domain/task.ts';
+import { harmless, harmlessLine, slug } from '../../domain/text/sanitize.ts';
 import { AppError } from '../../errors.ts';
-import type { Prd, Session } from '../../planning/session.ts';
-import { getSession } from '../../planning/store.ts';
+import { getSession, type Prd, type Session } from '../../planning/store.ts';
 import { findProject } from '../../projects/store.ts';
 import type { Jobs } from '../../queue/names.ts';
-import { openCheckout, startTools } from '../../repositories/checkout.ts';
 import { type Credential, credentialFor, nameOnGitHub, octokitFor, remoteFor } from '../../repositories/credentials.ts';
 import { ensurePull } from '../../repositories/pulls.ts';
+import { openCheckout, startTools } from '../../repositories/reader.ts';
 import { lackOfRight } from '../../repositories/rights.ts';
 import { findDocs, listRepositoriesById } from '../../repositories/store.ts';
-import { authorFor } from '../../runs/publish/publish.ts';
+import { authorFor } from '../../worker/publish/publish.ts';
 
 /**
  * Opens a pull request that adds the requirements of a finalized plan to the project's documentation repository. The

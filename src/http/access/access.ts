@@ -1,6 +1,6 @@
 import type { App } from '../../app.ts';
 import type { Database } from '../../db/database.ts';
-import { hasRole, type Role } from '../../domain/member.ts';
+import { hasRole, type Role } from '../../domain/agent.ts';
 import { notAdmitted, notAMember, notFound, requiresRole, unauthorized } from '../../errors.ts';
 
 /** The user who sent a request, identified by a token that was live when the request arrived. */

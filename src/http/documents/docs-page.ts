@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express, { type Router } from 'express';
-import { filesInMemory } from '../pages/files.ts';
+import { filesInMemory } from '../pages.ts';
 
 const files = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 

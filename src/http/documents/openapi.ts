@@ -5,8 +5,7 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponseObject,
 } from 'zod-openapi';
-import { methodsWithBody, type Route } from '../route.ts';
-import { ErrorReply } from '../shapes.ts';
+import { ErrorReply, methodsWithBody, type Route } from '../route.ts';
 import { withExamples } from './examples.ts';
 
 /** Errors that several routes have in common. */

@@ -1,8 +1,163 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Express } from 'express';
-import { networkOf } from './address.ts';
-import { FairTurns } from './fair-turns.ts';
-import { OpenConnections } from './open-connections.ts';
+import { networkOf } from './rate-limit.ts';
+
+type Work = () => void;
+
+/** Queues that are served round-robin. */
+class Lanes {
+  readonly #lanes = new Map<string, Work[]>();
+
+  isEmpty(): boolean {
+    return this.#lanes.size === 0;
+  }
+
+  add(lane: string, work: Work): void {
+    const waiting = this.#lanes.get(lane);
+    if (waiting === undefined) this.#lanes.set(lane, [work]);
+    else waiting.push(work);
+  }
+
+  /** Runs the first callback of the first queue and moves that queue to the end. */
+  runNext(): void {
+    const [next] = this.#lanes;
+    if (next === undefined) return;
+    const [lane, waiting] = next;
+    const work = waiting.shift();
+    this.#lanes.delete(lane);
+    if (waiting.length > 0) this.#lanes.set(lane, waiting);
+    work?.();
+  }
+}
+
+/** How long to handle requests before yielding to the event loop, which then accepts connections. */
+const sliceMs = 5;
+
+/**
+ * Schedules requests fairly between addresses. Node accepts one new connection per iteration of its event loop, and an
+ * iteration lasts until all readable sockets are handled: 50 connections with 16 requests each delayed all others for
+ * seconds. With this scheduler an iteration is short, and each address has its own queue. The queues are served
+ * round-robin. Urgent work has queues of its own, and every second turn.
+ */
+export class FairTurns {
+  readonly #urgent = new Lanes();
+  readonly #usual = new Lanes();
+  #isScheduled = false;
+  #sawArrival = false;
+
+  /** Queues `work` in a lane, behind that lane's earlier work of the same urgency. */
+  add(lane: string, work: Work, isUrgent = false): void {
+    (isUrgent ? this.#urgent : this.#usual).add(lane, work);
+    this.#schedule();
+  }
+
+  /**
+   * Notes that a connection arrived. The next slice is then as short as possible, because each iteration of the event
+   * loop accepts only one connection.
+   */
+  noteArrival(): void {
+    this.#sawArrival = true;
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#slice();
+      if (this.#hasWork()) this.#schedule();
+    });
+  }
+
+  #slice(): void {
+    const endsAt = performance.now() + (this.#sawArrival ? 0 : sliceMs);
+    this.#sawArrival = false;
+    do {
+      this.#urgent.runNext();
+      this.#usual.runNext();
+    } while (this.#hasWork() && performance.now() < endsAt);
+  }
+
+  #hasWork(): boolean {
+    return !this.#urgent.isEmpty() || !this.#usual.isEmpty();
+  }
+}
+
+interface Connection {
+  socket: Socket;
+  /** Requests without a reply yet. A connection without any is idle. */
+  unanswered: number;
+}
+
+/**
+ * The open connections by address. When one address or all addresses together have too many, one connection of the
+ * address with the most is closed: the one that has been idle for longest. Clients that open connections and send nothing
+ * can therefore not lock others out.
+ */
+class OpenConnections {
+  readonly #max: number;
+  readonly #maxOfAddress: number;
+  /** The connections of an address are ordered by their last reply, the least recent first. */
+  readonly #byAddress = new Map<string, Map<Socket, Connection>>();
+  #count = 0;
+
+  constructor(max: number, maxOfAddress: number) {
+    this.#max = max;
+    this.#maxOfAddress = maxOfAddress;
+  }
+
+  /**
+   * Adds a connection until it closes. Destroys it when the limit is reached and no idle connection can be closed
+   * instead.
+   */
+  enter(socket: Socket, address: string): void {
+    const own = this.#byAddress.get(address) ?? new Map<Socket, Connection>();
+    const greediest = own.size >= this.#maxOfAddress ? own : this.#count >= this.#max ? this.#greediest() : undefined;
+    if (greediest !== undefined && !closeLongestIdle(greediest)) return void socket.destroy();
+    this.#byAddress.set(address, own);
+    own.set(socket, { socket, unanswered: 0 });
+    this.#count += 1;
+    socket.once('close', () => {
+      this.#count -= 1;
+      own.delete(socket);
+      if (own.size === 0) this.#byAddress.delete(address);
+    });
+  }
+
+  /** Records that a request arrived and returns the number of pending requests of the connection. */
+  arrived(socket: Socket, address: string): number {
+    const connection = this.#byAddress.get(address)?.get(socket);
+    if (connection === undefined) return 0;
+    connection.unanswered += 1;
+    return connection.unanswered;
+  }
+
+  /** Records that a request was answered. */
+  answered(socket: Socket, address: string): void {
+    const own = this.#byAddress.get(address);
+    const connection = own?.get(socket);
+    if (own === undefined || connection === undefined) return;
+    connection.unanswered -= 1;
+    own.delete(socket);
+    own.set(socket, connection);
+  }
+
+  #greediest(): Map<Socket, Connection> {
+    let most = new Map<Socket, Connection>();
+    for (const each of this.#byAddress.values()) if (each.size > most.size) most = each;
+    return most;
+  }
+}
+
+function closeLongestIdle(connections: Map<Socket, Connection>): boolean {
+  for (const { socket, unanswered } of connections.values()) {
+    if (unanswered > 0 || socket.destroyed) continue;
+    socket.destroy();
+    return true;
+  }
+  return false;
+}
 
 /**
  * Maximum number of pending requests of one connection. Browsers and proxies send one at a time, but Node accepts any

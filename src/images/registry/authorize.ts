@@ -1,7 +1,60 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
-import { imageFailed } from '../failure.ts';
-import { addressFrom } from './addresses.ts';
-import { readWithin } from './read-within.ts';
+import { resolveHost } from '../../host/resolve.ts';
+import { imageFailed, quoted } from '../reference.ts';
+
+/** Returns whether a URL names this machine. */
+export function isLoopback({ hostname }: URL): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'));
+}
+
+/**
+ * Parses an address that a registry names. It must use https, except on this machine itself, which only the operator's
+ * settings can open. Whether the host's address is closed is checked when it is contacted.
+ * @throws RunFailed when the address must not be contacted
+ */
+export function addressFrom(text: string, base: URL | undefined, what: string): URL {
+  const url = URL.canParse(text, base?.href) ? new URL(text, base) : undefined;
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url))) return withoutUser(url);
+  throw imageFailed(`${what} leads to ${quoted(url?.origin ?? text)}, which is not an https:// address`);
+}
+
+/** A user name in an address would be sent as credentials. */
+function withoutUser(url: URL): URL {
+  url.username = '';
+  url.password = '';
+  return url;
+}
+
+/**
+ * Returns a function that resolves the host of a URL to the one address that may be contacted. One closed address among
+ * several is enough to refuse a host, because its owner could mix it with others.
+ */
+export function checkedRegistryAddress(isClosed: (address: string) => boolean) {
+  return async (url: URL): Promise<{ address: string; family: number }> => {
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const found = await resolveHost(host).catch((error) => {
+      throw new Error(`the host name ${host} could not be resolved (${error.code})`);
+    });
+    const [first] = found;
+    if (first === undefined || found.some(({ address }) => isClosed(address)))
+      throw imageFailed(`${host} has a private or reserved address, which the operator has not opened`);
+    return first;
+  };
+}
+
+/** Reads a short answer into memory. @throws RunFailed when it is longer than `maxBytes` */
+export async function readWithin(response: Response, maxBytes: number, who: string): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    length += chunk.length;
+    // Leaving the loop also ends the download.
+    if (length > maxBytes) throw imageFailed(`the answer of ${who} is larger than ${maxBytes / 1000} kB`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
 
 /** Credentials for an image, and the hosts that may get them. */
 export interface Credentials {

@@ -1,7 +1,18 @@
-import { imageFailed, quoted } from '../failure.ts';
-import type { Reference } from '../reference.ts';
-import { addressFrom, isLoopback } from './addresses.ts';
-import { authorize, type Credentials } from './authorize.ts';
+import pRetry, { AbortError } from 'p-retry';
+import { RunFailed } from '../../domain/run.ts';
+import { imageFailed, quoted, type Reference } from '../reference.ts';
+import { addressFrom, authorize, type Credentials, isLoopback } from './authorize.ts';
+
+const attempts = 3;
+
+/** Repeats work that may have failed because of a temporary fault of the network. A refusal or a full disk is final. */
+export function retried<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  const once = () =>
+    work().catch((error: Error & { code?: string }) => {
+      throw error instanceof RunFailed || error.code === 'ENOSPC' ? new AbortError(error) : error;
+    });
+  return pRetry(once, { retries: attempts - 1, minTimeout: 500, signal });
+}
 
 export interface RegistryOptions {
   reference: Reference;

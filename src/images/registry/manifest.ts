@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { imageFailed, quoted } from '../failure.ts';
-import type { Reference } from '../reference.ts';
+import { imageFailed, quoted, type Reference } from '../reference.ts';
+import { readWithin } from './authorize.ts';
 import type { RegistryClient } from './client.ts';
-import { readWithin } from './read-within.ts';
 
 const maxManifestBytes = 4_000_000;
 /** Docker itself makes images of at most 127 layers. */

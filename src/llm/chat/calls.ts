@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type CharCount, maxCalls, tooManyCalls } from '../bounds.ts';
 import { mergeFields } from '../merge.ts';
 import type { Tell } from '../wire-format.ts';
-import { unknownCallFields } from './kept.ts';
+import { unknownCallFields } from './answer.ts';
 
 /** Arguments are text. Compatible servers send them as plain JSON too. */
 const argumentText = z.union([z.string(), z.looseObject({}).transform((given) => JSON.stringify(given))]).nullish();

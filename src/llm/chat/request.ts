@@ -8,7 +8,7 @@ import type {
 } from 'openai/resources/chat/completions';
 import type { Image, Message, ToolCall } from '../model.ts';
 import { type Asked, isStreamed } from '../wire-format.ts';
-import type { ChatKept } from './kept.ts';
+import type { ChatKept } from './answer.ts';
 
 /** Builds a request of the Chat Completions API. */
 export function chatRequest(model: string, asked: Asked): ChatCompletionCreateParams {

@@ -5,8 +5,8 @@ import { mergeFields } from '../merge.ts';
 import { AnswerIsError } from '../refusals/refusal.ts';
 import { hasTokens } from '../usage.ts';
 import { Interrupted, type Tell } from '../wire-format.ts';
+import { unknownFields } from './answer.ts';
 import { called, callPart, StreamedCalls } from './calls.ts';
-import { unknownFields } from './kept.ts';
 
 /** The fields of a chunk that the service reads. */
 const chunk = z.object({

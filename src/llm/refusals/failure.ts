@@ -3,9 +3,78 @@ import { isFields } from '../merge.ts';
 import { ModelFailed, type ModelFault, type Wire } from '../model.ts';
 import { Interrupted } from '../wire-format.ts';
 import { namesOther, other, type WireSetting, wires } from '../wires.ts';
-import { isOutOfCredit, isPage, type Refusal, refusalOf } from './refusal.ts';
+import { isOutOfCredit, isPage, pageType, type Refusal, refusalOf, textIn } from './refusal.ts';
 import { type TooLong, tooLong } from './too-long.ts';
-import { isUnknownModel } from './unknown-model.ts';
+
+/**
+ * Wraps a `fetch` so that every error has the shape that OpenAI's client reads. The client shows only `{ error: … }`;
+ * from the lists of Gemini, from vLLM's `{ message }` and from plain text it would keep nothing but the status.
+ */
+export function withReadableErrors(inner: typeof fetch): typeof fetch {
+  return async (input, init) => {
+    const answer = await inner(input, init);
+    if (answer.ok) return answer;
+    const { status, statusText } = answer;
+    const headers = new Headers(answer.headers);
+    for (const name of ['content-length', 'content-encoding']) headers.delete(name);
+    headers.set('content-type', 'application/json');
+    return new Response(JSON.stringify({ error: errorIn(await answer.text()) }), { status, statusText, headers });
+  };
+}
+
+function errorIn(body: string): object {
+  if (/^\s*<(?:!doctype html|html|head|body)\b/i.test(body)) return { type: pageType, message: textIn(body) };
+  const value = parsed(body);
+  const first = Array.isArray(value) ? value[0] : value;
+  const fields = isFields(first) && isFields(first.error) ? first.error : isFields(first) ? first : {};
+  return { ...fields, message: textIn(value) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Codes with which servers say that they do not know a model. */
+const codes =
+  /\b(?:model_not_found|model_not_available|model_decommissioned|model_not_supported|unknown_model|invalid_model|DeploymentNotFound)\b/i;
+
+/** How servers say it in words. The names of models contain slashes, colons and dots. */
+const phrases: RegExp[] = [
+  // OpenAI, vLLM, Groq, Cerebras, xAI: "The model `x` does not exist or you do not have access to it."
+  /\bmodel:? (?:with (?:id|name) )?['"`]?[\w./:@-]{1,200}['"`]? (?:does not exist|doesn't exist|was not found|not found|is not found|could not be found|has been (?:decommissioned|deprecated))/i,
+  // DeepSeek: "Model Not Exist". DashScope and Fireworks similarly.
+  /\bmodel (?:does )?not (?:exist|found)\b/i,
+  // OpenRouter: "x is not a valid model ID"
+  /is not a valid model(?: id| name| identifier)?\b/i,
+  // LiteLLM: "Invalid model name passed in model=x". Mistral: "Invalid model: x". LM Studio: "Invalid model identifier"
+  /invalid model(?: name| id| identifier|:| ['"`])/i,
+  // GitHub Models: "Unknown model: x"
+  /unknown model\b/i,
+  // Gemini: "models/x is not found for API version v1main, or is not supported for generateContent."
+  /\bmodels\/\S{1,200} is not found/i,
+  // Together: "Unable to access model x."
+  /unable to access model\b/i,
+  // Cloudflare: "No such model x or task"
+  /no such model\b/i,
+  // Bedrock: "The provided model identifier is invalid."
+  /model identifier is invalid/i,
+  // Copilot: "The requested model is not supported." Hugging Face names the model.
+  /the requested model (?:['"`]?\S{1,200} )?is not (?:supported|available)/i,
+  // Anthropic: "model: x" with the type `not_found_error`
+  /^model: \S{1,200}$/i,
+  // FastAPI: "body.model: Input should be 'x' or 'y'"
+  /^body\.model: /i,
+];
+
+/** Returns whether a server refused a request because it does not offer the model, with whichever status. */
+function isUnknownModel({ status = 0, code, text }: Refusal): boolean {
+  if (![400, 404, 422].includes(status)) return false;
+  return codes.test(code) || phrases.some((phrase) => phrase.test(text));
+}
 
 interface Context {
   wire: Wire;

@@ -9,7 +9,7 @@ import { validArguments } from '../chat/request.ts';
 import { isFields } from '../merge.ts';
 import type { Image, Message, ToolSpec } from '../model.ts';
 import { type Asked, isStreamed } from '../wire-format.ts';
-import { type ResponsesKept, readOutput } from './output.ts';
+import { type ResponsesKept, readOutput } from './answer.ts';
 
 /**
  * Builds a request of the Responses API. The server stores nothing: every request has the whole conversation, with the

@@ -13,9 +13,8 @@ import {
   visit,
   type YAMLMap,
 } from 'yaml';
-import { pathsMatching } from './patterns.ts';
 import type { RepositorySettings } from './repository-settings.ts';
-import { innerKeys, Settings } from './schema.ts';
+import { innerKeys, pathsMatching, Settings } from './schema.ts';
 
 /** The settings, or a sentence that says what is wrong with the file. */
 export type Parsed = { settings: RepositorySettings } | { problem: string };

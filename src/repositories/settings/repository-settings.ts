@@ -1,8 +1,6 @@
 import { limitsInBudget, type ProjectBudgets, type RunBudget } from '../../domain/budget.ts';
 import { RunFailed } from '../../domain/run.ts';
-import type { PlanMode } from '../../domain/settings/plan-first.ts';
-import type { PushMode } from '../../domain/settings/push-mode.ts';
-import type { SetupOfChange } from '../../domain/settings/setup-of-change.ts';
+import type { PlanMode, PushMode, SetupOfChange } from '../../domain/settings.ts';
 import type { Checkout } from '../../git/engine.ts';
 import { apart } from '../../threads/apart.ts';
 import { OverLimit } from '../../threads/start-thread.ts';

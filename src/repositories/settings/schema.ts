@@ -1,11 +1,191 @@
+// The keys of .deckhand.yml that describe the environment of a run.
+
+import { Minimatch } from 'minimatch';
 import { z } from 'zod';
 import { problemWithAllowed } from '../../domain/protected/protected-paths.ts';
-import { planModes } from '../../domain/settings/plan-first.ts';
-import { pushModes } from '../../domain/settings/push-mode.ts';
-import { setupsOfChange } from '../../domain/settings/setup-of-change.ts';
-import { cache, env, image, imageAuth, network, secrets, services, tests } from './machine-keys.ts';
-import { problemWithPattern } from './patterns.ts';
-import { kindOf, listed, path, text } from './values.ts';
+import {
+  egressPort,
+  isTakenVariable,
+  planModes,
+  pushModes,
+  secretName,
+  setupsOfChange,
+} from '../../domain/settings.ts';
+
+const text = (most: number) =>
+  z
+    .string({ error: ({ input }) => (input === null ? 'must not be empty' : notText(input)) })
+    .trim()
+    .min(1, 'must not be empty')
+    .max(most, `must have at most ${most} characters`);
+
+/** Accepts a list, or a single value as a list of one. */
+const listed = <T extends z.ZodType>(item: T, most: number) =>
+  z.preprocess(
+    (given) => (Array.isArray(given) ? given : [given]),
+    z.array(item).max(most, `must have at most ${most} entries`),
+  );
+
+/** A path relative to the root of the repository. Removes a leading `/` or `./` and a trailing `/`. */
+const path = text(500).transform((given) => given.replace(/^\.?\//, '').replace(/\/$/, ''));
+
+/** Says what is wrong with a value that is not text. */
+function notText(value: unknown): string {
+  return value === undefined ? 'is required' : `must be text, not ${kindOf(value)}; put it in quotation marks`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a mapping';
+  return typeof value === 'string' ? 'text' : `the ${typeof value} ${String(value).slice(0, 30)}`;
+}
+
+/**
+ * Maximum number of `*` in one name, and of `**` in one pattern. The time to match grows exponentially with the number
+ * of stars.
+ */
+const maxStars = 3;
+
+/** Returns what is wrong with a pattern of protected paths, or undefined. A valid pattern matches any path quickly. */
+export function problemWithPattern(pattern: string): string | undefined {
+  if (pattern.startsWith('!')) return 'must not begin with "!": `protected` has no exceptions';
+  if (/[@!+?*]\(/.test(pattern))
+    return 'must be a name, a folder, or a glob of *, **, ?, [] and {}; not +(…) and the like';
+  if (/\{[^}]*\.\./.test(pattern)) return 'must not contain a range such as {1..9}; list the values: {1,2,3}';
+  const names = pattern.split('/');
+  if (names.some((name) => name === '' || name === '.' || name === '..'))
+    return 'must name files or folders of the repository';
+  const isQuick =
+    pattern.split('**').length - 1 <= maxStars &&
+    pattern.split('{').length - 1 <= 1 &&
+    names.every((name) => name === '**' || name.split('*').length - 1 <= maxStars);
+  return isQuick ? undefined : `must have at most ${maxStars} stars in a name, ${maxStars} ** and one {}`;
+}
+
+/** Returns the paths that match a pattern or lie below a folder that matches one. Ignores letter case. */
+export function pathsMatching(patterns: string[], paths: string[]): string[] {
+  const tests = patterns.map(compiled);
+  return paths.filter((path) => {
+    const lower = path.toLowerCase();
+    return tests.some((test) => test(path, lower));
+  });
+}
+
+type Test = (path: string, lower: string) => boolean;
+
+function compiled(pattern: string): Test {
+  const name = pattern.toLowerCase();
+  // A file name may contain brackets, so `app/[id]/page.tsx` also matches the file of exactly this name.
+  const isNamed: Test = (_path, lower) => lower === name || lower.startsWith(`${name}/`);
+  if (!/[*?[{\\]/.test(pattern)) return isNamed;
+  // Hidden files match too, because they need protection most. A leading # or ! has no special meaning; otherwise such
+  // a pattern would match nothing.
+  const options = { dot: true, nocase: true, noext: true, nocomment: true, nonegate: true, braceExpandMax: 500 };
+  const globs = [new Minimatch(pattern, options), new Minimatch(`${pattern}/**`, options)];
+  return (path, lower) => isNamed(path, lower) || globs.some((glob) => glob.match(path));
+}
+
+const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+/** Names only. The last label begins with a letter, which no form of an IPv4 address does. */
+const hostPattern = new RegExp(`^(?:\\*\\.${label}\\.)?(?:${label}\\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$`);
+
+/** These could be names of hosts, but in `.deckhand.yml` they are meant as an empty list. */
+const noHosts = new Set(['none', 'no', 'off', 'false']);
+
+const host = text(253)
+  .transform((given) => given.toLowerCase())
+  .refine((given) => !noHosts.has(given), { error: 'must be the name of a host; write [] for no hosts', abort: true })
+  .refine((given) => hostPattern.test(given), {
+    error:
+      'must be the name of a host such as registry.example.org, *.example.org for its subdomains, or defaults; no address, port or path',
+  });
+
+const hosts = listed(host, 100);
+
+/** `defaults` stands for the hosts that set-up may reach when nothing else is given. */
+const network = z
+  .strictObject(
+    { setup: hosts.default(['defaults']), agent: hosts.default([]) },
+    { error: ({ input }) => `must contain hosts such as { setup: [defaults] }, not ${kindOf(input)}` },
+  )
+  .default({ setup: ['defaults'], agent: [] });
+
+const image = text(300).refine((given) => /^[A-Za-z0-9][A-Za-z0-9._/:@+-]*$/.test(given), {
+  error: 'must be the reference of an image such as registry.example.org/tools:1.2',
+});
+
+const secret = text(64).refine((given) => secretName.test(given), {
+  error: 'must be the name of an environment secret: capital letters, digits or _, beginning with a letter',
+});
+
+const imageAuth = z.strictObject(
+  { username: secret, password: secret },
+  { error: ({ input }) => `must contain { username, password }, names of environment secrets, not ${kindOf(input)}` },
+);
+
+const secrets = listed(
+  secret.refine((given) => !isTakenVariable(given), { error: 'must not be a variable that the sandbox sets' }),
+  50,
+).default([]);
+
+const value = z
+  .string({ error: ({ input }) => (input === null ? 'must be text; write "" for an empty value' : notText(input)) })
+  .max(4000, 'must have at most 4000 characters')
+  .refine((given) => !given.includes('\0'), { error: 'must not contain NUL' });
+
+/** The most variables of `env`. */
+const maxVariables = 100;
+
+const env = z
+  .record(z.string(), value, {
+    error: ({ input }) => `must contain variables such as { MODE: test }, not ${kindOf(input)}`,
+  })
+  .superRefine((given, context) => {
+    const names = Object.keys(given);
+    if (names.length > maxVariables) context.addIssue(`must have at most ${maxVariables} variables`);
+    for (const name of names) {
+      const problem = problemWithVariable(name);
+      if (problem !== undefined) context.addIssue({ code: 'custom', path: [name], message: problem });
+    }
+  })
+  .default({});
+
+function problemWithVariable(name: string): string | undefined {
+  if (!/^[A-Za-z_][A-Za-z0-9_]{0,99}$/.test(name))
+    return 'must be the name of a variable: letters, digits or _, not beginning with a digit';
+  return isTakenVariable(name) ? 'must not be a variable that the sandbox sets' : undefined;
+}
+
+const service = z.strictObject(
+  {
+    run: text(2000),
+    port: z
+      .int({ error: ({ input }) => `must be a port from 1 to 65535, not ${kindOf(input)}` })
+      .min(1, 'must be a port from 1 to 65535')
+      .max(65_535, 'must be a port from 1 to 65535')
+      .refine((given) => given !== egressPort, { error: `must not be ${egressPort}, the port of Deckhand's proxy` })
+      .optional(),
+  },
+  { error: ({ input }) => `must be a command or { run, port }, not ${kindOf(input)}` },
+);
+
+/** A command alone is a service without a port to wait for. */
+const services = listed(
+  z.preprocess((given) => (typeof given === 'string' ? { run: given } : given), service),
+  10,
+).default([]);
+
+const glob = path.superRefine((given, context) => {
+  const problem = problemWithPattern(given);
+  if (problem !== undefined) context.addIssue(problem);
+});
+
+/** Undefined means every known lock file and version file. */
+const cache = listed(glob, 100).optional();
+
+/** Undefined means the usual names of test files. */
+const tests = listed(glob, 100).optional();
 
 const pattern = path.superRefine((given, context) => {
   const problem = problemWithPattern(given);

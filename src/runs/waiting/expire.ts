@@ -1,10 +1,10 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { tryMoveTask } from '../../tasks/move.ts';
-import { insertEvent } from '../lease/journal-store.ts';
+import { storeCancelHandoff } from '../handoffs.ts';
+import { insertEvent } from '../journal.ts';
 import { endRun, lockRun } from '../store.ts';
-import { storeCancelHandoff } from '../write-handoff.ts';
-import { listExpiredWaits } from './waiting-store.ts';
+import { listExpiredWaits } from './store.ts';
 
 /** Cancels the runs that have waited for a person for longer than `WAIT_DAYS`. Their branches are kept. */
 export async function cancelExpiredWaits(app: App): Promise<void> {

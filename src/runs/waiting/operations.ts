@@ -10,14 +10,10 @@ import { rightProblemIn } from '../../repositories/rights.ts';
 import { showTask } from '../../tasks/move.ts';
 import { getTask, type TaskView } from '../../tasks/store.ts';
 import { addDirector, listOpened } from '../directors.ts';
-import { endingStep } from '../lease/journal.ts';
-import { deleteStep, insertEvent } from '../lease/journal-store.ts';
+import { deleteStep, endingStep, insertEvent } from '../journal.ts';
 import { findLiveRun, findRun, findStarter, lockRun } from '../store.ts';
-import { approveChange } from './held-change-store.ts';
-import { insertMessage, listUnread } from './message-store.ts';
 import { park, showAttention } from './park.ts';
-import { approvePlan } from './plan-store.ts';
-import { endWaiting, setPause } from './waiting-store.ts';
+import { approveChange, approvePlan, endWaiting, insertMessage, listUnread, setPause } from './store.ts';
 
 /** What somebody does about the live run of a task. */
 export interface Act extends Seen {

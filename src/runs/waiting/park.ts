@@ -1,17 +1,15 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
+import type { ModelAway } from '../../conversation/ending.ts';
 import { newId } from '../../db/ids.ts';
 import type { RunRow } from '../../db/tables/task.ts';
 import type { Failure } from '../../domain/run.ts';
 import { modelPause } from '../../domain/waiting.ts';
 import { showTask } from '../../tasks/move.ts';
 import { touchTask } from '../../tasks/store.ts';
-import type { Journal } from '../lease/journal.ts';
-import { insertEvent } from '../lease/journal-store.ts';
+import { insertEvent, type Journal } from '../journal.ts';
 import { findRun } from '../store.ts';
-import type { ModelAway } from './model-away.ts';
-import { insertPlan } from './plan-store.ts';
-import { addModelPause, queueDueRuns, type StoredWait, setWaiting } from './waiting-store.ts';
+import { addModelPause, insertPlan, queueDueRuns, type StoredWait, setWaiting } from './store.ts';
 
 /**
  * Lets a run wait for its model, so that it holds no worker, lease or slot. Any worker continues it from its journal.

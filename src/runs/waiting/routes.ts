@@ -1,8 +1,22 @@
-import { type Route, route } from '../../http/route.ts';
+import { z } from 'zod';
+import { IdText, type Route, route, titleText } from '../../http/route.ts';
 import { onTask } from '../../tasks/routes.ts';
 import { Task } from '../../tasks/schemas.ts';
 import { answerRun, approveRun, pauseRun, resumeRun, sayToRun } from './operations.ts';
-import { Accepted, AnswerRun, ApproveRun, SayToRun } from './schemas.ts';
+
+/** The longest text that a person says to an agent. */
+const maxText = 10_000;
+
+const SayToRun = z.strictObject({ text: titleText(maxText) });
+
+/** The `id` of the attention that somebody acts on. A later one is refused. */
+const seenId = IdText.optional().meta({ description: 'the id of `attention`; another one is refused' });
+
+const ApproveRun = z.strictObject({ id: seenId });
+
+const AnswerRun = z.strictObject({ text: titleText(maxText), id: seenId });
+
+const Accepted = z.object({}).meta({ id: 'Accepted', description: 'The request was accepted' });
 
 const tag = 'tasks';
 const waitErrors = { 409: 'The task does not wait for this; the message says what it waits for' };

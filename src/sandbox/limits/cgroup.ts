@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pRetry from 'p-retry';
 import type { RunLimits } from '../sandbox.ts';
-import type { Exceeded } from './watched-run.ts';
+import type { Exceeded } from './confinement.ts';
 
 /** A part of the machine's control groups (version 2) in which the service may create groups. */
 export interface CgroupTree {

@@ -7,9 +7,41 @@ import { openMachine } from '../machine/machine.ts';
 import { openTools, plainHost, sandboxedHost } from '../open-tools.ts';
 import type { Confinement, Machine, MachineOptions, RunLimits, ToolHost } from '../sandbox.ts';
 import type { CgroupTree } from './cgroup.ts';
-import { type CountedFolders, countedFolders } from './counted-folders.ts';
 import { takeRunUser } from './run-user.ts';
 import { type Watch, watchRun } from './watchdog.ts';
+
+/** The facts about a run that the watchdog needs. */
+export interface WatchedRun {
+  limits: RunLimits;
+  /** The pids, as the host sees them, of the first process of each sandbox. */
+  sandboxes: Set<number>;
+  /** Every folder that the run can write to. All are on one disk. */
+  folders: Set<string>;
+  /** Returns the limit that the kernel reports as exceeded; only for a run with a cgroup. */
+  exceeded?: (() => Promise<Exceeded | undefined>) | undefined;
+  end(why: RunFailed): void;
+}
+
+export type Exceeded = 'memory' | 'processes';
+
+/** Folders whose files count for a run's limit on disk. A folder that was added twice counts until deleted twice. */
+export interface CountedFolders {
+  all: Set<string>;
+  add(folder: string): void;
+  delete(folder: string): void;
+}
+
+function countedFolders(): CountedFolders {
+  const uses = new Map<string, number>();
+  const all = new Set<string>();
+  const change = (folder: string, by: number) => {
+    const left = (uses.get(folder) ?? 0) + by;
+    uses.set(folder, left);
+    if (left > 0) all.add(folder);
+    else all.delete(folder);
+  };
+  return { all, add: (folder) => change(folder, 1), delete: (folder) => change(folder, -1) };
+}
 
 const run = promisify(execFile);
 

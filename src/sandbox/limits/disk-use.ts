@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
 import { readFile, statfs } from 'node:fs/promises';
+import type { RunLimits } from '../sandbox.ts';
+import type { WatchedRun } from './confinement.ts';
+import { deletedFiles } from './process-use.ts';
 
 /** Free space and free inodes of the machine. */
 export interface Room {
@@ -16,7 +19,7 @@ export function usualReserve(diskBytes: number): number {
 /**
  * Returns the free bytes and inodes, without counting files. Returns `Infinity` for what the system does not report.
  */
-export async function roomLeft(folder: string): Promise<Room & { diskSize: number }> {
+async function roomLeft(folder: string): Promise<Room & { diskSize: number }> {
   const { bavail, blocks, bsize, files, ffree } = await statfs(folder);
   const meminfo = await readFile('/proc/meminfo', 'utf8').catch(() => '');
   const memory = Number(/^MemAvailable:\s+(\d+) kB$/m.exec(meminfo)?.[1] ?? Number.POSITIVE_INFINITY) * 1024;
@@ -29,7 +32,7 @@ export async function roomLeft(folder: string): Promise<Room & { diskSize: numbe
  * Returns how much space these folders take on disk, in bytes or in files. Takes 0.06 s for 23,000 files.
  * @throws Error when `signal` aborts it, or when `du` reports nothing
  */
-export async function diskUse(folders: string[], unit: 'bytes' | 'files', signal: AbortSignal): Promise<number> {
+async function diskUse(folders: string[], unit: 'bytes' | 'files', signal: AbortSignal): Promise<number> {
   // Without an argument `du` would measure its working directory.
   if (folders.length === 0) return 0;
   const du = ['du', unit === 'bytes' ? '-sckx' : '-scx', ...(unit === 'files' ? ['--inodes'] : []), '--', ...folders];
@@ -60,4 +63,147 @@ async function totalOf(command: string[], signal: AbortSignal): Promise<number |
   await new Promise<void>((resolve, reject) => child.once('error', reject).once('close', () => resolve()));
   const total = /^(\d+)\ttotal$/m.exec(output)?.[1];
   return total === undefined ? undefined : Number(total);
+}
+
+export interface DiskWatch {
+  /** Checks the free space of the machine and starts a count of the run's files if necessary. */
+  look(): Promise<void>;
+  /** Returns the memory held by deleted files of the run (`memfd_create`), as of the last count. */
+  deletedMemory(): number;
+  stop(): void;
+}
+
+interface Count {
+  at: number;
+  tookMs: number;
+  /** The free space and inodes of the machine before the count. */
+  room: Room;
+  /** The free inodes of the machine when files were last counted. */
+  inodes: number;
+  /** What the run uses. Disk and memory are in bytes and include deleted files that are still open. */
+  used: Room;
+}
+
+/**
+ * A run's files are counted again when the machine has lost this fraction of one of the run's limits since the last
+ * count.
+ */
+const noticeableShare = 1 / 16;
+/** The longest and the shortest pause between two counts. */
+const [longestMs, shortestMs] = [30_000, 500];
+/** A pause is at least this many times as long as the count before it. */
+const pausePerCount = 20;
+/** The limit on files: one for each 4 kB of disk that a run may use. */
+const filesPerMb = 256;
+const mb = 1024 ** 2;
+
+/** All runs of this process, to find the largest one. */
+const watched = new Set<{ count(): Promise<Count>; end(why: string): void }>();
+
+/**
+ * Ends a run that uses too much disk. When less than the reserve is free on the disk, ends the run that uses the most.
+ */
+export function watchDisk(run: WatchedRun, reserve: typeof usualReserve, end: (why: string) => void): DiskWatch {
+  const limits = limitsOf(run.limits);
+  let last: Count | undefined;
+  const stopped = new AbortController();
+  let counting: Promise<Count> | undefined;
+  const count = () => {
+    counting ??= countUse(run, limits, last, stopped.signal).finally(() => {
+      counting = undefined;
+    });
+    return counting.then((counted) => {
+      last = counted;
+      const { disk, files } = counted.used;
+      if (disk > limits.disk) end(`the run used more than ${run.limits.diskMb} MB of disk (MAX_RUN_DISK_MB)`);
+      if (files > limits.files)
+        end(`the run created more than ${limits.files} files (${filesPerMb} for each MB of MAX_RUN_DISK_MB)`);
+      return counted;
+    });
+  };
+  const entry = { count, end };
+  watched.add(entry);
+  return {
+    look: async () => {
+      const [folder] = run.folders;
+      if (folder === undefined) return;
+      const failed = (error: Error) => {
+        // Measuring fails when the workspace is removed at the same time.
+        const isGone = stopped.signal.aborted || !run.folders.has(folder);
+        if (!isGone) end(`the disk that the run uses cannot be measured: ${error.message}`);
+      };
+      try {
+        const room = await roomLeft(folder);
+        if (isCountDue(last, room, limits)) count().catch(failed);
+        const reserveBytes = reserve(room.diskSize);
+        if (room.disk < reserveBytes) await endLargest(reserveBytes);
+      } catch (error) {
+        failed(error as Error);
+      }
+    },
+    deletedMemory: () => last?.used.memory ?? 0,
+    stop: () => {
+      watched.delete(entry);
+      stopped.abort();
+    },
+  };
+}
+
+function limitsOf({ diskMb, memoryMb }: RunLimits): Room {
+  return { disk: diskMb * mb, files: diskMb * filesPerMb, memory: memoryMb * mb };
+}
+
+const kinds = ['disk', 'files', 'memory'] as const;
+
+function isCountDue(last: Count | undefined, room: Room, limits: Room): boolean {
+  if (last === undefined) return true;
+  const sinceMs = performance.now() - last.at;
+  const lost = (kind: keyof Room) => (last.room[kind] - room[kind]) / limits[kind];
+  // The machine has lost so much space that this run may have exceeded a limit.
+  if (kinds.some((kind) => lost(kind) > 1 - last.used[kind] / limits[kind])) return sinceMs > shortestMs;
+  const pauseMs = kinds.some((kind) => lost(kind) > noticeableShare) ? shortestMs : longestMs;
+  return sinceMs > Math.max(pauseMs, last.tookMs * pausePerCount);
+}
+
+/** Measures the bytes. Counts the files only if the machine lost many inodes since the last count. */
+async function countUse(
+  { folders, sandboxes }: WatchedRun,
+  limits: Room,
+  last: Count | undefined,
+  signal: AbortSignal,
+): Promise<Count> {
+  const began = performance.now();
+  const [folder = '/'] = folders;
+  const room = await roomLeft(folder);
+  const deleted = await deletedFiles(sandboxes, folder);
+  const disk = (await diskUse([...folders], 'bytes', signal)) + deleted.disk;
+  const isCounted = last !== undefined && (last.inodes - room.files) / limits.files < noticeableShare;
+  const files = isCounted ? last.used.files : await diskUse([...folders], 'files', signal);
+  const inodes = isCounted ? last.inodes : room.files;
+  const at = performance.now();
+  return { at, tookMs: at - began, room, inodes, used: { disk, files, memory: deleted.memory } };
+}
+
+/** Runs that use less than this are not ended to free space for others. */
+const leastBytes = 64 * mb;
+/** How long to wait for the space that an ended run releases before another run is ended. */
+const reliefMs = 10_000;
+let isRelieved = false;
+
+/** Ends the run that uses the most disk, so that the others can continue. */
+async function endLargest(reserveBytes: number): Promise<void> {
+  if (isRelieved) return;
+  isRelieved = true;
+  setTimeout(() => {
+    isRelieved = false;
+  }, reliefMs).unref();
+  const counted = await Promise.all(
+    [...watched].map(async (run) => ({ ...run, bytes: (await run.count().catch(() => undefined))?.used.disk ?? 0 })),
+  );
+  const [largest] = counted.sort((a, b) => b.bytes - a.bytes);
+  if (largest === undefined || largest.bytes < leastBytes) return;
+  const inMb = (bytes: number) => Math.round(bytes / mb);
+  largest.end(
+    `less than ${inMb(reserveBytes)} MB are free on the worker's disk, and the run used the most of it, ${inMb(largest.bytes)} MB`,
+  );
 }

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RunFailed } from '../../domain/run.ts';
 import type { RunLimits } from '../sandbox.ts';
-import { usualReserve } from './disk-use.ts';
-import { type DiskWatch, watchDisk } from './disk-watch.ts';
+import type { Exceeded, WatchedRun } from './confinement.ts';
+import { type DiskWatch, usualReserve, watchDisk } from './disk-use.ts';
 import { exactMemory, type ProcessUse, processUse } from './process-use.ts';
-import type { Exceeded, WatchedRun } from './watched-run.ts';
 
 export interface Watch {
   /** Checks the limits now, without waiting for a count of files. Never throws. */

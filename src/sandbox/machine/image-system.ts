@@ -4,8 +4,7 @@ import { dirname, join } from 'node:path';
 import { RunFailed } from '../../domain/run.ts';
 import { scriptPath } from '../layout.ts';
 import type { ImageRoot } from '../sandbox.ts';
-import { identityFiles, identityVariables, usualVariables } from './identity.ts';
-import type { Mount, System } from './system.ts';
+import { identityFiles, identityVariables, type Mount, type System, usualVariables } from './system.ts';
 
 /** Folders whose entries are mounted one by one, because a sandbox has entries of its own in them. */
 const divided = new Set(['', '/etc', '/etc/ssl', '/home', '/opt']);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { RunFailed } from '../../domain/run.ts';
-import { egressPort } from '../../domain/settings/egress-port.ts';
+import { egressPort } from '../../domain/settings.ts';
 import { holderLayout, hostFolder, type SandboxParts, socketInside } from '../layout.ts';
 import { type SandboxedProcess, startSandboxed } from '../sandboxed-process.ts';
 import { nodeInside } from './system.ts';

@@ -1,6 +1,46 @@
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { SandboxParts } from '../layout.ts';
-import { identityFiles, identityVariables, shell, usualVariables } from './identity.ts';
+
+/** The shell of commands on the host's own system. Most people and models write for bash. */
+const shell = existsSync('/usr/bin/bash') ? '/usr/bin/bash' : '/bin/sh';
+
+/** The user of commands, and the machine's own name. */
+const [name, home, hostName] = ['agent', '/home/agent', 'sandbox'];
+
+const users = (userShell: string) => [
+  'root:x:0:0:root:/root:/bin/sh',
+  `${name}:x:1000:1000:${name}:${home}:${userShell}`,
+  // Files of other users show as this one.
+  'nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin',
+];
+const groups = ['root:x:0:', `${name}:x:1000:`, 'nogroup:x:65534:'];
+
+/**
+ * Small files that make a sandbox a familiar machine. The line of `::1` does not name `localhost`: many servers listen
+ * on the first address of that name, and many clients try 127.0.0.1.
+ */
+export function identityFiles(userShell: string): Record<string, string> {
+  return {
+    '/etc/passwd': text(users(userShell)),
+    '/etc/group': text(groups),
+    '/etc/hosts': text([`127.0.0.1\tlocalhost`, `127.0.1.1\t${hostName}`, '::1\tip6-localhost ip6-loopback']),
+    // Names are not looked up in the network, so looking one up fails at once.
+    '/etc/nsswitch.conf': text(['passwd', 'group', 'hosts', 'services', 'protocols'].map((each) => `${each}:\tfiles`)),
+  };
+}
+
+/** Variables that fit the files above. */
+export const identityVariables = { HOME: home, USER: name, LOGNAME: name };
+
+/** Default values of variables, which a system can override. */
+export const usualVariables = { LANG: 'C.UTF-8', CI: 'true' };
+
+export const identityArguments = ['--uid', '1000', '--gid', '1000', '--hostname', hostName];
+
+function text(lines: string[]): string {
+  return `${lines.join('\n')}\n`;
+}
 
 /** The system that programs in a sandbox run on. */
 export interface System {

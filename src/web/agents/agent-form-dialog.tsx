@@ -1,6 +1,6 @@
 import { Flash, FormControl, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { leastOutputTokens, mostOutputTokens, reasoningEfforts } from '../../domain/settings/reasoning.ts';
+import { leastOutputTokens, mostOutputTokens, reasoningEfforts } from '../../domain/settings.ts';
 import * as api from '../api.ts';
 import { sentenceCase } from '../display/names.ts';
 import { changedFields } from '../forms/changed-fields.ts';

@@ -1,4 +1,4 @@
-/** What the service embeds in each page, whether the person is signed in or not; see src/http/pages/dashboard.ts. */
+/** What the service embeds in each page, whether the person is signed in or not; see src/http/pages.ts. */
 interface ServiceInfo {
   signIn: boolean;
   installUrl: string | null;

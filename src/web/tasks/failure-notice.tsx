@@ -1,5 +1,5 @@
 import { Link } from 'react-router';
-import { limitSetter, remedyFor } from '../../domain/remedies.ts';
+import { limitSetter, remedyFor } from '../../domain/run.ts';
 import type { Failure, Task } from '../api.ts';
 import { failureName } from '../display/names.ts';
 

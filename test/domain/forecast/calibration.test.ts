@@ -1,7 +1,7 @@
-import { estimatedCompletion, type Throughput } from '../../../src/domain/burndown.ts';
 import { simulationOf } from '../../../src/domain/forecast/forecast.ts';
 import { doneAt } from '../../../src/domain/forecast/history.ts';
 import { simulate } from '../../../src/domain/forecast/simulate.ts';
+import { estimatedCompletion, type Throughput } from '../../../src/domain/sprint.ts';
 import { isThorough } from '../../support/thorough.ts';
 import { type Moment, makeMoment } from './histories.ts';
 

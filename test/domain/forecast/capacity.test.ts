@@ -1,4 +1,4 @@
-import { type PlannedWork, whatFits } from '../../../src/domain/forecast/capacity.ts';
+import { type PlannedWork, whatFits } from '../../../src/domain/forecast/schedule.ts';
 
 const hour = 3_600_000;
 const task = (id: string, hours: number | undefined, more: Partial<PlannedWork> = {}): PlannedWork => ({

@@ -1,6 +1,5 @@
-import { durationDrawer, firstAbove, goesByHand } from '../../../src/domain/forecast/draws.ts';
+import { durationDrawer, firstAbove, goesByHand, type Random } from '../../../src/domain/forecast/draws.ts';
 import type { Samples, Spent } from '../../../src/domain/forecast/history.ts';
-import type { Random } from '../../../src/domain/forecast/random.ts';
 import type { OpenTask } from '../../../src/domain/forecast/simulate.ts';
 
 /** Random numbers that a test chooses. After the listed ones come `uniform` and, as normal ones, 0. */

@@ -1,4 +1,4 @@
-import { estimateText, inMinutes, roughly } from '../../../src/domain/forecast/estimate-text.ts';
+import { estimateText, inMinutes, roughly } from '../../../src/domain/forecast/estimates.ts';
 
 test.each([
   [0, '1 min'],

@@ -1,6 +1,6 @@
+import { type Random, seededRandom } from '../../../src/domain/forecast/draws.ts';
 import type { ForecastFacts, OpenHistory } from '../../../src/domain/forecast/forecast.ts';
 import { doneAt, type RunTime, type Stay, type TaskHistory } from '../../../src/domain/forecast/history.ts';
-import { type Random, seededRandom } from '../../../src/domain/forecast/random.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

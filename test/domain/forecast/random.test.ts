@@ -1,4 +1,4 @@
-import { seededRandom } from '../../../src/domain/forecast/random.ts';
+import { seededRandom } from '../../../src/domain/forecast/draws.ts';
 
 // Computed with another implementation of sfc32 and FNV-1a. With other numbers, the same data would give another forecast.
 test.each([

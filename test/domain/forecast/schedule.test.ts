@@ -1,4 +1,4 @@
-import { seededRandom } from '../../../src/domain/forecast/random.ts';
+import { seededRandom } from '../../../src/domain/forecast/draws.ts';
 import { anyLane, deadlocked, type Plan, scheduler } from '../../../src/domain/forecast/schedule.ts';
 
 type Times = [before: number, work: number, after: number];

@@ -1,4 +1,4 @@
-import { isInRollout } from '../../../src/domain/learning/rollout.ts';
+import { isInRollout } from '../../../src/domain/learning/comparison.ts';
 
 const tasks = Array.from({ length: 2000 }, (_, i) => `task_01h455vb4pex5vsknk08${i}`);
 const shareOf = (version: string, rollout: number) => tasks.filter((task) => isInRollout(version, task, rollout));

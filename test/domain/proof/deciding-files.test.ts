@@ -1,5 +1,9 @@
-import { decidesByName, takesPlaceOfModule } from '../../../src/domain/proof/deciding-files.ts';
-import { filesRunBy, withScripts } from '../../../src/domain/proof/executed-files.ts';
+import {
+  decidesByName,
+  filesRunBy,
+  takesPlaceOfModule,
+  withScripts,
+} from '../../../src/domain/proof/deciding-files.ts';
 import { differsInDeciding, mayDecide } from '../../../src/domain/proof/manifests.ts';
 
 test.each([

@@ -1,6 +1,4 @@
-import { cleanStream } from '../../../src/domain/secrets/clean-stream.ts';
-import { safeLength } from '../../../src/domain/secrets/safe-length.ts';
-import { formsOf } from '../../../src/domain/secrets/secret-forms.ts';
+import { cleanStream, formsOf, safeLength } from '../../../src/domain/secrets.ts';
 
 test('a secret of eight characters is searched for, and a shorter one is not', () => {
   expect(formsOf(['abcdefg', ''])).toEqual([]);

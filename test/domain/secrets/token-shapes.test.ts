@@ -1,4 +1,4 @@
-import { tokenShapes } from '../../../src/domain/secrets/token-shapes.ts';
+import { tokenShapes } from '../../../src/domain/secrets.ts';
 import { timeOf } from '../../support/machine/processor-time.ts';
 
 function kindsIn(text: string): string[] {

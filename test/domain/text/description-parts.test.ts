@@ -1,4 +1,4 @@
-import { joinParts, listPart, textPart } from '../../../src/domain/text/description-parts.ts';
+import { joinParts, listPart, textPart } from '../../../src/domain/text/name-links.ts';
 
 test('a text is shortened only when it is longer than allowed', () => {
   expect(textPart('Body', 'abcd', 4)).toBe('## Body\n```\nabcd\n```');

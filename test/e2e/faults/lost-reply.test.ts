@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { type Service, startService } from '../../../src/demo/real-service.ts';
 import { freePort } from '../../../src/demo/settings.ts';
-import { signToken } from '../../../src/http/access/auth.ts';
+import { signToken } from '../../../src/http/access/authenticate.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { startServiceHere } from '../../support/http/service-here.ts';
 import { type CommitFault, startPostgresProxy } from '../../support/stand-ins/postgres-proxy.ts';

@@ -1,6 +1,6 @@
 import type { PullRequestRow } from '../../../src/db/tables/task.ts';
+import { type Place, placeOfRepository } from '../../../src/github/app/place.ts';
 import { takeReview } from '../../../src/github/follow/reviews.ts';
-import { type Place, placeOfRepository } from '../../../src/github/place.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, shown } from '../../support/stand-ins/named-github.ts';
 

@@ -1,6 +1,6 @@
 import { planComment } from '../../../src/github/planning/plan-comment.ts';
-import type { Outlook } from '../../../src/planning/outlook.ts';
-import type { PlannedTask, Session } from '../../../src/planning/session.ts';
+import type { PlannedTask, Session } from '../../../src/planning/store.ts';
+import type { Outlook } from '../../../src/planning/view.ts';
 
 const task = (ref: string, more: Partial<PlannedTask> = {}): PlannedTask => ({
   ref,

@@ -1,4 +1,4 @@
-import { readTicks, tickList } from '../../../src/github/planning/read-ticks.ts';
+import { readTicks, tickList } from '../../../src/github/planning/plan-comment.ts';
 
 const comment = (change: (list: string) => string = (list) => list) =>
   [

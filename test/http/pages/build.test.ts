@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
-import { readBuild } from '../../../src/http/pages/dashboard.ts';
+import { readBuild } from '../../../src/http/pages.ts';
 
 // A service goes on with the build of the dashboard that it has read at its start.
 

@@ -1,4 +1,4 @@
-import { type Manifest, preloadsOf } from '../../../src/http/pages/preloads.ts';
+import { type Manifest, preloadsOf } from '../../../src/http/pages.ts';
 
 // What the document of the dashboard lets a browser load before its script runs.
 

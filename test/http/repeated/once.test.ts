@@ -4,10 +4,8 @@ import type { App } from '../../../src/app.ts';
 import { type Database, openDatabase } from '../../../src/db/database.ts';
 import { openPresence } from '../../../src/db/presence.ts';
 import { AppError } from '../../../src/errors.ts';
-import type { asOne } from '../../../src/http/audited.ts';
 import type { EventStream } from '../../../src/http/events.ts';
-import { type Attempt, takeKey } from '../../../src/http/idempotency.ts';
-import { answerOnce, streamOnce } from '../../../src/http/once.ts';
+import { type Attempt, answerOnce, type asOne, streamOnce, takeKey } from '../../../src/http/idempotency.ts';
 import type { Route } from '../../../src/http/route.ts';
 import { createTestDatabase } from '../../support/database.ts';
 

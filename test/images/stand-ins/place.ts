@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { closedExcept } from '../../../src/host/closed-address.ts';
 import { type Images, openImages } from '../../../src/images/images.ts';
-import type { Credentials } from '../../../src/images/registry/authorize.ts';
-import { checkedRegistryAddress } from '../../../src/images/registry/checked-address.ts';
+import { type Credentials, checkedRegistryAddress } from '../../../src/images/registry/authorize.ts';
 import { pinnedFetch } from '../../../src/outgoing/pinned-fetch.ts';
-import { removeTree } from '../../../src/sandbox/remove-tree.ts';
+import { removeTree } from '../../../src/sandbox/neutral-path.ts';
 import type { MadeImage } from './made-image.ts';
 import { type Instead, startRegistry } from './registry.ts';
 

@@ -1,8 +1,8 @@
+import type { LoopContext } from '../../../src/conversation/loop.ts';
+import { newMemory } from '../../../src/conversation/memory.ts';
 import { limitsOfService } from '../../../src/domain/budget.ts';
-import type { LimitSetter } from '../../../src/domain/remedies.ts';
+import type { LimitSetter } from '../../../src/domain/run.ts';
 import type { Message, Model, Reply, ReplyOptions, ToolCall } from '../../../src/llm/model.ts';
-import { newMemory } from '../../../src/runs/agent/context/memory.ts';
-import type { LoopContext } from '../../../src/runs/agent/loop.ts';
 import type { ToolAnswer, ToolHost } from '../../../src/sandbox/sandbox.ts';
 
 /** One turn of a scripted model: its calls, its text, a whole reply, or the error that it throws. */

@@ -3,7 +3,7 @@ import { Button, Flash, FormControl, TextInput } from '@primer/react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
-import { estimateText } from '../../../domain/forecast/estimate-text.ts';
+import { estimateText } from '../../../domain/forecast/estimates.ts';
 import * as api from '../../api.ts';
 import { plural } from '../../display/plural.ts';
 import { errorMessage } from '../../live/errors.ts';

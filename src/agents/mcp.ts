@@ -1,0 +1,273 @@
+import type { EntityManager } from 'typeorm';
+import { z } from 'zod';
+import type { App } from '../app.ts';
+import type { Sealed, SecretPlace } from '../db/sealed.ts';
+import { type McpHeaderRow, McpHeaders, type McpServerRow, McpServers } from '../db/tables/mcp.ts';
+import type { Changes } from '../domain/audit.ts';
+import { badRequest, type Problem } from '../errors.ts';
+import { serverUrlProblem } from '../git/remote-url.ts';
+import { inProject, theProject } from '../http/access/access.ts';
+import { type Route, route } from '../http/route.ts';
+import { lockProject } from '../projects/store.ts';
+import { hostRules } from '../repositories/credentials.ts';
+
+/** The most servers that a project may have. */
+const maxServers = 20;
+
+const serverName = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/,
+    'must have 1 to 32 letters, digits, - or _, and begin with a letter or digit',
+  );
+
+const url = z.string().max(2048, 'must have at most 2048 characters');
+
+const headerName = z
+  .string()
+  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, 'must be the name of an HTTP header, at most 100 characters');
+
+/** An empty value counts as none. */
+const headerValue = z
+  .string()
+  .max(4096, 'must have at most 4096 characters')
+  .regex(
+    /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/,
+    'must be printable ASCII that neither begins nor ends with a space',
+  )
+  .nullish();
+
+/** Most programs that use MCP servers write headers as an object. Both forms are accepted. */
+const headers = z
+  .union(
+    [
+      z.array(z.strictObject({ name: headerName, value: headerValue })).max(20),
+      z.record(headerName, headerValue).refine((given) => Object.keys(given).length <= 20),
+    ],
+    'must be a list of at most 20 headers { name, value }, with printable ASCII as value',
+  )
+  .transform((given) =>
+    Array.isArray(given) ? given : Object.entries(given).map(([name, value]) => ({ name, value })),
+  );
+
+const tools = z
+  .array(z.string().min(1).max(128, 'must have at most 128 characters'))
+  .max(100)
+  .nullable()
+  .meta({ description: 'the tools to offer to agents, by the names that the server gives them; null for all' });
+
+const SetMcpServers = z
+  .array(
+    z.strictObject({
+      name: serverName,
+      url,
+      headers: headers.default([]),
+      tools: tools.default(null),
+    }),
+  )
+  .max(maxServers);
+
+const McpServer = z
+  .object({
+    name: z.string(),
+    url: z.string(),
+    headers: z.array(z.object({ name: z.string() })).meta({ description: 'values are never shown' }),
+    tools,
+  })
+  .meta({ id: 'McpServer' });
+
+/** Returns the place that a header's value is bound to. Its ciphertext cannot be decrypted in another row. */
+function placeOf({ projectId, server, name }: Pick<McpHeaderRow, 'projectId' | 'server' | 'name'>): SecretPlace {
+  return { table: 'mcp_headers', row: `${projectId}/${server}/${name}`, column: 'ciphertext', project: projectId };
+}
+
+export interface StoredMcpServer extends McpServerRow {
+  headers: McpHeaderRow[];
+}
+
+/** Returns the MCP servers of a project in their order, with their headers by name. */
+async function listMcpServers(em: EntityManager, projectId: string): Promise<StoredMcpServer[]> {
+  const servers = await em.find(McpServers, { where: { projectId }, order: { position: 'ASC' } });
+  const headers =
+    servers.length === 0 ? [] : await em.find(McpHeaders, { where: { projectId }, order: { name: 'ASC' } });
+  return servers.map((server) => ({ ...server, headers: headers.filter((each) => each.server === server.name) }));
+}
+
+/** Replaces all MCP servers of a project. The caller has locked the project. */
+async function replaceMcpServers(em: EntityManager, projectId: string, servers: StoredMcpServer[]): Promise<void> {
+  await em.delete(McpServers, { projectId });
+  for (const { headers, ...row } of servers) {
+    await em.query('insert into mcp_servers (project_id, name, position, url, tools) values ($1, $2, $3, $4, $5)', [
+      projectId,
+      row.name,
+      row.position,
+      row.url,
+      row.tools === null ? null : JSON.stringify(row.tools),
+    ]);
+    if (headers.length > 0) await em.insert(McpHeaders, headers);
+  }
+}
+
+async function listHeaderPlaces(em: EntityManager) {
+  return em.find(McpHeaders, { select: { projectId: true, server: true, name: true } });
+}
+
+/** Locks a header until the end of the transaction. Returns null when it was removed. */
+async function lockHeader(
+  em: EntityManager,
+  { projectId, server, name }: Pick<McpHeaderRow, 'projectId' | 'server' | 'name'>,
+): Promise<McpHeaderRow | null> {
+  return em.findOne(McpHeaders, { where: { projectId, server, name }, lock: { mode: 'pessimistic_write' } });
+}
+
+async function updateHeader(
+  em: EntityManager,
+  { projectId, server, name }: Pick<McpHeaderRow, 'projectId' | 'server' | 'name'>,
+  sealed: Sealed,
+): Promise<void> {
+  await em.update(McpHeaders, { projectId, server, name }, sealed);
+}
+
+type Given = z.output<typeof SetMcpServers>;
+
+/** An MCP server with its headers decrypted, for use in this process only. */
+export interface McpServerAccess {
+  name: string;
+  url: string;
+  headers: Record<string, string>;
+  tools: string[] | null;
+}
+
+/** Headers that the protocol itself sets, and those that belong to one connection. */
+const reserved = new Set([
+  ...['accept', 'connection', 'content-length', 'content-type', 'expect', 'host', 'keep-alive', 'mcp-session-id'],
+  ...['mcp-protocol-version', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'accept-encoding', 'content-encoding'],
+]);
+
+/** Replaces the MCP servers of a project. A header without a value keeps its previous value. @throws AppError 400 */
+export async function setMcpServers(app: App, projectId: string, given: Given): Promise<StoredMcpServer[]> {
+  const problems = given.flatMap((server, i) => problemsOf(app, given, server, i));
+  if (problems.length > 0) throw badRequest(problems);
+  return app.db.transaction(async (em) => {
+    await lockProject(em, projectId);
+    const before = await listMcpServers(em, projectId);
+    const missing: Problem[] = [];
+    const servers = given.map((server, position) => {
+      const known = before.find((each) => isSame(each.name, server.name));
+      const headers = server.headers.flatMap(({ name, value }, at) => {
+        const kept = value ? { value } : keptValue(app, known, server.url, name);
+        if ('problem' in kept) missing.push(problem(`${position}.headers.${at}.value`, kept.problem));
+        const place = { projectId, server: server.name, name };
+        return 'problem' in kept ? [] : [{ ...place, ...app.secrets.seal(kept.value, placeOf(place)) }];
+      });
+      return { projectId, name: server.name, position, url: server.url, tools: server.tools, headers };
+    });
+    if (missing.length > 0) throw badRequest(missing);
+    await replaceMcpServers(em, projectId, servers);
+    const after = await listMcpServers(em, projectId);
+    app.audit.note(serverChanges(before, after, given));
+    return after;
+  });
+}
+
+/** Returns what the audit log says of a change. Addresses may contain credentials, so only their hosts are named. */
+function serverChanges(before: StoredMcpServer[], after: StoredMcpServer[], given: Given): Changes {
+  const settings = (servers: StoredMcpServer[]) =>
+    JSON.stringify(
+      servers.map(({ name, url, tools, headers }) => [name, url, tools, headers.map((h) => h.name).sort()]),
+    );
+  const hasNewValue = given.some(({ headers }) => headers.some(({ value }) => value));
+  if (settings(before) === settings(after) && !hasNewValue) return {};
+  const named = (servers: StoredMcpServer[]) =>
+    servers.map(({ name, url }) => `${name} (${new URL(url).host})`).join(', ');
+  return { servers: [named(before), named(after)] };
+}
+
+/**
+ * Returns the value that a header had. It is not kept for an address at another origin: an admin who does not know the
+ * value could have it sent to a server of their own.
+ */
+function keptValue(app: App, known: StoredMcpServer | undefined, url: string, name: string) {
+  const header = known?.headers.find((each) => isSame(each.name, name));
+  if (known === undefined || header === undefined) return { problem: 'is required, because none is stored' };
+  if (new URL(known.url).origin !== new URL(url).origin)
+    return { problem: 'is required, because the server has moved to another origin' };
+  return { value: app.secrets.open(header, placeOf(header)) };
+}
+
+function problemsOf(app: App, all: Given, { name, url, headers }: Given[number], i: number): Problem[] {
+  const problems: Problem[] = [];
+  const isRepeated = all.findIndex((each) => isSame(each.name, name)) < i;
+  if (isRepeated) problems.push(problem(`${i}.name`, 'must differ from the names before it'));
+  const wrong = serverUrlProblem(url, hostRules(app));
+  if (wrong !== undefined) problems.push(problem(`${i}.url`, wrong));
+  for (const [at, header] of headers.entries()) {
+    const path = `${i}.headers.${at}.name`;
+    if (reserved.has(header.name.toLowerCase()))
+      problems.push(problem(path, 'must not be a header that HTTP or MCP sets'));
+    if (headers.findIndex((each) => isSame(each.name, header.name)) < at)
+      problems.push(problem(path, 'must differ from the names before it'));
+  }
+  return problems;
+}
+
+function problem(path: string, what: string): Problem {
+  return { path, message: `${path} ${what}` };
+}
+
+function isSame(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}
+
+/** Returns the MCP servers of a project with the values of their headers. */
+export async function revealMcpServers(app: App, projectId: string): Promise<McpServerAccess[]> {
+  const servers = await listMcpServers(app.db.manager, projectId);
+  return servers.map(({ name, url, tools, headers }) => ({
+    name,
+    url,
+    tools,
+    headers: Object.fromEntries(headers.map((each) => [each.name, app.secrets.open(each, placeOf(each))])),
+  }));
+}
+
+/** Encrypts every header with the newest key, each in a separate transaction. Returns the number of headers. */
+export async function resealMcpHeaders(app: App): Promise<number> {
+  let count = 0;
+  for (const each of await listHeaderPlaces(app.db.manager))
+    await app.db.transaction(async (em) => {
+      const row = await lockHeader(em, each);
+      // The header was removed since the list was read.
+      if (row === null) return;
+      await updateHeader(em, each, app.secrets.seal(app.secrets.open(row, placeOf(row)), placeOf(row)));
+      count += 1;
+    });
+  return count;
+}
+
+const path = '/projects/:projectId/mcp-servers';
+const tag = 'agents';
+
+export const mcpServerRoutes: Route[] = [
+  route({
+    operationId: 'listMcpServers',
+    method: 'get',
+    path,
+    summary: 'List the MCP servers whose tools the agents of a project may call',
+    tag,
+    access: inProject('admin'),
+    reply: [200, z.array(McpServer)],
+    handle: (app, { projectId }) => listMcpServers(app.db.manager, projectId),
+  }),
+  route({
+    operationId: 'setMcpServers',
+    method: 'put',
+    path,
+    summary: 'Replace the MCP servers of a project. A header without a value keeps its previous value',
+    tag,
+    access: inProject('admin'),
+    audit: { action: 'project.set_mcp_servers', object: theProject },
+    body: SetMcpServers,
+    reply: [200, z.array(McpServer)],
+    handle: (app, { projectId, body }) => setMcpServers(app, projectId, body),
+  }),
+];

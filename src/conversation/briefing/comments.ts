@@ -1,0 +1,207 @@
+import type { App, Octokit } from '../../app.ts';
+import type { RepositoryRow } from '../../db/tables/project.ts';
+import { mayReveal } from '../../domain/private-content.ts';
+import { plain } from '../../domain/text/sanitize.ts';
+import type { RepoName } from '../../git/remote-url.ts';
+import { findProject } from '../../projects/store.ts';
+import { credentialFor, octokitFor } from '../../repositories/credentials.ts';
+import { asWriter } from '../../repositories/permission.ts';
+import { findRepository } from '../../repositories/store.ts';
+import { type Voice, voicesOf } from '../../repositories/voices.ts';
+import { listPullsIn } from '../../tasks/work-store.ts';
+import type { AboutRun } from '../about-run.ts';
+
+/** A comment as it is shown to the agent. */
+export interface Comment {
+  where: 'issue' | 'pull request';
+  author: string;
+  /**
+   * Whether its author, and who edited it last, are directors of the run, with write permission in this repository and in
+   * that of the task. Only then is it an instruction.
+   */
+  isByWriter: boolean;
+  at: string;
+  text: string;
+}
+
+/** The comments on one issue or pull request, oldest first. */
+export interface Thread {
+  comments: Comment[];
+  /** Older comments exist that are left out. */
+  isCut: boolean;
+}
+
+/** An issue or pull request whose comments belong to the assignment. */
+interface Place {
+  where: Comment['where'];
+  repository: RepositoryRow;
+  number: number;
+}
+
+/** The newest comments are kept, up to this many, and up to this many characters together. */
+const maxComments = 50;
+const maxChars = 40_000;
+const maxCommentChars = 4000;
+const pageSize = 50;
+
+/** Permissions are looked up for this many people, those with the newest comments first, and for this long. */
+const maxPeople = 20;
+const lookUpMs = 30_000;
+
+interface GitHubComment {
+  id: number;
+  node_id: string;
+  user: { id: number; login: string; type: string } | null;
+  created_at: string;
+  /** Later than `created_at` if the comment was edited. Everybody with write permission may edit each comment. */
+  updated_at: string;
+  body?: string;
+}
+
+/**
+ * Finds the issue of a task, and in later runs its open pull request. An issue in a private repository is left out when
+ * the result of the run is public, unless the project shares private context.
+ */
+export async function placesOf(app: App, { task, run, repository }: AboutRun): Promise<Place[]> {
+  const em = app.db.manager;
+  const places: Place[] = [];
+  const ofIssue = task.issueRepositoryId === null ? null : await findRepository(em, task.issueRepositoryId);
+  if (ofIssue !== null && task.issueNumber !== null) {
+    const project = await findProject(em, task.projectId);
+    if (mayReveal(ofIssue, repository, project))
+      places.push({ where: 'issue', repository: ofIssue, number: task.issueNumber });
+  }
+  const [pull] = run.kind === 'start' ? [] : await listPullsIn(em, task.id, repository.id);
+  if (pull?.status === 'open' || pull?.status === 'draft')
+    places.push({ where: 'pull request', repository, number: pull.number });
+  return places;
+}
+
+/** Reads the newest comments on an issue or pull request. Authors of instructions become directors of the run. */
+export async function readThread(app: App, { where, repository, number }: Place, work: AboutRun): Promise<Thread> {
+  const credential = await credentialFor(app, repository);
+  if (credential.kind === 'none' || credential.owner === '') return { comments: [], isCut: false };
+  const octokit = await octokitFor(app, credential);
+  const bot = await app.github?.bot().catch(() => undefined);
+  const { owner, repo } = credential;
+  const { admit } = work;
+  const reader = { where, botId: bot?.id, commandPrefix: app.config.COMMAND_PREFIX, admit };
+  const elsewhere = repository.id === work.repository.id ? undefined : await placeOfWork(app, work);
+  return commentsOf(octokit, { owner, repo, issue_number: number }, { ...reader, elsewhere });
+}
+
+/** Returns where the task works, if GitHub can be asked about permissions there. */
+async function placeOfWork(app: App, { credential }: AboutRun): Promise<Elsewhere | undefined> {
+  if (credential.kind !== 'installation') return undefined;
+  return { octokit: await octokitFor(app, credential), name: { owner: credential.owner, repo: credential.repo } };
+}
+
+/** Another repository in which authors need write permission. */
+interface Elsewhere {
+  octokit: Octokit;
+  name: RepoName;
+}
+
+interface Reader {
+  where: Comment['where'];
+  botId: number | undefined;
+  commandPrefix: string;
+  elsewhere?: Elsewhere | undefined;
+  /** Makes people directors of the run. Returns the ids of those who may be. */
+  admit(people: Voice[]): Promise<Set<number>>;
+}
+
+// An interface would not fit Octokit's parameters, which may have any key.
+type At = RepoName & { issue_number: number };
+
+/**
+ * Reads the newest comments of people. Those of bots, the service's own included, are left out, and so are those that
+ * contain nothing but commands to the service.
+ */
+export async function commentsOf(
+  octokit: Octokit,
+  at: At,
+  { where, botId, commandPrefix, elsewhere, admit }: Reader,
+): Promise<Thread> {
+  const { found, isCut } = await newest(octokit, at);
+  const kept = fitting(found.filter(({ user, body }) => !isBot(user, botId) && !isCommand(body ?? '', commandPrefix)));
+  const own = { octokit, name: { owner: at.owner, repo: at.repo } };
+  // If GitHub does not say who edited comments, only the unedited ones count.
+  const voices = await voicesOf(octokit, kept.comments).catch(() =>
+    voicesOf(
+      octokit,
+      kept.comments.filter(({ created_at, updated_at }) => created_at === updated_at),
+    ),
+  );
+  const people = new Map([...voices.values()].reverse().flatMap((each) => each.map((voice) => [voice.id, voice])));
+  const writers = await writersAmong(elsewhere === undefined ? [own] : [own, elsewhere], [...people.values()]);
+  const mayAll = (known: { has(id: number): boolean }, comment: Fitting) =>
+    voices.get(comment)?.every(({ id }) => known.has(id)) ?? false;
+  const written = kept.comments.filter((comment) => mayAll(writers, comment));
+  const said = new Set(written.flatMap((comment) => voices.get(comment) ?? []).map(({ id }) => id));
+  const admitted = await admit([...writers.values()].filter(({ id }) => said.has(id)));
+  const comments = kept.comments.map((comment) => ({
+    where,
+    author: comment.user?.login ?? 'a deleted account',
+    isByWriter: mayAll(admitted, comment),
+    at: comment.created_at,
+    text: comment.text,
+  }));
+  return { comments, isCut: isCut || kept.isCut };
+}
+
+function isBot(user: GitHubComment['user'], ownId: number | undefined): boolean {
+  return user !== null && (user.type === 'Bot' || user.login.endsWith('[bot]') || user.id === ownId);
+}
+
+function isCommand(body: string, prefix: string): boolean {
+  const lines = body.split('\n').filter((line) => line.trim() !== '');
+  return lines.every((line) => line.toLowerCase().startsWith(`${prefix.toLowerCase()} `));
+}
+
+/**
+ * Reads the last one or two pages of comments. GitHub lists those of an issue only with the oldest first, and names the
+ * last page in the `Link` header of the first one.
+ */
+async function newest(octokit: Octokit, at: At): Promise<{ found: GitHubComment[]; isCut: boolean }> {
+  const read = (page: number) =>
+    octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', { ...at, per_page: pageSize, page });
+  const first = await read(1);
+  const last = Number(/[?&]page=(\d+)[^>]*>; *rel="last"/.exec(first.headers.link ?? '')?.[1] ?? 1);
+  const before = last > 2 ? await read(last - 1) : first;
+  const pages = last > 1 ? [before, await read(last)] : [first];
+  return { found: pages.flatMap(({ data }) => data as GitHubComment[]), isCut: last > 2 };
+}
+
+type Fitting = GitHubComment & { text: string };
+
+function fitting(found: GitHubComment[]): { comments: Fitting[]; isCut: boolean } {
+  const comments: Fitting[] = [];
+  let chars = 0;
+  for (const each of found.toReversed()) {
+    const text = cut(plain(each.body ?? '').trim());
+    if (text === '') continue;
+    chars += text.length;
+    if (comments.length === maxComments || chars > maxChars) return { comments: comments.reverse(), isCut: true };
+    comments.push({ ...each, text });
+  }
+  return { comments: comments.reverse(), isCut: false };
+}
+
+function cut(text: string): string {
+  if (text.length <= maxCommentChars) return text;
+  return `${text.slice(0, maxCommentChars)}\n[… ${text.length - maxCommentChars} characters of this comment cut …]`;
+}
+
+/** Returns those who may write to all of these repositories, by their ids. Unknown permissions count as none. */
+async function writersAmong(places: Elsewhere[], people: Voice[]): Promise<Map<number, Voice>> {
+  const writers = new Map<number, Voice>();
+  const end = performance.now() + lookUpMs;
+  for (const person of people.slice(0, maxPeople)) {
+    if (performance.now() > end) break;
+    const rights = places.map(({ octokit, name }) => asWriter(octokit, name, person).catch(() => undefined));
+    const [writer, ...others] = await Promise.all(rights);
+    if (writer !== undefined && !others.includes(undefined)) writers.set(person.id, writer);
+  }
+  return writers;
+}

@@ -1,0 +1,205 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { oneLine, plain } from '../domain/text/sanitize.ts';
+import type { ToolSpec } from '../llm/model.ts';
+
+/** The schema of a tool's arguments. Everything in it was written by the tool's server. */
+type Schema = Record<string, unknown>;
+
+const types = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
+/** The names that model servers accept for arguments. */
+const propertyName = /^[A-Za-z0-9_.-]{1,64}$/;
+
+/** Schemas are read up to this depth and this many parts. What lies beyond may be anything. */
+const maxDepth = 8;
+const maxParts = 500;
+const maxParameterDescription = 500;
+const maxChoices = 100;
+const maxChoiceChars = 200;
+/** A schema that is still longer than this is replaced by one that allows any arguments. */
+const maxSchemaChars = 10_000;
+
+const anyArguments: Schema = { type: 'object', properties: {} };
+
+/**
+ * Rebuilds the schema of a tool's arguments from the few keywords that all model servers understand. A model server
+ * refuses the whole request for one invalid schema, so a wrong or hostile one must not reach it. References within the
+ * schema are replaced by what they refer to.
+ */
+export function modelSchema(given: unknown): Schema {
+  const read = new Reader(given);
+  const schema = read.schema(given, 0);
+  if (schema.type !== 'object') return anyArguments;
+  const whole = { properties: {}, ...schema };
+  return JSON.stringify(whole).length > maxSchemaChars ? anyArguments : whole;
+}
+
+class Reader {
+  readonly #root: unknown;
+  #parts = 0;
+
+  constructor(root: unknown) {
+    this.#root = root;
+  }
+
+  schema(given: unknown, depth: number): Schema {
+    this.#parts += 1;
+    if (depth > maxDepth || this.#parts > maxParts || !isObject(given)) return {};
+    const target = this.#referred(given) ?? onlyOne(given.allOf);
+    if (target !== undefined) return this.schema(target, depth + 1);
+    return {
+      ...typeOf(given.type),
+      ...(typeof given.description === 'string'
+        ? { description: given.description.slice(0, maxParameterDescription) }
+        : {}),
+      ...choices(given.enum ?? (given.const === undefined ? undefined : [given.const])),
+      ...this.#properties(given, depth),
+      ...this.#items(given, depth),
+      ...this.#alternatives(given.anyOf ?? given.oneOf, depth),
+    };
+  }
+
+  /** Finds what `{ "$ref": "#/$defs/Name" }` refers to. */
+  #referred({ $ref }: Schema): unknown {
+    const [, group = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]{1,200})$/.exec(String($ref ?? '')) ?? [];
+    const known = isObject(this.#root) ? this.#root[group] : undefined;
+    return isObject(known) && Object.hasOwn(known, name) ? known[name] : undefined;
+  }
+
+  #properties({ properties, required }: Schema, depth: number): Schema {
+    if (!isObject(properties)) return {};
+    const names = Object.keys(properties).filter((name) => propertyName.test(name) && name !== '__proto__');
+    const needed = Array.isArray(required) ? names.filter((name) => required.includes(name)) : [];
+    return {
+      properties: Object.fromEntries(names.map((name) => [name, this.schema(properties[name], depth + 1)])),
+      ...(needed.length > 0 ? { required: needed } : {}),
+    };
+  }
+
+  /** Some model servers refuse a list without a schema for its items. */
+  #items({ type, items }: Schema, depth: number): Schema {
+    return type === 'array' || isObject(items) ? { items: this.schema(items, depth + 1) } : {};
+  }
+
+  #alternatives(given: unknown, depth: number): Schema {
+    if (!Array.isArray(given) || given.length === 0) return {};
+    return { anyOf: given.slice(0, maxChoices).map((each) => this.schema(each, depth + 1)) };
+  }
+}
+
+function typeOf(given: unknown): Schema {
+  const known = [given].flat().filter((each): each is string => typeof each === 'string' && types.has(each));
+  const [first, ...more] = [...new Set(known)];
+  if (first === undefined) return {};
+  return { type: more.length === 0 ? first : [first, ...more] };
+}
+
+function choices(given: unknown): Schema {
+  if (!Array.isArray(given)) return {};
+  const isFit = (each: unknown) =>
+    typeof each === 'string' ? each.length <= maxChoiceChars : ['number', 'boolean'].includes(typeof each);
+  const fit = [...new Set(given.filter(isFit))];
+  // If some choices cannot be shown, all are left out, because the model would take the others for the only ones.
+  return fit.length > 0 && fit.length <= maxChoices && fit.length === new Set(given).size ? { enum: fit } : {};
+}
+
+function onlyOne(given: unknown): unknown {
+  return Array.isArray(given) && given.length === 1 ? given[0] : undefined;
+}
+
+function isObject(given: unknown): given is Schema {
+  return typeof given === 'object' && given !== null && !Array.isArray(given);
+}
+
+/** A tool of an MCP server, as it is offered to the model. */
+export interface OfferedTool {
+  server: string;
+  /** The name that the server gave it. */
+  tool: string;
+  spec: ToolSpec;
+}
+
+/** The answer of one server to the question for its tools. */
+export interface Listing {
+  server: string;
+  /** The tools that people chose; null for all. */
+  wanted: string[] | null;
+  tools: unknown[];
+}
+
+/** OpenAI accepts 128 tools in a request, and the agent has about 20 of its own. */
+const maxTools = 100;
+/** Characters of all descriptions and schemas together. Each request contains them again. */
+const maxChars = 100_000;
+/** The limit of OpenAI for the description of a tool. */
+const maxDescription = 1024;
+/** The limit of OpenAI and Anthropic for names. */
+const maxName = 64;
+
+const declared = z.object({
+  name: z.string().min(1).max(128),
+  description: z.string().catch(''),
+  inputSchema: z.unknown().optional(),
+});
+
+/**
+ * Chooses the tools to offer. Names, descriptions and schemas come from the servers, so each is checked, shortened or left
+ * out. `notes` says what was left out.
+ */
+export function offerTools(listings: Listing[]): { tools: OfferedTool[]; notes: string[] } {
+  const tools = new Map<string, OfferedTool>();
+  const notes: string[] = [];
+  let chars = 0;
+  for (const { server, wanted, tools: given } of listings) {
+    const fit = given.flatMap((each) => declared.safeParse(each).data ?? []);
+    const chosen = fit.filter(({ name }) => wanted === null || wanted.includes(name));
+    let left = 0;
+    for (const each of chosen) {
+      const offered = offeredAs(server, each);
+      const length = JSON.stringify(offered.spec).length;
+      if (tools.size === maxTools || chars + length > maxChars || tools.has(offered.spec.name)) left += 1;
+      else {
+        tools.set(offered.spec.name, offered);
+        chars += length;
+      }
+    }
+    notes.push(...notesOn(server, { unfit: given.length - fit.length, left, absent: absentFrom(fit, wanted) }));
+  }
+  return { tools: [...tools.values()], notes };
+}
+
+function offeredAs(server: string, { name, description, inputSchema }: z.output<typeof declared>): OfferedTool {
+  const origin = `[tool of the MCP server ${server}] `;
+  const about = oneLine(plain(description), maxDescription - origin.length) || 'It has no description.';
+  return {
+    server,
+    tool: name,
+    spec: {
+      name: fitName(`${server}__${name}`),
+      description: `${origin}${about}`,
+      parameters: modelSchema(inputSchema),
+    },
+  };
+}
+
+/** Replaces characters that model servers refuse in names. A name that is too long ends in a digest of the whole. */
+function fitName(name: string): string {
+  const fit = name.replace(/[^A-Za-z0-9_-]/g, '_');
+  if (fit.length <= maxName) return fit;
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, 8);
+  return `${fit.slice(0, maxName - digest.length - 1)}_${digest}`;
+}
+
+function absentFrom(fit: { name: string }[], wanted: string[] | null): string[] {
+  const names = new Set(fit.map(({ name }) => name));
+  return (wanted ?? []).filter((name) => !names.has(name));
+}
+
+function notesOn(server: string, { unfit, left, absent }: { unfit: number; left: number; absent: string[] }): string[] {
+  const notes: string[] = [];
+  if (absent.length > 0) notes.push(`${server} has no tool ${oneLine(absent.join(', '), 200)}`);
+  if (unfit > 0) notes.push(`${server} declares ${unfit} tools without a usable name; they are not offered`);
+  if (left > 0)
+    notes.push(`${left} tools of ${server} are not offered, because there are too many; choose some with "tools"`);
+  return notes;
+}

@@ -1,0 +1,164 @@
+/** Characters of which credentials consist. */
+const inCredential = /[\x21-\x7e]/;
+
+/**
+ * Returns how much of a growing text can be searched for credentials already. The rest may be the beginning of one.
+ * Keys and tokens have no spaces, so a text is cut at the last one; other secrets, such as passwords, may have some.
+ */
+export function safeLength(text: string, secrets: string[]): number {
+  let length = boundaryBefore(text, text.length);
+  for (const secret of secrets.filter((each) => !/^[\x21-\x7e]*$/.test(each)))
+    for (let at = Math.max(0, length - secret.length + 1); at < length; at++)
+      if (secret.startsWith(text.slice(at, at + secret.length))) length = boundaryBefore(text, at);
+  return length;
+}
+
+/** Returns the end of the last character before `end` that cannot belong to a key or a token. */
+function boundaryBefore(text: string, end: number): number {
+  let at = end;
+  while (inCredential.test(text.charAt(at - 1))) at--;
+  return at;
+}
+
+/**
+ * Patterns of tokens, from the formats that their issuers publish. Each begins with a fixed prefix, so ordinary text
+ * does not match. For why we maintain this list ourselves, see docs/decisions/0014-token-shapes.md.
+ *
+ * Every pattern must limit how far it searches for the end of a token. Otherwise text that begins a thousand tokens and
+ * ends none would take minutes.
+ */
+export const tokenShapes: [string, RegExp][] = [
+  // Since 2026 GitHub also issues installation tokens as `ghs_<app id>_<JWT>`.
+  ['a GitHub token', /\bghs_\d{1,20}[._]eyJ[\w-]{10,200}\.[\w-]{20,}(?:\.[\w-]+)?/g],
+  ['a GitHub token', /\b(gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,})/g],
+  ['an OpenAI key', /\bsk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{32,}/g],
+  ['an AWS access key', /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g],
+  ['a Slack token', /\b(?:xox[abprs]|xapp)-[A-Za-z0-9-]{20,}|hooks\.slack\.com\/services\/T\w+\/B\w+\/\w+/g],
+  ['a GitLab token', /\bglpat-[A-Za-z0-9_-]{20,}/g],
+  ['a Google API key', /\bAIza[A-Za-z0-9_-]{35}\b/g],
+  ['an npm token', /\bnpm_[A-Za-z0-9]{36}\b/g],
+  ['a PyPI token', /\bpypi-[A-Za-z0-9_-]{50,}/g],
+  ['a Stripe key', /\b[rs]k_live_[A-Za-z0-9]{20,}/g],
+  ['a Hugging Face token', /\bhf_[A-Za-z0-9]{30,}/g],
+  ['a SendGrid key', /\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/g],
+  ['a Linear key', /\blin_api_[A-Za-z0-9]{40}\b/g],
+  ['a Shopify token', /\bshp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}\b/g],
+  ['a Docker Hub token', /\bdckr_[op]at_[A-Za-z0-9_-]{27,}/g],
+  ['a Groq key', /\bgsk_[A-Za-z0-9]{52}\b/g],
+  ['a Grafana token', /\bglsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}\b/g],
+  ['a Databricks token', /\bdapi[a-f0-9]{32}\b/g],
+  ['a private key', /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----/g],
+];
+
+/** Shorter secrets are not searched for, because they would match by chance. */
+const minSecretLength = 8;
+
+/** Returns the secrets in every encoding in which they are searched for. */
+export function formsOf(secrets: string[]): string[] {
+  return [...new Set(secrets.filter((secret) => secret.length >= minSecretLength).flatMap(formsOfOne))];
+}
+
+/**
+ * Returns a secret as it is, as part of a URL and of JSON, in hex, and in base64 and base64url at each of the three
+ * possible offsets.
+ */
+function formsOfOne(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  const shifted = [
+    { offset: 0, first: 0 },
+    { offset: 1, first: 2 },
+    { offset: 2, first: 3 },
+  ].map(({ offset, first }) => {
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes])
+      .toString('base64')
+      .replace(/=+$/, '');
+    // The first and last characters are dropped, because they also depend on the bytes next to the secret.
+    return encoded.slice(first, -1);
+  });
+  const url = shifted.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
+  const hex = bytes.toString('hex');
+  return [secret, ...escaped(secret), ...shifted, ...url, hex, hex.toUpperCase()];
+}
+
+/** Package managers store a password in the URL of a registry, and keys of several lines in JSON. */
+function escaped(secret: string): string[] {
+  const json = JSON.stringify(secret).slice(1, -1);
+  // encodeURIComponent refuses half of a surrogate pair. Some encoders escape more characters than others.
+  const url = encodeURIComponent(secret.toWellFormed());
+  const strict = url.replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+  const urls = [url, strict, url.replaceAll('%2F', '/')].flatMap((each) => [each, each.replaceAll('%20', '+')]);
+  const lower = urls.map((each) => each.replace(/%../g, (code) => code.toLowerCase()));
+  return [json, json.replaceAll('/', '\\/'), ...urls, ...lower];
+}
+
+/** A secret in one of its encodings, as it is searched for: without white space and NUL. */
+export interface Needle {
+  name: string;
+  form: Buffer;
+}
+
+/** White space and NUL are left out, so that a value is also found across line breaks and in UTF-16. */
+const isKept = Uint8Array.from({ length: 256 }, (_, byte) => (/[\s\0]/.test(String.fromCharCode(byte)) ? 0 : 1));
+
+/** Shorter ones are in files by chance. Secrets have at least eight characters, but these may be white space. */
+const minNeedle = 8;
+
+/** Returns what to search for to find these secrets in every encoding of `formsOf`. */
+export function needlesOf(secrets: { name: string; value: string }[]): Needle[] {
+  return secrets
+    .flatMap(({ name, value }) => formsOf([value]).map((form) => ({ name, form: flat(Buffer.from(form)) })))
+    .filter(({ form }) => form.length >= minNeedle);
+}
+
+/** Returns bytes as they are searched: without white space and NUL. */
+export function flat(bytes: Uint8Array): Buffer {
+  const kept = Buffer.allocUnsafe(bytes.length);
+  let length = 0;
+  for (const byte of bytes) {
+    kept[length] = byte;
+    length += isKept[byte] ?? 1;
+  }
+  return kept.subarray(0, length);
+}
+
+/** Returns the first needle that flat bytes contain. */
+export function findNeedle(flatBytes: Buffer, needles: Needle[]): Needle | undefined {
+  return needles.find(({ form }) => flatBytes.includes(form));
+}
+
+const removed = '[a credential was removed]';
+
+/**
+ * Replaces live credentials, and anything that looks like a token, in every string of a value. Used for the output of
+ * models and of set-up, which goes to GitHub and into logs.
+ */
+export function withoutSecrets<T>(value: T, secrets: string[]): T {
+  const forms = formsOf(secrets);
+  const clean = (text: string) => {
+    let cleaned = text;
+    for (const form of forms) cleaned = cleaned.replaceAll(form, removed);
+    for (const [, pattern] of tokenShapes) cleaned = cleaned.replace(pattern, removed);
+    return cleaned;
+  };
+  return JSON.parse(JSON.stringify(value, (_key, v) => (typeof v === 'string' ? clean(v) : v)));
+}
+
+/**
+ * Removes secrets from text that arrives in pieces. Text that may be the beginning of a secret is held back until it is
+ * complete; `end` sends the rest.
+ */
+export function cleanStream(send: (text: string) => void, secrets: string[]) {
+  let held = '';
+  const flush = (length: number) => {
+    const text = withoutSecrets(held.slice(0, length), secrets);
+    held = held.slice(length);
+    if (text !== '') send(text);
+  };
+  return {
+    add: (piece: string) => {
+      held += piece;
+      flush(safeLength(held, secrets));
+    },
+    end: () => flush(held.length),
+  };
+}

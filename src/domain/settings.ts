@@ -1,0 +1,65 @@
+import type { RunKind } from './run.ts';
+
+/** The port on the 127.0.0.1 of commands where the egress proxy accepts connections. No service can have it. */
+export const egressPort = 3128;
+
+/** The name of an environment secret, which is also the name of the variable that set-up gets. */
+export const secretName = /^[A-Z][A-Z0-9_]{0,63}$/;
+
+/** Variables that the sandbox sets. A repository that changed them would lose the proxy, its home folder or its user. */
+const taken = new Set([
+  ...['HOME', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR', 'NODE_USE_ENV_PROXY'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'],
+]);
+
+/** Returns whether the sandbox sets this variable, so that neither `env` nor a secret may have its name. */
+export function isTakenVariable(name: string): boolean {
+  return taken.has(name.toUpperCase());
+}
+
+/** When an agent proposes a plan before it changes anything; `large` leaves small changes to the agent. */
+export const planModes = ['never', 'always', 'large'] as const;
+export type PlanMode = (typeof planModes)[number];
+
+/** A change of more files needs an approved plan where plans are asked for. */
+export const maxUnplannedFiles = 5;
+
+/** Decides whether a run still has to propose a plan. */
+export function planModeOf(about: {
+  /** The kind of the run. For a rewound run, the kind of the run that it goes back to, if known. */
+  kind: RunKind;
+  /** The setting of the task; null for that of the repository. */
+  planFirst: boolean | null;
+  repository: PlanMode;
+  /** Whether a plan was approved: in this run, or in an earlier run of the task. */
+  approved: 'in this run' | 'before' | undefined;
+}): PlanMode {
+  const { kind, planFirst, repository, approved } = about;
+  const isAsked = kind === 'start' ? approved !== 'in this run' : isLater(kind) && approved === undefined;
+  if (!isAsked) return 'never';
+  if (planFirst === null) return repository;
+  return planFirst ? 'always' : 'never';
+}
+
+function isLater(kind: RunKind): boolean {
+  return kind === 'retry' || kind === 'rewind';
+}
+
+/** Whether a change is pushed at once, or after a person approved it. */
+export const pushModes = ['free', 'approved'] as const;
+export type PushMode = (typeof pushModes)[number];
+
+/** How long a model reasons before it answers, from least to most. A model may support only some of them. */
+export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
+export type ReasoningEffort = (typeof reasoningEfforts)[number];
+
+/** Limits for the answers of an agent's model, in tokens. */
+export const leastOutputTokens = 256;
+export const mostOutputTokens = 200_000;
+
+/**
+ * How set-up of a change uses the network. `packages`: package managers fetch with the network of set-up, and nothing else
+ * has it until a person approves. `approved`: a person always approves first. `closed`: nothing has it.
+ */
+export const setupsOfChange = ['packages', 'approved', 'closed'] as const;
+export type SetupOfChange = (typeof setupsOfChange)[number];

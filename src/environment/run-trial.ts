@@ -1,0 +1,152 @@
+import type { App } from '../app.ts';
+import type { EnvironmentTrialRow, TrialCommand } from '../db/tables/environment.ts';
+import type { RepositoryRow } from '../db/tables/project.ts';
+import { RunFailed, withOutput } from '../domain/run.ts';
+import { AppError } from '../errors.ts';
+import { GitFailed } from '../git/engine.ts';
+import { HostClosed } from '../git/remote-url.ts';
+import { credentialFor, remoteFor } from '../repositories/credentials.ts';
+import { openCheckout } from '../repositories/reader.ts';
+import { readSettings } from '../repositories/settings/repository-settings.ts';
+import { findRepository } from '../repositories/store.ts';
+import { addRefused, type RefusedHost } from './equipment.ts';
+import { openFresh } from './fresh.ts';
+import { prepareEnvironment } from './prepare.ts';
+import type { Room } from './room.ts';
+import { runCommands } from './run-commands.ts';
+import { hasSecrets } from './secrets/store.ts';
+import { setupSeconds } from './set-up.ts';
+import { findTrial, updateTrial } from './trial.ts';
+
+/** How often a running trial shows new output. */
+const reportMs = 1000;
+/** The time limit of all checks together. */
+const checksSeconds = 1200;
+/** The time limit of a trial: cloning, set-up and checks. */
+const trialMs = (600 + setupSeconds + checksSeconds) * 1000;
+
+/** Runs a trial. Its result is stored, whatever happens, unless this process is stopped. */
+export async function runTrial(app: App, trialId: string): Promise<void> {
+  const em = app.db.manager;
+  const trial = await findTrial(em, trialId);
+  if (trial?.status !== 'running') return;
+  const repository = await findRepository(em, trial.repositoryId);
+  if (repository === null) return;
+  const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(trialMs)]);
+  const hadSecrets = await hasSecrets(em, repository);
+  const report = openReport(app, trialId);
+  let result: Pick<EnvironmentTrialRow, 'status' | 'problem'>;
+  try {
+    const commands = await tryOut(app, repository, signal, report);
+    const isReady = commands.every(({ exitCode }) => exitCode === 0);
+    result = { status: isReady ? 'ready' : 'failed', problem: null };
+  } catch (error) {
+    // This process is stopping, so the queue has another worker repeat the trial.
+    if (app.stopping.aborted) throw error;
+    result = { status: 'failed', problem: problemOf(app, error) };
+  } finally {
+    await report.stop();
+  }
+  const commands = report.commands();
+  await app.db.transaction(async (own) => {
+    const change = {
+      ...result,
+      image: report.image(),
+      commands,
+      refusedHosts: report.refused(),
+      finishedAt: new Date(),
+    };
+    const isStored = await updateTrial(own, trialId, change);
+    if (!isStored || trial.issueNumber === null) return;
+    const hasAny = hadSecrets || (await hasSecrets(own, repository));
+    await app.queue.send(own, 'trialAnswer', { trialId, hadSecrets: hasAny });
+  });
+}
+
+type Report = ReturnType<typeof openReport>;
+
+/** Stores the commands of a trial while they run, at most once a second. */
+function openReport(app: App, trialId: string) {
+  let commands: TrialCommand[] = [];
+  let image: string | null = null;
+  let refused: RefusedHost[] = [];
+  let isNew = false;
+  let storing: Promise<unknown> = Promise.resolve();
+  const timer = setInterval(() => {
+    if (!isNew) return;
+    isNew = false;
+    storing = updateTrial(app.db.manager, trialId, { commands, image }).catch((error) =>
+      app.log.warn({ err: error, trialId }, 'the progress of a trial was not stored'),
+    );
+  }, reportMs);
+  return {
+    commands: () => commands,
+    image: () => image,
+    refused: () => refused,
+    refuse: (hosts: RefusedHost[]) => {
+      refused = hosts;
+    },
+    show: (shown: TrialCommand[]) => {
+      commands = shown;
+      isNew = true;
+    },
+    use: (used: string | null) => {
+      image = used;
+      isNew = true;
+    },
+    stop: async () => {
+      clearInterval(timer);
+      await storing;
+    },
+  };
+}
+
+async function tryOut(app: App, repository: RepositoryRow, signal: AbortSignal, report: Report) {
+  const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
+  const { checkout, remove } = await openCheckout(app, remote, signal);
+  try {
+    const commit = await checkout.fetch(repository.defaultBranch);
+    if (commit === undefined)
+      throw new RunFailed('repository', `the repository has no branch ${repository.defaultBranch}`);
+    await checkout.checkout(commit);
+    const settings = await readSettings(checkout, commit);
+    report.use(settings.image ?? null);
+    return await tryCommit({ app, repository, checkout, settings, signal, note: async () => {} }, commit, report);
+  } finally {
+    await remove();
+  }
+}
+
+async function tryCommit(room: Room, commit: string, report: Report): Promise<TrialCommand[]> {
+  const { checkout, settings } = room;
+  if (!room.app.sandbox.state.works) throw new RunFailed('sandbox', room.app.sandbox.state.says);
+  const environment = await prepareEnvironment({ ...room, onCommands: report.show }, commit, { isTrial: true });
+  try {
+    const setup = environment.commands;
+    report.refuse(environment.refused);
+    report.show(setup);
+    const fresh = await openFresh(environment, await checkout.treeOf(commit));
+    try {
+      const withChecks = (checks: TrialCommand[]) => [...setup, ...checks.map((each) => ({ ...each, isCheck: true }))];
+      const onCommands = (checks: TrialCommand[]) => report.show(withChecks(checks));
+      const how = { seconds: checksSeconds, signal: fresh.signal, goesOn: true, secrets: [] };
+      const checks = await runCommands({ ...room, onCommands }, fresh.machine, settings.checks, how);
+      report.refuse(addRefused(environment.refused, fresh.refused()));
+      return withChecks(checks);
+    } finally {
+      await fresh.close();
+    }
+  } finally {
+    await environment.remove();
+  }
+}
+
+/** Says why a trial failed, without anything that only the operator may know. */
+function problemOf(app: App, error: unknown): string {
+  if (error instanceof RunFailed) return withOutput(error.failure);
+  if (error instanceof GitFailed || error instanceof HostClosed || error instanceof AppError) return error.message;
+  if ((error as { name?: string }).name === 'TimeoutError')
+    return `the trial took more than ${trialMs / 60_000} minutes`;
+  app.log.error({ err: error }, 'a trial failed');
+  return 'an internal error occurred; the log of the service has the details';
+}

@@ -1,0 +1,158 @@
+import { type EntityManager, LessThan } from 'typeorm';
+import { z } from 'zod';
+import type { App } from '../app.ts';
+import { violatedUnique } from '../db/database.ts';
+import { newId } from '../db/ids.ts';
+import { type EnvironmentTrialRow, EnvironmentTrials } from '../db/tables/environment.ts';
+import { Refused } from '../domain/machine.ts';
+import { notFound } from '../errors.ts';
+import { type Route, route, Timestamp } from '../http/route.ts';
+import { onRepository } from '../repositories/routes.ts';
+
+const status = z.enum(['running', 'ready', 'failed']);
+
+const StartedTrial = z.object({ id: z.string(), status }).meta({ id: 'StartedEnvironmentTrial' });
+
+const Trial = z
+  .object({
+    id: z.string(),
+    status,
+    startedAt: Timestamp,
+    finishedAt: Timestamp.nullable(),
+    image: z.string().nullable().meta({ description: "null for the worker's own system" }),
+    problem: z
+      .string()
+      .nullable()
+      .meta({ description: 'why the trial failed, unless the result of a command shows it' }),
+    commands: z.array(
+      z.object({
+        command: z.string(),
+        exitCode: z.int().nullable().meta({ description: 'null while the command runs, and when it was stopped' }),
+        seconds: z.number(),
+        output: z.string(),
+      }),
+    ),
+    setupCommands: z
+      .int()
+      .min(0)
+      .meta({ description: 'how many of the commands, from the first, are set-up; the others are checks' }),
+    refusedHosts: z.array(z.object({ host: z.string(), times: z.int() })),
+  })
+  .meta({ id: 'EnvironmentTrial' });
+
+async function insertTrial(
+  em: EntityManager,
+  row: Pick<EnvironmentTrialRow, 'id' | 'repositoryId' | 'issueNumber'>,
+): Promise<void> {
+  await em.insert(EnvironmentTrials, { ...row, status: 'running', commands: [], refusedHosts: [] });
+}
+
+export function findTrial(em: EntityManager, id: string): Promise<EnvironmentTrialRow | null> {
+  return em.findOneBy(EnvironmentTrials, { id });
+}
+
+/** Returns the last trial of a repository. */
+export function findLastTrial(em: EntityManager, repositoryId: string): Promise<EnvironmentTrialRow | null> {
+  return em.findOne(EnvironmentTrials, { where: { repositoryId }, order: { startedAt: 'DESC', id: 'DESC' } });
+}
+
+/** Stores the progress of a running trial. Returns false if the trial is no longer running. */
+export async function updateTrial(
+  em: EntityManager,
+  id: string,
+  change: Partial<Omit<EnvironmentTrialRow, 'id' | 'repositoryId'>>,
+): Promise<boolean> {
+  const { affected } = await em.update(EnvironmentTrials, { id, status: 'running' }, { ...change, seenAt: new Date() });
+  return affected === 1;
+}
+
+/** Ends running trials whose workers have not reported since a point in time. */
+async function failLostTrials(em: EntityManager, since: Date, problem: string): Promise<void> {
+  const lost = { status: 'running' as const, seenAt: LessThan(since) };
+  await em.update(EnvironmentTrials, lost, { status: 'failed', finishedAt: new Date(), problem });
+}
+
+/** Deletes all trials of a repository but its last ones. */
+async function deleteOldTrials(em: EntityManager, repositoryId: string, kept: number): Promise<void> {
+  await em.query(
+    `delete from environment_trials where repository_id = $1 and status <> 'running' and id not in (
+       select id from environment_trials where repository_id = $1 order by started_at desc, id desc limit $2)`,
+    [repositoryId, kept],
+  );
+}
+
+/** A trial whose worker has not reported for this long counts as lost. The time limit of a trial is shorter. */
+const lostMs = 3_600_000;
+const lostText = 'the worker of this trial was lost; start another one';
+
+/** Trials that are kept for each repository. */
+const keptTrials = 10;
+
+/** Who asked for a trial. */
+export interface TrialRequest {
+  repositoryId: string;
+  /** The issue or pull request that gets the result. */
+  issueNumber?: number | undefined;
+  /** Runs in the transaction that starts the trial. */
+  also?: ((em: EntityManager) => Promise<void>) | undefined;
+}
+
+/**
+ * Starts a trial of set-up and checks on the default branch, without an agent. A job runs it.
+ * @throws Refused while one runs
+ */
+export async function startTrial(
+  app: App,
+  { repositoryId, issueNumber, also }: TrialRequest,
+): Promise<Pick<EnvironmentTrialRow, 'id' | 'status'>> {
+  const id = newId('trial');
+  try {
+    return await app.db.transaction(async (em) => {
+      await failLostTrials(em, new Date(Date.now() - lostMs), lostText);
+      await deleteOldTrials(em, repositoryId, keptTrials - 1);
+      await insertTrial(em, { id, repositoryId, issueNumber: issueNumber ?? null });
+      await also?.(em);
+      await app.queue.send(em, 'trial', { trialId: id });
+      return { id, status: 'running' as const };
+    });
+  } catch (error) {
+    if (violatedUnique(error) !== 'environment_trials_running') throw error;
+    throw new Refused('A trial of this repository is running. Wait until it has ended.');
+  }
+}
+
+/** Returns the last trial of a repository. @throws AppError 404 before the first */
+async function getTrial(app: App, repositoryId: string): Promise<EnvironmentTrialRow & { setupCommands: number }> {
+  const found = await findLastTrial(app.db.manager, repositoryId);
+  if (found === null) throw notFound('Trial of the environment of repository', repositoryId);
+  return { ...found, setupCommands: found.commands.filter(({ isCheck }) => !isCheck).length };
+}
+
+const path = '/repositories/:id/environment';
+const tag = 'repositories';
+
+export const environmentTrialRoutes: Route[] = [
+  route({
+    operationId: 'startEnvironmentTrial',
+    method: 'post',
+    path,
+    summary: 'Try set-up and checks on the default branch, without an agent',
+    tag,
+    access: onRepository('member'),
+    audit: { action: 'repository.try_environment', object: ({ repository }) => repository },
+    reply: [202, StartedTrial],
+    errors: { 409: 'A trial of this repository is running' },
+    costs: 'start',
+    handle: (app, { repository }) => startTrial(app, { repositoryId: repository.id }),
+  }),
+  route({
+    operationId: 'getEnvironmentTrial',
+    method: 'get',
+    path,
+    summary: 'Get the last trial of the environment of a repository',
+    tag,
+    access: onRepository('member'),
+    reply: [200, Trial],
+    handle: (app, { repository }) => getTrial(app, repository.id),
+  }),
+];

@@ -1,0 +1,180 @@
+import { z } from 'zod';
+import type { App } from '../../app.ts';
+import type { RepositoryRow } from '../../db/tables/project.ts';
+import type { PullRequestRow } from '../../db/tables/task.ts';
+import { mergeProblems, type PullReadiness } from '../../domain/merge-readiness.ts';
+import { taskStatuses } from '../../domain/task.ts';
+import { AppError } from '../../errors.ts';
+import { RateLimited } from '../../outgoing/github-errors.ts';
+import { credentialFor, noCredential, octokitFor } from '../../repositories/credentials.ts';
+import { listRepositoriesById } from '../../repositories/store.ts';
+import { listRunChecks } from '../../runs/journal.ts';
+import { findProof } from '../../runs/proof-store.ts';
+import { findLiveRun } from '../../runs/store.ts';
+import { listDependents } from '../../sprints/advance-sprint.ts';
+import { listOpenPulls } from '../../tasks/work-store.ts';
+import { httpStatusOf } from '../app/place.ts';
+import { lookAtPull, type SeenPull } from './look-at-pull.ts';
+
+/** More results than this are not kept. */
+const maxKept = 500;
+
+interface Kept<T> {
+  at: number;
+  result: Promise<T>;
+}
+
+/** Returns a function that does the work for a key at most once in `ms`, for all callers. It does not keep failures. */
+export function rememberFor<T>(ms: number, now: () => number = Date.now) {
+  const all = new Map<string, Kept<T>>();
+  return (key: string, work: () => Promise<T>): Promise<T> => {
+    for (const [old, { at }] of all) {
+      // The map is in the order in which the work began.
+      if (now() - at < ms && all.size < maxKept) break;
+      all.delete(old);
+    }
+    const known = all.get(key);
+    if (known !== undefined) return known.result;
+    const kept = { at: now(), result: work() };
+    all.set(key, kept);
+    kept.result.catch(() => {
+      if (all.get(key) === kept) all.delete(key);
+    });
+    return kept.result;
+  };
+}
+
+const Check = z
+  .object({ name: z.string(), outcome: z.enum(['passed', 'failed', 'running', 'skipped']), url: z.string().nullable() })
+  .meta({ id: 'PullRequestCheck' });
+
+const Review = z
+  .object({ login: z.string(), state: z.enum(['approved', 'changes_requested']) })
+  .meta({ id: 'PullRequestReview', description: 'The latest decision of a reviewer' });
+
+const Pull = z
+  .object({
+    repositoryName: z.string(),
+    prUrl: z.string(),
+    prNumber: z.int(),
+    status: z.enum(['draft', 'open']),
+    method: z.enum(['squash', 'merge', 'rebase']).nullable().meta({ description: 'how it will be merged' }),
+    baseBranch: z.string().nullable(),
+    mergeable: z.boolean().nullable().meta({ description: 'null while GitHub computes whether there are conflicts' }),
+    checks: z.array(Check).nullable().meta({ description: 'null without permission to read them' }),
+    reviews: z.array(Review).nullable(),
+    error: z.string().nullable().meta({ description: 'why it could not be read from GitHub' }),
+  })
+  .meta({ id: 'PullRequestReadiness' });
+
+export const MergeReadiness = z
+  .object({
+    pullRequests: z.array(Pull).meta({ description: 'the open pull requests, in the order in which they are merged' }),
+    runChecks: z
+      .array(z.object({ name: z.string(), passed: z.boolean() }))
+      .meta({ description: 'the last results of the checks in the latest run that had any' }),
+    dependents: z
+      .array(
+        z.object({
+          id: z.string(),
+          title: z.string(),
+          status: z.enum(taskStatuses),
+          starts: z.boolean().meta({ description: 'whether the active sprint starts it when this task is done' }),
+        }),
+      )
+      .meta({ description: 'the open tasks that depend on this one, at most 30' }),
+    problems: z.array(z.object({ text: z.string(), blocks: z.boolean() })).meta({
+      description: 'problems such as failed checks or missing reviews; a merge is refused while a problem `blocks` it',
+    }),
+  })
+  .meta({ id: 'MergeReadiness' });
+
+/** How long GitHub may take for one pull request. A page waits for it. */
+const limitMs = 8000;
+/** How long an answer from GitHub is reused, because open pages ask repeatedly. */
+const keptMs = 15_000;
+/** More pull requests than this are not read. */
+const maxPulls = 10;
+
+type Reading = SeenPull & { error: string | null };
+
+const unread = { method: null, baseBranch: null, mergeable: null, isBlocked: false, checks: null, reviews: null };
+const recently = rememberFor<Reading>(keptMs);
+
+/** Returns what a merge of a task will do, and any problems with it. Reads GitHub within a time limit. */
+export async function readMergeReadiness(app: App, taskId: string) {
+  const em = app.db.manager;
+  const pulls = await listOpenPulls(em, taskId);
+  const repositories = await listRepositoriesById(
+    em,
+    pulls.map((pull) => pull.repositoryId),
+  );
+  const [readings, liveRun, proof, runChecks, dependents] = await Promise.all([
+    Promise.all(pulls.map((pull, i) => readingOf(app, pull, repositories, i))),
+    findLiveRun(em, taskId),
+    findProof(em, taskId),
+    listRunChecks(em, taskId),
+    listDependents(em, taskId),
+  ]);
+  const pullRequests = pulls.map((pull, i) => ({
+    ...(readings[i] as Reading),
+    repositoryName: repositories.find(({ id }) => id === pull.repositoryId)?.name ?? '',
+    prUrl: pull.url,
+    prNumber: pull.number,
+    status: pull.status as 'draft' | 'open',
+  }));
+  const facts = pullRequests.map(
+    (pull, i): PullReadiness => ({
+      ...pull,
+      name: `${pull.repositoryName} #${pull.prNumber}`,
+      isDraft: pull.status === 'draft',
+      isUnready: pulls[i]?.unreadySha === pulls[i]?.headSha,
+    }),
+  );
+  const problems = mergeProblems({ hasLiveRun: liveRun !== null, pulls: facts, proof });
+  return { pullRequests, runChecks, dependents, problems };
+}
+
+async function readingOf(
+  app: App,
+  pull: PullRequestRow,
+  repositories: RepositoryRow[],
+  index: number,
+): Promise<Reading> {
+  const repository = repositories.find(({ id }) => id === pull.repositoryId);
+  if (repository === undefined || index >= maxPulls)
+    return { ...unread, error: `only the first ${maxPulls} pull requests are read.` };
+  // The key has the commit, so that after a push nothing about the earlier commit is shown.
+  return recently(`${pull.repositoryId} ${pull.number} ${pull.headSha}`, () => look(app, pull, repository));
+}
+
+/** Reads a pull request. Never throws, because the others and everything else can still be shown. */
+async function look(app: App, pull: PullRequestRow, repository: RepositoryRow): Promise<Reading> {
+  const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(limitMs)]);
+  const read = async () => {
+    const credential = await credentialFor(app, repository);
+    if (credential.kind === 'none') throw noCredential();
+    const name = { owner: credential.owner, repo: credential.repo };
+    return lookAtPull(await octokitFor(app, credential), name, pull, signal);
+  };
+  try {
+    return { ...(await Promise.race([read(), aborted(signal)])), error: null };
+  } catch (error) {
+    app.log.info({ err: error, pull: pull.url }, 'a pull request could not be read');
+    return { ...unread, error: reasonOf(error, signal) };
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+/** Returns the end of a sentence that says why GitHub could not be read. */
+function reasonOf(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted) return `it did not respond within ${limitMs / 1000} s.`;
+  if (error instanceof AppError || error instanceof RateLimited) return `${error.message}.`;
+  const status = httpStatusOf(error);
+  return status === 0 || status >= 500 ? 'it did not respond.' : `it answered with status ${status}.`;
+}

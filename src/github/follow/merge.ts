@@ -1,0 +1,94 @@
+import type { App, Octokit } from '../../app.ts';
+import type { PullRequestRow } from '../../db/tables/task.ts';
+import { Refused } from '../../domain/machine.ts';
+import { unreadyText } from '../../domain/merge-readiness.ts';
+import { oneLine } from '../../domain/text/sanitize.ts';
+import type { RepoName } from '../../git/remote-url.ts';
+import { credentialFor, noCredential, octokitFor } from '../../repositories/credentials.ts';
+import { rightProblemIn } from '../../repositories/rights.ts';
+import { findRepository } from '../../repositories/store.ts';
+import { findLiveRun } from '../../runs/store.ts';
+import { getTask, type TaskView } from '../../tasks/store.ts';
+import { hasMergedPull, listOpenPulls } from '../../tasks/work-store.ts';
+import { httpStatusOf } from '../app/place.ts';
+import { candidateMethods } from './look-at-pull.ts';
+import { refreshPull } from './refresh-pull.ts';
+
+/**
+ * Merges every open pull request of a task, in the order in which their repositories were connected. Each is merged
+ * only if its head is still the commit that we saw last. The person needs write permission in all of their repositories,
+ * which is asked for before the first one is merged. `isAgain` means that an earlier attempt was interrupted; then
+ * it is a success if nothing is left to merge.
+ * @throws Refused with GitHub's reason and a list of what is merged already; AppError 403 without the permission, 502 if
+ * GitHub cannot be asked about it, 503 without a credential
+ */
+export async function mergeTask(app: App, taskId: string, userId: string, isAgain = false): Promise<TaskView> {
+  const task = await getTask(app.db.manager, taskId);
+  const pulls = await listOpenPulls(app.db.manager, taskId);
+  if (isAgain && pulls.length === 0 && (await hasMergedPull(app.db.manager, taskId))) {
+    app.audit.note({});
+    return task;
+  }
+  if (task.status === 'done' || task.status === 'waiting_on_subtasks')
+    throw new Refused(
+      `Only a task with an open pull request can be merged; this one is ${task.status === 'done' ? 'done' : 'waiting for its subtasks'}.`,
+    );
+  if ((await findLiveRun(app.db.manager, taskId)) !== null)
+    throw new Refused('The task has an unfinished run. Wait for it to end, or cancel it, before you merge.');
+  if (pulls.length === 0) throw new Refused('The task has no open pull request to merge.');
+  const draft = pulls.find((p) => p.status === 'draft');
+  if (draft !== undefined)
+    throw new Refused(`The pull request ${draft.url} is a draft. Mark it ready for review before you merge.`);
+  const unready = pulls.find((p) => p.unreadySha === p.headSha);
+  if (unready !== undefined) throw new Refused(unreadyText(unready.url));
+  const repositoryIds = pulls.map(({ repositoryId }) => repositoryId);
+  const problem = await rightProblemIn(app, [userId], repositoryIds, 'write');
+  if (problem !== undefined) throw problem;
+  const merged: string[] = [];
+  for (const pull of pulls) {
+    await mergePull(app, pull, merged);
+    merged.push(pull.url);
+  }
+  return getTask(app.db.manager, taskId);
+}
+
+async function mergePull(app: App, pull: PullRequestRow, merged: string[]): Promise<void> {
+  const repository = await findRepository(app.db.manager, pull.repositoryId);
+  const credential = repository === null ? { kind: 'none' as const } : await credentialFor(app, repository);
+  if (credential.kind === 'none') throw noCredential();
+  const octokit = await octokitFor(app, credential);
+  const name = { owner: credential.owner, repo: credential.repo };
+  try {
+    await mergeByAllowed(octokit, name, pull);
+  } catch (error) {
+    // Somebody may have merged it already, or GitHub's response may have been lost. Its state on GitHub decides.
+    const now = await refreshPull(app, octokit, name, pull);
+    if (now.status === 'merged') return;
+    if (![403, 404, 405, 409, 422].includes(httpStatusOf(error))) throw error;
+    const already = merged.length > 0 ? ` (merged already: ${merged.join(', ')})` : '';
+    // GitHub only says that checks are expected, although they may have succeeded.
+    const why = now.isBehind ? ' The branch is behind its base branch: update it on GitHub, then merge.' : '';
+    throw new Refused(`GitHub refused to merge ${pull.url}: ${oneLine((error as Error).message, 400)}${why}${already}`);
+  }
+  await refreshPull(app, octokit, name, pull);
+}
+
+async function mergeByAllowed(octokit: Octokit, name: RepoName, pull: PullRequestRow): Promise<void> {
+  const { data } = await octokit.request('GET /repos/{owner}/{repo}', name);
+  const candidates = candidateMethods(data);
+  for (const [i, merge_method] of candidates.entries())
+    try {
+      await octokit.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', {
+        ...name,
+        pull_number: pull.number,
+        sha: pull.headSha,
+        merge_method,
+      });
+      return;
+    } catch (error) {
+      const isMethodRefused =
+        (error as { status?: number }).status === 405 && /not allowed/i.test((error as Error).message);
+      if (!isMethodRefused || i === candidates.length - 1) throw error;
+    }
+  throw new Refused('The repository allows no merge method. Allow squash, merge or rebase in its settings on GitHub.');
+}

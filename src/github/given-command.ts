@@ -1,0 +1,139 @@
+import type { EntityManager } from 'typeorm';
+import type { App, Octokit } from '../app.ts';
+import type { Act } from '../audit/audit.ts';
+import type { RepositoryRow } from '../db/tables/project.ts';
+import type { AuditAction } from '../domain/audit.ts';
+import { Refused } from '../domain/machine.ts';
+import { mayReveal } from '../domain/private-content.ts';
+import type { Command } from '../domain/text/commands.ts';
+import type { RepoName } from '../git/remote-url.ts';
+import { findProject, type GitHubUser } from '../projects/store.ts';
+import { type NeededRight, rightProblemIn } from '../repositories/rights.ts';
+import { getTask } from '../tasks/store.ts';
+import type { ReadIssue } from './issue-task.ts';
+import { findTaskOfIssue, findTaskOfPull } from './store.ts';
+
+/** A command, the person who gave it and is allowed to, and the place where they gave it. */
+export interface GivenCommand {
+  command: Command;
+  source: Pick<CommandSource, 'issue'>;
+  /** The comment that contains the command; null for the body of the issue. */
+  commentId: number | null;
+  /** When the comment or the issue was written; undefined for a label. */
+  writtenAt: Date | undefined;
+  at: { octokit: Octokit; name: RepoName };
+  repository: RepositoryRow;
+  userId: string;
+  /** The label `agent:run` is the command `start`. */
+  via: 'comment' | 'label';
+  /**
+   * Records the command as handled. Call it in the transaction that carries the command out, so that both are stored or
+   * neither.
+   */
+  remember(em: EntityManager): Promise<void>;
+}
+
+/**
+ * Returns the argument of a command that needs one.
+ * @throws Refused when the command has no argument
+ */
+export function requiredArgument({ command }: GivenCommand, what: string): string {
+  if (command.argument === '') throw new Refused(`Write ${what} after \`${command.verb}\`.`);
+  return command.argument;
+}
+
+/**
+ * Returns the issue of a command, with the text that it had when the command was given.
+ * @throws Refused when that is not known, because the text may have been edited since then
+ */
+export function issueOf({ source: { issue } }: Pick<GivenCommand, 'source'>): CommandSource['issue'] {
+  if (issue.unknown !== undefined) throw new Refused(issue.unknown);
+  return issue;
+}
+
+/**
+ * Returns whether the reply to a command must not name sprints, nor the tasks and pull requests of private repositories,
+ * because everybody can read it.
+ */
+export async function mustHidePrivate(app: App, { repository }: GivenCommand): Promise<boolean> {
+  const project = await findProject(app.db.manager, repository.projectId);
+  return !mayReveal({ isPrivate: true }, repository, project);
+}
+
+/** Finds the id of the task that an issue or pull request belongs to. */
+export async function taskOfPlace(
+  app: App,
+  repositoryId: string,
+  number: number,
+  isPull: boolean,
+): Promise<string | undefined> {
+  return isPull
+    ? findTaskOfPull(app.db.manager, repositoryId, number)
+    : findTaskOfIssue(app.db.manager, repositoryId, number);
+}
+
+/**
+ * Finds the id of the task whose issue or pull request the command was given on. Returns undefined when there is none.
+ */
+export function taskOfCommand(app: App, { repository, source }: GivenCommand): Promise<string | undefined> {
+  return taskOfPlace(app, repository.id, source.issue.number, source.issue.isPull);
+}
+
+/**
+ * Checks that a person who may write to the repository of an issue or pull request may direct the task that it belongs
+ * to. The task may work in another repository, in which they need the permission too.
+ * @throws AppError 403, or 502 if GitHub cannot be asked
+ */
+export async function assertMayDirect(
+  app: App,
+  userId: string,
+  { taskId, repository }: { taskId: string; repository: Pick<RepositoryRow, 'id'> },
+  needed: NeededRight = 'write',
+): Promise<void> {
+  const { repositoryId } = await getTask(app.db.manager, taskId);
+  if (repositoryId === null || repositoryId === repository.id) return;
+  const problem = await rightProblemIn(app, [userId], [repositoryId], needed);
+  if (problem !== undefined) throw problem;
+}
+
+/** Returns what the audit log says of a command: it is about the task of the issue, otherwise about the issue. */
+export async function auditedAct(app: App, given: GivenCommand, action: AuditAction): Promise<Act> {
+  const { userId, via, repository, at, source } = given;
+  const { projectId } = repository;
+  const taskId = await taskOfCommand(app, given);
+  const issueId = `${at.name.owner}/${at.name.repo}#${source.issue.number}`;
+  const object =
+    taskId === undefined
+      ? ({ type: 'issue', id: issueId, projectId } as const)
+      : ({ type: 'task', id: taskId, projectId } as const);
+  return { userId, via, action, object };
+}
+
+/**
+ * Finds the id of the task whose issue or pull request the command was given on.
+ * @throws Refused when there is none
+ */
+export async function requiredTask(app: App, given: GivenCommand): Promise<string> {
+  const taskId = await taskOfCommand(app, given);
+  if (taskId === undefined) throw new Refused('This issue has no task yet. Use `create` or `start` first.');
+  return taskId;
+}
+
+/** An issue with the text that it had when the command was given. */
+export interface IssueThen extends ReadIssue {
+  /** Why that text is not known, as a sentence. Then title and body must not be used for anything. */
+  unknown?: string;
+}
+
+/** Text on GitHub that may contain commands: a new comment, or the body of a new issue. */
+export interface CommandSource {
+  installationId: number;
+  repository: { id: number; private: boolean; full_name?: string };
+  issue: IssueThen & { isPull: boolean };
+  sender: GitHubUser;
+  body: string;
+  /** The comment that contains the text; null for the body of the issue. */
+  commentId: number | null;
+  /** When the text was written, as GitHub gives it. */
+  writtenAt: string;
+}

@@ -1,0 +1,105 @@
+import type { App } from '../../app.ts';
+import type { Place } from '../app/place.ts';
+import { handleCommands } from '../commands/handle-commands.ts';
+import { labelChanged, labellerOf, readTextAt } from '../commands/labels.ts';
+import { heardUntil, listenFromNow } from '../delivery-store.ts';
+import { runLabel } from '../follow/issues.ts';
+import { itemsOf } from '../paginate.ts';
+
+/**
+ * Reads the issues and comments created since the last call and executes their commands, because their events may
+ * have been lost. Skips commands that were handled already, and everything older than the installation. Returns the
+ * numbers of the issues and pull requests that changed.
+ */
+export async function catchUp(app: App, place: Place): Promise<Set<number>> {
+  const since = await heardUntil(app.db.manager, place.repository.id);
+  const began = Date.now();
+  const touched = new Set<number>();
+  if (since !== undefined) {
+    await readIssues(app, place, since, touched);
+    await readComments(app, place, since);
+  }
+  await listenFromNow(app.db.manager, place.repository.id, began);
+  return touched;
+}
+
+async function readIssues(app: App, place: Place, since: string, touched: Set<number>): Promise<void> {
+  const mayAddressUs = await addressing(app);
+  const path = 'GET /repos/{owner}/{repo}/issues';
+  const query = { ...place.name, since, state: 'all', sort: 'created', direction: 'asc', per_page: 100 } as const;
+  for await (const issue of itemsOf(place.octokit.paginate.iterator(path, query))) {
+    touched.add(issue.number);
+    if (issue.pull_request !== undefined || issue.user === null) continue;
+    const sender = issue.user;
+    const { number, title, html_url: url } = issue;
+    const body = issue.body ?? '';
+    const isNew = issue.created_at >= since;
+    if (isNew && mayAddressUs(body) && (await isAsOpened(place, issue)))
+      await handleCommands(app, {
+        ...spokenAt(place),
+        issue: { number, title, body, url, isPull: false },
+        sender,
+        body,
+        commentId: null,
+        writtenAt: issue.created_at,
+      });
+    const hasRunLabel = issue.labels.some((label) => (typeof label === 'string' ? label : label.name) === runLabel);
+    const person = hasRunLabel ? await labellerOf(app, place, number, runLabel) : undefined;
+    if (person !== undefined)
+      await labelChanged(app, place, { number, label: runLabel, sender: person, isPull: false });
+  }
+}
+
+async function readComments(app: App, place: Place, since: string): Promise<void> {
+  const { octokit, name } = place;
+  const mayAddressUs = await addressing(app);
+  const path = 'GET /repos/{owner}/{repo}/issues/comments';
+  const query = { ...name, since, sort: 'created', direction: 'asc', per_page: 100 } as const;
+  for await (const comment of itemsOf(octokit.paginate.iterator(path, query))) {
+    // Commands in edited comments are ignored, because somebody else may have edited them.
+    if (comment.user === null || comment.created_at < since || isEdited(comment)) continue;
+    const body = comment.body ?? '';
+    if (!mayAddressUs(body)) continue;
+    const number = Number(/\/(\d+)$/.exec(comment.issue_url)?.[1]);
+    const { data: issue } = await octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}', {
+      ...name,
+      issue_number: number,
+    });
+    const { title, html_url: url } = issue;
+    const isPull = issue.pull_request !== undefined;
+    // The command is about the text that its author saw. Since then the author of the issue may have edited it.
+    const text = isPull ? {} : await readTextAt(place, number, { at: comment.created_at, order: 'command' });
+    await handleCommands(app, {
+      ...spokenAt(place),
+      issue: { number, title, body: issue.body ?? '', url, isPull, ...text },
+      sender: comment.user,
+      body,
+      commentId: comment.id,
+      writtenAt: comment.created_at,
+    });
+  }
+}
+
+/** Returns a function that says whether a text may contain a command to us. */
+async function addressing(app: App): Promise<(body: string) => boolean> {
+  const slug = await app.github?.slug();
+  const names = [app.config.COMMAND_PREFIX, `@${slug}`].map((name) => name.toLowerCase());
+  return (body) => names.some((name) => body.toLowerCase().includes(name));
+}
+
+/** Returns whether an issue still says what its author wrote. Its `updated_at` also changes with comments and labels. */
+async function isAsOpened(place: Place, issue: { number: number; created_at: string }): Promise<boolean> {
+  return !('unknown' in (await readTextAt(place, issue.number, { at: issue.created_at, order: 'command' })));
+}
+
+/**
+ * Returns whether somebody edited a comment. GitHub stores a comment in several steps, so the two times of an unedited
+ * one may differ slightly.
+ */
+function isEdited(text: { created_at: string; updated_at: string }): boolean {
+  return Date.parse(text.updated_at) - Date.parse(text.created_at) > 1000;
+}
+
+function spokenAt({ installationId, repository }: Place) {
+  return { installationId, repository: { id: repository.githubId ?? 0, private: repository.isPrivate } };
+}

@@ -1,0 +1,214 @@
+import type { Probot } from 'probot';
+import type { App } from '../../app.ts';
+import { recheckTask } from '../../tasks/move.ts';
+import { followRepository, observeInstallation, syncInstallation } from '../app/installation.ts';
+import { type Place, placeOfEvent } from '../app/place.ts';
+import { takeButton } from '../commands/check-buttons.ts';
+import { handleCommands } from '../commands/handle-commands.ts';
+import { labelChanged } from '../commands/labels.ts';
+import { lookAtChecks } from '../follow/checks.ts';
+import { forgetIssue, issueReopened, observeIssue } from '../follow/issues.ts';
+import { refreshPull } from '../follow/refresh-pull.ts';
+import { takeReview } from '../follow/reviews.ts';
+import { makeLabels, ownLabels } from '../labels.ts';
+import { forgetShownCheck } from '../mirror/mirror-store.ts';
+import { takeTicks } from '../planning/advance-plan.ts';
+import { planMarker } from '../planning/plan-comment.ts';
+import { findPullsByGitHub, listOpenPullsOf } from '../store.ts';
+
+type Named = { installation?: { id: number } | undefined; repository?: { id: number; full_name: string } | undefined };
+
+type Part = 'installation' | 'repository' | 'sender';
+
+/** Functions that register handlers, by the last part of a payload that the handlers need. */
+interface Registrars {
+  installation: Probot['on'];
+  repository: Probot['on'];
+  person: Probot['on'];
+}
+
+/**
+ * Returns a function like `probot.on`. Events without all of these parts end quietly: GitHub leaves a part out, or sets it
+ * to null, where the account was deleted or nobody did it.
+ */
+function registrar(probot: Probot, parts: Part[]): Probot['on'] {
+  type Handle = (context: { payload: Partial<Record<Part, { id?: unknown } | null>> }) => unknown;
+  const on = (events: string[], handle: Handle) =>
+    probot.on(events as never, (context: Parameters<Handle>[0]) =>
+      parts.every((part) => context.payload[part]?.id !== undefined) ? handle(context) : undefined,
+    );
+  return on as Probot['on'];
+}
+
+/**
+ * Registers the handlers of webhook events. Except for the text that may contain commands, and the text of an issue to
+ * which a label was added, they take only ids from a payload and ask GitHub for the rest.
+ */
+export function registerWebhooks(probot: Probot, app: App): void {
+  /** Calls `act` with the repository of the event, if one of our installations covers it. */
+  const inPlace = async (payload: object, act: (place: Place) => Promise<unknown>) => {
+    const { installation, repository } = payload as Named;
+    const place = await placeOfEvent(app, installation, repository);
+    if (place !== undefined) await act(place);
+  };
+  const on: Registrars = {
+    installation: registrar(probot, ['installation']),
+    repository: registrar(probot, ['installation', 'repository']),
+    person: registrar(probot, ['installation', 'repository', 'sender']),
+  };
+  registerInstallation(on, app);
+  registerIssues(on, app, inPlace);
+  registerPulls(on, app, inPlace);
+  on.repository(['check_suite.completed', 'check_run.completed'], ({ payload }) => {
+    const sha = 'check_suite' in payload ? payload.check_suite.head_sha : payload.check_run.head_sha;
+    return inPlace(payload, (place) => lookAtChecks(app, place, sha));
+  });
+  on.repository('status', ({ payload }) => inPlace(payload, (place) => lookAtChecks(app, place, payload.sha)));
+  // Somebody pressed "Re-run", and GitHub has set our check run back to queued.
+  on.repository(['check_run.rerequested', 'check_suite.rerequested'], ({ payload }) => {
+    const of = 'check_run' in payload ? { checkRunId: payload.check_run.id } : { sha: payload.check_suite.head_sha };
+    return inPlace(payload, async ({ repository }) => {
+      const taskIds = await forgetShownCheck(app.db.manager, repository.id, of);
+      for (const taskId of new Set(taskIds)) await recheckTask(app, taskId);
+    });
+  });
+  on.person('check_run.requested_action', ({ payload }) =>
+    inPlace(payload, (place) =>
+      takeButton(app, place, {
+        checkRunId: payload.check_run.id,
+        button: payload.requested_action?.identifier ?? '',
+        sender: personOf(payload.sender),
+      }),
+    ),
+  );
+  on.repository('push', ({ payload }) =>
+    inPlace(payload, async (place) => {
+      if (payload.ref !== `refs/heads/${place.repository.defaultBranch}`) return;
+      // The base branch has changed, so open pull requests may conflict with it.
+      for (const { repositoryId, number, url } of await listOpenPullsOf(app.db.manager, place.repository.id))
+        await app.queue.send(undefined, 'pull', { repositoryId, number }, { key: url });
+    }),
+  );
+}
+
+function registerInstallation(on: Registrars, app: App): void {
+  on.installation('installation.created', ({ payload }) => syncInstallation(app, payload.installation, true));
+  on.installation(
+    [
+      'installation.unsuspend',
+      'installation.new_permissions_accepted',
+      'installation.deleted',
+      'installation.suspend',
+      'installation_repositories',
+      // Sent when somebody joined or left the organization, or when it was renamed.
+      'organization',
+    ],
+    async ({ payload }) => {
+      if (payload.installation !== undefined) await observeInstallation(app, payload.installation.id);
+    },
+  );
+  on.repository('repository', ({ payload }) => followRepository(app, payload));
+}
+
+type InPlace = (payload: object, act: (place: Place) => Promise<unknown>) => Promise<void>;
+
+function registerIssues(on: Registrars, app: App, inPlace: InPlace): void {
+  on.person('issue_comment.created', async ({ payload }) => {
+    const { comment, issue, repository, installation, sender } = payload;
+    if (installation === undefined) return;
+    const { number, title, html_url: url, pull_request } = issue;
+    await handleCommands(app, {
+      installationId: installation.id,
+      repository,
+      issue: { number, title, body: issue.body ?? '', url, isPull: pull_request !== undefined },
+      sender: personOf(sender),
+      body: comment.body,
+      commentId: comment.id,
+      writtenAt: comment.created_at,
+    });
+  });
+  on.person('issue_comment.edited', ({ payload }) => {
+    const { comment, issue } = payload;
+    if (!comment.body.startsWith(planMarker)) return undefined;
+    const edited = { number: issue.number, commentId: comment.id, sender: personOf(payload.sender) };
+    return inPlace(payload, (place) => takeTicks(app, place, edited));
+  });
+  on.repository('issues.opened', async ({ payload }) => {
+    const { issue, repository, installation } = payload;
+    // The event of a transferred issue names the person who moved it, and that person did not write it.
+    if (installation === undefined || !issue.user || hasMoved(payload)) return;
+    const { number, title, html_url: url } = issue;
+    const sender = personOf(issue.user as { id: number; login: string });
+    const body = issue.body ?? '';
+    const read = { number, title, body, url };
+    await handleCommands(app, {
+      installationId: installation.id,
+      repository,
+      issue: { ...read, isPull: false },
+      sender,
+      body,
+      commentId: null,
+      writtenAt: issue.created_at,
+    });
+    // The author added the labels that the issue was opened with.
+    for (const { name } of issue.labels ?? [])
+      await inPlace(payload, (place) =>
+        labelChanged(app, place, { number, label: name, sender, isPull: false, issue: read }),
+      );
+  });
+  on.repository(['issues.closed', 'issues.edited'], ({ payload }) =>
+    inPlace(payload, (place) => observeIssue(app, place, payload.issue.number)),
+  );
+  on.repository('issues.reopened', ({ payload }) =>
+    inPlace(payload, (place) => issueReopened(app, place, payload.issue.number)),
+  );
+  on.repository(['issues.deleted', 'issues.transferred'], ({ payload }) =>
+    inPlace(payload, (place) => forgetIssue(app, place, payload.issue.number)),
+  );
+  on.person(['issues.labeled', 'issues.unlabeled'], ({ payload }) => {
+    const { issue, label, sender } = payload;
+    const { number, title, html_url: url } = issue;
+    const about = { number, label: label?.name ?? '', sender: personOf(sender), isPull: false };
+    const read = { number, title, body: issue.body ?? '', url };
+    if (payload.action === 'labeled')
+      return inPlace(payload, (place) => labelChanged(app, place, { ...about, issue: read }));
+    return inPlace(payload, (place) => labelChanged(app, place, about));
+  });
+  on.repository('label.deleted', ({ payload }) =>
+    inPlace(payload, async ({ octokit, name }) => {
+      if (ownLabels.has(payload.label.name)) await makeLabels(octokit, name);
+    }),
+  );
+}
+
+function registerPulls(on: Registrars, app: App, inPlace: InPlace): void {
+  // Several projects may have connected the same repository.
+  const pullsOf = (payload: { repository: { id: number }; pull_request: { number: number } }) =>
+    findPullsByGitHub(app.db.manager, payload.repository.id, payload.pull_request.number);
+  on.repository('pull_request', ({ payload }) =>
+    inPlace(payload, async (place) => {
+      for (const pull of await pullsOf(payload)) await refreshPull(app, place.octokit, place.name, pull);
+    }),
+  );
+  on.person(['pull_request.labeled', 'pull_request.unlabeled'], ({ payload }) => {
+    const { pull_request, label, sender } = payload;
+    const about = { number: pull_request.number, label: label?.name ?? '', sender: personOf(sender), isPull: true };
+    return inPlace(payload, (place) => labelChanged(app, place, about));
+  });
+  on.repository('pull_request_review.submitted', ({ payload }) =>
+    inPlace(payload, async (place) => {
+      if (payload.review.state.toLowerCase() !== 'changes_requested') return;
+      for (const pull of await pullsOf(payload)) await takeReview(app, place, pull, payload.review.id);
+    }),
+  );
+}
+
+function hasMoved(payload: object): boolean {
+  const { changes } = payload as { changes?: { old_issue?: unknown } };
+  return changes?.old_issue !== undefined;
+}
+
+function personOf(sender: { id: number; login: string; type?: string; avatar_url?: string }) {
+  const { id, login, type = 'User', avatar_url = '' } = sender;
+  return { id, login, type, avatar_url };
+}

@@ -1,0 +1,266 @@
+import type { EntityManager } from 'typeorm';
+import { z } from 'zod';
+import { type Asking, converseInChat } from '../agents/chat/converse.ts';
+import { AskInChat, ChatMessage, HistoryQuery, listHistory } from '../agents/chat/store.ts';
+import { findAgent, findBuiltInAgent } from '../agents/store.ts';
+import type { App } from '../app.ts';
+import { defaultAgentKey } from '../domain/agent.ts';
+import { proofSentence } from '../domain/proof/proof.ts';
+import type { Failure, RunKind, RunStatus } from '../domain/run.ts';
+import type { TaskStatus } from '../domain/task.ts';
+import { joinParts, listPart, textPart } from '../domain/text/name-links.ts';
+import { fenced, oneLine } from '../domain/text/sanitize.ts';
+import { type Route, route } from '../http/route.ts';
+import { findRepository } from '../repositories/store.ts';
+import { onTask } from '../tasks/routes.ts';
+import type { TaskView } from '../tasks/store.ts';
+import { findDiff, findHeldDiff, listHandoffs, listPulls, type StoredDiff } from '../tasks/work-store.ts';
+import { findProof } from './proof-store.ts';
+
+/** A run as it is described in the chat of its task. */
+export interface ChatRun {
+  id: string;
+  kind: RunKind;
+  status: RunStatus;
+  agent: string | null;
+  startedBy: string | null;
+  createdAt: Date;
+  steps: number;
+  costUsd: number | null;
+  failure: Failure | null;
+  /** The results of its checks, oldest first. */
+  checks: string[];
+}
+
+/** Returns the latest runs of a task, newest first, with at most 20 results of checks each. */
+async function listChatRuns(em: EntityManager, taskId: string, limit: number): Promise<ChatRun[]> {
+  return em.query(
+    `select r.id, r.kind, r.status, a.name as agent, u.login as "startedBy", r.created_at as "createdAt", r.steps,
+       r.cost_usd::float8 as "costUsd", r.failure,
+       array(select left(c.text, 300) from (
+         select e.id, e.text from run_events e where e.run_id = r.id and e.type = 'check' order by e.id desc limit 20) c
+         order by c.id) as checks
+     from runs r left join agents a on a.id = r.agent_id left join users u on u.id = r.started_by
+     where r.task_id = $1 order by r.created_at desc, r.id desc limit $2`,
+    [taskId, limit],
+  );
+}
+
+/** The owner, sprint and related tasks of a task. */
+export interface Surroundings {
+  owner: string | null;
+  sprint: string | null;
+  parent: RelatedTask | null;
+  dependencies: RelatedTask[];
+  subtasks: RelatedTask[];
+}
+interface RelatedTask {
+  id: string;
+  title: string;
+  status: TaskStatus;
+  /** Whether its repository is private or unknown, or that of its issue is private. */
+  isPrivate: boolean;
+}
+
+/** Returns the names of what a task belongs to, and its dependencies and subtasks, at most 30 each. */
+async function findSurroundings(em: EntityManager, taskId: string): Promise<Surroundings> {
+  const related = `json_build_object('id', o.id, 'title', o.title, 'status', o.status, 'isPrivate', coalesce(
+    (select bool_or(r.is_private) from repositories r where r.id in (o.repository_id, o.issue_repository_id)), true))`;
+  const [row] = await em.query(
+    `select a.name as owner, s.name as sprint,
+       (select ${related} from tasks o where o.id = t.parent_id) as parent,
+       array(select ${related} from tasks o join task_dependencies d on d.depends_on_id = o.id
+         where d.task_id = t.id order by o.created_at, o.id limit 30) as dependencies,
+       array(select ${related} from tasks o where o.parent_id = t.id order by o.created_at, o.id limit 30) as subtasks
+     from tasks t left join agents a on a.id = t.owner left join sprints s on s.id = t.sprint_id where t.id = $1`,
+    [taskId],
+  );
+  return row;
+}
+
+/** Characters of each text in the prompt. The agent can read the files to see more of the change. */
+const diffChars = 20_000;
+const descriptionChars = 10_000;
+const attentionChars = 4000;
+const handoffChars = 1500;
+/** At most this many of the latest runs and handoffs, of files, and of other entries. */
+const maxRuns = 5;
+const maxFiles = 100;
+const maxEntries = 30;
+
+type ShownDiff = Omit<StoredDiff, 'headSha'>;
+
+/**
+ * Describes a task for a model that answers questions about it. Every part is bounded. With `hidesPrivate`, leaves out
+ * the sprint, and the tasks and pull requests of private repositories.
+ */
+async function describeTask(
+  app: App,
+  task: TaskView,
+  diff: ShownDiff | undefined,
+  hidesPrivate: boolean,
+): Promise<string> {
+  const em = app.db.manager;
+  const around = visible(await findSurroundings(em, task.id), hidesPrivate);
+  const pulls = (await listPulls(em, task.id)).filter((pull) => !(hidesPrivate && pull.isPrivate));
+  const proof = await findProof(em, task.id);
+  const related = (t: { id: string; title: string; status: string }) => `${t.id} (${t.status}): ${t.title}`;
+  const facts = [
+    `Task ${task.id}, status: ${task.status}`,
+    ...(around.owner === null ? ['It has no owner.'] : [`Owner: the agent ${around.owner}`]),
+    ...(around.sprint === null ? [] : [`Sprint: ${around.sprint}`]),
+    ...(around.parent === null ? [] : [`Part of ${around.parent.id}: ${around.parent.title}`]),
+    ...(task.branchName === null ? [] : [`Branch: ${task.branchName}`]),
+    ...(task.issueNumber === null ? [] : [`Issue: #${task.issueNumber}`]),
+    ...(task.failure === null ? [] : [`Last failure: ${task.failure.category}: ${task.failure.message}`]),
+  ];
+  const { attention } = task;
+  return joinParts([
+    `# The task: ${oneLine(task.title, 200)}\n${facts.map((fact) => `- ${oneLine(fact, 600)}`).join('\n')}`,
+    textPart('Description', task.description, descriptionChars),
+    attention === null ? '' : textPart(`Waits for a person (${attention.reason})`, attention.text, attentionChars),
+    listPart('Waits for these tasks', around.dependencies, maxEntries, related),
+    listPart('Subtasks', around.subtasks, maxEntries, related),
+    listPart('Runs, newest first', await listChatRuns(em, task.id, maxRuns), maxRuns, runLine),
+    proof === undefined ? '' : `## What its tests prove\n${oneLine(proofSentence(proof), 1000)}`,
+    listPart('Test files that the change touches', proof?.testsChanged ?? [], maxEntries, (path) => path),
+    listPart(
+      'Handoffs, oldest first',
+      (await listHandoffs(em, task.id)).slice(-maxRuns),
+      maxRuns,
+      handoffLine,
+      handoffChars,
+    ),
+    listPart('Pull requests', pulls, maxEntries, (p) => `${p.prUrl} (${p.status})`),
+    ...diffParts(diff),
+  ]);
+}
+
+function visible(around: Surroundings, hidesPrivate: boolean): Surroundings {
+  if (!hidesPrivate) return around;
+  const { parent, dependencies, subtasks } = around;
+  return {
+    ...around,
+    sprint: null,
+    parent: parent?.isPrivate ? null : parent,
+    dependencies: dependencies.filter((task) => !task.isPrivate),
+    subtasks: subtasks.filter((task) => !task.isPrivate),
+  };
+}
+
+const handoffLine = ({ summary, nextSteps }: { summary: string; nextSteps: string[] }) =>
+  [summary, ...nextSteps].join('; next: ');
+
+function runLine(run: ChatRun): string {
+  const { kind, status, agent, startedBy, steps, costUsd, failure, checks } = run;
+  return [
+    `${run.createdAt.toISOString()} ${kind}: ${status}`,
+    agent === null ? '' : `by ${agent}`,
+    startedBy === null ? '' : `started by @${startedBy}`,
+    `${steps} ${steps === 1 ? 'step' : 'steps'}`,
+    costUsd === null ? '' : `$${costUsd.toFixed(2)}`,
+    failure === null ? '' : `${failure.category}: ${failure.message}`,
+    checks.length === 0 ? '' : `checks: ${checks.join(', ')}`,
+  ]
+    .filter(Boolean)
+    .join('; ');
+}
+
+function diffParts(diff: ShownDiff | undefined): string[] {
+  if (diff === undefined) return [];
+  const hunks = diff.files.flatMap(({ path, hunks: parts }) => [
+    `--- ${path}`,
+    ...parts.flatMap(({ oldStart, newStart, lines }) => [`@@ -${oldStart} +${newStart} @@`, ...lines]),
+  ]);
+  let length = 0;
+  const fitting = hunks.filter((line) => {
+    length += line.length + 1;
+    return length <= diffChars;
+  });
+  const note = fitting.length < hunks.length ? '\nThe diff is cut. Read the files to see the rest.' : '';
+  return [
+    listPart(
+      `Changed files, ${diff.branchName} compared to ${diff.baseBranch}`,
+      diff.files,
+      maxFiles,
+      (f) => `${f.path} (${f.status}, +${f.additions} -${f.deletions})`,
+    ),
+    fitting.length === 0 ? '' : `## The diff\n${fenced(fitting.join('\n'))}${note}`,
+  ];
+}
+
+/**
+ * Asks the agent of a task about the task and returns its reply. The agent sees the runs with their checks, the proof, the
+ * diff and the handoffs, and can read the repository at the branch of the task. It changes nothing. With `isAlone`, the
+ * question is asked without the earlier conversation and does not become part of it. With `hidesPrivate`, the prompt has no
+ * names of sprints, tasks and pull requests that may be private.
+ * @throws AppError 502 when the model fails, 503 when none is configured
+ */
+export async function chatAboutTask(
+  app: App,
+  task: TaskView,
+  asking: Asking,
+  { isAlone, hidesPrivate } = { isAlone: false, hidesPrivate: false },
+): Promise<string> {
+  const em = app.db.manager;
+  const agent =
+    (task.owner === null ? null : await findAgent(em, task.owner)) ??
+    (await findBuiltInAgent(em, task.projectId, defaultAgentKey)) ??
+    undefined;
+  const diff = await findDiff(em, task.id);
+  const paths = diff?.files.filter(({ status }) => status !== 'deleted').map(({ path }) => path) ?? [];
+  return converseInChat(app, {
+    about: isAlone ? undefined : { taskId: task.id },
+    projectId: task.projectId,
+    agent,
+    context: await describeTask(app, task, (await findHeldDiff(em, task.id)) ?? diff, hidesPrivate),
+    reads: {
+      repository: task.repositoryId === null ? null : await findRepository(em, task.repositoryId),
+      branch: task.branchName,
+    },
+    hidesPrivate,
+    changed: diff === undefined ? undefined : { commit: diff.headSha, paths },
+    ...asking,
+  });
+}
+
+const TaskReply = z.object({ response: z.string(), taskId: z.string() }).meta({ id: 'TaskReply' });
+
+export const taskChatRoutes: Route[] = [
+  route({
+    operationId: 'listTaskChat',
+    method: 'get',
+    path: '/tasks/:id/chat',
+    summary: 'List the last messages of the chat about a task, oldest first. All members share the conversation',
+    tag: 'tasks',
+    access: onTask('member'),
+    query: HistoryQuery,
+    reply: [200, z.array(ChatMessage)],
+    handle: (app, { task, query }) => listHistory(app.db.manager, { taskId: task.id }, query),
+  }),
+  route({
+    operationId: 'chatAboutTask',
+    method: 'post',
+    path: '/tasks/:id/chat',
+    summary: 'Chat with the agent of a task. The agent can read the repository but changes nothing',
+    tag: 'tasks',
+    access: onTask('member'),
+    audit: { action: 'task.chat', object: ({ task }) => task },
+    body: AskInChat,
+    reply: [200, TaskReply],
+    errors: { 502: 'The model answered with an error', 503: 'No model is configured' },
+    costs: 'model',
+    waits: 'before it writes',
+    streams: 'Events `text` with `{ text }`, each a piece of the reply, then `done` with the whole reply, or `error`',
+    stream: async (app, { task, user, body, keyed }, { send }) => {
+      const onText = (text: string) => send({ event: 'text', data: { text } });
+      const asking = { user, message: body.message, asMember: true, request: keyed?.id, onText };
+      const response = await chatAboutTask(app, task, asking);
+      send({ event: 'done', data: { response, taskId: task.id } });
+    },
+    handle: async (app, { task, user, body, keyed }) => {
+      const asking = { user, message: body.message, asMember: true, request: keyed?.id };
+      return { response: await chatAboutTask(app, task, asking), taskId: task.id };
+    },
+  }),
+];

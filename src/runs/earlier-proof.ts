@@ -1,0 +1,21 @@
+import type { EntityManager } from 'typeorm';
+import type { Proof } from '../domain/proof/proof.ts';
+import { endingStep } from './journal.ts';
+
+/** Returns what a run of a task has proved about exactly this tree of a repository; undefined if none has tested it. */
+export async function findProofOf(
+  em: EntityManager,
+  taskId: string,
+  repositoryId: string,
+  tree: string,
+): Promise<Proof | undefined> {
+  const rows: { proof: Proof }[] = await em.query(
+    `select about -> 'proof' as proof
+     from runs r join run_steps s on s.run_id = r.id and s.name = $4
+       cross join jsonb_array_elements(s.data -> 'proofs') about
+     where r.task_id = $1 and about ->> 'repositoryId' = $2 and about ->> 'tree' = $3
+     order by r.created_at desc, r.id desc limit 1`,
+    [taskId, repositoryId, tree, endingStep],
+  );
+  return rows[0]?.proof;
+}

@@ -1,0 +1,163 @@
+import type { EntityManager } from 'typeorm';
+import type { App } from '../app.ts';
+import { storableJson, storableText } from '../domain/text/sanitize.ts';
+import { isVoid } from './proof-store.ts';
+import { assertHeld, type Held } from './store.ts';
+
+/** Returns the data of a recorded step. */
+export async function findStep<T>(em: EntityManager, runId: string, name: string): Promise<T | undefined> {
+  const rows: { data: T }[] = await em.query('select data from run_steps where run_id = $1 and name = $2', [
+    runId,
+    name,
+  ]);
+  return rows[0]?.data;
+}
+
+export async function insertStep(em: EntityManager, runId: string, name: string, data: object): Promise<void> {
+  await em.query('insert into run_steps (run_id, name, data) values ($1, $2, $3)', [runId, name, storableJson(data)]);
+  await noteProgress(em, runId);
+}
+
+/** Forgets a step, so that the run takes it again. */
+export async function deleteStep(em: EntityManager, runId: string, name: string): Promise<void> {
+  await em.query('delete from run_steps where run_id = $1 and name = $2', [runId, name]);
+}
+
+export async function listStepNames(em: EntityManager, runId: string, prefix: string): Promise<string[]> {
+  const rows: { name: string }[] = await em.query(
+    'select name from run_steps where run_id = $1 and starts_with(name, $2) order by at, name',
+    [runId, prefix],
+  );
+  return rows.map((r) => r.name);
+}
+
+/** Longer lines in the log of a run are cut to this many characters. */
+const maxEventText = 2000;
+
+export async function insertEvent(
+  em: EntityManager,
+  runId: string,
+  type: string,
+  text: string,
+  data: object,
+): Promise<void> {
+  const clean = storableText(text).slice(0, maxEventText);
+  await em.query('insert into run_events (run_id, type, text, data) values ($1, $2, $3, $4)', [
+    runId,
+    type,
+    clean,
+    storableJson(data),
+  ]);
+}
+
+/** Returns the log of a run, oldest line first. */
+export async function listEvents(
+  em: EntityManager,
+  runId: string,
+  { afterId = '0', limit = null, offset = 0 }: { afterId?: string; limit?: number | null; offset?: number } = {},
+) {
+  const rows: { id: string; at: Date; type: string; text: string; data: Record<string, unknown> }[] = await em.query(
+    `select id::text, at, type, text, data from run_events where run_id = $1 and id > $2::bigint
+     order by run_events.id limit $3 offset $4`,
+    [runId, afterId, limit, offset],
+  );
+  return rows;
+}
+
+/** At most this many results of checks are returned, of all repositories of a run. */
+const maxChecks = 100;
+
+/**
+ * Returns the last result of each check in the latest run of a task that ran any, in the order in which they ended.
+ * Results about other files than those that the run pushed are left out, and all of them once the branch has other
+ * commits.
+ */
+export async function listRunChecks(em: EntityManager, taskId: string) {
+  const rows: { name: string; passed: boolean }[] = await em.query(
+    `with latest as (
+         select r.id from runs r where r.task_id = $1
+           and exists (select 1 from run_events e where e.run_id = r.id and e.type = 'check')
+         order by r.created_at desc, r.id desc limit 1),
+       results as (select distinct on (1) regexp_replace(e.text, ': (passed|failed)$', '') as name,
+           (e.data->>'passed')::boolean as passed, e.id
+         from run_events e join latest l on l.id = e.run_id left join proofs p on p.run_id = l.id
+         where e.type = 'check' and e.data ? 'passed' and (p.run_id is null or not ${isVoid}
+           and (not e.data ? 'tree' or p.trees ->> (e.data->>'repositoryId') = e.data->>'tree'))
+         order by 1, e.id desc)
+     select name, passed from results order by id limit $2`,
+    [taskId, maxChecks],
+  );
+  return rows;
+}
+
+/** Deletes log lines of runs that have ended, oldest first. Returns the number deleted. */
+export async function deleteOldEvents(em: EntityManager, days: number, limit: number): Promise<number> {
+  const [, count] = await em.query(
+    `delete from run_events where id in (
+       select e.id from run_events e join runs r on r.id = e.run_id
+       where e.at < now() - make_interval(days => $1) and r.finished_at is not null
+       order by e.at limit $2)`,
+    [days, limit],
+  );
+  return count;
+}
+
+/** Resets the count of interruptions. */
+export async function noteProgress(em: EntityManager, runId: string): Promise<void> {
+  await em.query('update runs set interruptions = 0 where id = $1 and interruptions > 0', [runId]);
+}
+
+/** The step that holds how the agent ended its conversation and what the host judged. */
+export const endingStep = 'ending';
+
+/** The recorded steps of a run. A recorded step is never repeated, even when another worker continues the run. */
+export interface Journal {
+  /**
+   * Returns the data of a step. Calls `make` only if the step is not recorded yet. A worker may stop between `make` and
+   * the recording, so `make` must check what exists before it creates anything.
+   */
+  once<T extends object>(name: string, make: () => Promise<T>): Promise<T>;
+  /** Returns the data of a recorded step; undefined for any other. */
+  recall<T>(name: string): Promise<T | undefined>;
+  /** Returns the names of the recorded steps that start with a prefix, in the order in which they were recorded. */
+  steps(prefix: string): Promise<string[]>;
+  /** Runs a transaction that commits only while this worker holds the run. @throws LeaseLost */
+  write<T>(work: (em: EntityManager) => Promise<T>): Promise<T>;
+  /** Adds a line to the run's log, which people read. */
+  note(type: string, text: string, data?: object): Promise<void>;
+}
+
+export function openJournal(app: App, held: Held): Journal {
+  const write = <T>(work: (em: EntityManager) => Promise<T>) =>
+    app.db.transaction(async (em) => {
+      await assertHeld(em, held);
+      return work(em);
+    });
+  return {
+    write,
+    recall: (name) => findStep(app.db.manager, held.id, name),
+    steps: (prefix) => listStepNames(app.db.manager, held.id, prefix),
+    once: async (name, make) => {
+      const known = await findStep<Awaited<ReturnType<typeof make>>>(app.db.manager, held.id, name);
+      if (known !== undefined) return known;
+      const data = await make();
+      await write((em) => insertStep(em, held.id, name, data));
+      return data;
+    },
+    note: (type, text, data = {}) => write((em) => insertEvent(em, held.id, type, text, data)),
+  };
+}
+
+/**
+ * Returns the name of a step for one repository. The task's own repository uses the plain name; for any other, its id
+ * is appended.
+ */
+export function stepOf(step: string, task: { repositoryId: string | null }, repository: { id: string }): string {
+  return repository.id === task.repositoryId ? step : `${step} ${repository.id}`;
+}
+
+/** The step of a rewound run that holds the branch of the run that it goes back to, one for each repository. */
+export const earlierStep = 'earlier branch';
+
+/** The step that holds the first turn (numbered from 0) up to which the files of a run are still known. */
+export const droppedStep = 'files dropped';

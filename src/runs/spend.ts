@@ -1,0 +1,183 @@
+import type { EntityManager } from 'typeorm';
+import { z } from 'zod';
+import { inProject } from '../http/access/access.ts';
+import { type Route, route, wholeNumber } from '../http/route.ts';
+import { limitsOf } from '../projects/budgets.ts';
+
+const maxDays = 366;
+
+const SpendQuery = z.strictObject({
+  days: wholeNumber(1, maxDays)
+    .default(30)
+    .meta({
+      override: { type: 'integer', minimum: 1, maximum: maxDays, default: 30 },
+      description: 'how many days, the last of which is today (UTC)',
+    }),
+});
+
+const used = {
+  costUsd: z.number().meta({ description: 'without the cost of models whose prices are not configured' }),
+  inputTokens: z.int(),
+  cachedInputTokens: z.int(),
+  outputTokens: z.int(),
+};
+
+const agentId = z
+  .string()
+  .nullable()
+  .meta({ description: 'the newest version of the agent; null for an agent that was deleted' });
+
+const Spend = z
+  .object({
+    days: z
+      .array(
+        z.object({
+          day: z.string().meta({ override: { type: 'string', format: 'date' } }),
+          ...used,
+          agents: z.array(z.object({ agentId, costUsd: z.number() })),
+        }),
+      )
+      .meta({ description: 'each day, oldest first. A run counts on the days on which it used its tokens' }),
+    agents: z
+      .array(z.object({ agentId, name: z.string().nullable(), ...used }))
+      .meta({ description: 'the agents that used anything, those that cost most first' }),
+    total: z.object(used),
+    budget: z.object({
+      dayCostUsd: z.number().meta({ description: 'what the runs of the project may cost on a day' }),
+      setBy: z.enum(['service', 'project']),
+    }),
+  })
+  .meta({
+    id: 'Spend',
+    example: {
+      days: [
+        {
+          day: '2026-01-15',
+          costUsd: 1.25,
+          inputTokens: 400_000,
+          cachedInputTokens: 350_000,
+          outputTokens: 20_000,
+          agents: [{ agentId: 'agent_01kbt3v5s8e4c9x2q7w6z1y0ab', costUsd: 1.25 }],
+        },
+      ],
+      agents: [
+        {
+          agentId: 'agent_01kbt3v5s8e4c9x2q7w6z1y0ab',
+          name: 'Developer',
+          costUsd: 1.25,
+          inputTokens: 400_000,
+          cachedInputTokens: 350_000,
+          outputTokens: 20_000,
+        },
+      ],
+      total: { costUsd: 1.25, inputTokens: 400_000, cachedInputTokens: 350_000, outputTokens: 20_000 },
+      budget: { dayCostUsd: 50, setBy: 'service' },
+    },
+  });
+
+/** What the runs of one agent in a project have used on a day (UTC). */
+export interface SpendOfDay {
+  /** YYYY-MM-DD. */
+  day: string;
+  /** Identifies the agent across its versions; empty for runs without an agent. */
+  lineId: string;
+  /** The newest version of the agent; null for an agent that was deleted. */
+  agentId: string | null;
+  name: string | null;
+  costUsd: number;
+  inputTokens: number;
+  cachedInputTokens: number;
+  outputTokens: number;
+}
+
+/** Returns what a project has used in the given number of days, of which today (UTC) is the last, oldest first. */
+async function listSpend(
+  em: EntityManager,
+  projectId: string,
+  days: number,
+): Promise<{ today: string; rows: SpendOfDay[] }> {
+  const [{ today }] = await em.query(`select to_char(now() at time zone 'UTC', 'YYYY-MM-DD') as today`);
+  const rows: SpendOfDay[] = await em.query(
+    `select to_char(s.day, 'YYYY-MM-DD') as day, s.line_id as "lineId", a.id as "agentId", a.name,
+       s.cost_usd::float8 as "costUsd", s.input_tokens::float8 as "inputTokens",
+       s.cached_input_tokens::float8 as "cachedInputTokens", s.output_tokens::float8 as "outputTokens"
+     from spend_days s left join lateral (
+       select id, name from agents where line_id = s.line_id order by version desc limit 1) a on true
+     where s.project_id = $1 and s.day > $2::date - $3::int and s.day <= $2::date order by s.day, s.line_id`,
+    [projectId, today, days],
+  );
+  return { today, rows };
+}
+
+/** Returns what the runs of a project have cost today (UTC) so far, in US dollars. */
+export async function costOfDay(em: EntityManager, projectId: string): Promise<number> {
+  const [row] = await em.query(
+    `select coalesce(sum(cost_usd), 0)::float8 as cost from spend_days
+     where project_id = $1 and day = (now() at time zone 'UTC')::date`,
+    [projectId],
+  );
+  return row.cost;
+}
+
+type Used = Pick<SpendOfDay, 'costUsd' | 'inputTokens' | 'cachedInputTokens' | 'outputTokens'>;
+
+const dayMs = 86_400_000;
+
+/** Sums up what a project has used in the given number of days, of which `today` is the last, by day and by agent. */
+export function sumUp(rows: SpendOfDay[], today: string, days: number) {
+  const byDay = Map.groupBy(rows, ({ day }) => day);
+  const byLine = Map.groupBy(rows, ({ lineId }) => lineId);
+  return {
+    days: lastDays(today, days).map((day) => {
+      const ofDay = byDay.get(day) ?? [];
+      return { day, ...total(ofDay), agents: ofDay.map(({ agentId, costUsd }) => ({ agentId, costUsd })) };
+    }),
+    agents: [...byLine.values()]
+      .map((ofLine) => ({
+        agentId: ofLine[0]?.agentId ?? null,
+        name: ofLine[0]?.name ?? null,
+        ...total(ofLine),
+      }))
+      .sort((a, b) => b.costUsd - a.costUsd || b.inputTokens - a.inputTokens),
+    total: total(rows),
+  };
+}
+
+function lastDays(today: string, count: number): string[] {
+  const last = Date.parse(today);
+  return Array.from({ length: count }, (_, i) => new Date(last - (count - 1 - i) * dayMs).toISOString().slice(0, 10));
+}
+
+function total(rows: Used[]): Used {
+  const sum = (of: (row: Used) => number) => rows.reduce((before, row) => before + of(row), 0);
+  return {
+    costUsd: inMicrodollars(sum((row) => row.costUsd)),
+    inputTokens: sum((row) => row.inputTokens),
+    cachedInputTokens: sum((row) => row.cachedInputTokens),
+    outputTokens: sum((row) => row.outputTokens),
+  };
+}
+
+/** Rounds a sum of doubles, so that 0.1 + 0.2 is shown as 0.3. */
+function inMicrodollars(usd: number): number {
+  return Math.round(usd * 1e6) / 1e6;
+}
+
+export const spendRoutes: Route[] = [
+  route({
+    operationId: 'getSpend',
+    method: 'get',
+    path: '/projects/:projectId/spend',
+    summary: 'Get what the runs of a project have used, by day and by agent, and its budget of a day',
+    tag: 'projects',
+    access: inProject('member'),
+    query: SpendQuery,
+    reply: [200, Spend],
+    handle: async (app, { projectId, query }) => {
+      const { today, rows } = await listSpend(app.db.manager, projectId, query.days);
+      const { dayCostUsd } = await limitsOf(app, projectId);
+      const setBy = dayCostUsd.setBy === 'service' ? ('service' as const) : ('project' as const);
+      return { ...sumUp(rows, today, query.days), budget: { dayCostUsd: dayCostUsd.value, setBy } };
+    },
+  }),
+];

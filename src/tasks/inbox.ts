@@ -1,0 +1,88 @@
+import type { EntityManager } from 'typeorm';
+import { z } from 'zod';
+import type { App } from '../app.ts';
+import { anyUser } from '../http/access/access.ts';
+import { type EventStream, follow } from '../http/events.ts';
+import { type Route, route, Timestamp } from '../http/route.ts';
+
+/** Why a task needs a person. */
+const reasons = ['plan', 'question', 'push', 'paused', 'review', 'failed'] as const;
+export type InboxReason = (typeof reasons)[number];
+
+const InboxEntry = z
+  .object({
+    taskId: z.string(),
+    projectId: z.string(),
+    reason: z.enum(reasons),
+    title: z.string(),
+    text: z
+      .string()
+      .meta({ description: 'what the run waits for, why it failed, or what was done; at most 2,000 characters' }),
+    since: Timestamp,
+  })
+  .meta({ id: 'InboxEntry' });
+
+/** A task that needs a person. */
+interface InboxEntry {
+  taskId: string;
+  projectId: string;
+  reason: InboxReason;
+  title: string;
+  /** What its run waits for, why its last run failed, or what was done. */
+  text: string;
+  since: Date;
+}
+
+/** More entries than this are not listed, and longer texts are cut to this many characters. The task shows them whole. */
+const maxEntries = 1000;
+const maxText = 2000;
+
+/** Returns the tasks that need a person in all projects of a member, newest first. */
+async function listInbox(em: EntityManager, userId: string): Promise<InboxEntry[]> {
+  // Functions of the database decide, because its triggers use the same ones. The conditions beside them decide
+  // nothing; they let PostgreSQL use the indexes.
+  return em.query(
+    `with entries as (
+       select t.id, t.project_id, t.title, t.status_since as since, t.failure->>'message' as text,
+         reason_of_task(t.status, t.failure) as reason
+       from members m join tasks t on t.project_id = m.project_id
+       where m.user_id = $1 and (t.status = 'in_review' or t.failure is not null)
+       union all
+       select t.id, t.project_id, t.title, r.waiting_since, r.wait_text, reason_of_run(r.status, r.wait_reason)
+       from members m join runs r on r.project_id = m.project_id and r.status = 'waiting' join tasks t on t.id = r.task_id
+       where m.user_id = $1),
+     newest as (select * from entries where reason is not null order by since desc, id desc limit $2)
+     select n.id as "taskId", n.project_id as "projectId", n.reason, n.title, n.since, left(coalesce(n.text, (
+         select h.summary from handoffs h where h.task_id = n.id and n.reason = 'review'
+         order by h.created_at desc, h.id desc limit 1), ''), $3) as text
+     from newest n order by n.since desc, n.id desc`,
+    [userId, maxEntries, maxText],
+  );
+}
+
+/** Tells a user that the list may have changed, in any of their projects, so that the client loads it again. */
+async function followInbox(app: App, userId: string, out: EventStream): Promise<void> {
+  let hasBegun = false;
+  const tell = async () => {
+    if (hasBegun) out.send({ event: 'inbox', data: {} });
+    else out.begin();
+    hasBegun = true;
+    return false;
+  };
+  await follow(out.signal, (hear) => app.db.listen(`inbox ${userId}`, hear), tell);
+}
+
+export const inboxRoutes: Route[] = [
+  route({
+    operationId: 'listInbox',
+    method: 'get',
+    path: '/me/inbox',
+    summary: 'List the tasks that need a person, in all projects of the caller, newest first; at most 1,000',
+    tag: 'tasks',
+    access: anyUser,
+    reply: [200, z.array(InboxEntry)],
+    streams: 'An event `inbox` with `{}` whenever the list may have changed; load it again then',
+    stream: (app, { user }, out) => followInbox(app, user.id, out),
+    handle: (app, { user }) => listInbox(app.db.manager, user.id),
+  }),
+];

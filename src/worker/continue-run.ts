@@ -1,0 +1,187 @@
+import type { EntityManager } from 'typeorm';
+import type { App } from '../app.ts';
+import { commentsSection } from '../conversation/briefing/briefing.ts';
+import { commentsSince } from '../conversation/briefing/discussion.ts';
+import { continuationMessage, rewoundMessage } from '../conversation/continuation.ts';
+import { mergeText } from '../conversation/prompts.ts';
+import type { RunRow } from '../db/tables/task.ts';
+import { withoutSecrets } from '../domain/secrets.ts';
+import { storable, storableJson } from '../domain/text/sanitize.ts';
+import type { Message } from '../llm/model.ts';
+import { lackOfRightIn } from '../repositories/rights.ts';
+import { copiedStep, copyConversation } from '../runs/continuing/continue-store.ts';
+import { setMessages, type Turn } from '../runs/continuing/turn-store.ts';
+import { directorsOf, listOpened } from '../runs/directors.ts';
+import { insertEvent, insertStep, type Journal, stepOf } from '../runs/journal.ts';
+import { findRun } from '../runs/store.ts';
+import { listOpenPulls } from '../tasks/work-store.ts';
+import { allWorks, type Work } from './work.ts';
+import { type OpenRepositories, openable } from './workspace/open-repositories.ts';
+import { type ChangedFiles, filesBetween, packFiles, unpackFiles } from './workspace/stored-files.ts';
+
+/** What the base branch brought into the files of a rewound run. */
+export interface CaughtUp {
+  files: ChangedFiles;
+  /** The paths that conflict, with the folder of their repository in front. */
+  conflicts: string[];
+}
+
+/**
+ * Merges the base branch into the files of a turn, as far as the task's branch has merged it since then. Without this, the
+ * next commit would undo in the branch what others changed in the base.
+ */
+async function catchUp(work: Work, repositories: OpenRepositories): Promise<CaughtUp> {
+  const caught: CaughtUp = { files: {}, conflicts: [] };
+  for (const each of allWorks(work)) {
+    const { checkout, branch } = each;
+    if (branch.catchesUp === undefined) continue;
+    const tree = await checkout.snapshot();
+    // A commit for the merge only. Every worker makes the same one, and it is never pushed.
+    const author = { name: 'merge', email: 'merge@localhost' };
+    const at = new Date('2001-01-01T00:00:00Z');
+    const ours = await checkout.commit({
+      tree,
+      parents: [branch.filesFrom ?? branch.from],
+      message: 'merge',
+      author,
+      at,
+    });
+    const { tree: merged, conflicts } = await checkout.merge(ours, branch.base);
+    const isOwn = each === work;
+    caught.files[isOwn ? '' : each.repository.id] = await filesBetween(checkout, tree, merged);
+    if (conflicts.length === 0) continue;
+    each.branch = { ...branch, conflicts };
+    const folder = isOwn ? '' : `../${each.repository.name}/`;
+    caught.conflicts.push(...conflicts.map((path) => folder + path));
+  }
+  if (Object.keys(caught.files).length > 0) await repositories.restore(caught.files);
+  return caught;
+}
+
+/** Stores what the base branch brought with the last turn that was copied. */
+async function keepCaughtUp(em: EntityManager, work: Work, turn: number, { files }: CaughtUp): Promise<void> {
+  if (Object.keys(files).length === 0) return;
+  const [row]: { workspace: Buffer | null }[] = await em.query(
+    'select workspace from run_turns where run_id = $1 and turn = $2',
+    [work.run.id, turn],
+  );
+  const before = row?.workspace ?? null;
+  const packs = [before, await packFiles(files)].filter((pack) => pack !== null);
+  await em.query('update run_turns set workspace = $3 where run_id = $1 and turn = $2', [
+    work.run.id,
+    turn,
+    await packFiles(await unpackFiles(packs)),
+  ]);
+  for (const { branch, repository } of allWorks(work))
+    if (branch.catchesUp !== undefined)
+      await em.query('update run_steps set data = $3 where run_id = $1 and name = $2', [
+        work.run.id,
+        stepOf('branch', work.task, repository),
+        storableJson(branch),
+      ]);
+}
+
+const told = 'continuation';
+
+/** How often GitHub is asked when people keep becoming directors of the run. */
+const maxQuestions = 5;
+
+/**
+ * Gives a run the conversation that it continues; a rewound run has it already. Call it before the workspace is opened,
+ * because the workspace may have to begin from the same commit too. Starts over when the conversation is no longer
+ * kept, or has the content of a repository in which a director of the new run may not write.
+ */
+export async function takeUpConversation(
+  app: App,
+  { continuesRunId: from, id }: RunRow,
+  { task, journal, patience }: Pick<Work, 'task' | 'journal' | 'patience'>,
+): Promise<void> {
+  if (from === null || (await journal.recall(copiedStep)) !== undefined) return;
+  for (let question = 1; ; question++) {
+    const directors = await directorsOf(app.db.manager, id);
+    const lack =
+      question > maxQuestions
+        ? 'people kept speaking to this run before it began'
+        : await patience(async () => {
+            const opened = await listOpened(app.db.manager, from, task.repositoryId);
+            return lackOfRightIn(app, directors, opened, 'write');
+          });
+    const isDone = await journal.write(async (em) => {
+      // Somebody may have become a director while GitHub was asked. The run is locked now, so nobody does before the copy.
+      const isAsked = (await directorsOf(em, id)).every((director) => directors.includes(director));
+      if (!isAsked && lack === undefined) return false;
+      const copied = lack === undefined ? await copyConversation(em, from, id) : { turns: 0, filesSince: 0 };
+      const { turns } = copied;
+      await insertStep(em, id, copiedStep, copied);
+      const without = lack ?? `the conversation of ${from} is no longer kept`;
+      const text = turns === 0 ? `starts over: ${without}` : `goes on with the conversation of ${from}`;
+      await insertEvent(em, id, 'loop', text, { turns });
+      return true;
+    });
+    if (isDone) return;
+  }
+}
+
+/**
+ * Tells the agent, once, that a new run continues its conversation, and what happened since then. The message belongs to
+ * the last turn of the earlier run. Returns the turns with it.
+ */
+export async function tellOfContinuation(
+  app: App,
+  work: Work,
+  turns: Turn[],
+  { repositories, signal }: { repositories: OpenRepositories; signal: AbortSignal },
+): Promise<Turn[]> {
+  const { run, journal } = work;
+  const last = turns.at(-1);
+  if (run.continuesRunId === null || last === undefined || (await isTold(journal))) return turns;
+  const caught = await catchUp(work, repositories);
+  const message = await messageFor(app, work, { turns: turns.length, caught, signal });
+  if (message === undefined) return turns;
+  const messages = [...last.messages, storable(withoutSecrets(message, work.secrets))];
+  await journal.write(async (em) => {
+    await setMessages(em, run.id, turns.length - 1, messages);
+    await keepCaughtUp(em, work, turns.length - 1, caught);
+    await insertStep(em, run.id, told, {});
+  });
+  return [...turns.slice(0, -1), { ...last, messages }];
+}
+
+/** Writes what the agent has to know; undefined when there is nothing to say. */
+async function messageFor(
+  app: App,
+  work: Work,
+  { turns, caught, signal }: { turns: number; caught: CaughtUp; signal: AbortSignal },
+): Promise<Message | undefined> {
+  const { run, branch } = work;
+  const { instructions } = run;
+  if (run.rewoundTurn !== null) {
+    const isMerged = Object.keys(caught.files).length > 0;
+    const openedLater = await findOpenedLater(app, work);
+    return rewoundMessage({ turns, instructions, isMerged, openedLater, merge: mergeText(caught.conflicts) });
+  }
+  const before = run.continuesRunId === null ? null : await findRun(app.db.manager, run.continuesRunId);
+  if (before?.failure == null) return undefined;
+  const comments = commentsSection(await commentsSince(app, work, before.startedAt ?? before.createdAt, signal));
+  return continuationMessage({
+    failure: before.failure,
+    instructions,
+    comments,
+    merge: mergeText(branch.conflicts ?? []),
+  });
+}
+
+/** Returns the names of the repositories that the run has not opened, but in which pull requests of its task are open. */
+async function findOpenedLater(app: App, work: Work): Promise<string[]> {
+  const isOpen = new Set(allWorks(work).map(({ repository }) => repository.id));
+  const pulls = await listOpenPulls(app.db.manager, work.task.id);
+  const left = new Set(pulls.map((pull) => pull.repositoryId).filter((id) => !isOpen.has(id)));
+  if (left.size === 0) return [];
+  return (await openable(app, work.repository)).flatMap(({ id, name }) => (left.has(id) ? [name] : []));
+}
+
+/** Returns whether the message is in the conversation, or the run has started over and needs none. */
+async function isTold(journal: Journal): Promise<boolean> {
+  const { turns } = (await journal.recall<{ turns: number }>(copiedStep)) ?? { turns: 0 };
+  return turns === 0 || (await journal.recall(told)) !== undefined;
+}

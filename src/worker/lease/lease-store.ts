@@ -1,0 +1,170 @@
+import type { EntityManager } from 'typeorm';
+import { violatedUnique } from '../../db/database.ts';
+import { type RunRow, Runs } from '../../db/tables/task.ts';
+import { LeaseLost } from '../../domain/run.ts';
+import type { Held } from '../../runs/store.ts';
+import { addWait, isDue } from '../../runs/waiting/store.ts';
+
+/** A run fails after this many interruptions without progress. The pauses between them add up to five minutes. */
+export const maxInterruptions = 10;
+
+/** Builds the SQL for the pause after a number of interruptions in a row: 1, 2, 4 … 60 seconds. */
+const pauseAfter = (count: string) =>
+  `make_interval(secs => case when ${count} <= 0 then 0 else least(60, 2 ^ least(${count} - 1, 6)) end)`;
+
+/**
+ * SQL: the run is running, but its lease has expired and another worker may take it over. A worker that gave the run
+ * back has set `not_before`. After a worker was lost, the first takeover happens when the lease expires, and later ones
+ * happen after a pause.
+ */
+const isAbandoned = `r.status = 'running' and r.lease_until < now()
+  and coalesce(r.not_before, r.lease_until + ${pauseAfter('r.interruptions')}) <= now()`;
+
+/** How many of the oldest queued runs are looked at before all projects are, and how many of them may be chosen. */
+const [maxLookedAt, maxEarly] = [500, 50];
+
+/**
+ * SQL: the runs `r` that a worker may claim, as `with … from … where …`. $1 is the limit of running runs per project, 0
+ * for none. An agent has one running run per project. `b.runs` counts the running runs of the project.
+ *
+ * What this reads must not grow with the queue of a project. The oldest run of a project without running runs is the
+ * one to claim, and it is usually among the oldest of all (`early`). If not, `heads` finds the oldest run of each agent
+ * in each project: it jumps from one agent to the next in the index `runs_queued_by_agent`.
+ */
+const claimable = (columns: string) => `
+  with recursive busy as materialized (
+    select project_id, count(*)::int as runs, coalesce(array_agg(slot) filter (where slot is not null), '{}') as slots,
+      coalesce(array_agg(agent_id) filter (where agent_id is not null), '{}') as agents
+    from runs where status = 'running' group by project_id
+  ), early as materialized (
+    select id from (select id, project_id, created_at from runs where status = 'queued'
+      order by created_at, id limit ${maxLookedAt}) q
+    where project_id not in (select project_id from busy) order by created_at, id limit ${maxEarly}
+  ), heads as (
+    (select q.id, q.project_id, coalesce(q.agent_id, '') as agent from runs q
+     where q.status = 'queued' and not exists (select from early)
+     order by q.project_id, coalesce(q.agent_id, ''), q.created_at, q.id limit 1)
+    union all
+    select next.* from heads h cross join lateral (
+      select q.id, q.project_id, coalesce(q.agent_id, '') as agent from runs q
+      where q.status = 'queued' and (q.project_id, coalesce(q.agent_id, '')) > (h.project_id, h.agent)
+      order by q.project_id, coalesce(q.agent_id, ''), q.created_at, q.id limit 1) next
+  ), lost as (select r.id from runs r where ${isAbandoned})
+  select ${columns}
+  from (select id from early union all select id from heads union all select id from lost) c
+  join runs r on r.id = c.id left join busy b on b.project_id = r.project_id
+  where (${isAbandoned} or r.status = 'queued' and (b.runs is null
+    or coalesce(r.agent_id, '') <> all (b.agents) and ($1::int = 0 or b.runs < $1::int)))`;
+
+/** SQL: the lowest number that no running run of the project has. */
+const freeSlot = `(
+  select min(n) from generate_series(1, coalesce(b.runs, 0) + 1) n where n <> all (coalesce(b.slots, '{}')))`;
+
+export interface Claim {
+  run: RunRow;
+  /**
+   * Set for a run that was running before: the seconds since its last heartbeat, and whether its worker gave it back.
+   */
+  takenOver: { seconds: number; isGivenBack: boolean } | undefined;
+}
+
+/**
+ * Claims a run: one whose worker was lost, otherwise the oldest of the projects with the fewest running runs. At most
+ * `maxPerProject` runs of a project run at the same time (0 for no limit), and one of each agent. Returns undefined when
+ * no run can be claimed.
+ */
+export async function claimRun(em: EntityManager, leaseSeconds: number, maxPerProject = 0): Promise<Claim | undefined> {
+  for (;;) {
+    try {
+      return await tryClaim(em, leaseSeconds, maxPerProject);
+    } catch (error) {
+      // Another worker claimed a run of the same agent or project at the same time. A unique index allows one of them.
+      if (!['runs_busy_agent', 'runs_slot'].includes(violatedUnique(error) ?? '')) throw error;
+    }
+  }
+}
+
+async function tryClaim(em: EntityManager, leaseSeconds: number, maxPerProject: number): Promise<Claim | undefined> {
+  const [rows]: [{ id: string; wasRunning: boolean; isGivenBack: boolean; seconds: number }[]] = await em.query(
+    `update runs set status = 'running', fence = fence + 1, started_at = coalesce(started_at, now()),
+       heartbeat_at = now(), lease_until = now() + make_interval(secs => $2), not_before = null, slot = was.slot,
+       ${addWait}, waiting_since = null,
+       wait_id = null, wait_reason = null, wait_text = null, wait_options = null,
+       interruptions = interruptions + (was.status = 'running' and was.not_before is null)::int
+     from (
+       ${claimable(`r.id, r.status, r.not_before, r.heartbeat_at,
+         case when r.status = 'running' then r.slot else ${freeSlot} end as slot`)}
+       order by r.status = 'running' desc, coalesce(b.runs, 0), r.created_at, r.id
+       limit 1 for update of r skip locked) was
+     where runs.id = was.id
+     returning runs.id, was.status = 'running' as "wasRunning", was.not_before is not null as "isGivenBack",
+       coalesce(extract(epoch from now() - was.heartbeat_at), 0)::float8 as seconds`,
+    [maxPerProject, leaseSeconds],
+  );
+  const [claimed] = rows;
+  if (claimed === undefined) return undefined;
+  const { id, wasRunning, isGivenBack, seconds } = claimed;
+  return {
+    run: await em.findOneByOrFail(Runs, { id }),
+    takenOver: wasRunning ? { seconds: Math.round(seconds), isGivenBack } : undefined,
+  };
+}
+
+/**
+ * Returns whether a claim would find a run, or a run may stop waiting. Ignores runs queued in the last two seconds,
+ * because their own job wakes a worker.
+ */
+export async function hasClaimable(em: EntityManager, maxPerProject = 0): Promise<boolean> {
+  const found = await em.query(
+    `select where exists (${claimable('r.id')} and (r.status = 'running' or r.created_at < now() - interval '2 seconds'))
+       or exists (select from runs r where ${isDue})`,
+    [maxPerProject],
+  );
+  return found.length > 0;
+}
+
+/** Extends the lease of a run. @throws LeaseLost */
+export async function renewLease(em: EntityManager, held: Held, leaseSeconds: number): Promise<void> {
+  const [, count] = await em.query(
+    `update runs set heartbeat_at = now(), lease_until = now() + make_interval(secs => $3) where id = $1 and fence = $2 and status = 'running'`,
+    [held.id, held.fence, leaseSeconds],
+  );
+  if (count === 0) throw new LeaseLost(held.id);
+}
+
+/**
+ * Releases a run because this worker is stopping, so that another worker can continue it immediately. This does not
+ * count as an interruption.
+ */
+export async function handOver(em: EntityManager, held: Held): Promise<void> {
+  await em.query(
+    `update runs set heartbeat_at = now(), lease_until = now() - interval '1 second', not_before = now()
+     where id = $1 and fence = $2 and status = 'running'`,
+    [held.id, held.fence],
+  );
+}
+
+/**
+ * Gives back a run that cannot continue on this worker for now. Returns the pause in seconds; undefined when the run is
+ * not held.
+ */
+export async function giveBack(em: EntityManager, held: Held): Promise<number | undefined> {
+  const [rows]: [{ seconds: number }[]] = await em.query(
+    `update runs set interruptions = interruptions + 1, heartbeat_at = now(), lease_until = now() - interval '1 second',
+       not_before = now() + ${pauseAfter('interruptions + 1')}
+     where id = $1 and fence = $2 and status = 'running'
+     returning extract(epoch from not_before - now())::float8 as seconds`,
+    [held.id, held.fence],
+  );
+  return rows[0]?.seconds;
+}
+
+/** Returns the reason for the last interruption, from the log of the run. */
+export async function lastInterruption(em: EntityManager, runId: string): Promise<string | undefined> {
+  const rows: { why: string }[] = await em.query(
+    `select data->>'interrupted' as why from run_events where run_id = $1 and data ? 'interrupted'
+     order by run_events.id desc limit 1`,
+    [runId],
+  );
+  return rows[0]?.why;
+}

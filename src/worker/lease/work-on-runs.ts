@@ -1,0 +1,82 @@
+import type { App } from '../../app.ts';
+import type { RunRow } from '../../db/tables/task.ts';
+import { LeaseLost } from '../../domain/run.ts';
+import { openJournal } from '../../runs/journal.ts';
+import { cancelExpiredWaits } from '../../runs/waiting/expire.ts';
+import { resumeDueRuns } from '../../runs/waiting/park.ts';
+import { hasExpiredWaits } from '../../runs/waiting/store.ts';
+import { lackOf } from '../retry.ts';
+import { runTask } from '../run-task.ts';
+import { type Claim, claimRun, giveBack, handOver, hasClaimable, renewLease } from './lease-store.ts';
+
+/** Handles the `run` job: works on runs until none is left. */
+export async function workOnRuns(app: App): Promise<void> {
+  await resumeDueRuns(app);
+  await cancelExpiredWaits(app);
+  while (!app.stopping.aborted) {
+    const { RUN_LEASE_SECONDS, MAX_RUNS_PER_PROJECT } = app.config;
+    const claim = await claimRun(app.db.manager, RUN_LEASE_SECONDS, MAX_RUNS_PER_PROJECT);
+    if (claim === undefined) return;
+    await holdAndRun(app, claim);
+  }
+}
+
+/**
+ * Queues a `run` job if there is work for one: a run can be claimed, because a notification was lost or a lease has
+ * expired, or the wait of a run is over or has taken too long.
+ */
+export async function wakeWorkers(app: App): Promise<void> {
+  const em = app.db.manager;
+  // Without `unlessWaiting`, every process would add a job with each heartbeat while all workers are busy.
+  const { MAX_RUNS_PER_PROJECT, WAIT_DAYS } = app.config;
+  if ((await hasClaimable(em, MAX_RUNS_PER_PROJECT)) || (await hasExpiredWaits(em, WAIT_DAYS)))
+    await app.queue.send(em, 'run', {}, { unlessWaiting: true });
+}
+
+async function holdAndRun(app: App, { run, takenOver }: Claim): Promise<void> {
+  const here = app.liveRuns.hold(run.id);
+  const stop = () => here.abort(app.stopping.reason);
+  app.stopping.addEventListener('abort', stop, { once: true });
+  const began = performance.now();
+  app.metrics.liveRuns.inc();
+  const heart = setInterval(() => {
+    renewLease(app.db.manager, run, app.config.RUN_LEASE_SECONDS).catch((error) => {
+      // While the database is unreachable, the lease may expire. That is safe, because every write checks the fence.
+      if (error instanceof LeaseLost) here.abort(error);
+      else app.log.warn({ err: error, runId: run.id }, 'lease not renewed');
+    });
+  }, app.config.RUN_HEARTBEAT_SECONDS * 1000);
+  try {
+    if (takenOver !== undefined) await noteTakeover(app, run, takenOver);
+    await runTask(app, run, here.signal);
+  } catch (error) {
+    const isLost = error instanceof LeaseLost || here.signal.reason instanceof LeaseLost;
+    if (isLost) app.log.warn({ runId: run.id }, 'run left to the worker that holds it now');
+    // While the database is unreachable, the run cannot be given back. Another worker takes it over once its lease
+    // expires.
+    else if (here.signal.aborted) await handOver(app.db.manager, run).catch(() => {});
+    else await interrupt(app, run, error).catch(() => {});
+  } finally {
+    clearInterval(heart);
+    app.stopping.removeEventListener('abort', stop);
+    app.liveRuns.letGo(run.id, here);
+    app.metrics.liveRuns.dec();
+    app.metrics.runSeconds.observe((performance.now() - began) / 1000);
+  }
+}
+
+async function noteTakeover(app: App, run: RunRow, { seconds, isGivenBack }: NonNullable<Claim['takenOver']>) {
+  const lost = 'its worker was lost';
+  const text = isGivenBack ? `continued after ${seconds} s` : `${lost}; another worker continues after ${seconds} s`;
+  await openJournal(app, run).note('loop', text, isGivenBack ? {} : { interrupted: lost });
+}
+
+/** Gives the run back for another attempt. The pause before it grows while there is no progress. */
+async function interrupt(app: App, run: RunRow, error: unknown): Promise<void> {
+  app.log.error({ err: error, runId: run.id }, 'run interrupted');
+  const seconds = await giveBack(app.db.manager, run);
+  if (seconds === undefined) return;
+  const why = lackOf(error) ?? 'an internal error occurred; the log of the service has the details';
+  await openJournal(app, run).note('loop', `${why}; trying again in ${Math.round(seconds)} s`, { interrupted: why });
+  await app.queue.send(undefined, 'run', {}, { afterSeconds: Math.ceil(seconds) });
+}

@@ -1,0 +1,127 @@
+import type { App } from '../app.ts';
+import type { RepositoryRow } from '../db/tables/project.ts';
+import { addRefused, type Equipment, openEquipment, startAll } from '../environment/equipment.ts';
+import { prepareEnvironment } from '../environment/prepare.ts';
+import type { Room } from '../environment/room.ts';
+import { knownSecrets } from '../environment/secrets/secrets.ts';
+import { type Checkout, remoteSeconds } from '../git/engine.ts';
+import { credentialFor, remoteFor } from '../repositories/credentials.ts';
+import { noSettings, readSettings } from '../repositories/settings/repository-settings.ts';
+import { admitToRun } from '../runs/directors.ts';
+import { endingStep, type Journal, stepOf } from '../runs/journal.ts';
+import { objectionToSending } from './outgoing/outgoing-scan.ts';
+import type { Patience } from './retry.ts';
+import type { Assignment, Work } from './work.ts';
+import { openWorkspace, type Placed, type Signals, type Workspace } from './workspace/workspace.ts';
+
+/** Minimum time limit for one git operation. Even a run limited to seconds has to clone. */
+const leastSeconds = 60;
+
+/** What all repositories of a run share. */
+export interface Shared {
+  journal: Journal;
+  signals: Signals;
+  patience: Patience;
+}
+
+/** Opens a repository for a run: its files, its branch, its settings and a credential. */
+export async function openWork(app: App, given: Assignment, repository: RepositoryRow, shared: Shared): Promise<Work> {
+  const { run } = given;
+  const { journal, signals, patience } = shared;
+  const credential = await credentialFor(app, repository);
+  // No git operation may take longer than the whole run.
+  const limitSeconds = Math.min(remoteSeconds, Math.max(leastSeconds, given.limits.runMinutes.value * 60));
+  const remote = { ...(await remoteFor(app, repository, credential, { contents: 'write' })), limitSeconds };
+  const closing: (() => Promise<void>)[] = [];
+  const remove = async () => {
+    for (const close of closing.splice(0)) await close();
+  };
+  const furnish = async (checkout: Checkout, placed: Placed) => {
+    const stored = await journal.once(stepOf('settings', given.task, repository), () =>
+      readSettings(checkout, placed.baseHead),
+    );
+    // Settings that an older version stored lack the newer keys.
+    const settings = { ...noSettings, ...stored };
+    const signal = AbortSignal.any([signals.git, signals.tools]);
+    const room: Room = { app, repository, checkout, settings, signal, note: journal.note };
+    const environment = await prepareEnvironment(room, await setupCommit(checkout, placed));
+    closing.push(environment.remove);
+    await environment.placeInto(checkout.workTree, signals.confinement);
+    return { settings, environment };
+  };
+  try {
+    const workspace = await openWorkspace(app, run, journal, { ...given, repository, remote, signals }, furnish);
+    // Once the agent has finished, nothing runs beside the files that were judged.
+    const isOver = (await journal.recall(endingStep)) !== undefined;
+    const equipment = await equip(workspace, signals, isOver);
+    closing.unshift(workspace.remove, equipment.close);
+    const secrets = [
+      ...(remote.token === undefined ? [] : [remote.token]),
+      ...(await knownSecrets(app, run.projectId)),
+    ];
+    return {
+      ...given,
+      ...workspace,
+      remove,
+      refused: () => addRefused(workspace.environment.refused, equipment.refused()),
+      tokenEndsAt: remote.tokenEndsAt,
+      repository,
+      credential,
+      journal,
+      secrets,
+      admit: (people) => admitToRun(app, { ...given, journal }, people),
+      objectionToSending: (value) => objectionToSending(value, secrets),
+      patience,
+      signal: signals.git,
+      others: [],
+    };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+/** Gives the agent's commands their variables and the way to the hosts that they may reach. */
+async function equip(
+  { host, environment: { room }, remove }: Workspace & Pick<Work, 'environment'>,
+  { confinement, tools }: Signals,
+  isOver: boolean,
+): Promise<Equipment> {
+  if (!host.hasShell) return { settings: {}, refused: () => [], close: async () => {} };
+  let equipment: Equipment | undefined;
+  try {
+    equipment = await openEquipment(room, 'agent', confinement);
+    host.equip(equipment.settings);
+    if (!isOver) await startAll(room, host.machine, tools);
+    return equipment;
+  } catch (error) {
+    await remove();
+    await equipment?.close();
+    throw error;
+  }
+}
+
+/**
+ * Returns the commit of the base branch from which set-up begins: the one at the start of the run, so that a worker that
+ * takes over finds what the first one kept.
+ */
+async function setupCommit(checkout: Checkout, { branch, baseHead }: Placed): Promise<string> {
+  if (branch.base === baseHead) return baseHead;
+  return (await checkout.fetchCommit(branch.base)) ? branch.base : baseHead;
+}
+
+/**
+ * A token must last at least this long for the steps that follow. Installation tokens expire after an hour, possibly
+ * during a run.
+ */
+const spareMs = 10 * 60_000;
+
+/** Gets a new token for git if the current one is about to expire. */
+export async function refreshRemote(app: App, work: Work): Promise<void> {
+  if (work.tokenEndsAt === undefined || work.tokenEndsAt.getTime() - Date.now() > spareMs) return;
+  const renewed = () => remoteFor(app, work.repository, work.credential, { contents: 'write' });
+  const { token, tokenEndsAt } = await work.patience(renewed);
+  await work.checkout.renewToken(token);
+  work.tokenEndsAt = tokenEndsAt;
+  if (token !== undefined) work.secrets.push(token);
+}

@@ -1,0 +1,189 @@
+import { setImmediate } from 'node:timers/promises';
+import { isInGitFolder, seenAs } from '../../domain/protected/protected-paths.ts';
+import { findNeedle, flat, type Needle, needlesOf } from '../../domain/secrets.ts';
+import { blobsOf } from '../../git/diff.ts';
+import type { Change, Checkout } from '../../git/engine.ts';
+import { apart } from '../../threads/apart.ts';
+import { OverLimit } from '../../threads/start-thread.ts';
+import { type Contents, type Found, search, searchChanged } from './search.ts';
+
+/** A changed file that must not be pushed, and why. */
+export interface Objection {
+  path: string;
+  reason: string;
+}
+
+/** Larger changed files are refused. */
+const maxFileBytes = 5_000_000;
+/** The maximum length of a symbolic link's target on Linux. */
+const maxLinkBytes = 4096;
+/**
+ * Files read and searched at the same time. They need at most 40 MB, plus the same for the old contents of files with
+ * tokens.
+ */
+const filesAtOnce = 8;
+/**
+ * Contents up to this size together are searched in the main thread. That takes at most 10 ms, and copying them to a
+ * worker thread may take longer.
+ */
+const inPlaceBytes = 200_000;
+
+/** Searching 5 MB takes at most 0.6 s. */
+const searching = apart<typeof import('./search.ts')>(new URL('./search.ts', import.meta.url), {
+  seconds: 30,
+  heapMb: 256,
+});
+
+/**
+ * Checks the changes that a run is about to push. Reads git's objects rather than the workspace, so that nothing can
+ * change between the check and the push. `secrets` are the live credentials that the run may have seen. `conflicts` are
+ * the files that had conflicts.
+ * @throws the reason of the signal
+ */
+export async function objectionsTo(
+  checkout: Checkout,
+  changes: Change[],
+  secrets: string[],
+  { conflicts = [], signal }: { conflicts?: string[] | undefined; signal?: AbortSignal } = {},
+): Promise<Objection[]> {
+  const objections: Objection[] = [];
+  const needles = anonymousNeedles(secrets);
+  const conflicted = new Set(conflicts);
+  for (let at = 0; at < changes.length; at += filesAtOnce) {
+    signal?.throwIfAborted();
+    const some = changes.slice(at, at + filesAtOnce);
+    const byPath = some.map((change) => objectionToPath(change, needles));
+    const left = some.filter((change, i) => byPath[i] === undefined && change.newMode !== '000000');
+    const byContents = await objectionsToContents(checkout, left, needles, conflicted);
+    for (const [i, { path }] of some.entries()) {
+      const reason = byPath[i] ?? byContents.get(path);
+      if (reason !== undefined) objections.push({ path, reason });
+    }
+    // A large change takes seconds, so other requests are served between two batches.
+    await setImmediate();
+  }
+  return objections;
+}
+
+/** The names stay empty, because messages must not say which secret was found. */
+function anonymousNeedles(secrets: string[]): Needle[] {
+  return needlesOf(secrets.map((value) => ({ name: '', value })));
+}
+
+function objectionToPath({ path, newMode }: Change, needles: Needle[]): string | undefined {
+  if (newMode !== '000000' && findNeedle(flat(Buffer.from(path)), needles) !== undefined)
+    return 'has a live credential in its name';
+  if (path.split('/').includes('..') || isInGitFolder(path)) return "is inside git's own folder";
+  if (newMode === '120000' && /(^|\/)\.git(modules|attributes|ignore)$/.test(seenAs(path)))
+    return 'is a symbolic link where git expects a file';
+  return newMode === '160000' ? 'is a submodule, which agents may not add' : undefined;
+}
+
+async function objectionsToContents(
+  checkout: Checkout,
+  changes: Change[],
+  needles: Needle[],
+  conflicted: Set<string>,
+): Promise<Map<string, string>> {
+  const reasons = new Map<string, string>();
+  const blobs = await blobsOf(checkout, changes, 'new', maxFileBytes);
+  const searched: [Change, Contents][] = [];
+  for (const change of changes) {
+    const bytes = blobs.get(change.newOid);
+    const reason = bytes === undefined ? `has more than ${maxFileBytes} bytes` : objectionToLink(change, bytes);
+    if (reason !== undefined) reasons.set(change.path, reason);
+    else if (bytes !== undefined)
+      searched.push([change, { bytes, isNew: change.oldMode === '000000', hadConflict: conflicted.has(change.path) }]);
+  }
+  const found = await searchAll(searched, needles);
+  // Old contents may be many times larger than the change, so they are read only for files with tokens.
+  const again = searched.filter((_, i) => found[i]?.isToken).map(([change]) => change);
+  const before = await blobsOf(
+    checkout,
+    again.filter((change) => change.oldMode !== '000000'),
+    'old',
+    maxFileBytes,
+  );
+  for (const [i, [change, contents]] of searched.entries()) {
+    const old = before.get(change.oldOid);
+    const last = found[i]?.isToken && old !== undefined ? await searchAgain(contents, old) : found[i];
+    if (last !== undefined) reasons.set(change.path, last.reason);
+  }
+  return reasons;
+}
+
+async function searchAll(files: [Change, Contents][], needles: Needle[]): Promise<(Found | undefined)[]> {
+  const contents = files.map(([, each]) => each);
+  return whereItFits(
+    contents.map(({ bytes }) => bytes),
+    () => search(contents, needles),
+    () => searching.call('search', contents, needles).catch((error) => contents.map(() => tooSlow(error))),
+  );
+}
+
+function searchAgain(contents: Contents, old: Buffer): Promise<Found | undefined> {
+  return whereItFits(
+    [contents.bytes, old],
+    () => searchChanged(contents, old),
+    () => searching.call('searchChanged', contents, old).catch(tooSlow),
+  );
+}
+
+/** Searches small contents `here`, in the main thread, and others `inThread`. */
+export async function whereItFits<R>(contents: Uint8Array[], here: () => R, inThread: () => Promise<R>): Promise<R> {
+  return contents.reduce((sum, { length }) => sum + length, 0) <= inPlaceBytes ? here() : inThread();
+}
+
+/** Says that files were not searched in time. @throws any other error */
+export function tooSlow(error: unknown): Found {
+  if (error instanceof OverLimit) return { reason: 'takes too long to search for credentials' };
+  throw error;
+}
+
+function objectionToLink({ path, newMode }: Change, content: Buffer): string | undefined {
+  if (newMode !== '120000') return undefined;
+  const leavesIt = 'is a symbolic link out of the repository';
+  if (content.length > maxLinkBytes) return leavesIt;
+  const target = content.toString();
+  if (leadsOut(path, target)) return leavesIt;
+  return isInGitFolder(target) ? "is a symbolic link into git's own folder" : undefined;
+}
+
+/** Longer text is not sent to other servers. Searching this much takes at most 10 ms. */
+const maxSentChars = 100_000;
+
+/**
+ * Returns why a value must not be sent to another server, worded to follow its name, or undefined when it may be sent.
+ * Searches the strings in it as well as its JSON, in which some characters are escaped.
+ */
+export function objectionToSending(value: unknown, secrets: string[]): string | undefined {
+  const strings: string[] = [];
+  const json = JSON.stringify(value, (key, each) => {
+    strings.push(key, typeof each === 'string' ? each : '');
+    return each;
+  });
+  if (json.length > maxSentChars) return `have more than ${maxSentChars} characters`;
+  const texts = [json, strings.join('\n')].map((text) => ({
+    bytes: Buffer.from(text),
+    isNew: false,
+    hadConflict: false,
+  }));
+  return search(texts, anonymousNeedles(secrets))
+    .find((found) => found !== undefined)
+    ?.reason.replace(/^contains/, 'contain');
+}
+
+function leadsOut(path: string, target: string): boolean {
+  if (target.startsWith('/')) return true;
+  let depth = path.split('/').length - 1;
+  let isDown = false;
+  for (const part of target.split('/')) {
+    // After a folder that may be a symbolic link, ".." can lead anywhere.
+    if (part === '..' && isDown) return true;
+    isDown ||= part !== '' && part !== '.' && part !== '..';
+    if (part === '..') depth -= 1;
+    else if (part !== '' && part !== '.') depth += 1;
+    if (depth < 0) return true;
+  }
+  return false;
+}

@@ -1,0 +1,50 @@
+import type { EntityManager } from 'typeorm';
+import { filesNotPlanned } from '../conversation/planned-files.ts';
+import { part } from '../conversation/prompts.ts';
+import { type PlanMode, planModeOf } from '../domain/settings.ts';
+import type { Plan } from '../domain/waiting.ts';
+import { findOrigin } from '../runs/continuing/continue-store.ts';
+import { findApprovedPlan } from '../runs/waiting/store.ts';
+import type { TreeOf } from './outgoing/changes.ts';
+import { allWorks, type Work } from './work.ts';
+
+/** What a run knows of plans: whether it still has to propose one, and the plan of its task that was approved last. */
+export interface Planning {
+  mode: PlanMode;
+  approved: Plan | undefined;
+}
+
+/**
+ * Reads what a run knows of plans. A rewound run knows what the earlier run knew after the turn that it goes back to.
+ */
+export async function readPlanning(em: EntityManager, { run, task, settings }: Work): Promise<Planning> {
+  const { runIds, kind, until } = await findOrigin(em, run);
+  const plan = await findApprovedPlan(em, task.id, { runId: run.id, until });
+  const approved = plan && (runIds.includes(plan.runId) ? 'in this run' : 'before');
+  const mode = planModeOf({ kind, planFirst: task.planFirst, repository: settings.plan, approved });
+  return { mode, approved: plan };
+}
+
+/** Writes the sections of an agent's first message that are about plans. */
+export function planSections({ mode, approved }: Planning): string[] {
+  if (mode !== 'never') return [part(mode === 'always' ? 'plan-always' : 'plan-large')];
+  return approved === undefined ? [] : [`## The approved plan\nKeep to this plan.\n\n${approved.markdown}`];
+}
+
+/** Finds in each repository the changed files that the task's approved plan does not name. Its pull request lists them. */
+export async function findUnplanned(work: Work, treeOf: TreeOf): Promise<void> {
+  const planned = work.planning?.approved?.files;
+  if (planned === undefined) return;
+  for (const each of allWorks(work)) {
+    const folder = each === work ? '' : `../${each.repository.name}/`;
+    const paths = (await changesOfBranch(each, treeOf)).map((path) => folder + path);
+    each.unplanned = await filesNotPlanned(planned, paths);
+  }
+}
+
+/** Returns the files that the branch of a run changes, with what earlier runs pushed to it. */
+async function changesOfBranch(work: Work, treeOf: TreeOf): Promise<string[]> {
+  const { checkout, branch } = work;
+  const from = (branch.continues ? await checkout.mergeBase(branch.base, branch.from) : undefined) ?? branch.from;
+  return (await checkout.changes(await checkout.treeOf(from), await treeOf(work))).map(({ path }) => path);
+}

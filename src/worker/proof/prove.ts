@@ -1,0 +1,249 @@
+import type { CheckResult } from '../../conversation/ending.ts';
+import {
+  type Attempt,
+  expectedOnBase,
+  expectedOnChange,
+  judgeProof,
+  needsAnother,
+  notRun,
+  type Proof,
+} from '../../domain/proof/proof.ts';
+import type { Sighting } from '../../domain/proof/reach.ts';
+import { RunFailed } from '../../domain/run.ts';
+import { SetupNeedsApproval } from '../../environment/change/set-up-change.ts';
+import { openFresh } from '../../environment/fresh.ts';
+import { GitFailed } from '../../git/engine.ts';
+import { stepOf } from '../../runs/journal.ts';
+import { lackOf } from '../retry.ts';
+import type { Work } from '../work.ts';
+import { missesChange, prepareWatch, sightingOn, type Watch, watchedVariables } from './coverage.ts';
+import { readTestedChange, type TestedChange } from './tested-change.ts';
+
+/** How the checks ended once, with the check that failed. */
+export type Tried = Attempt & { failing?: { command: string; output: string } };
+
+/** Characters kept from the end of the output of a failing check. */
+const outputChars = 6000;
+
+/** What the shell reports of a command that SIGKILL or SIGTERM ended, as when memory runs out. */
+const killed = new Set([137, 143]);
+
+/** How the checks ended in each of several places, and what they reached in the last. */
+export interface TriedTogether {
+  tried: Tried[];
+  sighting?: Sighting | undefined;
+}
+
+/**
+ * Runs the checks of a repository on each of these trees in a fresh sandbox, for at most `seconds`. They begin at the
+ * same time, so that no test can tell the trees apart by the clock. With `watch`, the checks of all say what they reach.
+ */
+export async function attemptChecks(
+  work: Work,
+  trees: string[],
+  seconds: number,
+  watch?: Watch,
+): Promise<TriedTogether> {
+  const places = await Promise.allSettled(trees.map((tree) => openFresh(work.environment, tree, work.isSetupApproved)));
+  try {
+    const attempts = places.map((place) => attemptAt(work, place, { seconds, watch }));
+    const ended = await Promise.allSettled(attempts);
+    const tried = ended.map((each) => {
+      if (each.status === 'rejected') throw each.reason;
+      return each.value;
+    });
+    return { tried, sighting: await sightingAt(places.at(-1), tried.at(-1), watch) };
+  } finally {
+    await Promise.all(places.map((place) => (place.status === 'fulfilled' ? place.value.close() : undefined)));
+  }
+}
+
+type Fresh = Awaited<ReturnType<typeof openFresh>>;
+type Opened = PromiseSettledResult<Fresh>;
+
+async function attemptAt(
+  work: Work,
+  place: Opened,
+  { seconds, watch }: { seconds: number; watch: Watch | undefined },
+): Promise<Tried> {
+  try {
+    if (place.status === 'rejected') throw place.reason;
+    const { failed, machine, signal } = place.value;
+    if (failed !== undefined) return unfinished(`set-up failed: ${failed.command}`);
+    if (watch !== undefined) await prepareWatch(machine, watch, signal);
+    return await runAll(work, place.value, { seconds, before: watch === undefined ? '' : `${watchedVariables}\n` });
+  } catch (error) {
+    // The change itself needed no approval, or has it. A mixture of it with the base is not worth a question.
+    if (error instanceof SetupNeedsApproval) return unfinished(error.message);
+    if (!isOwn(work, error)) throw error;
+    return unfinished(error.failure.message);
+  }
+}
+
+async function runAll(
+  { settings }: Work,
+  { machine, signal }: Fresh,
+  { seconds, before }: { seconds: number; before: string },
+): Promise<Tried> {
+  const end = performance.now() + seconds * 1000;
+  for (const command of settings.checks) {
+    const left = (end - performance.now()) / 1000;
+    if (left <= 0) return unfinished(`they take longer than ${seconds} s`);
+    const { exitCode, how, output } = await machine.run(before + command, { seconds: left, signal });
+    signal.throwIfAborted();
+    if (exitCode === undefined && performance.now() >= end) return unfinished(`they take longer than ${seconds} s`);
+    if (exitCode === undefined || killed.has(exitCode)) return unfinished(`${command} was killed (${how})`);
+    if (exitCode !== 0) {
+      const text = `[${how}]\n${output.slice(-outputChars)}`;
+      return { outcome: 'failed', failing: { command, output: text } };
+    }
+  }
+  return { outcome: 'passed' };
+}
+
+/** Returns what the checks reached in a place where they passed. Without an answer, nothing is said about that. */
+async function sightingAt(
+  place: Opened | undefined,
+  tried: Tried | undefined,
+  watch: Watch | undefined,
+): Promise<Sighting | undefined> {
+  if (watch === undefined || place?.status !== 'fulfilled' || tried?.outcome !== 'passed') return undefined;
+  return sightingOn(place.value.machine, place.value.signal).catch(() => undefined);
+}
+
+const unfinished = (why: string): Tried => ({ outcome: 'unfinished', why: why.slice(0, 500) });
+
+/**
+ * Returns whether an error only ends this attempt: the fresh sandbox exceeded a limit, a service did not start, or the
+ * time of the run is up. Then the change is still proposed. All other errors end the run, or leave it to another worker.
+ */
+function isOwn(work: Work, error: unknown): error is RunFailed {
+  if (work.signal.aborted || !(error instanceof RunFailed)) return false;
+  const { signal } = work.environment.room;
+  return !signal.aborted || (signal.reason instanceof RunFailed && signal.reason.failure.category === 'timeout');
+}
+
+/** The proof of a change, and the output of the earlier tests where they fail with it. */
+export interface Proved {
+  proof: Proof;
+  /** The check that failed with the earlier tests, with the end of its output. */
+  failing?: { command: string; output: string } | undefined;
+}
+
+/** The least time for the checks of a proof, because a short check takes several times as long on a busy machine. */
+const leastSeconds = 15;
+
+/**
+ * Proves a change by its tests: the checks should fail on the base's code with the tests of the change, pass once more
+ * on the change itself, and pass on the code of the change with the tests of the base. The first two begin at the same
+ * time. Each runs in a sandbox of its own, and takes at most twice as long as the checks did. Never fails a run: if
+ * something prevents the proof, the proof says so.
+ */
+export async function proveChange(work: Work, tree: string, checks: CheckResult[]): Promise<Proved> {
+  const hindrance = whyNot(work);
+  if (hindrance !== undefined) return { proof: notRun(hindrance) };
+  try {
+    const change = await readTestedChange(work, tree);
+    const tried = await tryAll(work, tree, change, checks);
+    const doubts = [...change.doubts, ...(await missed(work, tree, change, tried.sighting))];
+    const proof = judgeProof({ ...change, ...tried, doubts });
+    await work.journal.note('proof', `${proof.status}${proof.reason === null ? '' : `: ${proof.reason}`}`);
+    return { proof, failing: proof.status === 'weakened' ? tried.oldTestsOnChange.at(-1)?.failing : undefined };
+  } catch (error) {
+    // The patterns of `tests` take too long to match, or git cannot read the base.
+    const isOwn = error instanceof RunFailed || (error instanceof GitFailed && lackOf(error) === undefined);
+    if (work.signal.aborted || work.environment.room.signal.aborted || !isOwn) throw error;
+    return { proof: notRun(error.message) };
+  }
+}
+
+function whyNot({ settings, host }: Work): string | undefined {
+  if (settings.checks.length === 0) return 'the repository has no checks in .deckhand.yml';
+  return host.hasShell ? undefined : 'commands cannot run without a working sandbox';
+}
+
+interface Tries {
+  newTestsOnBase: Tried[];
+  newTestsOnChange: Tried[];
+  oldTestsOnChange: Tried[];
+  /** What the new tests reached on the change. */
+  sighting?: Sighting | undefined;
+}
+
+const alreadyPassed: Tried[] = [{ outcome: 'passed' }];
+
+/** Runs all kinds of checks, and those with an unexpected result once more. */
+async function tryAll(work: Work, tree: string, change: TestedChange, checks: CheckResult[]): Promise<Tries> {
+  const { testsChanged, testsRemoved, newTestsOnBase, oldTestsOnChange } = change;
+  if (testsChanged.length + testsRemoved.length === 0)
+    return { newTestsOnBase: [], newTestsOnChange: [], oldTestsOnChange: [] };
+  const seconds = Math.max(leastSeconds, 2 * checks.reduce((sum, each) => sum + each.seconds, 0));
+  const trial = { work, seconds, change: tree };
+  // The checks have just passed on the change itself.
+  const newTests =
+    newTestsOnBase === tree
+      ? { newTestsOnBase: alreadyPassed, newTestsOnChange: alreadyPassed }
+      : await tryNewTests(trial, newTestsOnBase, change.watch);
+  const again = oldTestsOnChange === tree ? alreadyPassed : await tryTwice(trial, oldTestsOnChange, expectedOnChange);
+  return { ...newTests, oldTestsOnChange: again };
+}
+
+interface Trial {
+  work: Work;
+  seconds: number;
+  /** The tree of the change. */
+  change: string;
+}
+
+/** Runs the checks with the new tests on the base's code and on the change, and watches what they reach. */
+async function tryNewTests(
+  trial: Trial,
+  base: string,
+  watch: Watch | undefined,
+): Promise<Omit<Tries, 'oldTestsOnChange'>> {
+  const { change } = trial;
+  const { tried, sighting } = await attempt(trial, [base, change], 1, watch);
+  const [onBase, onChange] = tried as [Tried, Tried];
+  if (watch !== undefined && isAnother(trial, [onChange], expectedOnChange)) {
+    // The checks may fail because they are watched, so what they say without it counts.
+    const { tried } = await attempt(trial, [base, change], 2);
+    const [againOnBase, againOnChange] = tried as [Tried, Tried];
+    return { newTestsOnBase: [onBase, againOnBase], newTestsOnChange: [againOnChange] };
+  }
+  return {
+    newTestsOnBase: [onBase, ...(await once(trial, base, [onBase], expectedOnBase))],
+    newTestsOnChange: [onChange, ...(await once(trial, change, [onChange], expectedOnChange))],
+    sighting,
+  };
+}
+
+async function tryTwice(trial: Trial, tree: string, expected: 'passed' | 'failed'): Promise<Tried[]> {
+  const { tried } = await attempt(trial, [tree], 1);
+  return [...tried, ...(await once(trial, tree, tried, expected))];
+}
+
+/** Runs the checks on a tree once more if they did not end as expected. */
+async function once(trial: Trial, tree: string, tried: Tried[], expected: 'passed' | 'failed'): Promise<Tried[]> {
+  return isAnother(trial, tried, expected) ? (await attempt(trial, [tree], 2)).tried : [];
+}
+
+function isAnother({ work }: Trial, tried: Tried[], expected: 'passed' | 'failed'): boolean {
+  return !work.environment.room.signal.aborted && needsAnother(tried, expected);
+}
+
+/** Runs the checks on some trees at the same time, unless an earlier worker did so already. */
+function attempt({ work, seconds }: Trial, trees: string[], number: number, watch?: Watch): Promise<TriedTogether> {
+  const step = stepOf(`proof ${trees.join(' and ')} ${number}`, work.task, work.repository);
+  return work.journal.once(step, () => attemptChecks(work, trees, seconds, watch));
+}
+
+/** Says if the new tests reach no changed line. */
+async function missed(
+  { checkout }: Work,
+  tree: string,
+  { watch }: TestedChange,
+  sighting: Sighting | undefined,
+): Promise<string[]> {
+  if (watch === undefined || sighting === undefined) return [];
+  return (await missesChange(checkout, tree, watch, sighting)) ? ['the new tests do not run any changed line'] : [];
+}

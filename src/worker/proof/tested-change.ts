@@ -1,0 +1,174 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import { namesOf } from '../../domain/proof/proof.ts';
+import { readsCode } from '../../domain/proof/reading-code.ts';
+import {
+  countSkips,
+  isFoundAs,
+  isStillSearched,
+  isUsualTestFile,
+  keepsMost,
+  takesOver,
+} from '../../domain/proof/test-files.ts';
+import { blobsOf, diffOf, type TreeDiff } from '../../git/diff.ts';
+import type { Change, Checkout } from '../../git/engine.ts';
+import { pathsMatching } from '../../repositories/settings/repository-settings.ts';
+import type { Work } from '../work.ts';
+import { type Watch, watchFor } from './coverage.ts';
+import { decidingFiles, onlyUsedByTests, withScriptsOf } from './deciding.ts';
+
+/** What a proof has to know about a change: its test files, and the two trees in which code and tests are mixed. */
+export interface TestedChange {
+  testsChanged: string[];
+  testsRemoved: string[];
+  /** Why the change cannot be proved, whatever its checks say. */
+  doubts: string[];
+  /** New programs that only the tests of the change use. They are in `newTestsOnBase` too. */
+  moved: string[];
+  /** What to look for while the tests of the change run; undefined where it could not be seen. */
+  watch: Watch | undefined;
+  /** The base's code with the tests of the change. */
+  newTestsOnBase: string;
+  /** The code of the change with the tests of the base. */
+  oldTestsOnChange: string;
+}
+
+/** The most paths that are stored of a change. The others still count. */
+const maxPaths = 1000;
+/** Larger test files that were renamed are not compared with what they were. */
+const maxBytes = 1_000_000;
+/** Files whose contents are in memory at the same time. All of them together may have gigabytes. */
+const readAtOnce = 8;
+
+/** Reads the tests of a change: of everything that its pull request shows, not only of what this run did. */
+export async function readTestedChange(work: Work, tree: string): Promise<TestedChange> {
+  const { checkout, settings } = work;
+  const base = await checkout.treeOf(await baseOf(work));
+  const changes = await checkout.changes(base, tree);
+  const isTest = await testFilesAmong(work, changes);
+  const tests = changes.filter(({ path }) => isTest(path));
+  const support = await onlyUsedByTests(checkout, changes, isTest);
+  const testsOnBase = await checkout.replaceFiles(base, tests.map(newSide));
+  const newTestsOnBase = await checkout.replaceFiles(testsOnBase, support.map(newSide));
+  const oldTestsOnChange = await checkout.replaceFiles(tree, tests.map(oldSide));
+  const diff = await diffOf(checkout, base, testsOnBase);
+  const commands = await withScriptsOf(checkout, base, settings.checks);
+  const after = await checkout.files(tree);
+  const moved = await movedTests(checkout, tests, diff, { commands, isFile: (path) => after.has(path) });
+  const isRemoved = ({ newMode }: Change) => newMode === absent;
+  const testsRemoved = tests.filter((each) => isRemoved(each) && !moved.has(each.path)).map(({ path }) => path);
+  const links = tests.filter(({ newMode }) => newMode === '120000').map(({ path }) => path);
+  const programs = changes.map(({ path }) => path).filter((path) => !isTest(path));
+  const deciding = await decidingFiles({ checkout, base, commands, changes, isTest });
+  const over = diff.files.filter((file) => takesOver(addedLines(file))).map(({ path }) => path);
+  const watch = await watchFor({ checkout, base, codeOfChange: oldTestsOnChange, changes, isTest, commands });
+  return {
+    testsChanged: tests
+      .filter((each) => !isRemoved(each))
+      .map(({ path }) => path)
+      .slice(0, maxPaths),
+    testsRemoved: testsRemoved.slice(0, maxPaths),
+    doubts: [
+      ...doubtAbout([...new Set([...deciding, ...over])], 'decides how the tests run', 'decide how the tests run'),
+      ...doubtAbout(testsRemoved, 'was removed', 'were removed'),
+      ...doubtAbout(await switchedOff(checkout, tests, diff), 'switches tests off', 'switch tests off'),
+      ...doubtAbout(links, 'is a symbolic link', 'are symbolic links'),
+      ...doubtAbout(await readersOf(programs, diff), 'reads code as text', 'read code as text'),
+    ],
+    moved: support.map(({ path }) => path),
+    watch,
+    newTestsOnBase,
+    oldTestsOnChange,
+  };
+}
+
+/** Returns the commit from which the pull request of the run differs. */
+async function baseOf({ checkout, branch, baseHead, patience }: Work): Promise<string> {
+  if (!branch.continues) return branch.from;
+  if (branch.conflicts !== undefined) return branch.base;
+  return (await patience(() => checkout.mergeBase(baseHead, branch.from))) ?? branch.from;
+}
+
+/** Returns which paths are tests: those that .deckhand.yml names, otherwise those with usual names. */
+async function testFilesAmong({ settings }: Work, changes: Change[]): Promise<(path: string) => boolean> {
+  const { tests } = settings;
+  if (tests === undefined) return isUsualTestFile;
+  const paths = changes.map(({ path }) => path);
+  const found = await pathsMatching('tests', tests, paths);
+  return (path) => found.has(path);
+}
+
+/** Returns the old paths of the test files that were renamed and keep most of what they say. */
+async function movedTests(
+  checkout: Checkout,
+  tests: Change[],
+  { files }: TreeDiff,
+  searched: Parameters<typeof isStillSearched>[2],
+): Promise<Set<string>> {
+  const renamed = files.filter(({ previousPath }) => previousPath !== undefined);
+  const sources = new Set(renamed.map(({ previousPath }) => previousPath));
+  const removed = tests.filter(({ path }) => sources.has(path));
+  const blobs = await blobsOf(checkout, removed, 'old', maxBytes);
+  const oldLines = new Map(
+    removed.map(({ path, oldOid }) => [path, (blobs.get(oldOid)?.toString('utf8') ?? '').split('\n')]),
+  );
+  const oids = new Map(tests.map(({ path, oldOid, newOid }) => [path, { oldOid, newOid }]));
+  const kept = renamed.filter(({ path, previousPath = '', hunks, truncated, binary }) => {
+    if (!isFoundAs(previousPath, path) || !isStillSearched(previousPath, path, searched)) return false;
+    if (oids.get(previousPath)?.oldOid === oids.get(path)?.newOid) return true;
+    const changed = hunks.flatMap(({ lines }) => lines);
+    return !truncated && !binary && keepsMost(oldLines.get(previousPath) ?? [], changed);
+  });
+  return new Set(kept.flatMap(({ previousPath }) => previousPath ?? []));
+}
+
+const newSide = ({ path, newMode, newOid }: Change) => ({ path, mode: newMode, oid: newOid });
+const oldSide = ({ path, oldMode, oldOid }: Change) => ({ path, mode: oldMode, oid: oldOid });
+
+/**
+ * Finds the test files of the base in which the change switches more tests off than on. Their whole contents are
+ * compared, because a diff leaves out what is long or binary.
+ */
+async function switchedOff(checkout: Checkout, tests: Change[], { files }: TreeDiff): Promise<string[]> {
+  const changed = new Map(tests.map((each) => [each.path, each]));
+  const renamed = files.flatMap(({ path, previousPath }) => {
+    const [from, to] = [changed.get(previousPath ?? ''), changed.get(path)];
+    return from === undefined || to === undefined ? [] : [{ ...to, oldMode: from.oldMode, oldOid: from.oldOid }];
+  });
+  const both = [...tests.filter(({ oldMode, newMode }) => oldMode !== absent && newMode !== absent), ...renamed];
+  const skipsIn = (blob: Buffer | undefined) => countSkips(blob?.toString('utf8') ?? '');
+  const found: string[] = [];
+  for (let at = 0; at < both.length; at += readAtOnce) {
+    const some = both.slice(at, at + readAtOnce);
+    const before = await blobsOf(checkout, some, 'old', maxBytes);
+    const after = await blobsOf(checkout, some, 'new', maxBytes);
+    for (const { path, oldOid, newOid } of some) {
+      const [old, now] = [before.get(oldOid), after.get(newOid)];
+      if (skipsIn(now) > skipsIn(old) || (old !== undefined && now === undefined)) found.push(path);
+      await breathe();
+    }
+  }
+  return found;
+}
+
+const absent = '000000';
+
+const addedLines = ({ hunks }: TreeDiff['files'][number]) =>
+  hunks.flatMap(({ lines }) => lines.filter((line) => line.startsWith('+')).map((line) => line.slice(1)));
+
+/**
+ * Finds the tests whose new lines read the text of changed programs. A large test takes up to half a second, so other
+ * work gets its turn after each.
+ */
+async function readersOf(programs: string[], { files }: TreeDiff): Promise<string[]> {
+  const found: string[] = [];
+  for (const file of files) {
+    if (readsCode(addedLines(file), programs)) found.push(file.path);
+    await breathe();
+  }
+  return found;
+}
+
+function doubtAbout(paths: string[], one: string, many: string): string[] {
+  if (paths.length === 0) return [];
+  return [`${namesOf(paths)} ${paths.length === 1 ? one : many}`];
+}

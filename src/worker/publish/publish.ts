@@ -1,0 +1,272 @@
+import type { App } from '../../app.ts';
+import type { FinishArguments } from '../../conversation/tools/tool.ts';
+import type { UserRow } from '../../db/tables/project.ts';
+import { RunFailed } from '../../domain/run.ts';
+import { isAgentBranch, taskPage } from '../../domain/task.ts';
+import { closedBlocks, harmless, harmlessLine } from '../../domain/text/sanitize.ts';
+import { diffOf } from '../../git/diff.ts';
+import type { Person } from '../../git/engine.ts';
+import { type Credential, octokitFor } from '../../repositories/credentials.ts';
+import { ensurePull, type OpenedPull } from '../../repositories/pulls.ts';
+import { stepOf } from '../../runs/journal.ts';
+import { setProvenCommit } from '../../runs/proof-store.ts';
+import { findStarter, lockForPush } from '../../runs/store.ts';
+import { findTask, setTaskFields, type TaskView } from '../../tasks/store.ts';
+import { listPullsIn, setUnreadySha, upsertDiff, upsertPull } from '../../tasks/work-store.ts';
+import { evidenceSection, isDraft, updateEvidence } from '../proof/publish-proof.ts';
+import { allWorks, type Work } from '../work.ts';
+import { parentsOf } from '../workspace/workspace.ts';
+import { withdrawPull } from './withdraw.ts';
+
+export interface Pushed {
+  commit: string;
+  /** The tree of the commit. */
+  tree: string;
+}
+
+/** A step of an earlier version has no tree. */
+type PushedStep = Pick<Pushed, 'commit'> & Partial<Pushed>;
+
+/**
+ * Pushes the judged files of the given repositories. Before the first push, each pull request that may not show them as
+ * ready becomes a draft. `isProposed` means that `proposeWork` follows for each of them.
+ * @throws StaysReady when that is not possible; then nothing is pushed
+ */
+export async function pushWorks(app: App, works: Work[], title: string, isProposed: boolean): Promise<void> {
+  for (const each of works) await withdrawPull(app, each, isProposed);
+  for (const each of works) await pushWork(app, each, title);
+}
+
+/**
+ * Commits the tree that the evidence of a repository is about, and pushes it to the branch of the task. Author, date and
+ * parents are fixed, so a retry creates the same commit and changes nothing.
+ * @throws RunFailed `internal` when the commit would hold, or an earlier worker pushed, anything else
+ */
+export async function pushWork(app: App, work: Work, title: string): Promise<Pushed> {
+  const { task, journal, repository, evidence } = work;
+  if (evidence === undefined) throw new RunFailed('internal', `the files of ${repository.name} were not judged`);
+  const { tree } = evidence;
+  const pushed = await journal.once<PushedStep>(stepOf('push', task, repository), () =>
+    work.patience(() => pushOnce(app, work, tree, title)),
+  );
+  if ((pushed.tree ?? (await treeOnBranch(work, pushed.commit))) !== tree)
+    throw new RunFailed('internal', `other files of ${repository.name} were pushed than those that were judged; retry`);
+  return { ...pushed, tree };
+}
+
+/** Returns the tree of a commit on the branch of the task, for a step of a version that recorded only the commit. */
+async function treeOnBranch({ checkout, branch, patience }: Work, commit: string): Promise<string> {
+  await patience(() => checkout.fetch(branch.name));
+  return checkout.treeOf(commit);
+}
+
+async function pushOnce(app: App, work: Work, tree: string, title: string): Promise<Pushed> {
+  const { run, task, checkout, branch, journal, repository } = work;
+  const commit = await commitTree(app, work, tree, title);
+  if (isDraft(work)) {
+    const at = { taskId: task.id, repositoryId: repository.id, headBranch: branch.name };
+    await journal.write((em) => setUnreadySha(em, at, commit));
+  }
+  const pushing = app.db.transaction(async (em) => {
+    await lockForPush(em, run.id);
+    await journal.note('push', `pushing ${commit.slice(0, 7)} to ${branch.name}`);
+    await setProvenCommit(em, run.id, repository.id, commit);
+    await checkout.push(commit, branch.name);
+  });
+  // The diff is computed during the push. `allSettled` waits for the push even if the diff fails, because the branch
+  // has to be stored whenever the push succeeded.
+  const [diff] = await Promise.allSettled([diffOfBranch(work, commit, pushing), pushing]);
+  await pushing;
+  // A task stores the branch and the diff of its own repository only. The branch exists now, even if its diff could not
+  // be read.
+  const isOwn = repository.id === task.repositoryId;
+  if (isOwn) await journal.write((em) => setTaskFields(em, task.id, { branchName: branch.name }));
+  if (diff.status === 'rejected') throw diff.reason;
+  const stored = { ...diff.value, branchName: branch.name, baseBranch: repository.defaultBranch, headSha: commit };
+  if (isOwn) await journal.write((em) => upsertDiff(em, task.id, stored));
+  return { commit, tree };
+}
+
+async function commitTree(app: App, work: Work, tree: string, title: string): Promise<string> {
+  const { run, checkout, branch, credential } = work;
+  if (!isAgentBranch(branch.name)) throw new RunFailed('internal', `${branch.name} is not a branch for agents`);
+  const commit = await checkout.commit({
+    tree,
+    parents: parentsOf(branch),
+    message: await commitMessage(app, work, title),
+    author: await authorFor(app, credential),
+    at: run.startedAt ?? run.createdAt,
+  });
+  const made = await checkout.treeOf(commit);
+  if (made !== tree) throw new RunFailed('internal', `the commit has the tree ${made} instead of ${tree}`);
+  return commit;
+}
+
+/** Returns the changes of the branch since it left the default branch. */
+async function diffOfBranch({ checkout, repository, branch }: Work, commit: string, pushing: Promise<void>) {
+  if (!branch.continues) return diffOf(checkout, branch.from, commit);
+  const head = await checkout.fetch(repository.defaultBranch).catch(() => undefined);
+  await pushing;
+  return diffOf(checkout, (await checkout.mergeBase(head ?? branch.base, commit)) ?? branch.from, commit);
+}
+
+async function commitMessage(app: App, { run, task, agent }: Work, title: string): Promise<string> {
+  const starter = run.startedBy === null ? undefined : await findStarter(app.db.manager, run.startedBy);
+  const trailers = [
+    `Task: ${task.id}`,
+    ...(starter === undefined ? [] : [`Co-authored-by: ${coAuthor(app, starter)}`]),
+  ];
+  const prefix = app.config.COMMAND_PREFIX;
+  return `${harmlessLine(title, 72, prefix)}\n\nWork of the agent ${harmlessLine(agent.name, 100, prefix)}.\n\n${trailers.join('\n')}\n`;
+}
+
+function coAuthor(app: App, user: UserRow): string {
+  const mail = user.githubId === null ? user.login : `${user.githubId}+${user.login}`;
+  const name = harmlessLine(user.name || user.login, 100, app.config.COMMAND_PREFIX);
+  return `${name.replace(/[<>]/g, '')} <${mail}@${noreplyHost(app)}>`;
+}
+
+/**
+ * Returns the author of our commits: the bot user of the App, or the service itself if the project only has a git
+ * token.
+ */
+export async function authorFor(app: App, credential: Credential): Promise<Person> {
+  if (credential.kind !== 'installation' || app.github === undefined)
+    return { name: 'Deckhand', email: `deckhand@${noreplyHost(app)}` };
+  const bot = await app.github.bot();
+  return { name: bot.login, email: `${bot.id}+${bot.login}@${noreplyHost(app)}` };
+}
+
+function noreplyHost(app: App): string {
+  return `users.noreply.${new URL(app.config.GITHUB_SERVER_URL).hostname}`;
+}
+
+/** Opens a pull request for the branch of a repository, or finds the open one. */
+export async function proposeWork(app: App, work: Work, finish: FinishArguments, draft: boolean): Promise<OpenedPull> {
+  const { task, repository, credential, branch, journal } = work;
+  if (credential.kind === 'none' || credential.owner === '')
+    throw new RunFailed('repository', 'the repository is not on GitHub, so no pull request can be opened');
+  const pushed = await journal.recall<Pushed>(stepOf('push', task, repository));
+  const commit = pushed?.commit ?? branch.from;
+  const ensure = async () => {
+    const isReady = !draft && (await isHead(work, commit));
+    // An issue that was created together with the task may appear while its first run works.
+    const issue = (await findTask(app.db.manager, task.id)) ?? task;
+    return ensurePull(await octokitFor(app, credential), {
+      owner: credential.owner,
+      repo: credential.repo,
+      head: branch.name,
+      base: repository.defaultBranch,
+      title: harmlessLine(finish.prTitle || task.title, 200, app.config.COMMAND_PREFIX),
+      body: pullBody(app, work, finish, { issue, commit }),
+      draft: !isReady,
+      // If this run changed nothing, a person's decision that the pull request is ready stands.
+      turnsDraft: pushed !== undefined && isDraft(work),
+      signal: work.signal,
+    });
+  };
+  return journal.once(stepOf('pull', task, repository), async () => {
+    const opened = await work.patience(ensure);
+    if (branch.continues) await work.patience(() => updateEvidence(app, work, opened.number, commit));
+    const { number, url, status } = opened;
+    const pull = {
+      taskId: task.id,
+      repositoryId: repository.id,
+      number,
+      url,
+      status,
+      headBranch: branch.name,
+      // GitHub may still show the head before the push.
+      headSha: pushed?.commit ?? opened.headSha,
+    };
+    const unready = await unreadyOf(app, work, { number, commit, draft, hasPushed: pushed !== undefined });
+    await journal.write((em) => upsertPull(em, { ...pull, ...unready }));
+    await journal.note('pull', `pull request ${opened.url}`, { number: opened.number });
+    return opened;
+  });
+}
+
+/** Returns whether the branch is where the run left it. Its checks say nothing about commits that others pushed since. */
+async function isHead({ checkout, branch, journal }: Work, commit: string): Promise<boolean> {
+  const head = await checkout.fetch(branch.name);
+  if (head === commit) return true;
+  await journal.note('pull', `${branch.name} has other commits than the run checked, so nothing is marked as ready`);
+  return false;
+}
+
+interface Proposed {
+  number: number;
+  commit: string;
+  /** Whether a new pull request should be a draft. */
+  draft: boolean;
+  hasPushed: boolean;
+}
+
+/** Returns what to store about the commit of a pull request: whether it may be merged. */
+async function unreadyOf(app: App, work: Work, { number, commit, draft, hasPushed }: Proposed) {
+  const pulls = await listPullsIn(app.db.manager, work.task.id, work.repository.id);
+  const isNew = !pulls.some((pull) => pull.number === number);
+  const isUnready = isNew ? draft : isDraft(work);
+  // If this run changed nothing, a person's decision that the pull request is ready stands.
+  if (isUnready && !isNew && !hasPushed) return {};
+  return { unreadySha: isUnready ? commit : null };
+}
+
+type IssueOfTask = Pick<TaskView, 'issueRepositoryId' | 'issueNumber'>;
+
+function pullBody(
+  app: App,
+  work: Work,
+  finish: FinishArguments,
+  { issue, commit }: { issue: IssueOfTask; commit: string },
+): string {
+  const { task, repository, agent, run, unplanned = [] } = work;
+  const prefix = app.config.COMMAND_PREFIX;
+  const isHere = issue.issueRepositoryId === repository.id && issue.issueNumber !== null;
+  const parts = [
+    closedBlocks(harmless(finish.prBody || finish.summary, prefix).slice(0, 30_000)),
+    finish.nextSteps.length > 0
+      ? `### Next steps\n${finish.nextSteps.map((s) => `- ${harmlessLine(s, 500, prefix)}`).join('\n')}`
+      : '',
+    unplannedText(unplanned, prefix),
+    evidenceSection(app, work, commit),
+    isHere ? `Closes #${issue.issueNumber}` : '',
+    `---\nWork of the agent **${harmlessLine(agent.name, 100, prefix)}** on [${task.id}](${taskPage(app.config.BASE_URL, task.id)}), run \`${run.id}\`. A person reviews and merges.`,
+  ];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+/** At most this many files that the plan does not name are listed. */
+const maxUnplanned = 50;
+
+function unplannedText(paths: string[], prefix: string): string {
+  if (paths.length === 0) return '';
+  const lines = paths.slice(0, maxUnplanned).map((path) => `- ${harmlessLine(path, 300, prefix)}`);
+  const more = paths.length > maxUnplanned ? [`- and ${paths.length - maxUnplanned} more`] : [];
+  return ['### Changed files that the plan does not name', ...lines, ...more].join('\n');
+}
+
+const togetherTitle = '### Together with';
+
+/** Adds links between all pull requests of a run. A pull request that already links the others is not edited. */
+export async function linkPulls(app: App, work: Work): Promise<void> {
+  const opened: { each: Work; pull: OpenedPull }[] = [];
+  for (const each of allWorks(work)) {
+    const pull = await work.journal.recall<OpenedPull>(stepOf('pull', work.task, each.repository));
+    if (pull !== undefined) opened.push({ each, pull });
+  }
+  const link = async () => {
+    for (const { each, pull } of opened) {
+      if (each.credential.kind === 'none') continue;
+      const octokit = await octokitFor(app, each.credential);
+      const at = { owner: each.credential.owner, repo: each.credential.repo, pull_number: pull.number };
+      const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', at);
+      if (data.body?.includes(togetherTitle)) continue;
+      const others = opened.filter((o) => o.pull.url !== pull.url).map((o) => `- ${o.pull.url}`);
+      const body = `${data.body ?? ''}\n\n${togetherTitle}\n${others.join('\n')}`;
+      await octokit.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', { ...at, body });
+    }
+    return {};
+  };
+  await work.journal.once('links', () => work.patience(link));
+}

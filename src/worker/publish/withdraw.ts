@@ -1,0 +1,69 @@
+import type { App, Octokit } from '../../app.ts';
+import { isDatabaseAway } from '../../db/database.ts';
+import { LeaseLost, RunFailed } from '../../domain/run.ts';
+import { octokitFor } from '../../repositories/credentials.ts';
+import { type FoundPull, findPull, isDraftRefused, setDraft } from '../../repositories/pulls.ts';
+import { stepOf } from '../../runs/journal.ts';
+import { listPullsIn, setPullStatus } from '../../tasks/work-store.ts';
+import { isDraft, voidEvidence } from '../proof/publish-proof.ts';
+import { temporaryFault } from '../retry.ts';
+import type { Work } from '../work.ts';
+import { isChecked } from './verify.ts';
+
+/** A pull request that is ready for review could not become a draft, so unchecked commits may not be pushed to it. */
+export class StaysReady extends RunFailed {
+  constructor(cause: Error, isTransient: boolean) {
+    const why = cause.message.replace(/\s+/g, ' ').slice(0, 300);
+    super(
+      'push_rejected',
+      `nothing was pushed, because the change is not ready and its pull request could not become a draft: ${why}`,
+    );
+    if (isTransient) this.failure.retryable = true;
+  }
+}
+
+/**
+ * Prepares the open pull request of a branch for a push. If the commits are not ready, it becomes a draft. If no new
+ * evidence follows (`isProposed` is false), what it says about checks becomes void. A push must wait for this, because
+ * nobody may see unchecked commits in a ready pull request. Can be repeated until the push is recorded.
+ * @throws StaysReady when GitHub refuses or does not respond
+ */
+export async function withdrawPull(app: App, work: Work, isProposed: boolean): Promise<void> {
+  const { credential, branch, journal, task, repository } = work;
+  if (!branch.continues || credential.kind === 'none' || credential.owner === '') return;
+  if ((await journal.recall(stepOf('push', task, repository))) !== undefined) return;
+  const isUnready = isDraft(work);
+  if (!isUnready && isProposed) return;
+  const at = { owner: credential.owner, repo: credential.repo };
+  const withdraw = async () => {
+    const octokit = await octokitFor(app, credential);
+    const found = await findPull(octokit, { ...at, head: branch.name }, { signal: work.signal });
+    if (found === undefined) return;
+    if (isUnready && found.status === 'open') await turnDraft(app, work, octokit, found);
+    await voidEvidence(octokit, { ...at, pull_number: found.number }, found.body);
+  };
+  try {
+    await work.patience(withdraw);
+  } catch (error) {
+    if (error instanceof LeaseLost || work.signal.aborted || isDatabaseAway(error)) throw error;
+    throw new StaysReady(error as Error, temporaryFault(error) !== undefined);
+  }
+}
+
+/** Turns a pull request into a draft. @throws an error of GitHub, or RunFailed, when nothing may be pushed to it */
+async function turnDraft(app: App, work: Work, octokit: Octokit, found: FoundPull): Promise<void> {
+  const { journal, task, repository } = work;
+  const { number, headSha } = found;
+  try {
+    await setDraft(octokit, found, true);
+  } catch (error) {
+    if (!isDraftRefused(error)) throw error;
+    // Without drafts, nobody takes a pull request for ready whose last commit was not: it was opened with a warning.
+    const known = await listPullsIn(app.db.manager, task.id, repository.id);
+    const isReady = !known.some((each) => each.number === number && each.unreadySha === headSha);
+    if (isReady && !isChecked(work)) throw error;
+    return;
+  }
+  await journal.write((em) => setPullStatus(em, repository.id, number, 'draft'));
+  await journal.note('pull', `pull request ${found.url} is a draft until its commits are ready`, { number });
+}

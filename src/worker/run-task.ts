@@ -1,0 +1,78 @@
+import type { App } from '../app.ts';
+import { ModelAway, Parked } from '../conversation/ending.ts';
+import type { RunRow } from '../db/tables/task.ts';
+import { lowerLimits } from '../domain/budget.ts';
+import { RunFailed } from '../domain/run.ts';
+import { budgetsOfRepository } from '../repositories/settings/repository-settings.ts';
+import { noteOpened } from '../runs/directors.ts';
+import { openJournal } from '../runs/journal.ts';
+import { waitForModel } from '../runs/waiting/park.ts';
+import type { Confinement } from '../sandbox/sandbox.ts';
+import { lowerByTask } from '../tasks/work-store.ts';
+import { conclude } from './conclude.ts';
+import { takeUpConversation } from './continue-run.ts';
+import { endFailed } from './fail-run.ts';
+import { lastInterruption, maxInterruptions } from './lease/lease-store.ts';
+import { clockStart, startRunClock } from './lease/run-clock.ts';
+import { openWork } from './open-work.ts';
+import { asFailure, patienceOf } from './retry.ts';
+import { workInside } from './session.ts';
+import { pauseIfAsked } from './waits.ts';
+import { allWorks, findAssignment, type Work } from './work.ts';
+
+/**
+ * Executes a claimed run: workspace, branch, conversation with the model, checks, commit, push, pull request,
+ * handoff. An earlier worker may have begun the run, so every step checks the journal first. `outer` aborts when this
+ * worker no longer holds the run. A run that waits for its model or for a person leaves this worker, and any worker
+ * continues it later.
+ * @throws the error that took the run from this worker. A failure of the run is stored as its result instead.
+ */
+export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promise<void> {
+  const journal = openJournal(app, run);
+  const clock = startRunClock(clockStart(run));
+  const seconds = app.config.REMOTE_RETRY_SECONDS;
+  const patience = patienceOf({ journal, signal: outer, seconds, endsAt: clock.endsAt });
+  let confinement: Confinement | undefined;
+  let work: Work | undefined;
+  try {
+    if (run.interruptions >= maxInterruptions) throw await tooOftenInterrupted(app, run);
+    const given = await findAssignment(app, run);
+    clock.open(given.limits.runMinutes);
+    await takeUpConversation(app, run, { task: given.task, journal, patience });
+    confinement = await app.sandbox.confine(AbortSignal.any([outer, clock.working]));
+    // `clock.working` does not abort git, because the work made so far is still pushed when the time is up.
+    const signals = { git: AbortSignal.any([outer, clock.opening]), tools: confinement.signal, confinement };
+    work = await patience(() => openWork(app, given, given.repository, { journal, signals, patience }));
+    await noteOpened(work, given.repository.id);
+    const limits = lowerLimits(given.limits, 'repository', budgetsOfRepository(work.settings));
+    const limitsNow = async () => {
+      const current = await lowerByTask(app.db.manager, run.taskId, limits);
+      clock.work(current.runMinutes);
+      return current;
+    };
+    await limitsNow();
+    const ending = await workInside(app, { ...given, limitsNow }, work, signals);
+    // From here on, the run changes what others see.
+    await pauseIfAsked(app, run, journal);
+    await conclude(app, work, ending);
+  } catch (error) {
+    if (error instanceof Parked) return;
+    const failure = error instanceof ModelAway ? await waitForModel(app, run, journal, error) : asFailure(error, outer);
+    if (failure !== undefined) await endFailed(app, run, journal, { work, failure, error });
+    else if (!(error instanceof ModelAway)) throw error;
+  } finally {
+    clock.stop();
+    for (const each of work === undefined ? [] : allWorks(work)) await each.remove();
+    await confinement?.close();
+  }
+}
+
+/**
+ * Builds the failure for a run with too many interruptions. It may crash every worker that claims it, or need a
+ * resource that no worker has.
+ */
+async function tooOftenInterrupted(app: App, { id, interruptions }: RunRow): Promise<RunFailed> {
+  const why = await lastInterruption(app.db.manager, id);
+  const message = `the run was interrupted ${interruptions} times without progress`;
+  return new RunFailed('internal', why === undefined ? message : `${message}; the last time: ${why}`);
+}

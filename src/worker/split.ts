@@ -1,0 +1,64 @@
+import type { EntityManager } from 'typeorm';
+import type { App } from '../app.ts';
+import type { NewSubtask } from '../conversation/tools/tool.ts';
+import type { RunRow } from '../db/tables/task.ts';
+import { directorsOf } from '../runs/directors.ts';
+import { queueRun } from '../runs/operations.ts';
+import { findLiveRun } from '../runs/store.ts';
+import { moveTask, tryMoveTask } from '../tasks/move.ts';
+import { insertTask } from '../tasks/operations.ts';
+import { findTask, getTask, lockTask, setTaskFields, type TaskView } from '../tasks/store.ts';
+import { listLatestRuns } from '../tasks/work-store.ts';
+
+/** Creates and starts the subtasks that an agent split its task into. The task then waits for them. */
+export async function splitTask(
+  app: App,
+  em: EntityManager,
+  run: RunRow,
+  parent: TaskView,
+  subtasks: NewSubtask[],
+): Promise<void> {
+  const status = await tryMoveTask(app, em, parent.id, 'split', { facts: { splitByAgent: true } });
+  // The task's pull request may have been merged or closed during the run. Then there is nothing left to split.
+  if (status !== 'waiting_on_subtasks') return;
+  await setTaskFields(em, parent.id, { splitByAgent: true });
+  const { owner, repositoryId, sprintId } = await getTask(em, parent.id);
+  const directedBy = await directorsOf(em, run.id);
+  for (const { title, description } of subtasks) {
+    const id = await insertTask(app, em, parent.projectId, {
+      title,
+      description,
+      status: 'ready',
+      owner: owner ?? undefined,
+      repositoryId: repositoryId ?? undefined,
+      sprintId: sprintId ?? undefined,
+      parentId: parent.id,
+      // Null marks subtasks created by a model. Their runs count against the budget of the parent.
+      createdBy: null,
+      directedBy,
+    });
+    if (owner === null) continue;
+    await moveTask(app, em, id, 'start');
+    await queueRun(app, em, id, { kind: 'start', startedBy: run.startedBy, isAutomatic: true });
+  }
+}
+
+/** Handles the `continue` job: continues a task that its own agent had split, once its subtasks are done. */
+export async function continueTask(app: App, taskId: string): Promise<void> {
+  await app.db.transaction((em) => continueIn(app, em, taskId));
+}
+
+/**
+ * Continues a task that its own agent had split, in the caller's transaction. Returns false when there is nothing to
+ * continue.
+ */
+export async function continueIn(app: App, em: EntityManager, taskId: string): Promise<boolean> {
+  await lockTask(em, taskId);
+  const task = await findTask(em, taskId);
+  if (task === undefined || task.status !== 'in_progress' || !task.splitByAgent || task.owner === null) return false;
+  if ((await findLiveRun(em, taskId)) !== null) return false;
+  await setTaskFields(em, taskId, { splitByAgent: false });
+  const [last] = await listLatestRuns(em, taskId, 1);
+  await queueRun(app, em, taskId, { kind: 'continue', startedBy: last?.startedBy ?? null, isAutomatic: true });
+  return true;
+}

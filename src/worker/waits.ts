@@ -1,0 +1,145 @@
+import type { EntityManager } from 'typeorm';
+import type { App } from '../app.ts';
+import { type Approvable, type HeldWait, Parked } from '../conversation/ending.ts';
+import { newId } from '../db/ids.ts';
+import type { RunRow } from '../db/tables/task.ts';
+import { approvalText } from '../domain/waiting.ts';
+import { diffOf } from '../git/diff.ts';
+import type { Message } from '../llm/model.ts';
+import { findProject } from '../projects/store.ts';
+import type { Journal } from '../runs/journal.ts';
+import { park } from '../runs/waiting/park.ts';
+import { findPause, holdChange, isApproved, listUnread, markRead } from '../runs/waiting/store.ts';
+import type { StoredDiff } from '../tasks/work-store.ts';
+import { changesOf, type TreeOf } from './outgoing/changes.ts';
+import { allWorks, type Work } from './work.ts';
+import { parentsOf } from './workspace/workspace.ts';
+
+/** At most this many changed files are listed for the approval. */
+const maxListed = 300;
+/** At most this many reasons for the approval of set-up are listed, each with at most this many characters. */
+const [maxReasons, maxReasonChars] = [20, 500];
+
+/** Returns whether a person has to approve what a run pushes: by its project, or by a repository that it has open. */
+export async function needsApproval(app: App, work: Work): Promise<boolean> {
+  if (allWorks(work).some(({ settings }) => settings.push === 'approved')) return true;
+  return (await findProject(app.db.manager, work.run.projectId)).push === 'approved';
+}
+
+/**
+ * Returns if a run may push its change: nobody has to approve it, or somebody approved exactly this change.
+ * @throws Parked otherwise; the run then waits for an approval
+ */
+export async function awaitPushApproval(app: App, work: Work, changed: Work[], treeOf: TreeOf): Promise<void> {
+  // A worker that was stopped while it pushed had the approval.
+  if ((await work.journal.steps('push')).length > 0 || !(await needsApproval(app, work))) return;
+  const wanted = await approvableOf('push', changed, treeOf);
+  if (await isApproved(app.db.manager, work.run.id, wanted)) return;
+  // Who allowed set-up of exactly this change has seen all of it.
+  if (await isSetupApproved(app, work, changed, treeOf)) return;
+  const { held, ...wait } = await waitFor(work, { wanted, changed, treeOf, reasons: [] });
+  await work.journal.write(async (em) => {
+    await holdChange(em, work.run, held.wanted, held.diff);
+    await park(app, em, work.run, { ...wait, id: newId('wait'), seconds: null });
+  });
+  throw new Parked();
+}
+
+/** Returns whether a person allowed set-up of exactly this change to use the network of set-up. */
+export async function isSetupApproved(app: App, work: Work, changed: Work[], treeOf: TreeOf): Promise<boolean> {
+  return isApproved(app.db.manager, work.run.id, await approvableOf('setup', changed, treeOf));
+}
+
+/** Builds the wait for a person who allows set-up of this change to use the network of set-up. */
+export async function setupWait(work: Work, changed: Work[], treeOf: TreeOf, reasons: string[]): Promise<HeldWait> {
+  const wanted = await approvableOf('setup', changed, treeOf);
+  const lines = reasons.map((reason) => reason.replace(/\p{Cc}/gu, '?').slice(0, maxReasonChars));
+  const more = lines.length > maxReasons ? [`and ${lines.length - maxReasons} more`] : [];
+  return waitFor(work, { wanted, changed, treeOf, reasons: [...lines.slice(0, maxReasons), ...more] });
+}
+
+/** What a person is asked to approve. */
+interface Asked {
+  wanted: Approvable;
+  /** The changed repositories. */
+  changed: Work[];
+  treeOf: TreeOf;
+  /** Why a person is asked; empty when it is for the push alone. */
+  reasons: string[];
+}
+
+async function waitFor(work: Work, { wanted, changed, treeOf, reasons }: Asked): Promise<HeldWait> {
+  const text = approvalText(reasons, await listFiles(work, changed, treeOf));
+  return { reason: 'push', text, options: [], held: { wanted, diff: await diffOfHeld(work, treeOf) } };
+}
+
+async function approvableOf(purpose: Approvable['purpose'], changed: Work[], treeOf: TreeOf): Promise<Approvable> {
+  const wanted: Approvable = { purpose, trees: {}, parents: {} };
+  for (const each of changed) {
+    wanted.trees[each.repository.id] = await treeOf(each);
+    wanted.parents[each.repository.id] = parentsOf(each.branch);
+  }
+  return wanted;
+}
+
+async function listFiles(work: Work, changed: Work[], treeOf: TreeOf): Promise<string[]> {
+  const paths: string[] = [];
+  for (const each of changed) {
+    const folder = each === work ? '' : `../${each.repository.name}/`;
+    // A line break in a path would look like two files.
+    for (const { path } of await changesOf(each, treeOf)) paths.push(`${folder}${path.replace(/\p{Cc}/gu, '?')}`);
+  }
+  const more = paths.length > maxListed ? [`and ${paths.length - maxListed} more`] : [];
+  return [...paths.slice(0, maxListed), ...more];
+}
+
+/** Returns the diff that the task shows while it waits: of its own repository, as the branch would be. */
+async function diffOfHeld(work: Work, treeOf: TreeOf): Promise<StoredDiff> {
+  const { checkout, branch, repository } = work;
+  const from = (branch.continues ? await checkout.mergeBase(branch.base, branch.from) : undefined) ?? branch.from;
+  const diff = await diffOf(checkout, await checkout.treeOf(from), await treeOf(work));
+  return { ...diff, branchName: branch.name, baseBranch: repository.defaultBranch, headSha: '' };
+}
+
+/** What people say to a run while its agent works, and whether they asked it to pause. */
+export interface Hearing {
+  /**
+   * Returns the messages that the agent has not read yet.
+   * @throws Parked when somebody asked the run to pause
+   */
+  hear(): Promise<Message[]>;
+  /** Returns whether there are messages that the last `hear` did not return. */
+  hasMore(): Promise<boolean>;
+  /** Marks what the last `hear` returned as read before this turn. Call it in the transaction that stores the turn. */
+  markRead(em: EntityManager, turn: number): Promise<void>;
+}
+
+export function openHearing(app: App, run: RunRow, journal: Journal): Hearing {
+  let heard: string[] = [];
+  return {
+    hear: async () => {
+      await pauseIfAsked(app, run, journal);
+      const unread = await listUnread(app.db.manager, run.id);
+      heard = unread.map(({ id }) => id);
+      return unread.map(({ text }) => ({ role: 'user', content: text }));
+    },
+    hasMore: async () => (await listUnread(app.db.manager, run.id)).some(({ id }) => !heard.includes(id)),
+    markRead: (em, turn) => markRead(em, heard, turn),
+  };
+}
+
+/**
+ * Lets a run wait if somebody asked it to pause.
+ * @throws Parked in that case
+ */
+export async function pauseIfAsked(app: App, run: RunRow, journal: Journal): Promise<void> {
+  if ((await findPause(app.db.manager, run.id)) === undefined) return;
+  const isPaused = await journal.write(async (em) => {
+    // Read again under the lock of the run, because the pause may have been withdrawn.
+    const text = await findPause(em, run.id);
+    if (text !== undefined)
+      await park(app, em, run, { id: newId('wait'), reason: 'paused', text, options: [], seconds: null });
+    return text !== undefined;
+  });
+  if (isPaused) throw new Parked();
+}

@@ -1,0 +1,104 @@
+import { modelOfRun } from '../agents/model.ts';
+import { findAgent } from '../agents/store.ts';
+import type { App } from '../app.ts';
+import type { AboutRun } from '../conversation/about-run.ts';
+import type { CheckResult } from '../conversation/ending.ts';
+import type { Handoff } from '../conversation/handoff.ts';
+import type { AgentRow, RepositoryRow } from '../db/tables/project.ts';
+import type { RunRow } from '../db/tables/task.ts';
+import type { Limits } from '../domain/budget.ts';
+import type { Proof } from '../domain/proof/proof.ts';
+import { type Failure, RunFailed } from '../domain/run.ts';
+import type { RefusedHost } from '../environment/equipment.ts';
+import type { Environment } from '../environment/prepare.ts';
+import { payingForLost } from '../llm/lost.ts';
+import type { Model } from '../llm/model.ts';
+import { costOf } from '../llm/pricing.ts';
+import { limitsOf } from '../projects/budgets.ts';
+import type { RepositorySettings } from '../repositories/settings/repository-settings.ts';
+import { findRepository } from '../repositories/store.ts';
+import type { Journal } from '../runs/journal.ts';
+import { addLostUsage } from '../runs/store.ts';
+import { getTask, type TaskView } from '../tasks/store.ts';
+import type { Planning } from './plan.ts';
+import type { Patience } from './retry.ts';
+import type { Workspace } from './workspace/workspace.ts';
+
+/** One repository that a run has open, with everything needed to change it, check it and publish the change. */
+export interface Work extends Workspace, AboutRun {
+  agent: AgentRow;
+  /** When the token for git expires; undefined for a token that does not expire. */
+  tokenEndsAt: Date | undefined;
+  /** The other repositories that the run has opened. Empty in the `Work` of those repositories. */
+  others: Work[];
+  journal: Journal;
+  /** Retries steps that need the git host or GitHub. */
+  patience: Patience;
+  /** Aborted when this worker no longer holds the run. */
+  signal: AbortSignal;
+  /** The .deckhand.yml of the base branch. */
+  settings: RepositorySettings;
+  /** Whether a person allowed set-up of the change that is judged to use the network of set-up. */
+  isSetupApproved?: boolean;
+  /** What set-up prepared for the agent and the checks. */
+  environment: Environment;
+  /** The hosts that set-up and the agent tried to reach and may not. */
+  refused(): RefusedHost[];
+  /** Returns what the next run should know; undefined when the model does not say. Set once the conversation begins. */
+  handoff?: (failure: Failure) => Promise<Handoff | undefined>;
+  /** Whether the run still has to propose a plan. Set once the conversation begins. */
+  planning?: Planning;
+  /** The changed files that the approved plan does not name; undefined without a plan. */
+  unplanned?: string[];
+  /** What is known about the files to push, once the agent has finished. */
+  evidence?: TreeEvidence;
+}
+
+/** What is known about one tree of a repository. For any other tree it is void. */
+export interface TreeEvidence {
+  tree: string;
+  /** The results of the repository's checks. */
+  checks: CheckResult[];
+  /** What the tests of the change prove; missing when the run changed nothing here. */
+  proof?: Proof | undefined;
+}
+
+/** Returns the repository of the task, then the others in the order in which they were opened. */
+export function allWorks(work: Work): Work[] {
+  return [work, ...work.others];
+}
+
+/** Everything that a run needs, read when its worker begins. */
+export interface Assignment {
+  run: RunRow;
+  task: TaskView;
+  agent: AgentRow;
+  model: Model;
+  repository: RepositoryRow;
+  limits: Limits;
+}
+
+export interface Limited extends Assignment {
+  /** Returns the limits that apply to the next turn. People may change the budget of a task during a run. */
+  limitsNow(): Promise<Limits>;
+}
+
+/**
+ * Reads everything that a run needs.
+ * @throws RunFailed when something was deleted or disconnected since the run was queued
+ */
+export async function findAssignment(app: App, run: RunRow): Promise<Assignment> {
+  const em = app.db.manager;
+  const task = await getTask(em, run.taskId);
+  const agent = run.agentId === null ? null : await findAgent(em, run.agentId);
+  if (agent === null) throw new RunFailed('internal', 'the agent of this run was deleted');
+  const repository = task.repositoryId === null ? null : await findRepository(em, task.repositoryId);
+  if (repository === null) throw new RunFailed('repository', 'the repository of the task is no longer connected');
+  const model = payingForLost(await modelOfRun(app, agent, run.projectId), async (lost) => {
+    const costUsd = costOf(app.config.MODEL_PRICES, model.name, lost);
+    await addLostUsage(em, run.id, { ...lost, costUsd }).catch((error) =>
+      app.log.error({ err: error, runId: run.id }, 'the cost of a lost answer was not stored'),
+    );
+  });
+  return { run, task, agent, repository, model, limits: await limitsOf(app, run.projectId) };
+}

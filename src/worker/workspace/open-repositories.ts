@@ -1,0 +1,212 @@
+import type { App } from '../../app.ts';
+import { readInstructions } from '../../conversation/briefing/instructions.ts';
+import type { Trees } from '../../conversation/ending.ts';
+import type { RepositoryRow } from '../../db/tables/project.ts';
+import { mayReveal } from '../../domain/private-content.ts';
+import { RunFailed } from '../../domain/run.ts';
+import { startAll } from '../../environment/equipment.ts';
+import { GitFailed } from '../../git/engine.ts';
+import { HostClosed } from '../../git/remote-url.ts';
+import { findProject } from '../../projects/store.ts';
+import { lackOfRight } from '../../repositories/rights.ts';
+import { listProjectRepositories } from '../../repositories/store.ts';
+import { directorsOf, enterRepository } from '../../runs/directors.ts';
+import { earlierStep } from '../../runs/journal.ts';
+import type { ToolAnswer, ToolHost } from '../../sandbox/sandbox.ts';
+import { openWork } from '../open-work.ts';
+import type { Patience } from '../retry.ts';
+import { type Assignment, allWorks, type Work } from '../work.ts';
+import { type ChangedFiles, filesBetween } from './stored-files.ts';
+import type { Signals } from './workspace.ts';
+
+/**
+ * The tools of a run for all repositories that it has opened: the task's own at `.`, the others at `../<name>/`.
+ */
+export interface OpenRepositories {
+  host: ToolHost;
+  /**
+   * Opens the repositories again that an earlier worker of this run had opened, if its directors may still write there.
+   * @throws RunFailed for a run that continues another one, because that wrote to them
+   */
+  reopen(): Promise<void>;
+  /**
+   * Returns the files that changed since they were last stored or, with `whole`, since the run began. `markStored` has
+   * to be called once they are stored; until then they count as changed. `judged` are trees that were read already.
+   */
+  changes(since: 'last' | 'whole', judged?: Trees): Promise<{ files: ChangedFiles; markStored: () => void }>;
+  /** Writes the files of an earlier worker or run. They count as stored. */
+  restore(files: ChangedFiles): Promise<void>;
+}
+
+/**
+ * Finds the repositories of the project that a run may open besides its own. A run can write to every repository that
+ * it opens, so what it reads in one may become visible in another. Whether its directors may write there is asked when
+ * it opens one.
+ */
+export async function openable(app: App, own: RepositoryRow): Promise<RepositoryRow[]> {
+  const all = await listProjectRepositories(app.db.manager, own.projectId);
+  const project = await findProject(app.db.manager, own.projectId);
+  return all.filter((r) => r.id !== own.id && mayReveal(r, own, project) && mayReveal(own, r, project));
+}
+
+/** Combines the tools of all repositories of a run. `own` are the tools of the task's own repository. */
+export function combineRepositories(
+  app: App,
+  given: Assignment,
+  work: Work,
+  own: ToolHost,
+  signals: Signals,
+): OpenRepositories {
+  const others = otherRepositories(app, given, work, own, signals);
+  const services = servicesOf(work);
+  /** The tree of each repository as it was last stored. */
+  const storedTrees = new Map<Work, string>();
+  return {
+    host: {
+      ...own,
+      call: async (tool, args) => {
+        if (tool === 'open_repository') return others.openNamed((args as { name: string }).name);
+        if (tool !== 'run_command' && tool !== 'start_process') return callWhere(own, others.hosts, tool, args);
+        const problem = await services.startAgain(signals.tools);
+        const answer = await own.call(tool, args);
+        return problem === undefined ? answer : { ...answer, text: `${problem}\n${answer.text}` };
+      },
+      endProcesses: async () => {
+        const names = await Promise.all([own, ...others.hosts.values()].map((host) => host.endProcesses()));
+        services.haveEnded();
+        return names.flat();
+      },
+      close: async () => {
+        for (const host of [own, ...others.hosts.values()]) await host.close();
+      },
+    },
+    reopen: others.reopen,
+    changes: async (since, judged = {}) => {
+      const files: ChangedFiles = {};
+      const trees = new Map<Work, string>();
+      for (const each of allWorks(work)) {
+        const tree = judged[each.repository.id] ?? (await each.checkout.snapshot());
+        trees.set(each, tree);
+        files[each === work ? '' : each.repository.id] = await filesBetween(
+          each.checkout,
+          (since === 'last' ? storedTrees.get(each) : undefined) ?? each.startTree,
+          tree,
+        );
+      }
+      return {
+        files,
+        markStored: () => {
+          for (const [each, tree] of trees) storedTrees.set(each, tree);
+        },
+      };
+    },
+    restore: async (files) => {
+      for (const [id, changed] of Object.entries(files)) {
+        const name = work.others.find((w) => w.repository.id === id)?.repository.name ?? '';
+        await (id === '' ? own : others.hosts.get(name))?.restore(changed);
+      }
+      for (const each of allWorks(work)) storedTrees.set(each, await each.checkout.snapshot());
+    },
+  };
+}
+
+/** The services of all repositories of a run. They end with each judgement, and start again before the next command. */
+function servicesOf(work: Work) {
+  const ended = new Set<Work>();
+  return {
+    haveEnded: () => {
+      for (const each of allWorks(work)) ended.add(each);
+    },
+    /** Starts those that have ended, once. Returns what the agent should know when they do not start. */
+    startAgain: async (signal: AbortSignal): Promise<string | undefined> => {
+      const works = [...ended];
+      ended.clear();
+      try {
+        for (const { environment, host } of works) await startAll(environment.room, host.machine, signal);
+        return undefined;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof RunFailed)) throw error;
+        return `[the services ended before your change was read, and did not start again: ${error.message}]`;
+      }
+    },
+  };
+}
+
+/** Calls a tool in the repository that the call's path points to. */
+async function callWhere(own: ToolHost, hosts: Map<string, ToolHost>, tool: string, args: object): Promise<ToolAnswer> {
+  const { path } = args as { path?: string };
+  const [, name, rest] = /^\.\.\/+([^/]+)\/*(.*)$/s.exec(path ?? '') ?? [];
+  if (name === undefined) return own.call(tool, args);
+  const host = hosts.get(name);
+  if (host === undefined)
+    return { ok: false, text: `../${name} is not open; open_repository opens a connected repository` };
+  const answer = await host.call(tool, { ...args, path: rest || '.' });
+  return { ...answer, text: `[in ../${name}/]\n${answer.text}` };
+}
+
+/** Manages the repositories besides the task's own: holds their tools by name and opens more of them. */
+function otherRepositories(app: App, given: Assignment, work: Work, own: ToolHost, signals: Signals) {
+  const hosts = new Map<string, ToolHost>();
+  const open = async (repository: RepositoryRow, patience: Patience): Promise<Work> => {
+    const shared = { journal: work.journal, signals, patience: work.patience };
+    const other = await patience(() => openWork(app, given, repository, shared));
+    work.others.push(other);
+    // The credentials of one repository must not be pushed to another.
+    for (const each of allWorks(work)) each.secrets = [...new Set([...work.secrets, ...other.secrets])];
+    hosts.set(repository.name, other.host);
+    own.mount(repository.name, other.checkout.workTree, other.checkout.gitDir);
+    return other;
+  };
+  const openNamed = async (name: string): Promise<ToolAnswer> => {
+    const known = await openable(app, work.repository);
+    const wanted = known.find((r) => r.name.toLowerCase() === name.trim().toLowerCase());
+    if (wanted === undefined) {
+      const names = known.map((r) => r.name).join(', ') || 'none';
+      return { ok: false, text: `this run cannot open a repository ${name.slice(0, 100)}; it can open: ${names}` };
+    }
+    if (hosts.has(wanted.name)) return { ok: true, text: `it is already open at ../${wanted.name}/` };
+    const problem = await enterRepository(app, work, wanted);
+    if (problem !== undefined) {
+      await work.journal.note('repository', `the repository ${wanted.name} was not opened: ${problem.message}`);
+      return { ok: false, text: `${wanted.name} cannot be opened: ${problem.message} Go on without it.` };
+    }
+    try {
+      // Without retries: an agent that learns of the failure immediately can do something else.
+      const other = await open(wanted, (step) => step());
+      await work.journal.note('repository', `opened the repository ${wanted.name}`);
+      const map = await other.host.call('list_files', { depth: 2 });
+      const instructions = await readInstructions(other.checkout, other.baseHead);
+      return {
+        ok: true,
+        text: [`open at ../${wanted.name}/`, other.environment.told, map.text, instructions]
+          .filter(Boolean)
+          .join('\n\n'),
+      };
+    } catch (error) {
+      signals.tools.throwIfAborted();
+      const isExpected = error instanceof GitFailed || error instanceof HostClosed || error instanceof RunFailed;
+      if (!isExpected) throw error;
+      return { ok: false, text: `${wanted.name} could not be opened: ${error.message}` };
+    }
+  };
+  const reopen = async (): Promise<void> => {
+    const prefixes = ['branch ', `${earlierStep} `];
+    const named = await Promise.all(
+      prefixes.map(async (prefix) => (await work.journal.steps(prefix)).map((step) => step.slice(prefix.length))),
+    );
+    const ids = [...new Set(named.flat())];
+    const known = ids.length === 0 ? [] : await listProjectRepositories(app.db.manager, work.repository.projectId);
+    for (const id of ids) {
+      const repository = known.find((r) => r.id === id);
+      if (repository === undefined) continue;
+      const directors = await directorsOf(app.db.manager, work.run.id);
+      const lack = await work.patience(() => lackOfRight(app, directors, repository, 'write'));
+      if (lack === undefined) await open(repository, work.patience);
+      else if (work.run.continuesRunId !== null)
+        throw new RunFailed('repository', `the run goes on with work in several repositories: ${lack}`);
+      else await work.journal.note('repository', `the repository ${repository.name} was not opened again: ${lack}`);
+    }
+  };
+  return { hosts, openNamed, reopen };
+}

@@ -1,0 +1,95 @@
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import type { EntityManager } from 'typeorm';
+import { blobsOf } from '../../git/diff.ts';
+import type { Checkout } from '../../git/engine.ts';
+import { droppedStep } from '../../runs/journal.ts';
+import type { RestoredFile } from '../../sandbox/sandbox.ts';
+
+/** Changed files by the id of their repository. The key of the task's own is ''. */
+export type ChangedFiles = Record<string, RestoredFile[]>;
+
+/**
+ * Returns the packed files of a run in the order in which they are restored: those that it began with, then what each
+ * turn changed, up to a turn (numbered from 0).
+ */
+export async function findStoredFiles(em: EntityManager, runId: string, lastTurn: number | null = null) {
+  const rows: { workspace: Buffer }[] = await em.query(
+    `select workspace from (
+       select -1 as turn, workspace from run_contexts where run_id = $1
+       union all select turn, workspace from run_turns where run_id = $1 and ($2::int is null or turn <= $2)) stored
+     where workspace is not null order by turn`,
+    [runId, lastTurn],
+  );
+  return rows.map(({ workspace }) => workspace);
+}
+
+/** Returns how many bytes the packed files of a run take. */
+export async function storedBytes(em: EntityManager, runId: string): Promise<number> {
+  const [row] = await em.query(
+    `select coalesce((select octet_length(workspace) from run_contexts where run_id = $1), 0)
+       + coalesce((select sum(octet_length(workspace))::float8 from run_turns where run_id = $1), 0) as bytes`,
+    [runId],
+  );
+  return row.bytes;
+}
+
+/** Drops the files of the turns before `turn`, which stores all that differ from the start of the run. */
+export async function dropStoredFiles(em: EntityManager, runId: string, turn: number): Promise<void> {
+  await em.query('update run_turns set workspace = null where run_id = $1 and turn < $2 and workspace is not null', [
+    runId,
+    turn,
+  ]);
+  await em.query('update run_contexts set workspace = null where run_id = $1', [runId]);
+  await em.query(
+    `insert into run_steps (run_id, name, data) values ($1, $2, jsonb_build_object('turn', $3::int))
+     on conflict (run_id, name) do update set data = excluded.data`,
+    [runId, droppedStep, turn],
+  );
+}
+
+/** Returns the files to write or delete to turn one tree into another. Skips submodules. */
+export async function filesBetween(checkout: Checkout, from: string, to: string): Promise<RestoredFile[]> {
+  const kept = (await checkout.changes(from, to)).filter((c) => c.newMode !== '160000');
+  const blobs = await blobsOf(checkout, kept, 'new');
+  return kept.map(({ path, newMode, newOid }) => ({
+    path,
+    mode: newMode,
+    content: newMode === '000000' ? null : (blobs.get(newOid) ?? Buffer.alloc(0)).toString('base64'),
+  }));
+}
+
+/** Compresses changed files, to be stored with a turn. Returns null if nothing changed. */
+export async function packFiles(files: ChangedFiles): Promise<Buffer | null> {
+  const changed = Object.entries(files).filter(([, some]) => some.length > 0);
+  return changed.length === 0 ? null : promisify(gzip)(JSON.stringify(Object.fromEntries(changed)));
+}
+
+/** Unpacks several states, oldest first, and joins them: for each path the newest one counts. */
+export async function unpackFiles(packs: Buffer[]): Promise<ChangedFiles> {
+  const repositories = new Map<string, Map<string, RestoredFile>>();
+  for (const packed of packs) {
+    const unpacked = JSON.parse((await promisify(gunzip)(packed)).toString('utf8'));
+    // An older version stored an array, because a run had only one repository.
+    const all: ChangedFiles = Array.isArray(unpacked) ? { '': unpacked } : unpacked;
+    for (const [id, files] of Object.entries(all)) {
+      const known = repositories.get(id) ?? new Map<string, RestoredFile>();
+      for (const file of files) known.set(file.path, file);
+      repositories.set(id, known);
+    }
+  }
+  return Object.fromEntries([...repositories].map(([id, files]) => [id, withoutHidden(files)]));
+}
+
+/**
+ * Leaves out deletions below a path that is a file or a link in the end. Carrying them out could follow the link and
+ * delete something else.
+ */
+function withoutHidden(files: Map<string, RestoredFile>): RestoredFile[] {
+  const isBelowFile = (path: string) => {
+    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
+      if (files.get(path.slice(0, at))?.content != null) return true;
+    return false;
+  };
+  return [...files.values()].filter(({ path, content }) => content !== null || !isBelowFile(path));
+}

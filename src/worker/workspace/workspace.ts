@@ -1,0 +1,256 @@
+import type { EntityManager } from 'typeorm';
+import type { App } from '../../app.ts';
+import type { RepositoryRow } from '../../db/tables/project.ts';
+import type { RunRow } from '../../db/tables/task.ts';
+import { RunFailed } from '../../domain/run.ts';
+import { branchName } from '../../domain/task.ts';
+import type { Checkout, Remote } from '../../git/engine.ts';
+import { type OpenCheckout, openCheckout, startToolsIn } from '../../repositories/reader.ts';
+import { earlierStep, type Journal, stepOf } from '../../runs/journal.ts';
+import type { Confinement, ToolHost } from '../../sandbox/sandbox.ts';
+import type { TaskView } from '../../tasks/store.ts';
+import { isAskedFor, listPullsIn } from '../../tasks/work-store.ts';
+import { findStoredFiles } from './stored-files.ts';
+
+/** The step with which a run records that its work was not pushed and is left to the next run of its task. */
+export const keptStep = 'kept work';
+
+/** The work of an earlier run in the task's own repository. */
+export interface KeptWork {
+  branch: Branch;
+  /** The changed files, packed as with the turns, oldest first. */
+  files: Buffer[];
+}
+
+/**
+ * Finds the work that the last run before this one left in the task's own repository because it could not push it.
+ * Returns undefined if nothing was kept, if it is no longer complete, or if a later run has pushed or succeeded.
+ */
+export async function findKeptWork(
+  em: EntityManager,
+  run: Pick<RunRow, 'id' | 'taskId' | 'createdAt'>,
+): Promise<KeptWork | undefined> {
+  const rows: { id: string; branch: Branch }[] = await em.query(
+    `select last.id, b.data as branch
+     from (
+       select r.id from runs r
+       where r.task_id = $1 and r.id <> $2 and r.created_at <= $3
+         and (r.status = 'succeeded' or exists (
+           select 1 from run_steps s where s.run_id = r.id and (s.name = $4 or s.name = 'push')))
+       order by r.created_at desc, r.id desc limit 1) last
+     join run_steps k on k.run_id = last.id and k.name = $4
+     join run_steps b on b.run_id = last.id and b.name = 'branch'
+     where (select count(*) = max(turn) + 1 from run_turns where run_id = last.id)
+       and exists (select 1 from run_contexts where run_id = last.id)`,
+    [run.taskId, run.id, run.createdAt, keptStep],
+  );
+  const [last] = rows;
+  if (last === undefined) return undefined;
+  const files = await findStoredFiles(em, last.id);
+  return files.length === 0 ? undefined : { branch: last.branch, files };
+}
+
+/** Writes the section of an agent's first message that is about kept work. */
+export function keptSections(left: KeptWork | undefined): string[] {
+  if (left === undefined) return [];
+  const text = 'The workspace has the changes of an earlier run that were not pushed. Look at them first.';
+  return [`## Unfinished work\n${text}`];
+}
+
+/** The branch of a run and the commit from which the run began. */
+export interface Branch {
+  name: string;
+  /** The run's changes are the differences from this commit. */
+  from: string;
+  /** Whether the branch exists on the remote with `from` as its head. */
+  continues: boolean;
+  /** The head of the default branch when the run began. */
+  base: string;
+  /** The paths that conflict, set when the run merges the base branch. Their files contain git's conflict markers. */
+  conflicts?: string[];
+  /** The run begins with the work that an earlier run could not push. */
+  keepsWork?: true;
+  /** For a rewound run, the commit to check out if it is not `from`: the one from which the earlier run began. */
+  filesFrom?: string;
+  /**
+   * Set when the branch has merged the base branch, up to `base`, since the commit of these files. The run then merges
+   * `base` into the files.
+   */
+  catchesUp?: true;
+}
+
+/** Returns the parents of the commit that a run pushes. */
+export function parentsOf({ from, base, conflicts }: Branch): string[] {
+  return conflicts === undefined ? [from] : [from, base];
+}
+
+export interface Workspace extends OpenCheckout {
+  branch: Branch;
+  /** The current head of the default branch. */
+  baseHead: string;
+  /** The tree that was checked out first, before stored files were restored. For a merge, this is the merged tree. */
+  startTree: string;
+  /** The tools that work on the workspace's files. They end with the workspace at the latest. */
+  host: ToolHost;
+}
+
+/**
+ * The signals that abort the parts of a run. Git stops when this worker loses the run. The tools also stop when the
+ * run's time or a limit is used up.
+ */
+export interface Signals {
+  git: AbortSignal;
+  tools: AbortSignal;
+  /** The sandbox of the tools; `tools` is its signal. */
+  confinement: Confinement;
+}
+
+/** What is known once the files are in place. */
+export type Placed = Pick<Workspace, 'branch' | 'baseHead' | 'startTree'>;
+
+/**
+ * Clones the repository and checks out the branch of the run as it is on the remote. If the branch does not exist yet,
+ * checks out the head of the default branch. A worker that takes over a run checks out the commit from which the run
+ * began. `furnish` completes the workspace before its tools can be used.
+ */
+export async function openWorkspace<T extends object>(
+  app: App,
+  run: Pick<RunRow, 'id' | 'kind' | 'taskId' | 'createdAt'>,
+  journal: Journal,
+  about: { task: TaskView; repository: RepositoryRow; remote: Remote; signals: Signals },
+  furnish: (checkout: Checkout, placed: Placed) => Promise<T>,
+): Promise<Workspace & T> {
+  const { checkout, remove } = await openCheckout(app, about.remote, about.signals.git);
+  try {
+    const place = async () => {
+      const placed = await putInPlace(app, run, journal, checkout, about);
+      return { ...placed, ...(await furnish(checkout, placed)) };
+    };
+    const { host, placed } = await startToolsIn(about.signals.confinement, checkout, place);
+    try {
+      await checkout.remember();
+      return { checkout, ...placed, host, remove: () => host.close().then(remove) };
+    } catch (error) {
+      await host.close();
+      throw error;
+    }
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function putInPlace(
+  app: App,
+  run: Pick<RunRow, 'id' | 'kind' | 'taskId' | 'createdAt'>,
+  journal: Journal,
+  checkout: Checkout,
+  about: { task: TaskView; repository: RepositoryRow },
+): Promise<Placed> {
+  const { repository } = about;
+  const base = await checkout.fetch(repository.defaultBranch);
+  if (base === undefined)
+    throw new RunFailed(
+      'repository',
+      `the repository has no branch ${repository.defaultBranch}; push a first commit, or set the default branch of the repository`,
+    );
+  const branch = await journal.once(stepOf('branch', about.task, repository), async () => {
+    const chosen = await chooseBranch(app, about.task, repository, checkout, base);
+    const earlier = await journal.recall<Branch>(stepOf(earlierStep, about.task, repository));
+    if (earlier !== undefined) return catchingUp(checkout, rewoundBranch(chosen, earlier), base);
+    // After subtasks were merged into the base, the agent has to continue with their changes.
+    const isMerge =
+      chosen.continues &&
+      repository.id === about.task.repositoryId &&
+      ((await isAskedFor(app.db.manager, run.id, 'conflict')) ||
+        (run.kind === 'continue' && !(await checkout.isAncestor(base, chosen.from))));
+    if (isMerge) return { ...chosen, conflicts: (await checkout.merge(chosen.from, base)).conflicts };
+    const left = repository.id === about.task.repositoryId ? await findKeptWork(app.db.manager, run) : undefined;
+    return left !== undefined && (await isBasis(checkout, chosen, left.branch))
+      ? { ...chosen, ...beginningOf(left.branch), keepsWork: true as const }
+      : chosen;
+  });
+  if (branch.continues) await checkout.fetch(branch.name);
+  const filesFrom = branch.filesFrom ?? branch.from;
+  for (const commit of new Set([branch.from, filesFrom]))
+    if (commit !== base && !(await checkout.fetchCommit(commit)))
+      throw new RunFailed('repository', `the commit ${commit} from which the run began no longer exists`);
+  const isMerge = branch.conflicts !== undefined && branch.catchesUp === undefined;
+  const commit = isMerge ? await mergeCommit(checkout, filesFrom, branch.base) : filesFrom;
+  await checkout.checkout(commit);
+  return { branch, baseHead: base, startTree: await checkout.treeOf(commit) };
+}
+
+/** Returns whether kept work still fits: its branch is as it was, or the commit that it began from still exists. */
+async function isBasis(checkout: Checkout, chosen: Branch, left: Branch): Promise<boolean> {
+  if (left.conflicts !== undefined || chosen.continues !== left.continues) return false;
+  return chosen.continues ? chosen.from === left.from : checkout.fetchCommit(left.from);
+}
+
+/** Returns from which commits a run began, for a later run that begins with the same files. */
+function beginningOf({ from, base, filesFrom }: Branch): Pick<Branch, 'from' | 'base' | 'filesFrom'> {
+  return { from, base, ...(filesFrom === undefined ? {} : { filesFrom }) };
+}
+
+/**
+ * Returns the branch of a run that goes back to a turn of an earlier run. Its files begin from the same commit as those
+ * of the earlier run. Its own commit follows whatever was pushed to the branch since then, so that nothing is lost from
+ * the history of the branch.
+ */
+export function rewoundBranch(chosen: Branch, earlier: Branch): Branch {
+  const { filesFrom = earlier.from } = earlier;
+  const conflicts = earlier.catchesUp ? undefined : earlier.conflicts;
+  const begins = { ...beginningOf(earlier), filesFrom, ...(conflicts === undefined ? {} : { conflicts }) };
+  if (!chosen.continues) return { ...chosen, ...begins };
+  // The merge of the base branch that the earlier run began with is part of its files.
+  return { ...chosen, ...begins, from: chosen.from, base: conflicts === undefined ? chosen.base : earlier.base };
+}
+
+/** Finds out whether the task's branch has merged the base branch since the files of a rewound run. */
+async function catchingUp(checkout: Checkout, branch: Branch, base: string): Promise<Branch> {
+  const { continues, conflicts, from, filesFrom } = branch;
+  // A run that began with a merge, or without a branch, keeps its base.
+  if (!continues || conflicts !== undefined || filesFrom === undefined) return branch;
+  if (filesFrom === from || !(await checkout.fetchCommit(filesFrom))) return branch;
+  const merged = await checkout.mergeBase(base, from);
+  if (merged === undefined || (await checkout.isAncestor(merged, filesFrom))) return branch;
+  return { ...branch, base: merged, catchesUp: true };
+}
+
+/** Merges the base branch into the task's branch. Every worker that takes over the run creates the same commit. */
+async function mergeCommit(checkout: Checkout, from: string, base: string): Promise<string> {
+  if (!(await checkout.fetchCommit(base)))
+    throw new RunFailed('repository', `the commit ${base} that the run was merging no longer exists`);
+  const { tree } = await checkout.merge(from, base);
+  const author = { name: 'merge', email: 'merge@localhost' };
+  const at = new Date('2001-01-01T00:00:00Z');
+  return checkout.commit({ tree, parents: [from, base], message: 'merge', author, at });
+}
+
+/**
+ * Chooses the task's branch while it exists and is not merged. After a merge or a deletion, chooses the next name,
+ * `…-2`.
+ */
+async function chooseBranch(
+  app: App,
+  task: TaskView,
+  repository: RepositoryRow,
+  checkout: Checkout,
+  base: string,
+): Promise<Branch> {
+  const pulls = await listPullsIn(app.db.manager, task.id, repository.id);
+  const known = repository.id === task.repositoryId ? task.branchName : (pulls[0]?.headBranch ?? null);
+  if (known === null) {
+    const name = branchName(task.id, task.title);
+    // A run that was cancelled during its push may have left the branch.
+    const left = task.runCount > 1 ? await checkout.fetch(name) : undefined;
+    return { name, from: left ?? base, base, continues: left !== undefined };
+  }
+  const isMerged = pulls.some((p) => p.headBranch === known && p.status === 'merged');
+  const head = isMerged ? undefined : await checkout.fetch(known);
+  if (head !== undefined) return { name: known, from: head, base, continues: true };
+  const attempt = Number(/-(\d+)$/.exec(known.slice('agent/12345678'.length))?.[1] ?? 1);
+  const stem = branchName(task.id, task.title);
+  const isNumbered = known !== stem && attempt > 1;
+  return { name: branchName(task.id, task.title, isNumbered ? attempt + 1 : 2), from: base, base, continues: false };
+}

@@ -1,0 +1,155 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbedded } from '../../../src/db/embedded/embedded.ts';
+import { parsePayload } from '../../../src/github/inbox/receive.ts';
+import { openTestApp, type TestApp } from '../../support/app.ts';
+import { privateKey } from '../../support/github-app.ts';
+import { headOf, openRaw } from '../../support/http/raw-http.ts';
+
+const [secret, previous] = ['a secret of this test', 'the secret before'];
+let service: TestApp;
+const settings = { APP_ID: '1', PRIVATE_KEY: privateKey, WEBHOOK_SECRET: secret, WEBHOOK_SECRET_PREVIOUS: previous };
+beforeAll(async () => {
+  service = await openTestApp(settings);
+});
+afterAll(() => service.close());
+
+const sign = (body: Buffer | string, by = secret) => `sha256=${createHmac('sha256', by).update(body).digest('hex')}`;
+
+async function post(body: Buffer | string, headers: Record<string, string> = {}, to = service) {
+  const response = await fetch(`${to.url}/api/github/webhooks`, {
+    method: 'POST',
+    body: body as never,
+    headers: {
+      'Content-Type': 'application/json',
+      'X-GitHub-Event': 'ping',
+      'X-GitHub-Delivery': randomUUID(),
+      'X-Hub-Signature-256': sign(body),
+      ...headers,
+    },
+  });
+  return { status: response.status, body: (await response.json()) as { status?: string; statusCode?: number } };
+}
+const count = async (what: string, where = '') =>
+  Number((await service.app.db.manager.query(`select count(*) from ${what} ${where}`))[0].count);
+
+test('a delivery signed with either secret is stored and queued', async () => {
+  expect(await post('{"zen":1}')).toEqual({ status: 202, body: { status: 'accepted' } });
+  expect((await post('{"zen":2}', { 'X-Hub-Signature-256': sign('{"zen":2}', previous) })).status).toBe(202);
+  expect(await count('deliveries')).toBe(2);
+  expect(await count('pgboss.job', `where name = 'delivery'`)).toBe(2);
+});
+
+test.each([
+  ['no signature', { 'X-Hub-Signature-256': '' }],
+  ['a wrong one', { 'X-Hub-Signature-256': sign('{"a":2}') }],
+  ['another secret', { 'X-Hub-Signature-256': sign('{"a":1}', 'development') }],
+  [
+    'the old algorithm',
+    {
+      'X-Hub-Signature-256': '',
+      'X-Hub-Signature': `sha1=${createHmac('sha1', secret).update('{"a":1}').digest('hex')}`,
+    },
+  ],
+])('%s is refused with 401 and not stored', async (_name, headers) => {
+  const before = await count('deliveries');
+  expect(await post('{"a":1}', headers)).toEqual({
+    status: 401,
+    body: { statusCode: 401, message: expect.stringContaining('signature') },
+  });
+  expect(await count('deliveries')).toBe(before);
+});
+
+test('a signed delivery that is not a JSON object or lacks headers is refused with 400', async () => {
+  for (const body of ['not json', '[]', 'null', Buffer.from([0xff, 0xfe])]) expect((await post(body)).status).toBe(400);
+  expect((await post('{}', { 'X-GitHub-Event': 'Nonsense!' })).status).toBe(400);
+  expect((await post('{}', { 'X-GitHub-Delivery': '' })).status).toBe(400);
+});
+
+test('a signed body with a NUL character is stored', async () => {
+  expect((await post('{"title":"a\\u0000b"}')).status).toBe(202);
+});
+
+test('twenty simultaneous copies of a delivery have one effect', async () => {
+  const guid = randomUUID();
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => post('{"same":true}', { 'X-GitHub-Delivery': guid })),
+  );
+  expect(answers.map((a) => a.status)).toEqual(Array(20).fill(202));
+  expect(answers.filter((a) => a.body.status === 'accepted')).toHaveLength(1);
+  expect(await count('deliveries', `where guid = '${guid}'`)).toBe(1);
+  expect(await count('pgboss.job', `where name = 'delivery' and data->>'guid' = '${guid}'`)).toBe(1);
+});
+
+test('a body over 25 MB is refused with 413 and our JSON error', async () => {
+  const body = Buffer.alloc(26_300_000, 'x');
+  expect(await post(body, { 'X-Hub-Signature-256': 'sha256=none' })).toEqual({
+    status: 413,
+    body: { statusCode: 413, message: expect.stringContaining('25 MB') },
+  });
+});
+
+test.each([
+  ['no signature', 401, { 'X-Hub-Signature-256': '' }],
+  ['a short signature', 401, { 'X-Hub-Signature-256': 'sha256=00' }],
+  ['a compressed body', 415, { 'Content-Encoding': 'gzip' }],
+  ['twice compressed', 415, { 'Content-Encoding': 'identity, br' }],
+  ['an unknown coding', 415, { 'Content-Encoding': 'x' }],
+  ['a nameless event', 400, { 'X-GitHub-Event': '' }],
+  ['a strange id', 400, { 'X-GitHub-Delivery': 'a b' }],
+  ['too much', 413, { 'Content-Length': '26300000' }],
+])('%s: %i before the body is sent, and the connection is closed', async (_name, status, headers) => {
+  const head = headOf('POST /api/github/webhooks', {
+    'Content-Length': '1000',
+    'X-GitHub-Event': 'ping',
+    'X-GitHub-Delivery': randomUUID(),
+    'X-Hub-Signature-256': sign(''),
+    ...headers,
+  });
+  const raw = openRaw(new URL(service.url).port, head);
+  expect(await raw.status).toBe(status);
+  raw.socket.end();
+  expect(await raw.ended).toMatch(/\r\nConnection: close\r\n/);
+});
+
+test('a large delivery is parsed outside of the main thread; one that is not JSON is refused with 400', async () => {
+  const large = JSON.stringify({ ref: 'refs/heads/x', commits: Array(20_000).fill({ message: 'x'.repeat(50) }) });
+  expect((await post(large)).status).toBe(202);
+  expect((await post(`${large.slice(0, -1)},`)).status).toBe(400);
+  const parsed = (await parsePayload(large)) as { ref: string; commits: unknown[] };
+  expect([parsed.ref, parsed.commits.length]).toEqual(['refs/heads/x', 100]);
+});
+
+test.each([
+  ['a small', 0],
+  ['a large', 1_100_000],
+])('%s delivery may have 100 levels; one with more is refused with 400', async (_name, padding) => {
+  const nested = (levels: number) =>
+    `{"text":"${'x'.repeat(padding)}","list":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+  expect([(await post(nested(100))).status, (await post(nested(101))).status]).toEqual([202, 400]);
+});
+
+test('while the database does not answer, the reply is 503', async () => {
+  await service.app.db.transaction(async (em) => {
+    await em.query('lock table deliveries in access exclusive mode');
+    expect((await post('{"late":true}')).status).toBe(503);
+  });
+});
+
+test('while the database is down, the reply is 503', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-away-'));
+  const postgres = await startEmbedded({ dataDir, unsafe: true });
+  const own = await openTestApp({ ...settings, DATABASE_URL: postgres.url });
+  expect((await post('{}', {}, own)).status).toBe(202);
+  await postgres.stop();
+  for (let i = 0; i < 3; i++) {
+    const answer = await post('{}', {}, own);
+    expect(answer).toEqual({ status: 503, body: { statusCode: 503, message: 'The database is unavailable' } });
+  }
+  expect((await fetch(`${own.url}/readyz`)).status).toBe(503);
+  expect((await fetch(`${own.url}/healthz`)).status).toBe(200);
+  await own.close().catch(() => {});
+  await rm(dataDir, { recursive: true, force: true });
+});

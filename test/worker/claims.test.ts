@@ -1,0 +1,261 @@
+import type { EntityManager } from 'typeorm';
+import { LeaseLost } from '../../src/domain/run.ts';
+import { noteProgress } from '../../src/runs/journal.ts';
+import { endRun } from '../../src/runs/store.ts';
+import { setWaiting } from '../../src/runs/waiting/store.ts';
+import {
+  type Claim,
+  claimRun,
+  giveBack,
+  handOver,
+  hasClaimable,
+  lastInterruption,
+  maxInterruptions,
+  renewLease,
+} from '../../src/worker/lease/lease-store.ts';
+import { openRuns } from '../support/runs.ts';
+
+const given = openRuns();
+const { addRun, set, undone } = given;
+
+const claim = (em: EntityManager) => claimRun(em, 30);
+const claimed = async (em: EntityManager) => (await claim(em))?.run.id;
+const heldBy = ({ run }: Claim) => ({ id: run.id, fence: run.fence });
+const first = async (em: EntityManager) => heldBy((await claim(em)) as Claim);
+const read = async (em: EntityManager, id: string, columns: string) =>
+  (await em.query(`select ${columns} from runs where id = $1`, [id]))[0];
+
+test('the oldest run of a project is claimed first, and an agent works on one run of a project', () =>
+  undone(async (em) => {
+    const [young, old, foreign] = [await addRun(em), await addRun(em), await addRun(em)];
+    const others = await addRun(em, { agentId: given.agentIds[1] ?? '' });
+    await set(em, old, { created_at: `now() - interval '3 hours'` });
+    await set(em, young, { created_at: `now() - interval '2 hours'` });
+    await set(em, others, { created_at: `now() - interval '1 hour'` });
+    await em.query(`insert into projects (id, name, slug) values ('elsewhere', 'e', 'e')`);
+    await set(em, foreign, { project_id: `'elsewhere'`, created_at: `now() - interval '1 minute'` });
+    expect([await claimed(em), await claimed(em), await claimed(em)]).toEqual([old, foreign, others]);
+    expect([await hasClaimable(em), await claimed(em)]).toEqual([false, undefined]);
+    await endRun(em, old, 'succeeded', null);
+    expect([await hasClaimable(em), await claimed(em)]).toEqual([true, young]);
+  }));
+
+test('of runs that were created at the same time, the one with the lower id is claimed first', () =>
+  undone(async (em) => {
+    const ids = [await addRun(em), await addRun(em, { agentId: given.agentIds[1] ?? '' })];
+    await set(em, ids[0] ?? '', { id: `'run_z'` });
+    expect([await claimed(em), await claimed(em)]).toEqual([ids[1], 'run_z']);
+  }));
+
+test('a claim starts the lease; a takeover raises the fence and keeps the time of the start', () =>
+  undone(async (em) => {
+    const id = await addRun(em);
+    expect((await claim(em))?.takenOver).toBeUndefined();
+    const state = `fence, started_at = now() as "isStarted", heartbeat_at = now() as beats,
+      lease_until = now() + interval '30 seconds' as "isLeased"`;
+    expect(await read(em, id, state)).toEqual({ fence: 1, isStarted: true, beats: true, isLeased: true });
+    const lost = { lease_until: `now() - interval '1 second'`, heartbeat_at: `now() - interval '31 seconds'` };
+    await set(em, id, { ...lost, started_at: `now() - interval '1 hour'` });
+    expect((await claim(em))?.takenOver).toEqual({ seconds: 31, isGivenBack: false });
+    expect(await read(em, id, state)).toEqual({ fence: 2, isStarted: false, beats: true, isLeased: true });
+  }));
+
+test('a run with a valid lease is not claimed, whatever its pause', () =>
+  undone(async (em) => {
+    const id = await addRun(em, { status: 'running' });
+    await set(em, id, { lease_until: `now() + interval '1 second'`, not_before: `now() - interval '1 hour'` });
+    expect([await hasClaimable(em), await claim(em)]).toEqual([false, undefined]);
+  }));
+
+test('workers are woken for a queued run after two seconds, because its own job wakes one first', () =>
+  undone(async (em) => {
+    const id = await addRun(em);
+    await set(em, id, { created_at: `now() - interval '1.9 seconds'` });
+    expect(await hasClaimable(em)).toBe(false);
+    await set(em, id, { created_at: `now() - interval '2.1 seconds'` });
+    expect(await hasClaimable(em)).toBe(true);
+    await addRun(em, { status: 'running', leaseUntil: new Date(Date.now() + 60_000) });
+    expect(await hasClaimable(em)).toBe(false);
+  }));
+
+/** Stores a project, and returns its id. */
+async function addProject(em: EntityManager, id: string): Promise<string> {
+  await em.query('insert into projects (id, name, slug) values ($1, $1, $1)', [id]);
+  return id;
+}
+
+test('the project with the fewest running runs is next, then the oldest run', () =>
+  undone(async (em) => {
+    const [quiet, other] = [await addProject(em, 'quiet'), await addProject(em, 'other')];
+    const ago = (id: string, minutes: number) => set(em, id, { created_at: `now() - interval '${minutes} minutes'` });
+    const noisy = [];
+    for (const agentId of given.agentIds.slice(0, 4)) noisy.push(await addRun(em, { agentId }));
+    for (const [i, id] of noisy.entries()) await ago(id, 60 - i);
+    const [late, later, latest] = [await addRun(em), await addRun(em), await addRun(em)];
+    await set(em, late, { project_id: `'${quiet}'` });
+    await set(em, later, { project_id: `'${other}'` });
+    await set(em, latest, { project_id: `'${quiet}'`, agent_id: `'${given.agentIds[1]}'` });
+    for (const [i, id] of [late, later, latest].entries()) await ago(id, 10 - i);
+    const order = [noisy[0], late, later, noisy[1], latest, noisy[2], noisy[3]];
+    for (const id of order) expect(await claimed(em)).toBe(id);
+    expect(await claimed(em)).toBeUndefined();
+  }));
+
+test('a run whose worker was lost is claimed before queued runs', () =>
+  undone(async (em) => {
+    const lost = await addRun(em, { status: 'running', leaseUntil: new Date(Date.now() - 60_000) });
+    const queued = await addRun(em, { agentId: given.agentIds[1] ?? '' });
+    await set(em, queued, {
+      project_id: `'${await addProject(em, 'quiet')}'`,
+      created_at: `now() - interval '1 hour'`,
+    });
+    expect([await claimed(em), await claimed(em)]).toEqual([lost, queued]);
+  }));
+
+test('a project has at most MAX_RUNS_PER_PROJECT running runs; waiting runs do not count', () =>
+  undone(async (em) => {
+    const ids = [];
+    for (const agentId of given.agentIds.slice(0, 4)) ids.push(await addRun(em, { agentId }));
+    const next = async () => (await claimRun(em, 30, 2))?.run.id;
+    expect([await next(), await next(), await next()]).toEqual([ids[0], ids[1], undefined]);
+    await set(em, ids[2] ?? '', { created_at: `now() - interval '1 minute'` });
+    expect([await hasClaimable(em, 2), await hasClaimable(em, 3)]).toEqual([false, true]);
+    const wait = { id: 'w', reason: 'paused' as const, text: '', options: [], seconds: null };
+    await setWaiting(em, ids[0] ?? '', wait);
+    expect([await hasClaimable(em, 2), await next(), await next()]).toEqual([true, ids[2], undefined]);
+  }));
+
+test('two workers claim runs of different projects at the same time without waiting for each other', async () => {
+  const { db } = given.service.app;
+  const elsewhere = await addProject(db.manager, 'elsewhere');
+  const ids = [await addRun(db.manager), await addRun(db.manager)];
+  await set(db.manager, ids[1] ?? '', { project_id: `'${elsewhere}'` });
+  await undone(async (em) => {
+    const mine = await claimed(em);
+    await db.transaction(async (other) => {
+      // Without `skip locked` this claim would wait for the first transaction.
+      await other.query(`set local lock_timeout = '2s'`);
+      expect([mine, await claimed(other)].sort()).toEqual(ids.sort());
+    });
+  });
+  await db.manager.query('delete from runs');
+  await db.manager.query('delete from projects where id = $1', [elsewhere]);
+});
+
+test('workers that claim at the same time keep to the order of projects and to the limit', async () => {
+  const { manager } = given.service.app.db;
+  const quiet = await addProject(manager, 'quiet');
+  for (const agentId of given.agentIds) await addRun(manager, { agentId });
+  const late = await addRun(manager);
+  await set(manager, late, { project_id: `'${quiet}'` });
+  const claims = await Promise.all(Array.from({ length: 12 }, () => claimRun(manager, 30, 2)));
+  const projects = claims.flatMap((found) => (found === undefined ? [] : [found.run.projectId]));
+  expect(projects.sort()).toEqual([given.projectId, given.projectId, quiet].sort());
+  await manager.query('delete from runs');
+  await manager.query('delete from projects where id = $1', [quiet]);
+});
+
+test('a lease is renewed only for its holder', () =>
+  undone(async (em) => {
+    const id = await addRun(em);
+    const holder = await first(em);
+    const left = `lease_until = now() + interval '50 seconds' as "isLeased", heartbeat_at = now() as beats`;
+    await set(em, id, { heartbeat_at: `now() - interval '9 seconds'` });
+    await renewLease(em, holder, 50);
+    expect(await read(em, id, left)).toEqual({ isLeased: true, beats: true });
+    await expect(renewLease(em, { id, fence: 0 }, 90)).rejects.toBeInstanceOf(LeaseLost);
+    await expect(renewLease(em, { id, fence: 2 }, 90)).rejects.toBeInstanceOf(LeaseLost);
+    await endRun(em, id, 'cancelled', null);
+    await expect(renewLease(em, holder, 90)).rejects.toThrow(`run ${id} is no longer held by this worker`);
+    expect(await read(em, id, left)).toEqual({ isLeased: null, beats: true });
+  }));
+
+test('only the holder hands a run over or gives it back, and only while it runs', () =>
+  undone(async (em) => {
+    const id = await addRun(em);
+    const holder = await first(em);
+    const stale = { id, fence: holder.fence - 1 };
+    await handOver(em, stale);
+    expect(await giveBack(em, stale)).toBeUndefined();
+    expect([await hasClaimable(em), await claim(em)]).toEqual([false, undefined]);
+    await endRun(em, id, 'failed', null);
+    await handOver(em, holder);
+    expect(await giveBack(em, holder)).toBeUndefined();
+    expect(await read(em, id, 'lease_until, not_before, interruptions')).toEqual({
+      lease_until: null,
+      not_before: null,
+      interruptions: 0,
+    });
+  }));
+
+test('the last interruption is the newest log line with a reason', () =>
+  undone(async (em) => {
+    const [id, other] = [await addRun(em), await addRun(em)];
+    expect(await lastInterruption(em, id)).toBeUndefined();
+    const say = (run: string, data: object) =>
+      em.query(`insert into run_events (run_id, type, text, data) values ($1, 'loop', '', $2)`, [run, data]);
+    await say(id, { interrupted: 'the first' });
+    await say(id, { interrupted: 'the second' });
+    await say(id, {});
+    await say(other, { interrupted: 'of another run' });
+    expect(await lastInterruption(em, id)).toBe('the second');
+  }));
+
+/** Runs a test on one run in a transaction that is rolled back. */
+const withRun = (act: (em: EntityManager, id: string) => Promise<void>) =>
+  given.undone(async (em) => act(em, await given.addRun(em)));
+
+/** Simulates the loss of the worker: its lease expired this many seconds ago. */
+const lose = (em: EntityManager, seconds: number) =>
+  em.query(`update runs set lease_until = now() - make_interval(secs => $1)`, [seconds]);
+const wait = (em: EntityManager, seconds: number) =>
+  em.query(`update runs set not_before = not_before - make_interval(secs => $1)`, [seconds]);
+
+test("the first takeover of a lost worker's run is immediate, each later one waits longer", () =>
+  withRun(async (em) => {
+    expect(await claim(em)).toMatchObject({ run: { interruptions: 0 }, takenOver: undefined });
+    await lose(em, 0.1);
+    expect(await claim(em)).toMatchObject({ run: { interruptions: 1 }, takenOver: { isGivenBack: false } });
+    for (const [i, pause] of [1, 2, 4, 8, 16, 32, 60, 60, 60].entries()) {
+      await lose(em, pause - 0.1);
+      expect([pause, await hasClaimable(em), await claim(em)]).toEqual([pause, false, undefined]);
+      await lose(em, pause + 0.1);
+      expect(await hasClaimable(em)).toBe(true);
+      expect((await claim(em))?.run.interruptions).toBe(i + 2);
+    }
+    expect(maxInterruptions).toBe(10);
+  }));
+
+test('a run that is returned to the queue waits longer each time, until it makes progress', () =>
+  withRun(async (em, id) => {
+    const pauses = [];
+    for (let i = 0; i < 3; i++) {
+      const held = (await claim(em))?.run as { id: string; fence: number };
+      pauses.push(await giveBack(em, held));
+      expect(await claim(em)).toBeUndefined();
+      await wait(em, (pauses.at(-1) ?? 0) + 0.1);
+    }
+    expect(pauses).toEqual([1, 2, 4]);
+    expect(await claim(em)).toMatchObject({ run: { interruptions: 3 }, takenOver: { isGivenBack: true } });
+    await noteProgress(em, id);
+    await lose(em, 0.1);
+    expect(await claim(em)).toMatchObject({ run: { interruptions: 1 } });
+  }));
+
+test('a run that was handed over can be claimed immediately, and does not count as interrupted', () =>
+  withRun(async (em) => {
+    for (let i = 0; i < maxInterruptions + 1; i++) {
+      const held = await claim(em);
+      expect(held).toMatchObject({ run: { interruptions: 0 } });
+      await handOver(em, held?.run as { id: string; fence: number });
+    }
+  }));
+
+test('a worker that has lost a run cannot return it to the queue', () =>
+  withRun(async (em) => {
+    const lost = (await claim(em))?.run as { id: string; fence: number };
+    await lose(em, 0.1);
+    await claim(em);
+    expect(await giveBack(em, lost)).toBeUndefined();
+    expect(await hasClaimable(em)).toBe(false);
+  }));

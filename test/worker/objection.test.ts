@@ -1,0 +1,190 @@
+import type { Change, Checkout } from '../../src/git/engine.ts';
+import { noSettings } from '../../src/repositories/settings/repository-settings.ts';
+import { objections, protectedChanges, rejection } from '../../src/worker/outgoing/objection.ts';
+import type { Work } from '../../src/worker/work.ts';
+import type { Branch } from '../../src/worker/workspace/workspace.ts';
+
+type Files = Record<string, string>;
+
+const oid = (content: string) => `blob ${content}`;
+
+/** Creates a repository in memory. Trees are named; the content of a file may begin with its mode: `100755 text`. */
+function repositoryOf(trees: Record<string, Files>): Checkout {
+  const entry = (tree: string, path: string) => {
+    const content = trees[tree]?.[path];
+    const [, mode, rest] = /^(1\d{5}) (.*)$/s.exec(content ?? '') ?? [undefined, '100644', content];
+    return content === undefined ? { mode: '000000', oid: '0' } : { mode: mode ?? '', oid: oid(rest ?? '') };
+  };
+  const changes = (from: string, to: string): Change[] =>
+    [...new Set([...Object.keys(trees[from] ?? {}), ...Object.keys(trees[to] ?? {})])]
+      .map((path) => ({ path, old: entry(from, path), now: entry(to, path) }))
+      .filter(({ old, now }) => old.mode !== now.mode || old.oid !== now.oid)
+      .map(({ path, old, now }) => ({ path, oldMode: old.mode, oldOid: old.oid, newMode: now.mode, newOid: now.oid }));
+  return {
+    snapshot: async () => 'now',
+    treeOf: async (commit: string) => commit,
+    changes: async (from: string, to: string) => changes(from, to),
+    merge: async () => ({ tree: 'joined', conflicts: [] }),
+    readFile: async (commit: string, path: string) => {
+      const content = trees[commit]?.[path];
+      return content === undefined ? undefined : Buffer.from(content);
+    },
+    readBlobs: async (oids: string[]) => new Map(oids.map((each) => [each, Buffer.from(each.slice('blob '.length))])),
+  } as unknown as Checkout;
+}
+
+function workOn(
+  trees: Record<string, Files>,
+  more: { branch?: Partial<Branch>; others?: Work[]; settings?: object } = {},
+) {
+  return {
+    checkout: repositoryOf(trees),
+    branch: { name: 'agent/x', from: 'before', continues: false, base: 'before', ...more.branch },
+    repository: { name: 'docs' },
+    settings: { ...noSettings, ...more.settings },
+    secrets: [],
+    others: more.others ?? [],
+  } as unknown as Work;
+}
+
+const said = (work: Work) => objections(work, ({ checkout }) => checkout.snapshot());
+
+test('ordinary changes cause no objection', async () => {
+  expect(await said(workOn({ before: { a: '1', b: '1' }, now: { a: '2', c: '1' } }))).toBeUndefined();
+});
+
+test.each<[string, Files, Files]>([
+  ['added', {}, { '.travis.yml': 'x' }],
+  ['changed', { '.travis.yml': 'x' }, { '.travis.yml': 'y' }],
+  ['deleted', { '.travis.yml': 'x' }, {}],
+  ['made executable', { '.travis.yml': 'x' }, { '.travis.yml': '100755 x' }],
+  ['replaced by a link', { '.travis.yml': 'x' }, { '.travis.yml': '120000 a' }],
+  ['replaced by a folder', { '.travis.yml': 'x' }, { '.travis.yml/a': 'x' }],
+  ['moved away', { '.travis.yml': 'x' }, { a: 'x' }],
+  ['moved there', { a: 'x' }, { '.travis.yml': 'x' }],
+])('a protected file is refused when %s', async (_how, before, now) => {
+  expect(await said(workOn({ before, now }))).toMatch(
+    /^- \.travis\.yml(\/a)? is protected by default, because Travis CI runs the commands in it; restore it$/m,
+  );
+});
+
+test('each repository of a run is checked with its own settings', async () => {
+  const trees = { before: {}, now: { '.husky/x': 'x', 'infra/x': 'x' } };
+  const others = [workOn(trees, { settings: { allowed: ['.husky'], protected: ['infra'] } })];
+  expect(await said(workOn({ before: {}, now: {} }, { others }))).toBe(
+    '- ../docs/infra/x is protected by the .deckhand.yml of the repository; restore it',
+  );
+});
+
+test("after a merge, only what differs from both the merged tree and the base counts as the agent's change", async () => {
+  const branch = { base: 'base', conflicts: ['Jenkinsfile', 'a'] };
+  const base = { Jenkinsfile: 'base', '.travis.yml': 'mended', a: 'x' };
+  const joined = { Jenkinsfile: '<<<<<<< a\n', '.travis.yml': 'mended', a: '<<<<<<< a\n' };
+  const before = { Jenkinsfile: 'ours', '.travis.yml': 'old', a: 'y' };
+  const merged = (now: Files) => said(workOn({ before, base, joined, now }, { branch }));
+  expect(await merged({ ...base, a: 'both' })).toBeUndefined();
+  expect(await merged({ ...base, '.travis.yml': 'old' })).toMatch(/^- \.travis\.yml is protected by default/);
+  expect(await merged({ ...base, Jenkinsfile: 'both' })).toMatch(/^- Jenkinsfile is protected by default/);
+  expect(await merged({ ...base, a: '<<<<<<< a\n' })).toBe('- a still contains conflict markers');
+});
+
+test.each<[string, Files, Files, boolean]>([
+  ['a new filter', {}, { '.gitattributes': '*.bin filter=lfs' }, true],
+  ['a new filter in a folder', {}, { 'a/.gitattributes': '*.bin filter=lfs' }, true],
+  ['a removed filter', { '.gitattributes': '*.bin filter=lfs' }, {}, true],
+  ['a filter by a macro', { '.gitattributes': '[attr]big filter=x' }, { 'a/.gitattributes': '*.bin big' }, true],
+  ['another attribute', { '.gitattributes': '*.a filter=x' }, { '.gitattributes': '*.a filter=x\n*.md text' }, false],
+])('.gitattributes: %s', async (_what, before, now, isRefused) => {
+  const all = { ...(before['.gitattributes'] && now['a/.gitattributes'] ? before : {}), ...now };
+  const found = await said(workOn({ before, now: all }, { settings: { allowed: ['.gitattributes', 'a'] } }));
+  expect(found?.includes('because it changes the filters of git') ?? false).toBe(isRefused);
+});
+
+test('a merge may leave .gitattributes as it is on the base branch', async () => {
+  const branch = { base: 'base', conflicts: ['.gitattributes'] };
+  const base = { '.gitattributes': '*.a filter=x\n*.b text' };
+  const joined = { '.gitattributes': '<<<<<<< a\n*.a filter=x\n=======\n*.a filter=x\n*.b text\n>>>>>>> b\n' };
+  const before = { '.gitattributes': '*.a filter=x\n*.c text' };
+  const merged = (text: string) => said(workOn({ before, base, joined, now: { '.gitattributes': text } }, { branch }));
+  expect(await merged('*.a filter=x\n*.b text\n*.c text')).toBeUndefined();
+  expect(await merged('*.a filter=y\n*.b text')).toMatch(/changes the filters of git/);
+});
+
+test('a merge may take .gitattributes of up to 200,000 bytes from the base branch', async () => {
+  const branch = { base: 'base', conflicts: ['.gitattributes'] };
+  const taken = (bytes: number) => {
+    const text = `*.a filter=x\n${'#'.repeat(bytes - '*.a filter=x\n'.length)}`;
+    const of = (each: string) => ({ '.gitattributes': each });
+    return said(workOn({ before: {}, base: of(text), joined: of('*.b text'), now: of(`${text}!`) }, { branch }));
+  };
+  expect(await taken(200_000)).toBeUndefined();
+  expect(await taken(200_001)).toMatch(/changes the filters of git/);
+});
+
+test('a file name cannot forge an objection; many objections are counted; only if all are conflicts is the category conflict', async () => {
+  const odd = { 'x\n- y still contains conflict markers/.husky': 'x' };
+  const one = (await said(workOn({ before: {}, now: odd }))) ?? '';
+  expect(one.split('\n')).toHaveLength(1);
+  expect(rejection(one).failure.category).toBe('push_rejected');
+  const now = Object.fromEntries(Array.from({ length: 70 }, (_, i) => [`.husky/${i}`, 'x']));
+  const torn = { before: { a: 'x' }, base: { a: 'y' }, joined: { a: 'z' }, now: { ...now, a: '<<<<<<< a\n' } };
+  const many = (await said(workOn(torn, { branch: { base: 'base', conflicts: ['a'] } }))) ?? '';
+  expect(many.split('\n')).toHaveLength(51);
+  expect(many).toMatch(/\n- and 21 more$/);
+  expect(rejection(many).failure.category).toBe('push_rejected');
+  expect(rejection('- a still contains conflict markers').failure.category).toBe('conflict');
+});
+
+test('conflicts come after the objections of all repositories', async () => {
+  const torn = { before: { a: 'x' }, base: { a: 'y' }, joined: { a: 'z' }, now: { a: '<<<<<<< a\n' } };
+  const others = [workOn({ before: {}, now: { Jenkinsfile: 'x' } })];
+  const found = (await said(workOn(torn, { branch: { base: 'base', conflicts: ['a'] }, others }))) ?? '';
+  expect(found).toMatch(/^- \.\.\/docs\/Jenkinsfile is protected .*\n- a still contains conflict markers$/);
+  expect(rejection(found).failure.category).toBe('push_rejected');
+});
+
+test('up to fifty objections are all named, and a long path is cut', async () => {
+  const now = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`.husky/${i}`, 'x']));
+  expect((await said(workOn({ before: {}, now })))?.split('\n').at(-1)).toMatch(/^- \.husky\/49 /);
+  const long = `.husky/${'x'.repeat(400)}`;
+  expect(await said(workOn({ before: {}, now: { [long]: 'x' } }))).toMatch(/^- \.husky\/x{293} is protected/);
+});
+
+test('where the .gitattributes of the repository is too large to read, any change of one is refused', async () => {
+  const small = '*.a text\n';
+  const mostBytes = 200_000;
+  const begins = (bytes: number) => small + '#'.repeat(bytes - small.length);
+  const settings = { allowed: ['.gitattributes', 'a'] };
+  const about = async (root: string | 'too large') => {
+    const work = workOn(
+      { before: { '.gitattributes': root }, now: { '.gitattributes': root, 'a/.gitattributes': '*.md text' } },
+      { settings },
+    );
+    if (root === 'too large') Object.assign(work.checkout, { readFile: async () => 'too large' });
+    return said(work);
+  };
+  expect(await about(begins(mostBytes))).toBeUndefined();
+  for (const root of [begins(mostBytes + 1), 'too large'])
+    expect(await about(root)).toBe(
+      '- a/.gitattributes is protected by default, because it changes the filters of git; restore it',
+    );
+});
+
+/** Returns whether other requests are served while changes to these files are checked. */
+async function areOthersServed(paths: string[]): Promise<boolean> {
+  const now = Object.fromEntries(paths.map((path) => [path, 'x']));
+  const { checkout, branch, settings } = workOn({ before: {}, now });
+  const changes = await checkout.changes('before', 'now');
+  let isServed = false;
+  setImmediate(() => {
+    isServed = true;
+  });
+  await protectedChanges(settings, changes, { checkout, branch });
+  return isServed;
+}
+
+test('other requests are served after each 500 paths, and after each file with attributes', async () => {
+  const paths = (count: number) => Array.from({ length: count }, (_, i) => `src/${i}`);
+  expect([await areOthersServed(paths(499)), await areOthersServed(paths(500))]).toEqual([false, true]);
+  expect(await areOthersServed(['.gitattributes'])).toBe(true);
+});

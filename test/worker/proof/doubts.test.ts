@@ -1,0 +1,102 @@
+import type { Checkout } from '../../../src/git/engine.ts';
+import { readTestedChange } from '../../../src/worker/proof/tested-change.ts';
+import { type Given, openRepository, workWith } from './proving.ts';
+
+openRepository();
+
+const test1 = (call: string) => `import test from 'node:test';\n${call}('f', () => {\n  // long enough\n});\n`;
+const base = {
+  'package.json': '{"type":"module"}',
+  'src/f.js': 'export const f = () => 1;\n',
+  'test/f.test.js': test1('test'),
+};
+const more = { 'src/f.js': 'export const f = () => 2;\n', 'test/g.test.js': "import '../src/f.js';\n" };
+const large = '# comment\n'.repeat(21_000);
+const many = Object.fromEntries(Array.from({ length: 310 }, (_, i) => [`test/a/${i}.txt`, 'x']));
+
+test.each<[string, Partial<Given>, string]>([
+  [
+    'a manifest that is too large to read',
+    { change: { ...more, 'pyproject.toml': `${large}[tool.pytest.ini_options]\naddopts = "--co"\n` } },
+    'pyproject.toml decides how the tests run',
+  ],
+  [
+    'a manifest that was too large to read',
+    { base: { ...base, 'pyproject.toml': large }, change: { ...more, 'pyproject.toml': `${large}[tool.pytest]\n` } },
+    'pyproject.toml decides how the tests run',
+  ],
+  [
+    'a module that takes the place of the test runner',
+    { settings: { checks: ['python3 -m unittest'] }, change: { ...more, 'unittest.py': 'raise SystemExit(0)\n' } },
+    'unittest.py decides how the tests run',
+  ],
+  [
+    'a test that the settings do not name',
+    { settings: { tests: ['src/**'] }, change: { ...more, 'e2e/x.test.js': '' } },
+    'e2e/x.test.js, test/g.test.js decide how the tests run',
+  ],
+  [
+    'a test that is a symbolic link',
+    { change: { ...more, 'src/self.js': '', 'test/g.test.js': { link: '../src/self.js' } } },
+    'test/g.test.js is a symbolic link',
+  ],
+  [
+    'a test that reads the text of the program',
+    { change: { ...more, 'test/g.test.js': "assert.match(readFileSync('src/f.js', 'utf8'), /2/);\n" } },
+    'test/g.test.js reads code as text',
+  ],
+  [
+    'a test under a name by which no runner finds it',
+    { change: { ...more, 'test/f.test.js': undefined, 'test/f.test.js.old': test1('test') } },
+    'test/f.test.js was removed',
+  ],
+  [
+    'a renamed test whose differences cannot be shown',
+    { change: { ...more, 'test/f.test.js': undefined, 'test/h.test.js': `${test1('test')}// \0\n` } },
+    'test/f.test.js was removed',
+  ],
+  [
+    'a test switched off in a file that counts as binary',
+    { change: { ...more, 'test/f.test.js': `${test1('test.skip')}// \0\n` } },
+    'test/f.test.js switches tests off',
+  ],
+  [
+    'a test switched off beyond the files of a diff',
+    { change: { ...more, ...many, 'test/f.test.js': test1('test.skip') } },
+    'test/f.test.js switches tests off',
+  ],
+  [
+    'a test that became too large to read',
+    { change: { ...more, 'test/f.test.js': `${test1('test.skip')}${'// x\n'.repeat(300_000)}` } },
+    'test/f.test.js switches tests off',
+  ],
+])('%s is doubted', async (_what, given, doubt) => {
+  const { work, tree } = await workWith({ base, change: more, settings: {}, ...given });
+  expect((await readTestedChange(work, tree)).doubts).toEqual([doubt]);
+});
+
+test('of many changed tests, only some are in memory at the same time', async () => {
+  const names = Array.from({ length: 12 }, (_, i) => `test/${i}.test.js`);
+  const all = (call: string) => Object.fromEntries(names.map((name) => [name, `${test1(call)}// ${name}\n`]));
+  const { work, tree } = await workWith({ base: { ...base, ...all('test') }, change: all('test.skip'), settings: {} });
+  let most = 0;
+  const readBlobs: Checkout['readBlobs'] = (oids, maxBytes) => {
+    most = Math.max(most, oids.length);
+    return work.checkout.readBlobs(oids, maxBytes);
+  };
+  const checkout: Checkout = Object.create(work.checkout, { readBlobs: { value: readBlobs } });
+  const { doubts } = await readTestedChange({ ...work, checkout }, tree);
+  expect(doubts).toEqual([expect.stringMatching(/, 7 more switch tests off$/)]);
+  expect(most).toBeLessThanOrEqual(8);
+});
+
+test('a change that keeps its tests in order is not doubted', async () => {
+  const change = {
+    ...more,
+    'test/f.test.js': undefined,
+    'test/unit/f.test.js': test1('test'),
+    '.env.example': 'A=1\n',
+  };
+  const { work, tree } = await workWith({ base, change, settings: {} });
+  expect((await readTestedChange(work, tree)).doubts).toEqual([]);
+});

@@ -1,0 +1,125 @@
+import type { Proof } from '../../../src/domain/proof/proof.ts';
+import { RunFailed } from '../../../src/domain/run.ts';
+import type { RepositorySettings } from '../../../src/repositories/settings/repository-settings.ts';
+import { attemptChecks, proveChange } from '../../../src/worker/proof/prove.ts';
+import { runChecks } from '../../../src/worker/publish/verify.ts';
+import { testSome } from '../../support/thorough.ts';
+import { corpus } from './corpus.ts';
+import { type Given, journalWith, openRepository, proofOf, workWith } from './proving.ts';
+
+openRepository();
+
+describe('a hundred scripted changes, half of them cheating', () => {
+  testSome(
+    6,
+    corpus.map((each) => [each.name, each] as [string, typeof each]),
+  )('%s', async (_name, { base, change, checks, isHonest }) => {
+    const proof = await proofOf({ base, change, settings: { checks } });
+    expect([proof.status === 'proved', proof]).toEqual([isHonest, proof]);
+  });
+});
+
+const code = (body: string) => `export const f = ${body};\n`;
+const test1 = (assertion: string) =>
+  `import assert from 'node:assert/strict';\nimport test from 'node:test';\nimport { f } from "../src/f.js";\ntest('f', () => { assert.${assertion}; });\n`;
+const base = {
+  'package.json': '{"type":"module"}',
+  'src/f.js': code('() => 1'),
+  'test/f.test.js': test1('equal(typeof f(), "number")'),
+};
+const more = { 'src/f.js': code('() => 2'), 'test/g.test.js': test1('equal(f(), 2)') };
+const settings = { checks: ['node --test'] };
+
+test('says what the change did to tests, and the output of earlier tests that fail', async () => {
+  const change = {
+    'src/f.js': code('() => "2"'),
+    'test/f.test.js': undefined,
+    'test/g.test.js': test1('equal(f(), "2")'),
+  };
+  const { work, tree } = await workWith({ base, change, settings });
+  const { proof, failing } = await proveChange(work, tree, await runChecks(work, tree));
+  expect(proof).toEqual({
+    status: 'weakened',
+    newTestsFailOnBase: true,
+    oldTestsPass: false,
+    testsChanged: ['test/g.test.js'],
+    testsRemoved: ['test/f.test.js'],
+    reason: 'the earlier tests fail with this change; test/f.test.js was removed',
+  });
+  expect(failing?.output).toMatch(/^\[exit code 1\]\n[\s\S]*AssertionError/);
+});
+
+test.each<[string, Partial<Given>, Partial<Proof>]>([
+  [
+    'test globs without a match',
+    { settings: { ...settings, tests: ['spec/**'] } },
+    { status: 'no_tests', testsChanged: [] },
+  ],
+  [
+    'test globs that match everything',
+    { settings: { ...settings, tests: ['**'] } },
+    { status: 'unproved', newTestsFailOnBase: false, oldTestsPass: true, testsChanged: ['src/f.js', 'test/g.test.js'] },
+  ],
+  [
+    'test globs that leave out what lies beside the tests',
+    { settings: { ...settings, tests: ['test/*.test.js'] }, change: { ...more, 'test/helper.js': '' } },
+    { status: 'unproved', reason: 'test/helper.js decides how the tests run' },
+  ],
+  ['no checks', { settings: {} }, { status: 'not_run', reason: 'the repository has no checks in .deckhand.yml' }],
+  [
+    'a snapshot',
+    { change: { ...more, 'test/g.test.js.snapshot': 'x' } },
+    { status: 'unproved', newTestsFailOnBase: true, reason: 'test/g.test.js.snapshot decides how the tests run' },
+  ],
+  ['no test file', { change: { 'src/f.js': code('() => 3') } }, { status: 'no_tests', newTestsFailOnBase: null }],
+])('%s', async (_name, given, wanted) => {
+  expect(await proofOf({ base, change: more, settings, ...given })).toMatchObject(wanted);
+});
+
+test('checks that hang or are killed are unknown, and so is a set-up or a service that fails', async () => {
+  const attempt = async (some: Partial<RepositorySettings>, seconds = 200) => {
+    const { work, tree } = await workWith({ base, change: more, settings: some });
+    const { room } = work.environment;
+    const { tried } = await attemptChecks(
+      { ...work, environment: { ...work.environment, room: { ...room, settings: { ...room.settings, ...some } } } },
+      [tree],
+      seconds,
+    );
+    return tried[0];
+  };
+  const unknown = (why: RegExp) => ({ outcome: 'unfinished', why: expect.stringMatching(why) });
+  expect(await attempt({ checks: ['sleep 60'] }, 1)).toEqual(unknown(/^they take longer than 1 s$/));
+  expect(await attempt({ checks: ['kill -9 $$'] })).toEqual(unknown(/was killed \(exit code 137\)/));
+  const service = { checks: ['true'], services: [{ run: 'echo no; exit 1' }] };
+  expect(await attempt(service)).toEqual(unknown(/no/));
+  expect(await attempt({ checks: ['true', 'true'] })).toEqual({ outcome: 'passed' });
+});
+
+test('the results of a worker that ends halfway are kept, and nothing runs twice', async () => {
+  const steps = new Map<string, unknown>();
+  let deaths = 0;
+  const dies = () => steps.size === 1 && deaths++ === 0;
+  const { work, tree } = await workWith({ base, change: more, settings, journal: journalWith(steps, dies) });
+  const checks = await runChecks(work, tree);
+  await expect(proveChange(work, tree, checks)).rejects.toThrow('killed');
+  const recorded = [...steps.keys()];
+  expect(recorded).toHaveLength(1);
+  expect((await proveChange(work, tree, checks)).proof.status).toBe('proved');
+  expect([...steps.keys()].slice(0, 1)).toEqual(recorded);
+  expect(steps.size).toBe(2);
+  // With every step recorded, nothing is left to run.
+  expect((await proveChange(work, tree, checks)).proof.status).toBe('proved');
+  expect(steps.size).toBe(2);
+});
+
+test('when the time of the run is up, the proof names that reason and the run continues; a lost run does not', async () => {
+  const { work, tree } = await workWith({ base, change: more, settings });
+  const checks = await runChecks(work, tree);
+  const over = AbortSignal.abort(new RunFailed('timeout', 'the run took longer than its 9 minutes'));
+  const late = { ...work, environment: { ...work.environment, room: { ...work.environment.room, signal: over } } };
+  const { proof } = await proveChange(late, tree, checks);
+  expect(proof).toMatchObject({ status: 'not_run', reason: expect.stringContaining('longer than its 9 minutes') });
+  const other = { ...late, journal: journalWith(new Map()) };
+  const lost = { ...other, signal: AbortSignal.abort(new Error('lost')) };
+  await expect(proveChange(lost, tree, checks)).rejects.toThrow();
+});

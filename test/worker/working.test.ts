@@ -1,0 +1,248 @@
+import type { App } from '../../src/app.ts';
+import { until } from '../../src/demo/real-service.ts';
+import { openLiveRuns } from '../../src/runs/live-runs.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { startRunClock } from '../../src/worker/lease/run-clock.ts';
+import { wakeWorkers, workOnRuns } from '../../src/worker/lease/work-on-runs.ts';
+import { openRuns } from '../support/runs.ts';
+
+const given = openRuns({
+  ALLOW_PRIVATE_HOSTS: 'true',
+  OPENAI_API_KEY: 'sk-x',
+  OPENAI_MODEL: 'm',
+  RUN_HEARTBEAT_SECONDS: '1',
+});
+const { addRun, addTask, set } = given;
+const sql = (text: string, values: unknown[] = []) => given.service.app.db.manager.query(text, values);
+
+let repositoryId: string;
+beforeAll(async () => {
+  const { projectId, token } = given;
+  const body = { projectId, name: 'r', url: 'https://127.0.0.1:1/o/r' };
+  repositoryId = (await given.service.call('POST', '/repositories', { token, body })).body.id;
+});
+afterEach(async () => {
+  await sql('delete from runs');
+  await sql('delete from pgboss.job');
+});
+
+/** A worker, whose runs go no further than the preparation of their sandbox. */
+const workerWith = (confine: Sandbox['confine'], stopping = new AbortController().signal): App => ({
+  ...given.service.app,
+  sandbox: { ...given.service.app.sandbox, confine },
+  stopping,
+});
+const untilAborted: Sandbox['confine'] = (signal) =>
+  new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+const fullDisk: Sandbox['confine'] = async () => {
+  throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+};
+
+async function queueRun(): Promise<string> {
+  const { manager } = given.service.app.db;
+  return addRun(manager, { taskId: await addTask(manager, { repositoryId }) });
+}
+const read = async (id: string, columns: string) => (await sql(`select ${columns} from runs where id = $1`, [id]))[0];
+const logOf = async (id: string) =>
+  (await sql('select text, data from run_events where run_id = $1 order by id', [id])).map(
+    ({ text, data }: { text: string; data: { interrupted?: string } }) => [text, data.interrupted],
+  );
+const jobs = async () =>
+  (
+    await sql(`select extract(epoch from start_after - created_on)::int as wait from pgboss.job where name = 'run'`)
+  ).map((job: { wait: number }) => job.wait);
+
+test('a run that cannot begin fails with its reason, and the worker takes the next one', async () => {
+  const { manager } = given.service.app.db;
+  const ids = [await addRun(manager, { agentId: null }), await addRun(manager)];
+  await workOnRuns(workerWith(untilAborted));
+  for (const [id, message] of [
+    [ids[0], 'the agent of this run was deleted'],
+    [ids[1], 'the repository of the task is no longer connected'],
+  ] as const) {
+    const { status, failure, taskId } = await read(id ?? '', 'status, failure, task_id as "taskId"');
+    expect([status, failure.message]).toEqual(['failed', message]);
+    expect(await sql('select status, failure from tasks where id = $1', [taskId])).toEqual([
+      { status: 'ready', failure },
+    ]);
+  }
+});
+
+test('a run whose worker lacks a resource is given back, and a job continues it after a pause', async () => {
+  const id = await queueRun();
+  const live = async () => (await given.service.app.metrics.liveRuns.get()).values[0]?.value;
+  const seen: unknown[] = [];
+  const worker = workerWith(async (signal) => {
+    seen.push(await live());
+    return fullDisk(signal);
+  });
+  await workOnRuns(worker);
+  expect([seen, await live()]).toEqual([[1], 0]);
+  const state = `status, interruptions, lease_until < now() as "isLeft", not_before > heartbeat_at as "isPaused"`;
+  expect(await read(id, state)).toEqual({ status: 'running', interruptions: 1, isLeft: true, isPaused: true });
+  const why = "the worker's disk is full";
+  expect(await logOf(id)).toEqual([[`${why}; trying again in 1 s`, why]]);
+  expect(await jobs()).toEqual([1]);
+  await set(given.service.app.db.manager, id, {
+    not_before: `now()`,
+    heartbeat_at: `now() - interval '7000 seconds'`,
+  });
+  await workOnRuns(worker);
+  expect((await logOf(id)).slice(1)).toEqual([
+    [expect.stringMatching(/^continued after 70\d\d s$/), undefined],
+    [`${why}; trying again in 2 s`, why],
+  ]);
+});
+
+test('an internal error is not shown, and a run that was interrupted ten times fails with the last reason', async () => {
+  const id = await queueRun();
+  const worker = workerWith(async () => {
+    throw new Error('secret');
+  });
+  await workOnRuns(worker);
+  expect((await read(id, 'failure')).failure).toMatchObject({
+    category: 'internal',
+    message: 'an internal error occurred; the log of the service has the details',
+  });
+  const again = await queueRun();
+  await workOnRuns(workerWith(fullDisk));
+  await set(given.service.app.db.manager, again, { interruptions: '10', not_before: 'now()' });
+  await workOnRuns(workerWith(fullDisk));
+  expect((await read(again, 'failure')).failure.message).toBe(
+    "the run was interrupted 10 times without progress; the last time: the worker's disk is full",
+  );
+});
+
+test('a worker that is asked to stop hands its run over, and claims no other one', async () => {
+  const [id, other] = [await queueRun(), await queueRun()];
+  await set(given.service.app.db.manager, other, { agent_id: `'${given.agentIds[1]}'` });
+  const stop = new AbortController();
+  const confine: Sandbox['confine'] = (signal) => {
+    const waiting = untilAborted(signal);
+    stop.abort(new Error('stopping'));
+    return waiting;
+  };
+  await workOnRuns(workerWith(confine, stop.signal));
+  const state = `status, interruptions, lease_until < now() as "isLeft", not_before <= now() as "isFree"`;
+  expect(await read(id, state)).toEqual({ status: 'running', interruptions: 0, isLeft: true, isFree: true });
+  expect(await read(other, 'status')).toEqual({ status: 'queued' });
+  expect([await logOf(id), await jobs()]).toEqual([[], []]);
+});
+
+test('a worker renews its lease, and stops when another one has taken over the run', async () => {
+  const id = await queueRun();
+  const working = workOnRuns(workerWith(untilAborted));
+  const seconds = async () =>
+    (await given.service.app.metrics.runSeconds.get()).values.find(({ metricName }) => metricName?.endsWith('_sum'))
+      ?.value ?? 0;
+  const before = await seconds();
+  await until(
+    'the lease to be renewed',
+    async () => (await read(id, 'heartbeat_at > started_at as "isLater"')).isLater,
+  );
+  await set(given.service.app.db.manager, id, { fence: 'fence + 1', lease_until: `now() + interval '1 hour'` });
+  await working;
+  expect(await read(id, 'status, fence, interruptions, not_before, lease_until > now() as "isLeased"')).toEqual({
+    status: 'running',
+    fence: 2,
+    interruptions: 0,
+    not_before: null,
+    isLeased: true,
+  });
+  expect([await logOf(id), await jobs()]).toEqual([[], []]);
+  // A lease is renewed after a second, so the run took at least that.
+  const took = (await seconds()) - before;
+  expect([took > 0.9, took < 900]).toEqual([true, true]);
+});
+
+test('the takeover of a lost worker is noted with its time', async () => {
+  const id = await queueRun();
+  const lost = { status: `'running'`, heartbeat_at: `now() - interval '4000 seconds'` };
+  await set(given.service.app.db.manager, id, { ...lost, lease_until: `now() - interval '10 seconds'` });
+  await workOnRuns(workerWith(fullDisk));
+  expect((await logOf(id))[0]).toEqual([
+    expect.stringMatching(/^its worker was lost; another worker continues after 40\d\d s$/),
+    'its worker was lost',
+  ]);
+});
+
+test('a worker cancels the runs that nobody answered in time', async () => {
+  const [old, recent] = [await queueRun(), await queueRun()];
+  for (const [id, days] of [
+    [old, 8],
+    [recent, 6],
+  ] as const)
+    await set(given.service.app.db.manager, id, {
+      status: `'waiting'`,
+      wait_id: `'wait_${id}'`,
+      wait_reason: `'question'`,
+      wait_text: `'Which colour?'`,
+      wait_options: `'[]'`,
+      waiting_since: `now() - interval '${days} days'`,
+    });
+  await workOnRuns(workerWith(untilAborted));
+  const status = async (id: string) => (await read(id, 'status')).status;
+  expect([await status(old), await status(recent)]).toEqual(['cancelled', 'waiting']);
+  expect((await logOf(old)).map(([text]: [string]) => text)).toEqual([
+    'Nobody reacted for 7 days, so the run was cancelled. Its branch is kept; retry continues it.',
+  ]);
+});
+
+test('workers are woken by one job, and only if a run can be claimed', async () => {
+  const { app } = given.service;
+  await wakeWorkers(app);
+  expect(await jobs()).toEqual([]);
+  await set(app.db.manager, await queueRun(), { created_at: `now() - interval '1 minute'` });
+  await wakeWorkers(app);
+  await wakeWorkers(app);
+  expect(await jobs()).toEqual([0]);
+});
+
+test('a run that this process claimed a second time keeps its newer controller', () => {
+  const live = openLiveRuns();
+  const [first, second] = [live.hold('run_x'), live.hold('run_x')];
+  live.letGo('run_x', first);
+  live.abort('run_x');
+  expect([first.signal.aborted, second.signal.aborted]).toEqual([false, true]);
+  live.letGo('run_x', second);
+  const third = live.hold('run_y');
+  live.letGo('run_y', third);
+  live.abort('run_y');
+  expect(third.signal.aborted).toBe(false);
+});
+
+describe('the clock of a run', () => {
+  const minute = 60_000;
+  const limit = (value: number) => ({ value, setBy: 'service' as const });
+  const left = (endsAt: number) => Math.round((endsAt - Date.now()) / minute);
+
+  test('counts from the first start, but leaves at least five minutes to open the repository', () => {
+    const clock = startRunClock(Date.now() - 10 * minute);
+    expect(clock.endsAt()).toBe(Number.POSITIVE_INFINITY);
+    clock.open(limit(30));
+    expect(left(clock.endsAt())).toBe(20);
+    clock.open(limit(12));
+    expect(left(clock.endsAt())).toBe(5);
+    clock.work(limit(12));
+    expect(left(clock.endsAt())).toBe(2);
+    clock.stop();
+  });
+
+  test('ends the work when the time is up, and never for a limit longer than a timer can be', async () => {
+    const [short, long] = [startRunClock(Date.now() - 10 * minute), startRunClock(Date.now())];
+    long.work(limit(100_000));
+    short.work(limit(9));
+    await new Promise((resolve) => short.working.addEventListener('abort', resolve));
+    expect(short.working.reason.failure).toMatchObject({
+      category: 'timeout',
+      message: expect.stringMatching(/^the run took longer than its 9 minutes \(/),
+    });
+    expect([short.opening.aborted, long.working.aborted]).toEqual([false, false]);
+    long.stop();
+    const stopped = startRunClock(Date.now() - 10 * minute);
+    stopped.work(limit(9));
+    stopped.stop();
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    expect(stopped.working.aborted).toBe(false);
+  });
+});
