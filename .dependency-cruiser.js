@@ -13,6 +13,17 @@ const features = [
   'planning',
   'github',
 ];
+/** Subfolders in their order: each may import those before it. */
+const inside = {
+  conversation: ['tools', 'mcp', 'briefing'],
+  environment: ['keep', 'secrets', 'change'],
+  github: ['app', 'mirror', 'follow', 'planning', 'commands', 'inbox'],
+  http: ['limits', 'access', 'documents'],
+  images: ['registry'],
+  llm: ['calls', 'refusals', 'chat', 'responses'],
+  runs: ['proof', 'waiting', 'continuing'],
+  worker: ['workspace', 'outgoing', 'proof', 'publish', 'lease'],
+};
 /** They speak to what lies outside, and know no feature. */
 const adapters = ['db', 'git', 'sandbox', 'egress', 'images', 'llm', 'mcp', 'outgoing', 'queue', 'host', 'threads'];
 
@@ -79,6 +90,15 @@ export default {
         [pure, errors, app, rooms(['http', ...adapters, ...features.slice(0, at)])],
         `Features import one way: ${features.join(' → ')}.`,
       ),
+    ),
+    ...Object.entries(inside).flatMap(([folder, parts]) =>
+      parts.slice(0, -1).map((part, at) => ({
+        name: `inside-${folder}-${part}`,
+        comment: `Subfolders of ${folder} import one way: ${parts.join(' → ')}.`,
+        severity: 'error',
+        from: { path: `^src/${folder}/${part}/` },
+        to: { path: `^src/${folder}/(${parts.slice(at + 1).join('|')})/` },
+      })),
     ),
     {
       name: 'product-without-demo-and-tests',

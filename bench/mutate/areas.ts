@@ -101,7 +101,7 @@ export const areas: Area[] = [
   },
   {
     name: 'figures',
-    sources: ['src/agents/figures-store.ts', 'src/domain/agent-figures.ts'],
+    sources: ['src/agents/figures-store.ts', 'src/domain/agent.ts'],
     tests: ['test/domain/agent-figures.test.ts', 'test/agents/figures.test.ts'],
   },
   {

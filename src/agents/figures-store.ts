@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { liveRun } from '../db/tables/task.ts';
-import type { AgentFigures } from '../domain/agent-figures.ts';
+import type { AgentFigures } from '../domain/agent.ts';
 
 export interface HealthFacts {
   agentId: string;

@@ -1,7 +1,7 @@
 import type { Language } from 'linguist-languages';
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
-import { healthStatus, hoursAndMinutes, proficiency, successRate } from '../domain/agent-figures.ts';
+import { healthStatus, hoursAndMinutes, proficiency, successRate } from '../domain/agent.ts';
 import { notFound } from '../errors.ts';
 import {
   type FiguresOf,

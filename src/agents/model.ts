@@ -3,7 +3,7 @@ import type { AgentRow } from '../db/tables/project.ts';
 import { AppError, notConfigured } from '../errors.ts';
 import { payingForLost } from '../llm/lost.ts';
 import type { Model, Tokens } from '../llm/model.ts';
-import { costOf } from '../llm/pricing.ts';
+import { costOf } from '../llm/usage.ts';
 import { addPersonSpend, assertPersonDay, creatorOf } from '../projects/budgets.ts';
 import { revealSecret } from '../projects/secrets.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { proficiencies } from '../domain/agent-figures.ts';
+import { proficiencies } from '../domain/agent.ts';
 import { leastOutputTokens, mostOutputTokens, reasoningEfforts } from '../domain/settings.ts';
 import { longText, Timestamp, titleText, wholeNumber } from '../http/route.ts';
 

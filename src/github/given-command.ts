@@ -4,7 +4,7 @@ import type { Act } from '../audit/audit.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
 import type { AuditAction } from '../domain/audit.ts';
 import { Refused } from '../domain/machine.ts';
-import { mayReveal } from '../domain/private-content.ts';
+import { mayReveal } from '../domain/settings.ts';
 import type { Command } from '../domain/text/commands.ts';
 import type { RepoName } from '../git/remote-url.ts';
 import { findProject, type GitHubUser } from '../projects/store.ts';

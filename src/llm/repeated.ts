@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { growingPauseMs } from '../domain/patience.ts';
+import { growingPauseMs } from '../domain/waiting.ts';
 import { refusedAnswer } from '../errors.ts';
 import { ModelFailed, type ReplyOptions } from './model.ts';
 import { isOutOfCredit, type Refusal, refusalOf } from './refusals/refusal.ts';

@@ -1,4 +1,4 @@
-import { retryAfterMs } from '../domain/patience.ts';
+import { retryAfterMs } from '../domain/waiting.ts';
 import { refusedAnswer } from '../errors.ts';
 
 /** The pause for rate limits that do not name one. GitHub's documentation asks for a minute. */

@@ -3,9 +3,9 @@ import type { App } from '../app.ts';
 import type { PlanPart } from '../domain/wizard.ts';
 import type { Model } from '../llm/model.ts';
 import { type functions, type Live, planningModel } from './ask-model.ts';
-import { type Choices, choicesOf, chosenAgent, chosenRepository } from './choices.ts';
 import { type Also, after, keep } from './operations.ts';
 import { takeStep } from './plan-step.ts';
+import { type Choices, choicesOf, chosenAgent, chosenRepository } from './prompts.ts';
 import type { Parts, PlannedTask, Session } from './store.ts';
 
 interface Wanted {

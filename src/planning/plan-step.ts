@@ -5,9 +5,8 @@ import { AppError } from '../errors.ts';
 import type { Model } from '../llm/model.ts';
 import { rightProblem } from '../repositories/rights.ts';
 import { askModel, type FunctionName, type Live, type PlanStep, planningModel, stepMs } from './ask-model.ts';
-import { plannedRepositories } from './choices.ts';
 import { describeRepositories, openPlanReader, withFindings } from './plan-reader.ts';
-import { type More, planningPrompt } from './prompts.ts';
+import { type More, plannedRepositories, planningPrompt } from './prompts.ts';
 import type { Draft } from './store.ts';
 
 /**

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { orderProblem } from '../domain/planned-order.ts';
-import { planParts, wizardStatuses } from '../domain/wizard.ts';
+import { orderProblem, planParts, wizardStatuses } from '../domain/wizard.ts';
 import { IdText, longText, Timestamp, titleText } from '../http/route.ts';
 import { Day } from '../sprints/schemas.ts';
 

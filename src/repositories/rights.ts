@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import type { RepositoryRow, UserRow } from '../db/tables/project.ts';
 import { hasRole } from '../domain/agent.ts';
-import { mayName } from '../domain/private-content.ts';
+import { mayName } from '../domain/settings.ts';
 import { AppError } from '../errors.ts';
 import { roleIn } from '../projects/member-store.ts';
 import { findUser, upsertUser } from '../projects/store.ts';

@@ -15,7 +15,7 @@ import { findRepository } from '../repositories/store.ts';
 import { onTask } from '../tasks/routes.ts';
 import type { TaskView } from '../tasks/store.ts';
 import { findDiff, findHeldDiff, listHandoffs, listPulls, type StoredDiff } from '../tasks/work-store.ts';
-import { findProof } from './proof-store.ts';
+import { findProof } from './proof/proof-store.ts';
 
 /** A run as it is described in the chat of its task. */
 export interface ChatRun {

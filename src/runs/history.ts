@@ -6,7 +6,7 @@ import { proofSentence } from '../domain/proof/proof.ts';
 import { pageQuery, type Route, route, Timestamp } from '../http/route.ts';
 import { onTask } from '../tasks/routes.ts';
 import { listRunChecks } from './journal.ts';
-import { findProof } from './proof-store.ts';
+import { findProof } from './proof/proof-store.ts';
 
 const Value = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import { storableJson, storableText } from '../domain/text/sanitize.ts';
-import { isVoid } from './proof-store.ts';
+import { isVoid } from './proof/proof-store.ts';
 import { assertHeld, type Held } from './store.ts';
 
 /** Returns the data of a recorded step. */

@@ -8,7 +8,7 @@ import { Task } from '../tasks/schemas.ts';
 import { listEvents } from './journal.ts';
 import { followRun } from './live-text.ts';
 import { cancelTask, reviseTask, startTask } from './operations.ts';
-import { findProof } from './proof-store.ts';
+import { findProof } from './proof/proof-store.ts';
 import { Proof, RetryTask, ReviseTask, Run, RunEvent, showRun } from './schemas.ts';
 import { listRuns, runColumns } from './store.ts';
 import { reviseWaiting, waitsForRevision } from './waiting/operations.ts';

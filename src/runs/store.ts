@@ -5,7 +5,7 @@ import { lockKey } from '../db/locks.ts';
 import { type UserRow, Users } from '../db/tables/project.ts';
 import { liveRun, type RunRow, Runs } from '../db/tables/task.ts';
 import { type Failure, LeaseLost, type RunKind, type RunStatus } from '../domain/run.ts';
-import type { TokenUsage } from '../llm/pricing.ts';
+import type { TokenUsage } from '../llm/usage.ts';
 import { releaseRevisionsOf } from '../tasks/work-store.ts';
 import { addWait, keepUnread } from './waiting/store.ts';
 

@@ -11,8 +11,8 @@ import { changedWorks, isAhead, lookUp, type TreeOf } from './outgoing/changes.t
 import { objections, rejection } from './outgoing/objection.ts';
 import { findUnplanned } from './plan.ts';
 import { isDraft, recallProof, storeCommitFound, storeProof } from './proof/publish-proof.ts';
+import { firstFailure, isChecked } from './proof/verify.ts';
 import { linkPulls, proposeWork, pushWorks } from './publish/publish.ts';
-import { firstFailure, isChecked } from './publish/verify.ts';
 import { splitTask } from './split.ts';
 import { awaitPushApproval } from './waits.ts';
 import { allWorks, type Work } from './work.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDatabaseAway } from '../db/database.ts';
-import { growingPauseMs } from '../domain/patience.ts';
 import { type Failure, type FailureCategory, failure, LeaseLost, RunFailed } from '../domain/run.ts';
+import { growingPauseMs } from '../domain/waiting.ts';
 import { AppError } from '../errors.ts';
 import { GitFailed, type GitFault, isTransientFault } from '../git/engine.ts';
 import { HostClosed } from '../git/remote-url.ts';

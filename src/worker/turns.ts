@@ -7,7 +7,7 @@ import { newId } from '../db/ids.ts';
 import { storableJson } from '../domain/text/sanitize.ts';
 import { UnfitWorkTree } from '../git/work-tree/read-inside.ts';
 import type { Message, Reply } from '../llm/model.ts';
-import { costOf } from '../llm/pricing.ts';
+import { costOf } from '../llm/usage.ts';
 import { insertTurn } from '../runs/continuing/turn-store.ts';
 import { addUsage } from '../runs/store.ts';
 import { park } from '../runs/waiting/park.ts';

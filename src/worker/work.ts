@@ -13,7 +13,7 @@ import type { RefusedHost } from '../environment/equipment.ts';
 import type { Environment } from '../environment/prepare.ts';
 import { payingForLost } from '../llm/lost.ts';
 import type { Model } from '../llm/model.ts';
-import { costOf } from '../llm/pricing.ts';
+import { costOf } from '../llm/usage.ts';
 import { limitsOf } from '../projects/budgets.ts';
 import type { RepositorySettings } from '../repositories/settings/repository-settings.ts';
 import { findRepository } from '../repositories/store.ts';

@@ -1,5 +1,5 @@
-import { answerText } from '../../src/conversation/mcp-tools.ts';
-import { modelSchema, offerTools } from '../../src/conversation/offered-tools.ts';
+import { answerText } from '../../src/conversation/mcp/mcp-tools.ts';
+import { modelSchema, offerTools } from '../../src/conversation/mcp/offered-tools.ts';
 import { objectionToSending } from '../../src/worker/outgoing/outgoing-scan.ts';
 
 describe('the schema of a tool, for the model', () => {

@@ -1,12 +1,15 @@
-import { builtInAgents, hasRole, roles, shippedAgents } from '../../src/domain/agent.ts';
 import {
+  builtInAgents,
+  hasRole,
   healthStatus,
   hoursAndMinutes,
   priority,
   proficiencies,
   proficiency,
+  roles,
+  shippedAgents,
   successRate,
-} from '../../src/domain/agent-figures.ts';
+} from '../../src/domain/agent.ts';
 
 test('every project starts with the five built-in agents', () => {
   expect(shippedAgents.map(({ builtIn }) => builtIn)).toEqual([...builtInAgents]);

@@ -1,5 +1,4 @@
-import { growingPauseMs, retryAfterMs } from '../../src/domain/patience.ts';
-import { modelPause } from '../../src/domain/waiting.ts';
+import { growingPauseMs, modelPause, retryAfterMs } from '../../src/domain/waiting.ts';
 
 const now = Date.parse('2026-01-01T12:00:00Z');
 

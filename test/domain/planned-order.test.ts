@@ -1,4 +1,4 @@
-import { orderProblem } from '../../src/domain/planned-order.ts';
+import { orderProblem } from '../../src/domain/wizard.ts';
 
 const task = (ref: string, ...dependsOn: string[]) => ({ ref, dependsOn });
 

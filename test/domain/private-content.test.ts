@@ -1,4 +1,4 @@
-import { mayName, mayReveal } from '../../src/domain/private-content.ts';
+import { mayName, mayReveal } from '../../src/domain/settings.ts';
 
 const [secret, open] = [{ isPrivate: true }, { isPrivate: false }];
 

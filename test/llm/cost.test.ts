@@ -1,6 +1,5 @@
 import { readConfig } from '../../src/config.ts';
-import { costOf } from '../../src/llm/pricing.ts';
-import { usage } from '../../src/llm/usage.ts';
+import { costOf, usage } from '../../src/llm/usage.ts';
 import { converse, key, modelsAt } from './models.ts';
 import { openaiChat } from './servers/openai-chat.ts';
 import { openaiResponses } from './servers/openai-responses.ts';

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { offerTools } from '../../src/conversation/offered-tools.ts';
+import { offerTools } from '../../src/conversation/mcp/offered-tools.ts';
 import { mcpClient } from '../../src/mcp/client.ts';
 import { fetchFromMcp } from '../../src/outgoing/fetch-from.ts';
 import { type RunningMcpServer, startMcpServer } from '../support/stand-ins/mcp-server.ts';

@@ -3,7 +3,7 @@ import { withoutSecrets } from '../../domain/secrets.ts';
 import { fenced } from '../../domain/text/sanitize.ts';
 import type { Image, Message } from '../../llm/model.ts';
 import type { AboutRun } from '../about-run.ts';
-import { type McpTools, openMcpTools } from '../mcp-tools.ts';
+import { type McpTools, openMcpTools } from '../mcp/mcp-tools.ts';
 import type { Comment, Thread } from './comments.ts';
 import { type Discussion, readDiscussion } from './discussion.ts';
 import type { PictureRef } from './pictures.ts';

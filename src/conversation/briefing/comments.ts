@@ -1,6 +1,6 @@
 import type { App, Octokit } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
-import { mayReveal } from '../../domain/private-content.ts';
+import { mayReveal } from '../../domain/settings.ts';
 import { plain } from '../../domain/text/sanitize.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { findProject } from '../../projects/store.ts';

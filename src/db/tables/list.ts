@@ -17,7 +17,7 @@ import {
 } from './github.ts';
 import { McpHeaders, McpServers } from './mcp.ts';
 import { Agents, ApiTokens, Members, ProjectSecrets, Projects, Repositories, SavedViews, Users } from './project.ts';
-import { runTables } from './run.ts';
+import { runTables, waitingTables } from './run.ts';
 import { Digests, PlanEditors, SprintHistories, SprintMilestones, Sprints, WizardSessions } from './sprint.ts';
 import { Handoffs, PullRequests, Runs, Tasks } from './task.ts';
 import {
@@ -30,7 +30,6 @@ import {
   Reconciliations,
   RecoveredTasks,
 } from './upkeep.ts';
-import { waitingTables } from './waiting.ts';
 
 /** All tables, for TypeORM. A test compares them with the migrations, column by column. */
 export const tables = [

@@ -1,4 +1,4 @@
-import { improvements, type Priority, priority } from '../agent-figures.ts';
+import { improvements, type Priority, priority } from '../agent.ts';
 import { type EvidenceGroup, findQuote, type Quote, quotesOf } from './evidence.ts';
 
 /** What would make an agent better, and the runs that show it. */

@@ -2,7 +2,7 @@ import { type ClientRequest, type IncomingMessage, request as requestHttp } from
 import { type RequestOptions, request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import type { GitHttpRequest, GitHttpResponse, HttpClient } from 'isomorphic-git';
-import { retryAfterMs } from '../../domain/patience.ts';
+import { retryAfterMs } from '../../domain/waiting.ts';
 import { GitFailed, leastBytesPerSecond, type Remote, silenceSeconds } from '../engine.ts';
 import { answerFault, isOfGit, notGit } from '../native/explain.ts';
 

@@ -1,4 +1,4 @@
-import { retryAfterMs } from '../../domain/patience.ts';
+import { retryAfterMs } from '../../domain/waiting.ts';
 import { GitFailed, type GitFault } from '../engine.ts';
 
 /** Longer lines are cut, because a hostile server can make git log lines of any length. */

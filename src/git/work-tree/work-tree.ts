@@ -2,7 +2,7 @@ import type { Dirent, Stats } from 'node:fs';
 import { readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { foldersOf, inPortions } from '../diff.ts';
-import { blobOid, writeLoose } from '../javascript/loose-object.ts';
+import { blobOid, writeLoose } from './loose-object.ts';
 import { hashInside, listFolder, lookAt, readInside, tooLarge, UnfitWorkTree } from './read-inside.ts';
 import type { TreeEntry } from './tree-files.ts';
 

@@ -9,7 +9,7 @@ import { RateLimited } from '../../outgoing/github-errors.ts';
 import { credentialFor, noCredential, octokitFor } from '../../repositories/credentials.ts';
 import { listRepositoriesById } from '../../repositories/store.ts';
 import { listRunChecks } from '../../runs/journal.ts';
-import { findProof } from '../../runs/proof-store.ts';
+import { findProof } from '../../runs/proof/proof-store.ts';
 import { findLiveRun } from '../../runs/store.ts';
 import { listDependents } from '../../sprints/advance-sprint.ts';
 import { listOpenPulls } from '../../tasks/work-store.ts';

@@ -1,8 +1,8 @@
 import type { PullStatus } from '../../db/tables/task.ts';
 import { budgetText, type RunBudget } from '../../domain/budget.ts';
-import { mayName } from '../../domain/private-content.ts';
 import { type Proof, proofSentence } from '../../domain/proof/proof.ts';
 import { type Failure, liveStatuses, type RunKind, type RunStatus, remedyFor } from '../../domain/run.ts';
+import { mayName } from '../../domain/settings.ts';
 import type { TaskStatus } from '../../domain/task.ts';
 import { closedBlocks, harmless, harmlessLine } from '../../domain/text/sanitize.ts';
 import { type Attention, type Plan, readApproval, type WaitReason } from '../../domain/waiting.ts';

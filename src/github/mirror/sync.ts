@@ -12,7 +12,7 @@ import { credentialFor } from '../../repositories/credentials.ts';
 import { refusalsIn } from '../../repositories/rights.ts';
 import { findRepository } from '../../repositories/store.ts';
 import { listEvents } from '../../runs/journal.ts';
-import { findProof } from '../../runs/proof-store.ts';
+import { findProof } from '../../runs/proof/proof-store.ts';
 import { listRuns } from '../../runs/store.ts';
 import { findPlan } from '../../runs/waiting/store.ts';
 import { findTask, listSubtasks, type TaskView } from '../../tasks/store.ts';

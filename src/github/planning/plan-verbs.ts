@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import type { AuditAction } from '../../domain/audit.ts';
 import { Refused } from '../../domain/machine.ts';
-import { mayReveal } from '../../domain/private-content.ts';
+import { mayReveal } from '../../domain/settings.ts';
 import { oneLine, plain } from '../../domain/text/sanitize.ts';
 import { wholeSeconds } from '../../domain/waiting.ts';
 import { deleteWizard } from '../../planning/edit.ts';

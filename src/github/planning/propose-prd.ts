@@ -1,6 +1,6 @@
 import type { App } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
-import { mayReveal } from '../../domain/private-content.ts';
+import { mayReveal } from '../../domain/settings.ts';
 import { branchName } from '../../domain/task.ts';
 import { harmless, harmlessLine, slug } from '../../domain/text/sanitize.ts';
 import { AppError } from '../../errors.ts';

@@ -1,5 +1,5 @@
 import { APIError } from 'openai';
-import { retryAfterMs } from '../../domain/patience.ts';
+import { retryAfterMs } from '../../domain/waiting.ts';
 import { isFields } from '../merge.ts';
 
 /** What a server said when it refused a request, from whichever shape it used. */

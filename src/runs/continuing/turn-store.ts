@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { Learned } from '../../conversation/memory.ts';
 import { storableJson } from '../../domain/text/sanitize.ts';
 import type { Message } from '../../llm/model.ts';
-import type { TokenUsage } from '../../llm/pricing.ts';
+import type { TokenUsage } from '../../llm/usage.ts';
 
 /** One turn of a conversation. In the database turns are numbered from 0, for people from 1. */
 export interface Turn {

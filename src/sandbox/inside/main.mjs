@@ -1,10 +1,10 @@
 // Serves the file tools of one run over stdin and stdout, one JSON object per line. It runs inside the sandbox, or as a
 // plain process if there is none, and imports nothing from the service. Commands run in other sandboxes (shell.ts).
 import { createInterface } from 'node:readline';
-import { deleteFile, editFile, insertLines, writeFile } from './edit.mjs';
+import { deleteFile, editFile, insertLines, writeFile } from './editing/edit.mjs';
+import { applyPatch } from './editing/patch.mjs';
 import { textOf } from './files.mjs';
 import { listFiles } from './listing.mjs';
-import { applyPatch } from './patch.mjs';
 import { readFile } from './read.mjs';
 import { restore } from './restore.mjs';
 import { findRipgrep, search } from './search.mjs';

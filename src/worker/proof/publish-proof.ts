@@ -3,10 +3,10 @@ import type { CheckResult, Trees } from '../../conversation/ending.ts';
 import { notRun, proofSentence, worstOf } from '../../domain/proof/proof.ts';
 import { harmlessLine } from '../../domain/text/sanitize.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
-import { findProofOf } from '../../runs/earlier-proof.ts';
-import { setProvenCommit, upsertProof } from '../../runs/proof-store.ts';
-import { isChecked } from '../publish/verify.ts';
+import { findProofOf } from '../../runs/proof/earlier-proof.ts';
+import { setProvenCommit, upsertProof } from '../../runs/proof/proof-store.ts';
 import { allWorks, type Work } from '../work.ts';
+import { isChecked } from './verify.ts';
 
 /**
  * Stores what the tests of a run's change prove. Of several repositories, the worst result counts. The change of an agent

@@ -9,7 +9,7 @@ import type { Person } from '../../git/engine.ts';
 import { type Credential, octokitFor } from '../../repositories/credentials.ts';
 import { ensurePull, type OpenedPull } from '../../repositories/pulls.ts';
 import { stepOf } from '../../runs/journal.ts';
-import { setProvenCommit } from '../../runs/proof-store.ts';
+import { setProvenCommit } from '../../runs/proof/proof-store.ts';
 import { findStarter, lockForPush } from '../../runs/store.ts';
 import { findTask, setTaskFields, type TaskView } from '../../tasks/store.ts';
 import { listPullsIn, setUnreadySha, upsertDiff, upsertPull } from '../../tasks/work-store.ts';

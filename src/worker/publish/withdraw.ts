@@ -6,9 +6,9 @@ import { type FoundPull, findPull, isDraftRefused, setDraft } from '../../reposi
 import { stepOf } from '../../runs/journal.ts';
 import { listPullsIn, setPullStatus } from '../../tasks/work-store.ts';
 import { isDraft, voidEvidence } from '../proof/publish-proof.ts';
+import { isChecked } from '../proof/verify.ts';
 import { temporaryFault } from '../retry.ts';
 import type { Work } from '../work.ts';
-import { isChecked } from './verify.ts';
 
 /** A pull request that is ready for review could not become a draft, so unchecked commits may not be pushed to it. */
 export class StaysReady extends RunFailed {

@@ -2,7 +2,7 @@ import type { Proof } from '../../../src/domain/proof/proof.ts';
 import { RunFailed } from '../../../src/domain/run.ts';
 import type { RepositorySettings } from '../../../src/repositories/settings/repository-settings.ts';
 import { attemptChecks, proveChange } from '../../../src/worker/proof/prove.ts';
-import { runChecks } from '../../../src/worker/publish/verify.ts';
+import { runChecks } from '../../../src/worker/proof/verify.ts';
 import { testSome } from '../../support/thorough.ts';
 import { corpus } from './corpus.ts';
 import { type Given, journalWith, openRepository, proofOf, workWith } from './proving.ts';

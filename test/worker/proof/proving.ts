@@ -6,7 +6,7 @@ import { openCheckout } from '../../../src/repositories/reader.ts';
 import { noSettings, type RepositorySettings } from '../../../src/repositories/settings/repository-settings.ts';
 import type { Journal } from '../../../src/runs/journal.ts';
 import { proveChange } from '../../../src/worker/proof/prove.ts';
-import { firstFailure, runChecks } from '../../../src/worker/publish/verify.ts';
+import { firstFailure, runChecks } from '../../../src/worker/proof/verify.ts';
 import type { Work } from '../../../src/worker/work.ts';
 import { openTestApp, type TestApp } from '../../support/app.ts';
 import { gitWith, serveSampleRepository } from '../../support/git.ts';

@@ -1,5 +1,5 @@
+import { ToolError } from '../tool-error.mjs';
 import { anchorOf, dropBlankEnd, marked } from './hunk-lines.mjs';
-import { ToolError } from './tool-error.mjs';
 
 /** Parses a unified diff as `git diff` or `diff -u` write it. Wrong counts in the headers of hunks do not matter. */
 export function unifiedChanges(patch) {

@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { type McpServerAccess, revealMcpServers } from '../agents/mcp.ts';
-import type { App } from '../app.ts';
-import { mayReveal } from '../domain/private-content.ts';
-import { withoutSecrets } from '../domain/secrets.ts';
-import { oneLine, visible } from '../domain/text/sanitize.ts';
-import type { ToolSpec } from '../llm/model.ts';
-import { type McpClient, mcpClient } from '../mcp/client.ts';
-import { McpFailed } from '../mcp/exchange.ts';
-import { fetchFromMcp } from '../outgoing/fetch-from.ts';
-import { findProject } from '../projects/store.ts';
-import { checkedAddress } from '../repositories/credentials.ts';
-import { parseJson } from '../repositories/read-tools.ts';
-import type { ToolAnswer } from '../sandbox/sandbox.ts';
-import type { AboutRun } from './about-run.ts';
+import { type McpServerAccess, revealMcpServers } from '../../agents/mcp.ts';
+import type { App } from '../../app.ts';
+import { withoutSecrets } from '../../domain/secrets.ts';
+import { mayReveal } from '../../domain/settings.ts';
+import { oneLine, visible } from '../../domain/text/sanitize.ts';
+import type { ToolSpec } from '../../llm/model.ts';
+import { type McpClient, mcpClient } from '../../mcp/client.ts';
+import { McpFailed } from '../../mcp/exchange.ts';
+import { fetchFromMcp } from '../../outgoing/fetch-from.ts';
+import { findProject } from '../../projects/store.ts';
+import { checkedAddress } from '../../repositories/credentials.ts';
+import { parseJson } from '../../repositories/read-tools.ts';
+import type { ToolAnswer } from '../../sandbox/sandbox.ts';
+import type { AboutRun } from '../about-run.ts';
 import { type Listing, type OfferedTool, offerTools } from './offered-tools.ts';
 
 /** Longer answers are cut. */

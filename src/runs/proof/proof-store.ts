@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
-import type { Trees } from '../conversation/ending.ts';
-import { notRun, type Proof } from '../domain/proof/proof.ts';
-import { storableJson } from '../domain/text/sanitize.ts';
+import type { Trees } from '../../conversation/ending.ts';
+import { notRun, type Proof } from '../../domain/proof/proof.ts';
+import { storableJson } from '../../domain/text/sanitize.ts';
 
 /** Stores the proof of a run's change, which has these trees. */
 export async function upsertProof(

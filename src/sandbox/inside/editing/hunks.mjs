@@ -1,9 +1,9 @@
-import { adapt } from './matching/adapt.mjs';
-import { indentOf } from './matching/indentation.mjs';
-import { findLines } from './matching/matching.mjs';
-import { nearestLines } from './matching/resemblance.mjs';
-import { numbered } from './show.mjs';
-import { ToolError } from './tool-error.mjs';
+import { adapt } from '../matching/adapt.mjs';
+import { indentOf } from '../matching/indentation.mjs';
+import { findLines } from '../matching/matching.mjs';
+import { nearestLines } from '../matching/resemblance.mjs';
+import { numbered } from '../show.mjs';
+import { ToolError } from '../tool-error.mjs';
 
 const quotedLines = 15;
 /** Limits the lines of a file times the hunks, because each hunk is searched in the whole file. */

@@ -1,20 +1,20 @@
-import { ofLastRun } from '../conversation/continuation.ts';
-import type { CheckResult, Ending, Judgement, RepositoryProof, Trees } from '../conversation/ending.ts';
-import { exchangesOf, pathsUsed } from '../conversation/facts.ts';
-import { part } from '../conversation/prompts.ts';
-import { type ChangedFile, diffFence, refusalNotice, reviewText } from '../conversation/review.ts';
-import { notRun, type Proof } from '../domain/proof/proof.ts';
-import { maxUnplannedFiles, type PlanMode } from '../domain/settings.ts';
-import { SetupNeedsApproval } from '../environment/change/set-up-change.ts';
-import { diffOf } from '../git/diff.ts';
-import { UnfitWorkTree } from '../git/work-tree/read-inside.ts';
-import type { Message } from '../llm/model.ts';
-import { changedWorks, isAhead, lookUp, ownChangesOf, readTrees, type TreeOf } from './outgoing/changes.ts';
-import { objections } from './outgoing/objection.ts';
-import { type Proved, proveChange } from './proof/prove.ts';
-import { checkText, firstFailure, runChecks } from './publish/verify.ts';
-import { setupWait } from './waits.ts';
-import { allWorks, type Work } from './work.ts';
+import { ofLastRun } from '../../conversation/continuation.ts';
+import type { CheckResult, Ending, Judgement, RepositoryProof, Trees } from '../../conversation/ending.ts';
+import { exchangesOf, pathsUsed } from '../../conversation/facts.ts';
+import { part } from '../../conversation/prompts.ts';
+import { type ChangedFile, diffFence, refusalNotice, reviewText } from '../../conversation/review.ts';
+import { notRun, type Proof } from '../../domain/proof/proof.ts';
+import { maxUnplannedFiles, type PlanMode } from '../../domain/settings.ts';
+import { SetupNeedsApproval } from '../../environment/change/set-up-change.ts';
+import { diffOf } from '../../git/diff.ts';
+import { UnfitWorkTree } from '../../git/work-tree/read-inside.ts';
+import type { Message } from '../../llm/model.ts';
+import { changedWorks, isAhead, lookUp, ownChangesOf, readTrees, type TreeOf } from '../outgoing/changes.ts';
+import { objections } from '../outgoing/objection.ts';
+import { setupWait } from '../waits.ts';
+import { allWorks, type Work } from '../work.ts';
+import { type Proved, proveChange } from './prove.ts';
+import { checkText, firstFailure, runChecks } from './verify.ts';
 
 /** The opening of the message about weakened tests. It is searched for, so that the agent gets the message once. */
 const weakenedOpening = 'The earlier tests fail with your change.';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { oneLine, plain } from '../domain/text/sanitize.ts';
-import type { ToolSpec } from '../llm/model.ts';
+import { oneLine, plain } from '../../domain/text/sanitize.ts';
+import type { ToolSpec } from '../../llm/model.ts';
 
 /** The schema of a tool's arguments. Everything in it was written by the tool's server. */
 type Schema = Record<string, unknown>;

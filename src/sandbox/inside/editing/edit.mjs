@@ -1,13 +1,13 @@
 import { lstat, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { editableText, missing, save } from './files.mjs';
-import { adapt, asInFile, carryOver } from './matching/adapt.mjs';
-import { findLines, placesOf, plain } from './matching/matching.mjs';
-import { withoutBlankLines, withoutEscapes, withoutFence, withoutNumbers } from './matching/quotation.mjs';
-import { nearestLines } from './matching/resemblance.mjs';
-import { exists, inside, meantPath, writablePath } from './paths.mjs';
-import { changedPlaces, numbered } from './show.mjs';
-import { limits, ToolError } from './tool-error.mjs';
+import { editableText, missing, save } from '../files.mjs';
+import { adapt, asInFile, carryOver } from '../matching/adapt.mjs';
+import { findLines, placesOf, plain } from '../matching/matching.mjs';
+import { withoutBlankLines, withoutEscapes, withoutFence, withoutNumbers } from '../matching/quotation.mjs';
+import { nearestLines } from '../matching/resemblance.mjs';
+import { exists, inside, meantPath, writablePath } from '../paths.mjs';
+import { changedPlaces, numbered } from '../show.mjs';
+import { limits, ToolError } from '../tool-error.mjs';
 
 /** How many lines of a file are quoted when an edit does not fit. */
 const quotedLines = 15;

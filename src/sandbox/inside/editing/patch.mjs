@@ -1,12 +1,12 @@
 import { lstat, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { editableText, missing, save } from '../files.mjs';
+import { exists, inside, meantPath, writablePath } from '../paths.mjs';
+import { changedPlaces } from '../show.mjs';
+import { limits, ToolError } from '../tool-error.mjs';
 import { withUnixEndings } from './edit.mjs';
-import { editableText, missing, save } from './files.mjs';
 import { patchedLines } from './hunks.mjs';
 import { parsePatch } from './patch-syntax.mjs';
-import { exists, inside, meantPath, writablePath } from './paths.mjs';
-import { changedPlaces } from './show.mjs';
-import { limits, ToolError } from './tool-error.mjs';
 
 const maxFiles = 200;
 

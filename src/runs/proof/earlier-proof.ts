@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import type { Proof } from '../domain/proof/proof.ts';
-import { endingStep } from './journal.ts';
+import type { Proof } from '../../domain/proof/proof.ts';
+import { endingStep } from '../journal.ts';
 
 /** Returns what a run of a task has proved about exactly this tree of a repository; undefined if none has tested it. */
 export async function findProofOf(

@@ -1,5 +1,5 @@
+import { ToolError } from '../tool-error.mjs';
 import { anchorOf, dropBlankEnd, marked } from './hunk-lines.mjs';
-import { ToolError } from './tool-error.mjs';
 import { unifiedChanges } from './unified-diff.mjs';
 
 /**
