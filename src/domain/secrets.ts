@@ -59,8 +59,8 @@ export function formsOf(secrets: string[]): string[] {
 }
 
 /**
- * Returns a secret as it is, as part of a URL and of JSON, in hex, and in base64 and base64url at each of the three
- * possible offsets.
+ * Returns a secret as it is, as part of a URL and of JSON, also with every character escaped, in hex, and in base64 and
+ * base64url at each of the three possible offsets.
  */
 function formsOfOne(secret: string): string[] {
   const bytes = Buffer.from(secret);
@@ -77,7 +77,19 @@ function formsOfOne(secret: string): string[] {
   });
   const url = shifted.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
   const hex = bytes.toString('hex');
-  return [secret, ...escaped(secret), ...shifted, ...url, hex, hex.toUpperCase()];
+  return [secret, ...escaped(secret), ...spelled(secret), ...shifted, ...url, hex, hex.toUpperCase()];
+}
+
+/** Escapes may be used for every character, also where none is needed. */
+function spelled(secret: string): string[] {
+  const bytes = Buffer.from(secret).toString('hex').match(/../g) ?? [];
+  const units = Array.from({ length: secret.length }, (_, i) => secret.charCodeAt(i).toString(16).padStart(4, '0'));
+  const written = (by: (codes: string[]) => string[]) => [...by(bytes), ...by(bytes.map((code) => code.toUpperCase()))];
+  const long = [units, units.map((code) => code.toUpperCase())].map((codes) => codes.map((c) => `\\u${c}`).join(''));
+  return [
+    ...long,
+    ...written((codes) => [codes.map((c) => `%${c}`).join(''), codes.map((c) => `\\x${c}`).join(''), codes.join(':')]),
+  ];
 }
 
 /** Package managers store a password in the URL of a registry, and keys of several lines in JSON. */
@@ -161,4 +173,35 @@ export function cleanStream(send: (text: string) => void, secrets: string[]) {
     },
     end: () => flush(held.length),
   };
+}
+
+/** Shorter ones could be found in ordinary words, once everything between them is left out. */
+const minBareNeedle = 16;
+
+/**
+ * Returns what to search for in bare text. Secrets with white space are left out: these may be words, which other texts
+ * have, too.
+ */
+export function bareNeedlesOf(secrets: { name: string; value: string }[]): Needle[] {
+  return secrets
+    .filter(({ value }) => !/\s/.test(value))
+    .flatMap(({ name, value }) => formsOf([value]).map((form) => ({ name, form: bare(Buffer.from(form)) })))
+    .filter(({ form }) => form.length >= minBareNeedle);
+}
+
+/** A character as an escape of a URL, of JSON and programming languages, of HTML, and in an array of bytes. */
+const escapes = /%([0-9a-f]{2})|\\u\{?(?:00)*([0-9a-f]{2})\}?|[\\0]x([0-9a-f]{2})|&#x([0-9a-f]{2});|&#(\d{2,3});/gi;
+
+/**
+ * Returns the letters and digits of bytes, without what wraps or separates them: quotation marks, signs of continuation
+ * and of comments, commas. Escaped characters count as themselves.
+ */
+export function bare(bytes: Uint8Array): Buffer {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  const plain = text.replace(escapes, (_all, ...codes: (string | undefined)[]) => {
+    const decimal = codes[4];
+    const code = decimal === undefined ? Number.parseInt(codes.slice(0, 4).join(''), 16) : Number(decimal);
+    return String.fromCharCode(code % 256);
+  });
+  return Buffer.from(plain.replace(/[^A-Za-z0-9]+/g, ''), 'latin1');
 }

@@ -37,6 +37,15 @@ test.each<[string, () => void]>([
         encodeURIComponent(value).replace(/%../g, (code) => code.toLowerCase()),
       ),
   ],
+  ['in hex with colons', () => write('work/file', Buffer.from(value).toString('hex').replace(/(..)/g, '$1:'))],
+  [
+    'in JSON with every character escaped',
+    () =>
+      write(
+        'work/file',
+        value.replace(/./g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`),
+      ),
+  ],
   ['in a form', () => write('work/file', String(new URLSearchParams({ a: value })))],
   ['in JSON', () => write('work/file', JSON.stringify({ value }))],
   ['in UTF-16', () => write('work/file', Buffer.from(value, 'utf16le'))],

@@ -70,6 +70,41 @@ test.each([
   expect(await reasonFor(path, content, change)).toMatch(reason);
 });
 
+const codes = (by: (code: string) => string, text = secret) =>
+  [...Buffer.from(text)].map((byte) => by(byte.toString(16).padStart(2, '0'))).join('');
+const hexOf = (text: string) => Buffer.from(text).toString('hex');
+
+test.each([
+  ['escaped for a URL, every character', codes((code) => `%${code}`)],
+  ['escaped for JSON, every character', codes((code) => `\\u00${code}`)],
+  ['escaped for a program', codes((code) => `\\x${code}`)],
+  ['escaped for HTML', codes((code) => `&#${Number.parseInt(code, 16)};`)],
+  ['as bytes of a program', codes((code) => `0x${code}, `)],
+  ['in hex with colons', hexOf(secret).replace(/(..)/g, '$1:')],
+  ['continued', secret.replace(/(.{6})/g, '$1 \\\n   ')],
+  ['in a comment', secret.replace(/(.{6})/g, '$1\n# ')],
+  ['in two strings', `'${secret.slice(0, 9)}' +\n  '${secret.slice(9)}'`],
+  ['with invisible spaces', [...secret].join('\u200b')],
+  [
+    'in base64, in strings',
+    Buffer.from(secret)
+      .toString('base64')
+      .replace(/(.{9})/g, '$1" +\n  "'),
+  ],
+])('a credential is refused %s', async (_how, content) => {
+  expect(await reasonFor('a.txt', `const x = ${content};\n`)).toBe('contains a live credential');
+});
+
+test('a phrase, and a name of few letters, do not match words that belong to others', async () => {
+  const scan = async (value: string, content: string) => {
+    blobs.set('new', Buffer.from(content));
+    const change = { path: 'a', oldMode: '000000', newMode: '100644', oldOid: 'none', newOid: 'new' };
+    return (await objectionsTo(checkout, [change], [value]))[0]?.reason;
+  };
+  expect(await scan('correct horse battery', 'correct, horse-battery')).toBeUndefined();
+  expect(await scan('eu-west-prod', 'EU (eu), west: prod')).toBeUndefined();
+});
+
 test('a token that the file contained before may remain', async () => {
   blobs.set('old', Buffer.from('AKIAIOSFODNN7EXAMPLE'));
   expect(await reasonFor('doc.md', 'see AKIAIOSFODNN7EXAMPLE', { oldMode: '100644', oldOid: 'old' })).toBeUndefined();

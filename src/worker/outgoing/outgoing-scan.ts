@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { isInGitFolder, seenAs } from '../../domain/protected/protected-paths.ts';
-import { findNeedle, flat, type Needle, needlesOf } from '../../domain/secrets.ts';
+import { bareNeedlesOf, findNeedle, flat, needlesOf } from '../../domain/secrets.ts';
 import { blobsOf } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
 import { apart } from '../../threads/apart.ts';
 import { OverLimit } from '../../threads/start-thread.ts';
-import { type Contents, type Found, search, searchChanged } from './search.ts';
+import { type Contents, type Found, type Needles, search, searchChanged } from './search.ts';
 
 /** A changed file that must not be pushed, and why. */
 export interface Objection {
@@ -66,12 +66,13 @@ export async function objectionsTo(
 }
 
 /** The names stay empty, because messages must not say which secret was found. */
-function anonymousNeedles(secrets: string[]): Needle[] {
-  return needlesOf(secrets.map((value) => ({ name: '', value })));
+function anonymousNeedles(secrets: string[]): Needles {
+  const unnamed = secrets.map((value) => ({ name: '', value }));
+  return { flat: needlesOf(unnamed), bare: bareNeedlesOf(unnamed) };
 }
 
-function objectionToPath({ path, newMode }: Change, needles: Needle[]): string | undefined {
-  if (newMode !== '000000' && findNeedle(flat(Buffer.from(path)), needles) !== undefined)
+function objectionToPath({ path, newMode }: Change, needles: Needles): string | undefined {
+  if (newMode !== '000000' && findNeedle(flat(Buffer.from(path)), needles.flat) !== undefined)
     return 'has a live credential in its name';
   if (path.split('/').includes('..') || isInGitFolder(path)) return "is inside git's own folder";
   if (newMode === '120000' && /(^|\/)\.git(modules|attributes|ignore)$/.test(seenAs(path)))
@@ -82,7 +83,7 @@ function objectionToPath({ path, newMode }: Change, needles: Needle[]): string |
 async function objectionsToContents(
   checkout: Checkout,
   changes: Change[],
-  needles: Needle[],
+  needles: Needles,
   conflicted: Set<string>,
 ): Promise<Map<string, string>> {
   const reasons = new Map<string, string>();
@@ -112,7 +113,7 @@ async function objectionsToContents(
   return reasons;
 }
 
-async function searchAll(files: [Change, Contents][], needles: Needle[]): Promise<(Found | undefined)[]> {
+async function searchAll(files: [Change, Contents][], needles: Needles): Promise<(Found | undefined)[]> {
   const contents = files.map(([, each]) => each);
   return whereItFits(
     contents.map(({ bytes }) => bytes),

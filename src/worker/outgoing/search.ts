@@ -1,6 +1,6 @@
 // Runs in a worker thread for larger files (outgoing-scan.ts), because a malicious file could otherwise block the
 // service.
-import { findNeedle, flat, type Needle, tokenShapes } from '../../domain/secrets.ts';
+import { bare, findNeedle, flat, type Needle, tokenShapes } from '../../domain/secrets.ts';
 import { isBinary } from '../../git/diff-files.ts';
 
 /** The contents of a changed file. In a worker thread, a buffer arrives as a plain Uint8Array. */
@@ -19,14 +19,22 @@ export interface Found {
 
 export const unresolved = 'still contains conflict markers';
 
-/** Returns for each file why it must not be pushed, or undefined. `needles` are the live credentials. */
-export function search(files: Contents[], needles: Needle[]): (Found | undefined)[] {
+/** The live credentials, as they are searched for in flat and in bare bytes. */
+export interface Needles {
+  flat: Needle[];
+  bare: Needle[];
+}
+
+/** Returns for each file why it must not be pushed, or undefined. */
+export function search(files: Contents[], needles: Needles): (Found | undefined)[] {
   return files.map((file) => searchOne(file, needles));
 }
 
-function searchOne({ bytes, isNew, hadConflict }: Contents, needles: Needle[]): Found | undefined {
+function searchOne({ bytes, isNew, hadConflict }: Contents, needles: Needles): Found | undefined {
   const text = latin1(bytes);
-  if (findNeedle(flat(bytes), needles) !== undefined) return { reason: 'contains a live credential' };
+  const isIn = (found: Needle | undefined) => found !== undefined;
+  if (isIn(findNeedle(flat(bytes), needles.flat)) || isIn(findNeedle(bare(bytes), needles.bare)))
+    return { reason: 'contains a live credential' };
   const shape = tokenShapes.find(([, pattern]) => text.search(pattern) >= 0);
   if (shape !== undefined) return { reason: `contains what looks like ${shape[0]}`, isToken: true };
   return otherReason(bytes, text, isNew, hadConflict);

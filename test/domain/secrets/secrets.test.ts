@@ -28,6 +28,8 @@ test.each([
   ['a URL with slashes', 'p@ss/word', 'p%40ss/word'],
   ['a URL with more escapes', "it's(12)*!", 'it%27s%2812%29%2A%21'],
   ['a form', 'correct horse', 'correct+horse'],
+  ['a URL with every character escaped', 'p@ssword', '%70%40%73%73%77%6f%72%64'],
+  ['JSON with every character escaped', 'pässword', '\\u0070\\u00e4\\u0073\\u0073\\u0077\\u006f\\u0072\\u0064'],
 ])('a secret is also searched for as part of %s', (_what, secret, form) => {
   expect(formsOf([secret])).toContain(form);
 });
