@@ -18,9 +18,9 @@ export default {
   globalSetup: '<rootDir>/test/support/jest/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/jest/global-teardown.mjs',
   // Generous, because a busy machine may be many times slower. A test waits for conditions, each with a limit of its own.
-  testTimeout: 240_000,
-  // Tests wait for other processes as much as they compute, so four keep two cores busy.
-  maxWorkers: 4,
+  testTimeout: 600_000,
+  // Tests wait for other processes as much as they compute, so three keep two cores busy.
+  maxWorkers: 3,
   // The others validate what the tests sent to GitHub and to model servers; see docs/emulator.md.
   reporters: ['default', ...['github', 'model'].map((name) => `<rootDir>/test/support/jest/${name}-truth.mjs`)],
 };

@@ -83,7 +83,7 @@ export function apiOf(url: string): Service['api'] {
 /** The pauses of `until` grow, because a wait of seconds would otherwise cost the service hundreds of requests. */
 const [firstPauseMs, longestPauseMs] = [20, 200];
 /** How long `until` waits. What takes a second on an idle machine may take a minute on a busy one. */
-const patienceMs = 120_000;
+const patienceMs = 300_000;
 
 /**
  * Calls a function repeatedly until it returns a truthy value, and returns that.

@@ -35,7 +35,7 @@ export async function loaded(page: Page): Promise<void> {
 export async function openPerson(): Promise<Page> {
   browser ??= await launchBrowser();
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' });
-  context.setDefaultTimeout(120_000);
+  context.setDefaultTimeout(300_000);
   const page = await context.newPage();
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(`${message.text()} at ${message.location().url}`);
