@@ -8,6 +8,7 @@ import {
   plain,
   storable,
   storableJson,
+  withoutCiSkips,
 } from '../../src/domain/text/sanitize.ts';
 import { timeOf } from '../support/machine/processor-time.ts';
 
@@ -89,6 +90,24 @@ test('a neutralized line opens no tag, fence or list, and stays within its limit
   expect(harmlessLine(`-${'x'.repeat(199)}`, 200, '/agent')).toBe(`\u2060-${'x'.repeat(197)}…`);
   for (const text of ['@a'.repeat(200), '<!--'.repeat(100), '#1 '.repeat(100)])
     expect(harmlessLine(text, 200, '/agent').length).toBeLessThanOrEqual(200);
+});
+
+test('what makes CI skip a commit is broken without a visible change, and other text stays', () => {
+  const orders = ['[skip ci]', '[ci skip]', '[no ci]', '[Skip Actions]', '[actions skip]', '[skip-ci]', '[ci_skip]'];
+  for (const order of [...orders, '***NO_CI***', 'skip-checks: true', 'a\n\nskip-checks:true']) {
+    const broken = withoutCiSkips(`Fix it ${order}`.replace('Fix it skip', 'skip'));
+    expect([order, broken.includes(order.trim())]).toEqual([order, false]);
+    expect(broken.replaceAll('\u2060', '')).toContain(order);
+  }
+  for (const text of [
+    '[x] skip it',
+    'skip ci',
+    '[skipper]',
+    '[no cinema]',
+    '- [ ] done',
+    '[a link](https://example.org/skip)',
+  ])
+    expect(withoutCiSkips(text)).toBe(text);
 });
 
 test('an unclosed code block is closed, a closed one is unchanged', () => {

@@ -2,7 +2,7 @@ import type { App } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import { mayReveal } from '../../domain/settings.ts';
 import { branchName } from '../../domain/task.ts';
-import { harmless, harmlessLine, slug } from '../../domain/text/sanitize.ts';
+import { harmless, harmlessLine, slug, withoutCiSkips } from '../../domain/text/sanitize.ts';
 import { AppError } from '../../errors.ts';
 import { getSession, type Prd, type Session } from '../../planning/store.ts';
 import { findProject } from '../../projects/store.ts';
@@ -49,8 +49,8 @@ export async function proposePrd(app: App, { projectId, sessionId, userId }: Job
     ...name,
     head: branch,
     base: repository.defaultBranch,
-    title: `Requirements: ${harmlessLine(session.prd.title, 150, prefix)}`,
-    body: bodyOf(session, prefix),
+    title: withoutCiSkips(`Requirements: ${harmlessLine(session.prd.title, 150, prefix)}`),
+    body: withoutCiSkips(bodyOf(session, prefix)),
     draft: false,
   });
 }
@@ -108,7 +108,7 @@ async function ensureBranch(app: App, docs: DocsAccess, branch: string, prd: Prd
     const commit = await checkout.commit({
       tree: await checkout.snapshot(),
       parents: [base],
-      message: `docs: requirements of ${harmlessLine(prd.title, 60, app.config.COMMAND_PREFIX)}\n`,
+      message: withoutCiSkips(`docs: requirements of ${harmlessLine(prd.title, 60, app.config.COMMAND_PREFIX)}\n`),
       author: await authorFor(app, credential),
       at: new Date(),
     });

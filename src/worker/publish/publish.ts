@@ -3,7 +3,7 @@ import type { FinishArguments } from '../../conversation/tools/tool.ts';
 import type { UserRow } from '../../db/tables/project.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { isAgentBranch, taskPage } from '../../domain/task.ts';
-import { closedBlocks, harmless, harmlessLine } from '../../domain/text/sanitize.ts';
+import { closedBlocks, harmless, harmlessLine, withoutCiSkips } from '../../domain/text/sanitize.ts';
 import { diffOf } from '../../git/diff.ts';
 import type { Person } from '../../git/engine.ts';
 import { type Credential, octokitFor } from '../../repositories/credentials.ts';
@@ -117,7 +117,9 @@ async function commitMessage(app: App, { run, task, agent }: Work, title: string
     ...(starter === undefined ? [] : [`Co-authored-by: ${coAuthor(app, starter)}`]),
   ];
   const prefix = app.config.COMMAND_PREFIX;
-  return `${harmlessLine(title, 72, prefix)}\n\nWork of the agent ${harmlessLine(agent.name, 100, prefix)}.\n\n${trailers.join('\n')}\n`;
+  const subject = harmlessLine(title, 72, prefix);
+  const body = `Work of the agent ${harmlessLine(agent.name, 100, prefix)}.`;
+  return withoutCiSkips(`${subject}\n\n${body}\n\n${trailers.join('\n')}\n`);
 }
 
 function coAuthor(app: App, user: UserRow): string {
@@ -157,7 +159,7 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
       repo: credential.repo,
       head: branch.name,
       base: repository.defaultBranch,
-      title: harmlessLine(finish.prTitle || task.title, 200, app.config.COMMAND_PREFIX),
+      title: withoutCiSkips(harmlessLine(finish.prTitle || task.title, 200, app.config.COMMAND_PREFIX)),
       body: pullBody(app, work, finish, { issue, commit }),
       draft: !isReady,
       // If this run changed nothing, a person's decision that the pull request is ready stands.
@@ -233,7 +235,7 @@ function pullBody(
     isHere ? `Closes #${issue.issueNumber}` : '',
     `---\nWork of the agent **${harmlessLine(agent.name, 100, prefix)}** on [${task.id}](${taskPage(app.config.BASE_URL, task.id)}), run \`${run.id}\`. A person reviews and merges.`,
   ];
-  return parts.filter((part) => part !== '').join('\n\n');
+  return withoutCiSkips(parts.filter((part) => part !== '').join('\n\n'));
 }
 
 /** At most this many files that the plan does not name are listed. */
