@@ -25,7 +25,7 @@ const patienceMs = 120_000;
  * run; the limits of the run do not apply.
  */
 export async function askForHandoff(
-  { model, offered, memory, withoutSecrets, bill }: LoopContext,
+  { model, offered, memory, withoutSecrets }: LoopContext,
   messages: Message[],
   failure: Failure,
   signal: AbortSignal,
@@ -38,7 +38,6 @@ export async function askForHandoff(
     const reply = await model.reply(prompt, toolSpecs(offered), AbortSignal.any([signal, patience]), {
       maxOutputTokens: handoffTokens,
     });
-    await bill(reply);
     const [call] = reply.toolCalls.filter(({ name }) => name === 'finish');
     const finish = call && parseArguments(FinishCall, call.arguments);
     if (finish?.ok) return withoutSecrets({ summary: finish.value.summary, nextSteps: finish.value.nextSteps });

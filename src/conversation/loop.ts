@@ -121,7 +121,7 @@ const summaryTokens = 4000;
  * server reads them from its cache. When the model does not answer, the host lists the facts.
  */
 async function summarize(context: LoopContext, messages: Message[], maxChars: number): Promise<string> {
-  const { model, offered, signal, memory, bill, withoutSecrets } = context;
+  const { model, offered, signal, memory, withoutSecrets } = context;
   const prompt: Message[] = [...promptOf(messages, memory.cut), { role: 'user', content: part('summary') }];
   const reply = await model
     .reply(prompt, toolSpecs(offered), signal, { maxOutputTokens: summaryTokens })
@@ -129,7 +129,6 @@ async function summarize(context: LoopContext, messages: Message[], maxChars: nu
       if (!(error instanceof ModelFailed)) throw error;
       return undefined;
     });
-  if (reply !== undefined) await bill(reply);
   const said = withoutSecrets(storableText(reply?.text.trim() ?? ''));
   const text = said === '' ? withFacts(messages, memory.cut?.summary) : said;
   return storableText(text.slice(0, maxChars));
@@ -160,8 +159,6 @@ export interface LoopContext {
    * `wait`, the run waits from then on.
    */
   keep(turn: Message[], reply: Reply, changed: boolean, wait?: NewWait | HeldWait): Promise<void>;
-  /** Adds an answer outside of the conversation to the cost of the run. It is not a turn. */
-  bill(reply: Reply): Promise<void>;
   /** Decides whether the conversation may end like this. `messages` excludes the turn in which it ends. */
   judge(ending: Ending, messages: Message[]): Promise<Judgement>;
   /** Adds a line to the log of the run. */

@@ -163,36 +163,25 @@ export async function listRuns(
 }
 
 /**
- * Adds the usage of a model answer to the figures of a run: a turn, which is one step, or a summary, which is none. It is
- * progress, so this resets the counts of interruptions and of pauses.
+ * Adds what an answer of the model used to the figures of a run. It counts for a run that has ended too, because its last
+ * answer may arrive after that.
  */
 export async function addUsage(
   em: EntityManager,
   runId: string,
   usage: TokenUsage & { costUsd: number | null },
-  steps: 0 | 1 = 1,
 ): Promise<void> {
   await em.query(
-    `update runs set steps = steps + $6, interruptions = 0, model_pauses = 0, input_tokens = input_tokens + $2,
-       cached_input_tokens = cached_input_tokens + $3, output_tokens = output_tokens + $4,
+    `update runs set input_tokens = input_tokens + $2, cached_input_tokens = cached_input_tokens + $3,
+       output_tokens = output_tokens + $4,
        cost_usd = case when $5::numeric is null then cost_usd else coalesce(cost_usd, 0) + $5 end where id = $1`,
-    [runId, usage.inputTokens, usage.cachedInputTokens, usage.outputTokens, usage.costUsd, steps],
+    [runId, usage.inputTokens, usage.cachedInputTokens, usage.outputTokens, usage.costUsd],
   );
 }
 
-/**
- * Adds what an answer has cost that did not arrive whole. That is no progress, and counts for a run that has ended, too.
- */
-export async function addLostUsage(
-  em: EntityManager,
-  runId: string,
-  usage: TokenUsage & { costUsd: number | null },
-): Promise<void> {
-  await em.query(
-    `update runs set input_tokens = input_tokens + $2, output_tokens = output_tokens + $3,
-       cost_usd = case when $4::numeric is null then cost_usd else coalesce(cost_usd, 0) + $4 end where id = $1`,
-    [runId, usage.inputTokens, usage.outputTokens, usage.costUsd],
-  );
+/** Counts a turn of a run. It is progress, so this resets the counts of interruptions and of pauses. */
+export async function addStep(em: EntityManager, runId: string): Promise<void> {
+  await em.query('update runs set steps = steps + 1, interruptions = 0, model_pauses = 0 where id = $1', [runId]);
 }
 
 /**

@@ -22,7 +22,7 @@ import { admitUsers, directorsOf } from '../runs/directors.ts';
 import { deleteStep, endingStep, type Journal } from '../runs/journal.ts';
 import { openLiveText } from '../runs/live-text.ts';
 import { costOfDay } from '../runs/spend.ts';
-import { addUsage, findRun, spentByFamily } from '../runs/store.ts';
+import { findRun, spentByFamily } from '../runs/store.ts';
 import type { ToolHost } from '../sandbox/sandbox.ts';
 import type { TaskView } from '../tasks/store.ts';
 import { listHandoffs, listRelatedHandoffs } from '../tasks/work-store.ts';
@@ -31,7 +31,7 @@ import { clockStart } from './lease/run-clock.ts';
 import { readTrees } from './outgoing/changes.ts';
 import { planSections, readPlanning } from './plan.ts';
 import { type Judging, judgeEnding } from './proof/judge.ts';
-import { findContext, insertContext, openTurns, updateContext, usageOf } from './turns.ts';
+import { findContext, insertContext, openTurns, updateContext } from './turns.ts';
 import { isSetupApproved, openHearing } from './waits.ts';
 import { type Assignment, allWorks, type Limited, type Work } from './work.ts';
 import { combineRepositories, type OpenRepositories, openable } from './workspace/open-repositories.ts';
@@ -271,7 +271,6 @@ function loopContext(
     // People see turns numbered from 1.
     note: (type, text, data = {}) => work.journal.note(type, clean(text), clean({ turn: turns.count() + 1, ...data })),
     withoutSecrets: clean,
-    bill: (reply) => work.journal.write((em) => addUsage(em, run.id, usageOf(app, given, reply), 0)),
     live: text.ofTurn(turns.count),
     keep: async (...turn) => {
       await text.end();

@@ -79,7 +79,6 @@ describe('the handoff of a run that failed', () => {
     expect(given.seen[0]?.messages.slice(0, 2)).toEqual(messages);
     expect(given.seen[0]?.messages[2]?.content).toContain('the budget is used up');
     expect(given.seen[0]?.options).toEqual({ maxOutputTokens: 2000 });
-    expect(given.billed).toHaveLength(1);
   });
 
   test('may also be given as a call of finish', async () => {

@@ -1,7 +1,7 @@
 import { remedyFor } from '../../src/domain/run.ts';
 import { addPersonSpend, creatorOf, personDayIsOver } from '../../src/projects/budgets.ts';
 import { sumUp } from '../../src/runs/spend.ts';
-import { addLostUsage, addUsage } from '../../src/runs/store.ts';
+import { addUsage } from '../../src/runs/store.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { awayFromMidnight } from '../support/machine/midnight.ts';
 
@@ -55,7 +55,7 @@ test('spend is summed up by day and agent, agrees with the runs, and is compared
   // A run that was cancelled has to pay for the answer that it did not wait for.
   const cancelled = await addRun(developer, 2, 7);
   await sql(`update runs set status = 'cancelled' where id = $1`, [cancelled]);
-  await addLostUsage(em, cancelled, usage(20, 0.4));
+  await addUsage(em, cancelled, usage(20, 0.4));
   const { days, agents, total, budget } = await spend('?days=2');
   expect(days.map((d: { costUsd: number; inputTokens: number }) => [d.costUsd, d.inputTokens])).toEqual([
     [0.1, 0],

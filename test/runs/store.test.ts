@@ -1,6 +1,7 @@
 import { LeaseLost } from '../../src/domain/run.ts';
 import { costOfDay } from '../../src/runs/spend.ts';
 import {
+  addStep,
   addUsage,
   assertHeld,
   endRun,
@@ -119,11 +120,12 @@ test('usage adds up; a turn without a price does not change the cost, and each t
     const used =
       'steps, input_tokens::int as i, cached_input_tokens::int as c, output_tokens::int as o, cost_usd::float8 as cost, interruptions as n';
     const read = async () => (await em.query(`select ${used} from runs where id = $1`, [id]))[0];
-    expect(await read()).toEqual({ steps: 1, i: 10, c: 8, o: 3, cost: null, n: 0 });
+    expect(await read()).toEqual({ steps: 0, i: 10, c: 8, o: 3, cost: null, n: 4 });
+    await addStep(em, id);
     await addUsage(em, id, { inputTokens: 5, cachedInputTokens: 1, outputTokens: 2, costUsd: 0.25 });
     await addUsage(em, id, { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: 0.5 });
     await addUsage(em, id, { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: null });
-    expect(await read()).toEqual({ steps: 4, i: 17, c: 9, o: 7, cost: 0.75, n: 0 });
+    expect(await read()).toEqual({ steps: 1, i: 17, c: 9, o: 7, cost: 0.75, n: 0 });
   }));
 
 test('the cost of a day counts what runs of the project used today in UTC, whenever they were created', () =>

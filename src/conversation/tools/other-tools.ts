@@ -64,12 +64,10 @@ async function readFor({ host, model, signal }: ToolContext, talk: Talk, reply: 
 }
 
 /** Asks for the next answer. Returns the reason as text when there is none. */
-async function ask({ model, signal, bill }: ToolContext, messages: Message[]): Promise<Reply | string> {
+async function ask({ model, signal }: ToolContext, messages: Message[]): Promise<Reply | string> {
   try {
     // Some servers refuse a conversation with calls when no tools are offered, so the last request offers them too.
-    const reply = await model.reply(messages, specsOf(readTools), signal);
-    await bill(reply);
-    return reply;
+    return await model.reply(messages, specsOf(readTools), signal);
   } catch (error) {
     if (error instanceof ModelFailed) return error.message;
     throw error;

@@ -4,7 +4,7 @@ import type { PlanMode } from '../../domain/settings.ts';
 import { storable } from '../../domain/text/sanitize.ts';
 import type { NewWait } from '../../domain/waiting.ts';
 import { type Declared, words } from '../../llm/calls/declaration.ts';
-import type { Model, Reply, ToolSpec } from '../../llm/model.ts';
+import type { Model, ToolSpec } from '../../llm/model.ts';
 import type { ToolAnswer, ToolHost } from '../../sandbox/sandbox.ts';
 
 /**
@@ -45,8 +45,6 @@ export interface ToolContext {
   signal: AbortSignal;
   limits(): Promise<Limits>;
   spent(): Promise<Spent>;
-  /** Adds an answer outside of the conversation to the cost of the run. It is not a turn. */
-  bill(reply: Reply): Promise<void>;
   /** Adds a line to the log of the run. */
   note(type: string, text: string, data?: object): Promise<void>;
   /** Removes the credentials from every string in a value. */

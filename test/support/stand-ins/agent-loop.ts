@@ -91,7 +91,6 @@ export function loopContext(
   const { model, seen } = scriptedModel(script);
   const { host, called } = toolHost();
   const kept: KeptTurn[] = [];
-  const billed: Reply[] = [];
   const notes: string[] = [];
   const context: LoopContext = {
     model,
@@ -102,12 +101,11 @@ export function loopContext(
     spent: async () => ({ steps: kept.length, tokens: 0, costUsd: 0, dayCostUsd: 0, minutes: 0 }),
     memory: newMemory(),
     hear: async () => [],
-    bill: async (reply) => void billed.push(reply),
     keep: async (turn, _reply, changed) => void kept.push({ turn: [...turn], changed }),
     judge: async () => ({ accepted: true, evidence: { trees: {} } }),
     note: async (type, text) => void notes.push(`${type}: ${text}`),
     withoutSecrets: (value) => JSON.parse(JSON.stringify(value).replaceAll('hunter2', '***')),
     ...more,
   };
-  return { context, seen, called, kept, billed, notes };
+  return { context, seen, called, kept, notes };
 }
