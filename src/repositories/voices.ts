@@ -44,11 +44,10 @@ const maxIds = 100;
  */
 export async function voicesOf<T extends Said>(octokit: Octokit, said: T[]): Promise<Map<T, Voice[]>> {
   const mayBeEdited = said.filter((text) => text.created_at === undefined || text.created_at !== text.updated_at);
-  // Times are whole seconds, so they do not show an edit in the same second. If GitHub is asked anyway, it is about all.
-  const asked = mayBeEdited.length === 0 ? [] : said;
   const edits = new Map<string, Edit>();
-  for (let at = 0; at < asked.length; at += maxIds) {
-    const ids = asked.slice(at, at + maxIds).map(({ node_id }) => node_id);
+  // Asked about all, because times are whole seconds, so they do not show an edit in the same second.
+  for (let at = 0; at < said.length; at += maxIds) {
+    const ids = said.slice(at, at + maxIds).map(({ node_id }) => node_id);
     for (const edit of await readEdits(octokit, ids)) edits.set(edit.id, edit);
   }
   const voices = new Map<T, Voice[]>();
@@ -62,6 +61,12 @@ export async function voicesOf<T extends Said>(octokit: Octokit, said: T[]): Pro
     else if (id !== undefined) voices.set(text, [author, { id, login }]);
   }
   return voices;
+}
+
+/** Returns whether GitHub says that nobody has edited a text. */
+export async function isUnedited(octokit: Octokit, { node_id }: Pick<Said, 'node_id'>): Promise<boolean> {
+  const [edit] = await readEdits(octokit, [node_id]);
+  return edit !== undefined && edit.lastEditedAt === null;
 }
 
 async function readEdits(octokit: Octokit, ids: string[]): Promise<Edit[]> {

@@ -50,15 +50,20 @@ export async function directorsAtStart(
   return [...new Set(all.filter((id) => id !== null))];
 }
 
+/** Among this many latest runs of a task, one that was not rewound is searched for. Without one, its writer counts. */
+const maxRewinds = 50;
+
 /**
  * Returns who rewrote a task since its last run, if a person takes up that work again. They look at the work then, and not
  * at the task.
  */
 export async function listUnseenWriters(em: EntityManager, taskId: string, kind: RunKind): Promise<string[]> {
   if (kind !== 'revise' && kind !== 'retry') return [];
-  const [last] = await listLatestRuns(em, taskId, 1);
+  // A rewound run begins with the text that its task had earlier.
+  const last = (await listLatestRuns(em, taskId, maxRewinds)).find((run) => run.kind !== 'rewind');
   const rewriting = await findRewriting(em, taskId);
-  return rewriting === undefined || last === undefined || rewriting.at < last.createdAt ? [] : [rewriting.userId];
+  if (rewriting === undefined) return [];
+  return last === undefined || rewriting.at >= last.createdAt ? [rewriting.userId] : [];
 }
 
 /** Records that a run has the content of a repository. */

@@ -155,17 +155,19 @@ export async function queueRun(
   const agentId = await versionForTask(em, task.owner as string, task);
   const waiting = await listWaitingRevisions(em, taskId);
   const continuesRunId = run.rewoundFrom?.runId ?? (await runToContinue(em, taskId, { kind: run.kind, agentId }));
-  const starters =
-    run.isAutomatic || run.startedBy === null
-      ? task.directedBy
-      : [run.startedBy, ...(await listUnseenWriters(em, taskId, run.kind))];
+  const starters = run.isAutomatic || run.startedBy === null ? task.directedBy : [run.startedBy];
+  const writers = await listUnseenWriters(em, taskId, run.kind);
   const texts = [...waiting.map((r) => r.text), run.instructions ?? ''];
   const runId = await insertRun(em, {
     taskId,
     projectId: task.projectId,
     agentId,
     startedBy: run.startedBy,
-    directedBy: await directorsAtStart(em, task, { starters, waiting, rewoundTo: run.rewoundFrom?.runId }),
+    directedBy: await directorsAtStart(em, task, {
+      starters: [...starters, ...writers],
+      waiting,
+      rewoundTo: run.rewoundFrom?.runId,
+    }),
     kind: run.kind,
     instructions: texts.filter((text) => text !== '').join('\n\n'),
     continuesRunId,

@@ -121,8 +121,8 @@ test('comments are the newest of many, and say that older ones are left out', as
   expect(thread.comments.map(({ text }) => text)).toEqual(Array.from({ length: 50 }, (_, i) => `number ${970 + i}`));
   expect(thread.isCut).toBe(true);
   expect(section).toContain('Older comments are left out.');
-  // Three pages and one permission.
-  expect(asked).toHaveLength(4);
+  // Three pages, who edited the comments, and one permission.
+  expect(asked).toHaveLength(5);
 });
 
 test('comments are cut one by one and in all', async () => {

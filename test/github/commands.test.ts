@@ -211,6 +211,21 @@ test('after a lost event, a command in the text of an issue counts although peop
   await until('the task', async () => (await tasks()).some(({ title }) => title === 'Lost and commented'));
 });
 
+test('after a lost event, a command counts unless it was written into the comment later, be it in the same second', async () => {
+  const mona = world.github.as('mona');
+  const open = async (title: string) =>
+    (await mona<{ number: number }>('POST', `${repo}/issues`, { title, body: 'please' })).number;
+  const [edited, plain] = [await open('Edited later'), await open('Written so')];
+  await withoutEvents(async () => {
+    const { id } = await mona<{ id: number }>('POST', `${repo}/issues/${edited}/comments`, { body: 'thanks' });
+    await mona('PATCH', `${repo}/issues/comments/${id}`, { body: '/agent create' });
+    await comment('mona', plain, '/agent create');
+  });
+  await world.service.api(world.token, 'POST', '/agents/pool/reconcile');
+  await until('the later command', async () => (await tasks()).some(({ title }) => title === 'Written so'));
+  expect((await tasks()).some(({ title }) => title === 'Edited later')).toBe(false);
+});
+
 /** Sends a comment's delivery again under a new id, and returns the id. */
 async function replay(body: string): Promise<string> {
   const { createHmac, randomUUID } = await import('node:crypto');

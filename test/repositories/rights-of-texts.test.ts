@@ -66,3 +66,22 @@ test('who rewrote a task since its last run directs the run that takes up change
   await call('ada', 'POST', `/tasks/${id}/revise`, { text: 'Say it better.' });
   expect([...(await claimed()).run.directedBy].sort()).toEqual([ids.ada, ids.bob].sort());
 });
+
+test('a rewound run in between does not hide who rewrote a task', async () => {
+  const { em, call, id, ids, rewrite, claimed } = await withIssue();
+  await call('ada', 'POST', `/tasks/${id}/start`);
+  const { run } = await claimed();
+  await em.query(`insert into run_contexts (run_id, opening) values ($1, '[]')`, [run.id]);
+  await endRun(em, run.id, 'succeeded', null);
+  await em.query(`update tasks set status = 'in_review' where id = $1`, [id]);
+  await rewrite('bob');
+  await em.query(
+    `insert into runs (id, task_id, project_id, agent_id, started_by, directed_by, kind, status, finished_at,
+       continues_run_id, rewound_turn)
+     select 'run_rewound', task_id, project_id, agent_id, started_by, directed_by, 'rewind', 'succeeded', now(), id, 1
+     from runs where id = $1`,
+    [run.id],
+  );
+  await call('ada', 'POST', `/tasks/${id}/revise`, { text: 'Say it better.' });
+  expect([...(await claimed()).run.directedBy].sort()).toEqual([ids.ada, ids.bob].sort());
+});

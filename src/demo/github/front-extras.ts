@@ -40,7 +40,7 @@ export function endingSoon(path: string, text: string, seconds: number | undefin
 }
 
 /** When the body and the title of issues were edited, by the path of the issue. */
-export type Edits = Map<string, { body?: string; title?: string }>;
+export type Edits = Map<string, { body?: string; title?: string; by?: string }>;
 
 interface Around {
   /** `owner/name` of each repository. */
@@ -74,7 +74,7 @@ interface Answer {
 export async function answerExtra(around: Around, asked: Asked): Promise<Answer | undefined> {
   const { method, path } = asked;
   if (path.startsWith('/installation/repositories')) return listInstalled(around, asked);
-  if (path === '/graphql' && asked.body.includes('on Comment')) return readEditors(asked);
+  if (path === '/graphql' && asked.body.includes('on Comment')) return readEditors(around, asked);
   if (path === '/graphql')
     return asked.body.includes('lastEditedAt') ? readEdits(around, asked) : setDraft(around, asked);
   if (/\/reactions$/.test(path) && method === 'POST') return addReaction(around, asked);
@@ -131,23 +131,40 @@ function addReaction({ reactions }: Around, { path, body }: Asked): Answer {
   return { status: isNew ? 201 : 200, json: { id: reactions.length, content } };
 }
 
-/** Notes when somebody edits an issue. */
-export function noteEdit(edits: Edits, method: string, path: string, body = '{}'): void {
-  if (method !== 'PATCH' || !/\/issues\/\d+$/.test(path)) return;
+/** Notes when somebody edits an issue or a comment. */
+export function noteEdit(edits: Edits, { method, path, authorization: by, body = '{}' }: Edited): void {
+  if (method !== 'PATCH' || !/\/issues\/\d+$|\/(issues|pulls)\/comments\/\d+$/.test(path)) return;
   const now = `${new Date().toISOString().slice(0, 19)}Z`;
   const edited = Object.keys(JSON.parse(body)).filter((key) => key === 'title' || key === 'body');
-  edits.set(path, { ...edits.get(path), ...Object.fromEntries(edited.map((key) => [key, now])) });
+  edits.set(path, { ...edits.get(path), ...Object.fromEntries(edited.map((key) => [key, now])), by });
 }
 
-/**
- * Handles a GraphQL query of the service: who edited comments and reviews. Nobody edits reviews here. Who edited a comment
- * is not known.
- */
-function readEditors({ body }: Asked): Answer {
+interface Edited {
+  method: string;
+  path: string;
+  authorization: string;
+  body?: string | undefined;
+}
+
+/** Handles a GraphQL query of the service: who edited comments and reviews last. Here, reviews cannot be edited. */
+async function readEditors({ edits, call }: Around, { body }: Asked): Promise<Answer> {
   const { ids } = JSON.parse(body).variables as { ids: string[] };
-  const isReview = (id: string) => /^0:PullRequestReview\d/.test(Buffer.from(id, 'base64').toString());
-  const nodes = ids.map((id) => (isReview(id) ? { id, lastEditedAt: null, editor: null } : null));
+  const nodes = [];
+  for (const id of ids) {
+    // The emulator encodes the kind and the number, such as `0:IssueComment7`.
+    const [, kind, number] = /:(\D+)(\d+)$/.exec(Buffer.from(id, 'base64').toString()) ?? [];
+    const end = `/${kind === 'IssueComment' ? 'issues' : 'pulls'}/comments/${number}`;
+    const edit = kind === 'PullRequestReview' ? undefined : [...edits].find(([path]) => path.endsWith(end))?.[1];
+    const { body: lastEditedAt = null, by = '' } = edit ?? {};
+    const editor = lastEditedAt === null ? null : ((await (await call('GET', '/user', by)).json()) as Person);
+    nodes.push({ id, lastEditedAt, editor: editor && { login: editor.login, databaseId: editor.id } });
+  }
   return { status: 200, json: { data: { nodes } } };
+}
+
+interface Person {
+  id: number;
+  login: string;
 }
 
 /** Handles a GraphQL query of the service: what an issue says, and since when. */

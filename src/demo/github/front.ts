@@ -143,7 +143,7 @@ export class Front {
   private async ask(method: string, path: string, authorization: string, body?: string, type?: string) {
     if (method === 'PUT' && /\/pulls\/\d+\/merge$/.test(path))
       return this.alone(() => this.merge(path, authorization, body));
-    noteEdit(this.edits, method, path, body);
+    noteEdit(this.edits, { method, path, authorization, body });
     const read = (of: string) => this.call('GET', of, authorization).then((answer) => answer.json());
     const refusal = await refusedReply(path, read);
     if (refusal !== undefined)

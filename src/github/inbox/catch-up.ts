@@ -1,4 +1,5 @@
 import type { App } from '../../app.ts';
+import { isUnedited } from '../../repositories/voices.ts';
 import type { Place } from '../app/place.ts';
 import { handleCommands } from '../commands/handle-commands.ts';
 import { labelChanged, labellerOf, readTextAt } from '../commands/labels.ts';
@@ -56,10 +57,10 @@ async function readComments(app: App, place: Place, since: string): Promise<void
   const path = 'GET /repos/{owner}/{repo}/issues/comments';
   const query = { ...name, since, sort: 'created', direction: 'asc', per_page: 100 } as const;
   for await (const comment of itemsOf(octokit.paginate.iterator(path, query))) {
-    // Commands in edited comments are ignored, because somebody else may have edited them.
-    if (comment.user === null || comment.created_at < since || isEdited(comment)) continue;
+    if (comment.user === null || comment.created_at < since) continue;
     const body = comment.body ?? '';
-    if (!mayAddressUs(body)) continue;
+    // Commands in edited comments are ignored, because everybody with write permission may have edited them.
+    if (!mayAddressUs(body) || !(await isUnedited(octokit, comment))) continue;
     const number = Number(/\/(\d+)$/.exec(comment.issue_url)?.[1]);
     const { data: issue } = await octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}', {
       ...name,
@@ -90,14 +91,6 @@ async function addressing(app: App): Promise<(body: string) => boolean> {
 /** Returns whether an issue still says what its author wrote. Its `updated_at` also changes with comments and labels. */
 async function isAsOpened(place: Place, issue: { number: number; created_at: string }): Promise<boolean> {
   return !('unknown' in (await readTextAt(place, issue.number, { at: issue.created_at, order: 'command' })));
-}
-
-/**
- * Returns whether somebody edited a comment. GitHub stores a comment in several steps, so the two times of an unedited
- * one may differ slightly.
- */
-function isEdited(text: { created_at: string; updated_at: string }): boolean {
-  return Date.parse(text.updated_at) - Date.parse(text.created_at) > 1000;
 }
 
 function spokenAt({ installationId, repository }: Place) {
