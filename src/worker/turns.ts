@@ -114,7 +114,7 @@ export function openTurns(app: App, given: Assignment, work: Work, keeping: Keep
   return { keep, count: () => count };
 }
 
-export function usageOf(app: App, { model }: Assignment, reply: Reply) {
+function usageOf(app: App, { model }: Assignment, reply: Reply) {
   return { ...reply, costUsd: costOf(app.config.MODEL_PRICES, model.name, reply) };
 }
 
