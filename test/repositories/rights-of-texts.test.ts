@@ -55,7 +55,7 @@ test('the label starts no text that is written while it is handled', async () =>
   expect(await status()).toBe('backlog');
 });
 
-test('who rewrote a task since its last run directs the run that takes up changes, whoever asked for them', async () => {
+test('a person who rewrote a task since its last run directs the run that takes up requested changes', async () => {
   const { em, call, id, ids, rewrite, claimed } = await withIssue();
   await call('ada', 'POST', `/tasks/${id}/start`);
   const { run } = await claimed();

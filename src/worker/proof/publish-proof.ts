@@ -50,7 +50,7 @@ export async function storeCommitFound({ journal, run, repository, branch }: Wor
 
 /**
  * Returns whether a person has to look at the pull request first: because not all checks have a result for exactly these
- * files, or because the repository wants a proof and there is none about them.
+ * files, or because the repository requires a proof and they have none.
  */
 export function isDraft(work: Pick<Work, 'settings' | 'evidence'>): boolean {
   if (!isChecked(work)) return true;

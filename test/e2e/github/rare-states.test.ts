@@ -30,7 +30,7 @@ async function stateAfter(event: string, action: string, state: string) {
   });
 }
 
-test('a merge of the base is refused for a workflow that changed again, and a retry merges it anew', async () => {
+test('GitHub refuses a merge of the base for a changed workflow, and a retry merges the newest base', async () => {
   const { world, push, inReview, next, say, get, kinds, settled, fileOn } = face;
   await push('main', workflow, 'on: push # 1\n');
   const { number, task } = await inReview({ 'README.md': 'by the agent\n' });
