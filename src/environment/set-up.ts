@@ -1,34 +1,14 @@
-import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { commandFailed, RunFailed, type Said } from '../domain/run.ts';
 import { UnfitWorkTree } from '../git/work-tree/read-inside.ts';
 import type { Machine } from '../sandbox/sandbox.ts';
 import { openEquipped, type RefusedHost } from './equipment.ts';
-import { tooLongPath } from './keep/archive.ts';
+import { makeReadable, tooLongPath } from './keep/archive.ts';
 import { findSecret, SearchOverLimit } from './keep/find-secret.ts';
 import type { SetupPlan } from './plan-setup.ts';
 import type { CommandResult, Room } from './room.ts';
 import { runCommands } from './run-commands.ts';
-
-/**
- * Lets the service read and move everything in a folder, which it owns. Set-up may have removed its own permissions, as
- * some package caches do with their folders. Root needs none. Links are not followed.
- * @throws the reason of the signal
- */
-async function makeReadable(folder: string, signal: AbortSignal): Promise<void> {
-  if (process.getuid?.() === 0) return;
-  const folders = ['-type', 'd', '!', '-perm', '-700', '-exec', 'chmod', 'u+rwx', '{}', ';'];
-  const files = ['-type', 'f', '!', '-perm', '-400', '-exec', 'chmod', 'u+r', '{}', '+'];
-  await promisify(execFile)('find', [folder, '(', ...folders, ')', '-o', '(', ...files, ')'], {
-    env: { PATH: '/usr/bin:/bin' },
-    signal,
-  }).catch((error) => {
-    signal.throwIfAborted();
-    throw error;
-  });
-}
 
 /** The time limit for the commands of one set-up. */
 export const setupSeconds = 1200;

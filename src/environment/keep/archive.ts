@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { lstat, mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
 
 /**
@@ -23,6 +24,24 @@ export async function moveInto(from: string, to: string): Promise<void> {
     if (there === undefined) await rename(source, target);
     else if (entry.isDirectory() && there.isDirectory()) await moveInto(source, target);
   }
+}
+
+/**
+ * Lets the service read and move everything in a folder, which it owns. Set-up may have removed its own permissions, as
+ * some package caches do with their folders. Root needs none. Links are not followed.
+ * @throws the reason of the signal
+ */
+export async function makeReadable(folder: string, signal: AbortSignal): Promise<void> {
+  if (process.getuid?.() === 0) return;
+  const folders = ['-type', 'd', '!', '-perm', '-700', '-exec', 'chmod', 'u+rwx', '{}', ';'];
+  const files = ['-type', 'f', '!', '-perm', '-400', '-exec', 'chmod', 'u+r', '{}', '+'];
+  await promisify(execFile)('find', [folder, '(', ...folders, ')', '-o', '(', ...files, ')'], {
+    env: { PATH: '/usr/bin:/bin' },
+    signal,
+  }).catch((error) => {
+    signal.throwIfAborted();
+    throw error;
+  });
 }
 
 /** An archive whose content has changed since it was packed. */

@@ -40,7 +40,8 @@ assert.deepEqual(parseHeaders('A: 1\\nB: 2\\n\\nC: 3'), { a: '1', b: '2' });`),
       ],
     ],
     hidden: hidden(`
-import { readFileSync, existsSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { parseHeaders } from '../headers.js';
 assert.deepEqual(parseHeaders('A: 1\\r\\nB: 2\\r\\n\\r\\nC: 3'), { a: '1', b: '2' });
 assert.deepEqual(parseHeaders('Host: x\\r\\nETag: "y"\\r\\n'), { host: 'x', etag: '"y"' });
 assert.deepEqual(parseHeaders('A: 1\\nB: 2'), { a: '1', b: '2' });
@@ -89,6 +90,7 @@ assert.equal(toCsv([{ name: 'a', value: 1 }]), 'a,1\\n');`),
       ],
     ],
     hidden: hidden(`
+import { existsSync } from 'node:fs';
 import * as reports from '../src/index.js';
 assert.equal(reports.toMarkdown([{ name: 'a', value: 1 }, { name: 'b', value: 2 }]), '- **a**: 1\\n- **b**: 2\\n');
 assert.equal(reports.toMarkdown([{ name: 'a_b*', value: 1 }]), '- **a\\\\_b\\\\***: 1\\n');
@@ -136,6 +138,7 @@ assert.throws(() => convert(1, 'EUR', 'XXX'), /no rate/);`),
       ],
     ],
     hidden: hidden(`
+import { convert } from '../prices.js';
 assert.equal(convert(1.005, 'EUR', 'USD'), 2.01);
 assert.equal(convert(0.333, 'EUR', 'JPY'), 50.12);
 assert.equal(convert(0.01, 'USD', 'EUR'), 0.01);
