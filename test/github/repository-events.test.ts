@@ -70,13 +70,10 @@ afterAll(async () => {
 
 const list = async () =>
   (await service.call('GET', '/repositories', { token })).body as { id: string; url: string; name: string }[];
-const tell = (id: number, changes: object = {}) =>
-  followRepository(service.app, {
-    action: 'edited',
-    installation: { id: 1 },
-    repository: { id, default_branch: repositories.find((r) => r.id === id)?.default_branch ?? 'main' },
-    changes,
-  });
+const tell = (id: number, branchBefore?: string) => {
+  const { default_branch = 'main' } = repositories.find((r) => r.id === id) ?? {};
+  return followRepository(service.app, { installation: { id: 1 }, repository: { id, default_branch } }, branchBefore);
+};
 const nameOf = (url: string) => url.split('/').slice(-2).join('/');
 
 test('our labels are created when the App is installed', () => {
@@ -98,7 +95,7 @@ test("the default branch follows GitHub's, unless it was changed here", async ()
   const [one, two] = await list();
   await service.call('PATCH', `/repositories/${two?.id}`, { token, body: { defaultBranch: 'mine' } });
   repositories = repositories.map((r) => ({ ...r, default_branch: 'trunk' }));
-  for (const id of [1, 2]) await tell(id, { default_branch: { from: 'main' } });
+  for (const id of [1, 2]) await tell(id, 'main');
   const branch = async (id = '') => (await service.call('GET', `/repositories/${id}`, { token })).body.defaultBranch;
   expect([await branch(one?.id), await branch(two?.id)]).toEqual(['trunk', 'mine']);
 });

@@ -64,13 +64,10 @@ function ask(
   });
 }
 
-/**
- * Returns faults that the library would misinterpret. Rejected credentials and missing repositories are left to the
- * library.
- */
+/** Returns what a response says of a fault. Rejected credentials are left to the library, which sends others then. */
 function faultOf({ statusCode: status = 0, headers }: IncomingMessage): GitFailed | undefined {
   const fault = answerFault({ status, retryAfterMs: retryAfterMs(headers['retry-after']) });
-  if (fault?.fault === 'unreachable') return fault;
+  if (fault !== undefined && fault.fault !== 'auth') return fault;
   const type = headers['content-type'] ?? '';
   return status === 200 && !isOfGit(type) ? notGit(type) : undefined;
 }

@@ -53,15 +53,23 @@ export function answerFault({
   retryAfterMs: number | undefined;
 }): GitFailed | undefined {
   const fault = faultOf(status, waitMs);
-  return fault && new GitFailed(fault, `git: the host answered with HTTP ${status}`, waitMs);
+  const why = isRedirect(status) ? `, so ${movedAway}` : '';
+  return fault && new GitFailed(fault, `git: the host answered with HTTP ${status}${why}`, waitMs);
+}
+
+/** Redirects are not followed, because the credential belongs to the address that a person or GitHub gave us. */
+const movedAway =
+  'the repository has probably moved. A new address on GitHub is read from there within minutes; another has to be set on the repository. Then try again';
+
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400;
 }
 
 function faultOf(status: number, waitMs: number | undefined): GitFault | undefined {
   if (status === 429 || status >= 500) return 'unreachable';
   // GitHub also uses 403, with a Retry-After header, for rate limits.
   if (status === 401 || status === 403) return waitMs === undefined ? 'auth' : 'unreachable';
-  // Redirects are not followed: when a repository has moved, a person has to connect its new address.
-  if (status === 404 || status === 410 || (status >= 300 && status < 400)) return 'missing';
+  if (status === 404 || status === 410 || isRedirect(status)) return 'missing';
   return undefined;
 }
 

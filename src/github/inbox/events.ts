@@ -107,7 +107,10 @@ function registerInstallation(on: Registrars, app: App): void {
       if (payload.installation !== undefined) await observeInstallation(app, payload.installation.id);
     },
   );
-  on.repository('repository', ({ payload }) => followRepository(app, payload));
+  on.repository('repository', ({ payload }) => {
+    const before = payload.action === 'edited' ? payload.changes.default_branch?.from : undefined;
+    return followRepository(app, payload, before);
+  });
 }
 
 type InPlace = (payload: object, act: (place: Place) => Promise<unknown>) => Promise<void>;
@@ -136,9 +139,9 @@ function registerIssues(on: Registrars, app: App, inPlace: InPlace): void {
   on.repository('issues.opened', async ({ payload }) => {
     const { issue, repository, installation } = payload;
     // The event of a transferred issue names the person who moved it, and that person did not write it.
-    if (installation === undefined || !issue.user || hasMoved(payload)) return;
+    if (installation === undefined || !issue.user || payload.changes !== undefined) return;
     const { number, title, html_url: url } = issue;
-    const sender = personOf(issue.user as { id: number; login: string });
+    const sender = personOf(issue.user);
     const body = issue.body ?? '';
     const read = { number, title, body, url };
     await handleCommands(app, {
@@ -201,11 +204,6 @@ function registerPulls(on: Registrars, app: App, inPlace: InPlace): void {
       for (const pull of await pullsOf(payload)) await takeReview(app, place, pull, payload.review.id);
     }),
   );
-}
-
-function hasMoved(payload: object): boolean {
-  const { changes } = payload as { changes?: { old_issue?: unknown } };
-  return changes?.old_issue !== undefined;
 }
 
 function personOf(sender: { id: number; login: string; type?: string; avatar_url?: string }) {
