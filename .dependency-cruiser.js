@@ -34,7 +34,7 @@ const only = (name, from, allowed, comment) => ({
   comment,
   severity: 'error',
   from: { path: `^src/${from}/` },
-  to: { path: '^(src|migrations|test|bench|deploy)/', pathNot: [`^src/${from}/`, ...allowed] },
+  to: { path: '^(src|migrations|demo|test|bench|deploy)/', pathNot: [`^src/${from}/`, ...allowed] },
 });
 
 const pure = rooms(['domain']);
@@ -60,7 +60,7 @@ export default {
         pathNot: [
           '/read-payload\\.ts$',
           '\\.(json|css|html|svg)$',
-          '^src/demo/sample-(repository|dependency)/',
+          '^demo/sample-(repository|dependency)/',
           '\\.mjs$',
           'css\\.d\\.ts$',
         ],
@@ -104,8 +104,8 @@ export default {
       name: 'product-without-demo-and-tests',
       comment: 'What is shipped needs no demo, test or bench.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/demo/' },
-      to: { path: '^(src/demo|test|bench|deploy)/' },
+      from: { path: '^src/' },
+      to: { path: '^(demo|test|bench|deploy)/' },
     },
   ],
   options: {

@@ -3,8 +3,8 @@ import { access, chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startModel } from '../src/demo/model/model.ts';
-import { startService } from '../src/demo/real-service.ts';
+import { startModel } from '../demo/model/model.ts';
+import { startService } from '../demo/real-service.ts';
 import { median, say } from './figures.ts';
 import { settingsWithoutApp } from './settings.ts';
 import { serve } from './small-github.ts';

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { CDPSession, Page } from 'playwright-core';
+import { launchBrowser, signIn } from '../demo/browser.ts';
+import { startGitHub } from '../demo/github/github.ts';
+import { startModel } from '../demo/model/model.ts';
+import { type RunningService, startService, until } from '../demo/real-service.ts';
+import { demoSettings, freePort } from '../demo/settings.ts';
 import { startEmbedded } from '../src/db/embedded/embedded.ts';
-import { launchBrowser, signIn } from '../src/demo/browser.ts';
-import { startGitHub } from '../src/demo/github/github.ts';
-import { startModel } from '../src/demo/model/model.ts';
-import { type RunningService, startService, until } from '../src/demo/real-service.ts';
-import { demoSettings, freePort } from '../src/demo/settings.ts';
 import { webhookUrl } from '../src/github/app/manifest.ts';
 import { say } from './figures.ts';
 

@@ -1,4 +1,4 @@
-import { freePort } from '../src/demo/settings.ts';
+import { freePort } from '../demo/settings.ts';
 
 /** Returns settings of a service without a GitHub App: git and API calls go to `hostUrl`, and rate limits are off. */
 export async function settingsWithoutApp(given: {

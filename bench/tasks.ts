@@ -1,4 +1,4 @@
-import { type RunningService, until } from '../src/demo/real-service.ts';
+import { type RunningService, until } from '../demo/real-service.ts';
 
 interface Ended {
   status: string;

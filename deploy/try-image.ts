@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type DemoGitHub, startGitHub } from '../demo/github/github.ts';
+import { startModel } from '../demo/model/model.ts';
+import { issue, script } from '../demo/model/story.ts';
+import { until } from '../demo/real-service.ts';
+import { demoSettings, freePort } from '../demo/settings.ts';
 import { startEmbedded } from '../src/db/embedded/embedded.ts';
-import { type DemoGitHub, startGitHub } from '../src/demo/github/github.ts';
-import { startModel } from '../src/demo/model/model.ts';
-import { issue, script } from '../src/demo/model/story.ts';
-import { until } from '../src/demo/real-service.ts';
-import { demoSettings, freePort } from '../src/demo/settings.ts';
 import { type ComposeService, docker, flagsOf, hasImage, readCompose, root, works } from './engine.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { startModel } from '../../src/demo/model/model.ts';
-import { startService } from '../../src/demo/real-service.ts';
+import { startModel } from '../../demo/model/model.ts';
+import { startService } from '../../demo/real-service.ts';
 import { median, say } from '../figures.ts';
 import { settingsWithoutApp } from '../settings.ts';
 import { serve } from '../small-github.ts';

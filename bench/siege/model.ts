@@ -1,4 +1,4 @@
-import type { Said, Script } from '../../src/demo/model/model.ts';
+import type { Said, Script } from '../../demo/model/model.ts';
 import { hostileTitle } from './traffic.ts';
 
 const forkBomb = "perl -e 'fork while 1'";

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { DemoGitHub } from '../../src/demo/github/github.ts';
+import type { DemoGitHub } from '../../demo/github/github.ts';
 import type { SiegeIssue } from './traffic.ts';
 
 /**

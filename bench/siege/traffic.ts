@@ -1,5 +1,5 @@
-import type { DemoGitHub } from '../../src/demo/github/github.ts';
-import { until } from '../../src/demo/real-service.ts';
+import type { DemoGitHub } from '../../demo/github/github.ts';
+import { until } from '../../demo/real-service.ts';
 
 export interface Planned {
   event: string;

@@ -1,4 +1,4 @@
-import type { ModelRequest } from '../../src/demo/model/model.ts';
+import type { ModelRequest } from '../../demo/model/model.ts';
 import { openAppWithModel } from '../support/app.ts';
 
 const { talk, model, service } = await openAppWithModel();

@@ -1,5 +1,5 @@
-import type { ModelRequest } from '../../src/demo/model/model.ts';
-import { until } from '../../src/demo/real-service.ts';
+import type { ModelRequest } from '../../demo/model/model.ts';
+import { until } from '../../demo/real-service.ts';
 import { openAppWithModel } from '../support/app.ts';
 
 const { talk, model, service } = await openAppWithModel();

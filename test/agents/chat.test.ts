@@ -1,5 +1,5 @@
-import type { ModelRequest, Said } from '../../src/demo/model/model.ts';
-import { until } from '../../src/demo/real-service.ts';
+import type { ModelRequest, Said } from '../../demo/model/model.ts';
+import { until } from '../../demo/real-service.ts';
 import { openAppWithModel, openTestApp } from '../support/app.ts';
 import { serveSampleRepository } from '../support/git.ts';
 

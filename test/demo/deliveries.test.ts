@@ -1,4 +1,4 @@
-import { startGitHub } from '../../src/demo/github/github.ts';
+import { startGitHub } from '../../demo/github/github.ts';
 
 test('the emulator lists all deliveries in pages that link to each other, the newest first', async () => {
   const github = await startGitHub({ owner: 'mona', repository: 'sample', people: ['mona'] });

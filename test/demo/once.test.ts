@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-const main = fileURLToPath(new URL('../../src/demo/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../demo/main.ts', import.meta.url));
 
 test('the demo prints each event once, from the issue to the sprint, and writes no colour codes to a pipe', async () => {
   const env = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' };

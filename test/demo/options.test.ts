@@ -1,4 +1,4 @@
-import { endsAfterTour } from '../../src/demo/options.ts';
+import { endsAfterTour } from '../../demo/options.ts';
 
 test('the demo takes one option, and lists it when it gets another one', () => {
   expect([endsAfterTour([]), endsAfterTour(['--once'])]).toEqual([false, true]);

@@ -1,5 +1,5 @@
-import type { ModelRequest } from '../../src/demo/model/model.ts';
-import { player } from '../../src/demo/model/player.ts';
+import type { ModelRequest } from '../../demo/model/model.ts';
+import { player } from '../../demo/model/player.ts';
 
 /** Returns the names of the tools that the demo's model calls in a turn. */
 function calledIn(turn: number, tools: string[]): string[] {

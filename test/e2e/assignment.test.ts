@@ -1,4 +1,4 @@
-import { until } from '../../src/demo/real-service.ts';
+import { until } from '../../demo/real-service.ts';
 import { type RunningMcpServer, startMcpServer } from '../support/stand-ins/mcp-server.ts';
 import { openWorld, type World } from '../support/world.ts';
 

@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Said, Script } from '../../src/demo/model/model.ts';
-import { until } from '../../src/demo/real-service.ts';
+import type { Said, Script } from '../../demo/model/model.ts';
+import { until } from '../../demo/real-service.ts';
 import { gitAsync } from '../support/git.ts';
 import { openWorld, type World } from '../support/world.ts';
 

@@ -3,9 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type RunningService, startService, until } from '../../demo/real-service.ts';
+import { freePort } from '../../demo/settings.ts';
 import { readConfig } from '../../src/config.ts';
-import { type RunningService, startService, until } from '../../src/demo/real-service.ts';
-import { freePort } from '../../src/demo/settings.ts';
 import { whatIsWrong } from '../../src/host/heartbeat.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { startPostgresProxy } from '../support/stand-ins/postgres-proxy.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { until } from '../../src/demo/real-service.ts';
+import { until } from '../../demo/real-service.ts';
 import { gitOut, gitWith } from '../support/git.ts';
 import { testSome } from '../support/thorough.ts';
 import { openSeparateWorld, type SeparateWorld } from '../support/world.ts';

@@ -1,8 +1,8 @@
 import { mock } from 'node:test';
+import type { Said, Script } from '../../demo/model/model.ts';
+import { until } from '../../demo/real-service.ts';
 import { printPrompt } from '../../src/cli/prompt.ts';
 import { readConfig } from '../../src/config.ts';
-import type { Said, Script } from '../../src/demo/model/model.ts';
-import { until } from '../../src/demo/real-service.ts';
 import { gitOut } from '../support/git.ts';
 import { openWorld, type World } from '../support/world.ts';
 

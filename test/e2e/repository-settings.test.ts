@@ -1,4 +1,4 @@
-import { until } from '../../src/demo/real-service.ts';
+import { until } from '../../demo/real-service.ts';
 import { type Face, openFace, repo, write } from '../support/face.ts';
 import { gitOut } from '../support/git.ts';
 

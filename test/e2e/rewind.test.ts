@@ -1,5 +1,5 @@
-import type { Said } from '../../src/demo/model/model.ts';
-import { until } from '../../src/demo/real-service.ts';
+import type { Said } from '../../demo/model/model.ts';
+import { until } from '../../demo/real-service.ts';
 import { handsOf } from '../support/face.ts';
 import { gitOut } from '../support/git.ts';
 import { openWorld, type World, type WorldTask } from '../support/world.ts';

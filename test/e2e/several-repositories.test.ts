@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Said } from '../../src/demo/model/model.ts';
-import { until } from '../../src/demo/real-service.ts';
+import type { Said } from '../../demo/model/model.ts';
+import { until } from '../../demo/real-service.ts';
 import { write } from '../support/face.ts';
 import { gitAsync, gitOut } from '../support/git.ts';
 import { openWorld, type World } from '../support/world.ts';

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type RunningService, startService } from '../../src/demo/real-service.ts';
-import { freePort } from '../../src/demo/settings.ts';
+import { type RunningService, startService } from '../../demo/real-service.ts';
+import { freePort } from '../../demo/settings.ts';
 import { startWebProcess } from '../support/http/web-process.ts';
 
 const path = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' };

@@ -1,5 +1,5 @@
-import { issue, script } from '../../src/demo/model/story.ts';
-import { until } from '../../src/demo/real-service.ts';
+import { issue, script } from '../../demo/model/story.ts';
+import { until } from '../../demo/real-service.ts';
 import { gitOut } from '../support/git.ts';
 import { openWorld, type World } from '../support/world.ts';
 

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { until } from '../../src/demo/real-service.ts';
+import { until } from '../../demo/real-service.ts';
 import { setSecret } from '../../src/environment/secrets/secrets.ts';
 import { startTrial } from '../../src/environment/trial.ts';
 import { trialText } from '../../src/github/commands/notices.ts';

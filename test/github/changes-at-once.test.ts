@@ -1,4 +1,4 @@
-import { until } from '../../src/demo/real-service.ts';
+import { until } from '../../demo/real-service.ts';
 import { carryOut } from '../../src/github/commands/verbs.ts';
 import { lockTask } from '../../src/tasks/store.ts';
 import { commandOf } from '../support/audit/command-recipes.ts';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { until } from '../../src/demo/real-service.ts';
+import { until } from '../../demo/real-service.ts';
 import { webhookUrl } from '../../src/github/app/manifest.ts';
 import { openWorld, type World } from '../support/world.ts';
 

@@ -1,4 +1,4 @@
-import { type DemoGitHub, startGitHub } from '../../src/demo/github/github.ts';
+import { type DemoGitHub, startGitHub } from '../../demo/github/github.ts';
 import { removeOld } from '../../src/jobs.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { until } from '../../src/demo/real-service.ts';
+import { until } from '../../demo/real-service.ts';
 import { webhookProblem } from '../../src/github/app/manifest.ts';
 import { resealApp, setupAddress } from '../../src/github/app/stored-app.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';

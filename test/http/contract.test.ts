@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { startModel } from '../../src/demo/model/model.ts';
+import { startModel } from '../../demo/model/model.ts';
 import { openapiDocument } from '../../src/http/documents/openapi.ts';
 import { routes } from '../../src/routes.ts';
 import { openTestApp } from '../support/app.ts';

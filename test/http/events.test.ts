@@ -1,4 +1,4 @@
-import { until } from '../../src/demo/real-service.ts';
+import { until } from '../../demo/real-service.ts';
 import { named } from '../support/http/event-stream.ts';
 import { openProject } from '../support/project.ts';
 

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import { until } from '../../src/demo/real-service.ts';
+import { until } from '../../demo/real-service.ts';
 import { FairTurns, httpServer } from '../../src/http/limits/listener.ts';
 import { headOf, openRaw } from '../support/http/raw-http.ts';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import express from 'express';
-import { until } from '../../src/demo/real-service.ts';
+import { until } from '../../demo/real-service.ts';
 import { answerEvents } from '../../src/http/events.ts';
 import { followRun, openLiveText } from '../../src/runs/live-text.ts';
 import { named } from '../support/http/event-stream.ts';

@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../src/demo/settings.ts';
+import { freePort } from '../../demo/settings.ts';
 import { type MadeImage, makeImage, smallSystem } from './stand-ins/made-image.ts';
 import { openPlace } from './stand-ins/place.ts';
 import { credentials } from './stand-ins/registry.ts';

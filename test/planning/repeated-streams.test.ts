@@ -1,4 +1,4 @@
-import type { Said } from '../../src/demo/model/model.ts';
+import type { Said } from '../../demo/model/model.ts';
 import { openPlanning } from '../support/planning.ts';
 import { planner } from '../support/stand-ins/planner.ts';
 

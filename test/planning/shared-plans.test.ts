@@ -1,4 +1,4 @@
-import { until } from '../../src/demo/real-service.ts';
+import { until } from '../../demo/real-service.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 
 let service: TestApp;

@@ -1,7 +1,7 @@
+import { until } from '../../demo/real-service.ts';
 import type { App } from '../../src/app.ts';
 import { PooledClient } from '../../src/db/client.ts';
 import { openDatabase } from '../../src/db/database.ts';
-import { until } from '../../src/demo/real-service.ts';
 import { jobs, tenantOf, workersOf } from '../../src/jobs.ts';
 import type { Workers } from '../../src/queue/names.ts';
 import { openQueue } from '../../src/queue/queue.ts';

@@ -1,4 +1,4 @@
-import { until } from '../../src/demo/real-service.ts';
+import { until } from '../../demo/real-service.ts';
 import { type Place, placeOfRepository } from '../../src/github/app/place.ts';
 import { handleLabel } from '../../src/github/commands/handle-commands.ts';
 import { endRun } from '../../src/runs/store.ts';

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '../../src/demo/real-service.ts';
+import { until } from '../../demo/real-service.ts';
 import type { Confinement, ToolHost } from '../../src/sandbox/sandbox.ts';
 import { openSandbox } from '../../src/sandbox/self-test.ts';
 import { processesWith, untilNoneHas } from '../support/machine/processes.ts';

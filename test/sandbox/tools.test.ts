@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '../../src/demo/real-service.ts';
+import { until } from '../../demo/real-service.ts';
 import type { Confinement, Sandbox, ToolHost } from '../../src/sandbox/sandbox.ts';
 import { openSandbox } from '../../src/sandbox/self-test.ts';
 import { gitOut } from '../support/git.ts';

@@ -1,4 +1,4 @@
-import { type ScriptedModel, startModel } from '../../src/demo/model/model.ts';
+import { type ScriptedModel, startModel } from '../../demo/model/model.ts';
 import { writeDigest } from '../../src/sprints/digest.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { inDays } from '../support/machine/midnight.ts';

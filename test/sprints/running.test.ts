@@ -1,4 +1,4 @@
-import { until } from '../../src/demo/real-service.ts';
+import { until } from '../../demo/real-service.ts';
 import { openSprints } from '../support/sprints.ts';
 
 const given = openSprints();

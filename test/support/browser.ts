@@ -1,6 +1,6 @@
 import type { Browser, Page, Request } from 'playwright-core';
-import { chromiumPath, launchBrowser } from '../../src/demo/browser.ts';
-import { until } from '../../src/demo/real-service.ts';
+import { chromiumPath, launchBrowser } from '../../demo/browser.ts';
+import { until } from '../../demo/real-service.ts';
 import { sessionCookie } from '../../src/http/access/session.ts';
 import { openWorld, tokenBySignIn, type World } from './world.ts';
 

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Said, Script } from '../../src/demo/model/model.ts';
-import { until } from '../../src/demo/real-service.ts';
+import type { Said, Script } from '../../demo/model/model.ts';
+import { until } from '../../demo/real-service.ts';
 import { gitAsync, gitOut } from './git.ts';
 import { openWorld, type World, type WorldTask } from './world.ts';
 

@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { serveGit } from '../../src/demo/github/git-server.ts';
-import { runInSmallProcess } from '../../src/demo/github/small-process.ts';
+import { serveGit } from '../../demo/github/git-server.ts';
+import { runInSmallProcess } from '../../demo/github/small-process.ts';
 
-const sample = fileURLToPath(new URL('../../src/demo/sample-repository', import.meta.url));
+const sample = fileURLToPath(new URL('../../demo/sample-repository', import.meta.url));
 
 const env = { PATH: process.env.PATH, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
 /** A failure carries what git printed, which otherwise also goes to the output of the tests. */

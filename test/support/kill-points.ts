@@ -1,8 +1,8 @@
 import { accessSync, constants, readdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
-import type { Script } from '../../src/demo/model/model.ts';
-import { until } from '../../src/demo/real-service.ts';
+import type { Script } from '../../demo/model/model.ts';
+import { until } from '../../demo/real-service.ts';
 import { commandsIn } from './machine/processes.ts';
 import { isThorough } from './thorough.ts';
 import { openSeparateWorld, type SeparateWorld, type World } from './world.ts';

@@ -1,4 +1,4 @@
-import type { ModelRequest, Said } from '../../src/demo/model/model.ts';
+import type { ModelRequest, Said } from '../../demo/model/model.ts';
 import { openAppWithModel } from './app.ts';
 import { planner } from './stand-ins/planner.ts';
 

@@ -1,4 +1,4 @@
-import { until } from '../../src/demo/real-service.ts';
+import { until } from '../../demo/real-service.ts';
 import { gitOut } from './git.ts';
 import type { Killable } from './kill-points.ts';
 import type { WorldTask } from './world.ts';

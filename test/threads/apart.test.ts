@@ -1,4 +1,4 @@
-import { until } from '../../src/demo/real-service.ts';
+import { until } from '../../demo/real-service.ts';
 import { apart } from '../../src/threads/apart.ts';
 import { longestBlock } from '../support/machine/processor-time.ts';
 import type * as hostile from './hostile.ts';

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
-import { chromiumPath } from '../../src/demo/browser.ts';
-import type { Said } from '../../src/demo/model/model.ts';
-import { until } from '../../src/demo/real-service.ts';
+import { chromiumPath } from '../../demo/browser.ts';
+import type { Said } from '../../demo/model/model.ts';
+import { until } from '../../demo/real-service.ts';
 import { inBrowser, openOwner, visit, watchBrowser } from '../support/browser.ts';
 
 import { openWorld, type World } from '../support/world.ts';

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { chromiumPath, settled } from '../../src/demo/browser.ts';
+import { chromiumPath, settled } from '../../demo/browser.ts';
 import { complaints, inBrowser, openOwner, visit, watchBrowser } from '../support/browser.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { inspect, type Seen } from './inspect.ts';

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { chromiumPath } from '../../src/demo/browser.ts';
-import type { ModelRequest } from '../../src/demo/model/model.ts';
+import { chromiumPath } from '../../demo/browser.ts';
+import type { ModelRequest } from '../../demo/model/model.ts';
 import { complaints, inBrowser, openOwner, visit, watchBrowser } from '../support/browser.ts';
 import { planner } from '../support/stand-ins/planner.ts';
 import { openWorld, type World } from '../support/world.ts';

@@ -1,5 +1,5 @@
-import { settled } from '../../src/demo/browser.ts';
-import { until } from '../../src/demo/real-service.ts';
+import { settled } from '../../demo/browser.ts';
+import { until } from '../../demo/real-service.ts';
 import { complaints, inBrowser, openDashboard, visit } from '../support/browser.ts';
 import { awayFromMidnight } from '../support/machine/midnight.ts';
 import { inspect, type Seen } from './inspect.ts';

@@ -1,4 +1,4 @@
-import { until } from '../../src/demo/real-service.ts';
+import { until } from '../../demo/real-service.ts';
 import { complaints, inBrowser, openDashboard, visit } from '../support/browser.ts';
 
 const { world, page, base, api } = await openDashboard();

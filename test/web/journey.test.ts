@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
-import { chromiumPath } from '../../src/demo/browser.ts';
-import type { Said } from '../../src/demo/model/model.ts';
+import { chromiumPath } from '../../demo/browser.ts';
+import type { Said } from '../../demo/model/model.ts';
 import { inBrowser, openOwner, watchBrowser } from '../support/browser.ts';
 import { handsOf, write } from '../support/face.ts';
 import { isThorough } from '../support/thorough.ts';

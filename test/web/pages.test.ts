@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
-import { chromiumPath, settled } from '../../src/demo/browser.ts';
-import type { ModelRequest, Said } from '../../src/demo/model/model.ts';
-import { pagesOf } from '../../src/demo/pages.ts';
+import { chromiumPath, settled } from '../../demo/browser.ts';
+import type { ModelRequest, Said } from '../../demo/model/model.ts';
+import { pagesOf } from '../../demo/pages.ts';
 import { inBrowser, loaded, longestTask, openOwner, visit, watchBrowser } from '../support/browser.ts';
 import { planner } from '../support/stand-ins/planner.ts';
 import { isThorough } from '../support/thorough.ts';

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
-import { chromiumPath, settled } from '../../src/demo/browser.ts';
-import type { Said } from '../../src/demo/model/model.ts';
+import { chromiumPath, settled } from '../../demo/browser.ts';
+import type { Said } from '../../demo/model/model.ts';
 import { complaints, inBrowser, openOwner, visit, watchBrowser } from '../support/browser.ts';
 import { write } from '../support/face.ts';
 import { isThorough } from '../support/thorough.ts';

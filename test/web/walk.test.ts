@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
-import { chromiumPath } from '../../src/demo/browser.ts';
-import type { ModelRequest, Said } from '../../src/demo/model/model.ts';
-import { script } from '../../src/demo/model/story.ts';
-import { until } from '../../src/demo/real-service.ts';
+import { chromiumPath } from '../../demo/browser.ts';
+import type { ModelRequest, Said } from '../../demo/model/model.ts';
+import { script } from '../../demo/model/story.ts';
+import { until } from '../../demo/real-service.ts';
 import { complaints, inBrowser, openOther, openOwner, openPerson, visit, watchBrowser } from '../support/browser.ts';
 import { awayFromMidnight, inDays } from '../support/machine/midnight.ts';
 import { planner } from '../support/stand-ins/planner.ts';

@@ -1,5 +1,5 @@
+import { until } from '../../demo/real-service.ts';
 import type { App } from '../../src/app.ts';
-import { until } from '../../src/demo/real-service.ts';
 import { openLiveRuns } from '../../src/runs/live-runs.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { startRunClock } from '../../src/worker/lease/run-clock.ts';

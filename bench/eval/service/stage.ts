@@ -2,8 +2,8 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { type RunningService, startService } from '../../../demo/real-service.ts';
 import { startEmbedded } from '../../../src/db/embedded/embedded.ts';
-import { type RunningService, startService } from '../../../src/demo/real-service.ts';
 import { settingsWithoutApp } from '../../settings.ts';
 import { type EvalGitHub, startGitHub } from './github.ts';
 

@@ -1,4 +1,4 @@
-import { type ModelRequest, type Said, startModel, textOf } from '../../../src/demo/model/model.ts';
+import { type ModelRequest, type Said, startModel, textOf } from '../../../demo/model/model.ts';
 import { openTestApp } from '../../support/app.ts';
 import { openRuns } from '../../support/runs.ts';
 

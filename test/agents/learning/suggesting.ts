@@ -1,5 +1,5 @@
+import { type ModelRequest, type Said, startModel, textOf } from '../../../demo/model/model.ts';
 import { writeSuggestions } from '../../../src/agents/learning/suggestions.ts';
-import { type ModelRequest, type Said, startModel, textOf } from '../../../src/demo/model/model.ts';
 import type { FailureCategory } from '../../../src/domain/run.ts';
 import { openRuns } from '../../support/runs.ts';
 

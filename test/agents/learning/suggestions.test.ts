@@ -1,4 +1,4 @@
-import { type Said, textOf } from '../../../src/demo/model/model.ts';
+import { type Said, textOf } from '../../../demo/model/model.ts';
 import type { FailureCategory } from '../../../src/domain/run.ts';
 import { openTestApp } from '../../support/app.ts';
 import { openSuggestions, type Shown, worded } from './suggesting.ts';

@@ -12,9 +12,9 @@ import {
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type RunningService, startService, until } from '../../../demo/real-service.ts';
+import { freePort } from '../../../demo/settings.ts';
 import { hasRoom } from '../../../src/data-folders.ts';
-import { type RunningService, startService, until } from '../../../src/demo/real-service.ts';
-import { freePort } from '../../../src/demo/settings.ts';
 
 const isRoot = process.getuid?.() === 0;
 const megabyte = 2 ** 20;

@@ -1,7 +1,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Fault } from '../../../src/demo/github/front-extras.ts';
-import { until } from '../../../src/demo/real-service.ts';
+import type { Fault } from '../../../demo/github/front-extras.ts';
+import { until } from '../../../demo/real-service.ts';
 import { gitOut } from '../../support/git.ts';
 import { testSome } from '../../support/thorough.ts';
 import { openWorld, type World, type WorldTask } from '../../support/world.ts';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startService, until } from '../../../src/demo/real-service.ts';
+import { startService, until } from '../../../demo/real-service.ts';
 import { write } from '../../support/face.ts';
 import { gitOut } from '../../support/git.ts';
 import { startServiceHere } from '../../support/http/service-here.ts';

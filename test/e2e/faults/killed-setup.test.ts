@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RunningService, startService, until } from '../../../src/demo/real-service.ts';
+import { type RunningService, startService, until } from '../../../demo/real-service.ts';
 import { gitAsync } from '../../support/git.ts';
 import { processesWith, untilNoneHas } from '../../support/machine/processes.ts';
 import { openWorld, type World } from '../../support/world.ts';

@@ -1,5 +1,5 @@
-import type { ModelRequest, Said } from '../../../src/demo/model/model.ts';
-import { until } from '../../../src/demo/real-service.ts';
+import type { ModelRequest, Said } from '../../../demo/model/model.ts';
+import { until } from '../../../demo/real-service.ts';
 import { handsOf, write } from '../../support/face.ts';
 import { gitOut } from '../../support/git.ts';
 import { type Killable, testKillPoints } from '../../support/kill-points.ts';

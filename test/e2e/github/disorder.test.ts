@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import type { Script } from '../../../src/demo/model/model.ts';
-import { until } from '../../../src/demo/real-service.ts';
+import type { Script } from '../../../demo/model/model.ts';
+import { until } from '../../../demo/real-service.ts';
 import { openTestApp, type TestApp } from '../../support/app.ts';
 import { isThorough } from '../../support/thorough.ts';
 import { openWorld, type World } from '../../support/world.ts';

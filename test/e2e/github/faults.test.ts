@@ -1,6 +1,6 @@
-import type { Fault } from '../../../src/demo/github/front-extras.ts';
-import type { Script } from '../../../src/demo/model/model.ts';
-import { until } from '../../../src/demo/real-service.ts';
+import type { Fault } from '../../../demo/github/front-extras.ts';
+import type { Script } from '../../../demo/model/model.ts';
+import { until } from '../../../demo/real-service.ts';
 import { isThorough, testSome } from '../../support/thorough.ts';
 import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 

@@ -1,4 +1,4 @@
-import { until } from '../../../src/demo/real-service.ts';
+import { until } from '../../../demo/real-service.ts';
 import { packFiles } from '../../../src/worker/workspace/stored-files.ts';
 import { type Face, openFace, repo, write } from '../../support/face.ts';
 import { gitOut } from '../../support/git.ts';

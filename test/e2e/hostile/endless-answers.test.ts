@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { until } from '../../../src/demo/real-service.ts';
+import { until } from '../../../demo/real-service.ts';
 import { lateAnswers } from '../../support/http/health.ts';
 import { memoryMb } from '../../support/machine/processes.ts';
 import { testSome } from '../../support/thorough.ts';

@@ -1,7 +1,7 @@
 import { homedir, hostname } from 'node:os';
 import { resolve } from 'node:path';
-import type { ModelRequest, Said } from '../../../src/demo/model/model.ts';
-import { until } from '../../../src/demo/real-service.ts';
+import type { ModelRequest, Said } from '../../../demo/model/model.ts';
+import { until } from '../../../demo/real-service.ts';
 import { memoryMb, untilNoneHas } from '../../support/machine/processes.ts';
 import { openSeparateWorld, type SeparateWorld, type WorldTask } from '../../support/world.ts';
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '../../../src/demo/real-service.ts';
+import { until } from '../../../demo/real-service.ts';
 import { type Face, openFace, repo } from '../../support/face.ts';
 import { gitAsync, gitWith } from '../../support/git.ts';
 import { lateAnswers } from '../../support/http/health.ts';

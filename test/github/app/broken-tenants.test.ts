@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { until } from '../../../src/demo/real-service.ts';
+import { until } from '../../../demo/real-service.ts';
 import { syncInstallations } from '../../../src/github/app/installation.ts';
 import { ownLabels } from '../../../src/github/labels.ts';
 import { openTestApp, type TestApp } from '../../support/app.ts';

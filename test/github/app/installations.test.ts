@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { until } from '../../../src/demo/real-service.ts';
+import { until } from '../../../demo/real-service.ts';
 import { claimOwnerships, syncInstallations } from '../../../src/github/app/installation.ts';
 import { findUserByLogin } from '../../../src/projects/store.ts';
 import { openTestApp, type TestApp } from '../../support/app.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { until } from '../../../src/demo/real-service.ts';
+import { until } from '../../../demo/real-service.ts';
 import { headOf, openRaw, type RawConnection } from '../../support/http/raw-http.ts';
 import { startWebProcess, type WebProcess } from '../../support/http/web-process.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { until } from '../../../src/demo/real-service.ts';
+import { until } from '../../../demo/real-service.ts';
 import { assertReadsReplies, countUnsent } from '../../../src/http/limits/replies.ts';
 
 // The memory of replies that their clients have not read.

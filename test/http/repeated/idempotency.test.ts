@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
+import { until } from '../../../demo/real-service.ts';
 import { idleLimit, openPresence } from '../../../src/db/presence.ts';
-import { until } from '../../../src/demo/real-service.ts';
 import { forgetOldKeys } from '../../../src/http/idempotency.ts';
 import { routes } from '../../../src/routes.ts';
 import { openTestApp, type TestApp } from '../../support/app.ts';

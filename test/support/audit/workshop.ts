@@ -1,4 +1,4 @@
-import { startModel } from '../../../src/demo/model/model.ts';
+import { startModel } from '../../../demo/model/model.ts';
 import { openTestApp, type TestApp } from '../app.ts';
 import { appSettings } from '../github-app.ts';
 import { type FakeGitHub, openFakeGitHub } from '../stand-ins/fake-github.ts';

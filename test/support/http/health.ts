@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { RunningService, Service } from '../../../src/demo/real-service.ts';
+import type { RunningService, Service } from '../../../demo/real-service.ts';
 
 const probe = fileURLToPath(new URL('./health-probe.mjs', import.meta.url));
 

@@ -1,5 +1,5 @@
+import { apiOf, type Service, until } from '../../../demo/real-service.ts';
 import { readConfig } from '../../../src/config.ts';
-import { apiOf, type Service, until } from '../../../src/demo/real-service.ts';
 import { createLogger } from '../../../src/logger.ts';
 import { serveUntilStopped } from '../../../src/serve.ts';
 

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RunningService, startService } from '../../../src/demo/real-service.ts';
-import { freePort } from '../../../src/demo/settings.ts';
+import { type RunningService, startService } from '../../../demo/real-service.ts';
+import { freePort } from '../../../demo/settings.ts';
 import { createTestDatabase } from '../database.ts';
 
 export interface WebProcess {

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { until } from '../../../src/demo/real-service.ts';
+import { until } from '../../../demo/real-service.ts';
 
 /** Returns the ids of this machine's processes that have a text in their arguments, which are separated by NUL. */
 export const processesWith = (text: string): number[] =>

@@ -1,4 +1,4 @@
-import type { ModelRequest, Said } from '../../../src/demo/model/model.ts';
+import type { ModelRequest, Said } from '../../../demo/model/model.ts';
 
 /** A planning model's answers to each function of the wizard. */
 export const plans = {

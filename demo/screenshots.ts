@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { webhookUrl } from '../github/app/manifest.ts';
+import { webhookUrl } from '../src/github/app/manifest.ts';
 import { launchBrowser, settled, signIn } from './browser.ts';
 import { startGitHub } from './github/github.ts';
 import { startModel } from './model/model.ts';
@@ -17,7 +17,7 @@ import { demoSettings, freePort } from './settings.ts';
  * `npm run screenshots` plays a demo project, takes a screenshot of every page, and rewrites the table in
  * docs/dashboard.md.
  */
-const folder = fileURLToPath(new URL('../../docs/screenshots/', import.meta.url));
+const folder = fileURLToPath(new URL('../docs/screenshots', import.meta.url));
 
 const titles = [
   'Describe the options in the README',

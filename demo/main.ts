@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { webhookUrl } from '../github/app/manifest.ts';
+import { webhookUrl } from '../src/github/app/manifest.ts';
 import { startGitHub } from './github/github.ts';
 import { offers, startModel } from './model/model.ts';
 import { player } from './model/player.ts';
