@@ -97,7 +97,11 @@ export class Front {
 
   async seedRepository(name: string): Promise<void> {
     await makeSampleRepository(this.folderOf(name), this.root, this.seeded);
-    await feedPush(this.folderOf(name), name, this.caller(this.seeded.ownerToken));
+    await this.showBranches(name);
+  }
+
+  showBranches(name: string): Promise<void> {
+    return this.alone(() => feedPush(this.folderOf(name), name, this.caller(this.seeded.ownerToken)));
   }
 
   async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {

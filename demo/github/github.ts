@@ -51,6 +51,8 @@ export interface DemoGitHub {
   transfer(number: number, to: string): Promise<string>;
   /** Returns the bare repository of `owner/name`. */
   folderOf(name: string): string;
+  /** Shows the branches of `owner/name` as git has them, after a test moved them with git itself. */
+  showBranches(name: string): Promise<void>;
   /** Returns a function that calls the API as a person. */
   as(login: string): Call;
   deliverTo(url: string): void;
@@ -156,6 +158,7 @@ function controlsOf(front: Front) {
     rename: (to: string) => front.rename(to),
     transfer: (number: number, to: string) => front.transfer(number, to),
     folderOf: (name: string) => front.folderOf(name),
+    showBranches: (name: string) => front.showBranches(name),
     as: (login: string) => front.caller(`person-${login}`),
     deliverTo: (target: string) => {
       front.hooks.target = target;

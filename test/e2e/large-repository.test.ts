@@ -12,6 +12,7 @@ let world: SeparateWorld;
 beforeAll(async () => {
   world = await openSeparateWorld([[write], [finish]], { settings: { SANDBOX: 'off', GIT_ENGINE: 'native' } });
   grow(world.github.folderOf('mona/sample'));
+  await world.github.showBranches('mona/sample');
 });
 afterAll(() => world.close());
 

@@ -118,7 +118,7 @@ test('when memory runs out, the kernel ends git before the service', async () =>
   const folders = { gitDir: join(root, 'score', 'g'), workTree: join(root, 'score', 'w') };
   const checkout = await isomorphicProcess().open({ url: host.url, token: 'good-token' }, folders);
   const children = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').trim().split(' ');
-  const isGit = (pid: string) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('isomorphic-child');
+  const isGit = (pid: string) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('git-child');
   const scores = children.filter(isGit).map((pid) => readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8').trim());
   await checkout.close();
   expect(scores).toEqual(['500']);

@@ -8,7 +8,7 @@ import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
 let world: World;
 /** Called once, before the model's second turn: after the clone and before the push. */
-let meanwhile: () => void = () => {};
+let meanwhile: () => unknown = () => {};
 const write = { name: 'write_file', arguments: { path: 'made.txt', content: 'x\n' } };
 const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } };
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
   world = await openWorld([[write], [finish]], {
     before: async (turn) => {
       if (turn !== 1) return;
-      meanwhile();
+      await meanwhile();
       meanwhile = () => {};
     },
     settings: { REMOTE_RETRY_SECONDS: '1200', MAX_CONCURRENT_RUNS: '1', SANDBOX: 'off' },
@@ -113,11 +113,12 @@ test('a token that expires and a force-push to the base branch while the agent w
     return spent.has(token) ? { status: 401 } : undefined;
   });
   github.tokensEndIn(300);
-  meanwhile = () => {
+  meanwhile = async () => {
     for (const token of used) spent.add(token);
     const tree = gitOut(bare(), 'rev-parse', 'main^{tree}');
     const rewritten = gitOut(bare(), 'commit-tree', tree, '-m', 'rewritten');
     gitOut(bare(), 'update-ref', 'refs/heads/main', rewritten);
+    await github.showBranches('mona/sample');
   };
   const task = await run();
   github.fail(() => undefined);
@@ -146,11 +147,12 @@ test('cancel does not wait for a slow push; if the branch appears later, the nex
 test("another person's commit on the branch is never overwritten", async () => {
   let theirs = '';
   const task = await run();
-  meanwhile = () => {
+  meanwhile = async () => {
     const branch = `refs/heads/${task.branchName}`;
     const tree = gitOut(bare(), 'rev-parse', `${branch}^{tree}`);
     theirs = gitOut(bare(), 'commit-tree', tree, '-p', branch, '-m', 'theirs');
     gitOut(bare(), 'update-ref', branch, theirs);
+    await world.github.showBranches('mona/sample');
   };
   await call('POST', `/tasks/${task.id}/revise`, { text: 'once more' });
   const after = await ended(task.id);
