@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const other of others.splice(0)) await other.close();
 });
 
-test('a suspended worker that resumes after its run was taken over writes nothing more', async () => {
+test('a suspended worker that resumes after its run was taken over writes only what its last answer cost', async () => {
   const script = [
     [write('one.txt', 'x\n')],
     [write('two.txt', 'x\n')],
@@ -60,17 +60,22 @@ test('a suspended worker that resumes after its run was taken over writes nothin
     pulls: (await pulls()).filter((pull) => pull.head.ref === task.branchName).length,
     comments: (await world.comments(number)).length,
     handoffs: (await world.get<{ handoffs: unknown[] }>(`/tasks/${task.id}/handoffs`)).handoffs.length,
-    runs: await world.get(`/tasks/${task.id}/runs`),
     asked,
   });
+  const runs = () => world.get<Record<string, unknown>[]>(`/tasks/${task.id}/runs`);
   await until('one label', async () => (await world.labels(number)).join() === 'agent:in-review');
-  const before = await state();
+  const [before, [runBefore = {}]] = [await state(), await runs()];
   expect(before).toMatchObject({ pushes: 1, pulls: 1, handoffs: 1 });
   first.process.kill('SIGCONT');
   await until('the first worker to notice', async () =>
     first.log().includes('run left to the worker that holds it now'),
   );
   expect(await state()).toEqual(before);
+  const spent = expect.any(Number);
+  const [runAfter = {}] = await runs();
+  expect(runAfter).toEqual({ ...runBefore, inputTokens: spent, outputTokens: spent, costUsd: spent });
+  // Each of the four answers has 60 tokens, also the one that two workers asked for.
+  expect([runBefore.outputTokens, runAfter.outputTokens]).toEqual([240, 300]);
   await first.stop('SIGTERM');
   expect(first.process.exitCode).toBe(0);
 });
