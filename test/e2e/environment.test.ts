@@ -105,5 +105,4 @@ async function work(file: string): Promise<string[]> {
     expect(second).toContainEqual(expect.stringMatching(/^setup: restored the environment in [\d.]+ s$/));
     expect(second).not.toContain('setup: $ npm ci');
   },
-  300_000,
 );

@@ -141,7 +141,7 @@ test('of 300 slips, 95 % do what was meant, and none has an unintended effect', 
   );
   expect(unintended).toEqual([]);
   expect(share).toBeGreaterThanOrEqual(95);
-}, 300_000);
+});
 
 test('calls that could mean two things are refused, change nothing, and say what to do', async () => {
   for (const slip of slipsOf('traps')) {

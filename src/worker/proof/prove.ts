@@ -131,7 +131,7 @@ export interface Proved {
 }
 
 /** The least time for the checks of a proof, because a short check takes several times as long on a busy machine. */
-const leastSeconds = 15;
+const leastSeconds = 60;
 
 /**
  * Proves a change by its tests: the checks should fail on the base's code with the tests of the change, pass once more
