@@ -47,3 +47,24 @@ test('folders have at most 12 files of their own, in the dashboard and tests 18'
   const full = [...Map.groupBy(code, dirname)].filter(([folder, files]) => files.length > most(folder));
   expect(full.map(([folder]) => folder)).toEqual([]);
 });
+
+/** What belongs to the process itself: its threads, its memory, its connections, its disk, the build that it serves. */
+const processState = [
+  'environment/prepare.ts',
+  'git/diff.ts',
+  'git/javascript/git-child.ts',
+  'git/work-tree/ignore-worker.mjs',
+  'github/inbox/compare-with-github.ts',
+  'github/inbox/receive.ts',
+  'http/limits/hang-up.ts',
+  'http/limits/replies.ts',
+  'http/pages.ts',
+  'images/kept-images.ts',
+  'sandbox/limits/disk-use.ts',
+];
+
+test('modules of the service keep no state, except for that of the process', () => {
+  const state = /^let |^const \w+(: [^=]+)? = new (Map|Set|WeakMap|WeakSet)(<.*>)?\(\);?$/m;
+  const holding = files.map((f) => relative(root, f)).filter((f) => state.test(readFileSync(join(root, f), 'utf8')));
+  expect(holding.filter((f) => !f.startsWith('web/')).sort()).toEqual(processState);
+});

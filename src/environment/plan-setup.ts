@@ -38,19 +38,13 @@ export function keyOf({ projectId, repositoryId, system, commands, env, hosts, s
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
-let system: Promise<string> | undefined;
-
 /**
  * Describes the worker's own system. Compiled packages of another release, or of another Node, may not work on it.
  */
-function ownSystem(): Promise<string> {
-  system ??= readFile('/etc/os-release', 'utf8')
-    .catch(() => process.platform)
-    .then((release) => {
-      const lines = release.split('\n').filter((line) => /^(ID|VERSION_ID)=/.test(line));
-      return [...lines, `node modules ${process.versions.modules}`].join(' ');
-    });
-  return system;
+async function ownSystem(): Promise<string> {
+  const release = await readFile('/etc/os-release', 'utf8').catch(() => process.platform);
+  const lines = release.split('\n').filter((line) => /^(ID|VERSION_ID)=/.test(line));
+  return [...lines, `node modules ${process.versions.modules}`].join(' ');
 }
 
 /** What set-up of a commit does, and under which key its result is kept. */

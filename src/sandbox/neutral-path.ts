@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, copyFile, link, lstat, mkdir, readdir, readFile, rename, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
@@ -38,8 +38,6 @@ export async function removeTree(folder: string): Promise<void> {
     await run('rm', '-rf');
   });
 }
-
-let unfinished = 0;
 
 /**
  * Returns a path of a file that every user of a sandbox can read and that reveals nothing about this machine, because
@@ -105,7 +103,7 @@ async function linkedIn(dir: string, file: string, name: string): Promise<string
   const copy = join(dir, name);
   const found = await lstat(copy).catch(() => undefined);
   if (found?.isFile() && found.uid === process.getuid?.() && (found.mode & 0o004) !== 0) return copy;
-  const making = `${copy}.${++unfinished}.${process.pid}`;
+  const making = `${copy}.${randomUUID()}`;
   const { mode } = await stat(file);
   const copied = () => copyFile(file, making).then(() => chmod(making, mode | 0o444));
   // A link has the mode of the original file, which other users may not be allowed to read.
