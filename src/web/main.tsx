@@ -28,8 +28,7 @@ import { serviceInfo } from './frame/service-info.ts';
 import { applyTheme } from './frame/theme.ts';
 import { batching } from './live/batch.ts';
 import { loadedOnline } from './live/load-part.ts';
-import { prefetch } from './live/prefetch.ts';
-import { client, signInAddress } from './live/query-client.ts';
+import { client, prefetch, signInAddress } from './live/query-client.ts';
 import { routes } from './routes.tsx';
 
 defaults.fetch = batching((input, init) => fetch(input, init));

@@ -1,6 +1,8 @@
-import type { RouteObject } from 'react-router';
-import { PageError } from './frame/page-error.tsx';
-import { Shell } from './frame/shell.tsx';
+import { Button } from '@primer/react';
+import { isRouteErrorResponse, type RouteObject, useRouteError } from 'react-router';
+import { EmptyState } from './display/sections.tsx';
+import { errorMessage } from './live/errors.ts';
+import { Shell } from './shell.tsx';
 
 /** The addresses of the dashboard. Each page is loaded when it is first opened. */
 export const routes: RouteObject[] = [
@@ -91,3 +93,24 @@ export const routes: RouteObject[] = [
     ],
   },
 ];
+
+/**
+ * Replaces a page that failed to load or to render. Loading fails, for example, after an update, which removes the old
+ * script files.
+ */
+function PageError() {
+  const error = useRouteError();
+  const isOutdated = error instanceof TypeError && /import|fetch/i.test(error.message);
+  return (
+    <main className="page">
+      <EmptyState as="h1" title={isOutdated ? 'A new version is available' : 'Something went wrong on this page'}>
+        <p className="wrap">{isOutdated ? 'Reload the page to use it.' : messageOf(error)}</p>
+        <Button variant="primary" onClick={() => window.location.reload()}>
+          Reload
+        </Button>
+      </EmptyState>
+    </main>
+  );
+}
+
+const messageOf = (error: unknown) => (isRouteErrorResponse(error) ? error.statusText : errorMessage(error));

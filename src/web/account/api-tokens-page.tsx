@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { NewApiToken } from '../api.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { notifyError } from '../frame/notices.tsx';
-import { usePageTitle } from '../frame/use-page-title.ts';
+import { usePageTitle } from '../frame/page-header.tsx';
 import * as queries from '../live/queries.ts';
 import { CreateToken } from './create-token.tsx';
 import { TokenList } from './token-list.tsx';

@@ -2,7 +2,7 @@ import { Button, FormControl, TextInput } from '@primer/react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as api from '../api.ts';
-import { submitOnce } from '../forms/submit-once.ts';
+import { submitOnce } from '../forms/submit.ts';
 import { notifyError } from '../frame/notices.tsx';
 
 export function CreateToken({ onCreated }: { onCreated(token: api.NewApiToken): void }) {

@@ -1,7 +1,7 @@
 import { Button, useConfirm } from '@primer/react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import * as api from '../api.ts';
-import { EmptyState } from '../display/empty-state.tsx';
+import { EmptyState } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import { notifyError } from '../frame/notices.tsx';
 

@@ -2,14 +2,13 @@ import { Heading } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import type { CardRun } from '../api.ts';
-import { EmptyState } from '../display/empty-state.tsx';
-import { runKindName } from '../display/names.ts';
-import { plural } from '../display/plural.ts';
+import { plural } from '../display/formats.ts';
+import { runKindName, runPath } from '../display/names.ts';
 import { QueryResult } from '../display/query-result.tsx';
+import { EmptyState } from '../display/sections.tsx';
 import { RunStatus } from '../display/status-labels.tsx';
 import { StartedAgo } from '../display/times.tsx';
 import * as queries from '../live/queries.ts';
-import { runPath } from '../runs/run-path.ts';
 
 /** Shows the tasks in progress with their newest run. */
 export function ActiveRuns({ projectId }: { projectId: string }) {

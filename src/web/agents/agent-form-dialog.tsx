@@ -3,13 +3,12 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { leastOutputTokens, mostOutputTokens, reasoningEfforts } from '../../domain/settings.ts';
 import * as api from '../api.ts';
 import { sentenceCase } from '../display/names.ts';
-import { changedFields } from '../forms/changed-fields.ts';
 import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
 import { SelectField } from '../forms/select-field.tsx';
-import { submitOnce } from '../forms/submit-once.ts';
-import { useFormDraft } from '../forms/use-form-draft.ts';
+import { changedFields, submitOnce } from '../forms/submit.ts';
+import { useFormDraft } from '../forms/use-draft.ts';
 import { errorMessage } from '../live/errors.ts';
-import { refetchAgents } from './refetch-agents.ts';
+import { refetchAgents } from '../live/refetch-changes.ts';
 
 type Fields = Pick<
   api.Agent,

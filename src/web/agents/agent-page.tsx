@@ -4,7 +4,7 @@ import { Link, useParams } from 'react-router';
 import type { Agent } from '../api.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { TimeAgo } from '../display/times.tsx';
-import { usePageTitle } from '../frame/use-page-title.ts';
+import { usePageTitle } from '../frame/page-header.tsx';
 import * as queries from '../live/queries.ts';
 import { AgentHeader } from './agent-header.tsx';
 import { Comparison } from './learning/comparison.tsx';

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from 'react-router';
 import * as api from '../api.ts';
 import { notifyError } from '../frame/notices.tsx';
-import { refetchAgents } from './refetch-agents.ts';
+import { refetchAgents } from '../live/refetch-changes.ts';
 
 export function DeleteAgent({ projectId, agent }: { projectId: string; agent: api.Agent }) {
   const confirm = useConfirm();

@@ -1,7 +1,7 @@
 import { Label } from '@primer/react';
 import type { AgentHealth } from '../api.ts';
+import { plural } from '../display/formats.ts';
 import { sentenceCase } from '../display/names.ts';
-import { plural } from '../display/plural.ts';
 
 const variants = { healthy: 'success', degraded: 'attention', unhealthy: 'danger' } as const;
 

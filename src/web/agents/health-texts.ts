@@ -1,5 +1,5 @@
 import type { AgentHealth } from '../api.ts';
-import { plural } from '../display/plural.ts';
+import { plural } from '../display/formats.ts';
 
 /** Says why an agent is not healthy. */
 export function healthReason({ consecutiveFailures }: Pick<AgentHealth, 'consecutiveFailures'>): string {

@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
-import { FactList } from '../display/fact-list.tsx';
-import { formatNumber } from '../display/format-number.ts';
+import { formatNumber } from '../display/formats.ts';
 import { Loading, QueryResult } from '../display/query-result.tsx';
-import { Section } from '../display/section.tsx';
+import { FactList, Section } from '../display/sections.tsx';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { completionText } from './completion-text.ts';

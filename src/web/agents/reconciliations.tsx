@@ -2,10 +2,10 @@ import { Heading } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import type { Reconciliation } from '../api.ts';
-import { EmptyState } from '../display/empty-state.tsx';
+import { plural } from '../display/formats.ts';
 import { sentenceCase } from '../display/names.ts';
-import { plural } from '../display/plural.ts';
 import { QueryResult } from '../display/query-result.tsx';
+import { EmptyState } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import * as queries from '../live/queries.ts';
 

@@ -2,10 +2,9 @@ import { Button } from '@primer/react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useParams } from 'react-router';
 import * as api from '../api.ts';
-import { plural } from '../display/plural.ts';
+import { plural } from '../display/formats.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
-import { PageHeader } from '../frame/page-header.tsx';
-import { usePageTitle } from '../frame/use-page-title.ts';
+import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { ActiveRuns } from './active-runs.tsx';
 import { Reconciliations } from './reconciliations.tsx';
 

@@ -1,7 +1,7 @@
 import { Label } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { QueryResult } from '../display/query-result.tsx';
-import { Section } from '../display/section.tsx';
+import { Section } from '../display/sections.tsx';
 import * as queries from '../live/queries.ts';
 
 export function Skills({ agentId }: { agentId: string }) {

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import type { Agent } from '../api.ts';
-import { plural } from '../display/plural.ts';
-import { Section } from '../display/section.tsx';
+import { plural } from '../display/formats.ts';
+import { Section } from '../display/sections.tsx';
 import * as queries from '../live/queries.ts';
 
 /** Shows the system prompt of an agent beside that of its previous version, with the results of each. */

@@ -1,7 +1,7 @@
 import { Bar, BarChart, CartesianGrid, Legend, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
 import type { AgentPerformance } from '../api.ts';
 import { axisText, chartMargin, tooltipStyle } from '../display/chart-style.ts';
-import { plural } from '../display/plural.ts';
+import { plural } from '../display/formats.ts';
 
 /** Shows the successful and failed runs of an agent, week by week. */
 export function WeeklyRunsChart({ weeks }: { weeks: NonNullable<AgentPerformance['weeks']> }) {

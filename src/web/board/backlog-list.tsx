@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'react-router';
 import * as api from '../api.ts';
-import { plural } from '../display/plural.ts';
+import { plural } from '../display/formats.ts';
 import { FailureLabel, TaskStatus } from '../display/status-labels.tsx';
 import { SelectField } from '../forms/select-field.tsx';
 import { notify, notifyError } from '../frame/notices.tsx';

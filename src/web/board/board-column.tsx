@@ -12,7 +12,7 @@ import type { Selection } from './selection.ts';
 /** The height of a card whose title and facts fit on one line each. */
 const estimatedPixels = 88;
 
-export interface ColumnProps {
+interface ColumnProps {
   status: Card['status'];
   tasks: Card[];
   isFolded: boolean;

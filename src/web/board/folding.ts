@@ -6,7 +6,7 @@ import { columns } from './arrange-tasks.ts';
 type Status = TaskCard['status'];
 
 /** The columns that a person has folded or unfolded. */
-export type FoldChoices = Partial<Record<Status, 'folded' | 'open'>>;
+type FoldChoices = Partial<Record<Status, 'folded' | 'open'>>;
 
 /** Returns whether a column is shown as a narrow strip. Empty columns are, unless the person decided otherwise. */
 export function isFolded(choices: FoldChoices, status: Status, count: number): boolean {

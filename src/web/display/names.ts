@@ -56,3 +56,12 @@ export function failureName({ category }: Pick<Failure, 'category'>): string {
 export function sentenceCase(value: string): string {
   return value.charAt(0).toUpperCase() + value.slice(1).replaceAll('_', ' ');
 }
+
+/** Returns the random end of an id, which is enough to tell the tasks of a project apart when people talk about them. */
+export function shortId(id: string): string {
+  return id.slice(-6);
+}
+
+/** Returns the path of a run's page. */
+export const runPath = (taskId: string, runId: string): string =>
+  `/tasks/${encodeURIComponent(taskId)}/runs/${encodeURIComponent(runId)}`;

@@ -1,7 +1,7 @@
 import { Button, SkeletonBox } from '@primer/react';
 import type { ReactNode } from 'react';
 import { errorMessage, isInaccessible, statusOf } from '../live/errors.ts';
-import { EmptyState } from './empty-state.tsx';
+import { EmptyState } from './sections.tsx';
 
 interface Query<T> {
   data: T | undefined;

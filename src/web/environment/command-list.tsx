@@ -1,9 +1,8 @@
 import { Label } from '@primer/react';
 import type { EnvironmentTrial } from '../api.ts';
-import { formatNumber } from '../display/format-number.ts';
-import { revealHidden } from '../display/hidden-characters.ts';
-import { Section } from '../display/section.tsx';
-import { terminalText } from './terminal-text.ts';
+import { formatNumber } from '../display/formats.ts';
+import { revealHidden, terminalText } from '../display/hidden-characters.ts';
+import { Section } from '../display/sections.tsx';
 import { TextBox } from './text-box.tsx';
 import { outcomeOf } from './verdict.ts';
 

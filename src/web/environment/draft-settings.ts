@@ -1,7 +1,7 @@
 import type { EnvironmentTrial } from '../api.ts';
 
 /** What a draft is made from: the result of a trial that ended. */
-export type Tried = Pick<EnvironmentTrial, 'image' | 'commands' | 'setupCommands' | 'refusedHosts'>;
+type Tried = Pick<EnvironmentTrial, 'image' | 'commands' | 'setupCommands' | 'refusedHosts'>;
 
 /**
  * Drafts a .deckhand.yml that does what a trial did. Refused hosts are comments, because people should decide which of them

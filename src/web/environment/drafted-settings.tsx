@@ -1,6 +1,6 @@
 import { Button } from '@primer/react';
 import type { EnvironmentTrial } from '../api.ts';
-import { Section } from '../display/section.tsx';
+import { Section } from '../display/sections.tsx';
 import { notify, notifyError } from '../frame/notices.tsx';
 import { draftSettings } from './draft-settings.ts';
 import { TextBox } from './text-box.tsx';

@@ -1,12 +1,10 @@
 import { Flash, Label } from '@primer/react';
 import { useEffect, useState } from 'react';
 import type { EnvironmentTrial } from '../api.ts';
-import { formatDuration } from '../display/duration.ts';
-import { FactList } from '../display/fact-list.tsx';
+import { formatDuration, plural } from '../display/formats.ts';
 import { revealHidden } from '../display/hidden-characters.ts';
 import { sentenceCase } from '../display/names.ts';
-import { plural } from '../display/plural.ts';
-import { Section } from '../display/section.tsx';
+import { FactList, Section } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import { CommandList } from './command-list.tsx';
 import { DraftedSettings } from './drafted-settings.tsx';

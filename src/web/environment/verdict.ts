@@ -1,6 +1,5 @@
 import type { EnvironmentTrial } from '../api.ts';
-import { revealHidden } from '../display/hidden-characters.ts';
-import { terminalText } from './terminal-text.ts';
+import { revealHidden, terminalText } from '../display/hidden-characters.ts';
 
 type Command = EnvironmentTrial['commands'][number];
 

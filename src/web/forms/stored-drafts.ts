@@ -15,7 +15,7 @@ interface Stored {
 }
 
 /** The part of `localStorage` that is used. */
-export type DraftStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>;
+type DraftStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>;
 
 const keyOf = (person: string, place: string) => `${prefix}${person} ${place}`;
 

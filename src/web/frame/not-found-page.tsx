@@ -1,6 +1,6 @@
 import { Link } from 'react-router';
-import { EmptyState } from '../display/empty-state.tsx';
-import { usePageTitle } from './use-page-title.ts';
+import { EmptyState } from '../display/sections.tsx';
+import { usePageTitle } from './page-header.tsx';
 
 export function NotFoundPage() {
   usePageTitle('Page not found');

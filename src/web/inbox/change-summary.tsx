@@ -3,8 +3,7 @@ import { LinkButton } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import type { TaskChange } from '../api.ts';
-import { formatNumber } from '../display/format-number.ts';
-import { plural } from '../display/plural.ts';
+import { formatNumber, plural } from '../display/formats.ts';
 import * as queries from '../live/queries.ts';
 import { WithIcon } from '../tasks/merging/with-icon.tsx';
 

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import { EmptyState } from '../display/empty-state.tsx';
+import { EmptyState } from '../display/sections.tsx';
 import * as queries from '../live/queries.ts';
 
 /** Says that nothing waits for the person, and what they can do next. */

@@ -8,7 +8,7 @@ const storageKey = 'deckhand-notifications';
 /** If more entries than this arrive together, one notification counts them. */
 const maxAtOnce = 3;
 
-export interface NotificationText {
+interface NotificationText {
   title: string;
   body: string;
   /** A second notification with the same tag replaces the first, so that several open tabs show one. */
@@ -33,7 +33,7 @@ export function notificationsFor(entries: InboxEntry[]): NotificationText[] {
 
 const isSupported = () => 'Notification' in window;
 
-export type NotificationState = 'on' | 'off' | 'unsupported';
+type NotificationState = 'on' | 'off' | 'unsupported';
 
 export function notificationState(): NotificationState {
   if (!isSupported()) return 'unsupported';

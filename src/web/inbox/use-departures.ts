@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 import type { InboxEntry } from '../api.ts';
-import { plural } from '../display/plural.ts';
+import { plural } from '../display/formats.ts';
 import { notify } from '../frame/notices.tsx';
 import { departedEntries, outcomeOf } from './outcome.ts';
 import { findTask, takeAnnounced } from './use-decision.ts';

@@ -1,5 +1,5 @@
 import { type RefObject, useEffect, useRef } from 'react';
-import { useShortcuts } from '../keys/use-shortcuts.ts';
+import { useShortcuts } from '../keys/shortcuts.ts';
 
 /** How far the arrow keys move the focus in the list. */
 const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 };

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { useNavigate } from 'react-router';
 import type { InboxEntry } from '../api.ts';
-import { showCountInTitle } from '../frame/use-page-title.ts';
+import { showCountInTitle } from '../frame/page-header.tsx';
 import * as queries from '../live/queries.ts';
 import { notificationState, notificationsFor, showNotification } from './notifications.ts';
 import { newEntries } from './outcome.ts';

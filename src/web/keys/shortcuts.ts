@@ -1,3 +1,5 @@
+import { useLayoutEffect } from 'react';
+
 /** A keyboard shortcut. `key` is one of `KeyboardEvent.key`, with `Mod+` for Ctrl, or Cmd on a Mac. */
 interface Shortcut {
   key: string;
@@ -42,7 +44,7 @@ export function isPressed(name: ShortcutName, { key, ctrlKey, metaKey, altKey, s
 }
 
 /** Returns whether a shortcut also works while people write. Others would type their letter. */
-export function worksInFields(name: ShortcutName): boolean {
+function worksInFields(name: ShortcutName): boolean {
   return shortcuts[name].key.startsWith('Mod+');
 }
 
@@ -61,3 +63,30 @@ export function ariaKeys(name: ShortcutName): string {
   const { key } = shortcuts[name];
   return key.startsWith('Mod+') ? `${key.replace('Mod', 'Control')} ${key.replace('Mod', 'Meta')}` : key;
 }
+
+const openOverlay = 'dialog[open], [role="dialog"], [role="menu"]';
+
+/** Calls a function when its shortcut is pressed. Nothing happens while a dialog or a menu is open. */
+export function useShortcuts(actions: { [name in ShortcutName]?: () => void }): void {
+  // As soon as the page is in the document: on a busy machine, other effects run noticeably later, and keys would be lost.
+  useLayoutEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || document.querySelector(openOverlay) !== null) return;
+      const found = (Object.keys(actions) as ShortcutName[]).find((name) => isPressed(name, event));
+      if (found === undefined || (isEditable(event.target) && !worksInFields(found))) return;
+      event.preventDefault();
+      actions[found]?.();
+    };
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  });
+}
+
+/**
+ * Returns whether people write in an element, or choose in it by typing. The field of a dialog that was closed keeps the
+ * focus until the browser draws the page, but nobody writes in it.
+ */
+const isEditable = (target: EventTarget | null) =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || target.matches('input:not([type=checkbox]), textarea, select')) &&
+  target.checkVisibility();

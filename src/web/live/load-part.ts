@@ -1,6 +1,6 @@
-import { type ComponentType, lazy } from 'react';
+import { onlineManager } from '@tanstack/react-query';
+import { type ComponentType, lazy, useSyncExternalStore } from 'react';
 import type { RouteObject } from 'react-router';
-import { whenOnline } from './online.ts';
 
 /**
  * Loads a part of the dashboard for the first time. While the browser is offline, this waits for the connection, so that
@@ -26,4 +26,17 @@ export function loadedOnline(routes: RouteObject[]): RouteObject[] {
       ...(children === undefined ? {} : { children: loadedOnline(children) }),
     } as RouteObject;
   });
+}
+
+/** Returns whether the browser has a connection, and renders again when that changes. */
+export function useIsOnline(): boolean {
+  return useSyncExternalStore(
+    (listener) => onlineManager.subscribe(listener),
+    () => onlineManager.isOnline(),
+  );
+}
+
+/** Resolves when the browser has a connection again. */
+function whenOnline(): Promise<void> {
+  return new Promise((resolve) => window.addEventListener('online', () => resolve(), { once: true }));
 }

@@ -1,10 +1,9 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { boardUpdates } from './board-updates.ts';
 import { isInaccessible } from './errors.ts';
 import { subscribe } from './event-stream.ts';
 import * as queries from './queries.ts';
-import { type Changed, refetchChanges } from './refetch-changes.ts';
+import { boardUpdates, type Changed, refetchChanges } from './refetch-changes.ts';
 import { soon } from './soon.ts';
 
 /** How long pages wait for the stream to open before they load their data anyway. */

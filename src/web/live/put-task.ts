@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 import type { Board, Task, TaskCard } from '../api.ts';
-import { compareTasks } from './fetch-board.ts';
+import { compareTasks } from './fetch-lists.ts';
 import * as queries from './queries.ts';
 
 /**

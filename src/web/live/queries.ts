@@ -2,8 +2,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import * as api from '../api.ts';
 import { isComplete } from '../onboarding/steps.ts';
 import { statusOf } from './errors.ts';
-import { fetchAllPages } from './fetch-all-pages.ts';
-import { fetchBoard } from './fetch-board.ts';
+import { fetchAllPages, fetchBoard } from './fetch-lists.ts';
 
 /** The dashboard's queries, each with its cache key. The first word of a key says what is cached. */
 /** How long data stays fresh, so that one request serves parts of a page that need it at slightly different times. */

@@ -3,13 +3,12 @@ import { IconButton } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Suspense, useEffect, useState } from 'react';
 import { useLocation, useParams } from 'react-router';
-import { ariaKeys } from '../keys/shortcuts.ts';
-import { useShortcuts } from '../keys/use-shortcuts.ts';
+import { ariaKeys, useShortcuts } from '../keys/shortcuts.ts';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { type Recent, remember } from './recent.ts';
 
-const PaletteOfPage = lazyPart(async () => ({ default: (await import('./palette-of-page.tsx')).PaletteOfPage }));
+const PaletteOfPage = lazyPart(async () => ({ default: (await import('./palette.tsx')).PaletteOfPage }));
 const KeysDialog = lazyPart(async () => ({ default: (await import('../keys/keys-dialog.tsx')).KeysDialog }));
 
 /** Shows the button that opens the command palette, and opens it and the list of shortcuts with their keys. */

@@ -16,10 +16,15 @@ import {
   ProjectIcon,
   SunIcon,
 } from '@primer/octicons-react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useDeferredValue, useState } from 'react';
 import type { AgentEntry, Project, SprintEntry, Task } from '../api.ts';
+import { usePaused } from '../forms/use-paused.ts';
 import { pagesOf } from '../frame/project-nav.tsx';
 import { storeTheme, type Theme } from '../frame/theme.ts';
-import type { Recent } from './recent.ts';
+import * as queries from '../live/queries.ts';
+import { rank } from './rank.ts';
+import { listRecent, type Recent } from './recent.ts';
 
 /** Something that the palette offers: it either leads to a page or does something. */
 export interface Item {
@@ -51,7 +56,7 @@ const icons: Record<Recent['kind'], Icon> = {
 };
 
 /** Returns what can be opened or created in a project. */
-export function projectItems(projectId: string): Item[] {
+function projectItems(projectId: string): Item[] {
   const project = `/projects/${projectId}`;
   const action = (text: string, to: string): Item => ({
     id: `action ${text}`,
@@ -77,7 +82,7 @@ export function projectItems(projectId: string): Item[] {
 }
 
 /** Returns what can be opened or changed on every page. */
-export function generalItems(showKeys: () => void): Item[] {
+function generalItems(showKeys: () => void): Item[] {
   const page = (text: string, to: string, icon: Icon): Item => ({ id: `page ${to}`, kind: 'page', text, icon, to });
   const theme = (name: Theme, text: string, icon: Icon): Item => ({
     id: `theme ${name}`,
@@ -106,12 +111,58 @@ const item = (kind: Recent['kind'], id: string, text: string, to: string): Item 
   to,
 });
 
-export const recentItem = (recent: Recent): Item => ({ ...recent, icon: ClockIcon });
-export const projectItem = ({ id, name }: Project): Item => item('project', id, name, `/projects/${id}`);
+const recentItem = (recent: Recent): Item => ({ ...recent, icon: ClockIcon });
+const projectItem = ({ id, name }: Project): Item => item('project', id, name, `/projects/${id}`);
 /** The service found the task by its title or its description. */
-export const taskItem = ({ id, title }: Task): Item => ({ ...item('task', id, title, `/tasks/${id}`), isFound: true });
-export const sprintItem = ({ id, name }: SprintEntry): Item => item('sprint', id, name, `/sprints/${id}`);
-export const agentItem =
+const taskItem = ({ id, title }: Task): Item => ({ ...item('task', id, title, `/tasks/${id}`), isFound: true });
+const sprintItem = ({ id, name }: SprintEntry): Item => item('sprint', id, name, `/sprints/${id}`);
+const agentItem =
   (projectId: string) =>
   ({ id, name }: AgentEntry): Item =>
     item('agent', id, name, `/projects/${projectId}/agents/${id}`);
+
+const maxShown = 12;
+/** Shorter texts are in most tasks. */
+const minSearch = 2;
+
+/** Returns what the palette shows for a search: projects, tasks, agents, sprints, pages and actions. */
+export function useItems(props: {
+  person: string;
+  projectId: string | undefined;
+  search: string;
+  /** Actions on what the page shows. */
+  pageItems: Item[];
+  showKeys(): void;
+}): { items: Item[]; isSearching: boolean } {
+  const { person, projectId, search, pageItems, showKeys } = props;
+  const [recent] = useState(() => listRecent(localStorage, person));
+  // Outside of projects, the one that was used last is searched.
+  const lastProject = recent.find(({ kind }) => kind === 'project')?.id.slice('project '.length);
+  const where = projectId ?? lastProject ?? '';
+  const hasProject = where !== '';
+  const projects = useQuery(queries.projects());
+  const agents = useQuery({ ...queries.agentsOf(where), enabled: hasProject });
+  const sprints = useQuery({ ...queries.sprints(where), enabled: hasProject });
+  const searched = usePaused(search.trim());
+  const isLong = searched.length >= minSearch;
+  const found = useQuery({
+    ...queries.taskSearch(where, searched),
+    enabled: hasProject && isLong,
+    placeholderData: keepPreviousData,
+  });
+  const tasks = isLong ? (found.data ?? []) : [];
+  const known = [
+    ...pageItems,
+    ...(projectId === undefined ? [] : projectItems(projectId)),
+    ...generalItems(showKeys),
+    ...tasks.map(taskItem),
+    ...(projects.data ?? []).map(projectItem),
+    ...(agents.data ?? []).map(agentItem(where)),
+    ...(sprints.data ?? []).map(sprintItem),
+  ];
+  const ids = new Set(known.map(({ id }) => id));
+  const all = [...known, ...recent.filter(({ id }) => !ids.has(id)).map(recentItem)];
+  const recentIds = recent.map(({ id }) => id);
+  const items = rank(useDeferredValue(search), all, recentIds, maxShown);
+  return { items, isSearching: hasProject && isLong && (found.isFetching || searched !== search.trim()) };
+}

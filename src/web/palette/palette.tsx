@@ -1,14 +1,44 @@
 import './palette.css';
-import { SearchIcon } from '@primer/octicons-react';
+import { PlayIcon, SearchIcon } from '@primer/octicons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
-import { useNavigate } from 'react-router';
-import { plural } from '../display/plural.ts';
+import { useNavigate, useParams } from 'react-router';
+import { plural } from '../display/formats.ts';
 import { isPressed } from '../keys/shortcuts.ts';
 import * as queries from '../live/queries.ts';
-import { type Item, kindNames } from './palette-items.ts';
+import { actionNames, actionsFor } from '../tasks/actions/task-actions.ts';
+import { useConfirmedAction } from '../tasks/actions/use-confirmed-action.tsx';
+import { type Item, kindNames, useItems } from './palette-items.ts';
 import { remember } from './recent.ts';
-import { useItems } from './use-items.ts';
+
+/** Shows the palette with the actions on the task of the page. Their dialogs stay when the palette is closed. */
+export function PaletteOfPage(props: {
+  projectId: string | undefined;
+  isOpen: boolean;
+  showKeys(): void;
+  onClose(): void;
+}) {
+  const { isOpen, ...others } = props;
+  const { taskId } = useParams();
+  const { data: task } = useQuery(queries.taskOfPage(taskId));
+  const { select, dialog } = useConfirmedAction();
+  const actions = taskId === undefined || task === undefined ? [] : actionsFor(task);
+  const pageItems = actions.map(
+    (action): Item => ({
+      id: `task action ${action}`,
+      kind: 'action',
+      text: `${actionNames[action]} (this task)`,
+      icon: PlayIcon,
+      run: () => task && void select(task, action),
+    }),
+  );
+  return (
+    <>
+      {isOpen && <Palette {...others} pageItems={pageItems} />}
+      {dialog}
+    </>
+  );
+}
 
 interface Props {
   projectId: string | undefined;
@@ -21,7 +51,7 @@ interface Props {
  * The command palette: a dialog with a combobox. The field keeps the focus, the arrow keys select an option, and Enter
  * opens it.
  */
-export function Palette(props: Props) {
+function Palette(props: Props) {
   const { projectId, pageItems, showKeys, onClose } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {

@@ -4,7 +4,7 @@ import { Link, useParams } from 'react-router';
 import type { Plan, WizardSession } from '../api.ts';
 import { Markdown } from '../display/markdown.tsx';
 import { QueryResult } from '../display/query-result.tsx';
-import { usePageTitle } from '../frame/use-page-title.ts';
+import { usePageTitle } from '../frame/page-header.tsx';
 import { errorMessage } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
 import { EditPlan } from './editing/edit-plan.tsx';

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import * as api from '../api.ts';
-import { submitOnce } from '../forms/submit-once.ts';
+import { submitOnce } from '../forms/submit.ts';
 import { notifyError } from '../frame/notices.tsx';
 
 export function NewProject() {

@@ -1,5 +1,5 @@
 import type { ImportedIssues, OpenIssue } from '../api.ts';
-import { plural } from '../display/plural.ts';
+import { plural } from '../display/formats.ts';
 
 /** The service imports at most this many issues with one request. */
 export const maxAtOnce = 50;

@@ -2,7 +2,7 @@ import { Button, Checkbox, Flash, FormControl, Heading, TextInput } from '@prime
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as api from '../api.ts';
-import { submitOnce } from '../forms/submit-once.ts';
+import { submitOnce } from '../forms/submit.ts';
 import { notify } from '../frame/notices.tsx';
 import { errorMessage } from '../live/errors.ts';
 import { RepositoryPicker } from './repository-picker.tsx';

@@ -1,18 +1,18 @@
+import './import-issues.css';
 import { Button, Label, TextInput } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { Link } from 'react-router';
 import * as api from '../api.ts';
-import { plural } from '../display/plural.ts';
+import { plural } from '../display/formats.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
 import { SelectField } from '../forms/select-field.tsx';
-import { submitOnce } from '../forms/submit-once.ts';
+import { submitOnce } from '../forms/submit.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 import * as queries from '../live/queries.ts';
 import { filterIssues, importedText, maxAtOnce } from './chosen-issues.ts';
-import './import-issues.css';
 
 const statuses = [
   { id: 'backlog', name: 'Backlog' },

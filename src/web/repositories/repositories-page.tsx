@@ -1,10 +1,10 @@
 import { Heading } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from 'react-router';
-import { EmptyState } from '../display/empty-state.tsx';
 import { QueryResult } from '../display/query-result.tsx';
+import { EmptyState } from '../display/sections.tsx';
+import { usePageTitle } from '../frame/page-header.tsx';
 import { serviceInfo } from '../frame/service-info.ts';
-import { usePageTitle } from '../frame/use-page-title.ts';
 import * as queries from '../live/queries.ts';
 import { ConnectRepository } from './connect-repository.tsx';
 import { RepositoryItem } from './repository-item.tsx';

@@ -1,4 +1,4 @@
-import { formatNumber } from '../display/format-number.ts';
+import { formatNumber } from '../display/formats.ts';
 
 interface Named {
   fullName: string;

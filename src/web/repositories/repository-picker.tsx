@@ -3,7 +3,7 @@ import { FormControl, TextInput } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { InstalledRepository } from '../api.ts';
-import { formatNumber } from '../display/format-number.ts';
+import { formatNumber } from '../display/formats.ts';
 import * as queries from '../live/queries.ts';
 import { accessText, matchesOf } from './repository-matches.ts';
 

@@ -1,5 +1,5 @@
-import { useNow } from '../display/clock.ts';
-import { formatDuration } from '../display/duration.ts';
+import { formatDuration } from '../display/formats.ts';
+import { useNow } from '../display/times.tsx';
 
 /** Shows the time since a point in time, every second. */
 export function Elapsed({ since }: { since: string }) {

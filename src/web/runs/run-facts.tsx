@@ -1,15 +1,10 @@
 import { Link } from 'react-router';
 import type { Run, Task } from '../api.ts';
-import { useNow } from '../display/clock.ts';
-import { costOf } from '../display/cost.ts';
-import { formatMs } from '../display/duration.ts';
-import { elapsedOf } from '../display/elapsed.ts';
-import { FactList } from '../display/fact-list.tsx';
-import { formatNumber } from '../display/format-number.ts';
-import { failureName } from '../display/names.ts';
-import { TimeAgo } from '../display/times.tsx';
+import { costOf, elapsedOf, formatMs, formatNumber } from '../display/formats.ts';
+import { failureName, runPath } from '../display/names.ts';
+import { FactList } from '../display/sections.tsx';
+import { TimeAgo, useNow } from '../display/times.tsx';
 import { Remedy } from '../tasks/failure-notice.tsx';
-import { runPath } from './run-path.ts';
 
 /** Shows what a run has cost so far and how it ended. The figures change with every turn. */
 export function RunFacts({ task, run }: { task: Task; run: Run }) {

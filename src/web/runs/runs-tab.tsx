@@ -1,15 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Navigate, useSearchParams } from 'react-router';
 import type { Run, Task } from '../api.ts';
-import { costOf } from '../display/cost.ts';
-import { EmptyState } from '../display/empty-state.tsx';
-import { failureName, runKindName } from '../display/names.ts';
-import { plural } from '../display/plural.ts';
+import { costOf, plural } from '../display/formats.ts';
+import { failureName, runKindName, runPath } from '../display/names.ts';
 import { QueryResult } from '../display/query-result.tsx';
+import { EmptyState } from '../display/sections.tsx';
 import { RunStatus } from '../display/status-labels.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import * as queries from '../live/queries.ts';
-import { runPath } from './run-path.ts';
 
 /** Lists the runs of a task, newest first, each with a link to its page. */
 export function RunsTab({ task }: { task: Task }) {

@@ -2,7 +2,7 @@ import { Button, Flash, FormControl, Select, TextInput } from '@primer/react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as api from '../api.ts';
-import { submitOnce } from '../forms/submit-once.ts';
+import { submitOnce } from '../forms/submit.ts';
 import { errorMessage } from '../live/errors.ts';
 import { type Role, RoleOptions } from './role-options.tsx';
 

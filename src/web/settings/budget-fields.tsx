@@ -1,5 +1,5 @@
 import type { Project } from '../api.ts';
-import { formatNumber } from '../display/format-number.ts';
+import { formatNumber } from '../display/formats.ts';
 import { LimitFields } from '../forms/limit-fields.tsx';
 import { type Budget, type BudgetTexts, budgetProblem } from './budget-texts.ts';
 

@@ -1,6 +1,6 @@
 import type { Project } from '../api.ts';
-import { formatNumber } from '../display/format-number.ts';
-import { changedFields } from '../forms/changed-fields.ts';
+import { formatNumber } from '../display/formats.ts';
+import { changedFields } from '../forms/submit.ts';
 
 export type Budget = keyof Project['budgets'];
 

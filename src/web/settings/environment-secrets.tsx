@@ -3,9 +3,9 @@ import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tansta
 import { useState } from 'react';
 import * as api from '../api.ts';
 import { QueryResult } from '../display/query-result.tsx';
-import { Section } from '../display/section.tsx';
+import { Section } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
-import { submitOnce } from '../forms/submit-once.ts';
+import { submitOnce } from '../forms/submit.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 import * as queries from '../live/queries.ts';
 

@@ -1,6 +1,6 @@
 import { Button, Checkbox, FormControl, Textarea, TextInput } from '@primer/react';
 import type { Project } from '../api.ts';
-import { submitOnce } from '../forms/submit-once.ts';
+import { submitOnce } from '../forms/submit.ts';
 import { BudgetFields } from './budget-fields.tsx';
 import { useProjectForm } from './use-project-form.ts';
 

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as api from '../api.ts';
 import { QueryResult } from '../display/query-result.tsx';
-import { Section } from '../display/section.tsx';
+import { Section } from '../display/sections.tsx';
 import { notify, notifyError } from '../frame/notices.tsx';
 import * as queries from '../live/queries.ts';
 

@@ -2,7 +2,7 @@ import { Heading } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'react-router';
 import { QueryResult } from '../display/query-result.tsx';
-import { usePageTitle } from '../frame/use-page-title.ts';
+import { usePageTitle } from '../frame/page-header.tsx';
 import * as queries from '../live/queries.ts';
 import { AddMember } from './add-member.tsx';
 import { MemberItem } from './member-item.tsx';

@@ -2,7 +2,7 @@ import { Button, FormControl, TextInput } from '@primer/react';
 import { type QueryKey, type UseQueryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { QueryResult } from '../display/query-result.tsx';
-import { Section } from '../display/section.tsx';
+import { Section } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import { notify, notifyError } from '../frame/notices.tsx';
 

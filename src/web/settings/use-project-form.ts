@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as api from '../api.ts';
-import { changedFields } from '../forms/changed-fields.ts';
+import { changedFields } from '../forms/submit.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 import * as queries from '../live/queries.ts';
 import { type Budget, budgetProblem, budgetTextsOf, changedBudgets } from './budget-texts.ts';

@@ -1,12 +1,10 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import type { Project } from '../api.ts';
-import { formatCost } from '../display/cost.ts';
-import { EmptyState } from '../display/empty-state.tsx';
-import { formatNumber } from '../display/format-number.ts';
+import { formatCost, formatNumber } from '../display/formats.ts';
 import { Loading, QueryResult } from '../display/query-result.tsx';
-import { PageHeader } from '../frame/page-header.tsx';
-import { usePageTitle } from '../frame/use-page-title.ts';
+import { EmptyState } from '../display/sections.tsx';
+import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import * as queries from '../live/queries.ts';
 import { PeriodSelect, usePeriod } from './period.tsx';
 import { compareProjects, type ProjectSpend, sumOfProjects } from './spend-text.ts';

@@ -1,7 +1,6 @@
 import { Link } from 'react-router';
 import type { Spend } from '../api.ts';
-import { formatCost } from '../display/cost.ts';
-import { formatNumber } from '../display/format-number.ts';
+import { formatCost, formatNumber } from '../display/formats.ts';
 import { agentName, tokensOf } from './spend-text.ts';
 
 /** Lists what each agent of a project has cost. */

@@ -11,8 +11,7 @@ import {
 } from 'recharts';
 import type { Spend } from '../api.ts';
 import { axisText, tooltipStyle } from '../display/chart-style.ts';
-import { formatCost } from '../display/cost.ts';
-import { formatNumber } from '../display/format-number.ts';
+import { formatCost, formatNumber } from '../display/formats.ts';
 import { type ChartDay, chartOf, tokensOf } from './spend-text.ts';
 
 const colors = ['accent', 'success', 'attention', 'done', 'sponsors', 'muted'].map((name) => `var(--fgColor-${name})`);

@@ -2,10 +2,10 @@ import { Button, Flash } from '@primer/react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as api from '../api.ts';
-import { plural } from '../display/plural.ts';
+import { plural } from '../display/formats.ts';
 import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
 import { SearchPicker } from '../forms/search-picker.tsx';
-import { submitOnce } from '../forms/submit-once.ts';
+import { submitOnce } from '../forms/submit.ts';
 import { errorMessage } from '../live/errors.ts';
 import { putTask } from '../live/put-task.ts';
 

@@ -2,7 +2,7 @@ import { Button, Dialog } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Sprint } from '../api.ts';
-import { plural } from '../display/plural.ts';
+import { plural } from '../display/formats.ts';
 import { SelectField } from '../forms/select-field.tsx';
 import * as queries from '../live/queries.ts';
 

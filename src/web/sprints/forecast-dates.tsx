@@ -1,4 +1,4 @@
-import { FactList } from '../display/fact-list.tsx';
+import { FactList } from '../display/sections.tsx';
 import { Day, exactTime } from '../display/times.tsx';
 import type { KnownForecast } from './forecast-text.ts';
 

@@ -1,5 +1,5 @@
 import type { Forecast } from '../api.ts';
-import { plural } from '../display/plural.ts';
+import { plural } from '../display/formats.ts';
 
 /** A forecast with its times. */
 export type KnownForecast = Record<'p50' | 'p80' | 'p95', string>;

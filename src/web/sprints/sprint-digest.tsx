@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { formatCost } from '../display/cost.ts';
+import { formatCost } from '../display/formats.ts';
 import { Markdown } from '../display/markdown.tsx';
 import { QueryResult } from '../display/query-result.tsx';
 import * as queries from '../live/queries.ts';

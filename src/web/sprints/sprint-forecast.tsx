@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Sprint } from '../api.ts';
 import { Loading } from '../display/query-result.tsx';
-import { Section } from '../display/section.tsx';
+import { Section } from '../display/sections.tsx';
 import * as queries from '../live/queries.ts';
 import { ForecastDates } from './forecast-dates.tsx';
 import { knownForecast, verdict } from './forecast-text.ts';

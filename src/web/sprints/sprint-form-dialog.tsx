@@ -1,10 +1,9 @@
 import { Flash, FormControl, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import * as api from '../api.ts';
-import { changedFields } from '../forms/changed-fields.ts';
 import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
-import { submitOnce } from '../forms/submit-once.ts';
-import { useFormDraft } from '../forms/use-form-draft.ts';
+import { changedFields, submitOnce } from '../forms/submit.ts';
+import { useFormDraft } from '../forms/use-draft.ts';
 import { errorMessage } from '../live/errors.ts';
 
 type Fields = Pick<api.Sprint, 'name' | 'goal' | 'startDate' | 'endDate'>;

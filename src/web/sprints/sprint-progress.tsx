@@ -1,8 +1,8 @@
 import { ProgressBar } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import type { Sprint } from '../api.ts';
-import { FactList } from '../display/fact-list.tsx';
 import { Loading } from '../display/query-result.tsx';
+import { FactList } from '../display/sections.tsx';
 import { Day } from '../display/times.tsx';
 import * as queries from '../live/queries.ts';
 

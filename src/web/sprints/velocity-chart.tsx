@@ -1,7 +1,7 @@
 import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
 import type { VelocityEntry } from '../api.ts';
 import { axisText, chartMargin, tooltipStyle } from '../display/chart-style.ts';
-import { plural } from '../display/plural.ts';
+import { plural } from '../display/formats.ts';
 
 /** Shows the completed tasks of each of the latest sprints. */
 export function VelocityChart({ entries }: { entries: VelocityEntry[] }) {

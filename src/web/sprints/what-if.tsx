@@ -2,7 +2,7 @@ import { Button, Checkbox, CheckboxGroup, FormControl } from '@primer/react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Forecast, Sprint, TaskCard } from '../api.ts';
-import { plural } from '../display/plural.ts';
+import { plural } from '../display/formats.ts';
 import * as queries from '../live/queries.ts';
 import { ForecastDates } from './forecast-dates.tsx';
 import { gain, type KnownForecast, knownForecast } from './forecast-text.ts';

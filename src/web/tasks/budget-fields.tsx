@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { type RunBudgetKey, runBudgetKeys } from '../../domain/budget.ts';
-import { formatNumber } from '../display/format-number.ts';
+import { formatNumber } from '../display/formats.ts';
 import { LimitFields } from '../forms/limit-fields.tsx';
 import * as queries from '../live/queries.ts';
 import { type BudgetTexts, budgetProblem, highestBudget } from './budget-texts.ts';

@@ -1,6 +1,6 @@
 import { isAmount, type RunBudgetKey, runBudgetKeys } from '../../domain/budget.ts';
 import type { Project, Task } from '../api.ts';
-import { formatNumber } from '../display/format-number.ts';
+import { formatNumber } from '../display/formats.ts';
 
 /** The budget of a task as typed into the form. An empty string means the limit of the project or the service. */
 export type BudgetTexts = Record<RunBudgetKey, string>;

@@ -1,12 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import type { Task } from '../api.ts';
-import { costOf } from '../display/cost.ts';
-import { plural } from '../display/plural.ts';
+import { costOf, plural } from '../display/formats.ts';
+import { runPath } from '../display/names.ts';
 import { RunStatus } from '../display/status-labels.tsx';
 import { StartedAgo } from '../display/times.tsx';
 import * as queries from '../live/queries.ts';
-import { runPath } from '../runs/run-path.ts';
 
 /** Shows a line about the run in progress, updated with every step. */
 export function CurrentRun({ task }: { task: Task }) {

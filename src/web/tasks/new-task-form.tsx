@@ -1,7 +1,7 @@
 import { Button, Checkbox, Flash, FormControl, Textarea, TextInput } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import type { KeyboardEvent } from 'react';
-import { plural } from '../display/plural.ts';
+import { plural } from '../display/formats.ts';
 import { FormButtons } from '../forms/form-dialog.tsx';
 import { SelectField } from '../forms/select-field.tsx';
 import * as queries from '../live/queries.ts';

@@ -1,8 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import * as api from '../api.ts';
-import { plural } from '../display/plural.ts';
-import { mutateOnce } from '../forms/submit-once.ts';
+import { plural } from '../display/formats.ts';
+import { mutateOnce } from '../forms/submit.ts';
 import { useDraft } from '../forms/use-draft.ts';
 import { notify } from '../frame/notices.tsx';
 import { errorMessage } from '../live/errors.ts';

@@ -1,6 +1,6 @@
 import { batching } from '../../../src/web/live/batch.ts';
 import { isConnectionError } from '../../../src/web/live/errors.ts';
-import { fetchAllPages } from '../../../src/web/live/fetch-all-pages.ts';
+import { fetchAllPages } from '../../../src/web/live/fetch-lists.ts';
 
 // How the reads of a page are combined into requests.
 

@@ -4,7 +4,7 @@ import { outcomeText, refusalsByReason, withTitles } from '../../../src/web/boar
 import { isFolded, parseChoices, toggled } from '../../../src/web/board/folding.ts';
 import { maxSelected, withToggled } from '../../../src/web/board/selection.ts';
 import { paramsOf, viewQueryOf } from '../../../src/web/board/views/view-query.ts';
-import { ageText, clockText, elapsedOf } from '../../../src/web/display/elapsed.ts';
+import { ageText, clockText, elapsedOf } from '../../../src/web/display/formats.ts';
 import { eachAtMost } from '../../../src/web/live/each.ts';
 
 // The rules of the board that can be tested without a page.

@@ -1,4 +1,3 @@
-import { changedFields } from '../../../src/web/forms/changed-fields.ts';
 import {
   readChanges,
   readDraft,
@@ -6,6 +5,7 @@ import {
   removeOldDrafts,
   writeDraft,
 } from '../../../src/web/forms/stored-drafts.ts';
+import { changedFields } from '../../../src/web/forms/submit.ts';
 import { forgetPerson, storeText } from '../../../src/web/frame/personal-storage.ts';
 import { remember } from '../../../src/web/palette/recent.ts';
 import { browserStorage } from '../../support/stand-ins/browser-storage.ts';

@@ -1,10 +1,9 @@
 import { QueryClient, QueryObserver } from '@tanstack/react-query';
 import { type Board, defaults, type Run, type Task, type TaskCard } from '../../../src/web/api.ts';
-import { boardUpdates } from '../../../src/web/live/board-updates.ts';
-import { mergeBoard } from '../../../src/web/live/fetch-board.ts';
+import { mergeBoard } from '../../../src/web/live/fetch-lists.ts';
 import { dropTask, putStatus, putTask } from '../../../src/web/live/put-task.ts';
 import * as queries from '../../../src/web/live/queries.ts';
-import { type Changed, refetchChanges } from '../../../src/web/live/refetch-changes.ts';
+import { boardUpdates, type Changed, refetchChanges } from '../../../src/web/live/refetch-changes.ts';
 
 // Which cached data the dashboard fetches again after an event, and which it keeps.
 

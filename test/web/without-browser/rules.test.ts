@@ -1,14 +1,11 @@
 import { parse } from 'yaml';
 import type { EnvironmentTrial, Project, Task } from '../../../src/web/api.ts';
-import { costOf, formatCost } from '../../../src/web/display/cost.ts';
-import { formatDuration } from '../../../src/web/display/duration.ts';
-import { hasHidden, revealHidden } from '../../../src/web/display/hidden-characters.ts';
+import { costOf, formatCost, formatDuration, plural } from '../../../src/web/display/formats.ts';
+import { hasHidden, revealHidden, terminalText } from '../../../src/web/display/hidden-characters.ts';
 import { failureName, runKindName } from '../../../src/web/display/names.ts';
-import { plural } from '../../../src/web/display/plural.ts';
 import { draftSettings } from '../../../src/web/environment/draft-settings.ts';
-import { terminalText } from '../../../src/web/environment/terminal-text.ts';
 import { verdictOf } from '../../../src/web/environment/verdict.ts';
-import { changedFields } from '../../../src/web/forms/changed-fields.ts';
+import { changedFields } from '../../../src/web/forms/submit.ts';
 import { gain, verdict } from '../../../src/web/sprints/forecast-text.ts';
 import { actionForDrop, actionsFor } from '../../../src/web/tasks/actions/task-actions.ts';
 import { budgetProblem, budgetTextsOf, changedBudget, highestBudget } from '../../../src/web/tasks/budget-texts.ts';

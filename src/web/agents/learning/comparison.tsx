@@ -3,12 +3,12 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as api from '../../api.ts';
 import { QueryResult } from '../../display/query-result.tsx';
-import { Section } from '../../display/section.tsx';
-import { submitOnce } from '../../forms/submit-once.ts';
+import { Section } from '../../display/sections.tsx';
+import { submitOnce } from '../../forms/submit.ts';
 import { notify } from '../../frame/notices.tsx';
 import { errorMessage } from '../../live/errors.ts';
 import * as queries from '../../live/queries.ts';
-import { refetchAgents } from '../refetch-agents.ts';
+import { refetchAgents } from '../../live/refetch-changes.ts';
 import { RolloutField, rolloutOf } from './rollout-field.tsx';
 
 type Measure = api.Comparison['measures'][number];

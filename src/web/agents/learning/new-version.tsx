@@ -4,11 +4,11 @@ import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import * as api from '../../api.ts';
 import { FormButtons, FormDialog } from '../../forms/form-dialog.tsx';
-import { submitOnce } from '../../forms/submit-once.ts';
+import { submitOnce } from '../../forms/submit.ts';
 import { useDraft } from '../../forms/use-draft.ts';
 import { errorMessage } from '../../live/errors.ts';
 import * as queries from '../../live/queries.ts';
-import { refetchAgents } from '../refetch-agents.ts';
+import { refetchAgents } from '../../live/refetch-changes.ts';
 import { PromptDiff } from './prompt-diff.tsx';
 import { RolloutField, rolloutOf } from './rollout-field.tsx';
 

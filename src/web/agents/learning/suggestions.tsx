@@ -1,16 +1,15 @@
+import './learning.css';
 import { Label } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import type { Suggestion } from '../../api.ts';
+import { plural } from '../../display/formats.ts';
 import { revealHidden } from '../../display/hidden-characters.ts';
-import { runKindName, sentenceCase } from '../../display/names.ts';
-import { plural } from '../../display/plural.ts';
+import { runKindName, runPath, sentenceCase } from '../../display/names.ts';
 import { QueryResult } from '../../display/query-result.tsx';
-import { Section } from '../../display/section.tsx';
+import { Section } from '../../display/sections.tsx';
 import { TimeAgo } from '../../display/times.tsx';
 import * as queries from '../../live/queries.ts';
-import { runPath } from '../../runs/run-path.ts';
-import './learning.css';
 
 const priorityVariants = { low: 'secondary', medium: 'attention', high: 'danger' } as const;
 

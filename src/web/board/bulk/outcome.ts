@@ -1,4 +1,4 @@
-import { plural } from '../../display/plural.ts';
+import { plural } from '../../display/formats.ts';
 
 /** What happened to one of several tasks. */
 export interface Result {

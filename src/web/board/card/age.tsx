@@ -1,6 +1,5 @@
-import { useNow } from '../../display/clock.ts';
-import { ageText } from '../../display/elapsed.ts';
-import { exactTime } from '../../display/times.tsx';
+import { ageText } from '../../display/formats.ts';
+import { exactTime, useNow } from '../../display/times.tsx';
 
 /** Shows how old a task is, with the exact time on hover. */
 export function Age({ at }: { at: string }) {

@@ -1,9 +1,9 @@
 import { ClockIcon, DotFillIcon, PauseIcon } from '@primer/octicons-react';
 import { Label } from '@primer/react';
 import type { CardRun } from '../../api.ts';
-import { useNow } from '../../display/clock.ts';
-import { clockText, elapsedOf } from '../../display/elapsed.ts';
+import { clockText, elapsedOf } from '../../display/formats.ts';
 import { inboxNames } from '../../display/names.ts';
+import { useNow } from '../../display/times.tsx';
 
 /** Shows whether the run of a task is running, queued or waiting, and for how long it has worked or been queued. */
 export function RunState({ run }: { run: CardRun | null }) {

@@ -8,8 +8,8 @@ import {
 import { memo, useRef } from 'react';
 import { Link } from 'react-router';
 import type { TaskCard as Card } from '../../api.ts';
-import { formatCost } from '../../display/cost.ts';
-import { shortId } from '../../display/short-id.ts';
+import { formatCost } from '../../display/formats.ts';
+import { shortId } from '../../display/names.ts';
 import { FailureLabel } from '../../display/status-labels.tsx';
 import { useDraggable } from '../drag-and-drop.ts';
 import { Age } from './age.tsx';

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type RefObject, useState } from 'react';
 import * as api from '../../api.ts';
 import { FormButtons, FormDialog } from '../../forms/form-dialog.tsx';
-import { submitOnce } from '../../forms/submit-once.ts';
+import { submitOnce } from '../../forms/submit.ts';
 import { notify } from '../../frame/notices.tsx';
 import { errorMessage } from '../../live/errors.ts';
 import * as queries from '../../live/queries.ts';

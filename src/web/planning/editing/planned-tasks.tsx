@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import { estimateText } from '../../../domain/forecast/estimates.ts';
 import * as api from '../../api.ts';
-import { plural } from '../../display/plural.ts';
+import { plural } from '../../display/formats.ts';
 import { errorMessage } from '../../live/errors.ts';
 import * as queries from '../../live/queries.ts';
 import { useEditing } from '../use-editing.ts';

@@ -1,8 +1,7 @@
 import { CheckIcon, ChevronDownIcon, ChevronRightIcon, DotFillIcon, XIcon } from '@primer/octicons-react';
 import { useState } from 'react';
-import { revealHidden } from '../../display/hidden-characters.ts';
-import { plural } from '../../display/plural.ts';
-import { terminalText } from '../../environment/terminal-text.ts';
+import { plural } from '../../display/formats.ts';
+import { revealHidden, terminalText } from '../../display/hidden-characters.ts';
 import { type Call, isFailed, type Meaning, meaningOf, outcomeOf } from './calls.ts';
 import { smallDiff } from './small-diff.ts';
 

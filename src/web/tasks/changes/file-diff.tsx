@@ -3,9 +3,8 @@ import { Button, Checkbox, FormControl } from '@primer/react';
 import { memo, useMemo, useState } from 'react';
 import { Diff, Hunk } from 'react-diff-view';
 import type { FileDiff } from '../../api.ts';
-import { formatNumber } from '../../display/format-number.ts';
+import { formatNumber, plural } from '../../display/formats.ts';
 import { hasHidden, revealHidden } from '../../display/hidden-characters.ts';
-import { plural } from '../../display/plural.ts';
 import { notify } from '../../frame/notices.tsx';
 import { useLineComments } from '../review/line-comments.tsx';
 import {

@@ -1,8 +1,5 @@
 import type { Run } from '../../api.ts';
-import { formatCost } from '../../display/cost.ts';
-import { formatMs } from '../../display/duration.ts';
-import { elapsedOf } from '../../display/elapsed.ts';
-import { plural } from '../../display/plural.ts';
+import { elapsedOf, formatCost, formatMs, plural } from '../../display/formats.ts';
 
 /**
  * Says how many runs of a task have ended, how long they worked, without what they waited, and what they cost; undefined

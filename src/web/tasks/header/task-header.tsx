@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { budgetText } from '../../../domain/budget.ts';
 import type { Task } from '../../api.ts';
-import { shortId } from '../../display/short-id.ts';
+import { shortId } from '../../display/names.ts';
 import { FailureLabel, TaskStatus } from '../../display/status-labels.tsx';
 import { TimeAgo } from '../../display/times.tsx';
 import * as queries from '../../live/queries.ts';

@@ -16,7 +16,7 @@ export interface TaskState {
 }
 
 /** What the state of a task depends on besides the task. */
-export interface Surroundings {
+interface Surroundings {
   /** Dependencies that are not done. */
   openDependencies: number;
   subtasks: number;

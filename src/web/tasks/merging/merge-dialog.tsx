@@ -2,7 +2,7 @@ import { Dialog, Flash } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { MergeReadiness, Task } from '../../api.ts';
-import { plural } from '../../display/plural.ts';
+import { plural } from '../../display/formats.ts';
 import { QueryResult } from '../../display/query-result.tsx';
 import { writtenComments } from '../review/review.ts';
 import { useReview } from '../review/stored-review.ts';

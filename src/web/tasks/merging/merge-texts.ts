@@ -1,5 +1,5 @@
 import type { MergeReadiness, PullRequestReadiness } from '../../api.ts';
-import { plural } from '../../display/plural.ts';
+import { plural } from '../../display/formats.ts';
 
 const methodNames = { squash: 'Squash and merge', merge: 'Merge', rebase: 'Rebase and merge' } as const;
 

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { proofSentence } from '../../../domain/proof/proof.ts';
 import type { Proof as TaskProof } from '../../api.ts';
-import { Section } from '../../display/section.tsx';
+import { Section } from '../../display/sections.tsx';
 import * as queries from '../../live/queries.ts';
 import { WithIcon } from './with-icon.tsx';
 

@@ -8,7 +8,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { Task } from '../../api.ts';
 import { sentenceCase } from '../../display/names.ts';
 import { QueryResult } from '../../display/query-result.tsx';
-import { Section } from '../../display/section.tsx';
+import { Section } from '../../display/sections.tsx';
 import * as queries from '../../live/queries.ts';
 
 const icons = {

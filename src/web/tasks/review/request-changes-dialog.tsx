@@ -1,8 +1,7 @@
 import { Flash, FormControl, Textarea } from '@primer/react';
 import { type FormEvent, useState } from 'react';
 import type { Task } from '../../api.ts';
-import { formatNumber } from '../../display/format-number.ts';
-import { plural } from '../../display/plural.ts';
+import { formatNumber, plural } from '../../display/formats.ts';
 import { FormButtons, FormDialog, OvertakenNote, submitOnCtrlEnter } from '../../forms/form-dialog.tsx';
 import { useDraft } from '../../forms/use-draft.ts';
 import { useOvertaken } from '../waiting/use-overtaken.ts';

@@ -1,7 +1,7 @@
 import { Button } from '@primer/react';
 import { useState } from 'react';
 import * as api from '../../api.ts';
-import { plural } from '../../display/plural.ts';
+import { plural } from '../../display/formats.ts';
 import { useSteering } from '../waiting/use-steering.ts';
 import { CommentText } from './comment.tsx';
 import { RequestChangesDialog } from './request-changes-dialog.tsx';

@@ -3,10 +3,10 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import type { TimelineEntry } from '../../api.ts';
 import { Markdown } from '../../display/markdown.tsx';
+import { runPath } from '../../display/names.ts';
 import { QueryResult } from '../../display/query-result.tsx';
-import { Section } from '../../display/section.tsx';
+import { Section } from '../../display/sections.tsx';
 import { TimeAgo } from '../../display/times.tsx';
-import { runPath } from '../../runs/run-path.ts';
 import { timeline } from './timeline-query.ts';
 import { isMarkdown, isQuoted, timelineText } from './timeline-texts.ts';
 

@@ -1,0 +1,190 @@
+import { DeviceDesktopIcon, MoonIcon, ProjectIcon, SunIcon } from '@primer/octicons-react';
+import { ActionList, ActionMenu, Avatar, Flash, IconButton } from '@primer/react';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { Link, Outlet, useLocation, useParams } from 'react-router';
+import { Loading, QueryResult } from './display/query-result.tsx';
+import { TimeAgo } from './display/times.tsx';
+import { notifyError } from './frame/notices.tsx';
+import { forgetPerson } from './frame/personal-storage.ts';
+import { ProjectName, ProjectNav } from './frame/project-nav.tsx';
+import { dismissErrorsBefore } from './frame/shown-notices.ts';
+import { onThemeChange, storedTheme, storeTheme } from './frame/theme.ts';
+import { InboxLink } from './inbox/inbox-link.tsx';
+import { isInaccessible } from './live/errors.ts';
+import { useIsOnline } from './live/load-part.ts';
+import { useProjectEvents } from './live/project-events.ts';
+import * as queries from './live/queries.ts';
+import { Commands } from './palette/commands.tsx';
+
+/** Shows the frame of every page: header and navigation. Keeps the live connection of the project open. */
+export function Shell() {
+  const user = useQuery(queries.me());
+  const projectId = useCurrentProject();
+  const stream = useProjectEvents(projectId);
+  const isOnline = useIsOnline();
+  useFreshNotices();
+  return (
+    <>
+      <a href="#content" className="skip">
+        Skip to content
+      </a>
+      <header>
+        <div className="top">
+          <Link to="/" className="brand">
+            <img src="/icon.svg" alt="" width="24" height="24" /> <span className="wide-word">Deckhand</span>
+          </Link>
+          {projectId && <ProjectName id={projectId} />}
+          <span className="grow" />
+          {projectId && isOnline && stream === 'lost' && (
+            <output className="muted stream-state" title="Live updates resume when the connection is back.">
+              Reconnecting…
+            </output>
+          )}
+          {user.data && <Commands projectId={projectId} />}
+          {user.data && (
+            <Link to="/projects" className="inbox-link">
+              <ProjectIcon /> <span className="wide-word">Projects</span>
+            </Link>
+          )}
+          {user.data && <InboxLink />}
+          <ThemeMenu />
+          {user.data && <UserMenu login={user.data.login} avatarUrl={user.data.avatarUrl} />}
+        </div>
+        {projectId && <ProjectNav id={projectId} />}
+      </header>
+      <OfflineNote isOnline={isOnline} />
+      {projectId && <GitHubNote projectId={projectId} />}
+      <main id="content" className="page">
+        <QueryResult query={user} isPage>
+          {() => (stream === 'opening' ? <Loading /> : <PageOfProject projectId={projectId} />)}
+        </QueryResult>
+      </main>
+    </>
+  );
+}
+
+/** Says that the browser is offline. What the page shows stays, although it may be outdated. */
+function OfflineNote({ isOnline }: { isOnline: boolean }) {
+  return (
+    <div role="status">
+      {!isOnline && (
+        <p className="offline">You are offline. The page may be outdated. It is updated when the connection is back.</p>
+      )}
+    </div>
+  );
+}
+
+/** Says what keeps GitHub from working for the account of the project. */
+function GitHubNote({ projectId }: { projectId: string }) {
+  const github = useQuery(queries.project(projectId)).data?.github;
+  if (!github?.reason) return null;
+  return (
+    <Flash variant="warning" role="status">
+      {github.reason} {github.since && <TimeAgo at={github.since} />}
+    </Flash>
+  );
+}
+
+/** Dismisses the errors of a page when the person leaves it. */
+function useFreshNotices(): void {
+  const { pathname } = useLocation();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs when the address changes
+  useEffect(() => dismissErrorsBefore(Date.now()), [pathname]);
+}
+
+/** Shows the current page, or the error if the person has no access to its project. */
+function PageOfProject({ projectId }: { projectId: string | undefined }) {
+  const project = useQuery({ ...queries.project(projectId ?? ''), enabled: projectId !== undefined });
+  if (projectId === undefined || !isInaccessible(project.error)) return <Outlet />;
+  return (
+    <QueryResult query={project} isPage>
+      {() => null}
+    </QueryResult>
+  );
+}
+
+/**
+ * Returns the project of the current page. The addresses of tasks and sprints do not contain it. While one of them loads, it
+ * is assumed to belong to the project of the page before, so that the event stream stays open.
+ */
+function useCurrentProject(): string | undefined {
+  const { projectId, taskId, sprintId } = useParams();
+  const task = useQuery(queries.taskOfPage(taskId));
+  const sprint = useQuery({ ...queries.sprint(sprintId ?? ''), enabled: sprintId !== undefined });
+  const before = useRef<string>(undefined);
+  const found = projectId ?? task.data?.projectId ?? sprint.data?.projectId;
+  const current = found ?? (task.isLoading || sprint.isLoading ? before.current : undefined);
+  before.current = current;
+  return current;
+}
+
+const options = [
+  { theme: 'auto', name: 'System', icon: DeviceDesktopIcon },
+  { theme: 'light', name: 'Light', icon: SunIcon },
+  { theme: 'dark', name: 'Dark', icon: MoonIcon },
+] as const;
+
+function ThemeMenu() {
+  const current = useSyncExternalStore(onThemeChange, storedTheme);
+  const icon = options.find(({ theme }) => theme === current)?.icon ?? DeviceDesktopIcon;
+  return (
+    <ActionMenu>
+      <ActionMenu.Anchor>
+        <IconButton icon={icon} aria-label="Theme" variant="invisible" />
+      </ActionMenu.Anchor>
+      <ActionMenu.Overlay>
+        <ActionList selectionVariant="single">
+          {options.map(({ theme, name, icon: Icon }) => (
+            <ActionList.Item key={theme} selected={theme === current} onSelect={() => storeTheme(theme)}>
+              <ActionList.LeadingVisual>
+                <Icon />
+              </ActionList.LeadingVisual>
+              {name}
+            </ActionList.Item>
+          ))}
+        </ActionList>
+      </ActionMenu.Overlay>
+    </ActionMenu>
+  );
+}
+
+function UserMenu({ login, avatarUrl }: { login: string; avatarUrl: string }) {
+  const [isBroken, setBroken] = useState(avatarUrl === '');
+  return (
+    <ActionMenu>
+      <ActionMenu.Anchor>
+        <button type="button" className="user-button" aria-label={`Signed in as ${login}`}>
+          {isBroken ? (
+            <span className="user-initial">{login.slice(0, 1)}</span>
+          ) : (
+            <Avatar src={avatarUrl} alt="" onError={() => setBroken(true)} />
+          )}
+        </button>
+      </ActionMenu.Anchor>
+      <ActionMenu.Overlay align="end">
+        <ActionList>
+          <ActionList.LinkItem as={Link} to="/settings/tokens">
+            API tokens
+          </ActionList.LinkItem>
+          <ActionList.LinkItem href="/api/v1/docs/">API documentation</ActionList.LinkItem>
+          <ActionList.Divider />
+          <ActionList.Item onSelect={signOut}>Sign out</ActionList.Item>
+        </ActionList>
+      </ActionMenu.Overlay>
+    </ActionMenu>
+  );
+}
+
+async function signOut(): Promise<void> {
+  try {
+    const { type, ok } = await fetch('/logout', { method: 'POST', redirect: 'manual' });
+    if (type !== 'opaqueredirect' && !ok) throw new Error('Signing out failed. You are still signed in. Try again.');
+    // The next person who uses this browser must not see the chats and drafts.
+    sessionStorage.clear();
+    forgetPerson(localStorage);
+    window.location.assign('/login');
+  } catch (error) {
+    notifyError(error);
+  }
+}
