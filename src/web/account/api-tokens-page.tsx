@@ -1,19 +1,20 @@
-import { Button, Flash, Heading } from '@primer/react';
-import { useQuery } from '@tanstack/react-query';
+import { Button, Flash, FormControl, Heading, TextInput, useConfirm } from '@primer/react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { NewApiToken } from '../api.ts';
+import * as api from '../api.ts';
 import { QueryResult } from '../display/query-result.tsx';
+import { EmptyState } from '../display/sections.tsx';
+import { TimeAgo } from '../display/times.tsx';
+import { submitOnce } from '../forms/submit.ts';
 import { notifyError } from '../frame/notices.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import * as queries from '../live/queries.ts';
-import { CreateToken } from './create-token.tsx';
-import { TokenList } from './token-list.tsx';
 
 /** Shows the API tokens of the signed-in person. A new token is shown only once. */
 export function ApiTokensPage() {
   usePageTitle('API tokens');
   const query = useQuery(queries.myTokens());
-  const [created, setCreated] = useState<NewApiToken>();
+  const [created, setCreated] = useState<api.NewApiToken>();
   return (
     <div className="narrow stack">
       <Heading as="h1" variant="medium">
@@ -30,7 +31,7 @@ export function ApiTokensPage() {
   );
 }
 
-function CreatedToken({ token: { name, token } }: { token: NewApiToken }) {
+function CreatedToken({ token: { name, token } }: { token: api.NewApiToken }) {
   return (
     <Flash variant="success">
       <p>
@@ -43,5 +44,84 @@ function CreatedToken({ token: { name, token } }: { token: NewApiToken }) {
         Copy
       </Button>
     </Flash>
+  );
+}
+
+function CreateToken({ onCreated }: { onCreated(token: api.NewApiToken): void }) {
+  const client = useQueryClient();
+  const [name, setName] = useState('');
+  const [days, setDays] = useState('90');
+  const create = useMutation({
+    mutationFn: () => api.createToken({ name: name.trim(), expiresInDays: Number(days) }),
+    onSuccess: (token) => {
+      onCreated(token);
+      setName('');
+      void client.invalidateQueries({ queryKey: ['tokens'] });
+    },
+    onError: notifyError,
+  });
+  return (
+    <form className="row wrap-row bottom-aligned" onSubmit={submitOnce(create)}>
+      <FormControl required>
+        <FormControl.Label>Name</FormControl.Label>
+        <TextInput maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />
+      </FormControl>
+      <FormControl required>
+        <FormControl.Label>Expires in (days)</FormControl.Label>
+        <TextInput type="number" min={1} max={366} value={days} onChange={(event) => setDays(event.target.value)} />
+      </FormControl>
+      <Button type="submit" variant="primary" loading={create.isPending}>
+        Create token
+      </Button>
+    </form>
+  );
+}
+
+function TokenList({ tokens }: { tokens: api.ApiToken[] }) {
+  if (tokens.length === 0) return <EmptyState title="No API tokens yet">Create one above.</EmptyState>;
+  return (
+    <ul className="list">
+      {tokens.map((token) => (
+        <TokenItem key={token.id} token={token} />
+      ))}
+    </ul>
+  );
+}
+
+function TokenItem({ token: { id, name, prefix, expiresAt, lastUsedAt } }: { token: api.ApiToken }) {
+  const client = useQueryClient();
+  const confirm = useConfirm();
+  const revoke = useMutation({
+    mutationFn: () => api.revokeToken(id),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['tokens'] }),
+    onError: notifyError,
+  });
+  const confirmAndRevoke = async () => {
+    const isConfirmed = await confirm({
+      title: `Revoke ${name}?`,
+      content: 'Programs that use this token lose access immediately.',
+      confirmButtonContent: 'Revoke token',
+      confirmButtonType: 'danger',
+    });
+    if (isConfirmed) revoke.mutate();
+  };
+  return (
+    <li className="list-item">
+      <span className="strong wrap">{name}</span> <code>{prefix}…</code>
+      <span className="muted">
+        {Date.parse(expiresAt) < Date.now() ? 'expired' : 'expires'} <TimeAgo at={expiresAt} /> ·{' '}
+        {lastUsedAt === null ? (
+          'never used'
+        ) : (
+          <>
+            last used <TimeAgo at={lastUsedAt} />
+          </>
+        )}
+      </span>
+      <span className="grow" />
+      <Button size="small" variant="danger" onClick={() => void confirmAndRevoke()}>
+        Revoke
+      </Button>
+    </li>
   );
 }

@@ -1,14 +1,15 @@
-import { Button, Flash, Heading, Label } from '@primer/react';
+import { Button, Flash, Heading, Label, useConfirm } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useNavigate } from 'react-router';
 import * as api from '../api.ts';
 import { sentenceCase } from '../display/names.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 import * as queries from '../live/queries.ts';
+import { refetchAgents } from '../live/refetch-changes.ts';
 import { AgentFormDialog } from './agent-form-dialog.tsx';
-import { DeleteAgent } from './delete-agent.tsx';
+import { healthReason, resetText } from './agent-texts.ts';
 import { HealthLabel } from './health-label.tsx';
-import { healthReason, resetText } from './health-texts.ts';
 import { NewVersion } from './learning/new-version.tsx';
 
 /** Shows the name of an agent with its actions, and why its health is not good. */
@@ -54,5 +55,33 @@ export function AgentHeader({ projectId, agent }: { projectId: string; agent: ap
         </Flash>
       )}
     </>
+  );
+}
+
+function DeleteAgent({ projectId, agent }: { projectId: string; agent: api.Agent }) {
+  const confirm = useConfirm();
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const remove = useMutation({
+    mutationFn: () => api.deleteAgent(agent.id),
+    onSuccess: async () => {
+      await navigate(`/projects/${projectId}/agents`);
+      await refetchAgents(client);
+    },
+    onError: notifyError,
+  });
+  const confirmAndRemove = async () => {
+    const isConfirmed = await confirm({
+      title: 'Delete this agent?',
+      content: 'All its versions and figures are permanently deleted. Its runs are kept. Its tasks will have no agent.',
+      confirmButtonContent: 'Delete agent',
+      confirmButtonType: 'danger',
+    });
+    if (isConfirmed) remove.mutate();
+  };
+  return (
+    <Button variant="danger" loading={remove.isPending} onClick={() => void confirmAndRemove()}>
+      Delete
+    </Button>
   );
 }

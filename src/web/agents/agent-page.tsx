@@ -1,17 +1,19 @@
-import { Flash } from '@primer/react';
+import { Flash, Label } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
+import { Suspense } from 'react';
 import { Link, useParams } from 'react-router';
 import type { Agent } from '../api.ts';
-import { QueryResult } from '../display/query-result.tsx';
+import { formatNumber, plural } from '../display/formats.ts';
+import { Loading, QueryResult } from '../display/query-result.tsx';
+import { FactList, Section } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
+import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { AgentHeader } from './agent-header.tsx';
+import { completionText } from './agent-texts.ts';
 import { Comparison } from './learning/comparison.tsx';
 import { Suggestions } from './learning/suggestions.tsx';
-import { Performance } from './performance.tsx';
-import { Skills } from './skills.tsx';
-import { SystemPrompts } from './system-prompts.tsx';
 
 export function AgentPage() {
   const { projectId = '', agentId = '' } = useParams();
@@ -54,5 +56,103 @@ function AgentView({ projectId, agent }: { projectId: string; agent: Agent }) {
       {agent.previousVersionId !== null && <Comparison agent={agent} />}
       <SystemPrompts projectId={projectId} agent={agent} />
     </>
+  );
+}
+
+const WeeklyRunsChart = lazyPart(async () => ({ default: (await import('./weekly-runs-chart.tsx')).WeeklyRunsChart }));
+
+function Performance({ agentId }: { agentId: string }) {
+  const query = useQuery(queries.performance(agentId));
+  return (
+    <Section title="Performance">
+      <QueryResult query={query} rows={2}>
+        {({ metrics, weeks = [] }) => (
+          <>
+            <FactList
+              facts={{
+                Tasks: metrics.totalTasks,
+                Completed: metrics.completedTasks,
+                Failed: metrics.failedTasks,
+                'Success rate':
+                  metrics.completedTasks + metrics.failedTasks === 0
+                    ? '–'
+                    : `${Math.round(metrics.successRate * 100)}%`,
+                'Average completion time': completionText(metrics),
+                'Pull requests': metrics.prsCreated,
+                'Lines merged': formatNumber(metrics.linesOfCodeWritten),
+              }}
+            />
+            {weeks.some((w) => w.succeeded + w.failed > 0) && (
+              <Suspense fallback={<Loading rows={3} />}>
+                <WeeklyRunsChart weeks={weeks} />
+              </Suspense>
+            )}
+          </>
+        )}
+      </QueryResult>
+    </Section>
+  );
+}
+
+function Skills({ agentId }: { agentId: string }) {
+  const query = useQuery(queries.skills(agentId));
+  return (
+    <Section title="Skills">
+      <QueryResult query={query} rows={1}>
+        {(skills) =>
+          skills.length === 0 ? (
+            <p className="muted">No skills yet. They are based on the languages of merged pull requests.</p>
+          ) : (
+            <ul className="row wrap-row">
+              {skills.map(({ id, name, proficiency }) => (
+                <li key={id}>
+                  <Label>
+                    {name}: {proficiency}
+                  </Label>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </QueryResult>
+    </Section>
+  );
+}
+
+/** Shows the system prompt of an agent beside that of its previous version, with the results of each. */
+function SystemPrompts({ projectId, agent }: { projectId: string; agent: Agent }) {
+  const { data: previous } = useQuery({
+    ...queries.agent(agent.previousVersionId ?? ''),
+    enabled: agent.previousVersionId !== null,
+  });
+  return (
+    <Section title="System prompt">
+      <div className="versions">
+        {previous && <Version agent={previous} link={`/projects/${projectId}/agents/${previous.id}`} />}
+        <Version agent={agent} />
+      </div>
+    </Section>
+  );
+}
+
+function Version({ agent, link }: { agent: Agent; link?: string }) {
+  const { data } = useQuery(queries.performance(agent.id));
+  const name = `Version ${agent.version}`;
+  return (
+    <div>
+      <p className="strong">
+        {link === undefined ? name : <Link to={link}>{name}</Link>}
+        {data && (
+          <span className="muted">
+            {' '}
+            · {plural(data.metrics.totalTasks, 'task')} · {Math.round(data.metrics.successRate * 100)}% success rate
+          </span>
+        )}
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable with the keyboard */}
+      <section className="prompt" tabIndex={0} aria-label={`System prompt of version ${agent.version}`}>
+        <pre className="wrap">{agent.systemPrompt === '' ? 'No system prompt' : agent.systemPrompt}</pre>
+      </section>
+    </div>
   );
 }

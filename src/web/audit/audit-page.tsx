@@ -1,13 +1,13 @@
 import { Button } from '@primer/react';
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { useParams } from 'react-router';
+import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
+import { Link, useParams } from 'react-router';
 import type { AuditRecord } from '../api.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
+import { TimeAgo } from '../display/times.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import * as queries from '../live/queries.ts';
-import { AuditItem } from './audit-item.tsx';
-import { useNamedIds } from './use-named-ids.ts';
+import { changesIn, idsIn, type Named, namedVersions, partsOf, shownValue, viaNames } from './record-texts.ts';
 
 /** Shows who changed what in a project, newest first, a page at a time. */
 export function AuditPage() {
@@ -54,4 +54,92 @@ function Records({ projectId, records }: { projectId: string; records: AuditReco
       ))}
     </ul>
   );
+}
+
+interface Given {
+  record: AuditRecord;
+  named: Map<string, Named>;
+}
+
+/** Shows one record of the audit log: who did what, when and through what, and the fields that changed. */
+function AuditItem({ record, named }: Given) {
+  const { at, actor, via, action, object, detail } = record;
+  return (
+    <li className="list-item">
+      <span className="strong">{actor?.login ?? 'System'}</span>
+      <code>{action}</code>
+      <WithNames text={object.id} named={named} />
+      <span className="grow" />
+      <span className="muted">
+        {viaNames[via]} · <TimeAgo at={at} />
+      </span>
+      {changesIn(detail).map(([field, [before, after]]) => (
+        <p key={field} className="wrap small">
+          <span className="muted">{field}:</span> <WithNames text={shownValue(field, before)} named={named} /> →{' '}
+          <WithNames text={shownValue(field, after)} named={named} />
+        </p>
+      ))}
+    </li>
+  );
+}
+
+/** Shows a text with links instead of the ids in it. Ids of what was deleted stay. */
+function WithNames({ text, named }: { text: string; named: Map<string, Named> }) {
+  return (
+    <span className="wrap">
+      {partsOf(text).map((part, i) => {
+        const found = i % 2 === 1 ? named.get(part) : undefined;
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text keep their order
+        if (found === undefined) return <bdi key={i}>{part}</bdi>;
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text keep their order
+          <Link key={i} to={found.to} title={part}>
+            <bdi>{found.name}</bdi>
+          </Link>
+        );
+      })}
+    </span>
+  );
+}
+
+/** Ids of tasks that are looked up with one request. */
+const tasksAtOnce = 100;
+
+/** Returns what the ids in records stand for. Deleted things are missing, and so is what is still loading. */
+function useNamedIds(projectId: string, records: AuditRecord[]): Map<string, Named> {
+  const ids = idsIn(records);
+  const enabled = (prefix: string) => ({ enabled: ids.some((id) => id.startsWith(prefix)) });
+  const { data: project } = useQuery(queries.project(projectId));
+  const tasks = useTitles(
+    projectId,
+    ids.filter((id) => id.startsWith('task_')),
+  );
+  const { data: sprints = [] } = useQuery({ ...queries.sprints(projectId), ...enabled('sprint_') });
+  const { data: agents = [] } = useQuery({ ...queries.agentsOf(projectId), ...enabled('agent_') });
+  const { data: members = [] } = useQuery({ ...queries.members(projectId), ...enabled('user_') });
+  const { data: repositories = [] } = useQuery({ ...queries.repositories(projectId), ...enabled('repo_') });
+  const { data: wizards = [] } = useQuery({ ...queries.wizards(projectId), ...enabled('wiz_') });
+  const home = `/projects/${projectId}`;
+  const named = new Map<string, Named>([
+    [projectId, { name: project?.name ?? projectId, to: home }],
+    ...tasks.map(({ id, title }) => [id, { name: title, to: `/tasks/${id}` }] as const),
+    ...sprints.map(({ id, name }) => [id, { name, to: `/sprints/${id}` }] as const),
+    ...agents.map(({ id, name }) => [id, { name, to: `${home}/agents/${id}` }] as const),
+    ...members.map(({ userId, login }) => [userId, { name: login, to: `${home}/members` }] as const),
+    ...repositories.map(({ id, name }) => [id, { name, to: `${home}/repositories/${id}` }] as const),
+    ...wizards.map(({ sessionId, title, goal }) => {
+      return [sessionId, { name: (title ?? goal).slice(0, 200), to: `${home}/plan/${sessionId}` }] as const;
+    }),
+  ]);
+  return new Map([...named, ...namedVersions(records, named)]);
+}
+
+function useTitles(projectId: string, ids: string[]): { id: string; title: string }[] {
+  const chunks = Array.from({ length: Math.ceil(ids.length / tasksAtOnce) }, (_, i) =>
+    ids.slice(i * tasksAtOnce, (i + 1) * tasksAtOnce),
+  );
+  return useQueries({
+    queries: chunks.map((chunk) => queries.titlesOf(projectId, chunk)),
+    combine: (results) => results.flatMap(({ data = [] }) => data),
+  });
 }

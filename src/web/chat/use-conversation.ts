@@ -2,8 +2,8 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useState } from 'react';
 import type { ChatMessage } from '../api.ts';
 import { errorMessage } from '../live/errors.ts';
+import { postStream } from '../live/post-stream.ts';
 import * as queries from '../live/queries.ts';
-import { sendMessage } from './send-message.ts';
 
 /** A message that was sent, and the part of its answer received so far. */
 interface Pending {
@@ -61,4 +61,13 @@ export function useConversation(subject: queries.ChatSubject) {
     problem,
     send,
   };
+}
+
+/** Sends a message to a chat and returns the whole answer. `onText` receives the answer piece by piece. */
+async function sendMessage(address: string, message: string, onText: (piece: string) => void): Promise<string> {
+  const onEvent = (name: string | undefined, { text }: { text?: string }) => {
+    if (name === 'text') onText(text ?? '');
+  };
+  const { response } = await postStream<{ response?: string }>(address, { message }, onEvent);
+  return response ?? '';
 }

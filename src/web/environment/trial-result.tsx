@@ -1,14 +1,13 @@
-import { Flash, Label } from '@primer/react';
-import { useEffect, useState } from 'react';
+import { Button, Flash, Label } from '@primer/react';
+import { useEffect, useRef, useState } from 'react';
 import type { EnvironmentTrial } from '../api.ts';
-import { formatDuration, plural } from '../display/formats.ts';
-import { revealHidden } from '../display/hidden-characters.ts';
+import { formatDuration, formatNumber, plural } from '../display/formats.ts';
+import { revealHidden, terminalText } from '../display/hidden-characters.ts';
 import { sentenceCase } from '../display/names.ts';
 import { FactList, Section } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
-import { CommandList } from './command-list.tsx';
-import { DraftedSettings } from './drafted-settings.tsx';
-import { verdictOf } from './verdict.ts';
+import { notify, notifyError } from '../frame/notices.tsx';
+import { draftSettings, outcomeOf, verdictOf } from './trial-texts.ts';
 
 const statusVariants = { running: 'attention', ready: 'success', failed: 'danger' } as const;
 const verdictVariants = { running: 'default', ready: 'success', failed: 'danger' } as const;
@@ -64,5 +63,105 @@ function RefusedHosts({ hosts }: { hosts: EnvironmentTrial['refusedHosts'] }) {
         </ul>
       </div>
     </Section>
+  );
+}
+
+type Command = EnvironmentTrial['commands'][number];
+
+/** Shows the commands of a trial with their results. The output of the running one and of failed ones is open. */
+function CommandList({ trial: { status, commands, setupCommands } }: { trial: EnvironmentTrial }) {
+  return (
+    <Section title="Commands">
+      <ol className="list plain-list" aria-label="Commands">
+        {commands.map((command, at) => (
+          <CommandItem
+            // biome-ignore lint/suspicious/noArrayIndexKey: commands never move, and one may occur twice
+            key={at}
+            at={at}
+            command={command}
+            isCheck={at >= setupCommands}
+            isRunning={status === 'running'}
+          />
+        ))}
+      </ol>
+      <p className="muted small">Only the end of long output is kept.</p>
+    </Section>
+  );
+}
+
+function CommandItem(props: { at: number; command: Command; isCheck: boolean; isRunning: boolean }) {
+  const { at, command, isCheck, isRunning } = props;
+  const { exitCode, seconds, output } = command;
+  const isUnfinished = isRunning && exitCode === null;
+  return (
+    <li className="list-item">
+      <Label>{isCheck ? 'Check' : 'Set-up'}</Label>
+      <code className="wrap">{revealHidden(command.command)}</code>
+      <span className="grow" />
+      <Label variant={variantOf(exitCode, isRunning)}>{outcomeOf(command, isRunning)}</Label>
+      {!isUnfinished && <span className="muted">{formatNumber(seconds)} s</span>}
+      {output === '' ? (
+        <p className="muted small">{isUnfinished ? 'No output yet' : 'No output'}</p>
+      ) : (
+        <details className="full-width" open={exitCode !== 0}>
+          <summary>Output</summary>
+          <TextBox text={terminalText(output)} label={`Output of command ${at + 1}`} follows />
+        </details>
+      )}
+    </li>
+  );
+}
+
+function variantOf(exitCode: number | null, isRunning: boolean) {
+  if (exitCode === 0) return 'success';
+  return exitCode === null && isRunning ? 'attention' : 'danger';
+}
+
+/** Shows a .deckhand.yml that does what the trial did, ready to be copied. */
+function DraftedSettings({ trial }: { trial: EnvironmentTrial }) {
+  const draft = draftSettings(trial);
+  if (draft === undefined) return null;
+  const copy = () =>
+    navigator.clipboard.writeText(draft).then(() => notify('Draft copied to the clipboard', 'success'), notifyError);
+  return (
+    <Section title="Draft of .deckhand.yml">
+      <div className="stack">
+        <p className="muted">
+          Contains only what this trial ran. Commands that did not run, variables, secrets and services are missing, so
+          add it to an existing file instead of replacing that file.
+        </p>
+        <TextBox text={draft} label="Draft" />
+        <div>
+          <Button onClick={() => void copy()}>Copy draft</Button>
+        </div>
+      </div>
+    </Section>
+  );
+}
+
+/** The box keeps scrolling to new lines while its end is at most this many pixels away. */
+const followPixels = 40;
+
+/** Shows text of several lines in a box that scrolls. With `follows` it stays at the end of text that grows. */
+function TextBox({ text, label, follows = false }: { text: string; label: string; follows?: boolean }) {
+  const element = useRef<HTMLElement>(null);
+  const isAtEnd = useRef(follows);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new text makes the box longer
+  useEffect(() => {
+    if (isAtEnd.current && element.current) element.current.scrollTop = element.current.scrollHeight;
+  }, [text]);
+  return (
+    <section
+      ref={element}
+      className="text-box"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable with the keyboard
+      tabIndex={0}
+      aria-label={label}
+      onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
+        isAtEnd.current = follows && scrollHeight - scrollTop - clientHeight < followPixels;
+      }}
+    >
+      <pre className="wrap">{text}</pre>
+    </section>
   );
 }

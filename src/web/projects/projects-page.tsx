@@ -1,16 +1,18 @@
-import { LinkButton } from '@primer/react';
-import { useQuery } from '@tanstack/react-query';
-import { Link } from 'react-router';
-import type { Project } from '../api.ts';
+import { Button, LinkButton, TextInput } from '@primer/react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link, useNavigate } from 'react-router';
+import * as api from '../api.ts';
 import { sentenceCase } from '../display/names.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
+import { submitOnce } from '../forms/submit.ts';
+import { notifyError } from '../frame/notices.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { serviceInfo } from '../frame/service-info.ts';
 import * as queries from '../live/queries.ts';
 import { OnboardingOfNewest } from '../onboarding/checklist.tsx';
-import { NewProject } from './new-project.tsx';
 
 export function ProjectsPage() {
   usePageTitle('Projects');
@@ -39,7 +41,7 @@ export function ProjectsPage() {
   );
 }
 
-function ProjectItem({ project }: { project: Project }) {
+function ProjectItem({ project }: { project: api.Project }) {
   return (
     <li className="list-item">
       <Link to={`/projects/${project.id}`} className="strong">
@@ -66,5 +68,33 @@ function NoProjects() {
         </p>
       )}
     </EmptyState>
+  );
+}
+
+function NewProject() {
+  const [name, setName] = useState('');
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const create = useMutation({
+    mutationFn: () => api.createProject({ name: name.trim() }),
+    onSuccess: async (project) => {
+      await client.invalidateQueries({ queryKey: ['projects'] });
+      await navigate(`/projects/${project.id}/repositories`);
+    },
+    onError: notifyError,
+  });
+  return (
+    <form className="row" onSubmit={submitOnce(create, () => name.trim() !== '')}>
+      <TextInput
+        aria-label="New project name"
+        placeholder="New project name"
+        maxLength={200}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <Button type="submit" loading={create.isPending}>
+        Create project
+      </Button>
+    </form>
   );
 }

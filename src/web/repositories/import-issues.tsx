@@ -12,7 +12,7 @@ import { SelectField } from '../forms/select-field.tsx';
 import { submitOnce } from '../forms/submit.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 import * as queries from '../live/queries.ts';
-import { filterIssues, importedText, maxAtOnce } from './chosen-issues.ts';
+import { filterIssues, importedText, maxAtOnce } from './choosing.ts';
 
 const statuses = [
   { id: 'backlog', name: 'Backlog' },

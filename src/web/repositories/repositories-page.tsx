@@ -1,13 +1,16 @@
-import { Heading } from '@primer/react';
-import { useQuery } from '@tanstack/react-query';
-import { useParams } from 'react-router';
+import { Button, Flash, Heading, Label, useConfirm } from '@primer/react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Suspense, useState } from 'react';
+import { Link, useParams } from 'react-router';
+import * as api from '../api.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
+import { notifyError } from '../frame/notices.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import { serviceInfo } from '../frame/service-info.ts';
+import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { ConnectRepository } from './connect-repository.tsx';
-import { RepositoryItem } from './repository-item.tsx';
 
 export function RepositoriesPage() {
   usePageTitle('Repositories');
@@ -54,4 +57,104 @@ function NoRepositories({ canEdit }: { canEdit: boolean }) {
       )}
     </EmptyState>
   );
+}
+
+const ImportIssues = lazyPart(async () => ({ default: (await import('./import-issues.tsx')).ImportIssues }));
+
+const maxBranches = 20;
+
+function RepositoryItem({ repository, canEdit }: { repository: api.RepositoryEntry; canEdit: boolean }) {
+  const test = useMutation({
+    mutationFn: () => api.validateRepository(repository.id),
+    onError: notifyError,
+  });
+  const [isImporting, setImporting] = useState(false);
+  return (
+    <li className="list-item">
+      <a href={repository.url} rel="noopener nofollow" target="_blank" className="strong">
+        {repository.name}
+      </a>
+      {repository.isPrimary && <Label variant="accent">Primary</Label>}
+      {repository.isDocsRepo && <Label variant="done">Documentation</Label>}
+      <span className="grow" />
+      <Button size="small" loading={test.isPending} onClick={() => test.mutate()}>
+        Test connection
+      </Button>
+      <Button
+        as={Link}
+        size="small"
+        to={`/projects/${repository.projectId}/repositories/${repository.id}`}
+        aria-label={`Environment of ${repository.name}`}
+      >
+        Environment
+      </Button>
+      <Button size="small" aria-label={`Import issues of ${repository.name}`} onClick={() => setImporting(true)}>
+        Import issues
+      </Button>
+      {canEdit && <EditButtons repository={repository} />}
+      {test.data && <TestResult result={test.data} />}
+      <Suspense>{isImporting && <ImportIssues repository={repository} onClose={() => setImporting(false)} />}</Suspense>
+    </li>
+  );
+}
+
+function EditButtons({
+  repository: { id, projectId, name, isPrimary, isDocsRepo },
+}: {
+  repository: api.RepositoryEntry;
+}) {
+  const client = useQueryClient();
+  const confirm = useConfirm();
+  const onSuccess = () => client.invalidateQueries({ queryKey: ['repositories', projectId] });
+  const update = useMutation({
+    mutationFn: (change: { isPrimary?: boolean; isDocsRepo?: boolean }) => api.updateRepository(id, change),
+    onSuccess,
+    onError: notifyError,
+  });
+  const removal = useMutation({
+    mutationFn: () => api.disconnectRepository(id),
+    onSuccess,
+    onError: notifyError,
+  });
+  const disconnect = async () => {
+    const isConfirmed = await confirm({
+      title: `Disconnect ${name}?`,
+      content: 'The repository on GitHub is not changed.',
+      confirmButtonContent: 'Disconnect',
+      confirmButtonType: 'danger',
+    });
+    if (isConfirmed) removal.mutate();
+  };
+  return (
+    <>
+      {!isPrimary && (
+        <Button size="small" onClick={() => update.mutate({ isPrimary: true })}>
+          Make primary
+        </Button>
+      )}
+      <Button size="small" onClick={() => update.mutate({ isDocsRepo: !isDocsRepo })}>
+        {isDocsRepo ? 'Stop using for documentation' : 'Use for documentation'}
+      </Button>
+      <Button size="small" variant="danger" onClick={() => void disconnect()}>
+        Disconnect
+      </Button>
+    </>
+  );
+}
+
+function TestResult({ result: { valid, canPush, message, error, branches } }: { result: api.RepositoryValidation }) {
+  const usable = canPush ? 'success' : 'warning';
+  return (
+    <Flash variant={valid ? usable : 'danger'} className="full-width" role="status">
+      {message}
+      {error && !message.includes(error) && ` ${error}.`}
+      {branches && ` ${branchText(branches)}`}
+    </Flash>
+  );
+}
+
+function branchText(branches: string[]): string {
+  const names = branches.slice(0, maxBranches).join(', ');
+  const hidden = branches.length - maxBranches;
+  return `Branches: ${names}${hidden > 0 ? ` and ${hidden} more` : ''}`;
 }

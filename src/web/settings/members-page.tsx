@@ -1,11 +1,15 @@
-import { Heading } from '@primer/react';
-import { useQuery } from '@tanstack/react-query';
+import { Button, Flash, FormControl, Heading, Select, TextInput, useConfirm } from '@primer/react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { Link, useParams } from 'react-router';
+import * as api from '../api.ts';
+import { sentenceCase } from '../display/names.ts';
 import { QueryResult } from '../display/query-result.tsx';
+import { submitOnce } from '../forms/submit.ts';
+import { notifyError } from '../frame/notices.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
+import { errorMessage } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
-import { AddMember } from './add-member.tsx';
-import { MemberItem } from './member-item.tsx';
 
 export function MembersPage() {
   usePageTitle('Members');
@@ -41,4 +45,124 @@ export function MembersPage() {
       )}
     </div>
   );
+}
+
+function AddMember({ projectId, ownRole }: { projectId: string; ownRole: Role }) {
+  const client = useQueryClient();
+  const [login, setLogin] = useState('');
+  const [role, setRole] = useState<Role>('member');
+  const add = useMutation({
+    mutationFn: () => api.addMember(projectId, { login: login.trim(), role }),
+    onSuccess: () => {
+      setLogin('');
+      setRole('member');
+      return client.invalidateQueries({ queryKey: ['members', projectId] });
+    },
+  });
+  return (
+    <form className="stack" onSubmit={submitOnce(add)}>
+      {add.error && <Flash variant="danger">{errorMessage(add.error, { login: 'GitHub username' })}</Flash>}
+      <div className="row wrap-row bottom-aligned">
+        <FormControl required>
+          <FormControl.Label>GitHub username</FormControl.Label>
+          <TextInput value={login} onChange={(event) => setLogin(event.target.value)} />
+        </FormControl>
+        <FormControl>
+          <FormControl.Label>Role</FormControl.Label>
+          <Select value={role} onChange={(event) => setRole(event.target.value as Role)}>
+            <RoleOptions ownRole={ownRole} />
+          </Select>
+        </FormControl>
+        <Button type="submit" variant="primary" loading={add.isPending}>
+          Add member
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function MemberItem({ member, projectId, ownRole }: { member: api.Member; projectId: string; ownRole: Role }) {
+  const { isMe, changeRole, remove } = useMember(projectId, member);
+  const canEdit = ownRole === 'owner' || (ownRole === 'admin' && member.role !== 'owner');
+  return (
+    <li className="list-item">
+      <span className="strong">{member.login}</span>
+      {member.name !== '' && member.name !== member.login && <bdi className="muted">{member.name}</bdi>}
+      <span className="grow" />
+      {canEdit ? (
+        <Select
+          size="small"
+          aria-label={`Role of ${member.login}`}
+          value={member.role}
+          onChange={(event) => void changeRole(event.target.value as Role)}
+        >
+          <RoleOptions ownRole={ownRole} />
+        </Select>
+      ) : (
+        <span>{sentenceCase(member.role)}</span>
+      )}
+      {(canEdit || isMe) && (
+        <Button size="small" variant="danger" onClick={() => void remove()}>
+          {isMe ? 'Leave' : 'Remove'}
+        </Button>
+      )}
+    </li>
+  );
+}
+
+type Role = api.Member['role'];
+
+const roles: Role[] = ['member', 'admin', 'owner'];
+
+/** Shows the options of a select for roles. Only owners can make others owners. */
+function RoleOptions({ ownRole }: { ownRole: Role }) {
+  const options = ownRole === 'owner' ? roles : roles.filter((role) => role !== 'owner');
+  return options.map((role) => (
+    <Select.Option key={role} value={role}>
+      {sentenceCase(role)}
+    </Select.Option>
+  ));
+}
+
+/** Returns the actions on a member of a project, changing the role and removing, with confirmations where needed. */
+function useMember(projectId: string, { userId, login, role }: api.Member) {
+  const client = useQueryClient();
+  const confirm = useConfirm();
+  const me = useQuery(queries.me());
+  const isMe = me.data?.id === userId;
+  const refetch = async () => {
+    await client.invalidateQueries({ queryKey: ['members', projectId] });
+    await client.invalidateQueries({ queryKey: ['project', projectId] });
+  };
+  const change = useMutation({
+    mutationFn: (next: Role) => api.updateMember(projectId, userId, { role: next }),
+    onSuccess: refetch,
+    onError: notifyError,
+  });
+  const removal = useMutation({
+    mutationFn: () => api.removeMember(projectId, userId),
+    onSuccess: () => (isMe ? window.location.assign('/projects') : refetch()),
+    onError: notifyError,
+  });
+  const changeRole = async (next: Role) => {
+    const needsConfirmation = isMe || next === 'owner' || role === 'owner';
+    const question = {
+      title: `Change ${isMe ? 'your' : `${login}’s`} role to ${sentenceCase(next)}?`,
+      content: 'Owners have full control of the project, and only owners can appoint or remove owners.',
+      confirmButtonContent: 'Change role',
+    };
+    if (!needsConfirmation || (await confirm(question))) change.mutate(next);
+  };
+  const remove = async () => {
+    const isConfirmed = await confirm({
+      title: isMe ? 'Leave this project?' : `Remove ${login}?`,
+      content: isMe
+        ? 'Your work stays. You lose access to the project.'
+        : 'Their work stays. They lose access to the project.',
+      confirmButtonContent: isMe ? 'Leave project' : 'Remove member',
+      confirmButtonType: 'danger',
+    });
+    if (isConfirmed) removal.mutate();
+  };
+  return { isMe, changeRole, remove };
 }

@@ -9,8 +9,7 @@ import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { PeriodSelect, usePeriod } from './period.tsx';
-import { SpendByAgent } from './spend-by-agent.tsx';
-import { hasUnpriced, tokensOf } from './spend-text.ts';
+import { agentName, hasUnpriced, tokensOf } from './spend-text.ts';
 
 const SpendChart = lazyPart(async () => ({ default: (await import('./spend-chart.tsx')).SpendChart }));
 
@@ -80,5 +79,46 @@ function SpendView({ projectId, spend }: { projectId: string; spend: Spend }) {
         </>
       )}
     </div>
+  );
+}
+
+/** Lists what each agent of a project has cost. */
+function SpendByAgent({ projectId, spend }: { projectId: string; spend: Spend }) {
+  const { agents, total } = spend;
+  return (
+    <table className="table figures">
+      <thead>
+        <tr>
+          <th scope="col">Agent</th>
+          <th scope="col">Cost</th>
+          <th scope="col">Share</th>
+          <th scope="col">Tokens</th>
+        </tr>
+      </thead>
+      <tbody>
+        {agents.map((agent, i) => (
+          <tr key={agent.agentId ?? i}>
+            <td>
+              {agent.agentId === null ? (
+                agentName(agent)
+              ) : (
+                <Link to={`/projects/${projectId}/agents/${agent.agentId}`}>
+                  <bdi>{agentName(agent)}</bdi>
+                </Link>
+              )}
+            </td>
+            <td>{formatCost(agent.costUsd)}</td>
+            <td>{total.costUsd === 0 ? '–' : `${Math.round((100 * agent.costUsd) / total.costUsd)}%`}</td>
+            <td>{formatNumber(tokensOf(agent))}</td>
+          </tr>
+        ))}
+        <tr>
+          <th scope="row">Project</th>
+          <td>{formatCost(total.costUsd)}</td>
+          <td>{total.costUsd === 0 ? '–' : '100%'}</td>
+          <td>{formatNumber(tokensOf(total))}</td>
+        </tr>
+      </tbody>
+    </table>
   );
 }

@@ -1,6 +1,5 @@
 import type { AuditRecord } from '../../../src/web/api.ts';
-import { idsIn, namedVersions, partsOf } from '../../../src/web/audit/named-ids.ts';
-import { changesIn, shownValue } from '../../../src/web/audit/texts.ts';
+import { changesIn, idsIn, namedVersions, partsOf, shownValue } from '../../../src/web/audit/record-texts.ts';
 
 // How the audit log finds the names of what its records are about.
 

@@ -2,8 +2,7 @@ import type { InboxEntry, OpenIssue, Task } from '../../../src/web/api.ts';
 import { notificationsFor } from '../../../src/web/inbox/notifications.ts';
 import { departedEntries, newEntries, outcomeOf } from '../../../src/web/inbox/outcome.ts';
 import { isComplete, stepsOf } from '../../../src/web/onboarding/steps.ts';
-import { filterIssues, importedText } from '../../../src/web/repositories/chosen-issues.ts';
-import { accessText, matchesOf } from '../../../src/web/repositories/repository-matches.ts';
+import { accessText, filterIssues, importedText, matchesOf } from '../../../src/web/repositories/choosing.ts';
 
 // The rules of the inbox, of the checklist for new projects, and of picking repositories and issues.
 

@@ -1,5 +1,4 @@
-import { completionText } from '../../../src/web/agents/completion-text.ts';
-import { healthReason } from '../../../src/web/agents/health-texts.ts';
+import { completionText, healthReason } from '../../../src/web/agents/agent-texts.ts';
 import type { Attention, Task, TimelineEntry } from '../../../src/web/api.ts';
 import { isOvertaken, overtakenText, type Standing } from '../../../src/web/tasks/waiting/overtaken.ts';
 

@@ -9,7 +9,7 @@ import { notify } from '../../frame/notices.tsx';
 import { errorMessage } from '../../live/errors.ts';
 import * as queries from '../../live/queries.ts';
 import { refetchAgents } from '../../live/refetch-changes.ts';
-import { RolloutField, rolloutOf } from './rollout-field.tsx';
+import { RolloutField, rolloutOf } from './new-version.tsx';
 
 type Measure = api.Comparison['measures'][number];
 type Estimate = NonNullable<Measure['later']>;

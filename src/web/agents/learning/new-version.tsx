@@ -1,16 +1,16 @@
-import { Button, Flash, FormControl, Textarea } from '@primer/react';
+import './learning.css';
+import { Button, Flash, FormControl, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import * as api from '../../api.ts';
+import { revealHidden } from '../../display/hidden-characters.ts';
 import { FormButtons, FormDialog } from '../../forms/form-dialog.tsx';
 import { submitOnce } from '../../forms/submit.ts';
 import { useDraft } from '../../forms/use-draft.ts';
 import { errorMessage } from '../../live/errors.ts';
 import * as queries from '../../live/queries.ts';
 import { refetchAgents } from '../../live/refetch-changes.ts';
-import { PromptDiff } from './prompt-diff.tsx';
-import { RolloutField, rolloutOf } from './rollout-field.tsx';
 
 interface Props {
   projectId: string;
@@ -127,5 +127,64 @@ function Accept(props: Props & { preview: api.PromptPreview; onBack(): void }) {
       </div>
       <FormButtons submit="Create version" isBusy={create.isPending} onCancel={onClose} />
     </form>
+  );
+}
+
+const kinds: Record<string, { className: string; label: string }> = {
+  '+': { className: 'diff-added', label: 'Added: ' },
+  '-': { className: 'diff-removed', label: 'Removed: ' },
+};
+
+/** Shows a unified diff of two system prompts, without its file names. */
+function PromptDiff({ diff }: { diff: string }) {
+  if (diff === '') return <p className="muted">The system prompt stays the same.</p>;
+  const lines = diff
+    .replace(/\n$/, '')
+    .split('\n')
+    .slice(2)
+    .map((text, at) => ({ text, key: `${at}` }));
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable with the keyboard
+    <section className="prompt-diff" tabIndex={0} aria-label="Changes of the system prompt">
+      {lines.map(({ text, key }) => {
+        const kind = kinds[text.charAt(0)];
+        return (
+          <div key={key} className={`wrap ${kind?.className ?? (text.startsWith('@@') ? 'muted' : '')}`}>
+            {kind !== undefined && <span className="sr-only">{kind.label}</span>}
+            {revealHidden(text)}
+          </div>
+        );
+      })}
+    </section>
+  );
+}
+
+/** Returns the percentage that a text stands for, or undefined. */
+export function rolloutOf(text: string): number | undefined {
+  return /^\d{1,3}$/.test(text) && Number(text) <= 100 ? Number(text) : undefined;
+}
+
+/** The share of tasks that a version of an agent takes. */
+export function RolloutField(props: { version: number; text: string; onChange(text: string): void }) {
+  const { version, text, onChange } = props;
+  return (
+    <FormControl>
+      <FormControl.Label>Rollout (%)</FormControl.Label>
+      <TextInput
+        type="number"
+        min={0}
+        max={100}
+        step={1}
+        value={text}
+        validationStatus={rolloutOf(text) === undefined ? 'error' : undefined}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      {rolloutOf(text) === undefined && (
+        <FormControl.Validation variant="error">Enter a whole number from 0 to 100.</FormControl.Validation>
+      )}
+      <FormControl.Caption>
+        The share of tasks that version {version} takes. Below 100, version {version - 1} takes the others.
+      </FormControl.Caption>
+    </FormControl>
   );
 }

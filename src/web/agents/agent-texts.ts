@@ -1,4 +1,4 @@
-import type { AgentHealth } from '../api.ts';
+import type { AgentHealth, AgentPerformance } from '../api.ts';
 import { plural } from '../display/formats.ts';
 
 /** Says why an agent is not healthy. */
@@ -10,3 +10,11 @@ export function healthReason({ consecutiveFailures }: Pick<AgentHealth, 'consecu
 /** Says what the button does. */
 export const resetText =
   'Reset health when the cause is fixed: failures are counted from zero, and other workers take over runs whose worker was lost. The figures below stay as they are.';
+
+type Figures = Pick<AgentPerformance['metrics'], 'completedTasks' | 'averageCompletionTime'>;
+
+/** Says how long the tasks of an agent take on average. The service counts whole minutes, and zero before the first task. */
+export function completionText({ completedTasks, averageCompletionTime }: Figures): string {
+  if (completedTasks === 0) return '–';
+  return averageCompletionTime === '0h 0m' ? 'under 1 min' : averageCompletionTime;
+}
