@@ -1,13 +1,19 @@
 import { Button } from '@primer/react';
-import { useQuery } from '@tanstack/react-query';
-import { Suspense } from 'react';
-import { useParams, useSearchParams } from 'react-router';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Suspense, useState } from 'react';
+import { Link, useParams, useSearchParams } from 'react-router';
+import * as api from '../api.ts';
+import { plural } from '../display/formats.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
+import { FailureLabel, TaskStatus } from '../display/status-labels.tsx';
+import { SelectField } from '../forms/select-field.tsx';
+import { notify, notifyError } from '../frame/notices.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { lazyPart } from '../live/load-part.ts';
+import { putTask } from '../live/put-task.ts';
 import * as queries from '../live/queries.ts';
-import { BacklogList } from './backlog-list.tsx';
+import { isOpenSprint } from '../sprints/is-open-sprint.ts';
 
 const NewTaskDialog = lazyPart(async () => ({ default: (await import('../tasks/new-task-dialog.tsx')).NewTaskDialog }));
 
@@ -41,6 +47,74 @@ export function BacklogPage() {
           <NewTaskDialog projectId={projectId} onClose={() => setSearchParams({})} />
         )}
       </Suspense>
+    </div>
+  );
+}
+
+const maxShown = 300;
+
+/** Shows the tasks of the backlog, from which people select tasks to add to a sprint. */
+function BacklogList({ projectId, tasks }: { projectId: string; tasks: api.TaskCard[] }) {
+  const [checked, setChecked] = useState<string[]>([]);
+  // Ignores selected tasks that have left the backlog in the meantime.
+  const selected = checked.filter((id) => tasks.some((t) => t.id === id));
+  const toggle = (id: string) =>
+    setChecked((ids) => (ids.includes(id) ? ids.filter((each) => each !== id) : [...ids, id]));
+  return (
+    <>
+      <AddToSprint projectId={projectId} taskIds={selected} onAdded={() => setChecked([])} />
+      <ul className="list">
+        {tasks.slice(0, maxShown).map((task) => (
+          <li key={task.id} className="list-item">
+            <input
+              type="checkbox"
+              aria-label={`Select ${task.title.slice(0, 60)}`}
+              checked={selected.includes(task.id)}
+              onChange={() => toggle(task.id)}
+            />
+            <Link to={`/tasks/${task.id}`} className="wrap">
+              <bdi>{task.title}</bdi>
+            </Link>
+            <TaskStatus status={task.status} />
+            <FailureLabel task={task} />
+          </li>
+        ))}
+      </ul>
+      {tasks.length > maxShown && (
+        <p className="muted">
+          Showing the newest {maxShown} of {plural(tasks.length, 'task')}.{' '}
+          <Link to={`/projects/${projectId}?sprint=none`}>View all on the board</Link>
+        </p>
+      )}
+    </>
+  );
+}
+
+function AddToSprint({ projectId, taskIds, onAdded }: { projectId: string; taskIds: string[]; onAdded(): void }) {
+  const client = useQueryClient();
+  const sprints = useQuery(queries.sprints(projectId));
+  const [sprintId, setSprintId] = useState('');
+  const add = useMutation({
+    mutationFn: () => api.addSprintTasks(sprintId, { taskIds }),
+    onSuccess: (added) => {
+      for (const task of added) putTask(client, task);
+      onAdded();
+      notify(`${plural(added.length, 'task')} added to the sprint`, 'success');
+    },
+    onError: notifyError,
+  });
+  return (
+    <div className="row wrap-row page-head bottom-aligned">
+      <SelectField
+        label="Sprint"
+        emptyOption="Select a sprint"
+        value={sprintId}
+        options={sprints.data?.filter(isOpenSprint)}
+        onSelect={setSprintId}
+      />
+      <Button disabled={sprintId === '' || taskIds.length === 0} loading={add.isPending} onClick={() => add.mutate()}>
+        {taskIds.length === 0 ? 'Add to sprint' : `Add ${plural(taskIds.length, 'task')} to sprint`}
+      </Button>
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { Button } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
-import { Suspense, useDeferredValue, useMemo } from 'react';
+import { type KeyboardEvent, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
 import type { Board as BoardData, TaskCard } from '../api.ts';
 import { formatNumber, plural } from '../display/formats.ts';
 import { EmptyState } from '../display/sections.tsx';
@@ -10,11 +10,9 @@ import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { actionForDrop } from '../tasks/actions/task-actions.ts';
 import { useConfirmedAction } from '../tasks/actions/use-confirmed-action.tsx';
-import { arrangeTasks, columns } from './arrange-tasks.ts';
-import { onArrowKey } from './arrow-keys.ts';
+import { arrangeTasks, columns, isFolded, useFolding } from './arrange-tasks.ts';
 import { BoardColumn } from './board-column.tsx';
-import { isFolded, useFolding } from './folding.ts';
-import { useSelection } from './use-selection.ts';
+import { maxSelected, type Selection, withToggled } from './bulk/selection.ts';
 
 const BulkBar = lazyPart(async () => ({ default: (await import('./bulk/bulk-bar.tsx')).BulkBar }));
 
@@ -109,4 +107,53 @@ function useDrop(tasks: TaskCard[]) {
     void select(task, drop.action);
   };
   return { onDrop, dialog };
+}
+
+/** How many columns and rows each arrow key moves. */
+const steps: Record<string, [number, number]> = {
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+};
+
+/** Moves the focus from card to card with the arrow keys: within a column, and between columns. */
+function onArrowKey(event: KeyboardEvent): void {
+  const target = event.target as HTMLElement;
+  const step = steps[event.key];
+  const item = target.closest<HTMLElement>('li[data-index]');
+  if (step === undefined || item === null || !target.dataset.card) return;
+  event.preventDefault();
+  const [columnStep, rowStep] = step;
+  const next = columnStep === 0 ? itemInColumn(item, rowStep) : itemInNextColumn(item, columnStep);
+  const link = next?.querySelector<HTMLElement>('[data-card]');
+  link?.focus();
+  link?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+}
+
+function itemInColumn(item: HTMLElement, rowStep: number): Element | null | undefined {
+  return item.closest('.column')?.querySelector(`li[data-index="${Number(item.dataset.index) + rowStep}"]`);
+}
+
+/** Returns the first card of the next non-empty column in that direction. */
+function itemInNextColumn(item: HTMLElement, columnStep: number): Element | null | undefined {
+  let column: Element | null | undefined = item.closest('.column');
+  do {
+    column = columnStep < 0 ? column?.previousElementSibling : column?.nextElementSibling;
+  } while (column?.classList.contains('column') && column.querySelector('li[data-index]') === null);
+  return column?.querySelector('li[data-index]');
+}
+
+/** Keeps the selected tasks of the board, at most a hundred. */
+function useSelection(): Selection {
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  const current = useRef(ids);
+  current.current = ids;
+  const toggle = useCallback((id: string) => {
+    const next = withToggled(current.current, id);
+    if (next === undefined) notify(`You can select at most ${maxSelected} tasks.`);
+    else setIds(next);
+  }, []);
+  const replace = useCallback((next: Iterable<string>) => setIds(new Set([...next].slice(0, maxSelected))), []);
+  return { ids, toggle, replace };
 }

@@ -1,19 +1,21 @@
 import './inbox.css';
-import { Button } from '@primer/react';
+import { BellIcon, BellSlashIcon } from '@primer/octicons-react';
+import { Button, Flash } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import { Link } from 'react-router';
 import type { InboxEntry } from '../api.ts';
-import { formatNumber } from '../display/formats.ts';
+import { formatNumber, plural } from '../display/formats.ts';
 import { QueryResult } from '../display/query-result.tsx';
+import { EmptyState } from '../display/sections.tsx';
+import { notify } from '../frame/notices.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import * as queries from '../live/queries.ts';
 import { OnboardingOfNewest } from '../onboarding/checklist.tsx';
-import { EmptyInbox } from './empty-inbox.tsx';
 import { Entry } from './entry.tsx';
-import { NotificationButton } from './notification-button.tsx';
-import { keyOf } from './outcome.ts';
-import { UnassignedSecrets } from './unassigned-secrets.tsx';
-import { useDepartures } from './use-departures.ts';
+import { notificationState, turnOffNotifications, turnOnNotifications } from './notifications.ts';
+import { departedEntries, keyOf, outcomeOf } from './outcome.ts';
+import { findTask, takeAnnounced } from './use-decision.ts';
 import { useEntryFocus } from './use-entry-focus.ts';
 
 /** Each shown entry loads its task, so a long list is shown in portions of this size. */
@@ -66,4 +68,103 @@ function EntryList({ entries }: { entries: InboxEntry[] }) {
       <OnboardingOfNewest />
     </>
   );
+}
+
+/** Says that nothing waits for the person, and what they can do next. */
+function EmptyInbox() {
+  const { data: projects = [] } = useQuery(queries.projects());
+  const [newest] = projects;
+  return (
+    <EmptyState title="Nothing needs you">
+      <p>
+        Plans and changes to approve, questions from agents, paused runs, work to review and failed runs of all your
+        projects appear here.
+      </p>
+      {newest === undefined ? (
+        <p>
+          <Link to="/projects">Create a project</Link> to begin.
+        </p>
+      ) : (
+        <p>
+          In <bdi>{newest.name}</bdi>, you can <Link to={`/projects/${newest.id}?new=one`}>create a task</Link>,{' '}
+          <Link to={`/projects/${newest.id}/plan`}>plan a goal</Link> or{' '}
+          <Link to={`/projects/${newest.id}/pool`}>see what is running</Link>.
+          {projects.length > 1 && (
+            <>
+              {' '}
+              Or <Link to="/projects">choose another project</Link>.
+            </>
+          )}
+        </p>
+      )}
+    </EmptyState>
+  );
+}
+
+/** Turns the notifications of this browser on and off. The browser is asked for its permission only here. */
+function NotificationButton() {
+  const [state, setState] = useState(notificationState);
+  if (state === 'unsupported') return null;
+  const turnOff = () => {
+    turnOffNotifications();
+    setState('off');
+  };
+  const turnOn = async () => {
+    if (!(await turnOnNotifications()))
+      notify('Your browser blocks notifications from this site. Allow them in the settings of the browser.', 'danger');
+    setState(notificationState());
+  };
+  return state === 'on' ? (
+    <Button leadingVisual={BellSlashIcon} onClick={turnOff}>
+      Turn off notifications
+    </Button>
+  ) : (
+    <Button leadingVisual={BellIcon} onClick={() => void turnOn()}>
+      Turn on notifications
+    </Button>
+  );
+}
+
+/** At most this many secrets of a project are named. Its settings have all. */
+const maxNamed = 5;
+
+/** Asks admins to assign the secrets that no set-up can use, such as those from before an upgrade. */
+function UnassignedSecrets() {
+  const { data: unassigned = [] } = useQuery(queries.unassignedSecrets());
+  const { data: projects = [] } = useQuery({ ...queries.projects(), enabled: unassigned.length > 0 });
+  if (unassigned.length === 0) return null;
+  return (
+    <Flash variant="warning">
+      <strong>Some environment secrets belong to no repository, so set-up cannot use them:</strong>
+      <ul>
+        {unassigned.map(({ projectId, names }) => (
+          <li key={projectId} className="wrap">
+            {names.slice(0, maxNamed).join(', ')}
+            {names.length > maxNamed && ` and ${names.length - maxNamed} more`} in{' '}
+            <Link to={`/projects/${projectId}/settings`}>
+              the settings of <bdi>{projects.find(({ id }) => id === projectId)?.name ?? 'a project'}</bdi>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </Flash>
+  );
+}
+
+/** If more entries than this disappear at the same time, one notice counts them. */
+const maxNotices = 2;
+
+/** Says what became of entries that somebody else decided while the inbox is open. */
+function useDepartures(entries: InboxEntry[]): void {
+  const before = useRef(entries);
+  useEffect(() => {
+    const departed = departedEntries(before.current, entries).filter((entry) => !takeAnnounced(entry));
+    before.current = entries;
+    if (departed.length > maxNotices) return notify(`${plural(departed.length, 'task')} no longer need you.`);
+    for (const entry of departed)
+      findTask(entry.taskId).then(
+        (task) => notify(outcomeOf(entry, task)),
+        () => notify(`“${entry.title}” no longer needs you.`),
+      );
+  }, [entries]);
 }

@@ -4,6 +4,8 @@ import { notify, notifyError } from '../frame/notices.tsx';
 import { isConnectionError, statusOf } from '../live/errors.ts';
 import { putTask } from '../live/put-task.ts';
 import * as queries from '../live/queries.ts';
+import { performAction, type TaskAction } from '../tasks/actions/task-actions.ts';
+import { useConfirmedAction } from '../tasks/actions/use-confirmed-action.tsx';
 import type { Steering } from '../tasks/waiting/use-steering.ts';
 import { keyOf, outcomeOf } from './outcome.ts';
 
@@ -66,4 +68,27 @@ async function explainRefusal(client: QueryClient, entry: api.InboxEntry, error:
   }
   announced.delete(keyOf(entry));
   notifyError(error);
+}
+
+/** The message after each action has succeeded. */
+const done: Record<TaskAction, string> = {
+  start: 'Started',
+  retry: 'Retrying',
+  revise: 'Requested changes',
+  cancel: 'Cancelled the run',
+  merge: 'Merged',
+  to_backlog: 'Moved to Backlog',
+  to_ready: 'Moved to Ready',
+  to_done: 'Marked as done',
+};
+
+/** Performs the same actions as the page of a task, as the decision of an entry. */
+export function useInboxAction({ title }: api.InboxEntry, { mutateAsync }: Steering) {
+  return useConfirmedAction(({ action, text }) =>
+    mutateAsync(async (id) => {
+      const task = await performAction(action, id, text);
+      notify(`${done[action]}: ${title}`, 'success');
+      return task;
+    }),
+  );
 }

@@ -2,8 +2,7 @@ import { Button } from '@primer/react';
 import type { Attention, InboxEntry, Task } from '../api.ts';
 import { Answers, Details } from '../tasks/waiting/attention-box.tsx';
 import { ChangeSummary, OpenChanges } from './change-summary.tsx';
-import { useDecision } from './use-decision.ts';
-import { useInboxAction } from './use-inbox-action.ts';
+import { useDecision, useInboxAction } from './use-decision.ts';
 
 /** Shows what a run waits for and the buttons to decide it. */
 export function WaitingRun({ entry, task }: { entry: InboxEntry; task: Task }) {

@@ -1,11 +1,9 @@
 import type { CardRun, TaskCard } from '../../../src/web/api.ts';
-import { arrangeTasks } from '../../../src/web/board/arrange-tasks.ts';
-import { outcomeText, refusalsByReason, withTitles } from '../../../src/web/board/bulk/outcome.ts';
-import { isFolded, parseChoices, toggled } from '../../../src/web/board/folding.ts';
-import { maxSelected, withToggled } from '../../../src/web/board/selection.ts';
+import { arrangeTasks, isFolded, parseChoices, toggled } from '../../../src/web/board/arrange-tasks.ts';
+import { eachAtMost, outcomeText, refusalsByReason, withTitles } from '../../../src/web/board/bulk/bulk-actions.ts';
+import { maxSelected, withToggled } from '../../../src/web/board/bulk/selection.ts';
 import { paramsOf, viewQueryOf } from '../../../src/web/board/views/view-query.ts';
 import { ageText, clockText, elapsedOf } from '../../../src/web/display/formats.ts';
-import { eachAtMost } from '../../../src/web/live/each.ts';
 
 // The rules of the board that can be tested without a page.
 

@@ -1,10 +1,9 @@
 import type { QueryClient } from '@tanstack/react-query';
 import * as api from '../../api.ts';
-import { eachAtMost } from '../../live/each.ts';
+import { plural } from '../../display/formats.ts';
 import { errorMessage } from '../../live/errors.ts';
 import { putTask } from '../../live/put-task.ts';
 import { actionsFor } from '../../tasks/actions/task-actions.ts';
-import type { Result } from './outcome.ts';
 
 /** What can be done with several tasks at once. */
 export type BulkAction =
@@ -70,4 +69,49 @@ function performOne(action: BulkAction, task: api.TaskCard): Promise<api.Task> {
     case 'sprint':
       return api.addSprintTask(action.sprintId, { taskId: task.id });
   }
+}
+
+/** What happened to one of several tasks. */
+export interface Result {
+  id: string;
+  title: string;
+  /** Why the service refused; undefined when it did not. */
+  reason?: string;
+}
+
+/** Says how many of several tasks were changed: `7 started, 2 refused`. `done` is a past participle. */
+export function outcomeText(done: string, results: readonly Result[]): string {
+  const refused = results.filter(({ reason }) => reason !== undefined).length;
+  const changed = results.length - refused;
+  if (refused === 0) return `${plural(changed, 'task')} ${done}`;
+  return `${changed} ${done}, ${refused} refused`;
+}
+
+/** Returns the refused tasks by reason, the most frequent first. */
+export function refusalsByReason(results: readonly Result[]): { reason: string; tasks: Result[] }[] {
+  const byReason = new Map<string, Result[]>();
+  for (const result of results) {
+    if (result.reason === undefined) continue;
+    byReason.set(result.reason, [...(byReason.get(result.reason) ?? []), result]);
+  }
+  return [...byReason].map(([reason, tasks]) => ({ reason, tasks })).sort((a, b) => b.tasks.length - a.tasks.length);
+}
+
+/** Replaces the ids of tasks in a reason with their titles. */
+export function withTitles(reason: string, tasks: readonly { id: string; title: string }[]): string {
+  const titles = new Map(tasks.map(({ id, title }) => [id, `“${title.slice(0, 60)}”`]));
+  return reason.replace(/\btask_\w+/g, (id) => titles.get(id) ?? id);
+}
+
+/** Calls `work` for each item, at most `limit` at a time, in their order. `work` must not throw. */
+export async function eachAtMost<T>(
+  limit: number,
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const takeTurns = async () => {
+    while (next < items.length) await work(items[next++] as T);
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, takeTurns));
 }

@@ -8,9 +8,16 @@ import { taskStatusNames } from '../../display/names.ts';
 import { notify, notifyError } from '../../frame/notices.tsx';
 import { ariaKeys } from '../../keys/shortcuts.ts';
 import { isOpenSprint } from '../../sprints/is-open-sprint.ts';
-import { maxSelected, type Selection } from '../selection.ts';
-import { type BulkAction, doneNames, performBulk } from './bulk-actions.ts';
-import { outcomeText, type Result, refusalsByReason, withTitles } from './outcome.ts';
+import {
+  type BulkAction,
+  doneNames,
+  outcomeText,
+  performBulk,
+  type Result,
+  refusalsByReason,
+  withTitles,
+} from './bulk-actions.ts';
+import { maxSelected, type Selection } from './selection.ts';
 
 interface Props {
   board: Board;

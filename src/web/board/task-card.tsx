@@ -1,20 +1,25 @@
 import {
   CheckCircleIcon,
+  ClockIcon,
+  DotFillIcon,
   GitPullRequestIcon,
   IssueOpenedIcon,
   IterationsIcon,
+  KebabHorizontalIcon,
+  PauseIcon,
   XCircleIcon,
 } from '@primer/octicons-react';
-import { memo, useRef } from 'react';
+import { Label } from '@primer/react';
+import { memo, Suspense, useRef } from 'react';
 import { Link } from 'react-router';
-import type { TaskCard as Card } from '../../api.ts';
-import { formatCost } from '../../display/formats.ts';
-import { shortId } from '../../display/names.ts';
-import { FailureLabel } from '../../display/status-labels.tsx';
-import { useDraggable } from '../drag-and-drop.ts';
-import { Age } from './age.tsx';
-import { CardMenu } from './card-menu.tsx';
-import { RunState } from './run-state.tsx';
+import type { TaskCard as Card, CardRun } from '../api.ts';
+import { ageText, clockText, elapsedOf, formatCost } from '../display/formats.ts';
+import { inboxNames, shortId } from '../display/names.ts';
+import { FailureLabel } from '../display/status-labels.tsx';
+import { exactTime, useNow } from '../display/times.tsx';
+import { lazyPart } from '../live/load-part.ts';
+import { useDraggable } from './drag-and-drop.ts';
+import { useLazyMenu } from './use-lazy-menu.ts';
 
 interface Props {
   task: Card;
@@ -95,4 +100,64 @@ function Checks({ checks }: { checks: Card['checks'] }) {
       <Icon size={12} aria-label={hasPassed ? 'Checks passed' : 'Checks failed'} />
     </span>
   );
+}
+
+/** Shows how old a task is, with the exact time on hover. */
+function Age({ at }: { at: string }) {
+  const now = useNow(60_000);
+  return (
+    <time dateTime={at} title={`Created ${exactTime(at)}`}>
+      {ageText(now - Date.parse(at))}
+    </time>
+  );
+}
+
+const TaskMenu = lazyPart(async () => ({ default: (await import('./task-menu.tsx')).TaskMenu }));
+
+/** Shows the button that opens the menu of a card. A menu for each of the visible cards would make the board slow. */
+function CardMenu({ task }: { task: Card }) {
+  const { button, menu } = useLazyMenu();
+  return (
+    <>
+      <button type="button" className="icon-button" aria-label={`Actions for ${task.title.slice(0, 60)}`} {...button}>
+        <KebabHorizontalIcon />
+      </button>
+      <Suspense>{menu && <TaskMenu task={task} {...menu} />}</Suspense>
+    </>
+  );
+}
+
+/** Shows whether the run of a task is running, queued or waiting, and for how long it has worked or been queued. */
+function RunState({ run }: { run: CardRun | null }) {
+  switch (run?.status) {
+    case 'running':
+      return (
+        <Label variant="attention" title="An agent is working on this task">
+          <DotFillIcon size={12} /> Running <Elapsed run={run} />
+        </Label>
+      );
+    case 'queued':
+      return (
+        <Label variant="secondary" title="The run starts when an agent is free">
+          <ClockIcon size={12} /> Queued <Elapsed run={run} />
+        </Label>
+      );
+    case 'waiting':
+      return (
+        <Label variant="sponsors" title="The time that a run waits is not counted">
+          <PauseIcon size={12} /> {waitName(run.waitReason)} <Elapsed run={run} />
+        </Label>
+      );
+    default:
+      return null;
+  }
+}
+
+function waitName(reason: CardRun['waitReason']): string {
+  return reason === null || reason === 'model' ? 'Waiting for the model' : inboxNames[reason];
+}
+
+function Elapsed({ run }: { run: CardRun }) {
+  const now = useNow(1000);
+  return <span className="clock">{clockText(elapsedOf(run, now))}</span>;
 }
