@@ -1,9 +1,10 @@
 import { Button, Heading } from '@primer/react';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useDeferredValue, useState } from 'react';
+import { Markdown } from '../display/markdown.tsx';
 import { sentenceCase } from '../display/names.ts';
 import { TextDialog } from '../forms/text-dialog.tsx';
-import { ArrivingPart } from './arriving-part.tsx';
-import type { GeneratedPart, Wizard } from './use-wizard.ts';
+import { partialJson, withTitle } from './part-text.ts';
+import type { Arriving, GeneratedPart, Wizard } from './use-wizard.ts';
 
 const names: Record<GeneratedPart, string> = { prd: 'requirements', plan: 'plan', tasks: 'tasks' };
 
@@ -113,3 +114,37 @@ function Others({ logins }: { logins: string[] }) {
     </p>
   );
 }
+
+/** Shows a part of the plan while the model writes it. */
+function ArrivingPart({ arriving }: { arriving: Arriving }) {
+  const { part, reading } = arriving;
+  // Rendering may be slower than the model.
+  const content = asObject(partialJson(useDeferredValue(arriving.json)));
+  return (
+    <>
+      <p className="muted wrap" role="status">
+        {arriving.json !== '' ? 'Writing…' : reading === '' ? 'Thinking…' : `Reading: ${reading}`}
+      </p>
+      {part === 'prd' && (
+        <Markdown text={withTitle({ title: text(content.title), markdown: text(content.markdown) })} />
+      )}
+      {part !== 'prd' && (
+        <ol aria-label="So far">
+          {list(part === 'plan' ? content.phases : content.tasks).map((each, i) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the list only grows
+            <li key={i}>
+              <p className="strong wrap">{text(part === 'plan' ? each.name : each.title)}</p>
+              <p className="muted wrap">{text(part === 'plan' ? each.goal : each.description)}</p>
+            </li>
+          ))}
+        </ol>
+      )}
+    </>
+  );
+}
+
+// The model may write anything.
+const asObject = (value: unknown) =>
+  (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
+const text = (value: unknown) => (typeof value === 'string' ? value : '');
+const list = (value: unknown) => (Array.isArray(value) ? value.map(asObject) : []);

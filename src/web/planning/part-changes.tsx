@@ -1,5 +1,7 @@
 import { diffLines } from 'diff';
 import { useMemo } from 'react';
+import type { WizardSession } from '../api.ts';
+import { TimeAgo } from '../display/times.tsx';
 
 /** How long a comparison may block the page. */
 const compareMs = 500;
@@ -51,4 +53,14 @@ function compare(before: string, after: string): Piece[] | undefined {
       { mark: ' ', text: lines.slice(-context).join('\n') },
     ];
   });
+}
+
+/** Says who changed a plan last, and when. */
+export function LastChange({ updatedBy, updatedAt }: Pick<WizardSession, 'updatedBy' | 'updatedAt'>) {
+  return (
+    <>
+      changed {updatedBy !== null && <>by {updatedBy.login} </>}
+      <TimeAgo at={updatedAt} />
+    </>
+  );
 }

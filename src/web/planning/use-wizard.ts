@@ -1,9 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
 import * as api from '../api.ts';
+import { subscribe } from '../live/event-stream.ts';
+import { postStream } from '../live/post-stream.ts';
 import * as queries from '../live/queries.ts';
 import type { Parts } from './part-text.ts';
-import { useEditing } from './use-editing.ts';
-import { useGeneration } from './use-generation.ts';
 
 /** The parts of a plan that the model generates, one after the other. */
 export type GeneratedPart = keyof Parts;
@@ -49,4 +50,48 @@ export function useWizard(projectId: string, session: api.WizardSession) {
     error: answer.error ?? generate.error,
     refetch,
   };
+}
+
+/** Shows other members that this person works on a part of a plan, as long as `isEditing` and the page is visible. */
+export function useEditing(projectId: string, sessionId: string, part: keyof Parts, isEditing: boolean): void {
+  useEffect(() => {
+    if (!isEditing) return;
+    const address = `/api/v1/projects/${encodeURIComponent(projectId)}/wizard/${encodeURIComponent(sessionId)}/editing`;
+    return subscribe(`${address}?part=${part}`, { events: {} });
+  }, [projectId, sessionId, part, isEditing]);
+}
+
+/** What has arrived of a part that the model is writing. */
+export interface Arriving {
+  part: keyof Parts;
+  /** JSON that may end anywhere. */
+  json: string;
+  /** What the model reads in the repositories. */
+  reading: string;
+}
+
+/** Lets the model write parts of a plan and shows them while they arrive. */
+function useGeneration(projectId: string, sessionId: string) {
+  const client = useQueryClient();
+  const { queryKey } = queries.wizard(projectId, sessionId);
+  const [arriving, setArriving] = useState<Arriving>();
+  const generate = useMutation({
+    mutationFn: ({ part, feedback }: { part: keyof Parts; feedback: string }) => {
+      setArriving({ part, json: '', reading: '' });
+      const change = (next: (before: Arriving) => Partial<Arriving>) =>
+        setArriving((before) => before && { ...before, ...next(before) });
+      const body = { sessionId, ...(feedback === '' ? {} : { feedback }) };
+      const address = `/projects/${projectId}/wizard/generate-${part}`;
+      return postStream<api.WizardSession>(address, body, (name, { text = '' }) => {
+        if (name === 'text') change(({ json }) => ({ json: json + text }));
+        else if (name === 'restart') change(() => ({ json: '' }));
+        else if (name === 'read') change(() => ({ reading: text }));
+      });
+    },
+    onSuccess: (next) => client.setQueryData(queryKey, next),
+    // After an error the session is fetched again: another person may have changed it.
+    onError: () => client.invalidateQueries({ queryKey }),
+    onSettled: () => setArriving(undefined),
+  });
+  return { generate, arriving };
 }

@@ -1,10 +1,12 @@
-import { Heading } from '@primer/react';
+import { Heading, ProgressBar } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
 import { useParams, useSearchParams } from 'react-router';
 import type { Sprint } from '../api.ts';
+import { formatCost } from '../display/formats.ts';
+import { Markdown } from '../display/markdown.tsx';
 import { Loading, QueryResult } from '../display/query-result.tsx';
-import { EmptyState } from '../display/sections.tsx';
+import { EmptyState, FactList } from '../display/sections.tsx';
 import { SprintStatus } from '../display/status-labels.tsx';
 import { Day } from '../display/times.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
@@ -13,9 +15,7 @@ import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { isOpenSprint } from './is-open-sprint.ts';
 import { SprintActions } from './sprint-actions.tsx';
-import { SprintDigest } from './sprint-digest.tsx';
 import { SprintForecast } from './sprint-forecast.tsx';
-import { SprintProgress } from './sprint-progress.tsx';
 import { SprintTasks } from './sprint-tasks.tsx';
 
 const BurndownChart = lazyPart(async () => ({ default: (await import('./burndown-chart.tsx')).BurndownChart }));
@@ -96,5 +96,44 @@ function BurndownTab({ sprint }: { sprint: Sprint }) {
         )
       }
     </QueryResult>
+  );
+}
+
+/** Shows the summary written when a sprint is completed. */
+function SprintDigest({ sprintId }: { sprintId: string }) {
+  const query = useQuery(queries.digest(sprintId));
+  return (
+    <QueryResult query={query}>
+      {({ markdown, completed, carriedOver, failed, costUsd }) => (
+        <section className="box" aria-label="Digest">
+          <p className="muted">
+            {completed.length} done · {carriedOver.length} carried over · {failed.length} failed · {formatCost(costUsd)}
+          </p>
+          <Markdown text={markdown} />
+        </section>
+      )}
+    </QueryResult>
+  );
+}
+
+function SprintProgress({ sprint }: { sprint: Sprint }) {
+  const { data: metrics } = useQuery(queries.metrics(sprint.id));
+  if (metrics === undefined) return <Loading rows={1} />;
+  const { totalTasks, completedTasks, completionPercentage } = metrics;
+  return (
+    <section className="box page-head" aria-label="Progress">
+      <ProgressBar progress={completionPercentage} aria-label={`${completionPercentage}% done`} />
+      <FactList
+        facts={{
+          Done: `${completedTasks} of ${totalTasks} (${completionPercentage}%)`,
+          'In progress or review': metrics.inProgressTasks,
+          'Not started': metrics.remainingTasks - metrics.inProgressTasks,
+          // A forecast is shown below, and is better than the estimate.
+          ...(metrics.forecast.p50 === null && {
+            [sprint.status === 'active' ? 'Estimated end' : 'End']: <Day date={metrics.estimatedCompletion} />,
+          }),
+        }}
+      />
+    </section>
   );
 }

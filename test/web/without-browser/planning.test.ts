@@ -1,6 +1,5 @@
 import type { PlannedTask } from '../../../src/web/api.ts';
-import { partText, versionOf, writtenParts } from '../../../src/web/planning/part-text.ts';
-import { partialJson } from '../../../src/web/planning/partial-json.ts';
+import { partialJson, partText, versionOf, writtenParts } from '../../../src/web/planning/part-text.ts';
 
 test('JSON that is still arriving is shown as far as it goes', () => {
   const whole = {

@@ -1,5 +1,4 @@
-import { type Call, isFailed, meaningOf, outcomeOf } from '../../../src/web/runs/log/calls.ts';
-import { smallDiff } from '../../../src/web/runs/log/small-diff.ts';
+import { type Call, isFailed, meaningOf, outcomeOf, smallDiff } from '../../../src/web/runs/calls.ts';
 
 // What the page of a run makes of the calls of tools.
 

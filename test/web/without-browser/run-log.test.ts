@@ -1,9 +1,7 @@
 import type { RunEvent, RunTurn } from '../../../src/web/api.ts';
-import { activityOf } from '../../../src/web/runs/log/activity.ts';
-import { meaningOf } from '../../../src/web/runs/log/calls.ts';
-import { type Filter, rowFilter } from '../../../src/web/runs/log/filter-rows.ts';
-import { logText, runJson } from '../../../src/web/runs/log/log-text.ts';
-import { openTimeline, type Row, type Timeline } from '../../../src/web/runs/log/timeline.ts';
+import { meaningOf } from '../../../src/web/runs/calls.ts';
+import { type Filter, logText, rowFilter, runJson } from '../../../src/web/runs/filter-rows.ts';
+import { activityOf, openTimeline, type Row, type Timeline } from '../../../src/web/runs/timeline.ts';
 
 // How the page of a run arranges its log and its turns, without a page.
 

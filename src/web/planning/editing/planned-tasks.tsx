@@ -1,18 +1,17 @@
-import { PlusIcon } from '@primer/octicons-react';
-import { Button, Flash, FormControl, TextInput } from '@primer/react';
+import { PlusIcon, TrashIcon } from '@primer/octicons-react';
+import { Button, Flash, FormControl, IconButton, Select, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { estimateText } from '../../../domain/forecast/estimates.ts';
 import * as api from '../../api.ts';
 import { plural } from '../../display/formats.ts';
+import { storeText } from '../../frame/personal-storage.ts';
 import { errorMessage } from '../../live/errors.ts';
 import * as queries from '../../live/queries.ts';
-import { useEditing } from '../use-editing.ts';
-import { EditProblem } from './edit-problem.tsx';
-import { PlannedTaskItem } from './planned-task-item.tsx';
-import { useEdit } from './use-edit.ts';
-import { useTaskDraft } from './use-task-draft.ts';
+import { writtenParts } from '../part-text.ts';
+import { useEditing } from '../use-wizard.ts';
+import { EditProblem, useEdit } from './use-edit.tsx';
 
 const maxTasks = 100;
 
@@ -136,4 +135,155 @@ function CreateSprint(props: {
       </div>
     </>
   );
+}
+
+function PlannedTaskItem(props: {
+  task: api.PlannedTask;
+  number: number;
+  agents: api.AgentEntry[] | undefined;
+  repositories: api.RepositoryEntry[] | undefined;
+  /** The titles of the tasks that this one depends on. */
+  dependencies: string[];
+  /** What is expected of the task, in sentences; empty if nothing is known. */
+  expected: string;
+  isReadOnly: boolean;
+  onChange(change: Partial<api.PlannedTask>): void;
+  /** Undefined if this is the only task, which cannot be removed. */
+  onRemove: (() => void) | undefined;
+}) {
+  const { task, number, agents, repositories, dependencies, expected, isReadOnly, onChange, onRemove } = props;
+  return (
+    <li className="planned">
+      <div className="row">
+        <TextInput
+          block
+          aria-label={`Title of task ${number}`}
+          maxLength={200}
+          disabled={isReadOnly}
+          value={task.title}
+          onChange={(event) => onChange({ title: event.target.value })}
+        />
+        {!isReadOnly && (
+          <IconButton
+            icon={TrashIcon}
+            aria-label={`Remove task ${number}`}
+            disabled={onRemove === undefined}
+            onClick={() => onRemove?.()}
+          />
+        )}
+      </div>
+      <div className="row wrap-row">
+        <Choice
+          label={`Agent for task ${number}`}
+          none="No agent"
+          value={task.owner}
+          options={agents}
+          isReadOnly={isReadOnly}
+          onChoose={(owner) => onChange({ owner, ownerReason: null })}
+        />
+        <Choice
+          label={`Repository of task ${number}`}
+          none="First repository"
+          value={task.repositoryId}
+          options={repositories}
+          isReadOnly={isReadOnly}
+          onChoose={(repositoryId) => onChange({ repositoryId })}
+        />
+      </div>
+      {task.ownerReason !== null && <p className="muted small wrap">Why this agent: {task.ownerReason}</p>}
+      <Textarea
+        block
+        rows={4}
+        resize="vertical"
+        aria-label={`Description of task ${number}`}
+        disabled={isReadOnly}
+        maxLength={50_000}
+        value={task.description}
+        onChange={(event) => onChange({ description: event.target.value })}
+      />
+      {dependencies.length > 0 && <p className="muted small wrap">Depends on: {dependencies.join('; ')}</p>}
+      {expected !== '' && <p className="muted small wrap">{expected}</p>}
+    </li>
+  );
+}
+
+function Choice(props: {
+  label: string;
+  none: string;
+  value: string | null;
+  options: { id: string; name: string }[] | undefined;
+  isReadOnly: boolean;
+  onChoose(id: string | null): void;
+}) {
+  const { label, none, value, options, isReadOnly, onChoose } = props;
+  return (
+    <Select
+      aria-label={label}
+      disabled={isReadOnly}
+      value={value ?? ''}
+      onChange={({ target }) => onChoose(target.value === '' ? null : target.value)}
+    >
+      <Select.Option value="">{none}</Select.Option>
+      {options?.map(({ id, name }) => (
+        <Select.Option key={id} value={id}>
+          {name}
+        </Select.Option>
+      ))}
+    </Select>
+  );
+}
+
+interface Draft {
+  /** The tasks as they were when the person began to edit. */
+  of: api.PlannedTask[];
+  tasks: api.PlannedTask[];
+}
+
+const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
+/**
+ * Returns the planned tasks with the edits made in this browser, which survive reloads. When somebody else changes the
+ * tasks, unsaved edits stay.
+ */
+function useTaskDraft(session: api.WizardSession) {
+  const current = writtenParts(session).tasks ?? [];
+  const [draft, setDraft] = useState(() => storedDraft(session));
+  const isChanged = !isSame(draft.tasks, draft.of);
+  if (!isChanged && !isSame(draft.of, current)) setDraft({ of: current, tasks: current });
+  useEffect(() => {
+    if (isChanged) storeText(sessionStorage, storageKey(session), JSON.stringify(draft));
+    else sessionStorage.removeItem(storageKey(session));
+  }, [session, draft, isChanged]);
+  const setTasks = (next: (before: api.PlannedTask[]) => api.PlannedTask[]) =>
+    setDraft((before) => ({ ...before, tasks: next(before.tasks) }));
+  return {
+    tasks: draft.tasks,
+    isChanged,
+    update: (ref: string, change: Partial<api.PlannedTask>) =>
+      setTasks((before) => before.map((task) => (task.ref === ref ? { ...task, ...change } : task))),
+    remove: (ref: string) =>
+      setTasks((before) =>
+        before
+          .filter((task) => task.ref !== ref)
+          .map((task) => ({ ...task, dependsOn: task.dependsOn.filter((each) => each !== ref) })),
+      ),
+    add: () => setTasks((before) => [...before, emptyTask(before)]),
+    /** Drops the unsaved edits and continues with these tasks. */
+    reset: (tasks: api.PlannedTask[] = current) => setDraft({ of: tasks, tasks }),
+  };
+}
+
+function emptyTask(tasks: api.PlannedTask[]): api.PlannedTask {
+  let number = tasks.length + 1;
+  while (tasks.some(({ ref }) => ref === `task-${number}`)) number += 1;
+  const ref = `task-${number}`;
+  return { ref, title: '', description: '', owner: null, ownerReason: null, repositoryId: null, dependsOn: [] };
+}
+
+const storageKey = ({ sessionId }: api.WizardSession) => `plan ${sessionId}`;
+
+function storedDraft(session: api.WizardSession): Draft {
+  const tasks = writtenParts(session).tasks ?? [];
+  const stored = JSON.parse(sessionStorage.getItem(storageKey(session)) ?? 'null') as Draft | null;
+  return stored !== null && Array.isArray(stored.of) && Array.isArray(stored.tasks) ? stored : { of: tasks, tasks };
 }

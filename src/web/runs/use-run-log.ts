@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import * as api from '../../api.ts';
-import { subscribe } from '../../live/event-stream.ts';
-import { mayGoOn } from '../../live/fetch-lists.ts';
+import * as api from '../api.ts';
+import { subscribe } from '../live/event-stream.ts';
+import { mayGoOn } from '../live/fetch-lists.ts';
 import { openTimeline, type Piece, type Timeline } from './timeline.ts';
 
 /** Every type of entry that a log may contain. A browser only receives the events that it names. */

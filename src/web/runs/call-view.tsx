@@ -1,9 +1,8 @@
 import { CheckIcon, ChevronDownIcon, ChevronRightIcon, DotFillIcon, XIcon } from '@primer/octicons-react';
 import { useState } from 'react';
-import { plural } from '../../display/formats.ts';
-import { revealHidden, terminalText } from '../../display/hidden-characters.ts';
-import { type Call, isFailed, type Meaning, meaningOf, outcomeOf } from './calls.ts';
-import { smallDiff } from './small-diff.ts';
+import { plural } from '../display/formats.ts';
+import { revealHidden, terminalText } from '../display/hidden-characters.ts';
+import { type Call, isFailed, type Meaning, meaningOf, outcomeOf, smallDiff } from './calls.ts';
 
 /** Characters of a call's subject that its folded row shows. */
 const maxAbout = 200;
