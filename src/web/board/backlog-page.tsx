@@ -15,7 +15,9 @@ import { putTask } from '../live/put-task.ts';
 import * as queries from '../live/queries.ts';
 import { isOpenSprint } from '../sprints/is-open-sprint.ts';
 
-const NewTaskDialog = lazyPart(async () => ({ default: (await import('../tasks/new-task-dialog.tsx')).NewTaskDialog }));
+const NewTaskDialog = lazyPart(async () => ({
+  default: (await import('../tasks/editing/new-task-dialog.tsx')).NewTaskDialog,
+}));
 
 /** Shows the open tasks that are not in a sprint. */
 export function BacklogPage() {

@@ -15,7 +15,9 @@ import { BoardFilters } from './board-filters.tsx';
 import { useFilters } from './use-filters.ts';
 import { ViewsButton } from './views/views-button.tsx';
 
-const NewTaskDialog = lazyPart(async () => ({ default: (await import('../tasks/new-task-dialog.tsx')).NewTaskDialog }));
+const NewTaskDialog = lazyPart(async () => ({
+  default: (await import('../tasks/editing/new-task-dialog.tsx')).NewTaskDialog,
+}));
 
 export function BoardPage() {
   const { projectId = '' } = useParams();

@@ -9,7 +9,7 @@ import { useShortcuts } from '../keys/shortcuts.ts';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { actionForDrop } from '../tasks/actions/task-actions.ts';
-import { useConfirmedAction } from '../tasks/actions/use-confirmed-action.tsx';
+import { useConfirmedAction } from '../tasks/use-confirmed-action.tsx';
 import { arrangeTasks, columns, isFolded, useFolding } from './arrange-tasks.ts';
 import { BoardColumn } from './board-column.tsx';
 import { maxSelected, type Selection, withToggled } from './bulk/selection.ts';

@@ -2,7 +2,7 @@ import { ActionList, ActionMenu } from '@primer/react';
 import { useNavigate } from 'react-router';
 import type { TaskCard } from '../api.ts';
 import { actionNames, actionsFor } from '../tasks/actions/task-actions.ts';
-import { useConfirmedAction } from '../tasks/actions/use-confirmed-action.tsx';
+import { useConfirmedAction } from '../tasks/use-confirmed-action.tsx';
 import type { LazyMenu } from './use-lazy-menu.ts';
 
 /** Shows the menu of a card on the board, which opens the task or performs one of its actions. */

@@ -5,8 +5,8 @@ import { isConnectionError, statusOf } from '../live/errors.ts';
 import { putTask } from '../live/put-task.ts';
 import * as queries from '../live/queries.ts';
 import { performAction, type TaskAction } from '../tasks/actions/task-actions.ts';
-import { useConfirmedAction } from '../tasks/actions/use-confirmed-action.tsx';
-import type { Steering } from '../tasks/waiting/use-steering.ts';
+import type { Steering } from '../tasks/actions/use-steering.ts';
+import { useConfirmedAction } from '../tasks/use-confirmed-action.tsx';
 import { keyOf, outcomeOf } from './outcome.ts';
 
 /** Entries whose decisions this page has announced, so that their disappearance needs no second notice. */

@@ -7,7 +7,7 @@ import { plural } from '../display/formats.ts';
 import { isPressed } from '../keys/shortcuts.ts';
 import * as queries from '../live/queries.ts';
 import { actionNames, actionsFor } from '../tasks/actions/task-actions.ts';
-import { useConfirmedAction } from '../tasks/actions/use-confirmed-action.tsx';
+import { useConfirmedAction } from '../tasks/use-confirmed-action.tsx';
 import { type Item, kindNames, useItems } from './palette-items.ts';
 import { remember } from './recent.ts';
 

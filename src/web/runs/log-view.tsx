@@ -10,7 +10,7 @@ import { TextDialog } from '../forms/text-dialog.tsx';
 import { notify } from '../frame/notices.tsx';
 import { errorMessage } from '../live/errors.ts';
 import { mayRewind } from '../tasks/actions/task-actions.ts';
-import { useSteering } from '../tasks/waiting/use-steering.ts';
+import { useSteering } from '../tasks/actions/use-steering.ts';
 import { type Filter, filterNames, isFilter, logText, rowFilter, runJson } from './filter-rows.ts';
 import { RowList } from './row-list.tsx';
 import { type Activity, activityOf, type PlanStep, type Row, type Timeline } from './timeline.ts';

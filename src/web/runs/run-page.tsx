@@ -15,10 +15,10 @@ import { useDraft } from '../forms/use-draft.ts';
 import { usePageTitle } from '../frame/page-header.tsx';
 import * as queries from '../live/queries.ts';
 import { actionNames } from '../tasks/actions/task-actions.ts';
-import { useConfirmedAction } from '../tasks/actions/use-confirmed-action.tsx';
+import { useRunControls } from '../tasks/actions/use-steering.ts';
 import { Remedy } from '../tasks/failure-notice.tsx';
+import { useConfirmedAction } from '../tasks/use-confirmed-action.tsx';
 import { AttentionBox } from '../tasks/waiting/attention-box.tsx';
-import { useRunControls } from '../tasks/waiting/use-run-controls.ts';
 import { LogView } from './log-view.tsx';
 
 /** The page of one run: what it did, what it is doing, and the means to steer it. */

@@ -1,22 +1,27 @@
+import { Button } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
-import { useParams, useSearchParams } from 'react-router';
+import { Link, useParams, useSearchParams } from 'react-router';
 import type { Task } from '../api.ts';
+import { costOf, plural } from '../display/formats.ts';
+import { runPath } from '../display/names.ts';
 import { Loading, QueryResult } from '../display/query-result.tsx';
+import { RunStatus } from '../display/status-labels.tsx';
+import { StartedAgo } from '../display/times.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import { Tabs } from '../frame/tabs.tsx';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
-import { CurrentRun } from './current-run.tsx';
+import { isMergeable } from './actions/task-actions.ts';
+import { useRunControls } from './actions/use-steering.ts';
 import { FailureNotice } from './failure-notice.tsx';
-import { TaskHeader } from './header/task-header.tsx';
-import { isMergeable } from './merging/is-mergeable.ts';
 import { ReadinessBox } from './merging/readiness-box.tsx';
 import { OverviewTab } from './overview-tab.tsx';
+import { TaskHeader } from './task-header.tsx';
 import { AttentionBox } from './waiting/attention-box.tsx';
-import { RunButtons } from './waiting/run-buttons.tsx';
+import { WordsButton } from './waiting/task-text-dialog.tsx';
 
-const RunsTab = lazyPart(async () => ({ default: (await import('../runs/runs-tab.tsx')).RunsTab }));
+const RunsTab = lazyPart(async () => ({ default: (await import('./runs-tab.tsx')).RunsTab }));
 const ChangesTab = lazyPart(async () => ({ default: (await import('./changes/changes-tab.tsx')).ChangesTab }));
 const Chat = lazyPart(async () => ({ default: (await import('../chat/chat.tsx')).Chat }));
 
@@ -69,4 +74,50 @@ function TabContent({ tab, task }: { tab: string | null; task: Task }) {
     default:
       return <OverviewTab task={task} />;
   }
+}
+
+/** Shows a line about the run in progress, updated with every step. */
+function CurrentRun({ task }: { task: Task }) {
+  const { data: [run] = [] } = useQuery(queries.runs(task.id));
+  if (run === undefined) return null;
+  return (
+    <p className="box" role="status">
+      <RunStatus status={run.status} />{' '}
+      {run.status === 'queued' ? (
+        'Waiting to start'
+      ) : (
+        <>
+          {plural(run.steps, 'step')} · {costOf(run)} · <StartedAgo at={run.startedAt ?? run.createdAt} />
+        </>
+      )}{' '}
+      · <Link to={runPath(task.id, run.id)}>Watch this run</Link>
+    </p>
+  );
+}
+
+/**
+ * Shows the buttons for a run that is not finished: one to write to its agent, and one to pause it. A message that is being
+ * written stays when the run ends.
+ */
+function RunButtons({ task }: { task: Task }) {
+  const { say, pause, isPending } = useRunControls(task);
+  const isLive = task.status === 'in_progress';
+  return (
+    <div className={isLive ? 'row wrap-row page-head' : ''}>
+      <WordsButton
+        name="Message agent"
+        label="What should the agent know?"
+        taskId={task.id}
+        isDisabled={isPending}
+        isOffered={isLive}
+        outlivesWaits
+        onSubmit={say}
+      />
+      {isLive && task.attention === null && (
+        <Button disabled={isPending} onClick={pause}>
+          Pause run
+        </Button>
+      )}
+    </div>
+  );
 }

@@ -18,7 +18,7 @@ import {
   type ProjectSpend,
   sumOfProjects,
 } from '../../../src/web/spend/spend-text.ts';
-import { agentToPreselect } from '../../../src/web/tasks/last-agent.ts';
+import { agentToPreselect } from '../../../src/web/tasks/editing/new-task-texts.ts';
 import { browserStorage } from '../../support/stand-ins/browser-storage.ts';
 
 // What works on every page of the dashboard, as far as it can be tested without a page.

@@ -8,8 +8,8 @@ import { changedFields } from '../../../src/web/forms/submit.ts';
 import { gain, verdict } from '../../../src/web/sprints/forecast-text.ts';
 import { actionForDrop, actionsFor } from '../../../src/web/tasks/actions/task-actions.ts';
 import { budgetProblem, budgetTextsOf, changedBudget, highestBudget } from '../../../src/web/tasks/budget-texts.ts';
+import { titlesFromList } from '../../../src/web/tasks/editing/new-task-texts.ts';
 import { withoutEmoji } from '../../../src/web/tasks/merging/without-emoji.ts';
-import { titlesFromList } from '../../../src/web/tasks/titles-from-list.ts';
 
 // The rules of the dashboard that can be tested without a page.
 

@@ -1,7 +1,6 @@
 import type { MergeReadiness, Run, Task, TimelineEntry } from '../../../src/web/api.ts';
-import { effortText } from '../../../src/web/tasks/header/effort.ts';
-import { taskState } from '../../../src/web/tasks/header/task-state.ts';
-import { checkCounts, mergeSteps, mergeTitle, reviewText } from '../../../src/web/tasks/merging/merge-texts.ts';
+import { checkCounts, mergeSteps, mergeTitle, reviewText } from '../../../src/web/tasks/merging/readiness.ts';
+import { effortText, taskState } from '../../../src/web/tasks/task-state.ts';
 import { isMarkdown, isQuoted, timelineText } from '../../../src/web/tasks/timeline/timeline-texts.ts';
 
 const failure = { category: 'checks', message: 'the checks fail', retryable: true } as const;

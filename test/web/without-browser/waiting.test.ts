@@ -1,6 +1,6 @@
 import { completionText, healthReason } from '../../../src/web/agents/agent-texts.ts';
 import type { Attention, Task, TimelineEntry } from '../../../src/web/api.ts';
-import { isOvertaken, overtakenText, type Standing } from '../../../src/web/tasks/waiting/overtaken.ts';
+import { isOvertaken, overtakenText, type Standing } from '../../../src/web/tasks/timeline/overtaken.ts';
 
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 5, 10, minute)).toISOString();
 const plan: Attention = { id: 'wait_1', reason: 'plan', text: '', options: [], since: at(5) };

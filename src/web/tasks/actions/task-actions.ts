@@ -107,3 +107,8 @@ export const expectedStatus: Record<TaskAction, TaskStatus> = {
   to_ready: 'ready',
   to_done: 'done',
 };
+
+/** Returns whether the page of a task offers to merge it. */
+export function isMergeable(task: api.Task): boolean {
+  return actionsFor(task).includes('merge');
+}

@@ -1,7 +1,7 @@
 import { SegmentedControl } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { useSearchParams } from 'react-router';
-import type { Task, TaskDiff } from '../../api.ts';
+import type { FileDiff, Task, TaskDiff } from '../../api.ts';
 import { formatNumber, plural } from '../../display/formats.ts';
 import { QueryResult } from '../../display/query-result.tsx';
 import { EmptyState } from '../../display/sections.tsx';
@@ -11,7 +11,6 @@ import { ReviewBar } from '../review/review-bar.tsx';
 import { useReview } from '../review/stored-review.ts';
 import { FileDiffView, type ViewType } from './file-diff.tsx';
 import { FileTree } from './file-tree.tsx';
-import { isFoldedAt, sumOf } from './line-counts.ts';
 
 /** Shows the files that a task changed, with a tree to navigate them, and lets people review them. */
 export function ChangesTab({ task }: { task: Task }) {
@@ -80,4 +79,20 @@ function Summary({ diff, view, setView }: { diff: TaskDiff; view: ViewType; setV
       </SegmentedControl>
     </div>
   );
+}
+
+/** A file with more changed lines than this starts folded. */
+const maxLinesOfFile = 400;
+/** After this many changed lines in all, the remaining files start folded. */
+const maxLinesInAll = 3000;
+
+function sumOf(files: FileDiff[], count: 'additions' | 'deletions'): number {
+  return files.reduce((sum, file) => sum + file[count], 0);
+}
+
+const linesOf = (files: FileDiff[]) => sumOf(files, 'additions') + sumOf(files, 'deletions');
+
+/** Returns whether the file at an index starts folded, so that a large diff does not slow down the page. */
+function isFoldedAt(files: FileDiff[], index: number): boolean {
+  return linesOf(files.slice(index, index + 1)) > maxLinesOfFile || linesOf(files.slice(0, index + 1)) > maxLinesInAll;
 }

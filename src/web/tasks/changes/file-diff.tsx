@@ -1,7 +1,8 @@
 import 'react-diff-view/style/index.css';
 import { Button, Checkbox, FormControl } from '@primer/react';
 import { memo, useMemo, useState } from 'react';
-import { Diff, Hunk } from 'react-diff-view';
+import { type ChangeData, Diff, Hunk, type HunkData, type HunkTokens, tokenize } from 'react-diff-view';
+import { refractor } from 'refractor';
 import type { FileDiff } from '../../api.ts';
 import { formatNumber, plural } from '../../display/formats.ts';
 import { hasHidden, revealHidden } from '../../display/hidden-characters.ts';
@@ -18,8 +19,6 @@ import {
   withViewed,
 } from '../review/review.ts';
 import { anchorOf } from './file-tree.tsx';
-import { highlight } from './highlight.ts';
-import { toHunkData } from './hunk-data.ts';
 
 export type ViewType = 'unified' | 'split';
 
@@ -143,4 +142,64 @@ function Lines({ file, view, review, takesComments, onChange }: Given) {
       </Diff>
     </section>
   );
+}
+
+const languageByExtension: Record<string, string> = {
+  cjs: 'javascript',
+  cs: 'csharp',
+  h: 'c',
+  htm: 'markup',
+  html: 'markup',
+  js: 'javascript',
+  jsx: 'jsx',
+  kt: 'kotlin',
+  md: 'markdown',
+  mjs: 'javascript',
+  py: 'python',
+  rb: 'ruby',
+  rs: 'rust',
+  sh: 'bash',
+  svg: 'markup',
+  ts: 'typescript',
+  vue: 'markup',
+  xml: 'markup',
+  yml: 'yaml',
+};
+
+/**
+ * Returns syntax highlighting by file extension, or undefined for unknown languages and for code that cannot be parsed.
+ */
+function highlight(path: string, hunks: HunkData[]): HunkTokens | undefined {
+  const extension = path.split('.').at(-1)?.toLowerCase() ?? '';
+  const language = languageByExtension[extension] ?? extension;
+  if (hunks.length === 0 || !refractor.registered(language)) return undefined;
+  // react-diff-view expects the API of refractor 3, whose highlight() returns the child nodes.
+  const refractor3 = {
+    ...refractor,
+    highlight: (text: string, name: string) => refractor.highlight(text, name).children,
+  };
+  try {
+    return tokenize(hunks, { highlight: true, refractor: refractor3, language });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Converts a hunk of the API to the form that react-diff-view needs. */
+function toHunkData({ oldStart, oldLines, newStart, newLines, lines }: FileDiff['hunks'][number]): HunkData {
+  let [oldLine, newLine] = [oldStart, newStart];
+  const changes = lines.map((line): ChangeData => {
+    const content = revealHidden(line.slice(1));
+    if (line.startsWith('+')) return { type: 'insert', content, lineNumber: newLine++, isInsert: true };
+    if (line.startsWith('-')) return { type: 'delete', content, lineNumber: oldLine++, isDelete: true };
+    return { type: 'normal', content, oldLineNumber: oldLine++, newLineNumber: newLine++, isNormal: true };
+  });
+  return {
+    content: `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
+    oldStart,
+    oldLines,
+    newStart,
+    newLines,
+    changes,
+  };
 }

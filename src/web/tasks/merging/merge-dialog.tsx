@@ -6,10 +6,9 @@ import { plural } from '../../display/formats.ts';
 import { QueryResult } from '../../display/query-result.tsx';
 import { writtenComments } from '../review/review.ts';
 import { useReview } from '../review/stored-review.ts';
-import { useOvertaken } from '../waiting/use-overtaken.ts';
-import { mergeSteps, mergeTitle } from './merge-texts.ts';
+import { useOvertaken } from '../timeline/overtaken.ts';
 import { ProblemList } from './problem-list.tsx';
-import { mergeReadiness } from './readiness-query.ts';
+import { mergeReadiness, mergeSteps, mergeTitle } from './readiness.ts';
 
 /**
  * Shows what a merge will do and its problems, before a person merges. Stays open while GitHub merges, and if the

@@ -3,10 +3,9 @@ import { Heading } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import type { MergeReadiness, PullRequestReadiness, Task } from '../../api.ts';
 import { QueryResult } from '../../display/query-result.tsx';
-import { checkCounts, pullName, reviewText } from './merge-texts.ts';
 import { ProblemList } from './problem-list.tsx';
 import { ProofBesideProblems } from './proof.tsx';
-import { mergeReadiness } from './readiness-query.ts';
+import { checkCounts, mergeReadiness, pullName, reviewText } from './readiness.ts';
 
 /** Shows beside the Merge button what speaks for and against a merge: pull requests, checks, reviews and proof. */
 export function ReadinessBox({ task }: { task: Task }) {

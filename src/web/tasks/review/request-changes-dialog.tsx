@@ -4,7 +4,7 @@ import type { Task } from '../../api.ts';
 import { formatNumber, plural } from '../../display/formats.ts';
 import { FormButtons, FormDialog, OvertakenNote, submitOnCtrlEnter } from '../../forms/form-dialog.tsx';
 import { useDraft } from '../../forms/use-draft.ts';
-import { useOvertaken } from '../waiting/use-overtaken.ts';
+import { useOvertaken } from '../timeline/overtaken.ts';
 import { maxRequest, placeOf, requestText, withoutComment, writtenComments } from './review.ts';
 import { useReview } from './stored-review.ts';
 

@@ -2,8 +2,8 @@ import { Button } from '@primer/react';
 import { useState } from 'react';
 import * as api from '../../api.ts';
 import { plural } from '../../display/formats.ts';
-import { useSteering } from '../waiting/use-steering.ts';
-import { CommentText } from './comment.tsx';
+import { useSteering } from '../actions/use-steering.ts';
+import { CommentText } from './line-comments.tsx';
 import { RequestChangesDialog } from './request-changes-dialog.tsx';
 import {
   type DraftComment,

@@ -1,6 +1,5 @@
 import type { FileDiff, Task, TaskDiff } from '../../api.ts';
 import { revealHidden } from '../../display/hidden-characters.ts';
-import { digestOf } from './digest.ts';
 
 /** A comment on a line of a diff. Its author has not submitted it yet. */
 export interface DraftComment {
@@ -153,4 +152,19 @@ export function requestText(about: string, comments: DraftComment[]): string {
     return `### ${placeOf(place)}\n> ${revealHidden(cut)}\n\n${text.trim()}`;
   });
   return [about.trim(), ...parts].filter((part) => part !== '').join('\n\n');
+}
+
+/**
+ * Returns a short digest of a text, to notice that it has changed. It is not safe against people who want two texts to
+ * have the same digest.
+ */
+function digestOf(text: string): string {
+  let [a, b] = [0x811c9dc5, 0x9747b28c];
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    a = Math.imul(a ^ code, 0x01000193);
+    b = Math.imul(b ^ code, 0x5bd1e995);
+    b ^= b >>> 13;
+  }
+  return `${(a >>> 0).toString(36)}.${(b >>> 0).toString(36)}.${text.length.toString(36)}`;
 }

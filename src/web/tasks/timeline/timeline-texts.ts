@@ -1,4 +1,5 @@
-import type { TimelineEntry } from '../../api.ts';
+import { infiniteQueryOptions } from '@tanstack/react-query';
+import * as api from '../../api.ts';
 import { sentenceCase, taskStatusNames } from '../../display/names.ts';
 
 /** What a person or an agent did, after their name. Types that are not listed here or below are spelled out. */
@@ -40,7 +41,7 @@ const events: Record<string, string> = {
 };
 
 /** Returns the sentence of an entry in two parts: who acted, null if nobody did, and what happened. */
-export function timelineText(entry: TimelineEntry): { who: string | null; what: string } {
+export function timelineText(entry: api.TimelineEntry): { who: string | null; what: string } {
   const { type, actor, agent, text } = entry;
   const who = actor?.login ?? agent;
   if (who === null) return { who, what: events[type] ?? sentenceCase(words(type)) };
@@ -49,17 +50,17 @@ export function timelineText(entry: TimelineEntry): { who: string | null; what: 
 }
 
 /** Returns whether the text of an entry is quoted below it. */
-export function isQuoted({ type, text }: TimelineEntry): boolean {
+export function isQuoted({ type, text }: api.TimelineEntry): boolean {
   return text !== '' && !['pushed', 'pull_opened', 'pull_merged'].includes(type);
 }
 
 /** Returns whether the text of an entry is Markdown: what an agent wrote for people, here as in what the run waits for. */
-export function isMarkdown({ type }: TimelineEntry): boolean {
+export function isMarkdown({ type }: api.TimelineEntry): boolean {
   return ['wait_plan', 'wait_question'].includes(type);
 }
 
 /** Says what a person did where that depends on the fields that changed. */
-function changeText({ type, changes }: TimelineEntry): string | undefined {
+function changeText({ type, changes }: api.TimelineEntry): string | undefined {
   switch (type) {
     case 'approve':
       return changes.attention?.[0] === 'push' ? 'approved the change' : 'approved the plan';
@@ -76,7 +77,7 @@ function changeText({ type, changes }: TimelineEntry): string | undefined {
 
 const list = new Intl.ListFormat('en');
 
-function updateText(changes: TimelineEntry['changes']): string {
+function updateText(changes: api.TimelineEntry['changes']): string {
   const status = taskStatusNames[changes.status?.[1] as keyof typeof taskStatusNames];
   if (status !== undefined) return `moved the task to ${status}`;
   const fields = Object.keys(changes).map((field) => fieldNames[field] ?? words(field));
@@ -96,3 +97,16 @@ const fieldNames: Record<string, string> = {
 function words(type: string): string {
   return type.replace(/_|(?=[A-Z])/g, ' ').toLowerCase();
 }
+
+/** Entries that are fetched at once. */
+const pageSize = 20;
+
+/** What happened to a task, newest first. An entry that newer ones move to the next page is included once. */
+export const timeline = (taskId: string) =>
+  infiniteQueryOptions({
+    queryKey: ['timeline', taskId],
+    queryFn: ({ pageParam: offset }) => api.listTaskTimeline(taskId, { limit: pageSize, offset }),
+    initialPageParam: 0,
+    getNextPageParam: (last, pages) => (last.length < pageSize ? undefined : pages.length * pageSize),
+    select: ({ pages }) => [...new Map(pages.flat().map((entry) => [entry.id, entry])).values()],
+  });

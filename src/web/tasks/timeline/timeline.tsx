@@ -7,8 +7,7 @@ import { runPath } from '../../display/names.ts';
 import { QueryResult } from '../../display/query-result.tsx';
 import { Section } from '../../display/sections.tsx';
 import { TimeAgo } from '../../display/times.tsx';
-import { timeline } from './timeline-query.ts';
-import { isMarkdown, isQuoted, timelineText } from './timeline-texts.ts';
+import { isMarkdown, isQuoted, timeline, timelineText } from './timeline-texts.ts';
 
 /** Shows what happened to a task and who did it, newest first. */
 export function Timeline({ taskId }: { taskId: string }) {

@@ -9,9 +9,9 @@ import { waitNames } from '../../display/names.ts';
 import { TimeAgo } from '../../display/times.tsx';
 import { notify } from '../../frame/notices.tsx';
 import * as queries from '../../live/queries.ts';
+import { type Steering, useSteering } from '../actions/use-steering.ts';
 import { RequestChangesDialog } from '../review/request-changes-dialog.tsx';
-import { type Steering, useSteering } from './use-steering.ts';
-import { WordsButton } from './words-button.tsx';
+import { WordsButton } from './task-text-dialog.tsx';
 
 interface Given {
   task: api.Task;

@@ -1,15 +1,24 @@
 import { type ConfirmationDialogProps, useConfirm } from '@primer/react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Suspense, useState } from 'react';
-import { lazyPart } from '../../live/load-part.ts';
-import { type ActionTask, actionNames, type TaskAction } from './task-actions.ts';
-import { type ActionRequest, useTaskAction } from './use-task-action.ts';
+import * as api from '../api.ts';
+import { notifyError } from '../frame/notices.tsx';
+import { lazyPart } from '../live/load-part.ts';
+import { putStatus, putTask } from '../live/put-task.ts';
+import {
+  type ActionTask,
+  actionNames,
+  expectedStatus,
+  performAction,
+  type TaskAction,
+} from './actions/task-actions.ts';
 
 const TaskTextDialog = lazyPart(async () => ({
-  default: (await import('../waiting/task-text-dialog.tsx')).TaskTextDialog,
+  default: (await import('./waiting/task-text-dialog.tsx')).TaskTextDialog,
 }));
-const MergeDialog = lazyPart(async () => ({ default: (await import('../merging/merge-dialog.tsx')).MergeDialog }));
+const MergeDialog = lazyPart(async () => ({ default: (await import('./merging/merge-dialog.tsx')).MergeDialog }));
 const RequestChangesDialog = lazyPart(async () => ({
-  default: (await import('../review/request-changes-dialog.tsx')).RequestChangesDialog,
+  default: (await import('./review/request-changes-dialog.tsx')).RequestChangesDialog,
 }));
 
 type ActionWithDialog = 'retry' | 'revise' | 'merge';
@@ -68,3 +77,38 @@ const questions: Partial<Record<TaskAction, Question>> = {
     confirmButtonType: 'danger',
   },
 };
+
+/** What a person asks to be done with a task. */
+interface ActionRequest {
+  task: ActionTask;
+  action: TaskAction;
+  text?: string;
+}
+
+/**
+ * Performs an action on a task. The expected status is shown immediately; if the service refuses, the task is restored
+ * and the reason is shown.
+ */
+function useTaskAction() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ task, action, text }: ActionRequest) => performAction(action, task.id, text),
+    onMutate: ({ task, action }) => {
+      // A merge takes a while and GitHub may refuse it, so the task keeps its status until the service replies.
+      if (action !== 'merge') putStatus(client, task, expectedStatus[action]);
+    },
+    onSuccess: (task) => {
+      putTask(client, task);
+      for (const part of ['runs', 'timeline']) void client.invalidateQueries({ queryKey: [part, task.id] });
+    },
+    onError: async (error, { task }) => {
+      notifyError(error);
+      putStatus(client, task, task.status);
+      // The task may have changed, so fetch it again. Its previous state is only the fallback.
+      await api.getTask(task.id).then(
+        (current) => putTask(client, current),
+        () => {},
+      );
+    },
+  });
+}

@@ -1,11 +1,12 @@
-import type { MergeReadiness, PullRequestReadiness } from '../../api.ts';
+import { queryOptions } from '@tanstack/react-query';
+import * as api from '../../api.ts';
 import { plural } from '../../display/formats.ts';
 
 const methodNames = { squash: 'Squash and merge', merge: 'Merge', rebase: 'Rebase and merge' } as const;
 
-export const pullName = ({ repositoryName, prNumber }: PullRequestReadiness) => `${repositoryName} #${prNumber}`;
+export const pullName = ({ repositoryName, prNumber }: api.PullRequestReadiness) => `${repositoryName} #${prNumber}`;
 
-export function mergeTitle({ pullRequests }: MergeReadiness): string {
+export function mergeTitle({ pullRequests }: api.MergeReadiness): string {
   const [first] = pullRequests;
   return first !== undefined && pullRequests.length === 1
     ? `Merge ${pullName(first)}?`
@@ -13,7 +14,7 @@ export function mergeTitle({ pullRequests }: MergeReadiness): string {
 }
 
 /** Returns what a merge will do, one sentence for each step. */
-export function mergeSteps({ pullRequests, dependents }: MergeReadiness): string[] {
+export function mergeSteps({ pullRequests, dependents }: api.MergeReadiness): string[] {
   const starting = dependents.filter(({ starts }) => starts).map(({ title }) => title);
   const waiting = dependents.length - starting.length;
   return [
@@ -38,7 +39,7 @@ export function checkCounts(checks: { outcome: 'passed' | 'failed' | 'running' |
 }
 
 /** Says in one line what reviewers decided. */
-export function reviewText(reviews: NonNullable<PullRequestReadiness['reviews']>): string {
+export function reviewText(reviews: NonNullable<api.PullRequestReadiness['reviews']>): string {
   const names = (state: string) => reviews.filter((review) => review.state === state).map(({ login }) => login);
   const [approved, requested] = [names('approved'), names('changes_requested')];
   const parts = [
@@ -46,4 +47,22 @@ export function reviewText(reviews: NonNullable<PullRequestReadiness['reviews']>
     approved.length > 0 ? `${approved.join(', ')} approved` : '',
   ].filter((part) => part !== '');
   return parts.length === 0 ? 'No reviews on GitHub' : parts.join(' · ');
+}
+
+/** How often GitHub is asked again while checks run or it computes whether a pull request can be merged. */
+const pollMs = 30_000;
+
+/** What a merge of a task will do, and its problems. Deckhand has no events for GitHub's checks. */
+export const mergeReadiness = (taskId: string) =>
+  queryOptions({
+    queryKey: ['merge-readiness', taskId],
+    queryFn: () => api.getMergeReadiness(taskId),
+    refetchInterval: ({ state }) => (state.data !== undefined && isUnsettled(state.data) ? pollMs : false),
+  });
+
+function isUnsettled({ pullRequests }: api.MergeReadiness): boolean {
+  return pullRequests.some(
+    ({ mergeable, checks, error }) =>
+      error !== null || mergeable === null || (checks ?? []).some(({ outcome }) => outcome === 'running'),
+  );
 }

@@ -1,4 +1,4 @@
-import { SelectField } from '../forms/select-field.tsx';
+import { SelectField } from '../../forms/select-field.tsx';
 
 const options = [
   { id: 'true', name: 'A person approves a plan first' },

@@ -1,5 +1,5 @@
-import type { AgentEntry } from '../api.ts';
-import { storeText } from '../frame/personal-storage.ts';
+import type { AgentEntry } from '../../api.ts';
+import { storeText } from '../../frame/personal-storage.ts';
 
 const keyOf = (projectId: string) => `deckhand-last-agent ${projectId}`;
 
@@ -16,4 +16,12 @@ export function agentToPreselect(projectId: string, agents: AgentEntry[], storag
   const last = storage.getItem(keyOf(projectId));
   const found = usable.find(({ id }) => id === last) ?? usable.find((agent) => agent.projectId === projectId);
   return found?.id ?? '';
+}
+
+/** Returns the titles in a pasted list, one per line, without bullets, numbers and checkboxes. */
+export function titlesFromList(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.replace(/^\s*(?:[-*+•]|\d+[.)])?\s*(?:\[[ xX]\]\s*)?/, '').trim())
+    .filter((title) => title !== '');
 }

@@ -1,18 +1,19 @@
 import { Flash, FormControl, Textarea, TextInput } from '@primer/react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import * as api from '../api.ts';
-import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
-import { SelectField } from '../forms/select-field.tsx';
-import { changedFields, submitOnce } from '../forms/submit.ts';
-import { useFormDraft } from '../forms/use-draft.ts';
-import { errorMessage } from '../live/errors.ts';
-import { putTask } from '../live/put-task.ts';
-import * as queries from '../live/queries.ts';
-import { isOpenSprint } from '../sprints/is-open-sprint.ts';
-import { BudgetFields } from './budget-fields.tsx';
-import { type BudgetTexts, budgetTextsOf, changedBudget } from './budget-texts.ts';
-import { DependencyField } from './dependency-field.tsx';
+import * as api from '../../api.ts';
+import { FormButtons, FormDialog } from '../../forms/form-dialog.tsx';
+import { SearchPicker } from '../../forms/search-picker.tsx';
+import { SelectField } from '../../forms/select-field.tsx';
+import { changedFields, submitOnce } from '../../forms/submit.ts';
+import { useFormDraft } from '../../forms/use-draft.ts';
+import { usePaused } from '../../forms/use-paused.ts';
+import { errorMessage } from '../../live/errors.ts';
+import { putTask } from '../../live/put-task.ts';
+import * as queries from '../../live/queries.ts';
+import { isOpenSprint } from '../../sprints/is-open-sprint.ts';
+import { BudgetFields } from '../budget-fields.tsx';
+import { type BudgetTexts, budgetTextsOf, changedBudget } from '../budget-texts.ts';
 import { PlanField } from './plan-field.tsx';
 
 type Fields = Pick<
@@ -154,5 +155,33 @@ function Assignment({ task, fields, set }: FieldsProps) {
       </div>
       <DependencyField task={task} dependsOn={fields.dependsOn} onSelect={(dependsOn) => set({ dependsOn })} />
     </>
+  );
+}
+
+/** Shows the tasks that a task depends on. Others are searched in the service, because a project may have thousands. */
+function DependencyField(props: { task: api.Task; dependsOn: string[]; onSelect(ids: string[]): void }) {
+  const { task, dependsOn, onSelect } = props;
+  const [search, setSearch] = useState('');
+  const text = usePaused(search.trim());
+  const { data: related = [] } = useQuery(queries.relatedTasks(task));
+  const { data: found = [] } = useQuery({ ...queries.taskSearch(task.projectId, text), enabled: text !== '' });
+  const isKnown = (id: string) => [...related, ...found].some((each) => each.id === id);
+  const { data: titles = [] } = useQuery({
+    ...queries.titlesOf(
+      task.projectId,
+      dependsOn.filter((id) => !isKnown(id)),
+    ),
+    placeholderData: keepPreviousData,
+  });
+  const names = new Map([...titles, ...related, ...found].map(({ id, title }) => [id, title]));
+  names.delete(task.id);
+  return (
+    <SearchPicker
+      label="Depends on"
+      selected={dependsOn}
+      options={[...names].map(([id, name]) => ({ id, name }))}
+      onSelect={onSelect}
+      onSearch={setSearch}
+    />
   );
 }

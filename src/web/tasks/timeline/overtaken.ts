@@ -1,6 +1,9 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useRef } from 'react';
 import type { Task, TimelineEntry } from '../../api.ts';
 import { taskStatusNames } from '../../display/names.ts';
-import { timelineText } from '../timeline/timeline-texts.ts';
+import * as queries from '../../live/queries.ts';
+import { timeline, timelineText } from './timeline-texts.ts';
 
 /** What a dialog about a task depends on. If it changes while the dialog is open, somebody else was first. */
 export type Standing = Pick<Task, 'status' | 'updatedAt'> & {
@@ -36,4 +39,18 @@ export function overtakenText(
     return `This is no longer open. The status of the task is now ${taskStatusNames[now.status]}.`;
   const { who, what } = timelineText(decision);
   return `${decision.actor.id === me ? 'You' : who} ${what} while this was open.`;
+}
+
+/**
+ * Says who has decided about a task since the dialog that calls this was opened; undefined while nobody has. A dialog that
+ * `outlivesWaits` depends on the status of the task alone.
+ */
+export function useOvertaken(taskId: string, outlivesWaits = false): string | undefined {
+  const { data: me } = useQuery(queries.me());
+  const { data: task } = useQuery({ ...queries.task(taskId), refetchOnMount: false });
+  const before = useRef<Standing>(undefined);
+  before.current ??= task && (outlivesWaits ? { ...task, attention: null } : task);
+  const isOver = task !== undefined && before.current !== undefined && isOvertaken(before.current, task);
+  const { data: entries = [] } = useInfiniteQuery({ ...timeline(taskId), enabled: isOver });
+  return isOver && before.current !== undefined ? overtakenText(before.current, task, entries, me?.id) : undefined;
 }

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import * as api from '../../api.ts';
-import { notifyError } from '../../frame/notices.tsx';
+import { notify, notifyError } from '../../frame/notices.tsx';
 import { putTask } from '../../live/put-task.ts';
 
 /** Sends what a person decides about a task. */
@@ -27,4 +27,26 @@ export function useSteering(task: api.Task): Steering {
       putTask(client, await api.getTask(task.id).catch(() => task));
     },
   });
+}
+
+/** Returns what people can do while a run of a task is not finished: write to its agent, and pause the run. */
+export function useRunControls(task: api.Task) {
+  const { mutate, mutateAsync, isPending } = useSteering(task);
+  return {
+    isPending,
+    /** Rejects when the service refuses, after telling the person why. */
+    say: (text: string) =>
+      mutateAsync(async (id) => {
+        await api.sayToTask(id, { text });
+        notify('The agent reads this before its next turn', 'success');
+        // The message has arrived, even if the task cannot be fetched.
+        return api.getTask(id).catch(() => task);
+      }),
+    pause: () =>
+      mutate(async (id) => {
+        const paused = await api.pauseTask(id);
+        if (paused.attention === null) notify("The run pauses after its agent's current turn", 'success');
+        return paused;
+      }),
+  };
 }

@@ -2,15 +2,14 @@ import { LinkExternalIcon } from '@primer/octicons-react';
 import { Heading } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import { budgetText } from '../../../domain/budget.ts';
-import type { Task } from '../../api.ts';
-import { shortId } from '../../display/names.ts';
-import { FailureLabel, TaskStatus } from '../../display/status-labels.tsx';
-import { TimeAgo } from '../../display/times.tsx';
-import * as queries from '../../live/queries.ts';
-import { effortText } from './effort.ts';
+import { budgetText } from '../../domain/budget.ts';
+import type { Task } from '../api.ts';
+import { shortId } from '../display/names.ts';
+import { FailureLabel, TaskStatus } from '../display/status-labels.tsx';
+import { TimeAgo } from '../display/times.tsx';
+import * as queries from '../live/queries.ts';
 import { TaskButtons } from './task-buttons.tsx';
-import { useTaskState } from './use-task-state.ts';
+import { effortText, type TaskState, taskState } from './task-state.ts';
 
 /** Shows in one line what a task is and the button for what comes next, and below it a sentence that says why. */
 export function TaskHeader({ task }: { task: Task }) {
@@ -90,4 +89,21 @@ function TaskLinks({ task }: { task: Task }) {
       </span>
     </div>
   );
+}
+
+/** Returns what the page says about the state of a task, with what is known about the tasks around it. */
+function useTaskState(task: Task): TaskState {
+  const { data: related = [] } = useQuery({ ...queries.relatedTasks(task), enabled: task.dependsOn.length > 0 });
+  const { data: subtasks = [] } = useQuery({
+    ...queries.subtasks(task.id),
+    enabled: task.status === 'waiting_on_subtasks',
+  });
+  const { data: [newest] = [] } = useQuery({ ...queries.runs(task.id), enabled: task.status === 'in_progress' });
+  const isOpen = ({ status }: Pick<Task, 'status'>) => status !== 'done';
+  return taskState(task, {
+    openDependencies: related.filter(({ id }) => task.dependsOn.includes(id)).filter(isOpen).length,
+    subtasks: subtasks.length,
+    openSubtasks: subtasks.filter(isOpen).length,
+    isQueued: newest?.status === 'queued',
+  });
 }

@@ -1,0 +1,265 @@
+import { Button, Checkbox, Flash, FormControl, Textarea, TextInput } from '@primer/react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, type KeyboardEvent, useState } from 'react';
+import { useSearchParams } from 'react-router';
+import * as api from '../../api.ts';
+import { plural } from '../../display/formats.ts';
+import { FormButtons, FormDialog } from '../../forms/form-dialog.tsx';
+import { SelectField } from '../../forms/select-field.tsx';
+import { mutateOnce } from '../../forms/submit.ts';
+import { useDraft } from '../../forms/use-draft.ts';
+import { notify } from '../../frame/notices.tsx';
+import { errorMessage } from '../../live/errors.ts';
+import { putTask } from '../../live/put-task.ts';
+import * as queries from '../../live/queries.ts';
+import { isOpenSprint } from '../../sprints/is-open-sprint.ts';
+import { agentToPreselect, rememberAgent, titlesFromList } from './new-task-texts.ts';
+import { PlanField } from './plan-field.tsx';
+
+/** Creates one task with its details, or several from a list of titles. */
+export function NewTaskDialog({ projectId, onClose }: { projectId: string; onClose(): void }) {
+  const [searchParams, setSearchParams] = useSearchParams();
+  const isList = searchParams.get('new') === 'many';
+  const toggle = () =>
+    setSearchParams((params) => {
+      params.set('new', isList ? 'one' : 'many');
+      return params;
+    });
+  return (
+    <FormDialog title={isList ? 'New tasks' : 'New task'} onClose={onClose} width="xlarge">
+      <div className="stack">
+        <div>
+          <Button variant="link" onClick={toggle}>
+            {isList ? 'Create a single task instead' : 'Paste a list of titles instead'}
+          </Button>
+        </div>
+        <NewTaskForm key={String(isList)} projectId={projectId} isList={isList} onClose={onClose} />
+      </div>
+    </FormDialog>
+  );
+}
+
+interface FieldsProps {
+  fields: NewTaskFields;
+  set(change: Partial<NewTaskFields>): void;
+}
+
+/** Shows the fields of a new task, or of several. What people write is kept until it is sent or Cancel is pressed. */
+function NewTaskForm(props: { projectId: string; isList: boolean; onClose(): void }) {
+  const { projectId, isList } = props;
+  const { fields, set, titles, problem, isCreating, isStarting, onSubmit, onStart, onDiscard } = useNewTasks(props);
+  const createLabel = titles.length === 0 ? 'Create tasks' : `Create ${plural(titles.length, 'task')}`;
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    if (isList) onSubmit(event);
+    else onStart();
+  };
+  return (
+    <form className="stack" onSubmit={onSubmit} onKeyDown={onKeyDown}>
+      {problem !== '' && <Flash variant="danger">{problem}</Flash>}
+      {isList ? (
+        <FormControl required>
+          <FormControl.Label>One title per line</FormControl.Label>
+          <Textarea block rows={8} value={fields.text} onChange={(event) => set({ text: event.target.value })} />
+          <FormControl.Caption>{plural(titles.length, 'task')}, listed in this order</FormControl.Caption>
+        </FormControl>
+      ) : (
+        <TitleAndDescription fields={fields} set={set} />
+      )}
+      <Assignment projectId={projectId} fields={fields} set={set} />
+      <FormControl>
+        <Checkbox checked={fields.issue} onChange={(event) => set({ issue: event.target.checked })} />
+        <FormControl.Label>
+          {isList ? 'Create a GitHub issue for each task' : 'Create a GitHub issue'}
+        </FormControl.Label>
+      </FormControl>
+      <FormButtons submit={isList ? createLabel : 'Create task'} isBusy={isCreating} onCancel={onDiscard}>
+        {!isList && (
+          <Button loading={isStarting} onClick={onStart} aria-keyshortcuts="Control+Enter">
+            Create and start
+          </Button>
+        )}
+      </FormButtons>
+    </form>
+  );
+}
+
+function TitleAndDescription({ fields, set }: FieldsProps) {
+  return (
+    <>
+      <FormControl required>
+        <FormControl.Label>Title</FormControl.Label>
+        <TextInput block maxLength={200} value={fields.text} onChange={(event) => set({ text: event.target.value })} />
+      </FormControl>
+      <FormControl>
+        <FormControl.Label>Description</FormControl.Label>
+        <Textarea
+          block
+          rows={6}
+          resize="vertical"
+          maxLength={50_000}
+          value={fields.description}
+          onChange={(event) => set({ description: event.target.value })}
+        />
+        <FormControl.Caption>
+          Describe the result you want and how to check it. Markdown is supported. Press Ctrl+Enter to create and start
+          the task.
+        </FormControl.Caption>
+      </FormControl>
+    </>
+  );
+}
+
+/** Shows fields for the agent, the repository, the sprint and the plan of the task. */
+function Assignment({ projectId, fields, set }: FieldsProps & { projectId: string }) {
+  const agents = useQuery(queries.agentsOf(projectId));
+  const repositories = useQuery(queries.repositories(projectId));
+  const sprints = useQuery(queries.sprints(projectId));
+  return (
+    <div className="fields">
+      <SelectField
+        label="Agent"
+        emptyOption="No agent"
+        value={fields.owner ?? ''}
+        options={agents.data}
+        onSelect={(owner) => set({ owner })}
+      />
+      <SelectField
+        label="Repository"
+        emptyOption="Primary repository"
+        value={fields.repositoryId}
+        options={repositories.data}
+        onSelect={(repositoryId) => set({ repositoryId })}
+      />
+      <SelectField
+        label="Sprint"
+        emptyOption="No sprint"
+        value={fields.sprintId}
+        options={sprints.data?.filter(isOpenSprint)}
+        onSelect={(sprintId) => set({ sprintId })}
+      />
+      <PlanField value={fields.planFirst} onSelect={(planFirst) => set({ planFirst })} />
+    </div>
+  );
+}
+
+/** Maximum number of tasks that the service creates in one request. */
+const maxTasks = 100;
+
+interface NewTaskFields {
+  /** The title, or the pasted list of titles. */
+  text: string;
+  description: string;
+  /** Null until the person selects an agent or none. */
+  owner: string | null;
+  repositoryId: string;
+  sprintId: string;
+  planFirst: boolean | null;
+  issue: boolean;
+}
+
+const emptyFields: NewTaskFields = {
+  text: '',
+  description: '',
+  owner: null,
+  repositoryId: '',
+  sprintId: '',
+  planFirst: null,
+  issue: false,
+};
+
+interface Props {
+  projectId: string;
+  isList: boolean;
+  onClose(): void;
+}
+
+/** Manages the form for new tasks, and the requests that create and start them. */
+function useNewTasks({ projectId, isList, onClose }: Props) {
+  const draft = useDraft(`${isList ? 'new tasks' : 'new task'} ${projectId}`, emptyFields);
+  const agents = useQuery(queries.agentsOf(projectId));
+  const [problem, setProblem] = useState('');
+  const { value: drafted } = draft;
+  const owner = drafted.owner ?? agentToPreselect(projectId, agents.data ?? [], localStorage);
+  const fields = { ...drafted, owner };
+  const titles = isList ? titlesFromList(fields.text) : [fields.text.trim()].filter((title) => title !== '');
+  const close = () => {
+    draft.clear();
+    onClose();
+  };
+  const requests = { projectId, isList, titles, fields, onDone: close, onProblem: setProblem };
+  const create = useCreation({ ...requests, isStarted: false });
+  const createAndStart = useCreation({ ...requests, isStarted: true });
+  const submit = (request: typeof create) => {
+    if (create.isPending || createAndStart.isPending) return;
+    if (titles.length === 0) return setProblem(isList ? 'Enter at least one title.' : 'Enter a title.');
+    if (titles.length > maxTasks)
+      return setProblem(`You can create up to ${maxTasks} tasks at a time. This list has ${titles.length}.`);
+    if (request === createAndStart && fields.owner === '') return setProblem('Select an agent to start the task.');
+    mutateOnce(request);
+  };
+  return {
+    fields,
+    set: (change: Partial<NewTaskFields>) => draft.set((before) => ({ ...before, ...change })),
+    titles,
+    problem,
+    isCreating: create.isPending,
+    isStarting: createAndStart.isPending,
+    onSubmit: (event: Pick<FormEvent, 'preventDefault'>) => {
+      event.preventDefault();
+      submit(create);
+    },
+    onStart: () => submit(createAndStart),
+    onDiscard: close,
+  };
+}
+
+type Fields = NewTaskFields & { owner: string };
+
+function useCreation(props: {
+  projectId: string;
+  isList: boolean;
+  titles: string[];
+  fields: Fields;
+  isStarted: boolean;
+  onDone(): void;
+  onProblem(problem: string): void;
+}) {
+  const { projectId, isList, titles, fields, isStarted, onDone, onProblem } = props;
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async () => {
+      const [first, ...others] = titles.map((title) => ({ title, ...detailsOf(fields) }));
+      if (first === undefined) return [];
+      if (!isList) return [await api.createTask(projectId, first)];
+      return api.createTasks(projectId, { tasks: [first, ...others] });
+    },
+    onSuccess: async (created) => {
+      for (const task of created) putTask(client, task);
+      if (fields.owner !== '') rememberAgent(projectId, fields.owner);
+      onDone();
+      const name = created.length === 1 ? 'Task created' : `${plural(created.length, 'task')} created`;
+      if (!isStarted) return notify(name, 'success');
+      try {
+        for (const { id } of created) putTask(client, await api.startTask(id));
+        notify(`${name} and started`, 'success');
+      } catch (error) {
+        notify(`${name}, but not started. ${errorMessage(error)}`, 'danger');
+      }
+    },
+    onError: (error) => onProblem(errorMessage(error)),
+  });
+}
+
+/** Returns the details of a task except its title. Empty fields are left out. */
+function detailsOf({ description, owner, repositoryId, sprintId, planFirst, issue }: Fields) {
+  return {
+    ...(owner === '' ? {} : { owner }),
+    ...(repositoryId === '' ? {} : { repositoryId }),
+    ...(sprintId === '' ? {} : { sprintId }),
+    ...(description === '' ? {} : { description }),
+    ...(planFirst === null ? {} : { planFirst }),
+    ...(issue ? { issue } : {}),
+  };
+}
