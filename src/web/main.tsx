@@ -1,7 +1,6 @@
 import '@primer/primitives/dist/css/primitives.css';
 import '@primer/primitives/dist/css/functional/themes/light.css';
 import '@primer/primitives/dist/css/functional/themes/dark.css';
-import './frame/layout.css';
 import './frame/frame.css';
 import './display/display.css';
 import './keys/keys.css';
@@ -40,7 +39,7 @@ if (serviceInfo.hasSession || pathname === '/login') show();
 else window.location.replace(signInAddress());
 
 function show(): void {
-  prefetch(client, pathname);
+  prefetch(pathname);
   createRoot(document.getElementById('root') as HTMLElement).render(
     <StrictMode>
       <QueryClientProvider client={client}>

@@ -1,6 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import * as api from '../api.ts';
-import { isComplete } from '../onboarding/steps.ts';
 import { statusOf } from './errors.ts';
 import { fetchAllPages, fetchBoard } from './fetch-lists.ts';
 
@@ -19,16 +18,6 @@ export const project = (id: string) =>
 export const installedRepositories = (id: string) =>
   queryOptions({ queryKey: ['installed-repositories', id], queryFn: () => api.listInstalledRepositories(id) });
 export const members = (id: string) => queryOptions({ queryKey: ['members', id], queryFn: () => api.listMembers(id) });
-/** How often the checklist of a new project is fetched while it is not complete. Most of its steps have no events. */
-const onboardingPollMs = 5000;
-
-/** Which steps to its first finished task a project has behind it. */
-export const onboarding = (id: string) =>
-  queryOptions({
-    queryKey: ['onboarding', id],
-    queryFn: () => api.getOnboarding(id),
-    refetchInterval: ({ state }) => (state.data !== undefined && isComplete(state.data) ? false : onboardingPollMs),
-  });
 export const repositories = (id: string) =>
   queryOptions({ queryKey: ['repositories', id], queryFn: () => api.listRepositories({ projectId: id }) });
 /** The dialog that shows them offers to try again, and most failures last: the App is not installed. */

@@ -38,7 +38,7 @@ client.getMutationCache().subscribe(({ mutation }) => signInAgain(mutation?.stat
  * Fetches what the frame of a page needs, and the board, while the script of the page is still on its way. The board is fetched
  * when its event stream is open, because it might miss a change before.
  */
-export function prefetch(client: QueryClient, pathname: string): void {
+export function prefetch(pathname: string): void {
   if (pathname === '/login') return;
   void client.prefetchQuery(queries.me());
   const [, kind, id] = /^\/(projects|tasks)\/([^/]+)/.exec(pathname) ?? [];

@@ -1,9 +1,10 @@
 import './onboarding.css';
 import { CheckCircleFillIcon, CircleIcon } from '@primer/octicons-react';
 import { Button, Heading } from '@primer/react';
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { Link } from 'react-router';
+import * as api from '../api.ts';
 import { storeText } from '../frame/personal-storage.ts';
 import { serviceInfo } from '../frame/service-info.ts';
 import * as queries from '../live/queries.ts';
@@ -101,6 +102,17 @@ function StepLink({ step: { title, why, to } }: { step: Step }) {
   );
 }
 
+/** How often the checklist of a new project is fetched while it is not complete. Most of its steps have no events. */
+const onboardingPollMs = 5000;
+
+/** Which steps to its first finished task a project has behind it. */
+const onboarding = (id: string) =>
+  queryOptions({
+    queryKey: ['onboarding', id],
+    queryFn: () => api.getOnboarding(id),
+    refetchInterval: ({ state }) => (state.data !== undefined && isComplete(state.data) ? false : onboardingPollMs),
+  });
+
 interface OnboardingState {
   /** Undefined when there is nothing to show: all steps are done, or the person has hidden them. */
   steps: Step[] | undefined;
@@ -116,7 +128,7 @@ const isStored = (projectId: string) => localStorage.getItem(storageKeyOf(projec
 export function useOnboarding(projectId: string): OnboardingState {
   const [hidden, setHidden] = useState<string>();
   const isHidden = hidden === projectId || isStored(projectId);
-  const { data, isLoading } = useQuery({ ...queries.onboarding(projectId), enabled: !isHidden });
+  const { data, isLoading } = useQuery({ ...onboarding(projectId), enabled: !isHidden });
   const isOver = data !== undefined && isComplete(data);
   useEffect(() => {
     // Once all steps are done, this browser does not ask again.

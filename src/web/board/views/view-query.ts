@@ -1,3 +1,10 @@
+/** What the button and the menu of the views need to know. */
+export interface ViewsProps {
+  projectId: string;
+  searchParams: URLSearchParams;
+  onApply(query: string): void;
+}
+
 /** The parts of the board's address that belong to a view, in the order in which they are stored. */
 const viewParams = ['search', 'agent', 'sprint', 'state', 'sort'];
 

@@ -5,15 +5,9 @@ import { Suspense } from 'react';
 import { lazyPart } from '../../live/load-part.ts';
 import * as queries from '../../live/queries.ts';
 import { useLazyMenu } from '../use-lazy-menu.ts';
-import { viewQueryOf } from './view-query.ts';
+import { type ViewsProps, viewQueryOf } from './view-query.ts';
 
 const ViewsMenu = lazyPart(async () => ({ default: (await import('./views-menu.tsx')).ViewsMenu }));
-
-export interface ViewsProps {
-  projectId: string;
-  searchParams: URLSearchParams;
-  onApply(query: string): void;
-}
 
 /**
  * Shows the button that opens the menu of saved views, with the name of the view that is applied. Views are fetched when the

@@ -8,8 +8,7 @@ import { notify, notifyError } from '../../frame/notices.tsx';
 import { errorMessage } from '../../live/errors.ts';
 import * as queries from '../../live/queries.ts';
 import type { LazyMenu } from '../use-lazy-menu.ts';
-import { viewQueryOf } from './view-query.ts';
-import type { ViewsProps } from './views-button.tsx';
+import { type ViewsProps, viewQueryOf } from './view-query.ts';
 
 /** Lists the saved views of the board, applies one, and saves or deletes the current one. */
 export function ViewsMenu({
