@@ -2,11 +2,11 @@ import type { EntityManager } from 'typeorm';
 import { z } from 'zod';
 import type { App } from '../app.ts';
 import { type ShownChanges, type Via, vias } from '../domain/audit.ts';
-import { proofSentence } from '../domain/proof/proof.ts';
 import { pageQuery, type Route, route, Timestamp } from '../http/route.ts';
 import { onTask } from '../tasks/routes.ts';
 import { listRunChecks } from './journal.ts';
 import { findProof } from './proof/proof-store.ts';
+import { Proof } from './schemas.ts';
 
 const Value = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
@@ -149,10 +149,7 @@ const TaskChange = z
     checks: z
       .array(z.object({ command: z.string(), passed: z.boolean() }))
       .meta({ description: 'the last result of each check; empty when none ran' }),
-    proof: z
-      .string()
-      .nullable()
-      .meta({ description: 'what the tests prove, in a sentence; null before the first proof' }),
+    proof: Proof.nullable().meta({ description: 'what the tests prove; null before the first proof' }),
   })
   .meta({ id: 'TaskChange' });
 
@@ -183,12 +180,11 @@ async function findDiffSize(em: EntityManager, taskId: string): Promise<DiffSize
 /** Returns what people want to know of a change before they look at its diff. */
 async function readChange({ db: { manager: em } }: App, taskId: string) {
   const size = await findDiffSize(em, taskId);
-  const proof = await findProof(em, taskId);
   const checks = await listRunChecks(em, taskId);
   return {
     ...(size ?? { files: 0, additions: 0, deletions: 0, isTruncated: false }),
     checks: checks.map(({ name, passed }) => ({ command: name, passed })),
-    proof: proof === undefined ? null : proofSentence(proof),
+    proof: (await findProof(em, taskId)) ?? null,
   };
 }
 

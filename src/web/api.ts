@@ -735,8 +735,8 @@ export type TaskChange = {
         command: string;
         passed: boolean;
     }[];
-    /** what the tests prove, in a sentence; null before the first proof */
-    proof: string | null;
+    /** what the tests prove; null before the first proof */
+    proof: Proof | null;
 };
 export type Accepted = {};
 export type RunTurn = {

@@ -123,14 +123,21 @@ export function proofSentence({ status, reason }: Pick<Proof, 'status' | 'reason
   const because = `: ${reason ?? 'the reason is unknown'}.`;
   switch (status) {
     case 'proved':
-      return '✅ Its tests fail without it, and the earlier tests pass with it.';
+      return 'Its tests fail without it, and the earlier tests pass with it.';
     case 'unproved':
       return `Not proved by its tests${because}`;
     case 'weakened':
-      return `⚠️ Tests were weakened${because}`;
+      return `Tests were weakened${because}`;
     case 'no_tests':
       return `Not proved by tests${because}`;
     case 'not_run':
       return `The proof by tests did not run${because}`;
   }
+}
+
+const marks: Partial<Record<ProofStatus, string>> = { proved: '✅ ', weakened: '⚠️ ' };
+
+/** Describes a proof on GitHub, where texts have emoji instead of icons. */
+export function markedProof(proof: Pick<Proof, 'status' | 'reason'>): string {
+  return `${marks[proof.status] ?? ''}${proofSentence(proof)}`;
 }

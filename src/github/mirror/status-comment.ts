@@ -1,6 +1,6 @@
 import type { PullStatus } from '../../db/tables/task.ts';
 import { budgetText, type RunBudget } from '../../domain/budget.ts';
-import { type Proof, proofSentence } from '../../domain/proof/proof.ts';
+import { markedProof, type Proof } from '../../domain/proof/proof.ts';
 import { type Failure, liveStatuses, type RunKind, type RunStatus, remedyFor } from '../../domain/run.ts';
 import { mayName } from '../../domain/settings.ts';
 import type { TaskStatus } from '../../domain/task.ts';
@@ -225,7 +225,7 @@ function otherText(task: TaskPicture): string[] {
 }
 
 function proof(task: TaskPicture): string[] {
-  return task.proof === null ? [] : [safe(task, proofSentence(task.proof), 2000)];
+  return task.proof === null ? [] : [safe(task, markedProof(task.proof), 2000)];
 }
 
 function handoff(task: TaskPicture): string[] {

@@ -5,7 +5,7 @@ import { Link } from 'react-router';
 import type { TaskChange } from '../api.ts';
 import { formatNumber, plural } from '../display/formats.ts';
 import * as queries from '../live/queries.ts';
-import { WithIcon } from '../tasks/merging/with-icon.tsx';
+import { ProofSentence } from '../tasks/merging/proof.tsx';
 
 /** Shows the size of a task's change, its checks and what its tests prove. */
 export function ChangeSummary({ taskId }: { taskId: string }) {
@@ -24,7 +24,7 @@ export function ChangeSummary({ taskId }: { taskId: string }) {
       {change.checks.length === 0 && <li className="muted">No checks ran</li>}
       {change.proof !== null && (
         <li className="wrap">
-          <WithIcon sentence={change.proof} />
+          <ProofSentence proof={change.proof} />
         </li>
       )}
     </ul>

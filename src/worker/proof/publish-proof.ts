@@ -1,6 +1,6 @@
 import type { App, Octokit } from '../../app.ts';
 import type { CheckResult, Trees } from '../../conversation/ending.ts';
-import { notRun, proofSentence, worstOf } from '../../domain/proof/proof.ts';
+import { markedProof, notRun, worstOf } from '../../domain/proof/proof.ts';
 import { harmlessLine } from '../../domain/text/sanitize.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
 import { findProofOf } from '../../runs/proof/earlier-proof.ts';
@@ -69,7 +69,7 @@ export function evidenceSection(app: App, { evidence }: Pick<Work, 'evidence'>, 
   const { checks, proof } = evidence;
   const parts = [
     checks.length > 0 ? `### Checks of ${commit.slice(0, 7)}\n${checks.map(checkLine).join('\n')}\n` : '',
-    harmlessLine(proofSentence(proof), 2000, app.config.COMMAND_PREFIX),
+    harmlessLine(markedProof(proof), 2000, app.config.COMMAND_PREFIX),
   ];
   return [opening, ...parts.filter((part) => part !== ''), closing].join('\n');
 }

@@ -1,6 +1,7 @@
 import {
   type Attempt,
   judgeProof,
+  markedProof,
   needsAnother,
   type Observed,
   type Proof,
@@ -181,9 +182,9 @@ test('of several repositories the worst counts, and each status is one sentence'
   expect([worstOf([]), worstOf([proved, unproved])?.status]).toEqual([undefined, 'unproved']);
   expect(worstOf([unproved, weakened, proved])?.status).toBe('weakened');
   const all = [proved, unproved, weakened, of({ newTestsOnBase: [hung] }), of({ testsChanged: [] })];
-  for (const proof of all) expect(proofSentence(proof)).toMatch(/^[^\n]+\.$/);
+  for (const proof of all) expect(proofSentence(proof)).toMatch(/^[A-Z][^\n]+\.$/);
   expect(new Set(all.map(proofSentence)).size).toBe(5);
-  expect(proofSentence(weakened)).toContain('⚠️');
+  expect([proved, unproved, weakened].map((proof) => markedProof(proof).split(' ')[0])).toEqual(['✅', 'Not', '⚠️']);
   expect(proofSentence(unproved)).toBe('Not proved by its tests: package.json decides how the tests run.');
   expect(proofSentence({ status: 'not_run', reason: null })).toMatch(/: the reason is unknown\.$/);
 });

@@ -9,7 +9,6 @@ import { gain, verdict } from '../../../src/web/sprints/forecast-text.ts';
 import { actionForDrop, actionsFor } from '../../../src/web/tasks/actions/task-actions.ts';
 import { budgetProblem, budgetTextsOf, changedBudget, highestBudget } from '../../../src/web/tasks/budget-texts.ts';
 import { titlesFromList } from '../../../src/web/tasks/editing/new-task-texts.ts';
-import { withoutEmoji } from '../../../src/web/tasks/merging/without-emoji.ts';
 
 // The rules of the dashboard that can be tested without a page.
 
@@ -218,12 +217,4 @@ test('a forecast is put into words', () => {
     'hardly any earlier',
     'hardly any earlier',
   ]);
-});
-
-test('emoji for GitHub are left out, because some systems have no font for them', () => {
-  expect(withoutEmoji('✅ Its tests fail without it.')).toBe('Its tests fail without it.');
-  expect(withoutEmoji('⚠️ Tests were weakened.')).toBe('Tests were weakened.');
-  expect(withoutEmoji('Not proved by its tests: they passed before.')).toBe(
-    'Not proved by its tests: they passed before.',
-  );
 });

@@ -1,6 +1,5 @@
 import { AlertIcon, XCircleIcon } from '@primer/octicons-react';
 import type { MergeReadiness } from '../../api.ts';
-import { withoutEmoji } from './without-emoji.ts';
 
 /** Shows the problems of a merge, such as failed checks. */
 export function ProblemList({ problems }: Pick<MergeReadiness, 'problems'>) {
@@ -14,7 +13,7 @@ export function ProblemList({ problems }: Pick<MergeReadiness, 'problems'>) {
             <AlertIcon className="warned" aria-label="Warning" />
           )}
           <span className="wrap">
-            <bdi>{withoutEmoji(text)}</bdi>
+            <bdi>{text}</bdi>
           </span>
         </li>
       ))}

@@ -1,9 +1,9 @@
+import { AlertIcon, CheckIcon } from '@primer/octicons-react';
 import { useQuery } from '@tanstack/react-query';
 import { proofSentence } from '../../../domain/proof/proof.ts';
 import type { Proof as TaskProof } from '../../api.ts';
 import { Section } from '../../display/sections.tsx';
 import * as queries from '../../live/queries.ts';
-import { WithIcon } from './with-icon.tsx';
 
 /** Shows what the tests of the latest change prove, as a section. Before the first proof, it shows nothing. */
 export function Proof({ taskId }: { taskId: string }) {
@@ -27,12 +27,22 @@ function Statement({ proof, hasSentence = true }: { proof: TaskProof; hasSentenc
     <div>
       {hasSentence && (
         <p className="wrap">
-          <WithIcon sentence={proofSentence(proof)} />
+          <ProofSentence proof={proof} />
         </p>
       )}
       <Files title="Changed tests" paths={proof.testsChanged} />
       <Files title="Removed tests" paths={proof.testsRemoved} />
     </div>
+  );
+}
+
+/** Says what the tests of a change prove. */
+export function ProofSentence({ proof }: { proof: TaskProof }) {
+  return (
+    <>
+      {proof.status === 'proved' && <CheckIcon className="added" />}
+      {proof.status === 'weakened' && <AlertIcon className="warned" />} <bdi>{proofSentence(proof)}</bdi>
+    </>
   );
 }
 
