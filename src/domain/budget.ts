@@ -27,7 +27,8 @@ export const runBudgetKeys = ['costUsd', 'steps', 'minutes', 'tokens'] as const;
 export type RunBudgetKey = (typeof runBudgetKeys)[number];
 export type RunBudget = { [key in RunBudgetKey]?: number | undefined };
 
-const limitNames = {
+/** The limit of a project that a part of a task's budget lowers. */
+export const limitNames = {
   costUsd: 'runCostUsd',
   steps: 'runSteps',
   minutes: 'runMinutes',

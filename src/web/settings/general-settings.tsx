@@ -2,11 +2,16 @@ import { Button, Checkbox, FormControl, Textarea, TextInput } from '@primer/reac
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as api from '../api.ts';
+import { ProjectBudgetFields } from '../forms/budget-fields.tsx';
+import {
+  changedProjectBudgets,
+  type ProjectBudget,
+  projectBudgetProblem,
+  projectBudgetTexts,
+} from '../forms/budgets.ts';
 import { changedFields, submitOnce } from '../forms/submit.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 import * as queries from '../live/queries.ts';
-import { BudgetFields } from './budget-fields.tsx';
-import { type Budget, budgetProblem, budgetTextsOf, changedBudgets } from './budget-texts.ts';
 
 export function GeneralSettings({ project, canEdit }: { project: api.Project; canEdit: boolean }) {
   const { fields, set, budgets, limits, setBudget, save, isValid } = useProjectForm(project);
@@ -25,7 +30,7 @@ export function GeneralSettings({ project, canEdit }: { project: api.Project; ca
           onChange={(event) => set({ description: event.target.value })}
         />
       </FormControl>
-      <BudgetFields budgets={budgets} limits={limits} canEdit={canEdit} onChange={setBudget} />
+      <ProjectBudgetFields budgets={budgets} limits={limits} canEdit={canEdit} onChange={setBudget} />
       <FormControl disabled={!canEdit}>
         <Checkbox
           checked={fields.sharePrivateContext}
@@ -73,8 +78,8 @@ function useProjectForm(project: api.Project) {
   // not overwritten.
   const [initial, setInitial] = useState(project);
   const [fields, setFields] = useState<ProjectFields>(() => fieldsOf(project));
-  const [budgets, setBudgets] = useState(() => budgetTextsOf(project));
-  const changed = changedBudgets(initial, budgets);
+  const [budgets, setBudgets] = useState(() => projectBudgetTexts(project));
+  const changed = changedProjectBudgets(initial, budgets);
   const save = useMutation({
     mutationFn: () =>
       api.updateProject(project.id, {
@@ -93,12 +98,12 @@ function useProjectForm(project: api.Project) {
     set: (change: Partial<ProjectFields>) => setFields((before) => ({ ...before, ...change })),
     budgets,
     limits: project.limits,
-    setBudget: (budget: Budget, text: string) => setBudgets((before) => ({ ...before, [budget]: text })),
+    setBudget: (budget: ProjectBudget, text: string) => setBudgets((before) => ({ ...before, [budget]: text })),
     save,
     /** Budgets that were not changed are not sent, so they need no validation. */
     isValid: () =>
-      (Object.keys(changed) as Budget[]).every(
-        (budget) => budgetProblem(budgets[budget], project.limits[budget]) === undefined,
+      (Object.keys(changed) as ProjectBudget[]).every(
+        (budget) => projectBudgetProblem(budgets[budget], project.limits[budget]) === undefined,
       ),
   };
 }

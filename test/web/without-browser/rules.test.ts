@@ -4,10 +4,18 @@ import { costOf, formatCost, formatDuration, plural } from '../../../src/web/dis
 import { hasHidden, revealHidden, terminalText } from '../../../src/web/display/hidden-characters.ts';
 import { failureName, runKindName } from '../../../src/web/display/names.ts';
 import { draftSettings, verdictOf } from '../../../src/web/environment/trial-texts.ts';
+import {
+  changedProjectBudgets,
+  changedTaskBudget,
+  highestBudget,
+  projectBudgetProblem,
+  projectBudgetTexts,
+  taskBudgetProblem,
+  taskBudgetTexts,
+} from '../../../src/web/forms/budgets.ts';
 import { changedFields } from '../../../src/web/forms/submit.ts';
 import { gain, verdict } from '../../../src/web/sprints/forecast-text.ts';
 import { actionForDrop, actionsFor } from '../../../src/web/tasks/actions/task-actions.ts';
-import { budgetProblem, budgetTextsOf, changedBudget, highestBudget } from '../../../src/web/tasks/budget-texts.ts';
 import { titlesFromList } from '../../../src/web/tasks/editing/new-task-texts.ts';
 
 // The rules of the dashboard that can be tested without a page.
@@ -83,19 +91,35 @@ test('only the fields that differ are sent', () => {
 });
 
 test('a budget is sent only when it was changed, and checked against the lower limit of project and service', () => {
-  const texts = budgetTextsOf(task({ budget: { steps: 20 } }));
-  expect(changedBudget(texts, { ...texts })).toBeUndefined();
-  expect(changedBudget(texts, { ...texts, costUsd: '2.5' })).toEqual({ costUsd: 2.5, steps: 20 });
-  expect(changedBudget(texts, { ...texts, steps: ' ' })).toBeNull();
+  const texts = taskBudgetTexts(task({ budget: { steps: 20 } }));
+  expect(changedTaskBudget(texts, { ...texts })).toBeUndefined();
+  expect(changedTaskBudget(texts, { ...texts, costUsd: '2.5' })).toEqual({ costUsd: 2.5, steps: 20 });
+  expect(changedTaskBudget(texts, { ...texts, steps: ' ' })).toBeNull();
   const limits = { runCostUsd: 5, runSteps: 200, runMinutes: 30, runTokens: 1000, dayCostUsd: 50 };
   const budgets = { runCostUsd: null, runSteps: 50, runMinutes: 90, runTokens: null, dayCostUsd: null };
   const project = { budgets, limits } as Project;
   expect((['costUsd', 'steps', 'minutes'] as const).map((key) => highestBudget(project, key))).toEqual([5, 50, 30]);
-  expect(['', '50', '51', '0', '1.5', 'x'].map((text) => budgetProblem('steps', text, 50))).toEqual([
+  expect(['', '50', '51', '0', '1.5', 'x'].map((text) => taskBudgetProblem('steps', text, 50))).toEqual([
     undefined,
     undefined,
     'Enter at most 50.',
     ...Array(3).fill('Enter a whole number above 0, or leave the field empty.'),
+  ]);
+});
+
+test('of the budgets of a project, only changed ones are sent, and each is checked against the limit of the service', () => {
+  const budgets = { runCostUsd: null, runSteps: 50, runMinutes: 90, runTokens: null, dayCostUsd: null };
+  const texts = projectBudgetTexts({ budgets });
+  expect(changedProjectBudgets({ budgets }, texts)).toEqual({});
+  expect(changedProjectBudgets({ budgets }, { ...texts, runSteps: '', dayCostUsd: '2.5' })).toEqual({
+    runSteps: null,
+    dayCostUsd: 2.5,
+  });
+  expect(['', '50', '0', '51'].map((text) => projectBudgetProblem(text, 50))).toEqual([
+    undefined,
+    undefined,
+    'Enter a number above 0, or leave the field empty.',
+    'This service allows at most 50. Ask its operator to raise the limit, or enter less.',
   ]);
 });
 

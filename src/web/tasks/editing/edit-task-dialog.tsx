@@ -2,6 +2,8 @@ import { Flash, FormControl, Textarea, TextInput } from '@primer/react';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as api from '../../api.ts';
+import { TaskBudgetFields } from '../../forms/budget-fields.tsx';
+import { changedTaskBudget, taskBudgetTexts } from '../../forms/budgets.ts';
 import { FormButtons, FormDialog } from '../../forms/form-dialog.tsx';
 import { SearchPicker } from '../../forms/search-picker.tsx';
 import { SelectField } from '../../forms/select-field.tsx';
@@ -12,20 +14,18 @@ import { errorMessage } from '../../live/errors.ts';
 import { putTask } from '../../live/put-task.ts';
 import * as queries from '../../live/queries.ts';
 import { isOpenSprint } from '../../sprints/is-open-sprint.ts';
-import { BudgetFields } from '../budget-fields.tsx';
-import { type BudgetTexts, budgetTextsOf, changedBudget } from '../budget-texts.ts';
 import { PlanField } from './plan-field.tsx';
 
 type Fields = Pick<
   api.Task,
   'title' | 'description' | 'owner' | 'repositoryId' | 'sprintId' | 'dependsOn' | 'planFirst'
-> & { budget: BudgetTexts };
+> & { budget: ReturnType<typeof taskBudgetTexts> };
 
 const nullable = ['owner', 'repositoryId', 'sprintId', 'planFirst'] as const;
 
 function fieldsOf(task: api.Task): Fields {
   const { title, description, owner, repositoryId, sprintId, dependsOn, planFirst } = task;
-  return { title, description, owner, repositoryId, sprintId, dependsOn, planFirst, budget: budgetTextsOf(task) };
+  return { title, description, owner, repositoryId, sprintId, dependsOn, planFirst, budget: taskBudgetTexts(task) };
 }
 
 interface FieldsProps {
@@ -60,7 +60,7 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
         {save.error && <Flash variant="danger">{errorMessage(save.error)}</Flash>}
         <TitleAndDescription task={task} fields={fields} set={set} />
         <Assignment task={task} fields={fields} set={set} />
-        <BudgetFields
+        <TaskBudgetFields
           projectId={task.projectId}
           budget={fields.budget}
           onChange={(key, text) => set({ budget: { ...fields.budget, [key]: text } })}
@@ -84,7 +84,7 @@ function changesOf(task: api.Task, fields: Fields) {
     ...others,
     title: fields.title.trim(),
   });
-  const budget = changedBudget(budgetTextsOf(task), texts);
+  const budget = changedTaskBudget(taskBudgetTexts(task), texts);
   return {
     ...changes,
     ...(budget === undefined ? {} : { budget }),
