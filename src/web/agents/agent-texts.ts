@@ -7,7 +7,7 @@ export function healthReason({ consecutiveFailures }: Pick<AgentHealth, 'consecu
   return `This agent has had ${plural(consecutiveFailures, 'consecutive failure')}.`;
 }
 
-/** Says what the button does. */
+/** Says what the button that resets the health of an agent does. */
 export const resetText =
   'Reset health when the cause is fixed: failures are counted from zero, and other workers take over runs whose worker was lost. The figures below stay as they are.';
 
