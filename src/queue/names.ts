@@ -58,7 +58,10 @@ export type JobName = keyof Jobs;
 
 /** How the queue treats the jobs of one name. */
 export interface JobPolicy {
-  /** Whether at most one job per key may be waiting. */
+  /**
+   * Whether a job that waits stands for all that are sent with its key; while it runs, another one may be added, because the
+   * state may change. If false, a job with a key has the key until it is done, its retries included.
+   */
   once: boolean;
   /** How many times a failed job is retried. */
   retries: number;

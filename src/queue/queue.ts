@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { type ConnectionOptions, PgBoss } from 'pg-boss';
 import type { EntityManager, QueryRunner } from 'typeorm';
 import type { JobName, JobPolicies, JobPolicy, Jobs, Worker, Workers } from './names.ts';
+import { givenTurns, giveTurns, type NewJob, prepareTurns, type Queries, type TurnOf } from './turns.ts';
 
 /** Runs functions at the times of cron expressions until stopped. Skips a function that is still running. */
 export function startSchedule(entries: [string, () => Promise<void>][], onError: (error: unknown) => void) {
@@ -18,7 +19,7 @@ export function startSchedule(entries: [string, () => Promise<void>][], onError:
 }
 
 export interface SendOptions {
-  /** At most one job with the same key waits at a time. A second one is not added. */
+  /** A second job with the same key is not added while the first one waits or is not done; see `JobPolicy.once`. */
   key?: string;
   afterSeconds?: number;
   /** Adds no job while another one of this name waits. Ignored when `send` gets no `em`. */
@@ -52,7 +53,7 @@ export interface QueueOptions {
   isWorker: boolean;
   /** The class of the pool's clients. It handles `error` events: nobody else does while pg-boss uses a client. */
   Client: typeof pg.Client;
-  /** SQL: whose job it is, by its payload $2 (JSON); null for nobody's. Tenants take turns; see `readTurn`. */
+  /** SQL: whose job it is, by its payload $2 (JSON); null for nobody's. Tenants take turns; see turns.ts. */
   tenantOf: string;
   onError: ErrorSink;
   ambient?: () => EntityManager | undefined;
@@ -84,16 +85,21 @@ export async function openQueue(
   boss.on('error', (error) => onError(error, 'queue'));
   await boss.start();
   for (const [name, policy] of Object.entries(policies)) await boss.createQueue(name, optionsOf(policy));
-  await boss.getDb().executeSql(createTurnIndex);
-  const turnOf = givenTurns(tenantOf);
+  await boss.getDb().executeSql(prepareTurns);
+  const sending: Sending = { boss, policies, turnOf: givenTurns(tenantOf) };
+  let turns: ReturnType<typeof startSchedule> | undefined;
   return {
-    send: (given, name, data, options = {}) => send(boss, given ?? ambient(), { name, data, ...options }, turnOf),
+    send: (given, name, data, options = {}) => send(sending, given ?? ambient(), { name, data, ...options }),
     work: async (workers) => {
+      turns = startSchedule([['*/2 * * * * *', () => giveTurns(boss.getDb())]], (error) => onError(error, 'turns'));
       for (const name of Object.keys(workers) as JobName[])
         await startWorkers(boss, name, workers[name] as Worker<JobName>, onError);
     },
     check: () => check(boss),
-    stop: (timeoutMs) => boss.stop({ graceful: true, timeout: timeoutMs }),
+    stop: async (timeoutMs) => {
+      await turns?.stop();
+      await boss.stop({ graceful: true, timeout: timeoutMs });
+    },
   };
 }
 
@@ -109,9 +115,17 @@ function optionsOf({ once, retries }: JobPolicy) {
   };
 }
 
-type NewJob = { name: JobName; data: Jobs[JobName] } & SendOptions;
+interface Sending {
+  boss: PgBoss;
+  policies: JobPolicies;
+  turnOf: TurnOf;
+}
 
-async function send(boss: PgBoss, em: EntityManager | undefined, job: NewJob, turnOf: TurnOf): Promise<void> {
+async function send(
+  { boss, policies, turnOf }: Sending,
+  em: EntityManager | undefined,
+  job: NewJob & SendOptions,
+): Promise<void> {
   const { name, data, key, afterSeconds, unlessWaiting } = job;
   if (unlessWaiting === true && em !== undefined && (await isWaiting(em, name))) return;
   const { haveSent, ...turn } = await turnOf(em === undefined ? boss.getDb() : inside(em).db, job, runnerOf(em));
@@ -123,7 +137,7 @@ async function send(boss: PgBoss, em: EntityManager | undefined, job: NewJob, tu
   };
   const isAdded = async () => (await boss.send(name, data, options)) !== null;
   try {
-    if (em === undefined || key === undefined) await isAdded();
+    if (em === undefined || key === undefined || !policies[name].once) await isAdded();
     // If a job with this key is already waiting, it replaces ours. If a worker claims it before it is locked, try again.
     else while (!(await isAdded())) if (await lockWaiting(em, name, key)) return;
   } finally {
@@ -134,82 +148,6 @@ async function send(boss: PgBoss, em: EntityManager | undefined, job: NewJob, tu
 /** Returns the connection of a transaction; undefined if each statement is committed separately. */
 function runnerOf(em: EntityManager | undefined): QueryRunner | undefined {
   return em?.queryRunner?.isTransactionActive ? em.queryRunner : undefined;
-}
-
-type Queries = Pick<ReturnType<PgBoss['getDb']>, 'executeSql'>;
-
-/** Gives a job its turn. `runner` is that of the transaction in which it is sent. Call `haveSent` once it is sent. */
-type TurnOf = (
-  db: Queries,
-  job: NewJob,
-  runner: QueryRunner | undefined,
-) => Promise<{ group: { id: string }; priority: number; haveSent(): void }>;
-
-/** A turn of a job that others may not see yet. */
-interface Given {
-  tenant: string;
-  priority: number;
-  runner: QueryRunner | undefined;
-  isSent: boolean;
-}
-
-/**
- * Returns a function that gives new jobs their turns. Jobs that are sent at the same time cannot see each other before
- * they are committed, and would all get the same turn. So the turns that this process gave count, too, but only until
- * their transactions end: otherwise a tenant that never pauses would wait behind all jobs that it ever sent.
- */
-function givenTurns(tenantOf: string): TurnOf {
-  const unseen = new Map<string, Given[]>();
-  return async (db, job, runner) => {
-    const kind = `${job.name} ${job.afterSeconds === undefined ? 'now' : 'later'}`;
-    const before = (unseen.get(kind) ?? []).filter(isUnseen);
-    unseen.set(kind, before);
-    const { tenant, priority: seen } = await readTurn(db, job, tenantOf);
-    const given: Given = { tenant, priority: seen, runner, isSent: false };
-    const now = unseen.get(kind) ?? [];
-    for (const other of [...before, ...now])
-      if (other.tenant === tenant) given.priority = Math.min(given.priority, other.priority - 1);
-    // The jobs of one transaction see each other, so its last one is enough.
-    const others = runner === undefined ? now : now.filter((each) => each.runner !== runner || each.tenant !== tenant);
-    unseen.set(kind, [...others, given]);
-    const haveSent = () => {
-      given.isSent = true;
-    };
-    return { group: { id: tenant }, priority: given.priority, haveSent };
-  };
-}
-
-/** Returns whether a job is not committed yet. */
-function isUnseen({ runner, isSent }: Given): boolean {
-  return runner === undefined ? !isSent : runner.isTransactionActive && !runner.isReleased;
-}
-
-/** pg-boss has no index for the waiting jobs of a group. Creating one that exists would still lock the table. */
-const createTurnIndex = `do $$ begin
-  if to_regclass('pgboss.job_waiting_by_group') is null then
-    create index if not exists job_waiting_by_group on pgboss.job_common (name, group_id, priority)
-      where state < 'active' and group_id is not null;
-  end if;
-end $$`;
-
-/**
- * Returns the tenant of a new job as its group, and its turn as its priority: workers claim jobs with a higher priority
- * first. The first job of a tenant gets the priority of the job that is claimed next, and each further one comes one turn
- * later. Jobs for later follow each other, too, because they may come due at once; they do not hold up a job for now. This
- * is start-time fair queueing (Goyal and others, 1996) with jobs of the same length.
- */
-async function readTurn(db: Queries, { name, data, afterSeconds }: NewJob, tenantOf: string) {
-  const { rows } = await db.executeSql(
-    `select tenant, coalesce(least(
-       (select priority from pgboss.job where name = $1 and state < 'active' and not blocked and start_after <= now()
-        order by priority desc, created_on limit 1),
-       (select priority - 1 from pgboss.job where name = $1 and state < 'active' and group_id = tenant
-          and (start_after <= now() or $3) order by priority limit 1)), 0) as priority
-     from (select coalesce(${tenantOf}, 'none') as tenant) t`,
-    [name, JSON.stringify(data), afterSeconds !== undefined],
-  );
-  const [turn] = rows as [{ tenant: string; priority: number }];
-  return turn;
 }
 
 /** See `Queue.check`. */

@@ -4,6 +4,7 @@ import { PooledClient } from '../../src/db/client.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { jobs, tenantOf } from '../../src/jobs.ts';
 import { openQueue } from '../../src/queue/queue.ts';
+import { giveTurns } from '../../src/queue/turns.ts';
 import { rowsRead } from '../db/count-rows.ts';
 import { createTestDatabase } from '../support/database.ts';
 
@@ -96,6 +97,7 @@ test('jobs for later that come due at once take turns with those of others', asy
   // Until they are due, they do not hold up the tenant's own jobs.
   await show('busy1', { key: 'now' });
   await db.manager.query(`update pgboss.job set start_after = now() - interval '1 second' where name = 'mirror'`);
+  await giveTurns(worker.getDb());
   await show('calm1');
   const order = [];
   for (let [job] = await worker.fetch<{ taskId: string }>('mirror'); job; [job] = await worker.fetch('mirror')) {
@@ -108,16 +110,83 @@ test('jobs for later that come due at once take turns with those of others', asy
   expect(order.indexOf('calm1')).toBeLessThan(4);
 });
 
-test('the tenant of a job is the project of its task, repository, sprint or trial', async () => {
-  await db.manager.query(`insert into projects (id, name, slug) values ('proj', 'p', 'p')`);
-  await db.manager.query(`insert into tasks (id, project_id, title, status) values ('task', 'proj', 't', 'ready')`);
-  await queue.send(db.manager, 'continue', { taskId: 'task' }, { key: 'task' });
-  await queue.send(db.manager, 'suggestions', { agentId: 'a', userId: 'mona' });
-  await queue.send(db.manager, 'sweep', {}, { key: 'sweep' });
-  const rows: { name: string; tenant: string }[] = await db.manager.query(
-    `select name, group_id as tenant from pgboss.job where name in ('continue', 'suggestions', 'sweep') order by name`,
+/** Claims a job of an account that is alone in the queue, and fails it. */
+async function failOne(account: string): Promise<void> {
+  const [job] = await worker.fetch<{ account: string }>('delivery');
+  expect(job?.data.account).toBe(account);
+  await worker.fail('delivery', job?.id ?? '', {});
+}
+/** Ends the pauses before retries. */
+async function endPauses(): Promise<void> {
+  await db.manager.query(`update pgboss.job set start_after = now() where state = 'retry'`);
+  await giveTurns(worker.getDb());
+}
+
+test('a tenant whose jobs fail again and again takes no more turns than others', async () => {
+  for (let i = 0; i < 10; i++) await send('failing', i);
+  for (let i = 0; i < 10; i++) await send('steady', i);
+  const order: string[] = [];
+  for (let steady = 0; steady < 10; ) {
+    const [job] = await worker.fetch<{ account: string }>('delivery');
+    if (job === undefined) throw new Error('the queue is empty');
+    order.push(job.data.account);
+    if (job.data.account === 'steady') {
+      steady += 1;
+      await worker.complete('delivery', job.id);
+    } else {
+      await worker.fail('delivery', job.id, {});
+      await endPauses();
+    }
+  }
+  expect(order.length).toBeLessThan(23);
+  await claimAll();
+});
+
+test('retries whose pauses end at once do not go ahead of all that were sent in between', async () => {
+  for (let i = 0; i < 10; i++) await send('failing', i);
+  for (let i = 0; i < 10; i++) await failOne('failing');
+  for (let i = 0; i < 30; i++) await send('steady', i);
+  for (let i = 0; i < 10; i++) expect(await claimOne()).toBe(`steady ${i}`);
+  await endPauses();
+  await send('quiet', 0);
+  const guids = await claimAll();
+  expect(guids.slice(0, 10).filter((guid) => guid.startsWith('failing')).length).toBeLessThan(6);
+  expect(guids.slice(0, 6).some((guid) => guid.startsWith('failing'))).toBe(true);
+  expect(guids.indexOf('quiet 0')).toBeLessThan(4);
+  expect(guids).toHaveLength(31);
+});
+
+test('a job whose worker was killed gets a new turn, too', async () => {
+  for (let i = 0; i < 3; i++) await send('killed', i);
+  for (let i = 0; i < 3; i++) await worker.fetch('delivery');
+  for (let i = 0; i < 7; i++) await send('steady', i);
+  for (let i = 0; i < 3; i++) await claimOne();
+  await db.manager.query(`update pgboss.job set heartbeat_on = now() - interval '1 minute' where state = 'active'`);
+  await worker.supervise('delivery');
+  await endPauses();
+  const guids = await claimAll();
+  expect(guids).toHaveLength(7);
+  expect(guids.slice(0, 3).filter((guid) => guid.startsWith('killed')).length).toBeLessThan(3);
+});
+
+test('a job that is due but has no turn yet is claimed, after all others', async () => {
+  await send('failing', 0);
+  await failOne('failing');
+  await db.manager.query(`update pgboss.job set start_after = now() where state = 'retry'`);
+  for (let i = 0; i < 2; i++) await send('steady', i);
+  expect(await claimAll()).toEqual(['steady 0', 'steady 1', 'failing 0']);
+});
+
+test('processes that give turns at the same time give each job one turn of its own', async () => {
+  await db.manager.query(
+    `insert into pgboss.job (name, policy, state, group_id) select 'tidy', 'standard', 'retry', 'failing' from generate_series(1, 2500)`,
   );
-  expect(rows.map(({ tenant }) => tenant)).toEqual(['proj', 'mona', 'none']);
+  for (let i = 0; i < 3; i++) await Promise.all(Array.from({ length: 4 }, () => giveTurns(worker.getDb())));
+  const [turns] = await db.manager.query(
+    `select count(*)::int as given, count(distinct priority)::int as different from pgboss.job
+     where name = 'tidy' and priority > -1000000`,
+  );
+  expect(turns).toEqual({ given: 2500, different: 2500 });
 });
 
 test('to find its turn, a job reads as little behind 10,000 waiting jobs of its tenant', async () => {
@@ -129,4 +198,15 @@ test('to find its turn, a job reads as little behind 10,000 waiting jobs of its 
   // The explained statement returns no turn, so sending fails.
   const ask = (em: EntityManager) => queue.send(em, 'prd', { projectId: 'noisy', sessionId: 's' }).catch(() => {});
   expect((await rowsRead(db.manager, ask)).job_common).toBeLessThan(10);
+});
+
+test('to give turns, the queue reads only the jobs that are due, behind 10,000 that are not', async () => {
+  await db.manager.query(
+    `insert into pgboss.job (name, policy, state, group_id, priority, start_after)
+     select 'plan', 'standard', 'retry', 'noisy', 0, now() + interval '1 minute' * sign(n - 3) from generate_series(1, 10000) n`,
+  );
+  await db.manager.query('analyze pgboss.job_common');
+  const ask = (em: EntityManager) =>
+    giveTurns({ executeSql: async (text, values) => ({ rows: await em.query(text, values as unknown[]) }) });
+  expect((await rowsRead(db.manager, ask)).job_common).toBeLessThan(40);
 });

@@ -1,0 +1,145 @@
+import type { PgBoss } from 'pg-boss';
+import type { QueryRunner } from 'typeorm';
+import type { JobName, Jobs } from './names.ts';
+
+export type Queries = Pick<ReturnType<PgBoss['getDb']>, 'executeSql'>;
+
+/**
+ * The priority of a job that has no turn yet, because it is for later or will be retried. `giveTurns` gives it one when it
+ * is due. With a turn of the time when it was sent or failed, it would go ahead of all that waited in between.
+ */
+const noTurn = -2_000_000_000;
+
+/**
+ * What pg-boss lacks, created once, because even creating an index that exists would lock its table:
+ * - an index for the waiting jobs of a tenant, and one for those that have no turn yet;
+ * - an index that makes keys unique; see `JobPolicy.once`. pg-boss cannot change the policy of a queue that exists;
+ * - a trigger that takes the turn of a job that will be retried. pg-boss inserts such a job again, with the priority that
+ *   it had, not only when its handler fails but also when the worker was killed.
+ */
+export const prepareTurns = `do $$ begin
+  if to_regclass('pgboss.job_unfinished') is not null then return; end if;
+  perform pg_advisory_xact_lock(hashtextextended('pgboss.job_unfinished', 0));
+  create index if not exists job_waiting_by_group on pgboss.job_common (name, group_id, priority)
+    where state < 'active' and group_id is not null;
+  create index if not exists job_without_turn on pgboss.job_common (start_after)
+    where state < 'active' and priority = ${noTurn};
+  create or replace function pgboss.take_turn() returns trigger language plpgsql as $f$
+    begin
+      new.priority := ${noTurn};
+      return new;
+    end $f$;
+  create or replace trigger job_retry before insert on pgboss.job_common
+    for each row when (new.state = 'retry') execute function pgboss.take_turn();
+  create unique index if not exists job_unfinished on pgboss.job_common (name, singleton_key)
+    where state < 'completed' and policy = 'standard' and singleton_key is not null;
+end $$`;
+
+/**
+ * SQL: the turn of a tenant's next job. The first job of a tenant gets the priority of the job that is claimed next, and
+ * each further one comes one turn later. This is start-time fair queueing (Goyal and others, 1996) with jobs of the same
+ * length.
+ */
+function turnOf(name: string, tenant: string): string {
+  const waiting = `from pgboss.job where name = ${name} and state < 'active' and priority > ${noTurn}`;
+  return `coalesce(least(
+    (select priority ${waiting} and not blocked order by priority desc, created_on limit 1),
+    (select priority - 1 ${waiting} and group_id = ${tenant} order by priority limit 1)), 0)`;
+}
+
+export interface NewJob {
+  name: JobName;
+  data: Jobs[JobName];
+  afterSeconds?: number;
+}
+
+/**
+ * Returns the tenant of a new job as its group, and its turn as its priority: workers claim jobs with a higher priority
+ * first.
+ */
+async function readTurn(db: Queries, { name, data, afterSeconds }: NewJob, tenantOf: string) {
+  const { rows } = await db.executeSql(
+    `select tenant, case when $3 then ${noTurn} else ${turnOf('$1', 'tenant')} end as priority
+     from (select coalesce(${tenantOf}, 'none') as tenant) t`,
+    [name, JSON.stringify(data), afterSeconds !== undefined],
+  );
+  const [turn] = rows as [{ tenant: string; priority: number }];
+  return turn;
+}
+
+/** Due jobs that get their turns with one statement. */
+const portion = 1000;
+
+/**
+ * Gives a turn to the jobs that were for later, or will be retried, and are due now. Without a turn they come after all
+ * others. Only one process at a time does this, because two would give the same turns. The lock of the rows suits those
+ * of `lockWaiting`.
+ */
+export async function giveTurns(db: Queries): Promise<void> {
+  await db.executeSql(
+    `with alone as materialized (
+       select 1 where pg_try_advisory_xact_lock(hashtextextended('pgboss.give_turns', 0))),
+     due as materialized (
+       select name, id, group_id, start_after from pgboss.job_common
+       where state < 'active' and priority = ${noTurn} and start_after <= now() and exists (select 1 from alone)
+       order by start_after limit ${portion} for no key update skip locked),
+     tenants as materialized (
+       select name, group_id, ${turnOf('t.name', 't.group_id')} as turn
+       from (select distinct name, group_id from due) t),
+     turns as (
+       select d.name, id, turn - row_number() over (partition by d.name, d.group_id order by start_after, id) + 1 as turn
+       from due d join tenants t on t.name = d.name and t.group_id is not distinct from d.group_id)
+     update pgboss.job_common j set priority = turns.turn
+     from turns where j.name = turns.name and j.id = turns.id`,
+  );
+}
+
+/** Gives a job its turn. `runner` is that of the transaction in which it is sent. Call `haveSent` once it is sent. */
+export type TurnOf = (
+  db: Queries,
+  job: NewJob,
+  runner: QueryRunner | undefined,
+) => Promise<{ group: { id: string }; priority: number; haveSent(): void }>;
+
+/** A turn of a job that others may not see yet. */
+interface Given {
+  tenant: string;
+  priority: number;
+  runner: QueryRunner | undefined;
+  isSent: boolean;
+}
+
+/**
+ * Returns a function that gives new jobs their turns. Jobs that are sent at the same time cannot see each other before
+ * they are committed, and would all get the same turn. So the turns that this process gave count, too, but only until
+ * their transactions end: otherwise a tenant that never pauses would wait behind all jobs that it ever sent.
+ */
+export function givenTurns(tenantOf: string): TurnOf {
+  const unseen = new Map<JobName, Given[]>();
+  return async (db, job, runner) => {
+    const before = (unseen.get(job.name) ?? []).filter(isUnseen);
+    unseen.set(job.name, before);
+    const { tenant, priority: seen } = await readTurn(db, job, tenantOf);
+    const given: Given = { tenant, priority: seen, runner, isSent: false };
+    const haveSent = () => {
+      given.isSent = true;
+    };
+    if (seen > noTurn) unseen.set(job.name, counted(given, before, unseen.get(job.name) ?? []));
+    return { group: { id: tenant }, priority: given.priority, haveSent };
+  };
+}
+
+/** Moves a turn behind those of its tenant that others do not see yet. Returns the turns that count from now on. */
+function counted(given: Given, before: Given[], now: Given[]): Given[] {
+  const { tenant, runner } = given;
+  for (const other of [...before, ...now])
+    if (other.tenant === tenant) given.priority = Math.min(given.priority, other.priority - 1);
+  // The jobs of one transaction see each other, so its last one is enough.
+  const others = runner === undefined ? now : now.filter((each) => each.runner !== runner || each.tenant !== tenant);
+  return [...others, given];
+}
+
+/** Returns whether a job is not committed yet. */
+function isUnseen({ runner, isSent }: Given): boolean {
+  return runner === undefined ? !isSent : runner.isTransactionActive && !runner.isReleased;
+}
