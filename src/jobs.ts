@@ -61,8 +61,12 @@ async function inPortions(app: App, days: number, remove: (days: number) => Prom
 interface Job<N extends JobName> extends JobPolicy {
   /** Number of these jobs that one worker process handles at the same time. */
   concurrency: number | ((config: Config) => number);
-  /** Whether a tenant may hold at most half of them. Needed where a handler waits for a host that may not answer. */
-  isShared?: true;
+  /**
+   * Whether a tenant may hold at most half of them, so at least two are needed. A handler may wait for a host or a model
+   * that does not answer. Only jobs without data are not for one tenant: `run` claims runs of all projects in turn, and the
+   * others go through all tenants in one job.
+   */
+  isShared: Jobs[N] extends Record<string, never> ? false : true;
   handle(app: App, payload: Jobs[N]): Promise<void>;
 }
 
@@ -89,41 +93,69 @@ export const jobs: { [N in JobName]: Job<N> } = {
     // Not retried: the schedule looks for runs to claim every few seconds.
     retries: 0,
     concurrency: (config) => config.MAX_CONCURRENT_RUNS,
+    isShared: false,
     handle: async (app) => {
       if (await hasRoom(app.workDir)) await workOnRuns(app);
     },
   },
-  continue: { once: true, retries: 5, concurrency: 1, handle: (app, { taskId }) => continueTask(app, taskId) },
+  continue: {
+    once: true,
+    retries: 5,
+    concurrency: 2,
+    isShared: true,
+    handle: (app, { taskId }) => continueTask(app, taskId),
+  },
   mirror: { once: true, retries: 10, concurrency: 6, isShared: true, handle: (app, job) => syncTask(app, job) },
-  tidy: { once: true, retries: 10, concurrency: 1, handle: (app, job) => tidy(app, job) },
-  sprint: { once: true, retries: 5, concurrency: 1, handle: (app, { projectId }) => advanceSprint(app, projectId) },
-  digest: { once: false, retries: 2, concurrency: 1, handle: (app, { sprintId }) => writeDigest(app, sprintId) },
+  tidy: { once: true, retries: 10, concurrency: 2, isShared: true, handle: (app, job) => tidy(app, job) },
+  sprint: {
+    once: true,
+    retries: 5,
+    concurrency: 2,
+    isShared: true,
+    handle: (app, { projectId }) => advanceSprint(app, projectId),
+  },
+  digest: {
+    once: false,
+    retries: 2,
+    concurrency: 2,
+    isShared: true,
+    handle: (app, { sprintId }) => writeDigest(app, sprintId),
+  },
   // Not retried: a later reader asks again.
-  suggestions: { once: false, retries: 0, concurrency: 1, handle: (app, asked) => writeSuggestions(app, asked) },
-  milestones: { once: true, retries: 10, concurrency: 1, handle: (app) => syncMilestones(app) },
-  plan: { once: true, retries: 6, concurrency: 2, handle: (app, plan) => advancePlan(app, plan) },
+  suggestions: {
+    once: false,
+    retries: 0,
+    concurrency: 2,
+    isShared: true,
+    handle: (app, asked) => writeSuggestions(app, asked),
+  },
+  milestones: { once: true, retries: 10, concurrency: 1, isShared: false, handle: (app) => syncMilestones(app) },
+  plan: { once: true, retries: 6, concurrency: 4, isShared: true, handle: (app, plan) => advancePlan(app, plan) },
   cancel: {
     once: false,
     retries: 6,
     concurrency: 2,
+    isShared: true,
     handle: (app, { taskId, runId }) => cancelSprintRun(app, taskId, runId),
   },
   prd: {
     once: true,
     retries: 5,
-    concurrency: 1,
+    concurrency: 2,
+    isShared: true,
     handle: proposePrd,
   },
   trial: {
     once: false,
     retries: 2,
-    concurrency: (config) => config.MAX_CONCURRENT_RUNS,
+    concurrency: (config) => Math.max(2, config.MAX_CONCURRENT_RUNS),
+    isShared: true,
     handle: (app, { trialId }) => runTrial(app, trialId),
   },
-  trialAnswer: { once: false, retries: 6, concurrency: 1, handle: answerTrial },
+  trialAnswer: { once: false, retries: 6, concurrency: 2, isShared: true, handle: answerTrial },
   pull: { once: true, retries: 5, concurrency: 2, isShared: true, handle: (app, pull) => refreshPullJob(app, pull) },
-  redeliver: { once: true, retries: 0, concurrency: 1, handle: (app) => redeliverFailed(app) },
-  sweep: { once: true, retries: 0, concurrency: 1, handle: sweep },
+  redeliver: { once: true, retries: 0, concurrency: 1, isShared: false, handle: (app) => redeliverFailed(app) },
+  sweep: { once: true, retries: 0, concurrency: 1, isShared: false, handle: sweep },
 };
 
 /** Returns the job handlers for the queue of a worker process. */

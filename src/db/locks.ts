@@ -47,7 +47,7 @@ export async function lockUntilCommit(em: EntityManager, space: LockSpace, name:
  * Number of locks that a process can hold at the same time. All jobs of a worker need fewer; API requests may have to
  * wait.
  */
-const poolSize = 30;
+const poolSize = 40;
 
 /** This process has lost the lock, so another one may be doing the same work. */
 export class LockLost extends Error {
