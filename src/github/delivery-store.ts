@@ -1,13 +1,15 @@
 import type { EntityManager } from 'typeorm';
+import { isUnfinished } from '../queue/turns.ts';
 
 /** Stores a delivery. Returns false when a delivery with this GUID is stored already. */
 export async function insertDelivery(
   em: EntityManager,
-  delivery: { guid: string; event: string; signature: string; payload: string },
+  delivery: { guid: string; event: string; signature: string; payload: string; account?: string | undefined },
 ): Promise<boolean> {
   const rows = await em.query(
-    `insert into deliveries (guid, event, signature, payload) values ($1, $2, $3, $4) on conflict do nothing returning guid`,
-    [delivery.guid, delivery.event, delivery.signature, delivery.payload],
+    `insert into deliveries (guid, event, signature, payload, account) values ($1, $2, $3, $4, $5)
+     on conflict do nothing returning guid`,
+    [delivery.guid, delivery.event, delivery.signature, delivery.payload, delivery.account ?? null],
   );
   return rows.length === 1;
 }
@@ -43,13 +45,18 @@ export async function markHandled(em: EntityManager, guid: string): Promise<void
   await em.query('update deliveries set handled_at = now() where guid = $1', [guid]);
 }
 
-/** Finds deliveries that were stored over ten minutes ago and never handled, because their jobs were lost. */
-export async function listForgottenDeliveries(em: EntityManager): Promise<string[]> {
-  const rows: { guid: string }[] = await em.query(
-    `select guid from deliveries where handled_at is null
-       and received_at between now() - interval '3 days' and now() - interval '10 minutes' order by received_at limit 500`,
+/**
+ * Finds deliveries that were stored over ten minutes ago, are not handled and have no job, because it was lost or has
+ * failed. All accounts have the same share of the list, and the oldest deliveries of each come first.
+ */
+export async function listForgottenDeliveries(em: EntityManager): Promise<{ guid: string; account?: string }[]> {
+  const rows: { guid: string; account: string | null }[] = await em.query(
+    `select guid, account from deliveries d where handled_at is null
+       and received_at between now() - interval '3 days' and now() - interval '10 minutes'
+       and not ${isUnfinished('delivery', 'd.guid')}
+     order by row_number() over (partition by account order by received_at), received_at limit 500`,
   );
-  return rows.map((r) => r.guid);
+  return rows.map(({ guid, account }) => ({ guid, ...(account === null ? {} : { account }) }));
 }
 
 /** Deletes up to `limit` handled deliveries that are older than `days`, oldest first. Returns the number deleted. */

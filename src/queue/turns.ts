@@ -35,6 +35,12 @@ export const prepareTurns = `do $$ begin
     where state < 'completed' and policy = 'standard' and singleton_key is not null;
 end $$`;
 
+/** SQL: whether a job of this name with this key (SQL) waits, is running or will be retried, for names without `once`. */
+export function isUnfinished(name: JobName, key: string): string {
+  return `exists (select 1 from pgboss.job where name = '${name}' and singleton_key = ${key} and state < 'completed'
+    and policy = 'standard')`;
+}
+
 /**
  * SQL: the turn of a tenant's next job. The first job of a tenant gets the priority of the job that is claimed next, and
  * each further one comes one turn later. This is start-time fair queueing (Goyal and others, 1996) with jobs of the same

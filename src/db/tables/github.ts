@@ -34,6 +34,8 @@ export interface DeliveryRow {
   event: string;
   signature: string;
   payload: string;
+  /** The id of the installation that it is for. */
+  account: string | null;
   receivedAt: Date;
   handledAt: Date | null;
 }
@@ -42,6 +44,7 @@ export const Deliveries = table<DeliveryRow>('deliveries', {
   event: text(),
   signature: text(),
   payload: text(),
+  account: maybeText(),
   receivedAt: madeNow(),
   handledAt: maybeTime(),
 });

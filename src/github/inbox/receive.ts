@@ -127,7 +127,8 @@ async function keep(app: App, claim: Claim, body: ArrivedBody): Promise<boolean>
     const parsed = await parsePayload(payload);
     if (parsed === undefined)
       throw badRequest([{ path: '', message: 'The body must be a JSON object with at most 100 levels' }]);
-    return withinTime(store(app, { ...claim, payload }, accountOf(parsed)), storeMs + size / storedBytesPerMs);
+    const account = accountOf(parsed);
+    return withinTime(store(app, { ...claim, payload, account }), storeMs + size / storedBytesPerMs);
   });
 }
 
@@ -139,10 +140,11 @@ function accountOf(payload: { installation?: { id?: unknown } | null }): string 
 
 type NewDelivery = Parameters<typeof insertDelivery>[1];
 
-function store(app: App, delivery: NewDelivery, account: string | undefined): Promise<boolean> {
+function store(app: App, delivery: NewDelivery): Promise<boolean> {
   return app.db.transaction(async (em) => {
     const isNew = await insertDelivery(em, delivery);
-    if (isNew) await app.queue.send(em, 'delivery', { guid: delivery.guid, account });
+    const { guid, account } = delivery;
+    if (isNew) await app.queue.send(em, 'delivery', { guid, account }, { key: guid });
     return isNew;
   });
 }
@@ -188,6 +190,6 @@ export async function handleDelivery(app: App, guid: string): Promise<void> {
 
 /** Queues new jobs for stored deliveries whose jobs were lost. */
 export async function requeueForgotten(app: App): Promise<void> {
-  for (const guid of await listForgottenDeliveries(app.db.manager))
-    await app.queue.send(undefined, 'delivery', { guid });
+  for (const { guid, account } of await listForgottenDeliveries(app.db.manager))
+    await app.queue.send(undefined, 'delivery', { guid, account }, { key: guid });
 }
