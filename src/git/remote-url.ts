@@ -20,6 +20,8 @@ export function urlProblem(text: string, rules: HostRules): string | undefined {
   if (problem !== undefined) return problem;
   if (url.pathname.replaceAll('/', '') === '') return 'must name a repository';
   if (url.pathname.includes('//')) return 'must not have empty parts in its path';
+  // GitHub would decode it, and the name of a repository would no longer be recognized.
+  if (url.origin === rules.githubOrigin && url.pathname.includes('%')) return 'must not contain % in its path';
   return hostProblem(url, rules);
 }
 
@@ -105,19 +107,28 @@ export function normalUrl(text: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\.git$/, '')}`;
 }
 
+/**
+ * Returns whether two normal addresses lead to one repository. GitHub does not distinguish upper and lower case. Other hosts
+ * may.
+ */
+export function isSameAddress(a: string, b: string, githubUrl: string): boolean {
+  const areOnGitHub = [a, b].every((each) => githubName(each, githubUrl) !== undefined);
+  return a === b || (areOnGitHub && a.toLowerCase() === b.toLowerCase());
+}
+
 /** How GitHub names a repository. Octokit takes objects of a type as parameters, but not those of an interface. */
 export type RepoName = { owner: string; repo: string };
 
 /**
  * Returns the owner and name of a repository on this service's GitHub, or undefined for any other address. `githubUrl` is a
- * normal address, and may have a path.
+ * normal address, and may have a path, in any letter case.
  */
 export function githubName(text: string, githubUrl: string): RepoName | undefined {
   if (!URL.canParse(text)) return undefined;
   const { origin, pathname } = new URL(text);
   const address = `${origin}${pathname}`;
-  if (!address.startsWith(`${githubUrl}/`)) return undefined;
-  const match = /^\/([A-Za-z0-9-]+)\/([A-Za-z0-9._-]+?)(?:\.git)?\/?$/.exec(address.slice(githubUrl.length));
+  if (!address.toLowerCase().startsWith(`${githubUrl.toLowerCase()}/`)) return undefined;
+  const match = /^\/([A-Z0-9_-]+)\/([A-Z0-9._-]+?)(?:\.git)?\/?$/i.exec(address.slice(githubUrl.length));
   if (match === null) return undefined;
   const [, owner = '', repo = ''] = match;
   return { owner, repo };

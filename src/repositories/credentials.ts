@@ -13,14 +13,14 @@ import {
 } from '../git/remote-url.ts';
 import { revealSecret } from '../projects/secrets.ts';
 import { findUser, upsertUser } from '../projects/store.ts';
-import { rightOf } from './permission.ts';
+import { rightOf, unlessUnknown } from './permission.ts';
 import { findActiveInstallation, setGitHubId } from './store.ts';
 
+/** An installation of the App that covers a repository. */
+type Installed = { kind: 'installation'; installationId: number; githubId: number | null } & RepoName;
+
 /** The credential with which the service authenticates at a repository. */
-export type Credential =
-  | ({ kind: 'installation'; installationId: number; githubId: number | null } & RepoName)
-  | ({ kind: 'git-token'; token: string } & RepoName)
-  | { kind: 'none' };
+export type Credential = Installed | ({ kind: 'git-token'; token: string } & RepoName) | { kind: 'none' };
 
 export function hostRules(app: App): HostRules {
   return {
@@ -84,6 +84,23 @@ async function connectorMayWrite(
   const { right, login } = await rightOf(octokit, name, { id: person.githubId, login: person.login });
   if (login !== person.login) await upsertUser(app.db.manager, { id: person.githubId, login });
   return right === 'write' && isSame(app, octokit, repository, name);
+}
+
+/**
+ * Finds the active installation that covers a repository on GitHub, whichever credential its project uses there. GitHub is
+ * asked, because what is stored may be older than the address. A project learns nothing about other people's
+ * installations, unless it knew the repository by its number.
+ * @throws Error while the account of an installed repository is being renamed
+ */
+export async function installationOf(app: App, repository: RepositoryRow): Promise<Installed | undefined> {
+  const name = nameOnGitHub(app, repository.url);
+  if (name === undefined || app.github === undefined) return undefined;
+  const known = await findActiveInstallation(app.db.manager, name.owner);
+  if (known === null && repository.isInstalled) throw new Error(`no installation serves ${name.owner}`);
+  if (known === null || (known.projectId !== repository.projectId && repository.githubId === null)) return undefined;
+  const octokit = await app.github.asApp();
+  const found = await unlessUnknown(octokit.request('GET /repos/{owner}/{repo}/installation', name));
+  return found && { ...name, kind: 'installation', installationId: found.id, githubId: repository.githubId };
 }
 
 async function isSame(app: App, octokit: Octokit, repository: RepositoryRow, name: RepoName): Promise<boolean> {

@@ -7,8 +7,8 @@ import type { RepositoryRow } from '../db/tables/project.ts';
 import { changesBetween } from '../domain/audit.ts';
 import { Refused } from '../domain/machine.ts';
 import { badField } from '../errors.ts';
-import { normalUrl, urlProblem } from '../git/remote-url.ts';
-import { credentialFor, hostRules, octokitFor } from './credentials.ts';
+import { isSameAddress, normalUrl, urlProblem } from '../git/remote-url.ts';
+import { credentialFor, githubUrl, hostRules, octokitFor } from './credentials.ts';
 import type { ConnectRepository, UpdateRepository } from './routes.ts';
 import {
   clearFlags,
@@ -19,6 +19,7 @@ import {
   hasRepositories,
   insertRepository,
   lockProjectRow,
+  lockRepository,
   updateRepositoryRow,
 } from './store.ts';
 
@@ -69,31 +70,23 @@ export async function updateRepository(
   const { isPrimary, isDocsRepo, url, ...fields } = input;
   const problem = url === undefined ? undefined : urlProblem(url, hostRules(app));
   if (problem !== undefined) throw badField('url', `url ${problem}`);
-  const isMoved = url !== undefined && normalUrl(url) !== repository.url;
-  const moved = isMoved
-    ? { ...repository, url: normalUrl(url), connectedBy: userId, isInstalled: false, githubId: null }
-    : repository;
-  const seen: Partial<RepositoryRow> = isMoved ? await lookUp(app, moved) : {};
+  const address = url === undefined ? {} : { url: normalUrl(url) };
+  const isMove = (from: RepositoryRow) => !isSameAddress(address.url ?? from.url, from.url, githubUrl(app));
+  const fresh = { ...address, connectedBy: userId, isInstalled: false };
+  const seen = isMove(repository) ? await lookUp(app, { ...repository, ...fresh, githubId: null }) : undefined;
   return app.db.transaction(async (em) => {
-    const before = await getRepository(em, repository.id);
-    if (isMoved) await assertMayMove(em, repository.id);
+    const before = await lockRepository(em, repository);
     await clearFlags(em, repository.projectId, { primary: isPrimary === true, docs: isDocsRepo === true });
-    const given = {
-      ...fields,
-      ...(isPrimary === undefined ? {} : { isPrimary }),
-      ...(isDocsRepo === undefined ? {} : { isDocsRepo }),
-    };
-    if (isMoved && !isSame(repository.githubId, seen.githubId)) await forgetSecretsOf(em, repository.id);
-    const address = isMoved
-      ? { url: moved.url, connectedBy: userId, isInstalled: false, isArchived: false, ...seen }
-      : {};
+    const given = { ...fields, isPrimary, isDocsRepo, ...address };
+    if (isMove(before)) await assertMayMove(em, before, seen);
+    const moved = isMove(before) ? { ...fresh, isArchived: false, ...seen } : {};
     const changes = Object.fromEntries(
-      Object.entries({ ...given, ...address }).filter(([, value]) => value !== undefined),
+      Object.entries({ ...given, ...moved }).filter(([, value]) => value !== undefined),
     );
     try {
       await updateRepositoryRow(em, repository.id, changes);
     } catch (error) {
-      throw alreadyConnected(error, { name: input.name ?? repository.name, url: moved.url }) ?? error;
+      throw alreadyConnected(error, { name: input.name ?? before.name, url: address.url ?? before.url }) ?? error;
     }
     const updated = await getRepository(em, repository.id);
     app.audit.note(changesBetween(before, updated, Object.keys(input) as (keyof typeof input)[]));
@@ -101,16 +94,22 @@ export async function updateRepository(
   });
 }
 
-async function assertMayMove(em: EntityManager, repositoryId: string): Promise<void> {
-  const { branch } = await findUses(em, repositoryId);
+/**
+ * Checks that the URL of a repository may change to that of one that was `seen` there, and takes its secrets away if that is
+ * another one.
+ */
+async function assertMayMove(em: EntityManager, before: RepositoryRow, seen: Seen | undefined): Promise<void> {
+  const { branch } = await findUses(em, before.id);
   if (branch !== null)
     throw new Refused(
       `The URL cannot change while a task has a branch in the repository (${branch}). Connect the new address as another repository.`,
     );
+  if (seen === undefined) throw new Refused('Somebody else changed the URL of this repository. Reload to see it.');
+  if (!isSame(before.githubId, seen.githubId)) await forgetSecretsOf(em, before.id);
 }
 
 /** Returns whether two numbers are those of one repository on GitHub, which may have been renamed. */
-function isSame(before: number | null, after: number | null | undefined): boolean {
+function isSame(before: number | null, after: number | null): boolean {
   return before !== null && before === after;
 }
 
@@ -129,11 +128,13 @@ export async function disconnectRepository(app: App, repository: RepositoryRow):
   });
 }
 
+type Seen = Pick<RepositoryRow, 'isPrivate' | 'githubId'>;
+
 /**
  * Reads the repository's number on GitHub and whether it is private. A repository that cannot be read counts as
  * private.
  */
-async function lookUp(app: App, row: RepositoryRow): Promise<Pick<RepositoryRow, 'isPrivate' | 'githubId'>> {
+async function lookUp(app: App, row: RepositoryRow): Promise<Seen> {
   try {
     const credential = await credentialFor(app, row);
     if (credential.kind === 'none' || credential.owner === '') return { isPrivate: true, githubId: null };

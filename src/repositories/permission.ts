@@ -56,7 +56,8 @@ async function loginOf(octokit: Octokit, id: number): Promise<string | undefined
   return (await unlessUnknown(octokit.request('GET /user/{account_id}', { account_id: id })))?.login;
 }
 
-async function unlessUnknown<T>(asked: Promise<{ data: T }>): Promise<T | undefined> {
+/** Returns undefined for what GitHub does not have, or does not show us. */
+export async function unlessUnknown<T>(asked: Promise<{ data: T }>): Promise<T | undefined> {
   try {
     return (await asked).data;
   } catch (error) {

@@ -1,13 +1,14 @@
 import type { EntityManager } from 'typeorm';
-import type { App } from '../app.ts';
+import type { App, Octokit } from '../app.ts';
 import type { RepositoryRow, UserRow } from '../db/tables/project.ts';
 import { hasRole } from '../domain/agent.ts';
 import { mayName } from '../domain/settings.ts';
 import { AppError } from '../errors.ts';
+import type { RepoName } from '../git/remote-url.ts';
 import { roleIn } from '../projects/member-store.ts';
 import { findUser, upsertUser } from '../projects/store.ts';
-import { credentialFor, octokitFor } from './credentials.ts';
-import { rightOf } from './permission.ts';
+import { credentialFor, installationOf, octokitFor } from './credentials.ts';
+import { rightOf, unlessUnknown } from './permission.ts';
 import { listProjectRepositories, listRepositoriesById } from './store.ts';
 
 /** What people need to be allowed in a repository. */
@@ -15,8 +16,8 @@ export type NeededRight = 'read' | 'write';
 
 /**
  * Returns why people may not read or write in a repository now, as a sentence that names the first of them who may not;
- * undefined if all of them may. GitHub is asked each time. It cannot be asked about a repository that the App's
- * installation does not serve; there the role in the project counts. Where nobody is known, nobody has the right.
+ * undefined if all of them may. GitHub is asked each time. It cannot be asked about a repository that no installation
+ * of the App covers; there the role in the project counts. Where nobody is known, nobody has the right.
  * @throws the error of GitHub when it cannot be asked; never counts that as a right
  */
 export async function lackOfRight(
@@ -27,9 +28,12 @@ export async function lackOfRight(
 ): Promise<string | undefined> {
   if (userIds.length === 0)
     return `Nobody is known who could be asked about ${needed} permission in the repository ${repository.name}. Somebody who has it there can start the task.`;
+  const place = await placeToAsk(app, repository);
   for (const id of new Set(userIds)) {
     const person = await findUser(app.db.manager, id);
-    if (person === null || !(await hasRight(app, person, repository, needed)))
+    const mayDo = async (known: UserRow) =>
+      place === undefined ? isMember(app, known, repository) : hasRight(app, known, place, needed);
+    if (person === null || !(await mayDo(person)))
       return `${person?.login ?? 'A deleted account'} has no ${needed} permission in the repository ${repository.name}.`;
   }
   return undefined;
@@ -125,19 +129,32 @@ export async function refusalsIn(
 /** Returns a pattern that matches just this text. */
 const literal = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
-async function hasRight(app: App, person: UserRow, repository: RepositoryRow, needed: NeededRight): Promise<boolean> {
-  const credential = await credentialFor(app, repository);
-  if (credential.kind !== 'installation') {
-    const role = await roleIn(app.db.manager, repository.projectId, person.id);
-    return role !== undefined && hasRole(role, 'member');
-  }
+/** Where GitHub can be asked about people. `isOther` means that the connected repository no longer has this name. */
+type Asked = { octokit: Octokit; name: RepoName; isOther: boolean };
+
+/** Returns where GitHub can be asked about a repository; undefined if no installation covers it. */
+async function placeToAsk(app: App, repository: RepositoryRow): Promise<Asked | undefined> {
+  const own = await credentialFor(app, repository);
+  const credential = own.kind === 'installation' ? own : await installationOf(app, repository);
+  if (credential === undefined) return undefined;
+  const octokit = await octokitFor(app, credential);
+  const name = { owner: credential.owner, repo: credential.repo };
+  if (repository.githubId === null) return { octokit, name, isOther: false };
+  const found = await unlessUnknown(octokit.request('GET /repos/{owner}/{repo}', name));
+  return { octokit, name, isOther: Number(found?.id) !== repository.githubId };
+}
+
+async function hasRight(app: App, person: UserRow, place: Asked, needed: NeededRight): Promise<boolean> {
   // A user who was made while GitHub was off is known by the login only.
   const account =
     person.githubId === null ? await app.github?.findUser(person.login) : { ...person, id: person.githubId };
-  if (account === undefined) return false;
-  const octokit = await octokitFor(app, credential);
-  const { owner, repo } = credential;
-  const { right, login } = await rightOf(octokit, { owner, repo }, account);
+  if (account === undefined || place.isOther) return false;
+  const { right, login } = await rightOf(place.octokit, place.name, account);
   if (login !== account.login) await upsertUser(app.db.manager, { id: account.id, login });
   return needed === 'write' ? right === 'write' : right !== 'none';
+}
+
+async function isMember(app: App, person: UserRow, { projectId }: RepositoryRow): Promise<boolean> {
+  const role = await roleIn(app.db.manager, projectId, person.id);
+  return role !== undefined && hasRole(role, 'member');
 }

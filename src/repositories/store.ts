@@ -21,6 +21,16 @@ export async function getRepository(em: EntityManager, id: string): Promise<Repo
   return em.findOneByOrFail(Repositories, { id });
 }
 
+/** Locks a repository and its project until the transaction ends, and returns the repository as it is then. */
+export async function lockRepository(
+  em: EntityManager,
+  { id, projectId }: Pick<RepositoryRow, 'id' | 'projectId'>,
+): Promise<RepositoryRow> {
+  // The comparison with GitHub locks the project first, too.
+  await lockProjectRow(em, projectId);
+  return em.findOneOrFail(Repositories, { where: { id }, lock: { mode: 'pessimistic_write' } });
+}
+
 /** Changes the fields that are given. */
 export async function updateRepositoryRow(
   em: EntityManager,

@@ -257,7 +257,7 @@ export async function lockFacts(em: EntityManager, taskId: string, githubUrl: st
        array(select d.depends_on_id from task_dependencies d join tasks o on o.id = d.depends_on_id
          where d.task_id = t.id and o.status <> 'done' order by 1) as "openDependencies",
        exists (select 1 from repositories r where r.project_id = t.project_id and starts_with(lower(r.url), lower($2) || '/')
-         and substr(r.url, length($2) + 2) ~ '^[A-Za-z0-9-]+/[A-Za-z0-9._-]+$'
+         and substr(r.url, length($2) + 2) ~ '^[A-Za-z0-9_-]+/[A-Za-z0-9._-]+$'
          and (r.id = t.repository_id or t.repository_id is null and r.is_primary)) as "repositoryOnGitHub",
        (select r.status from runs r where r.task_id = t.id order by r.created_at desc, r.id desc limit 1) as "latestRun",
        exists (select 1 from runs r where r.task_id = t.id and r.status in ${liveRun}) as "liveRun",

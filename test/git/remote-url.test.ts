@@ -1,6 +1,7 @@
 import {
   githubName,
   isClosedHost,
+  isSameAddress,
   normalUrl,
   resolveOnce,
   serverUrlProblem,
@@ -89,6 +90,7 @@ test.each([
   'https://127.0.0.1#@github.com/a/b',
   'https://github.com:99999/a/b',
   'https://github.com:0x1bb/a/b',
+  'https://github.com/%61cme/b',
   'https:github.com/a/b',
   'https:/github.com/a/b',
   'https:\\\\github.com\\a\\b',
@@ -169,11 +171,21 @@ test('names and addresses are normalized', () => {
     owner: 'octo-cat',
     repo: 'hello.world',
   });
+  // Logins of managed users contain an underscore.
+  expect(githubName('https://github.com/mona_acme/vault.GIT', rules.githubOrigin)).toEqual({
+    owner: 'mona_acme',
+    repo: 'vault',
+  });
   for (const url of ['https://github.com/octocat', 'https://github.com/a/b/c', 'https://example.org/a/b', 'no address'])
     expect(githubName(url, rules.githubOrigin)).toBeUndefined();
   const below = 'https://example.com/github';
   expect(githubName(`${below}/acme/shop`, below)).toEqual({ owner: 'acme', repo: 'shop' });
+  expect(githubName('https://example.com/GitHub/acme/shop', below)).toEqual({ owner: 'acme', repo: 'shop' });
   for (const url of ['https://example.com/acme/shop', 'https://example.com/githubs/shop', `${below}/shop`])
     expect(githubName(url, below)).toBeUndefined();
+  const isSame = (a: string, b: string) => isSameAddress(a, b, rules.githubOrigin);
+  expect(isSame('https://github.com/a/b', 'https://github.com/A/B')).toBe(true);
+  expect(isSame('https://github.com/a/b', 'https://github.com/a/c')).toBe(false);
+  expect(isSame('https://example.org/a/b', 'https://example.org/A/B')).toBe(false);
   expect(normalUrl('https://GitHub.com/A/b.git/')).toBe('https://github.com/A/b');
 });

@@ -4,6 +4,7 @@ import { type Place, placeOfRepository } from '../../src/github/app/place.ts';
 import { postNotice } from '../../src/github/commands/notices.ts';
 import { syncTask } from '../../src/github/mirror/sync.ts';
 import { lackOfRight, rightProblem } from '../../src/repositories/rights.ts';
+import { getRepository } from '../../src/repositories/store.ts';
 import { insertTurn } from '../../src/runs/continuing/turn-store.ts';
 import { enterRepository, listOpened } from '../../src/runs/directors.ts';
 import { followRevisions, reviseTask } from '../../src/runs/operations.ts';
@@ -14,7 +15,7 @@ import { takeUpConversation } from '../../src/worker/continue-run.ts';
 import { continueTask } from '../../src/worker/split.ts';
 import { insertContext } from '../../src/worker/turns.ts';
 import { openAcme } from '../support/stand-ins/acme.ts';
-import { around, asked, people, writers } from '../support/stand-ins/named-github.ts';
+import { around, asked, people, repositories, writers } from '../support/stand-ins/named-github.ts';
 
 const acme = openAcme();
 const { say, twoPeople } = acme;
@@ -247,6 +248,66 @@ test('a refusal names no private repository where everybody reads it', async () 
   expect(texts[0]).toContain('bob has no write permission in another repository of the project.');
   expect(texts[1]).toContain('The pull request (in a private repository) is a draft.');
   expect(texts.join()).not.toContain('secret');
+});
+
+describe('a repository whose URL an admin changed', () => {
+  /** Changes the URL of `secret` as bob, who may not write there on GitHub. The project has a token of its own. */
+  async function moved(...names: string[]) {
+    const people = await twoPeople();
+    const { em, call, secret, projectId } = people;
+    await call('ada', 'POST', `/projects/${projectId}/git-token`, { token: 'ghp_of_the_project' });
+    const github = secret.url.slice(0, -'acme/secret'.length);
+    for (const name of names) {
+      const { status, body } = await call('bob', 'PATCH', `/repositories/${secret.id}`, { url: github + name });
+      expect([status, body.url]).toEqual([200, github + name]);
+    }
+    return { ...people, secret: await getRepository(em, secret.id) };
+  }
+  afterEach(async () => {
+    await acme.service.app.db.manager.query('delete from project_secrets');
+  });
+
+  test('is the same one if only the letter case differs, with the permissions that GitHub names', async () => {
+    const { ids, secret } = await moved('Acme/SECRET');
+    expect(secret).toMatchObject({ isInstalled: true, connectedBy: null, githubId: 2 });
+    expect(await lackOfRight(acme.service.app, [ids.bob], secret, 'write')).toBe(lack.message);
+    expect(await lackOfRight(acme.service.app, [ids.ada], secret, 'write')).toBeUndefined();
+  });
+
+  test('is asked about on GitHub also before the next comparison, whatever token the project uses for it', async () => {
+    const { em, ids, secret } = await moved('acme/other', 'acme/secret');
+    expect(secret).toMatchObject({ isInstalled: false, connectedBy: ids.bob });
+    expect(await lackOfRight(acme.service.app, [ids.bob], secret, 'write')).toBe(lack.message);
+    expect(await lackOfRight(acme.service.app, [ids.ada], secret, 'write')).toBeUndefined();
+    // The installation does not cover this one, so GitHub cannot be asked.
+    repositories.delete('acme/secret');
+    expect(await lackOfRight(acme.service.app, [ids.bob], secret, 'write')).toBeUndefined();
+    await em.query('delete from members where user_id = $1', [ids.bob]);
+    expect(await lackOfRight(acme.service.app, [ids.bob], secret, 'write')).toBe(lack.message);
+  });
+
+  test('gets no secrets that were set while its URL changed', async () => {
+    const { em, call, secret, projectId } = await twoPeople();
+    repositories.set('acme/third', 3).set('acme/renamed', 2);
+    for (const id of [2, 3]) writers.add(`400 ${id}`);
+    const to = (name: string) => ({ url: secret.url.replace('acme/secret', name) });
+    around.happening = async () => {
+      expect((await call('ada', 'PATCH', `/repositories/${secret.id}`, to('acme/third'))).status).toBe(200);
+      const set = { value: 'of the third', repositories: [secret.id] };
+      await call('ada', 'PUT', `/projects/${projectId}/environment-secrets/OF_THIRD`, set);
+      expect(await em.query('select 1 from environment_secret_repositories')).toHaveLength(1);
+    };
+    await call('ada', 'PATCH', `/repositories/${secret.id}`, to('acme/renamed'));
+    expect(around.happening).toBeUndefined();
+    expect(await em.query('select 1 from environment_secret_repositories')).toHaveLength(0);
+  });
+});
+
+test('nobody has the permission of another repository that has the name of the connected one', async () => {
+  const { ids, secret } = await twoPeople();
+  repositories.set('acme/secret', 3);
+  writers.add('300 3').add('400 3');
+  expect(await lackOfRight(acme.service.app, [ids.bob], secret, 'write')).toBe(lack.message);
 });
 
 test('where GitHub cannot be asked, the role in the project counts; nobody known has no right', async () => {

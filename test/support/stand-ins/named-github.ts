@@ -52,8 +52,11 @@ const installed = () => {
   return { total_count: found.length, repositories: found };
 };
 /** Returns GitHub's response about a repository; `rest` is the path below it. */
-const about = (name: string, rest: string) => {
-  if (!repositories.has(name)) return undefined;
+const about = (asked: string, rest: string) => {
+  // Like GitHub, in any letter case.
+  const name = [...repositories.keys()].find((each) => each.toLowerCase() === asked.toLowerCase());
+  if (name === undefined) return undefined;
+  if (rest === '/installation') return name.startsWith('acme/') ? { id: 1 } : undefined;
   const [, collaborator] = /^\/collaborators\/([^/]+)\/permission$/.exec(rest) ?? [];
   if (collaborator !== undefined) return permission(name, collaborator);
   if (/^\/issues\/\d+\/comments/.test(rest)) return around.comments;
