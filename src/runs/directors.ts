@@ -4,7 +4,6 @@ import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
 import type { RunRow } from '../db/tables/task.ts';
 import { Refused } from '../domain/machine.ts';
-import type { RunKind } from '../domain/run.ts';
 import type { AppError } from '../errors.ts';
 import { type GitHubUser, upsertUser } from '../projects/store.ts';
 import { rightProblem, rightProblemIn } from '../repositories/rights.ts';
@@ -54,15 +53,17 @@ export async function directorsAtStart(
 const maxRewinds = 50;
 
 /**
- * Returns who rewrote a task since its last run, if a person takes up that work again. They look at the work then, and not
- * at the task.
+ * Returns who wrote what a task says, for a person who takes it up without seeing that: who rewrote it since its last run, or
+ * everybody who answers for it if there was none.
  */
-export async function listUnseenWriters(em: EntityManager, taskId: string, kind: RunKind): Promise<string[]> {
-  if (kind !== 'revise' && kind !== 'retry') return [];
+export async function listUnseenWriters(
+  em: EntityManager,
+  { id, directedBy }: Pick<TaskView, 'id' | 'directedBy'>,
+): Promise<string[]> {
   // A rewound run begins with the text that its task had earlier.
-  const last = (await listLatestRuns(em, taskId, maxRewinds)).find((run) => run.kind !== 'rewind');
-  const rewriting = await findRewriting(em, taskId);
-  if (rewriting === undefined) return [];
+  const last = (await listLatestRuns(em, id, maxRewinds)).find((run) => run.kind !== 'rewind');
+  const rewriting = await findRewriting(em, id);
+  if (rewriting === undefined) return last === undefined ? directedBy : [];
   return last === undefined || rewriting.at >= last.createdAt ? [rewriting.userId] : [];
 }
 

@@ -81,6 +81,8 @@ interface Starting {
   instructions?: string | undefined;
   /** The agent that becomes the owner of the task, unless the start is refused. */
   owner?: string | undefined;
+  /** Whether the person saw what the task says. Called with the task locked. Without it, who retries saw only the work. */
+  isTextSeen?: (em: EntityManager) => Promise<boolean>;
   /** Whether the agent proposes a plan first; the task's own setting if undefined. */
   planFirst?: boolean;
   /** Called in the same transaction, after the run is queued. */
@@ -115,7 +117,8 @@ export async function startTaskIn(
   // If the task's state forbids the start, report that rather than other problems.
   await moveTask(app, em, taskId, kind);
   if (problem !== undefined) throw problem;
-  await queueRun(app, em, taskId, starting);
+  const isTextSeen = (await starting.isTextSeen?.(em)) ?? kind === 'start';
+  await queueRun(app, em, taskId, { ...starting, isTextSeen });
   if (instructions) app.audit.note({ instructions: [null, instructions] });
   await starting.also?.(em);
   return getTask(em, taskId);
@@ -134,8 +137,8 @@ async function setGiven(app: App, em: EntityManager, taskId: string, fields: { o
 /**
  * Queues a run for a task that was just moved to in_progress, and returns its id. The run takes up the waiting revisions.
  * A task that was created before its project had a repository now gets the primary one. Its directors are the person who
- * started it, or if the service did, those of the task; and everybody else whose words it takes up. A person who asks for
- * changes looks at the work, not at the task, so somebody who rewrote that since its last run counts too.
+ * started it, or if the service did, those of the task; and everybody else whose words it takes up. If that person did not
+ * see what the task says, who wrote that counts too.
  */
 export async function queueRun(
   app: App,
@@ -145,6 +148,7 @@ export async function queueRun(
     kind: RunKind;
     startedBy: string | null;
     isAutomatic?: boolean;
+    isTextSeen?: boolean;
     instructions?: string | undefined;
     rewoundFrom?: RewoundFrom;
   },
@@ -156,7 +160,7 @@ export async function queueRun(
   const waiting = await listWaitingRevisions(em, taskId);
   const continuesRunId = run.rewoundFrom?.runId ?? (await runToContinue(em, taskId, { kind: run.kind, agentId }));
   const starters = run.isAutomatic || run.startedBy === null ? task.directedBy : [run.startedBy];
-  const writers = await listUnseenWriters(em, taskId, run.kind);
+  const writers = run.isTextSeen === false ? await listUnseenWriters(em, task) : [];
   const texts = [...waiting.map((r) => r.text), run.instructions ?? ''];
   const runId = await insertRun(em, {
     taskId,
@@ -203,7 +207,8 @@ export async function reviseTask(
     if (isNew && !isLive) {
       await moveTask(app, em, taskId, 'revise');
       if (problem !== undefined) throw problem;
-      await queueRun(app, em, taskId, { kind: 'revise', startedBy: askedBy });
+      // A person who asks for changes looks at the work, not at the task.
+      await queueRun(app, em, taskId, { kind: 'revise', startedBy: askedBy, isTextSeen: false });
     }
     await also?.(em);
     return getTask(em, taskId);
@@ -215,7 +220,7 @@ export async function followRevisions(app: App, em: EntityManager, taskId: strin
   const last = (await listWaitingRevisions(em, taskId)).at(-1);
   if (last === undefined || (await tryMoveTask(app, em, taskId, 'revise')) === undefined) return;
   // Others may have rewritten the task since the changes were asked for.
-  await queueRun(app, em, taskId, { kind: 'revise', startedBy: last.askedBy, isAutomatic: true });
+  await queueRun(app, em, taskId, { kind: 'revise', startedBy: last.askedBy, isAutomatic: true, isTextSeen: false });
 }
 
 /**

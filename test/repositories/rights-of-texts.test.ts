@@ -67,6 +67,53 @@ test('a person who rewrote a task since its last run directs the run that takes 
   expect([...(await claimed()).run.directedBy].sort()).toEqual([ids.ada, ids.bob].sort());
 });
 
+describe('who starts a task on GitHub answers for its text', () => {
+  const pull = 62;
+  /** A task of ada's that has an issue and a pull request, was worked on, and was rewritten by bob since then. */
+  async function rewritten() {
+    const people = await withIssue();
+    const { em, call, own, id, rewrite, claimed, ids } = people;
+    await call('ada', 'POST', `/tasks/${id}/start`);
+    const { run } = await claimed();
+    await em.query(`insert into run_contexts (run_id, opening) values ($1, '[]')`, [run.id]);
+    await endRun(em, run.id, 'succeeded', null);
+    await em.query(`update tasks set status = 'ready' where id = $1`, [id]);
+    await em.query(
+      `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha)
+       values ($1, $2, $3, 'u', 'open', 'agent/x', 's')`,
+      [id, own.id, pull],
+    );
+    await rewrite('bob');
+    /** Starts the task by a comment of ada's. Returns whom the run follows besides her. */
+    const start = async (where: number, shows: object) => {
+      await acme.say(400, 'ada', '/agent start', where, new Date(Date.now() + 1000), shows);
+      return (await claimed()).run.directedBy.filter((userId) => userId !== ids.ada);
+    };
+    return { ...people, start };
+  }
+
+  test('if the issue shows it', async () => {
+    const { start } = await rewritten();
+    expect(await start(number, { title: 't', body: 'By bob.' })).toEqual([]);
+  });
+
+  test.each([
+    ['if the issue says something else', number, { title: 't', body: 'As ada wrote it.' }],
+    ['if nobody knows what the issue said', number, { title: 't', body: 'By bob.', unknown: 'It was edited.' }],
+    ['on a pull request', pull, { title: 't', body: 'By bob.', isPull: true }],
+  ])('but not %s', async (_where, at, shows) => {
+    const { start, ids } = await rewritten();
+    expect(await start(at, shows)).toEqual([ids.bob]);
+  });
+
+  test('but not for that of a task that never ran, if the issue says something else', async () => {
+    const { em, id, ids, claimed } = await withIssue();
+    await acme.say(300, 'bob', '/agent start', number, new Date(), { title: 'Something else' });
+    expect((await claimed()).run.directedBy).toEqual([ids.bob, ids.ada]);
+    await em.query('delete from tasks where id = $1', [id]);
+  });
+});
+
 test('a rewound run in between does not hide who rewrote a task', async () => {
   const { em, call, id, ids, rewrite, claimed } = await withIssue();
   await call('ada', 'POST', `/tasks/${id}/start`);

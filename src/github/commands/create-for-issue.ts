@@ -28,12 +28,20 @@ export async function assertTextSeen(app: App, em: EntityManager, given: GivenCo
       'Somebody else rewrote the task after this command was written. Read what it says now, then write the command again.',
     );
   }
-  const task = await getTask(em, taskId);
-  const { title, description } = comparedWords(wordsOfIssue(issueOf(given)), task, prefix);
-  if (title === task.title && description === task.description) return;
+  issueOf(given);
+  if (await showsText(app, em, given, taskId)) return;
   throw new Refused(
     `The issue and its task differ, and the agent would get the text of the task. \`${prefix} update\` gives the task the text of the issue, and \`${prefix} update issue\` gives the issue the text of the task. Then add the label again.`,
   );
+}
+
+/** Returns whether the issue of a command or label says what its task says. Nothing shows that on a pull request. */
+export async function showsText(app: App, em: EntityManager, given: GivenCommand, taskId: string): Promise<boolean> {
+  const { issue } = given.source;
+  if (issue.isPull || issue.unknown !== undefined) return false;
+  const task = await getTask(em, taskId);
+  const { title, description } = comparedWords(wordsOfIssue(issue), task, app.config.COMMAND_PREFIX);
+  return title === task.title && description === task.description;
 }
 
 /** Like `assertTextSeen`, and records the command as handled. */
@@ -117,7 +125,8 @@ export async function createAndStart(
       const taskId = await createForIssueIn(app, em, given, 'ready', agent);
       // Somebody else may have created and rewritten the task just now.
       const also = seenAndHandled(app, given, taskId);
-      const starting = { taskId, startedBy: given.userId, kind: 'start', ...setting, also } as const;
+      const isTextSeen = () => showsText(app, em, given, taskId);
+      const starting = { taskId, startedBy: given.userId, kind: 'start', ...setting, isTextSeen, also } as const;
       await startTaskIn(app, em, starting, problem);
     });
   } catch (error) {

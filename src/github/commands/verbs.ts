@@ -25,7 +25,14 @@ import { abandonPlan, plan, startPlanned } from '../planning/plan-verbs.ts';
 import { findTaskOfIssue } from '../store.ts';
 import { ask } from './ask.ts';
 import { agentIfUnowned, agentNamed, defaultAgent, readStart } from './choose-agent.ts';
-import { assertTextSeen, createAndStart, createForIssue, seenAndHandled, updateText } from './create-for-issue.ts';
+import {
+  assertTextSeen,
+  createAndStart,
+  createForIssue,
+  seenAndHandled,
+  showsText,
+  updateText,
+} from './create-for-issue.ts';
 import { answer, approve, revise, runVerbs } from './run-verbs.ts';
 
 /** Changes the named limits of a task's budget and keeps its others. `none` removes the budget. */
@@ -212,7 +219,8 @@ async function start(app: App, given: GivenCommand): Promise<void> {
   if (known === undefined)
     return createAndStart(app, given, { agent: owner ?? (await defaultAgent(em, given)), ...setting });
   const starting = { taskId: known, startedBy: userId, kind: 'start', owner: owner?.id } as const;
-  await startTask(app, { ...starting, ...setting, also: seenAndHandled(app, given, known) });
+  const isTextSeen = (tx: EntityManager) => showsText(app, tx, given, known);
+  await startTask(app, { ...starting, ...setting, isTextSeen, also: seenAndHandled(app, given, known) });
 }
 
 async function depend(app: App, given: GivenCommand): Promise<void> {

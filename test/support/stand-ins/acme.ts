@@ -29,12 +29,15 @@ export function openAcme() {
     await given.service.close();
     github.close();
   });
-  /** Handles a comment of a person on an issue of `acme/app`, by default one that was written now. */
-  const say = (id: number, login: string, body: string, number = 1, writtenAt = new Date()) =>
+  /** Handles a comment of a person on an issue of `acme/app`, by default one that was written now. `shows` changes the issue. */
+  const say = (id: number, login: string, body: string, number = 1, writtenAt = new Date(), shows: object = {}) =>
     handleCommands(given.service.app, {
       installationId: 1,
       repository: { id: 1, private: true, full_name: 'acme/app' },
-      issue: { number, title: 'An issue', body: '', url: `${github.url}/acme/app/issues/${number}`, isPull: false },
+      issue: {
+        ...{ number, title: 'An issue', body: '', url: `${github.url}/acme/app/issues/${number}`, isPull: false },
+        ...shows,
+      },
       sender: shown(id, login),
       body,
       commentId: number * 1000,
