@@ -11,9 +11,6 @@ export interface Voice {
 export interface Said {
   node_id: string;
   user: { id: number | bigint; login: string } | null;
-  /** The times of a comment, which differ if it was edited. A review has neither. */
-  created_at?: string;
-  updated_at?: string;
 }
 
 const Edits = z.object({
@@ -39,25 +36,23 @@ const maxIds = 100;
 
 /**
  * Returns whose words texts are: those of their authors, and of the people who edited them last and so saw the whole
- * text. A text is missing if GitHub does not say that.
+ * text. A text is missing if GitHub does not say that. The times of a comment do not: they are whole seconds, and do not show
+ * an edit in the same second.
  * @throws the error of GitHub when it may answer next time
  */
 export async function voicesOf<T extends Said>(octokit: Octokit, said: T[]): Promise<Map<T, Voice[]>> {
-  const mayBeEdited = said.filter((text) => text.created_at === undefined || text.created_at !== text.updated_at);
   const edits = new Map<string, Edit>();
-  // Asked about all, because times are whole seconds, so they do not show an edit in the same second.
   for (let at = 0; at < said.length; at += maxIds) {
     const ids = said.slice(at, at + maxIds).map(({ node_id }) => node_id);
     for (const edit of await readEdits(octokit, ids)) edits.set(edit.id, edit);
   }
   const voices = new Map<T, Voice[]>();
   for (const text of said) {
-    if (text.user === null) continue;
-    const author = { id: Number(text.user.id), login: text.user.login };
     const edit = edits.get(text.node_id);
-    const isUnedited = edit === undefined ? !mayBeEdited.includes(text) : edit.lastEditedAt === null;
-    const { databaseId: id, login = '' } = edit?.editor ?? {};
-    if (isUnedited) voices.set(text, [author]);
+    if (text.user === null || edit === undefined) continue;
+    const author = { id: Number(text.user.id), login: text.user.login };
+    const { databaseId: id, login = '' } = edit.editor ?? {};
+    if (edit.lastEditedAt === null) voices.set(text, [author]);
     else if (id !== undefined) voices.set(text, [author, { id, login }]);
   }
   return voices;
@@ -71,10 +66,10 @@ export async function isUnedited(octokit: Octokit, { node_id }: Pick<Said, 'node
 
 async function readEdits(octokit: Octokit, ids: string[]): Promise<Edit[]> {
   const answer = await octokit.graphql(editsQuery, { ids }).catch((error) => {
-    const { status = 0 } = error as { status?: number };
+    const { status = 0, data } = error as { status?: number; data?: unknown };
     if (status >= 500 || status === 429) throw error;
-    // An answer of GraphQL that contains errors has no status.
-    return undefined;
+    // An answer of GraphQL that contains errors has no status. It may be about some texts only, such as a deleted one.
+    return data;
   });
   return (Edits.safeParse(answer).data?.nodes ?? []).filter((node) => node !== null);
 }

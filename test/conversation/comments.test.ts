@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { sectionsOf } from '../../src/conversation/briefing/briefing.ts';
 import { commentsOf } from '../../src/conversation/briefing/comments.ts';
+import { type Said, voicesOf } from '../../src/repositories/voices.ts';
 import { octokitFor } from '../support/github-app.ts';
 import { openFakeGitHub } from '../support/stand-ins/fake-github.ts';
 
@@ -20,15 +21,19 @@ const later = '2026-02-01T00:00:00Z';
 /** `editor` edited the comment last; null if the answer of GitHub does not say who. */
 type Written = [author: keyof typeof people | null, body: string, editor?: keyof typeof people | null];
 
-/** `barred` are the people who may not direct the run. */
-async function readComments(written: Written[], { worksElsewhere = false, barred = [] as number[] } = {}) {
+/** `barred` are the people who may not direct the run, and `graphql` is what GitHub answers instead of who edited comments. */
+async function readComments(
+  written: Written[],
+  { worksElsewhere = false, barred = [] as number[], graphql = undefined as { status: number } | undefined } = {},
+) {
   const all = written.map(([author, body, editor], i) => {
     const at = new Date(Date.UTC(2026, 0, 1, 0, i)).toISOString();
     const user = author === null ? null : people[author];
     return { id: i, node_id: `IC_${i}`, user, created_at: at, updated_at: editor === undefined ? at : later, body };
   });
-  const nodes = written.flatMap(([, , editor], i) => {
-    if (editor == null) return [];
+  const nodes = written.flatMap(([, , editor], i): object[] => {
+    if (editor === null) return [];
+    if (editor === undefined) return [{ id: `IC_${i}`, lastEditedAt: null, editor: null }];
     const { id: databaseId, login, type } = people[editor];
     return [{ id: `IC_${i}`, lastEditedAt: later, editor: type === 'Bot' ? { login } : { login, databaseId } }];
   });
@@ -52,7 +57,14 @@ async function readComments(written: Written[], { worksElsewhere = false, barred
           return all.slice(50 * Number(page) - 50, 50 * Number(page));
         },
       ],
-      [/^POST \/graphql$/, () => ({ data: { nodes } })],
+      [
+        /^POST \/graphql$/,
+        (_match, res) => {
+          if (graphql === undefined) return { data: { nodes } };
+          res.statusCode = graphql.status;
+          return { message: 'no', errors: [{ message: 'no' }] };
+        },
+      ],
       // The login bob now belongs to somebody else, who may write.
       [/\/collaborators\/bob\/permission$/, () => ({ permission: 'write', role_name: 'write', user: { id: 99 } })],
       [/\/repos\/o\/other\/collaborators\/mona\/permission$/, () => ({ permission: 'read', user: { id: 1 } })],
@@ -112,6 +124,31 @@ test('who wrote or edited an instruction directs the run; other comments are quo
   expect(await read([people.lisa.id])).toEqual({ instructions: ['by mona'], directors: ['mona'] });
   const onlyBad = await readComments(written.slice(2));
   expect([onlyBad.directors, onlyBad.thread.comments.some(({ isByWriter }) => isByWriter)]).toEqual([[], false]);
+});
+
+test.each([
+  200, 401, 502,
+])('comments are no instructions if GraphQL answers with HTTP %i and says nothing', async (status) => {
+  const written: Written[] = [
+    ['mona', 'by mona'],
+    ['bob', 'by bob'],
+  ];
+  const { thread, directors } = await readComments(written, { graphql: { status } });
+  expect(thread.comments.map(({ text, isByWriter }) => [text, isByWriter])).toEqual([
+    ['by mona', false],
+    ['by bob', false],
+  ]);
+  expect([directors, thread.unattributed]).toEqual([[], 2]);
+});
+
+test('a comment that GitHub no longer has takes no others with it', async () => {
+  const edits = [{ id: 'IC_0', lastEditedAt: null, editor: null }, null];
+  const errors = [{ type: 'NOT_FOUND', path: ['nodes', 1], message: 'Could not resolve to a node.' }];
+  const github = await openFakeGitHub([[/^POST \/graphql$/, () => ({ data: { nodes: edits }, errors })]]);
+  closing.push(github.close);
+  const [kept, gone] = ['IC_0', 'IC_1'].map((node_id) => ({ node_id, user: people.mona }));
+  const voices = await voicesOf(octokitFor(github.url), [kept, gone] as Said[]);
+  expect([voices.get(kept as Said), voices.get(gone as Said)]).toEqual([[{ id: 1, login: 'mona' }], undefined]);
 });
 
 test('comments are the newest of many, and say that older ones are left out', async () => {

@@ -29,6 +29,8 @@ export interface Thread {
   comments: Comment[];
   /** Older comments exist that are left out. */
   isCut: boolean;
+  /** How many are no instructions because GitHub does not say which person edited them last. */
+  unattributed: number;
 }
 
 /** An issue or pull request whose comments belong to the assignment. */
@@ -53,8 +55,6 @@ interface GitHubComment {
   node_id: string;
   user: { id: number; login: string; type: string } | null;
   created_at: string;
-  /** Later than `created_at` if the comment was edited. Everybody with write permission may edit each comment. */
-  updated_at: string;
   body?: string;
 }
 
@@ -80,7 +80,7 @@ export async function placesOf(app: App, { task, run, repository }: AboutRun): P
 /** Reads the newest comments on an issue or pull request. Authors of instructions become directors of the run. */
 export async function readThread(app: App, { where, repository, number }: Place, work: AboutRun): Promise<Thread> {
   const credential = await credentialFor(app, repository);
-  if (credential.kind === 'none' || credential.owner === '') return { comments: [], isCut: false };
+  if (credential.kind === 'none' || credential.owner === '') return { comments: [], isCut: false, unattributed: 0 };
   const octokit = await octokitFor(app, credential);
   const bot = await app.github?.bot().catch(() => undefined);
   const { owner, repo } = credential;
@@ -126,13 +126,8 @@ export async function commentsOf(
   const { found, isCut } = await newest(octokit, at);
   const kept = fitting(found.filter(({ user, body }) => !isBot(user, botId) && !isCommand(body ?? '', commandPrefix)));
   const own = { octokit, name: { owner: at.owner, repo: at.repo } };
-  // If GitHub does not say who edited comments, only the unedited ones count.
-  const voices = await voicesOf(octokit, kept.comments).catch(() =>
-    voicesOf(
-      octokit,
-      kept.comments.filter(({ created_at, updated_at }) => created_at === updated_at),
-    ),
-  );
+  // Without an answer of GitHub, nobody's rights count. People want the run to go on, so it does not wait for one.
+  const voices = await voicesOf(octokit, kept.comments).catch(() => new Map<Fitting, Voice[]>());
   const people = new Map([...voices.values()].reverse().flatMap((each) => each.map((voice) => [voice.id, voice])));
   const writers = await writersAmong(elsewhere === undefined ? [own] : [own, elsewhere], [...people.values()]);
   const mayAll = (known: { has(id: number): boolean }, comment: Fitting) =>
@@ -147,7 +142,8 @@ export async function commentsOf(
     at: comment.created_at,
     text: comment.text,
   }));
-  return { comments, isCut: isCut || kept.isCut };
+  const unattributed = kept.comments.filter((comment) => comment.user !== null && !voices.has(comment)).length;
+  return { comments, isCut: isCut || kept.isCut, unattributed };
 }
 
 function isBot(user: GitHubComment['user'], ownId: number | undefined): boolean {

@@ -47,7 +47,13 @@ async function readThreads(app: App, work: AboutRun, signal: AbortSignal): Promi
   for (const place of await placesOf(app, work)) {
     const what = `the comments on the ${place.where}`;
     const thread = await unlessDown(app, work, { what, signal }, () => readThread(app, place, work));
-    if (thread !== undefined) threads.push(thread);
+    if (thread === undefined) continue;
+    threads.push(thread);
+    if (thread.unattributed > 0)
+      await say(
+        work,
+        `GitHub does not say which person edited ${thread.unattributed} of ${what} last, so they are no instructions`,
+      );
   }
   return threads;
 }
@@ -57,7 +63,7 @@ export async function commentsSince(app: App, work: AboutRun, from: Date, signal
   const second = Math.floor(from.getTime() / 1000) * 1000;
   const isNew = ({ at }: Thread['comments'][number]) => Date.parse(at) >= second;
   const threads = await readThreads(app, work, signal);
-  return threads.map((thread) => ({ isCut: false, comments: thread.comments.filter(isNew) }));
+  return threads.map((thread) => ({ ...thread, isCut: false, comments: thread.comments.filter(isNew) }));
 }
 
 /** Downloads the images of the description, then those of the comments, newest first. */
