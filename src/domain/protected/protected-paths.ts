@@ -63,7 +63,8 @@ const byDefault: [Protection, string[]][] = [
   [
     unlessAllowed('it runs on the machine of everyone who opens the folder'),
     // https://code.visualstudio.com/docs/editing/workspaces/workspace-trust; a workspace file contains settings and tasks.
-    [...under('.vscode', 'tasks.json', 'settings.json', 'mcp.json'), '**/*.code-workspace', '.gitpod.yml'],
+    // https://www.jetbrains.com/help/idea/project-security.html: startup tasks, file watchers and tools of the project
+    [...under('.vscode', 'tasks.json', 'settings.json', 'mcp.json'), '**/*.code-workspace', '**/.idea', '.gitpod.yml'],
   ],
   [
     unlessAllowed('it runs on the machine of everyone who opens the folder'),
@@ -93,10 +94,13 @@ const byDefault: [Protection, string[]][] = [
     // https://yarnpkg.com/configuration/yarnrc: yarnPath and plugins
     ['.yarnrc', '.yarnrc.yml', '.yarn/releases', '.yarn/plugins'].map(anywhere),
   ],
+  // https://pnpm.io/pnpmfile: it runs also with --ignore-scripts.
+  [unlessAllowed('pnpm runs it at every installation'), ['**/.pnpmfile.*']],
   [
     unlessAllowed('coding agents on the machines of people run the commands in it'),
     // https://code.claude.com/docs/en/hooks, https://code.claude.com/docs/en/mcp
-    ['**/.mcp.json', ...under('.claude', 'settings*.json', 'hooks')],
+    // https://code.claude.com/docs/en/skills: Markdown files have hooks in their front matter, and commands in their text.
+    ['**/.mcp.json', ...under('.claude', 'settings*.json', 'hooks', 'skills', 'agents', 'commands')],
   ],
   [
     unlessAllowed('coding agents on the machines of people run the commands in it'),
@@ -113,7 +117,7 @@ const byDefault: [Protection, string[]][] = [
       ...under('.amazonq', 'mcp.json', 'cli-agents'),
       ...under('.junie', 'mcp'),
       // https://opencode.ai/docs/plugins/, https://aider.chat/docs/config/aider_conf.html
-      ...under('.opencode', 'plugin', 'plugins', 'tool', 'tools'),
+      ...under('.opencode', 'plugin', 'plugins', 'tool', 'tools', 'command', 'commands', 'agent', 'agents'),
       ...['opencode.json', 'opencode.jsonc', '.aider.conf.yml'].map(anywhere),
     ],
   ],
