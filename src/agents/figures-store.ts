@@ -124,7 +124,7 @@ export async function listSkills(
 
 /** Returns whether the agent's line has this version. */
 export async function hasVersion(em: EntityManager, agentId: string, version: number): Promise<boolean> {
-  const rows = await em.query(
+  const rows: unknown[] = await em.query(
     'select from agents a join agents v on v.line_id = a.line_id where a.id = $1 and v.version = $2 limit 1',
     [agentId, version],
   );

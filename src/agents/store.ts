@@ -97,7 +97,7 @@ export async function findAgent(em: EntityManager, id: string): Promise<AgentRow
  * project or to a member.
  */
 export async function mayServe(em: EntityManager, agentId: string, projectId: string): Promise<boolean> {
-  const [row] = await em.query(
+  const [row]: [{ may: boolean }] = await em.query(
     `select exists (
        select 1 from agents a left join members m on m.project_id = $2 and m.user_id = a.creator_id
        where a.id = $1 and ${isInUse} and (a.project_id = $2 or m.user_id is not null)) as may`,
@@ -111,13 +111,15 @@ export async function mayServe(em: EntityManager, agentId: string, projectId: st
  * members. A newer version of the agent does not matter.
  */
 export async function mayContinue(em: EntityManager, agentId: string, projectId: string): Promise<boolean> {
-  const rows = await em.query(
+  const rows: unknown[] = await em.query(
     `select 1 from agents a left join members m on m.project_id = $2 and m.user_id = a.creator_id
      where a.id = $1 and (a.project_id = $2 or m.user_id is not null)`,
     [agentId, projectId],
   );
   return rows.length > 0;
 }
+
+export type NamedAgent = Pick<AgentRow, 'id' | 'name'>;
 
 /**
  * Finds the agents that a name can refer to in a project: the project's own, otherwise the sender's own, otherwise those of
@@ -128,8 +130,8 @@ export async function findAgentsByName(
   name: string,
   projectId: string,
   userId: string | null,
-): Promise<AgentRow[]> {
-  const rows: (AgentRow & { rank: number })[] = await em.query(
+): Promise<NamedAgent[]> {
+  const rows: (NamedAgent & { rank: number })[] = await em.query(
     `select a.id, a.name, case when a.project_id = $2 then 1 when a.creator_id = $3 then 2 else 3 end as rank
      from agents a
      left join members m on m.project_id = $2 and m.user_id = a.creator_id
@@ -162,7 +164,7 @@ export const agentNames = `select a.id, a.name from agents a
 
 /** Returns whether a run of the agent or of an earlier version is live. */
 export async function hasLiveRuns(em: EntityManager, agentId: string): Promise<boolean> {
-  const rows = await em.query(
+  const rows: unknown[] = await em.query(
     `${versions} select 1 from runs where agent_id in (select id from chain) and status in ${liveRun} limit 1`,
     [agentId],
   );

@@ -98,7 +98,10 @@ export async function* readAuditRecords(em: EntityManager, projectId: string): A
 
 /** Deletes the oldest records that are older than this many days, at most `most`. Returns their number. */
 export async function deleteOldAuditRecords(em: EntityManager, days: number, most: number): Promise<number> {
-  const [row] = await em.query('select delete_old_audit_records($1, $2) as deleted', [days, most]);
+  const [row]: [{ deleted: number }] = await em.query(
+    'select delete_old_audit_records($1, $2) as deleted /* not null */',
+    [days, most],
+  );
   return row.deleted;
 }
 

@@ -6,7 +6,7 @@ export async function insertDelivery(
   em: EntityManager,
   delivery: { guid: string; event: string; signature: string; payload: string; account?: string | undefined },
 ): Promise<boolean> {
-  const rows = await em.query(
+  const rows: unknown[] = await em.query(
     `insert into deliveries (guid, event, signature, payload, account) values ($1, $2, $3, $4, $5)
      on conflict do nothing returning guid`,
     [delivery.guid, delivery.event, delivery.signature, delivery.payload, delivery.account ?? null],
@@ -15,7 +15,7 @@ export async function insertDelivery(
 }
 
 export async function wasDelivered(em: EntityManager, guid: string): Promise<boolean> {
-  return (await em.query('select 1 from deliveries where guid = $1', [guid])).length > 0;
+  return (await em.query<unknown[]>('select 1 from deliveries where guid = $1', [guid])).length > 0;
 }
 
 /** Counts a request to GitHub to repeat a delivery. Returns the number of such requests so far. */
@@ -61,7 +61,7 @@ export async function listForgottenDeliveries(em: EntityManager): Promise<{ guid
 
 /** Deletes up to `limit` handled deliveries that are older than `days`, oldest first. Returns the number deleted. */
 export async function deleteOldDeliveries(em: EntityManager, days: number, limit: number): Promise<number> {
-  const [, count] = await em.query(
+  const [, count]: [unknown, number] = await em.query(
     `delete from deliveries where guid in (
        select guid from deliveries where received_at < now() - make_interval(days => $1) and handled_at is not null
        order by received_at limit $2)`,

@@ -18,7 +18,7 @@ export async function listActiveInstallations(em: EntityManager): Promise<Instal
 /** Lists what keeps installations from working, at most 100. */
 export async function listTroubledInstallations(em: EntityManager): Promise<{ reason: string }[]> {
   return em.query(
-    `select case status when 'suspended' then 'the App is suspended for ' || account_login else problem_reason end as reason
+    `select case status when 'suspended' then 'the App is suspended for ' || account_login else problem_reason end as reason /* not null */
      from installations where status = 'suspended' or status = 'active' and problem is not null
      order by account_login limit 100`,
   );
@@ -65,9 +65,15 @@ export async function findTaskOfPull(
   return (await em.findOneBy(PullRequests, { repositoryId, number }))?.taskId;
 }
 
+/** A pull request without its figures. */
+export type PullFound = Pick<
+  PullRequestRow,
+  'taskId' | 'repositoryId' | 'number' | 'url' | 'status' | 'headBranch' | 'headSha'
+>;
+
 /** Finds a pull request by GitHub's numbers. Returns one row for each project that connected its repository. */
 export async function findPullsByGitHub(em: EntityManager, githubId: number, number: number) {
-  const rows: (PullRequestRow & { projectId: string })[] = await em.query(
+  const rows: (PullFound & { projectId: string })[] = await em.query(
     `select p.task_id as "taskId", p.repository_id as "repositoryId", p.number, p.url, p.status,
        p.head_branch as "headBranch", p.head_sha as "headSha", r.project_id as "projectId"
      from pull_requests p join repositories r on r.id = p.repository_id
@@ -218,14 +224,14 @@ export async function clearNotices(em: EntityManager, taskId: string): Promise<v
 }
 
 export async function wasCommandHandled(em: EntityManager, key: string): Promise<boolean> {
-  return (await em.query('select 1 from handled_commands where key = $1', [key])).length > 0;
+  return (await em.query<unknown[]>('select 1 from handled_commands where key = $1', [key])).length > 0;
 }
 
 export async function insertHandledCommand(em: EntityManager, key: string): Promise<void> {
   await em.query('insert into handled_commands (key) values ($1) on conflict do nothing', [key]);
 }
 
-type PullKey = Pick<PullRequestRow, 'repositoryId' | 'number'>;
+export type PullKey = Pick<PullRequestRow, 'repositoryId' | 'number'>;
 
 /** Finds the pull requests of a task that are not merged, in all repositories. */
 export async function listUnmergedPulls(em: EntityManager, taskId: string): Promise<PullRequestRow[]> {

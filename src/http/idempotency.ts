@@ -158,6 +158,9 @@ const isAbandoned = `(k.status is null and k.digest = excluded.digest and (k.cre
   or case when k.process is null then false else ${isGone('k.process')} end))`;
 const isExpired = `k.created_at < now() - ${keptFor}`;
 
+/** User, request and key. */
+type KeyId = [userId: string, request: string, key: string];
+
 /**
  * Claims the `Idempotency-Key` of a POST, which is scoped to user, method and path. Returns undefined if there is no
  * key, the stored reply of an earlier request, or the claim. A claim whose process died without a reply is taken over
@@ -177,7 +180,7 @@ export async function takeKey(
     throw badField('Idempotency-Key', `Idempotency-Key must have 1 to ${maxLength} characters`);
   const request = `${req.method} ${path}`;
   const digest = digestOf(req.body);
-  const id = [userId, request, key];
+  const id: KeyId = [userId, request, key];
   const claim = randomUUID();
   const [claimed] = await db.prepared<{ attempts: number }>(
     'idempotency claim',
@@ -229,7 +232,7 @@ function underWay(): AppError {
   return new AppError(409, 'A request with this Idempotency-Key is still under way; repeat it later');
 }
 
-async function earlierReply(db: Database, id: string[], digest: string): Promise<KeptReply> {
+async function earlierReply(db: Database, id: KeyId, digest: string): Promise<KeptReply> {
   const [row] = await db.prepared<{ digest: string; status: number | null; reply: string | null }>(
     'idempotency read',
     'select digest, status, reply from idempotency_keys where user_id = $1 and request = $2 and key = $3',

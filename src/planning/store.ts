@@ -161,7 +161,7 @@ export async function listSessions(
 
 /** Returns false when there is no such session any more. */
 export async function deleteSessionRow(em: EntityManager, id: string): Promise<boolean> {
-  const [, count] = await em.query('delete from wizard_sessions where id = $1', [id]);
+  const [, count]: [unknown, number] = await em.query('delete from wizard_sessions where id = $1', [id]);
   return count > 0;
 }
 

@@ -27,7 +27,7 @@ export async function endAdmission(em: EntityManager, userId: string): Promise<v
 
 /** Returns whether a person may use the service: as a member of a project, or because of an admission. */
 export async function isAdmitted(em: EntityManager, userId: string): Promise<boolean> {
-  const [row] = await em.query(
+  const [row]: { isAdmitted: boolean }[] = await em.query(
     `select coalesce(u.admitted_until > now(), false) or exists (select 1 from members m where m.user_id = u.id) as "isAdmitted"
      from users u where u.id = $1`,
     [userId],
@@ -40,7 +40,7 @@ export async function isAdmitted(em: EntityManager, userId: string): Promise<boo
  * stranger would otherwise use up some of the requests that GitHub allows each account.
  */
 export async function noteAsked(em: EntityManager, userId: string): Promise<boolean> {
-  const [, count] = await em.query(
+  const [, count]: [unknown, number] = await em.query(
     `update users set asked_at = now() where id = $1 and (asked_at is null or asked_at < now() - interval '1 minute')`,
     [userId],
   );
@@ -60,7 +60,7 @@ export async function forgetAsked(em: EntityManager, userId: string): Promise<vo
  */
 export async function assertMayCreateProjects({ config }: App, em: EntityManager, userId: string): Promise<void> {
   if (config.SIGN_IN === 'anyone') return;
-  const rows = await em.query(
+  const rows: unknown[] = await em.query(
     `select 1 from users u where u.id = $1 and (u.admitted_until > now() or exists (
        select 1 from members m join projects p on p.id = m.project_id
          left join users c on c.id = p.created_by and c.id <> u.id

@@ -73,7 +73,10 @@ export async function assertTaskBudgetWithin(
 
 /** Returns who created a project without an installation; null for the project of an installation. */
 export async function creatorOf(em: EntityManager, projectId: string): Promise<string | null> {
-  const [row] = await em.query('select created_by as "createdBy" from projects where id = $1', [projectId]);
+  const [row]: { createdBy: string | null }[] = await em.query(
+    'select created_by as "createdBy" from projects where id = $1',
+    [projectId],
+  );
   return row?.createdBy ?? null;
 }
 
@@ -83,7 +86,7 @@ export async function creatorOf(em: EntityManager, projectId: string): Promise<s
  */
 export async function personDayIsOver({ config, db }: App, userId: string | null): Promise<string | undefined> {
   if (userId === null) return undefined;
-  const [row] = await db.manager.query(
+  const [row]: { cost: number }[] = await db.manager.query(
     `select cost_usd::float8 as cost from person_spend_days where user_id = $1 and day = (now() at time zone 'UTC')::date`,
     [userId],
   );

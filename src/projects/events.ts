@@ -24,7 +24,7 @@ interface ProjectChange {
  * number `next` or a higher one yet.
  */
 async function transactionNumbers(em: EntityManager): Promise<{ settled: number; next: number }> {
-  const [row] = await em.query(
+  const [row]: [{ settled: number; next: number }] = await em.query(
     `select pg_snapshot_xmin(pg_current_snapshot())::text::float8 as settled,
        pg_snapshot_xmax(pg_current_snapshot())::text::float8 as next`,
   );

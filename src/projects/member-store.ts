@@ -87,10 +87,10 @@ export async function takeBackGrants(em: EntityManager, projectId: string, butOf
 }
 
 export async function isGranted(em: EntityManager, projectId: string, userId: string): Promise<boolean> {
-  const rows = await em.query('select 1 from members where project_id = $1 and user_id = $2 and is_granted', [
-    projectId,
-    userId,
-  ]);
+  const rows: unknown[] = await em.query(
+    'select 1 from members where project_id = $1 and user_id = $2 and is_granted',
+    [projectId, userId],
+  );
   return rows.length > 0;
 }
 
@@ -99,7 +99,7 @@ export async function isGranted(em: EntityManager, projectId: string, userId: st
  * false when that was decided before.
  */
 export async function keepOwner(em: EntityManager, projectId: string, userId: string): Promise<boolean> {
-  const [, count] = await em.query(
+  const [, count]: [unknown, number] = await em.query(
     `update members set given_role = 'owner'
      where project_id = $1 and user_id = $2 and is_granted and given_role is distinct from 'owner'`,
     [projectId, userId],

@@ -67,7 +67,10 @@ const asMember = `select p.id, p.name, p.slug, p.description, p.budgets, p.share
     end as github
   from members m join projects p on p.id = m.project_id left join users a on a.id = m.added_by
     left join installations i on i.project_id = p.id`;
-type AsMember = ProjectRow & Pick<ProjectView, 'role' | 'addedBy' | 'github'>;
+interface AsMember extends ProjectRow, Pick<ProjectView, 'role' | 'addedBy'> {
+  /** JSON, in which a time is text. */
+  github: (Omit<GitHubState, 'since'> & { since: string | null }) | null;
+}
 
 /**
  * Finds a project and what one of its members may see of it.
@@ -196,7 +199,7 @@ export async function insertToken(
 
 /** Returns the tokens of a user that are not revoked, newest first. */
 export async function listTokens(em: EntityManager, userId: string, page: { limit: number; offset: number }) {
-  const rows: ApiTokenRow[] = await em.query(
+  const rows: Omit<ApiTokenRow, 'userId' | 'isSession' | 'revokedAt'>[] = await em.query(
     `select id, name, prefix, created_at as "createdAt", expires_at as "expiresAt", last_used_at as "lastUsedAt"
      from api_tokens where user_id = $1 and revoked_at is null and not is_session
      order by created_at desc, id desc limit $2 offset $3`,
@@ -207,16 +210,16 @@ export async function listTokens(em: EntityManager, userId: string, page: { limi
 
 /** Returns whether the user has this token and has not revoked it. */
 export async function hasToken(em: EntityManager, userId: string, id: string): Promise<boolean> {
-  const rows = await em.query('select 1 from api_tokens where id = $1 and user_id = $2 and revoked_at is null', [
-    id,
-    userId,
-  ]);
+  const rows: unknown[] = await em.query(
+    'select 1 from api_tokens where id = $1 and user_id = $2 and revoked_at is null',
+    [id, userId],
+  );
   return rows.length > 0;
 }
 
 /** Revokes a token. Returns false when the user has no such token. */
 export async function revokeToken(em: EntityManager, userId: string, id: string): Promise<boolean> {
-  const [, count] = await em.query(
+  const [, count]: [unknown, number] = await em.query(
     'update api_tokens set revoked_at = now() where id = $1 and user_id = $2 and revoked_at is null',
     [id, userId],
   );
@@ -224,7 +227,7 @@ export async function revokeToken(em: EntityManager, userId: string, id: string)
 }
 
 export async function hasLiveRuns(em: EntityManager, projectId: string): Promise<boolean> {
-  const [row] = await em.query(
+  const [row]: [{ live: boolean }] = await em.query(
     `select exists (select 1 from runs where project_id = $1 and status in ${liveRun}) as live`,
     [projectId],
   );

@@ -165,7 +165,7 @@ async function check(boss: PgBoss): Promise<void> {
  * the job.
  */
 async function lockWaiting(em: EntityManager, name: JobName, key: string): Promise<boolean> {
-  const waiting = await em.query(
+  const waiting: unknown[] = await em.query(
     `select 1 from pgboss.job where name = $1 and singleton_key = $2 and state = 'created' for key share`,
     [name, key],
   );
@@ -173,7 +173,7 @@ async function lockWaiting(em: EntityManager, name: JobName, key: string): Promi
 }
 
 async function isWaiting(em: EntityManager, name: JobName): Promise<boolean> {
-  const waiting = await em.query(
+  const waiting: unknown[] = await em.query(
     `select 1 from pgboss.job where name = $1 and state in ('created', 'retry') and start_after <= now() limit 1`,
     [name],
   );

@@ -10,6 +10,7 @@ import type { Failure, RunKind, RunStatus } from '../domain/run.ts';
 import type { TaskStatus } from '../domain/task.ts';
 import { joinParts, listPart, textPart } from '../domain/text/name-links.ts';
 import { fenced, oneLine } from '../domain/text/sanitize.ts';
+import { notFound } from '../errors.ts';
 import { type Route, route } from '../http/route.ts';
 import { findRepository } from '../repositories/store.ts';
 import { onTask } from '../tasks/routes.ts';
@@ -62,11 +63,14 @@ interface RelatedTask {
   isPrivate: boolean;
 }
 
-/** Returns the names of what a task belongs to, and its dependencies and subtasks, at most 30 each. */
-async function findSurroundings(em: EntityManager, taskId: string): Promise<Surroundings> {
+/**
+ * Returns the names of what a task belongs to, and its dependencies and subtasks, at most 30 each.
+ * @throws AppError 404 if the task was deleted
+ */
+async function getSurroundings(em: EntityManager, taskId: string): Promise<Surroundings> {
   const related = `json_build_object('id', o.id, 'title', o.title, 'status', o.status, 'isPrivate', coalesce(
     (select bool_or(r.is_private) from repositories r where r.id in (o.repository_id, o.issue_repository_id)), true))`;
-  const [row] = await em.query(
+  const [row]: Surroundings[] = await em.query(
     `select a.name as owner, s.name as sprint,
        (select ${related} from tasks o where o.id = t.parent_id) as parent,
        array(select ${related} from tasks o join task_dependencies d on d.depends_on_id = o.id
@@ -75,6 +79,7 @@ async function findSurroundings(em: EntityManager, taskId: string): Promise<Surr
      from tasks t left join agents a on a.id = t.owner left join sprints s on s.id = t.sprint_id where t.id = $1`,
     [taskId],
   );
+  if (row === undefined) throw notFound('Task', taskId);
   return row;
 }
 
@@ -101,7 +106,7 @@ async function describeTask(
   hidesPrivate: boolean,
 ): Promise<string> {
   const em = app.db.manager;
-  const around = visible(await findSurroundings(em, task.id), hidesPrivate);
+  const around = visible(await getSurroundings(em, task.id), hidesPrivate);
   const pulls = (await listPulls(em, task.id)).filter((pull) => !(hidesPrivate && pull.isPrivate));
   const proof = await findProof(em, task.id);
   const related = (t: { id: string; title: string; status: string }) => `${t.id} (${t.status}): ${t.title}`;

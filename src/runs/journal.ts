@@ -79,7 +79,7 @@ export async function listRunChecks(em: EntityManager, taskId: string) {
            and exists (select 1 from run_events e where e.run_id = r.id and e.type = 'check')
          order by r.created_at desc, r.id desc limit 1),
        results as (select distinct on (1) regexp_replace(e.text, ': (passed|failed)$', '') as name,
-           (e.data->>'passed')::boolean as passed, e.id
+           (e.data->>'passed')::boolean as passed /* not null */, e.id
          from run_events e join latest l on l.id = e.run_id left join proofs p on p.run_id = l.id
          where e.type = 'check' and e.data ? 'passed' and (p.run_id is null or not ${isVoid}
            and (not e.data ? 'tree' or p.trees ->> (e.data->>'repositoryId') = e.data->>'tree'))
@@ -92,7 +92,7 @@ export async function listRunChecks(em: EntityManager, taskId: string) {
 
 /** Deletes log lines of runs that have ended, oldest first. Returns the number deleted. */
 export async function deleteOldEvents(em: EntityManager, days: number, limit: number): Promise<number> {
-  const [, count] = await em.query(
+  const [, count]: [unknown, number] = await em.query(
     `delete from run_events where id in (
        select e.id from run_events e join runs r on r.id = e.run_id
        where e.at < now() - make_interval(days => $1) and r.finished_at is not null

@@ -96,7 +96,9 @@ async function listSpend(
   projectId: string,
   days: number,
 ): Promise<{ today: string; rows: SpendOfDay[] }> {
-  const [{ today }] = await em.query(`select to_char(now() at time zone 'UTC', 'YYYY-MM-DD') as today`);
+  const [{ today }]: [{ today: string }] = await em.query(
+    `select to_char(now() at time zone 'UTC', 'YYYY-MM-DD') as today`,
+  );
   const rows: SpendOfDay[] = await em.query(
     `select to_char(s.day, 'YYYY-MM-DD') as day, s.line_id as "lineId", a.id as "agentId", a.name,
        s.cost_usd::float8 as "costUsd", s.input_tokens::float8 as "inputTokens",
@@ -111,7 +113,7 @@ async function listSpend(
 
 /** Returns what the runs of a project have cost today (UTC) so far, in US dollars. */
 export async function costOfDay(em: EntityManager, projectId: string): Promise<number> {
-  const [row] = await em.query(
+  const [row]: [{ cost: number }] = await em.query(
     `select coalesce(sum(cost_usd), 0)::float8 as cost from spend_days
      where project_id = $1 and day = (now() at time zone 'UTC')::date`,
     [projectId],

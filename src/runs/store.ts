@@ -45,7 +45,7 @@ export async function insertRun(
 /** Returns the ids of the people whose words any run of a task followed. */
 export async function listDirectorsOfTask(em: EntityManager, taskId: string): Promise<string[]> {
   const rows: { id: string }[] = await em.query(
-    'select distinct d.id from runs r, jsonb_array_elements_text(r.directed_by) d (id) where r.task_id = $1 order by 1',
+    'select distinct d.id as id /* not null */ from runs r, jsonb_array_elements_text(r.directed_by) d (id) where r.task_id = $1 order by 1',
     [taskId],
   );
   return rows.map(({ id }) => id);
@@ -53,10 +53,10 @@ export async function listDirectorsOfTask(em: EntityManager, taskId: string): Pr
 
 /** Locks the run's row until the transaction ends and checks that this worker holds it. @throws LeaseLost */
 export async function assertHeld(em: EntityManager, held: Held): Promise<void> {
-  const rows = await em.query(`select 1 from runs where id = $1 and fence = $2 and status = 'running' for update`, [
-    held.id,
-    held.fence,
-  ]);
+  const rows: unknown[] = await em.query(
+    `select 1 from runs where id = $1 and fence = $2 and status = 'running' for update`,
+    [held.id, held.fence],
+  );
   if (rows.length === 0) throw new LeaseLost(held.id);
 }
 
@@ -83,7 +83,10 @@ export async function lockRun(em: EntityManager, runId: string): Promise<void> {
 /** Waits at most three seconds for a push that is under way, then locks the run's row. */
 export async function lockForCancel(em: EntityManager, runId: string): Promise<void> {
   for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(pollMs)) {
-    const [{ isLocked }] = await em.query(`select pg_try_advisory_xact_lock(${pushLock}) as "isLocked"`, [runId]);
+    const [{ isLocked }]: [{ isLocked: boolean }] = await em.query(
+      `select pg_try_advisory_xact_lock(${pushLock}) as "isLocked"`,
+      [runId],
+    );
     if (isLocked) break;
   }
   await lockRun(em, runId);
@@ -100,7 +103,7 @@ export async function endRun(
   status: RunStatus,
   failure: Failure | null,
 ): Promise<boolean> {
-  const [, count] = await em.query(
+  const [, count]: [unknown, number] = await em.query(
     `update runs set status = $2, failure = $3, finished_at = now(), lease_until = null,
        ${addWait}, waiting_since = null
      where id = $1 and status in ${liveRun}`,
@@ -190,7 +193,7 @@ export async function addStep(em: EntityManager, runId: string): Promise<void> {
  * split the task.
  */
 export async function spentByFamily(em: EntityManager, parentId: string, run: { id: string }) {
-  const [row] = await em.query(
+  const [row]: [{ tokens: number; costUsd: number }] = await em.query(
     `with split as (
        select min(s.created_at) as at from tasks s where s.parent_id = $1 and s.created_by is null)
      select coalesce(sum(r.input_tokens - r.cached_input_tokens + r.output_tokens), 0)::float8 as tokens,
@@ -200,5 +203,5 @@ export async function spentByFamily(em: EntityManager, parentId: string, run: { 
        and (r.created_at >= split.at or r.finished_at >= split.at)`,
     [parentId, run.id],
   );
-  return row as { tokens: number; costUsd: number };
+  return row;
 }

@@ -50,7 +50,7 @@ export async function listDependents(em: EntityManager, taskId: string): Promise
 
 /** Stores why a task could not start, unless it has started since. Returns whether this changed anything. */
 async function setFailure(em: EntityManager, taskId: string, failure: Failure): Promise<boolean> {
-  const [, changed] = await em.query(
+  const [, changed]: [unknown, number] = await em.query(
     `update tasks set failure = $2, updated_at = now()
      where id = $1 and status in ('backlog', 'ready') and failure is distinct from $2::jsonb`,
     [taskId, JSON.stringify(failure)],

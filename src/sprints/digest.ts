@@ -42,7 +42,7 @@ async function listDigestTasks(em: EntityManager, sprintId: string): Promise<Dig
 
 /** Returns the cost in US dollars of the runs of a sprint's tasks since the sprint began. */
 async function costOfSprint(em: EntityManager, sprint: SprintView): Promise<number> {
-  const [{ cost }] = await em.query(
+  const [{ cost }]: [{ cost: number }] = await em.query(
     `select coalesce(sum(r.cost_usd), 0)::float8 as cost from runs r join tasks t on t.id = r.task_id
      where t.sprint_id = $1 and r.created_at >= coalesce($2, r.created_at)`,
     [sprint.id, sprint.startedAt],

@@ -6,7 +6,7 @@ import { informative, latest, type SprintView } from './store.ts';
 /** Computes the figures of a sprint at its end, or now while it is open, from its history alone. */
 export async function metricsOf(em: EntityManager, sprint: SprintView, now = new Date()) {
   const until = sprint.endedAt ?? now;
-  const [row] = await em.query(
+  const [row]: [{ total: number; completed: number; inProgress: number; lastCompletion: Date | null }] = await em.query(
     `select count(*) filter (where l.status is not null)::int as total,
        count(*) filter (where l.status = 'done')::int as completed,
        count(*) filter (where l.status in ('in_progress', 'in_review', 'waiting_on_subtasks'))::int as "inProgress",
@@ -20,9 +20,9 @@ export async function metricsOf(em: EntityManager, sprint: SprintView, now = new
   const begins = isAhead ? sprint.startDate : until;
   const progress = { total, completed, lastCompletion, endDate: sprint.endDay, begins, throughput };
   return {
-    totalTasks: total as number,
-    completedTasks: completed as number,
-    inProgressTasks: inProgress as number,
+    totalTasks: total,
+    completedTasks: completed,
+    inProgressTasks: inProgress,
     remainingTasks: total - completed,
     completionPercentage: total === 0 ? 0 : Math.round((1000 * completed) / total) / 10,
     estimatedCompletion: estimatedCompletion(progress, until),
@@ -38,7 +38,7 @@ async function throughputOf(em: EntityManager, { id, projectId }: SprintView, un
   return em.query(
     `select count(*) filter (where l.status = 'done' and l.at > s.started_at)::int as completed,
        extract(epoch from case when s.id <> $1 and bool_and(l.status is null or l.status = 'done')
-         then max(l.at) else coalesce(s.ended_at, $3) end - s.started_at)::float8 * 1000 as "elapsedMs"
+         then coalesce(max(l.at), s.started_at) else coalesce(s.ended_at, $3) end - s.started_at)::float8 * 1000 as "elapsedMs"
      from (${informative}) s left join lateral (${latest}) l on true
      group by s.id, s.started_at, s.ended_at`,
     [id, projectId, until],

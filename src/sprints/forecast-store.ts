@@ -70,7 +70,7 @@ export async function addPasts<T extends { id: string }>(
 ): Promise<(T & Past)[]> {
   if (tasks.length === 0) return [];
   const given = [sprint.id, sprint.projectId, now, tasks.map(({ id }) => id)];
-  const stays: (Stay & { taskId: string; status: Stay['status'] | null })[] = await em.query(
+  const stays: (Omit<Stay, 'status'> & { taskId: string; status: Stay['status'] | null })[] = await em.query(
     // What happened before the start of a sprint counts from its start.
     `select h.task_id as "taskId", h.status, ${milliseconds('h.since')} as "from",
        ${milliseconds('lead(h.since, 1, coalesce(h.ended_at, $3)) over (partition by h.sprint_id, h.task_id order by h.at, h.id)')} as "to"
@@ -106,9 +106,10 @@ function milliseconds(time: string): string {
 
 /** Counts the agents of a project, without earlier versions. */
 export async function countAgents(em: EntityManager, projectId: string): Promise<number> {
-  const [{ count }] = await em.query(`select count(*)::int as count from agents where project_id = $1 and is_newest`, [
-    projectId,
-  ]);
+  const [{ count }]: [{ count: number }] = await em.query(
+    `select count(*)::int as count from agents where project_id = $1 and is_newest`,
+    [projectId],
+  );
   return count;
 }
 

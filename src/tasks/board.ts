@@ -110,7 +110,7 @@ interface CardRun {
   waitedSeconds: number;
 }
 
-interface CardRow {
+interface CardColumns {
   id: string;
   projectId: string;
   title: string;
@@ -130,7 +130,11 @@ interface CardRow {
   createdAt: Date;
   updatedAt: Date;
   statusSince: Date;
-  runId: string | null;
+}
+
+/** The newest run of a task. */
+interface RunColumns {
+  runId: string;
   runKind: RunKind;
   runStatus: RunStatus;
   runSteps: number;
@@ -142,8 +146,10 @@ interface CardRow {
   runWaitedSeconds: number;
 }
 
+type CardRow = CardColumns & (RunColumns | { [column in keyof RunColumns]: null });
+
 /** What a board shows of a task. */
-export interface Card extends Omit<CardRow, `run${Capitalize<keyof CardRun>}` | 'hasFailedChecks' | 'hasPassedChecks'> {
+export interface Card extends Omit<CardColumns, 'hasFailedChecks' | 'hasPassedChecks'> {
   run: CardRun | null;
   checks: 'passed' | 'failed' | null;
 }
@@ -213,17 +219,17 @@ async function findCardsNear(em: EntityManager, projectId: string, taskId: strin
 }
 
 function toCard(row: CardRow): Card {
-  return { ...row, run: row.runId === null ? null : runOf(row, row.runId), checks: checksOf(row) };
+  return { ...row, run: row.runId === null ? null : runOf(row), checks: checksOf(row) };
 }
 
-function checksOf({ hasFailedChecks, hasPassedChecks }: CardRow): Card['checks'] {
+function checksOf({ hasFailedChecks, hasPassedChecks }: CardColumns): Card['checks'] {
   if (hasFailedChecks) return 'failed';
   return hasPassedChecks ? 'passed' : null;
 }
 
-function runOf(row: CardRow, id: string): CardRun {
+function runOf(row: RunColumns): CardRun {
   return {
-    id,
+    id: row.runId,
     kind: row.runKind,
     status: row.runStatus,
     steps: row.runSteps,
@@ -253,7 +259,7 @@ async function readFrame(em: EntityManager, projectId: string): Promise<Frame> {
   const rowsOf = (select: string) => `(select coalesce(json_agg(row_to_json(r)), '[]') from (${select}) r)`;
   const newestSprints = `select id, name, status from sprints where project_id = $1
     order by created_at desc, id desc limit ${maxSprints}`;
-  const [frame] = await em.query(
+  const [frame]: [Frame] = await em.query(
     `select (select coalesce(sum(tasks), 0)::int from task_counts where project_id = $1) as total,
        ${rowsOf(agentNames)} as agents, ${rowsOf(newestSprints)} as sprints`,
     [projectId],

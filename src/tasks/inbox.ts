@@ -48,7 +48,7 @@ async function listInbox(em: EntityManager, userId: string): Promise<InboxEntry[
        from members m join tasks t on t.project_id = m.project_id
        where m.user_id = $1 and (t.status = 'in_review' or t.failure is not null)
        union all
-       select t.id, t.project_id, t.title, r.waiting_since, r.wait_text, reason_of_run(r.status, r.wait_reason)
+       select t.id, t.project_id, t.title, r.waiting_since as since /* not null */, r.wait_text, reason_of_run(r.status, r.wait_reason)
        from members m join runs r on r.project_id = m.project_id and r.status = 'waiting' join tasks t on t.id = r.task_id
        where m.user_id = $1),
      newest as (select * from entries where reason is not null order by since desc, id desc limit $2)

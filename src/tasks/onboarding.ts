@@ -34,7 +34,7 @@ export interface ProjectParts {
 async function findParts(em: EntityManager, projectId: string): Promise<ProjectParts> {
   // A project without an installation of its own may use the App through another account. GitHub's number of a
   // repository is known once it was read there with the App or a token.
-  const [parts] = await em.query(
+  const [parts]: [ProjectParts] = await em.query(
     `select
        exists (select 1 from installations where project_id = $1 and status = 'active')
          or exists (select 1 from project_secrets where project_id = $1 and kind = 'git_token')

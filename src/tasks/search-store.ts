@@ -87,7 +87,7 @@ function wordQuery(text: string): string | undefined {
 
 /** Returns whether searching titles uses an index. It needs the extension pg_trgm, which some servers do not permit. */
 export async function hasTitleIndex(em: EntityManager): Promise<boolean> {
-  const [row] = await em.query(`select to_regclass('tasks_title') is not null as "hasIndex"`);
+  const [row]: [{ hasIndex: boolean }] = await em.query(`select to_regclass('tasks_title') is not null as "hasIndex"`);
   return row.hasIndex;
 }
 
@@ -133,7 +133,7 @@ async function searchNewest(em: EntityManager, projectId: string, text: string, 
 async function findTime(em: EntityManager, projectId: string, by: TaskPage): Promise<Date | undefined> {
   const values: unknown[] = [];
   const where = filtered(projectId, by, (value) => `$${values.push(value)}`);
-  const [row] = await em.query(
+  const [row]: { at: Date }[] = await em.query(
     `select created_at as at from tasks t where ${where} ${newestFirst} limit 1 offset ${lookUpFirst - 1}`,
     values,
   );

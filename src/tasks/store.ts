@@ -7,7 +7,7 @@ import type { Attention } from '../domain/waiting.ts';
 import { notFound } from '../errors.ts';
 
 /** A task as the API shows it. */
-export interface TaskView extends Omit<TaskRow, 'issueTitle' | 'issueBody'> {
+export interface TaskView extends Omit<TaskRow, 'issueTitle' | 'issueBody' | 'rewrittenAt' | 'rewrittenBy'> {
   /** What the task's issue says, if that differs from the task. */
   issueText: { title: string; description: string } | null;
   /** What its run waits for; null when it does not wait. */
@@ -181,7 +181,7 @@ export async function findRewriting(
   taskId: string,
 ): Promise<{ userId: string; at: Date } | undefined> {
   const rows: { userId: string; at: Date }[] = await em.query(
-    `select rewritten_by as "userId", rewritten_at as at from tasks where id = $1 and rewritten_by is not null`,
+    `select rewritten_by as "userId", rewritten_at as at from tasks where id = $1 and rewritten_by is not null and rewritten_at is not null`,
     [taskId],
   );
   return rows[0];
@@ -194,13 +194,13 @@ export async function touchTask(em: EntityManager, id: string): Promise<void> {
 
 /** Returns whether the task has a live run. */
 export async function hasLiveRun(em: EntityManager, taskId: string): Promise<boolean> {
-  const rows = await em.query(`select 1 from runs where task_id = $1 and status in ${liveRun}`, [taskId]);
+  const rows: unknown[] = await em.query(`select 1 from runs where task_id = $1 and status in ${liveRun}`, [taskId]);
   return rows.length > 0;
 }
 
 /** Returns whether the task or one of its subtasks has a live run. */
 export async function hasLiveRunBelow(em: EntityManager, taskId: string): Promise<boolean> {
-  const [row] = await em.query(
+  const [row]: [{ live: boolean }] = await em.query(
     `select exists (select 1 from runs r join tasks t on t.id = r.task_id
        where (t.id = $1 or t.parent_id = $1) and r.status in ${liveRun}) as live`,
     [taskId],
@@ -219,7 +219,10 @@ export async function tasksAmong(em: EntityManager, projectId: string, ids: stri
 
 /** Returns whether the project has an active sprint. Only in one can a change of one task start another task. */
 export async function hasActiveSprint(em: EntityManager, projectId: string): Promise<boolean> {
-  return (await em.query(`select 1 from sprints where project_id = $1 and status = 'active'`, [projectId])).length > 0;
+  return (
+    (await em.query<unknown[]>(`select 1 from sprints where project_id = $1 and status = 'active'`, [projectId]))
+      .length > 0
+  );
 }
 
 /**
@@ -279,7 +282,7 @@ export async function swapStatus(
   to: TaskStatus,
   failure: object | null,
 ) {
-  const [, changed] = await em.query(
+  const [, changed]: [unknown, number] = await em.query(
     `update tasks set status = $3, failure = $4, updated_at = now(), status_since = now(), done_at = case when $3 = 'done' then now() end
      where id = $1 and status = $2`,
     [taskId, from, to, failure],

@@ -30,7 +30,7 @@ export interface Revision {
 
 /** Stores a revision until a run takes it up. Returns false when a revision with the same cause is already stored. */
 export async function insertRevision(em: EntityManager, revision: Revision): Promise<boolean> {
-  const rows = await em.query(
+  const rows: unknown[] = await em.query(
     `insert into revisions (id, task_id, source, text, cause, asked_by) values ($1, $2, $3, $4, $5, $6)
      on conflict (cause) do nothing returning id`,
     [newId('rev'), revision.taskId, revision.source, revision.text, revision.cause, revision.askedBy],
@@ -70,7 +70,7 @@ export async function countRevisions(
   source: RevisionSource,
   causePrefix: string,
 ): Promise<number> {
-  const [row] = await em.query(
+  const [row]: [{ count: number }] = await em.query(
     `select count(*)::int as count from revisions where task_id = $1 and source = $2 and starts_with(cause, $3)`,
     [taskId, source, causePrefix],
   );
@@ -80,7 +80,8 @@ export async function countRevisions(
 /** Returns whether a run has taken up a revision from a source. */
 export async function isAskedFor(em: EntityManager, runId: string, source: RevisionSource): Promise<boolean> {
   return (
-    (await em.query('select 1 from revisions where run_id = $1 and source = $2 limit 1', [runId, source])).length > 0
+    (await em.query<unknown[]>('select 1 from revisions where run_id = $1 and source = $2 limit 1', [runId, source]))
+      .length > 0
   );
 }
 

@@ -56,7 +56,7 @@ export async function updateContext(em: EntityManager, runId: string, { cut, lim
 
 /** Deletes the contexts of runs that ended this many days ago. Returns the number deleted. */
 export async function deleteOldContexts(em: EntityManager, days: number, limit: number): Promise<number> {
-  const [, count] = await em.query(
+  const [, count]: [unknown, number] = await em.query(
     `delete from run_contexts where run_id in (
        select c.run_id from run_contexts c join runs r on r.id = c.run_id
        where r.finished_at < now() - make_interval(days => $1) limit $2)`,

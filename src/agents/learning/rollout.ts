@@ -9,9 +9,9 @@ interface RolloutFacts {
   workedId: string | null;
 }
 
-/** Returns what decides which version of its owner works on a task. */
-async function findRolloutFacts(em: EntityManager, ownerId: string, taskId: string): Promise<RolloutFacts> {
-  const [facts] = await em.query(
+/** Returns what decides which version of its owner works on a task; undefined if the owner was deleted. */
+async function findRolloutFacts(em: EntityManager, ownerId: string, taskId: string): Promise<RolloutFacts | undefined> {
+  const [facts]: RolloutFacts[] = await em.query(
     `select case when a.is_newest then a.previous_version_id end as "previousId", a.rollout,
        (select r.agent_id from runs r where r.task_id = $2 order by r.created_at desc, r.id desc limit 1) as "workedId"
      from agents a where a.id = $1`,
@@ -32,8 +32,9 @@ interface Work {
  * with its parent.
  */
 export async function versionForTask(em: EntityManager, ownerId: string, task: Work): Promise<string> {
-  const { previousId, rollout, workedId } = await findRolloutFacts(em, ownerId, task.id);
-  if (previousId === null || rollout === 100) return ownerId;
+  const facts = await findRolloutFacts(em, ownerId, task.id);
+  if (facts === undefined || facts.previousId === null || facts.rollout === 100) return ownerId;
+  const { previousId, rollout, workedId } = facts;
   if (rollout === 0) return previousId;
   if (workedId === ownerId || workedId === previousId) return workedId;
   return isInRollout(ownerId, task.parentId ?? task.id, rollout) ? ownerId : previousId;

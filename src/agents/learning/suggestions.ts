@@ -39,10 +39,10 @@ const maxKept = 20;
 
 /** Returns the suggestions that a model has written, or undefined. */
 async function findSuggestions(em: EntityManager, { agentId, key }: Kept): Promise<Suggestion[] | undefined> {
-  const [row] = await em.query('select suggestions from agent_suggestions where agent_id = $1 and evidence_key = $2', [
-    agentId,
-    key,
-  ]);
+  const [row]: { suggestions: Suggestion[] | null }[] = await em.query(
+    'select suggestions from agent_suggestions where agent_id = $1 and evidence_key = $2',
+    [agentId, key],
+  );
   return row?.suggestions ?? undefined;
 }
 
@@ -52,7 +52,7 @@ async function findSuggestions(em: EntityManager, { agentId, key }: Kept): Promi
  */
 async function claimSuggestions(em: EntityManager, { agentId, lineId, key }: EvidenceKey): Promise<boolean> {
   await lockUntilCommit(em, 'suggestions', lineId);
-  const rows = await em.query(
+  const rows: unknown[] = await em.query(
     `insert into agent_suggestions as s (agent_id, evidence_key)
      select $1, $2 where ${maxAsked} > (
        select count(*) from agents v join agent_suggestions made on made.agent_id = v.id
@@ -67,7 +67,7 @@ async function claimSuggestions(em: EntityManager, { agentId, lineId, key }: Evi
 
 /** Returns whether a model is being asked about this evidence. A request that was lost counts until it can be repeated. */
 async function isBeingAsked(em: EntityManager, { agentId, key }: Kept): Promise<boolean> {
-  const rows = await em.query(
+  const rows: unknown[] = await em.query(
     `select 1 from agent_suggestions where agent_id = $1 and evidence_key = $2 and suggestions is null
        and ended_at is null and made_at > now() - make_interval(mins => ${retryMinutes})`,
     [agentId, key],

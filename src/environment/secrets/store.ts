@@ -72,7 +72,7 @@ export function listUnassigned(em: EntityManager, userId: string): Promise<Unass
 
 /** Counts the secrets of all projects that belong to no repository. */
 export async function countUnassigned(em: EntityManager): Promise<number> {
-  const [{ count }] = await em.query(
+  const [{ count }]: [{ count: number }] = await em.query(
     `select count(*)::int as count from environment_secrets s where not exists (
        select 1 from environment_secret_repositories a where a.project_id = s.project_id and a.name = s.name)`,
   );

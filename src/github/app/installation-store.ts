@@ -85,10 +85,10 @@ export async function setMovedAside(
 
 /** Returns whether the project has a repository of that name, ignoring letter case. */
 export async function isNameTaken(em: EntityManager, projectId: string, name: string): Promise<boolean> {
-  const rows = await em.query('select 1 from repositories where project_id = $1 and lower(name) = lower($2)', [
-    projectId,
-    name,
-  ]);
+  const rows: unknown[] = await em.query(
+    'select 1 from repositories where project_id = $1 and lower(name) = lower($2)',
+    [projectId, name],
+  );
   return rows.length > 0;
 }
 

@@ -16,7 +16,7 @@ async function takeWriteSlot(
   intervalMs: number,
   longestWaitMs: number,
 ): Promise<number | undefined> {
-  const [row] = await db.prepared<{ seconds: string }>(
+  const [row] = await db.prepared<{ seconds: number }>(
     'pace write',
     `insert into github_pace as p (installation_id, next_write_at, hour, hour_writes)
        values ($1, now() + make_interval(secs => $2::float8), date_trunc('hour', now()), 1)
@@ -33,9 +33,9 @@ async function takeWriteSlot(
 
 /** Returns how long an installation stays parked, in milliseconds; 0 when it is not parked. */
 async function readParkedTime(db: Database, installationId: number): Promise<number> {
-  const [row] = await db.prepared<{ seconds: string }>(
+  const [row] = await db.prepared<{ seconds: number }>(
     'pace read',
-    'select extract(epoch from parked_until - now()) as seconds from github_pace where installation_id = $1',
+    'select extract(epoch from parked_until - now())::float8 as seconds from github_pace where installation_id = $1',
     [installationId],
   );
   return row === undefined ? 0 : inMilliseconds(row.seconds);
@@ -65,8 +65,8 @@ export async function writesLeft(db: Database, installationId: number): Promise<
   return Math.max(0, writesPerHour - (row?.writes ?? 0));
 }
 
-function inMilliseconds(seconds: string): number {
-  return Math.max(0, Math.round(Number(seconds) * 1000));
+function inMilliseconds(seconds: number): number {
+  return Math.max(0, Math.round(seconds * 1000));
 }
 
 export interface Pace {

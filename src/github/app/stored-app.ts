@@ -14,7 +14,7 @@ export interface StoredApp {
 
 /** Stores the App of the service. Returns false when an App is stored already. */
 async function insertApp(em: EntityManager, app: StoredApp): Promise<boolean> {
-  const rows = await em.query(
+  const rows: unknown[] = await em.query(
     `insert into github_app (app_id, slug, client_id, key_id, ciphertext)
      values ($1, $2, $3, $4, $5) on conflict do nothing returning app_id`,
     [app.appId, app.slug, app.clientId, app.keyId, app.ciphertext],
@@ -50,7 +50,7 @@ async function insertSetupCode(em: EntityManager, codeDigest: string): Promise<v
 
 /** Deletes a set-up code. Returns false when it is unknown or older than a day. */
 async function deleteSetupCode(em: EntityManager, codeDigest: string): Promise<boolean> {
-  const [rows] = await em.query(
+  const [rows]: [unknown[]] = await em.query(
     `delete from setup_codes where code_digest = $1 and created_at > now() - interval '1 day' returning 1`,
     [codeDigest],
   );

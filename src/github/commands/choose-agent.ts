@@ -1,6 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { findAgentsByName, findBuiltInAgent } from '../../agents/store.ts';
-import type { AgentRow } from '../../db/tables/project.ts';
+import { findAgentsByName, findBuiltInAgent, type NamedAgent } from '../../agents/store.ts';
 import { defaultAgentKey } from '../../domain/agent.ts';
 import { Refused } from '../../domain/machine.ts';
 import { RunFailed } from '../../domain/run.ts';
@@ -15,7 +14,7 @@ export async function agentNamed(
   em: EntityManager,
   { repository, userId }: GivenCommand,
   name: string,
-): Promise<AgentRow> {
+): Promise<NamedAgent> {
   const found = await findAgentsByName(em, name.slice(0, 200), repository.projectId, userId);
   const [agent] = found;
   const shown = oneLine(name, 60);
@@ -28,7 +27,7 @@ export async function agentNamed(
  * Returns the agent named in the repository's settings file, otherwise the built-in Developer.
  * @throws Refused when there is no such agent
  */
-export async function defaultAgent(em: EntityManager, given: GivenCommand): Promise<AgentRow> {
+export async function defaultAgent(em: EntityManager, given: GivenCommand): Promise<NamedAgent> {
   const { octokit, name } = given.at;
   const path = 'GET /repos/{owner}/{repo}/contents/{path}';
   const file = await octokit.request(path, { ...name, path: settingsFile }).then(
@@ -56,7 +55,7 @@ export async function agentIfUnowned(
   em: EntityManager,
   given: GivenCommand,
   taskId: string | undefined,
-): Promise<AgentRow | undefined> {
+): Promise<NamedAgent | undefined> {
   const isOwned = taskId !== undefined && (await getTask(em, taskId)).owner !== null;
   return isOwned ? undefined : defaultAgent(em, given);
 }

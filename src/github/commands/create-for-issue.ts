@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
+import type { NamedAgent } from '../../agents/store.ts';
 import type { App } from '../../app.ts';
-import type { AgentRow } from '../../db/tables/project.ts';
 import { Refused } from '../../domain/machine.ts';
 import { AppError } from '../../errors.ts';
 import { startProblemOf, startTaskIn } from '../../runs/operations.ts';
@@ -83,7 +83,7 @@ export function createForIssue(
   app: App,
   given: GivenCommand,
   status: 'backlog' | 'ready',
-  agent: AgentRow | undefined,
+  agent: NamedAgent | undefined,
 ): Promise<string> {
   return app.db.transaction(async (em) => {
     const taskId = await createForIssueIn(app, em, given, status, agent);
@@ -97,7 +97,7 @@ async function createForIssueIn(
   em: EntityManager,
   given: GivenCommand,
   status: 'backlog' | 'ready',
-  agent: AgentRow | undefined,
+  agent: NamedAgent | undefined,
 ): Promise<string> {
   const { repository, userId } = given;
   const owner = agent?.id;
@@ -115,7 +115,7 @@ async function createForIssueIn(
 export async function createAndStart(
   app: App,
   given: GivenCommand,
-  { agent, ...setting }: { agent: AgentRow; planFirst?: boolean },
+  { agent, ...setting }: { agent: NamedAgent; planFirst?: boolean },
 ): Promise<void> {
   const { id: repositoryId, projectId } = given.repository;
   const task = { owner: agent.id, projectId, repositoryId, issueRepositoryId: repositoryId };

@@ -17,6 +17,7 @@ import {
   getPull,
   listUnmergedPulls,
   lockPull,
+  type PullKey,
   resetMergeableAsks,
   updatePull,
 } from '../store.ts';
@@ -87,7 +88,7 @@ async function refreshDiff(app: App, taskId: string, headSha: string): Promise<v
  * Reads a pull request from GitHub and moves its task accordingly. A merge finishes the task, closing closes it, and
  * reopening reopens it. The state comes from GitHub, not from an event, so lost, repeated and late events do no harm.
  */
-export async function refreshPull(app: App, octokit: Octokit, name: Name, { repositoryId, number }: PullRequestRow) {
+export async function refreshPull(app: App, octokit: Octokit, name: Name, { repositoryId, number }: PullKey) {
   // One lock covers reading and storing, so that an older reading cannot overwrite a newer one.
   return app.db.withLock(`pull ${repositoryId}#${number}`, async () => {
     const stored = await getPull(app.db.manager, repositoryId, number);

@@ -63,7 +63,7 @@ export async function countWrite(em: EntityManager, mirrored: MirroredRow): Prom
     mirrored.repositoryId,
     mirrored.number,
   ]);
-  const [row] = await em.query(
+  const [row]: [{ count: number }] = await em.query(
     'select count(*)::int as count from mirror_writes where repository_id = $1 and number = $2',
     [mirrored.repositoryId, mirrored.number],
   );

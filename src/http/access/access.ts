@@ -39,6 +39,8 @@ interface CallerColumns {
   callerId: string;
   callerLogin: string;
   callerIsSession: boolean;
+}
+interface MemberColumns extends CallerColumns {
   callerRole: Role | null;
 }
 
@@ -109,7 +111,7 @@ export function accessTo<Row extends object, As extends string>(source: ObjectSo
     names: source.param,
     load: async (app, { tokenId, params }) => {
       const id = params[source.param] ?? '';
-      const [row] = await app.db.prepared<Row & CallerColumns>(`access ${source.as}`, statement, [
+      const [row] = await app.db.prepared<Row & MemberColumns>(`access ${source.as}`, statement, [
         tokenId,
         idOrEmpty(id),
       ]);
@@ -172,7 +174,7 @@ export const inProjectOfQuery: Access<{ user: Caller; projectId: string | null }
 };
 
 async function enterProject(db: Database, tokenId: string, id: string, role: Role): Promise<InProject> {
-  const [row] = await db.prepared<CallerColumns & { projectId: string | null }>(
+  const [row] = await db.prepared<MemberColumns & { projectId: string | null }>(
     'access project',
     `select ${caller}, p.id as "projectId", m.role as "callerRole"
      from api_tokens tok

@@ -27,9 +27,9 @@ export async function findOrigin(
        union all
        select r.id, r.kind, r.continues_run_id, l.depth + 1
        from line l join runs r on r.id = l.continues_run_id where l.kind = 'rewind')
-     select array_agg(id order by depth) as "runIds", (array_agg(kind order by depth desc))[1] as kind,
+     select array_agg(id order by depth) as "runIds", (array_agg(kind order by depth desc))[1] as kind /* not null */,
        (select at from run_turns where run_id = $1 and turn = $2) as until
-     from line`,
+     from line having count(*) > 0`,
     [id, rewoundTurn - 1],
   );
   return rows[0] ?? { runIds: [id], kind, until: null };
@@ -54,7 +54,9 @@ export interface Copied {
  * copies its files and the commits from which it began. Copies nothing when the conversation is no longer complete.
  */
 export async function copyConversation(em: EntityManager, from: string, to: string): Promise<Copied> {
-  const [{ turns, isComplete, isPushed, hasFiles }] = await em.query(
+  const [{ turns, isComplete, isPushed, hasFiles }]: [
+    { turns: number; isComplete: boolean; isPushed: boolean; hasFiles: boolean },
+  ] = await em.query(
     `select count(*)::int as turns,
        coalesce(bool_or(t.workspace is not null), false)
          or exists (select 1 from run_contexts c where c.run_id = $1 and c.workspace is not null) as "hasFiles",
@@ -197,7 +199,7 @@ async function filesSinceIn(em: EntityManager, runId: string): Promise<number> {
     `select coalesce((s.data->>'filesSince')::int, case when exists (
          select 1 from run_turns t
          where t.run_id = $1 and t.workspace is not null and t.turn < (s.data->>'turns')::int)
-       then 0 else (s.data->>'turns')::int end) as "filesSince"
+       then 0 else (s.data->>'turns')::int end) as "filesSince" /* not null */
      from run_steps s where s.run_id = $1 and s.name = $2`,
     [runId, copiedStep],
   );

@@ -80,7 +80,7 @@ export async function listShownTurns(
  */
 export async function deleteOldTurns(em: EntityManager, days: number, limit: number): Promise<number> {
   // No turn is newer than the end of its run. The first condition finds the rows by the index.
-  const [, count] = await em.query(
+  const [, count]: [unknown, number] = await em.query(
     `delete from run_turns where (run_id, turn) in (
        select t.run_id, t.turn from run_turns t join runs r on r.id = t.run_id
        where t.at < now() - make_interval(days => $1) and r.finished_at < now() - make_interval(days => $1)

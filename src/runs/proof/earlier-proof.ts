@@ -10,7 +10,7 @@ export async function findProofOf(
   tree: string,
 ): Promise<Proof | undefined> {
   const rows: { proof: Proof }[] = await em.query(
-    `select about -> 'proof' as proof
+    `select about -> 'proof' as proof /* not null */
      from runs r join run_steps s on s.run_id = r.id and s.name = $4
        cross join jsonb_array_elements(s.data -> 'proofs') about
      where r.task_id = $1 and about ->> 'repositoryId' = $2 and about ->> 'tree' = $3

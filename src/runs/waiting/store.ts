@@ -54,9 +54,10 @@ const hasExpired = (days: string) => `r.status = 'waiting' and r.wait_reason <> 
 
 /** Returns whether a run has waited for a person for longer than this many days. */
 export async function hasExpiredWaits(em: EntityManager, days: number): Promise<boolean> {
-  const [row] = await em.query(`select exists (select 1 from runs r where ${hasExpired('$1::float8')}) as found`, [
-    days,
-  ]);
+  const [row]: [{ found: boolean }] = await em.query(
+    `select exists (select 1 from runs r where ${hasExpired('$1::float8')}) as found`,
+    [days],
+  );
   return row.found;
 }
 
@@ -155,7 +156,8 @@ export async function insertPlan(
 }
 
 export async function findPlan(em: EntityManager, id: string): Promise<Plan | undefined> {
-  return (await em.query('select markdown, files, checks from plans where id = $1', [id]))[0];
+  const rows: Plan[] = await em.query('select markdown, files, checks from plans where id = $1', [id]);
+  return rows[0];
 }
 
 export async function approvePlan(em: EntityManager, id: string, userId: string): Promise<void> {
@@ -216,7 +218,7 @@ export async function approveChange(em: EntityManager, runId: string, userId: st
 /** Returns whether a person approved exactly this for a run. */
 export async function isApproved(em: EntityManager, runId: string, wanted: Approvable): Promise<boolean> {
   const { purpose, trees, parents } = wanted;
-  const rows = await em.query(
+  const rows: unknown[] = await em.query(
     `select from held_changes
      where run_id = $1 and approved_at is not null and purpose = $2 and trees = $3 and parents = $4`,
     [runId, purpose, trees, parents],

@@ -115,7 +115,7 @@ async function tryClaim(em: EntityManager, leaseSeconds: number, maxPerProject: 
  * because their own job wakes a worker.
  */
 export async function hasClaimable(em: EntityManager, maxPerProject = 0): Promise<boolean> {
-  const found = await em.query(
+  const found: unknown[] = await em.query(
     `select where exists (${claimable('r.id')} and (r.status = 'running' or r.created_at < now() - interval '2 seconds'))
        or exists (select from runs r where ${isDue})`,
     [maxPerProject],
@@ -125,7 +125,7 @@ export async function hasClaimable(em: EntityManager, maxPerProject = 0): Promis
 
 /** Extends the lease of a run. @throws LeaseLost */
 export async function renewLease(em: EntityManager, held: Held, leaseSeconds: number): Promise<void> {
-  const [, count] = await em.query(
+  const [, count]: [unknown, number] = await em.query(
     `update runs set heartbeat_at = now(), lease_until = now() + make_interval(secs => $3) where id = $1 and fence = $2 and status = 'running'`,
     [held.id, held.fence, leaseSeconds],
   );
@@ -162,7 +162,7 @@ export async function giveBack(em: EntityManager, held: Held): Promise<number | 
 /** Returns the reason for the last interruption, from the log of the run. */
 export async function lastInterruption(em: EntityManager, runId: string): Promise<string | undefined> {
   const rows: { why: string }[] = await em.query(
-    `select data->>'interrupted' as why from run_events where run_id = $1 and data ? 'interrupted'
+    `select data->>'interrupted' as why /* not null */ from run_events where run_id = $1 and data ? 'interrupted'
      order by run_events.id desc limit 1`,
     [runId],
   );

@@ -37,7 +37,7 @@ export async function listStuckTasks(
   const rows: (StuckTask & { isStuck: boolean })[] = await em.query(
     `select t.id, t.status, coalesce(live.lapsed, false) as "hasLapsedRun",
        case t.status
-         when 'in_progress' then live.id is null or live.lapsed
+         when 'in_progress' then live.id is null or coalesce(live.lapsed, false)
          else not exists (select 1 from tasks s where s.parent_id = t.id and s.status <> 'done') end as "isStuck"
      from tasks t
      left join lateral (select r.id, r.status = 'running' and greatest(r.lease_until, r.not_before) < now() as lapsed

@@ -26,7 +26,7 @@ export async function findStoredFiles(em: EntityManager, runId: string, lastTurn
 
 /** Returns how many bytes the packed files of a run take. */
 export async function storedBytes(em: EntityManager, runId: string): Promise<number> {
-  const [row] = await em.query(
+  const [row]: [{ bytes: number }] = await em.query(
     `select coalesce((select octet_length(workspace) from run_contexts where run_id = $1), 0)
        + coalesce((select sum(octet_length(workspace))::float8 from run_turns where run_id = $1), 0) as bytes`,
     [runId],
