@@ -167,3 +167,7 @@ test('versions are compared by the tasks that each did alone while both took on 
   expect(success.later).toMatchObject({ value: 0.9 });
   expect(success.later.low).toBeLessThan(0.9);
 });
+
+test('an owner that was deleted at the same moment is left to the caller, who finds that it is gone', async () => {
+  expect(await versionForTask(em(), 'agent_gone', { id: 'task_1', parentId: null })).toBe('agent_gone');
+});
