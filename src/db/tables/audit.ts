@@ -1,5 +1,4 @@
 import type { ShownChanges, Via } from '../../domain/audit.ts';
-import { big, json, key, maybeText, table, text, time } from './table.ts';
 
 /** The audit log. The database refuses to change a record, and to delete one before its time. */
 export interface AuditRecordRow {
@@ -17,16 +16,3 @@ export interface AuditRecordRow {
   objectId: string;
   detail: ShownChanges;
 }
-export const AuditRecords = table<AuditRecordRow>('audit_records', {
-  id: key(),
-  number: big({ generated: true }),
-  at: time({ default: () => 'clock_timestamp()' }),
-  projectId: maybeText(),
-  actorId: maybeText(),
-  actorLogin: maybeText(),
-  via: text(),
-  action: text(),
-  objectType: text(),
-  objectId: text(),
-  detail: json({ default: {} }),
-});

@@ -1,7 +1,7 @@
 import type { BuiltInAgent, Role } from '../../domain/agent.ts';
 import type { ProjectBudgets } from '../../domain/budget.ts';
 import type { PushMode, ReasoningEffort } from '../../domain/settings.ts';
-import { big, flag, json, key, madeNow, maybeText, maybeTime, table, text, time, whole } from './table.ts';
+import { big, flag, json, key, madeNow, maybeText, maybeTime, table, text, whole } from './table.ts';
 
 export interface UserRow {
   id: string;
@@ -39,17 +39,6 @@ export interface ApiTokenRow {
   revokedAt: Date | null;
   isSession: boolean;
 }
-export const ApiTokens = table<ApiTokenRow>('api_tokens', {
-  id: key(),
-  userId: text(),
-  name: text(),
-  prefix: text(),
-  createdAt: madeNow(),
-  expiresAt: time(),
-  lastUsedAt: maybeTime(),
-  revokedAt: maybeTime(),
-  isSession: flag(false),
-});
 
 export interface ProjectRow {
   id: string;
