@@ -177,6 +177,22 @@ test('a job that is due but has no turn yet is claimed, after all others', async
   expect(await claimAll()).toEqual(['steady 0', 'steady 1', 'failing 0']);
 });
 
+test('a job that a transaction has requested again gets its turn, but is not claimed before the commit', async () => {
+  await db.manager.query(`insert into tasks (id, project_id, title, status) values ('asked', 'busy', 't', 'ready')`);
+  const ask = (em: EntityManager, more = {}) =>
+    queue.send(em, 'continue', { taskId: 'asked' }, { key: 'asked', ...more });
+  await ask(db.manager, { afterSeconds: 3600 });
+  await db.manager.query(`update pgboss.job set start_after = now() where name = 'continue'`);
+  await db.transaction(async (em) => {
+    await ask(em);
+    await giveTurns(worker.getDb());
+    const [given] = await db.manager.query(`select priority from pgboss.job where name = 'continue'`);
+    expect(given).toEqual({ priority: 0 });
+    expect(await worker.fetch('continue')).toEqual([]);
+  });
+  expect(await worker.fetch('continue')).toHaveLength(1);
+});
+
 test('processes that give turns at the same time give each job one turn of its own', async () => {
   await db.manager.query(
     `insert into pgboss.job (name, policy, state, group_id) select 'tidy', 'standard', 'retry', 'failing' from generate_series(1, 2500)`,
