@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { onHost } from '../repositories/credentials.ts';
 import { pathsMatching } from '../repositories/settings/repository-settings.ts';
 import { type DetectedCommand, detectSetup, isKnownCacheFile } from './detect.ts';
 import { type Room, secretNamed } from './room.ts';
@@ -9,6 +10,8 @@ import type { OpenSecret } from './secrets/secrets.ts';
 export interface KeyParts {
   projectId: string;
   repositoryId: string;
+  /** Which repository that is on its host now. A repository that was deleted may be created again under its name. */
+  onHost: string;
   /** The digest of the image, or a description of the worker's own system. */
   system: string;
   commands: string[];
@@ -24,18 +27,19 @@ export interface KeyParts {
 const format = 1;
 
 /** Returns the name under which a result of set-up is kept: 64 hex digits. */
-export function keyOf({ projectId, repositoryId, system, commands, env, hosts, secrets, files }: KeyParts): string {
+export function keyOf({ projectId, repositoryId, onHost, system, ...parts }: KeyParts): string {
   const sorted = <T>(list: T[], by: (item: T) => string) => [...list].sort((a, b) => (by(a) < by(b) ? -1 : 1));
-  const parts = [
+  const { commands, env, hosts, secrets, files } = parts;
+  const all = [
     format,
-    [projectId, repositoryId, process.arch, system],
+    [projectId, repositoryId, onHost, process.arch, system],
     commands,
     sorted(Object.entries(env), ([name]) => name),
     sorted(hosts, String),
     sorted(secrets, ({ name }) => name).map(({ name, version }) => [name, version]),
     sorted(files, ({ path }) => path).map(({ path, oid }) => [path, oid]),
   ];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return createHash('sha256').update(JSON.stringify(all)).digest('hex');
 }
 
 /**
@@ -77,6 +81,7 @@ export async function planSetup(
   const key = keyOf({
     projectId: repository.projectId,
     repositoryId: repository.id,
+    onHost: onHost(repository),
     system: image?.digest ?? (await ownSystem()),
     commands: commands.map(({ command }) => command),
     env: settings.env,

@@ -8,8 +8,8 @@ export interface Remote {
   /** When the token expires; undefined if it does not. */
   tokenEndsAt?: Date | undefined;
   /**
-   * The project whose cache is used. Cached objects are available to that project only. Without a scope nothing is
-   * cached.
+   * The project and the repository whose cache is used. Cached objects are available to them only. Without a scope nothing
+   * is cached.
    */
   scope?: string | undefined;
   /** The address to connect to, as `host:port:address`. It has been checked, so the name is not resolved again. */

@@ -120,6 +120,14 @@ async function isSame(app: App, octokit: Octokit, repository: RepositoryRow, nam
   return true;
 }
 
+/**
+ * Returns which repository a connected one is on its host, for what is kept of it: a name may belong to another one later, and
+ * a renamed one keeps its number.
+ */
+export function onHost({ githubId, url }: Pick<RepositoryRow, 'githubId' | 'url'>): string {
+  return githubId === null ? url : String(githubId);
+}
+
 /** Returns where to fetch from, with a token that has only the given permissions. */
 export async function remoteFor(
   app: App,
@@ -129,7 +137,7 @@ export async function remoteFor(
 ): Promise<Remote> {
   const resolved = await resolveOnce(repository.url, hostRules(app));
   const token = await tokenOf(app, credential, permissions);
-  return { url: repository.url, ...token, resolved, scope: repository.projectId };
+  return { url: repository.url, ...token, resolved, scope: `${repository.projectId} ${onHost(repository)}` };
 }
 
 async function tokenOf(

@@ -195,6 +195,7 @@ test('the key depends on every part and not on the order of unordered ones', () 
   const parts: KeyParts = {
     projectId: 'p',
     repositoryId: 'r',
+    onHost: '1',
     system: 's',
     commands: ['a', 'b'],
     env: { A: '1', B: '2' },
@@ -208,6 +209,7 @@ test('the key depends on every part and not on the order of unordered ones', () 
   const changed: Partial<KeyParts>[] = [
     { projectId: 'q' },
     { repositoryId: 's' },
+    { onHost: '2' },
     { system: 't' },
     { commands: ['b', 'a'] },
     { commands: ['a b'] },

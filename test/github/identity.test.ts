@@ -1,6 +1,8 @@
+import { Repositories, type RepositoryRow } from '../../src/db/tables/project.ts';
 import { syncInstallation } from '../../src/github/app/installation.ts';
 import { handleCommands } from '../../src/github/commands/handle-commands.ts';
 import { sayOnce } from '../../src/github/comments.ts';
+import { remoteFor } from '../../src/repositories/credentials.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { appSettings } from '../support/github-app.ts';
 import type { FakeGitHub } from '../support/stand-ins/fake-github.ts';
@@ -99,6 +101,14 @@ test('another repository under the old name does not count as the one that was c
   repositories.set('acme/secret', 3);
   writers.add('100 3');
   expect(await start()).toBe(503);
+});
+
+test('another repository under the old name gets no objects that were kept of the connected one', async () => {
+  const [row] = await service.app.db.manager.find(Repositories, { where: { githubId: 1 } });
+  const scopeOf = async (githubId: number | null) =>
+    (await remoteFor(service.app, { ...(row as RepositoryRow), githubId }, { kind: 'none' }, {})).scope;
+  const scopes = [await scopeOf(1), await scopeOf(3), await scopeOf(null)];
+  expect(new Set(scopes).size).toBe(3);
 });
 
 test('the current name of a renamed repository is looked up before a command in it is handled', async () => {

@@ -14,7 +14,7 @@ const maxPacks = 30;
 /** Temporary folders of an interrupted cache update are removed at this age. */
 const leftoverMs = 3_600_000;
 
-/** Returns the name of a repository's cache. It contains the project (`scope`), because projects share no cache. */
+/** Returns the name of a repository's cache. It contains the `scope`, because projects share no cache. */
 function cacheKey({ url, scope }: Remote): string {
   return createHash('sha256').update(`${scope}\n${url}`).digest('hex').slice(0, 40);
 }
