@@ -156,15 +156,16 @@ async function readEditors({ edits, call }: Around, { body }: Asked): Promise<An
     const end = `/${kind === 'IssueComment' ? 'issues' : 'pulls'}/comments/${number}`;
     const edit = kind === 'PullRequestReview' ? undefined : [...edits].find(([path]) => path.endsWith(end))?.[1];
     const { body: lastEditedAt = null, by = '' } = edit ?? {};
-    const editor = lastEditedAt === null ? null : ((await (await call('GET', '/user', by)).json()) as Person);
-    nodes.push({ id, lastEditedAt, editor: editor && { login: editor.login, databaseId: editor.id } });
+    nodes.push({ id, lastEditedAt, editor: lastEditedAt === null ? null : await editorWith(call, by) });
   }
   return { status: 200, json: { data: { nodes } } };
 }
 
-interface Person {
-  id: number;
-  login: string;
+/** Returns the person to whom a token belongs, or else the App, which has no `databaseId`. */
+async function editorWith(call: Around['call'], authorization: string) {
+  const answer = await call('GET', '/user', authorization);
+  const { id, login } = (await answer.json()) as { id?: number; login?: string };
+  return answer.ok && login !== undefined ? { login, databaseId: id } : { login: 'deckhand' };
 }
 
 /** Handles a GraphQL query of the service: what an issue says, and since when. */

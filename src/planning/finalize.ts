@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { EntityManager } from 'typeorm';
 import type { z } from 'zod';
 import type { App } from '../app.ts';
@@ -48,7 +49,9 @@ export async function finalizeWizard(
       return { made: now.result, isRepeated: true };
     }
     const status = nextState(wizardMachine, now.status, 'finalize', { isLast: false });
-    if (now.version !== session.version) throw changedByOthers();
+    // Disconnecting a repository changes no version, but where the tasks would work.
+    const isSame = now.version === session.version && isDeepStrictEqual(now.repositoryIds, session.repositoryIds);
+    if (!isSame) throw changedByOthers();
     if (now.wish !== null) throw new Refused('This plan is being rewritten. Approve it when the new version is there.');
     const tasks = await tasksToCreate(em, now, userId, input.tasks);
     const made = await makeSprint(app, em, now.projectId, userId, {

@@ -58,6 +58,20 @@ export async function voicesOf<T extends Said>(octokit: Octokit, said: T[]): Pro
   return voices;
 }
 
+/**
+ * Returns who edited a text last, and when; undefined if that was no person, or GitHub does not say.
+ * @throws the error of GitHub when it may answer next time
+ */
+export async function lastEditOf(
+  octokit: Octokit,
+  { node_id }: Pick<Said, 'node_id'>,
+): Promise<{ by: Voice; at: Date } | undefined> {
+  const [edit] = await readEdits(octokit, [node_id]);
+  const { databaseId: id, login = '' } = edit?.editor ?? {};
+  if (edit?.lastEditedAt == null || id === undefined) return undefined;
+  return { by: { id, login }, at: new Date(edit.lastEditedAt) };
+}
+
 /** Returns whether GitHub says that nobody has edited a text. */
 export async function isUnedited(octokit: Octokit, { node_id }: Pick<Said, 'node_id'>): Promise<boolean> {
   const [edit] = await readEdits(octokit, [node_id]);

@@ -109,6 +109,12 @@ test('on a public issue without a task, an answer links no titles either', async
   expect(reply).toContain(`See ${parent} and #20.`);
 });
 
+test('a question is about the text that the issue had when it was asked, or is refused', async () => {
+  const given = await commandOn(open, 78, 'ask', 'Well?');
+  const issue = { ...given.source.issue, title: '', unknown: 'The issue was edited after the command was written.' };
+  await expect(ask(service.app, { ...given, source: { issue } })).rejects.toThrow(issue.unknown);
+});
+
 test('members in a private repository and in the dashboard read all names', async () => {
   const { task } = await makeFamily(hidden, 3);
   const { prompt, reply } = await asked(hidden, 3);

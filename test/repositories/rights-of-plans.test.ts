@@ -4,7 +4,7 @@ import { getSession } from '../../src/planning/store.ts';
 import { enterRepository } from '../../src/runs/directors.ts';
 import { advanceSprint } from '../../src/sprints/advance-sprint.ts';
 import { openAcme } from '../support/stand-ins/acme.ts';
-import { around, barred } from '../support/stand-ins/named-github.ts';
+import { around, barred, writers } from '../support/stand-ins/named-github.ts';
 
 const acme = openAcme();
 
@@ -62,6 +62,22 @@ test('a plan that changes while the permissions of its approver are asked for is
       em.query(`update wizard_sessions set tasks = $1, version = version + 1`, [JSON.stringify([task('evil')])]);
   };
   await acme.say(400, 'ada', '/agent approve', number);
+  expect(await status()).toBe('tasks_ready');
+});
+
+test('a plan whose first repository is disconnected while its approver is asked about is not approved', async () => {
+  const people = await acme.twoPeople();
+  const { em, ids, own, secret } = people;
+  writers.add('300 2');
+  const { status } = await planned(people, [ids.bob], [task('a'), task('b', { repositoryId: secret.id })]);
+  await em.query('update wizard_sessions set repository_ids = $1', [JSON.stringify([own.id, secret.id])]);
+  // The first question is about bob here, the second about bob in `secret`.
+  around.happening = async () => {
+    around.happening = async () =>
+      // As if it had been disconnected: the tasks without a repository would work in the next one.
+      em.query('update wizard_sessions set repository_ids = $1', [JSON.stringify([secret.id])]);
+  };
+  await acme.say(300, 'bob', '/agent approve', number);
   expect(await status()).toBe('tasks_ready');
 });
 

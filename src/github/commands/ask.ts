@@ -9,7 +9,7 @@ import { findRepository } from '../../repositories/store.ts';
 import { chatAboutTask } from '../../runs/chat.ts';
 import { getTask } from '../../tasks/store.ts';
 import { sayOnce } from '../comments.ts';
-import { type GivenCommand, mustHidePrivate, taskOfCommand } from '../given-command.ts';
+import { type GivenCommand, issueOf, mustHidePrivate, taskOfCommand } from '../given-command.ts';
 
 const maxAnswer = 20_000;
 
@@ -58,14 +58,10 @@ async function aboutTask(
   return chatAboutTask(app, task, asking, { isAlone: !repository.isPrivate, hidesPrivate });
 }
 
-async function withoutTask(
-  app: App,
-  { repository, source }: GivenCommand,
-  asking: Asking,
-  hidesPrivate: boolean,
-): Promise<string> {
+async function withoutTask(app: App, given: GivenCommand, asking: Asking, hidesPrivate: boolean): Promise<string> {
+  const { repository } = given;
   const agent = (await findBuiltInAgent(app.db.manager, repository.projectId, defaultAgentKey)) ?? undefined;
-  const { title, body } = source.issue;
+  const { title, body } = issueOf(given);
   return converseInChat(app, {
     about: undefined,
     projectId: repository.projectId,

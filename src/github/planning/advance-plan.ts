@@ -12,6 +12,7 @@ import { outlookOf } from '../../planning/view.ts';
 import { type GitHubUser, upsertUser } from '../../projects/store.ts';
 import type { Jobs } from '../../queue/names.ts';
 import { asWriter } from '../../repositories/permission.ts';
+import { lastEditOf } from '../../repositories/voices.ts';
 import { type Place, placeOfRepository } from '../app/place.ts';
 import { sayOnce } from '../comments.ts';
 import { listAgentNames } from '../store.ts';
@@ -112,17 +113,22 @@ interface Edited {
 
 /**
  * Answers the open question of a plan with the options that a person ticked in its comment, once they tick the box that
- * sends them. What GitHub shows now counts, so ticks for an earlier question are ignored.
+ * sends them. What GitHub shows now counts, so ticks for an earlier question are ignored. So does who edited the comment
+ * last, and saw all ticks: the event may be about an earlier edit by somebody else.
  */
 export async function takeTicks(app: App, place: Place, { number, commentId, sender }: Edited): Promise<void> {
   if (sender.type === 'Bot') return;
   const { octokit, name, repository } = place;
   await app.db.withLock(`plan ${repository.githubId}/${number}`, async () => {
-    const ticks = readTicks((await planCommentBody(app, place, commentId)) ?? '');
+    const comment = await findPlanComment(app, place, commentId);
+    const ticks = readTicks(comment?.body ?? '');
     const session = await findSessionOfIssue(app.db.manager, repository.id, number, 'open');
     const step = session === undefined ? undefined : currentStep(session);
-    if (!ticks?.isSent || session === undefined || step?.id !== ticks.stepId) return;
-    const writer = await asWriter(octokit, name, sender);
+    if (comment === undefined || !ticks?.isSent || session === undefined || step?.id !== ticks.stepId) return;
+    const edit = await lastEditOf(octokit, comment);
+    if (edit === undefined)
+      return showPlanComment(app, session, 'GitHub does not say who ticked the options. Tick them again.');
+    const writer = await asWriter(octokit, name, edit.by);
     if (writer === undefined) return showPlanComment(app, session, '');
     if (ticks.numbers.length === 0) return showPlanComment(app, session, 'Tick at least one option before you send.');
     const { id: userId } = await upsertUser(app.db.manager, writer);
@@ -152,13 +158,13 @@ async function answerTicked(app: App, { session, step, userId, numbers }: Ticked
   }
 }
 
-/** Returns the text of a comment if it is our own comment of a plan. */
-async function planCommentBody(app: App, { octokit, name }: Place, commentId: number): Promise<string | undefined> {
+/** Finds a comment if it is our own comment of a plan. */
+async function findPlanComment(app: App, { octokit, name }: Place, commentId: number) {
   const bot = await app.github?.bot();
   const path = 'GET /repos/{owner}/{repo}/issues/comments/{comment_id}';
   try {
     const { data } = await octokit.request(path, { ...name, comment_id: commentId });
-    return data.user?.id === bot?.id && data.body?.startsWith(planMarker) ? data.body : undefined;
+    return data.user?.id === bot?.id && data.body?.startsWith(planMarker) ? data : undefined;
   } catch (error) {
     if (isRefusedWith(error, 404, 410)) return undefined;
     throw error;

@@ -10,9 +10,10 @@ import { finalizeWizard } from '../../planning/finalize.ts';
 import { type Answer, answerWizard, currentStep, startWizard, wishForChange } from '../../planning/operations.ts';
 import { findSessionOfIssue, type Session } from '../../planning/store.ts';
 import { withConnected } from '../../planning/view.ts';
-import { findProject } from '../../projects/store.ts';
+import { findProject, findUser } from '../../projects/store.ts';
 import { rightProblemIn } from '../../repositories/rights.ts';
 import { listProjectRepositories } from '../../repositories/store.ts';
+import { lastEditOf } from '../../repositories/voices.ts';
 import { startSprint } from '../../sprints/operations.ts';
 import { listSprintRepositories } from '../../sprints/store.ts';
 import { findOwnComment } from '../comments.ts';
@@ -110,11 +111,24 @@ export function answerOf(step: NonNullable<ReturnType<typeof currentStep>>, numb
   return { stepId: step.id, selectedOptionIds, customText: text };
 }
 
-async function tickedNumbers(app: App, { at, source }: GivenCommand, stepId: string): Promise<number[]> {
+/**
+ * Returns the options that are ticked in the comment of a plan. A command is about the ticks that its author saw.
+ * @throws Refused when somebody else ticked since then, or GitHub does not say who ticked
+ */
+async function tickedNumbers(app: App, given: GivenCommand, stepId: string): Promise<number[]> {
+  const { at, source, userId, writtenAt } = given;
   const issue = { ...at.name, issue_number: source.issue.number };
   const comment = await findOwnComment(app, at.octokit, issue, planMarker);
   const ticks = readTicks(comment?.body ?? '');
-  return ticks?.stepId === stepId ? ticks.numbers : [];
+  if (comment === undefined || ticks?.stepId !== stepId || ticks.numbers.length === 0) return [];
+  const edit = await lastEditOf(at.octokit, comment);
+  if (edit === undefined)
+    throw new Refused('GitHub does not say who ticked the options. Write their numbers after `answer`.');
+  const person = await findUser(app.db.manager, userId);
+  const isOwn = person?.githubId === edit.by.id;
+  if (!isOwn && writtenAt !== undefined && edit.at.getTime() >= wholeSeconds(writtenAt))
+    throw new Refused('Somebody else ticked options after this command was written. Read them, then answer again.');
+  return ticks.numbers;
 }
 
 /**

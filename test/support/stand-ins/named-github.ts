@@ -16,7 +16,7 @@ interface Around {
   /** Happens once, while GitHub is asked for a permission. */
   happening: (() => Promise<unknown>) | undefined;
   /** The comments on each issue. */
-  comments: { id: number; body: string; user: { id: number; login: string } }[];
+  comments: { id: number; node_id?: string; body: string; user: { id: number; login: string } }[];
   /** What each repository answers to other requests, by the path below it. */
   pages: Record<string, unknown>;
   /** What GraphQL says of the objects that are asked for. */
@@ -60,7 +60,8 @@ const about = (asked: string, rest: string) => {
   const [, collaborator] = /^\/collaborators\/([^/]+)\/permission$/.exec(rest) ?? [];
   if (collaborator !== undefined) return permission(name, collaborator);
   if (/^\/issues\/\d+\/comments/.test(rest)) return around.comments;
-  if (rest.startsWith('/issues/comments/')) return { id: 1 };
+  const [, comment] = /^\/issues\/comments\/(\d+)$/.exec(rest) ?? [];
+  if (comment !== undefined) return around.comments.find(({ id }) => id === Number(comment)) ?? { id: 1 };
   if (/^(\/issues\/\d+)?\/labels/.test(rest)) return [];
   return rest === '' ? repository(name) : around.pages[rest.replace(/\?.*/, '')];
 };
