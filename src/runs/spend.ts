@@ -1,8 +1,12 @@
 import type { EntityManager } from 'typeorm';
 import { z } from 'zod';
+import type { Database } from '../db/database.ts';
+import type { RunRow } from '../db/tables/task.ts';
 import { inProject } from '../http/access/access.ts';
 import { type Route, route, wholeNumber } from '../http/route.ts';
-import { limitsOf } from '../projects/budgets.ts';
+import type { TokenUsage } from '../llm/usage.ts';
+import { addPersonSpend, limitsOf } from '../projects/budgets.ts';
+import { addUsage } from './store.ts';
 
 const maxDays = 366;
 
@@ -119,6 +123,38 @@ export async function costOfDay(em: EntityManager, projectId: string): Promise<n
     [projectId],
   );
   return row.cost;
+}
+
+/**
+ * Pays for an answer of the model to a run. When the run was deleted after a cancel, with its task or its project, the
+ * answer still counts for the limits: for those of the project, or otherwise for those of the person who created it.
+ */
+export async function payForAnswer(
+  db: Database,
+  run: Pick<RunRow, 'id' | 'projectId' | 'agentId'>,
+  creatorId: string | null,
+  usage: TokenUsage & { costUsd: number | null },
+): Promise<void> {
+  await db.transaction(async (em) => {
+    // Deletion locks the project before its runs. The opposite order would be a deadlock.
+    const projects = await em.query('select 1 from projects where id = $1 for key share', [run.projectId]);
+    if (projects.length === 0) {
+      if (creatorId !== null) await addPersonSpend(em, creatorId, usage.costUsd ?? 0);
+    } else if (!(await addUsage(em, run.id, usage))) await addSpend(em, run, usage);
+  });
+}
+
+/** Adds what a deleted run of a project used to what the project has used today. */
+async function addSpend(
+  em: EntityManager,
+  { projectId, agentId }: Pick<RunRow, 'projectId' | 'agentId'>,
+  usage: TokenUsage & { costUsd: number | null },
+): Promise<void> {
+  const run = { project_id: projectId, agent_id: agentId };
+  await em.query(
+    `select add_spend(jsonb_populate_record(null::runs, $1), (now() at time zone 'UTC')::date, $2, $3, $4, $5)`,
+    [run, usage.costUsd ?? 0, usage.inputTokens, usage.cachedInputTokens, usage.outputTokens],
+  );
 }
 
 type Used = Pick<SpendOfDay, 'costUsd' | 'inputTokens' | 'cachedInputTokens' | 'outputTokens'>;

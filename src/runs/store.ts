@@ -167,19 +167,20 @@ export async function listRuns(
 
 /**
  * Adds what an answer of the model used to the figures of a run. It counts for a run that has ended too, because its last
- * answer may arrive after that.
+ * answer may arrive after that. Returns false when the run was deleted.
  */
 export async function addUsage(
   em: EntityManager,
   runId: string,
   usage: TokenUsage & { costUsd: number | null },
-): Promise<void> {
-  await em.query(
+): Promise<boolean> {
+  const [, count] = await em.query(
     `update runs set input_tokens = input_tokens + $2, cached_input_tokens = cached_input_tokens + $3,
        output_tokens = output_tokens + $4,
        cost_usd = case when $5::numeric is null then cost_usd else coalesce(cost_usd, 0) + $5 end where id = $1`,
     [runId, usage.inputTokens, usage.cachedInputTokens, usage.outputTokens, usage.costUsd],
   );
+  return count > 0;
 }
 
 /** Counts a turn of a run. It is progress, so this resets the counts of interruptions and of pauses. */

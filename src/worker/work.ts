@@ -14,11 +14,11 @@ import type { Environment } from '../environment/prepare.ts';
 import { payingForLost } from '../llm/lost.ts';
 import type { Model, Tokens } from '../llm/model.ts';
 import { costOf } from '../llm/usage.ts';
-import { limitsOf } from '../projects/budgets.ts';
+import { creatorOf, limitsOf } from '../projects/budgets.ts';
 import type { RepositorySettings } from '../repositories/settings/repository-settings.ts';
 import { findRepository } from '../repositories/store.ts';
 import type { Journal } from '../runs/journal.ts';
-import { addUsage } from '../runs/store.ts';
+import { payForAnswer } from '../runs/spend.ts';
 import { getTask, type TaskView } from '../tasks/store.ts';
 import type { Planning } from './plan.ts';
 import type { Patience } from './retry.ts';
@@ -94,7 +94,8 @@ export async function findAssignment(app: App, run: RunRow): Promise<Assignment>
   if (agent === null) throw new RunFailed('internal', 'the agent of this run was deleted');
   const repository = task.repositoryId === null ? null : await findRepository(em, task.repositoryId);
   if (repository === null) throw new RunFailed('repository', 'the repository of the task is no longer connected');
-  const model = paidBy(app, run, await modelOfRun(app, agent, run.projectId));
+  const creatorId = await creatorOf(em, run.projectId);
+  const model = paidBy(app, run, creatorId, await modelOfRun(app, agent, run.projectId));
   return { run, task, agent, repository, model, limits: await limitsOf(app, run.projectId) };
 }
 
@@ -102,9 +103,11 @@ export async function findAssignment(app: App, run: RunRow): Promise<Assignment>
  * Returns a model whose answers the run pays for as soon as they arrive, whole or not. Whatever happens to the run
  * before it has stored its turn, nobody works for nothing.
  */
-function paidBy(app: App, run: RunRow, model: Model): Model {
-  const pay = (tokens: Tokens) =>
-    addUsage(app.db.manager, run.id, { ...tokens, costUsd: costOf(app.config.MODEL_PRICES, model.name, tokens) });
+function paidBy(app: App, run: RunRow, creatorId: string | null, model: Model): Model {
+  const pay = (tokens: Tokens) => {
+    const costUsd = costOf(app.config.MODEL_PRICES, model.name, tokens);
+    return payForAnswer(app.db, run, creatorId, { ...tokens, costUsd });
+  };
   const paying = payingForLost(model, (lost) =>
     pay(lost).catch((error) =>
       app.log.error({ err: error, runId: run.id }, 'the cost of a lost answer was not stored'),

@@ -13,7 +13,8 @@ let played: Said[] = [];
 let before = async () => {};
 beforeAll(async () => {
   const script: Script = (_request, turn) => played[Math.min(turn, played.length - 1)] ?? 'Done.';
-  world = await openWorld(script, { before: () => before(), settings: { SANDBOX: 'off' } });
+  const settings = { SANDBOX: 'off', MODEL_PRICES: '{"scripted":{"input":1,"output":1}}' };
+  world = await openWorld(script, { before: () => before(), settings });
 });
 afterAll(() => world.close());
 afterEach(() => {
@@ -173,4 +174,38 @@ test('cancel stops a run that waits for its model, and nothing is pushed', async
   const [run] = await world.get<{ status: string }[]>(`/tasks/${id}/runs`);
   expect(run?.status).toBe('cancelled');
   expect(world.github.pushes).toEqual([]);
+});
+
+/** Plays a script until the model is asked for its n-th answer, which it never gives. Returns the task. */
+async function playUntilAsked(n: number, script: Said[]): Promise<string> {
+  let asked = 0;
+  before = async () => {
+    asked++;
+    if (asked >= n) await new Promise(() => {});
+  };
+  await play(script);
+  await until('the model to be asked', async () => asked >= n);
+  return (await world.task()).id;
+}
+
+const projectSpend = async () =>
+  (await world.get<{ total: { costUsd: number } }>(`/projects/${world.project.id}/spend`)).total.costUsd;
+
+test('a run that is cancelled while a tool of its first turn runs has paid for the answer that called the tool', async () => {
+  const earlier = await projectSpend();
+  const id = await playUntilAsked(2, [[{ name: 'explore', arguments: { question: 'where is it?' } }]]);
+  const costOfRun = async () => (await world.get<{ costUsd: number }[]>(`/tasks/${id}/runs`))[0]?.costUsd ?? 0;
+  // 800 tokens of input and 60 of output.
+  expect(await costOfRun()).toBeCloseTo(0.00086, 6);
+  await world.service.api(world.token, 'POST', `/tasks/${id}/cancel`);
+  await until('the broken answer to be paid', async () => (await costOfRun()) > 0.00087);
+  expect((await projectSpend()) - earlier).toBeCloseTo(await costOfRun(), 6);
+});
+
+test('deleting a task before its worker notices the cancel does not save the cost of the answer that was broken off', async () => {
+  const earlier = await projectSpend();
+  const id = await playUntilAsked(1, [[finish]]);
+  // The worker would usually pay between two requests of the API.
+  await world.sql('delete from tasks where id = $1', [id]);
+  await until('the broken answer to be paid', async () => (await projectSpend()) > earlier);
 });

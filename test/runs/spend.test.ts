@@ -1,6 +1,7 @@
+import { until } from '../../demo/real-service.ts';
 import { remedyFor } from '../../src/domain/run.ts';
 import { addPersonSpend, creatorOf, personDayIsOver } from '../../src/projects/budgets.ts';
-import { sumUp } from '../../src/runs/spend.ts';
+import { payForAnswer, sumUp } from '../../src/runs/spend.ts';
 import { addUsage } from '../../src/runs/store.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { awayFromMidnight } from '../support/machine/midnight.ts';
@@ -109,6 +110,66 @@ test('what the projects of a person cost today is limited together, also after o
   await sql('update projects set created_by = null where id = $1', [project]);
   expect(await creatorOf(service.app.db.manager, project)).toBeNull();
   expect(await personDayIsOver(service.app, null)).toBeUndefined();
+});
+
+describe('an answer that arrives after a cancel', () => {
+  const costOfPerson = async (id: string) =>
+    (await sql('select coalesce(sum(cost_usd), 0)::float8 as cost from person_spend_days where user_id = $1', [id]))[0]
+      .cost;
+
+  /** Returns a new project of the caller with the run of a task in it. */
+  async function projectWithRun() {
+    const creatorId: string = (await call('GET', '/me')).body.id;
+    const projectId: string = (await call('POST', '/projects', { name: 'Short' })).body.id;
+    const agentId: string = (await call('GET', `/agents?projectId=${projectId}`)).body[0].id;
+    const taskId: string = (await call('POST', `/projects/${projectId}/tasks`, { title: 't' })).body.id;
+    const run = { id: `run_of_${taskId}`, projectId, agentId };
+    await sql(
+      `insert into runs (id, task_id, project_id, agent_id, kind, status) values ($1, $2, $3, $4, 'start', 'cancelled')`,
+      [run.id, taskId, projectId, agentId],
+    );
+    return { run, taskId, creatorId };
+  }
+
+  test('counts for the project and its creator when the task is deleted, under its agent', async () => {
+    const { run, taskId, creatorId } = await projectWithRun();
+    const before = await costOfPerson(creatorId);
+    await payForAnswer(service.app.db, run, creatorId, usage(10, 1));
+    await call('DELETE', `/tasks/${taskId}`);
+    await payForAnswer(service.app.db, run, creatorId, usage(20, 0.5));
+    await payForAnswer(service.app.db, run, creatorId, usage(5, null));
+    const { total, agents } = (await call('GET', `/projects/${run.projectId}/spend`)).body;
+    expect(total).toEqual({ costUsd: 1.5, inputTokens: 35, cachedInputTokens: 0, outputTokens: 3 });
+    expect(agents).toEqual([expect.objectContaining({ agentId: run.agentId, costUsd: 1.5 })]);
+    expect((await costOfPerson(creatorId)) - before).toBeCloseTo(1.5);
+  });
+
+  test('counts for the person who created the project when that is deleted', async () => {
+    const { run, creatorId } = await projectWithRun();
+    const before = await costOfPerson(creatorId);
+    expect((await call('DELETE', `/projects/${run.projectId}`)).status).toBe(204);
+    await payForAnswer(service.app.db, run, creatorId, usage(20, 0.5));
+    await payForAnswer(service.app.db, run, creatorId, usage(20, null));
+    await payForAnswer(service.app.db, run, null, usage(20, 0.5));
+    expect((await costOfPerson(creatorId)) - before).toBeCloseTo(0.5);
+  });
+
+  test('waits for a deletion that is under way, and counts once', async () => {
+    const { run, creatorId } = await projectWithRun();
+    const before = await costOfPerson(creatorId);
+    let paid: Promise<void> | undefined;
+    await service.app.db.transaction(async (em) => {
+      await em.query('select 1 from projects where id = $1 for update', [run.projectId]);
+      paid = payForAnswer(service.app.db, run, creatorId, usage(20, 0.5));
+      await until('the payment to wait', async () => (await sql(waitingForLocks))[0].count > 0);
+      await em.query('delete from projects where id = $1', [run.projectId]);
+    });
+    await paid;
+    expect((await costOfPerson(creatorId)) - before).toBeCloseTo(0.5);
+  });
+
+  const waitingForLocks = `select count(*)::int as count from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`;
 });
 
 test('sums of doubles are rounded, and days without spend are included', () => {
