@@ -38,8 +38,8 @@ export interface Work extends Workspace, AboutRun {
   signal: AbortSignal;
   /** The .deckhand.yml of the base branch. */
   settings: RepositorySettings;
-  /** Whether a person allowed set-up of the change that is judged to use the network of set-up. */
-  isSetupApproved?: boolean;
+  /** The tree whose set-up may use the network of set-up, because a person allowed it. */
+  treeWithApprovedSetup?: string | undefined;
   /** What set-up prepared for the agent and the checks. */
   environment: Environment;
   /** The hosts that set-up and the agent tried to reach and may not. */

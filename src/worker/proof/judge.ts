@@ -121,7 +121,7 @@ async function judgeByChecks(work: Work, { messages, isSetupApproved }: Judging,
   const changed = await changedWorks(work, treeOf);
   const toCheck = (await isAhead(work, changed)) ? [...new Set([work, ...changed])] : changed;
   const isApproved = await isSetupApproved(toCheck, treeOf);
-  for (const each of toCheck) each.isSetupApproved = isApproved;
+  for (const each of toCheck) each.treeWithApprovedSetup = isApproved ? await treeOf(each) : undefined;
   const checks = await checkAll(toCheck, treeOf).catch(reasonsToAsk);
   if ('reasons' in checks)
     return { accepted: false, wait: await setupWait(work, toCheck, treeOf, checks.reasons), trees };

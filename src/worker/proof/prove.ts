@@ -44,7 +44,9 @@ export async function attemptChecks(
   seconds: number,
   watch?: Watch,
 ): Promise<TriedTogether> {
-  const places = await Promise.allSettled(trees.map((tree) => openFresh(work.environment, tree, work.isSetupApproved)));
+  const { environment, treeWithApprovedSetup } = work;
+  const open = (tree: string) => openFresh(environment, tree, tree === treeWithApprovedSetup);
+  const places = await Promise.allSettled(trees.map(open));
   try {
     const attempts = places.map((place) => attemptAt(work, place, { seconds, watch }));
     const ended = await Promise.allSettled(attempts);
@@ -73,7 +75,8 @@ async function attemptAt(
     if (watch !== undefined) await prepareWatch(machine, watch, signal);
     return await runAll(work, place.value, { seconds, before: watch === undefined ? '' : `${watchedVariables}\n` });
   } catch (error) {
-    // The change itself needed no approval, or has it. A mixture of it with the base is not worth a question.
+    // The change itself needed no approval, or has it. Nobody has seen set-up of its mixture with the base, and that is
+    // not worth a question.
     if (error instanceof SetupNeedsApproval) return unfinished(error.message);
     if (!isOwn(work, error)) throw error;
     return unfinished(error.failure.message);

@@ -22,7 +22,7 @@ const outputChars = 6000;
 export async function runChecks(work: Work, tree: string): Promise<CheckResult[]> {
   const { settings, host, environment } = work;
   if (settings.checks.length === 0 || !host.hasShell) return [];
-  const fresh = await openFresh(environment, tree, work.isSetupApproved);
+  const fresh = await openFresh(environment, tree, tree === work.treeWithApprovedSetup);
   try {
     const about = { repositoryId: work.repository.id, tree };
     if (fresh.failed !== undefined) return [{ ...about, ...setupResult(fresh.failed) }];

@@ -2,7 +2,7 @@ import type { Proof } from '../../../src/domain/proof/proof.ts';
 import { RunFailed } from '../../../src/domain/run.ts';
 import type { RepositorySettings } from '../../../src/repositories/settings/repository-settings.ts';
 import { attemptChecks, proveChange } from '../../../src/worker/proof/prove.ts';
-import { runChecks } from '../../../src/worker/proof/verify.ts';
+import { firstFailure, runChecks } from '../../../src/worker/proof/verify.ts';
 import { testSome } from '../../support/thorough.ts';
 import { corpus } from './corpus.ts';
 import { type Given, journalWith, openRepository, proofOf, workWith } from './proving.ts';
@@ -93,6 +93,24 @@ test('checks that hang or are killed are unknown, and so is a set-up or a servic
   const service = { checks: ['true'], services: [{ run: 'echo no; exit 1' }] };
   expect(await attempt(service)).toEqual(unknown(/no/));
   expect(await attempt({ checks: ['true', 'true'] })).toEqual({ outcome: 'passed' });
+});
+
+test('an approval of set-up counts for the tree whose set-up a person has seen, and for no mixture with the base', async () => {
+  const { work, tree } = await workWith({ base, change: { ...more, lock: 'x' }, settings: { checks: ['true'] } });
+  const { room, plan } = work.environment;
+  const some = { setupOfChange: 'approved' as const, cache: ['lock'], checks: ['true'] };
+  const environment = {
+    ...work.environment,
+    plan: { ...plan, isDetected: false, commands: [{ command: 'true' }] },
+    room: { ...room, settings: { ...room.settings, ...some } },
+  };
+  const mixed = await work.checkout.replaceFiles(tree, [{ path: 'src/f.js', mode: '000000', oid: '0'.repeat(40) }]);
+  const given = { ...work, environment, treeWithApprovedSetup: tree };
+  const { tried } = await attemptChecks(given, [mixed, tree], 200);
+  const why = expect.stringContaining('needs the approval of a person');
+  expect(tried).toEqual([{ outcome: 'unfinished', why }, { outcome: 'passed' }]);
+  expect(firstFailure(await runChecks(given, tree))).toBeUndefined();
+  await expect(runChecks(given, mixed)).rejects.toThrow('needs the approval of a person');
 });
 
 test('the results of a worker that ends halfway are kept, and nothing runs twice', async () => {
