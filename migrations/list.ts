@@ -41,6 +41,7 @@ import { FairClaims1767484800000 } from './0045-fair-claims.ts';
 import { StateOfInstallations1767571200000 } from './0046-state-of-installations.ts';
 import { UnreadyCommits1767916800000 } from './0050-unready-commits.ts';
 import { RewrittenTasks1768176000000 } from './0053-rewritten-tasks.ts';
+import { PartsOfProofs1768262400000 } from './0054-parts-of-proofs.ts';
 import { AccountsOfDeliveries1768348800000 } from './0055-accounts-of-deliveries.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
@@ -88,5 +89,6 @@ export const migrations = [
   StateOfInstallations1767571200000,
   UnreadyCommits1767916800000,
   RewrittenTasks1768176000000,
+  PartsOfProofs1768262400000,
   AccountsOfDeliveries1768348800000,
 ];

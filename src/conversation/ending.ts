@@ -2,6 +2,7 @@ import type { Proof } from '../domain/proof/proof.ts';
 import { type Failure, failure } from '../domain/run.ts';
 import type { NewWait } from '../domain/waiting.ts';
 import type { ModelFailed } from '../llm/model.ts';
+import type { DecidingSettings } from '../repositories/settings/repository-settings.ts';
 import type { StoredDiff } from '../tasks/work-store.ts';
 import type { FinishArguments, NewSubtask } from './tools/tool.ts';
 
@@ -54,6 +55,8 @@ export interface RepositoryProof {
   repositoryId: string;
   /** The tree that was tested. */
   tree: string;
+  /** The settings with which it was tested; missing in endings of older versions. */
+  settings?: DecidingSettings;
   proof: Proof;
 }
 

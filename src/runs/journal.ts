@@ -80,7 +80,7 @@ export async function listRunChecks(em: EntityManager, taskId: string) {
          order by r.created_at desc, r.id desc limit 1),
        results as (select distinct on (1) regexp_replace(e.text, ': (passed|failed)$', '') as name,
            (e.data->>'passed')::boolean as passed /* not null */, e.id
-         from run_events e join latest l on l.id = e.run_id left join proofs p on p.run_id = l.id
+         from run_events e join latest l on l.id = e.run_id join runs r on r.id = l.id left join proofs p on p.run_id = l.id
          where e.type = 'check' and e.data ? 'passed' and (p.run_id is null or not ${isVoid}
            and (not e.data ? 'tree' or p.trees ->> (e.data->>'repositoryId') = e.data->>'tree'))
          order by 1, e.id desc)

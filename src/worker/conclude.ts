@@ -10,7 +10,7 @@ import { refreshRemote } from './open-work.ts';
 import { changedWorks, isAhead, lookUp, type TreeOf } from './outgoing/changes.ts';
 import { objections, rejection } from './outgoing/objection.ts';
 import { findUnplanned } from './plan.ts';
-import { isDraft, recallProof, storeCommitFound, storeProof } from './proof/publish-proof.ts';
+import { isDraft, recallProof, storeProof } from './proof/publish-proof.ts';
 import { firstFailure, isChecked } from './proof/verify.ts';
 import { linkPulls, proposeWork, pushWorks } from './publish/publish.ts';
 import { splitTask } from './split.ts';
@@ -35,7 +35,7 @@ export async function conclude(app: App, work: Work, ending: JudgedEnding): Prom
   if (subtasks === undefined) for (const each of proposed) await recallProof(app, each);
   if (changed.length > 0) await pushChange(app, work, ending, changed);
   if (subtasks !== undefined) return succeed(app, work, finish, (em) => splitTask(app, em, work.run, task, subtasks));
-  await storeUnchanged(work, proposed, changed);
+  if (proposed.length > 0 && changed.length === 0) await storeProof(work, changed);
   for (const each of proposed) await proposeWork(app, each, finish, isDraft(each));
   if (proposed.length > 1) await linkPulls(app, work);
   if (proposed.length > 0 || (await hasOpenPull(app.db.manager, task.id)))
@@ -52,17 +52,10 @@ async function pushChange(app: App, work: Work, ending: JudgedEnding, changed: W
   await assertFit(work, treeOf);
   // The change of an agent that split its task is not checked yet, and no pull request is opened for it.
   if (subtasks === undefined) for (const each of changed) assertChecked(each);
-  await storeProof(work);
+  await storeProof(work, changed);
   await findUnplanned(work, treeOf);
   await awaitPushApproval(app, work, changed, treeOf);
   await pushWorks(app, changed, finish.prTitle || work.task.title, subtasks === undefined);
-}
-
-/** Stores the evidence about proposed files that the run did not change, so that it is void for later commits. */
-async function storeUnchanged(work: Work, proposed: Work[], changed: Work[]): Promise<void> {
-  if (proposed.length === 0) return;
-  if (changed.length === 0) await storeProof(work);
-  for (const each of proposed) if (!changed.includes(each)) await storeCommitFound(each);
 }
 
 /** Gives each repository the evidence about its judged files. Results about any other tree are left out. */

@@ -108,7 +108,7 @@ async function pushUnfinished(app: App, work: Work, failure: Failure, isShown: b
   }
   await findUnplanned(work, treeOf);
   const changed = await changedWorks(work, treeOf);
-  if (changed.length > 0) await storeFailedProof(work, trees);
+  if (changed.length > 0) await storeFailedProof(work, changed, trees);
   const finish = { summary: `Unfinished: ${failure.message}.`, nextSteps: [] };
   await pushWorks(app, changed, `Work in progress: ${work.task.title}`, isShown);
   if (isShown) for (const each of changed) await proposeWork(app, each, finish, true);

@@ -26,11 +26,11 @@ const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } 
 const settings = 'checks: for t in *.test; do sh ./$t || exit 1; done\ntests: ["*.test"]\nproof: required\n';
 const passing = '. ./made.sh && test "$made" = yes\n';
 
-/** Pushes a file to the main branch of the other repository. */
-async function pushToDocs(path: string, content: string): Promise<void> {
+/** Pushes a file to a branch of the other repository, by default its main branch. */
+async function pushToDocs(path: string, content: string, branch: string | null = null): Promise<void> {
   const clone = mkdtempSync(join(tmpdir(), 'deckhand-clone-'));
   const url = `${face.world.github.url.replace('http://', 'http://x:person-mona@')}/mona/Docs.git`;
-  await gitAsync(clone, 'clone', '-q', url, '.');
+  await gitAsync(clone, 'clone', '-q', ...(branch === null ? [] : ['-b', branch]), url, '.');
   writeFileSync(join(clone, path), content);
   await gitAsync(clone, 'add', '-A');
   await gitAsync(clone, 'commit', '-q', '-m', 'by a person');
@@ -59,7 +59,20 @@ test('a proof in one repository says nothing about the change in another', async
     ['Docs', 'open'],
   ]);
   expect(await pull()).toMatchObject({ draft: true, body: expect.stringContaining('Not proved by tests') });
-  expect(await world.get(`/tasks/${task.id}/proof`)).toMatchObject({ status: 'no_tests' });
+  const proof = () => world.get(`/tasks/${task.id}/proof`);
+  expect(await proof()).toMatchObject({ status: 'no_tests' });
+
+  // A person pushes to Docs. A run that proves the change here, without opening Docs, does not hide that.
+  await pushToDocs('late.txt', 'x\n', task.branchName);
+  const late = { status: 'not_run', reason: expect.stringMatching(/^in the repository Docs, the branch has commits/) };
+  plays([write('made.sh', 'made=yes\n'), write('made.test', passing), finish], [finish]);
+  await say(number, '/agent revise Prove it here.');
+  await settled(number, 'in_review', 3);
+  expect(await pull()).toMatchObject({ draft: false });
+  expect(await proof()).toMatchObject(late);
+  await until('the status comment', async () =>
+    (await world.comments(number)).some(({ body }) => body.includes('in the repository Docs, the branch has commits')),
+  );
   await push('main', '.deckhand.yml', '{}\n');
 });
 

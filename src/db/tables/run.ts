@@ -140,6 +140,7 @@ export interface ProofRow {
   reason: string | null;
   trees: unknown;
   commits: unknown;
+  parts: unknown;
   at: Date;
 }
 const Proofs = table<ProofRow>('proofs', {
@@ -153,6 +154,7 @@ const Proofs = table<ProofRow>('proofs', {
   reason: maybeText(),
   trees: json({ default: {} }),
   commits: json({ default: {} }),
+  parts: json({ default: {} }),
   at: madeNow(),
 });
 

@@ -199,7 +199,6 @@ async function pictureOf(
   const [run, ...earlier] = runs;
   const agent = task.owner === null ? null : await findAgent(em, task.owner);
   const handoff = (await listHandoffs(em, task.id)).at(-1) ?? null;
-  const proof = await findProof(em, task.id);
   const costs = runs.flatMap((r) => (r.costUsd === null ? [] : [r.costUsd]));
   const events = run === undefined ? [] : await listEvents(em, run.id);
   const told = await refusalsIn(em, shownIn);
@@ -222,7 +221,7 @@ async function pictureOf(
     subtasks: await pictureSubtasks(em, task.id),
     pulls: await picturePulls(em, task.id),
     handoff: handoff?.runId === run?.id ? handoff : null,
-    proof: proof !== undefined && proof.runId === run?.id ? proof : null,
+    proof: await pictureOfProof(em, task.id, run?.id, told),
     costUsd: costs.length === 0 ? null : costs.reduce((sum, c) => sum + c, 0),
     taskUrl: taskPage(app.config.BASE_URL, task.id),
     commandPrefix: app.config.COMMAND_PREFIX,
@@ -235,6 +234,18 @@ async function pictureOf(
  */
 function mayShow({ type, data }: { type: string; data: object }): boolean {
   return type !== 'network' && !('isOutput' in data);
+}
+
+/** Describes the proof of a task, if the latest run has one. */
+async function pictureOfProof(
+  em: EntityManager,
+  taskId: string,
+  runId: string | undefined,
+  told: (text: string) => string,
+): Promise<TaskPicture['proof']> {
+  const proof = await findProof(em, taskId);
+  if (proof === undefined || proof.runId !== runId) return null;
+  return { ...proof, reason: proof.reason && told(proof.reason) };
 }
 
 async function pictureOfPlan(em: EntityManager, { id, reason }: Attention) {

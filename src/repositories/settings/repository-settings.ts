@@ -47,6 +47,18 @@ export interface RepositorySettings {
   budget: RunBudget;
 }
 
+/** The settings that decide what checks and a proof say about files. */
+export type DecidingSettings = Omit<
+  RepositorySettings,
+  'plan' | 'push' | 'proof' | 'protected' | 'allowed' | 'agent' | 'budget'
+>;
+
+/** Returns the settings that decide what checks and a proof say about files. Evidence counts for no others. */
+export function decidingSettings(settings: RepositorySettings): DecidingSettings {
+  const { plan, push, proof, protected: closed, allowed, agent, budget, ...deciding } = settings;
+  return deciding;
+}
+
 const maxSettingsBytes = 32_768;
 const tooLarge = `it is larger than 32 kB (${maxSettingsBytes} bytes)`;
 

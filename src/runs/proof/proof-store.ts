@@ -1,32 +1,48 @@
 import type { EntityManager } from 'typeorm';
 import type { Trees } from '../../conversation/ending.ts';
-import { notRun, type Proof } from '../../domain/proof/proof.ts';
+import { liveRun } from '../../db/tables/task.ts';
+import { notRun, type Proof, worstOf } from '../../domain/proof/proof.ts';
 import { storableJson } from '../../domain/text/sanitize.ts';
 
-/** Stores the proof of a run's change, which has these trees. */
+/** What a run knows about its change, by the ids of its repositories. */
+export interface RunProof {
+  /** The trees that it judged. */
+  trees: Trees;
+  /** What the tests prove about them. */
+  parts: Record<string, Proof>;
+  /** The commits of the trees that were there already. */
+  commits: Record<string, string>;
+}
+
+/** Stores what a run proved. A commit that was stored for another tree is forgotten. */
 export async function upsertProof(
   em: EntityManager,
   run: { id: string; taskId: string },
-  proof: Proof,
-  trees: Trees,
+  { trees, parts, commits }: RunProof,
 ): Promise<void> {
+  const worst = worstOf(Object.values(parts)) ?? notRun('the change was not checked');
   await em.query(
     `insert into proofs (run_id, task_id, status, new_tests_fail_on_base, old_tests_pass, tests_changed, tests_removed,
-       reason, trees) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+       reason, trees, parts, commits) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
      on conflict (run_id) do update set status = excluded.status,
        new_tests_fail_on_base = excluded.new_tests_fail_on_base, old_tests_pass = excluded.old_tests_pass,
        tests_changed = excluded.tests_changed, tests_removed = excluded.tests_removed, reason = excluded.reason,
-       trees = excluded.trees, at = now()`,
+       trees = excluded.trees, parts = excluded.parts, commits = excluded.commits || (
+         select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(proofs.commits)
+         where proofs.trees -> key = excluded.trees -> key),
+       at = now()`,
     [
       run.id,
       run.taskId,
-      proof.status,
-      proof.newTestsFailOnBase,
-      proof.oldTestsPass,
-      storableJson(proof.testsChanged),
-      storableJson(proof.testsRemoved),
-      proof.reason,
+      worst.status,
+      worst.newTestsFailOnBase,
+      worst.oldTestsPass,
+      storableJson(worst.testsChanged),
+      storableJson(worst.testsRemoved),
+      worst.reason,
       trees,
+      storableJson(parts),
+      commits,
     ],
   );
 }
@@ -47,23 +63,80 @@ export async function setProvenCommit(
 
 /**
  * The condition under which the evidence of a run, with its row `p` of `proofs`, is void: an open pull request has
- * another head than the commit that the run pushed.
+ * another head than the commit that the run pushed, or the run, a row `r` of `runs`, ended without a push.
  */
 export const isVoid = `exists (select from pull_requests pr where pr.task_id = p.task_id and pr.status in ('open', 'draft')
-  and p.commits ? pr.repository_id and pr.head_sha <> p.commits ->> pr.repository_id)`;
+  and (p.parts || p.commits) ? pr.repository_id and pr.head_sha is distinct from p.commits ->> pr.repository_id
+  and (p.commits ? pr.repository_id or r.status not in ${liveRun}))`;
 
-/** Returns the proof of the latest run that has one. It is void when the branch has other commits since then. */
-export async function findProof(em: EntityManager, taskId: string): Promise<(Proof & { runId: string }) | undefined> {
-  const rows: (Proof & { runId: string; isVoid: boolean })[] = await em.query(
+interface LatestProof extends Proof {
+  runId: string;
+  /** Whether the run may still push. */
+  isLive: boolean;
+  parts: Record<string, Proof>;
+  commits: Record<string, string>;
+  /** The names of the repositories of the parts, without the task's own. */
+  names: Record<string, string>;
+}
+
+async function findLatestProof(em: EntityManager, taskId: string): Promise<LatestProof | undefined> {
+  const rows: LatestProof[] = await em.query(
     `select p.run_id as "runId", p.status, p.new_tests_fail_on_base as "newTestsFailOnBase",
        p.old_tests_pass as "oldTestsPass", p.tests_changed as "testsChanged", p.tests_removed as "testsRemoved", p.reason,
-       ${isVoid} as "isVoid"
-     from proofs p join runs r on r.id = p.run_id
+       p.parts, p.commits, r.status in ${liveRun} as "isLive", (
+         select coalesce(jsonb_object_agg(o.id, o.name), '{}') from repositories o
+         where o.id in (select jsonb_object_keys(p.parts)) and o.id is distinct from t.repository_id) as names
+     from proofs p join runs r on r.id = p.run_id join tasks t on t.id = p.task_id
      where p.task_id = $1 order by r.created_at desc, r.id desc limit 1`,
     [taskId],
   );
-  const [row] = rows;
-  if (row === undefined) return undefined;
-  const { isVoid: isOther, ...proof } = row;
-  return isOther ? { ...notRun('the branch has commits that this run did not test'), runId: row.runId } : proof;
+  return rows[0];
+}
+
+interface TestedPull {
+  repositoryId: string;
+  /** The name of the repository; null for the task's own. */
+  name: string | null;
+  /** What the latest run that tested the head has proved; null if none did. */
+  proof: Proof | null;
+}
+
+/** Returns what is known about the head of each open pull request of a task. */
+async function listTestedPulls(em: EntityManager, taskId: string): Promise<TestedPull[]> {
+  return em.query(
+    `select pr.repository_id as "repositoryId", case when o.id is distinct from t.repository_id then o.name end as name, (
+         select p.parts -> pr.repository_id from proofs p join runs r on r.id = p.run_id
+         where p.task_id = pr.task_id and p.commits ->> pr.repository_id = pr.head_sha and p.parts ? pr.repository_id
+         order by r.created_at desc, r.id desc limit 1) as proof
+     from pull_requests pr join repositories o on o.id = pr.repository_id join tasks t on t.id = pr.task_id
+     where pr.task_id = $1 and pr.status in ('open', 'draft') order by pr.created_at, pr.number`,
+    [taskId],
+  );
+}
+
+/**
+ * Returns the worst of what is proved about a task, with its latest run that has a proof. Each open pull request counts
+ * with what was proved about its head. Instead, a change that a live run is about to push counts, and so does what the
+ * latest run proved where no pull request is open.
+ */
+export async function findProof(em: EntityManager, taskId: string): Promise<(Proof & { runId: string }) | undefined> {
+  const latest = await findLatestProof(em, taskId);
+  if (latest === undefined) return undefined;
+  const { runId, isLive, parts, commits, names, ...whole } = latest;
+  const isPending = (id: string) => isLive && id in parts && !(id in commits);
+  const pulls = (await listTestedPulls(em, taskId)).filter(({ repositoryId }) => !isPending(repositoryId));
+  const own = Object.entries(parts).filter(([id]) => !pulls.some(({ repositoryId }) => repositoryId === id));
+  const untested = notRun('the branch has commits that no run of this task has tested');
+  const all = [
+    ...own.map(([id, proof]) => within(names[id], proof)),
+    ...pulls.map(({ name, proof }) => within(name, proof ?? untested)),
+    ...(Object.keys(parts).length === 0 ? [whole] : []),
+  ];
+  return { ...(worstOf(all) ?? whole), runId };
+}
+
+/** Says which repository a proof is about, unless it is that of the task. */
+function within(name: string | null | undefined, proof: Proof): Proof {
+  if (name === null || name === undefined || proof.reason === null) return proof;
+  return { ...proof, reason: `in the repository ${name}, ${proof.reason}` };
 }

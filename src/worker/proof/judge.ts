@@ -9,6 +9,7 @@ import { SetupNeedsApproval } from '../../environment/change/set-up-change.ts';
 import { diffOf } from '../../git/diff.ts';
 import { UnfitWorkTree } from '../../git/work-tree/read-inside.ts';
 import type { Message } from '../../llm/model.ts';
+import { decidingSettings } from '../../repositories/settings/repository-settings.ts';
 import { changedWorks, isAhead, lookUp, ownChangesOf, readTrees, type TreeOf } from '../outgoing/changes.ts';
 import { objections } from '../outgoing/objection.ts';
 import { setupWait } from '../waits.ts';
@@ -208,7 +209,7 @@ async function proveAll(
       failingCheck === undefined
         ? await proveChange(each, tree, own)
         : { proof: notRun(`the check "${failingCheck.command}" fails`) };
-    proofs.push({ repositoryId, tree, proof });
+    proofs.push({ repositoryId, tree, settings: decidingSettings(each.settings), proof });
     if (proof.status === 'weakened') weakened ??= weakenedText(proof, failing);
   }
   return { proofs, weakened };

@@ -1,51 +1,56 @@
 import type { App, Octokit } from '../../app.ts';
 import type { CheckResult, Trees } from '../../conversation/ending.ts';
-import { markedProof, notRun, worstOf } from '../../domain/proof/proof.ts';
+import { markedProof, notRun } from '../../domain/proof/proof.ts';
 import { harmlessLine } from '../../domain/text/sanitize.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
+import { decidingSettings } from '../../repositories/settings/repository-settings.ts';
 import { findProofOf } from '../../runs/proof/earlier-proof.ts';
-import { setProvenCommit, upsertProof } from '../../runs/proof/proof-store.ts';
+import { type RunProof, upsertProof } from '../../runs/proof/proof-store.ts';
 import { allWorks, type Work } from '../work.ts';
 import { isChecked } from './verify.ts';
 
 /**
- * Stores what the tests of a run's change prove. Of several repositories, the worst result counts. The change of an agent
- * that split its task is not checked.
+ * Stores what the tests of a run's change prove in each repository. The evidence about files that the run did not change
+ * belongs to the commit at which it found the branch. The change of an agent that split its task is not checked.
  */
-export async function storeProof(work: Work): Promise<void> {
-  const evidence = allWorks(work).flatMap((each) => (each.evidence === undefined ? [] : [{ each, ...each.evidence }]));
-  const proof = worstOf(evidence.flatMap((about) => about.proof ?? [])) ?? notRun('the change was not checked');
-  const trees = Object.fromEntries(evidence.map(({ each, tree }) => [each.repository.id, tree]));
-  await work.journal.write((em) => upsertProof(em, work.run, proof, trees));
+export async function storeProof(work: Work, changed: Work[]): Promise<void> {
+  const proof: RunProof = { trees: {}, parts: {}, commits: {} };
+  for (const each of allWorks(work)) {
+    if (each.evidence === undefined) continue;
+    const { id } = each.repository;
+    proof.trees[id] = each.evidence.tree;
+    if (each.evidence.proof === undefined) continue;
+    proof.parts[id] = each.evidence.proof;
+    if (!changed.includes(each)) proof.commits[id] = each.branch.from;
+  }
+  await work.journal.write((em) => upsertProof(em, work.run, proof));
 }
 
 /**
- * Stores that nothing proves the work of a run which failed, so that no proof of an earlier change is shown for it.
+ * Stores that nothing proves the change of a run which failed, so that no proof of an earlier change is shown for it.
  * Evidence about exactly these trees stays.
  */
-export async function storeFailedProof(work: Work, trees: Trees): Promise<void> {
+export async function storeFailedProof(work: Work, changed: Work[], trees: Trees): Promise<void> {
   for (const each of allWorks(work)) {
     const tree = trees[each.repository.id];
-    if (tree === undefined) continue;
-    const known = each.evidence?.tree === tree ? each.evidence : { tree, checks: [], proof: undefined };
+    if (each.evidence?.tree !== tree) delete each.evidence;
+    if (tree === undefined || !changed.includes(each)) continue;
+    const known = each.evidence ?? { tree, checks: [] };
     each.evidence = { ...known, proof: known.proof ?? notRun('the run failed before its change was checked') };
   }
-  await storeProof(work);
+  await storeProof(work, changed);
 }
 
 /**
- * Gives the unchanged files of a proposed repository what an earlier run proved about exactly these files. What this run
- * proved in another repository says nothing about them.
+ * Gives the unchanged files of a proposed repository what an earlier run proved about exactly these files with the same
+ * settings. What this run proved in another repository says nothing about them.
  */
-export async function recallProof(app: App, { evidence, task, repository }: Work): Promise<void> {
+export async function recallProof(app: App, { evidence, settings, task, repository }: Work): Promise<void> {
   if (evidence === undefined || evidence.proof !== undefined) return;
-  const known = await findProofOf(app.db.manager, task.id, repository.id, evidence.tree);
-  evidence.proof = known ?? notRun('no run of this task has tested these files');
-}
-
-/** Records that the evidence about unchanged files belongs to the commit at which the run found the branch. */
-export async function storeCommitFound({ journal, run, repository, branch }: Work): Promise<void> {
-  await journal.write((em) => setProvenCommit(em, run.id, repository.id, branch.from));
+  const { tree } = evidence;
+  const tested = { repositoryId: repository.id, tree, settings: decidingSettings(settings) };
+  const known = await findProofOf(app.db.manager, task.id, tested);
+  evidence.proof = known ?? notRun('no run of this task has tested these files with these settings');
 }
 
 /**
