@@ -137,7 +137,7 @@ export async function payForAnswer(
 ): Promise<void> {
   await db.transaction(async (em) => {
     // Deletion locks the project before its runs. The opposite order would be a deadlock.
-    const projects = await em.query('select 1 from projects where id = $1 for key share', [run.projectId]);
+    const projects: unknown[] = await em.query('select 1 from projects where id = $1 for key share', [run.projectId]);
     if (projects.length === 0) {
       if (creatorId !== null) await addPersonSpend(em, creatorId, usage.costUsd ?? 0);
     } else if (!(await addUsage(em, run.id, usage))) await addSpend(em, run, usage);

@@ -174,7 +174,7 @@ export async function addUsage(
   runId: string,
   usage: TokenUsage & { costUsd: number | null },
 ): Promise<boolean> {
-  const [, count] = await em.query(
+  const [, count]: [unknown, number] = await em.query(
     `update runs set input_tokens = input_tokens + $2, cached_input_tokens = cached_input_tokens + $3,
        output_tokens = output_tokens + $4,
        cost_usd = case when $5::numeric is null then cost_usd else coalesce(cost_usd, 0) + $5 end where id = $1`,

@@ -43,6 +43,7 @@ const recipes: Recipe[] = [
     imports: "import type { EntityManager } from 'typeorm';",
     wrap: (block) => `export async function sent(app: App, em: EntityManager, taskId: string) {\n${block}\n}`,
   },
+  { begins: 'export async function listOpenTitles', file: 'src/sprints/store.ts' },
   { begins: 'import type { MigrationInterface', file: 'migrations/0021-project-colour.ts' },
   { begins: 'colour: string', file: 'src/db/tables/project.ts', after: /interface ProjectRow \{/ },
   { begins: 'colour: maybeText', file: 'src/db/tables/project.ts', after: /const Projects = .*\{/ },
