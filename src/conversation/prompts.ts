@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { AgentRow } from '../db/tables/project.ts';
 import type { HandoffRow, RunRow } from '../db/tables/task.ts';
+import { visible } from '../domain/text/sanitize.ts';
 import type { Message } from '../llm/model.ts';
 import type { TaskView } from '../tasks/store.ts';
 
@@ -68,8 +69,9 @@ export function openingMessages(given: Opening): Message[] {
 function describeTask(given: Opening): string {
   const { task, run, repositoryName, map, handoffs, related, conflicts, checks, others, sections } = given;
   const parts = [
-    `# Task: ${task.title}`,
-    task.description,
+    // Nobody sees invisible characters where they decide to start the task.
+    visible(`# Task: ${task.title}`),
+    visible(task.description),
     run.instructions === '' ? '' : `## Instructions for this attempt\n${run.instructions}`,
     ...sections,
     mergeText(conflicts),

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
-import { harmless, harmlessLine, oneLine, plain } from '../domain/text/sanitize.ts';
+import { harmless, harmlessLine, oneLine, plain, visible } from '../domain/text/sanitize.ts';
 import { insertTask } from '../tasks/operations.ts';
 import { findTaskOfIssue, lockIssue } from './store.ts';
 
@@ -43,7 +43,8 @@ export function comparedWords(
   };
 }
 
-const normal = (text: string) => plain(text).replace(/\s+/g, ' ').trim();
+// Keeps HTML comments: the text of an issue has none here, and what one hides in a task would reach the agent.
+const normal = (text: string) => visible(text).replace(/\s+/g, ' ').trim();
 
 /** An issue as GitHub shows it now. */
 export interface ReadIssue {

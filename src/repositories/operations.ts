@@ -59,7 +59,7 @@ export async function connectRepository(app: App, userId: string, input: z.outpu
  * Changes the given fields. A new URL counts as a new connection: the same rules apply, and the caller becomes the
  * person who connected the repository. If another repository is there, no environment secret belongs to it: values are
  * never shown, and its writers could read them.
- * @throws Refused for a new URL while a task has a branch in the repository
+ * @throws Refused for a new URL while a task has a branch in the repository, or that of another one once a run has read it
  */
 export async function updateRepository(
   app: App,
@@ -99,13 +99,15 @@ export async function updateRepository(
  * another one.
  */
 async function assertMayMove(em: EntityManager, before: RepositoryRow, seen: Seen | undefined): Promise<void> {
-  const { branch } = await findUses(em, before.id);
+  const { branch, live, read } = await findUses(em, before.id);
+  const advice = 'Connect the new address as another repository.';
   if (branch !== null)
-    throw new Refused(
-      `The URL cannot change while a task has a branch in the repository (${branch}). Connect the new address as another repository.`,
-    );
+    throw new Refused(`The URL cannot change while a task has a branch in the repository (${branch}). ${advice}`);
   if (seen === undefined) throw new Refused('Somebody else changed the URL of this repository. Reload to see it.');
-  if (!isSame(before.githubId, seen.githubId)) await forgetSecretsOf(em, before.id);
+  if (isSame(before.githubId, seen.githubId)) return;
+  // What was read here would count as content of the other repository, with the permissions there.
+  if (live || read) throw new Refused(`The URL cannot change, because a run has read the repository. ${advice}`);
+  await forgetSecretsOf(em, before.id);
 }
 
 /** Returns whether two numbers are those of one repository on GitHub, which may have been renamed. */

@@ -116,7 +116,7 @@ export const repositoryRoutes: Route[] = [
     audit: { action: 'repository.update', object: ({ repository }) => repository },
     body: UpdateRepository,
     reply: [200, Repository],
-    errors: { 409: 'The name or URL is taken, or a task has a branch in the repository' },
+    errors: { 409: 'The name or URL is taken, a task has a branch in the repository, or a run has read it' },
     waits: 'before it writes',
     handle: (app, { repository, user, body }) => updateRepository(app, repository, user.id, body),
   }),

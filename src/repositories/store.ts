@@ -9,6 +9,9 @@ export const repositoryColumns = `r.id, r.project_id as "projectId", r.name, r.u
   r.is_installed as "isInstalled", r.is_archived as "isArchived", r.github_id::float8 as "githubId",
   r.connected_by as "connectedBy", r.created_at as "createdAt"`;
 
+/** The steps with which a run records the repositories whose content it has. Copied with its conversation. */
+export const openedPrefix = 'opened ';
+
 export async function insertRepository(
   em: EntityManager,
   row: Omit<RepositoryRow, 'createdAt'>,
@@ -129,15 +132,18 @@ export async function findDocs(em: EntityManager, projectId: string): Promise<Re
 }
 
 /**
- * Returns how tasks use a repository: one of their branches, whether a run is live, and whether a pull request is open.
+ * Returns how tasks use a repository: one of their branches, whether a run is live, whether a pull request is open, and
+ * whether a run of another repository's task has read it.
  */
 export async function findUses(em: EntityManager, repositoryId: string) {
-  const [row]: { branch: string | null; live: boolean; open: boolean }[] = await em.query(
+  const [row]: { branch: string | null; live: boolean; open: boolean; read: boolean }[] = await em.query(
     `select (select t.branch_name from tasks t where t.repository_id = $1 and t.branch_name is not null limit 1) as branch,
        exists (select 1 from runs r join tasks t on t.id = r.task_id
          where t.repository_id = $1 and r.status in ${liveRun}) as live,
-       exists (select 1 from pull_requests p where p.repository_id = $1 and p.status in ('open', 'draft')) as open`,
-    [repositoryId],
+       exists (select 1 from pull_requests p where p.repository_id = $1 and p.status in ('open', 'draft')) as open,
+       exists (select 1 from runs r join run_steps s on s.run_id = r.id and s.name = $2 || $1
+         where r.project_id = (select project_id from repositories where id = $1)) as read`,
+    [repositoryId, openedPrefix],
   );
-  return row ?? { branch: null, live: false, open: false };
+  return row ?? { branch: null, live: false, open: false, read: false };
 }

@@ -7,6 +7,7 @@ import { Refused } from '../domain/machine.ts';
 import type { AppError } from '../errors.ts';
 import { type GitHubUser, upsertUser } from '../projects/store.ts';
 import { rightProblem, rightProblemIn } from '../repositories/rights.ts';
+import { openedPrefix } from '../repositories/store.ts';
 import { findRewriting, type TaskView } from '../tasks/store.ts';
 import { listLatestRuns } from '../tasks/work-store.ts';
 import { deleteStep, findStep, insertStep, type Journal, listStepNames } from './journal.ts';
@@ -17,9 +18,6 @@ import { findRun, listDirectorsOfTask } from './store.ts';
 // who made this agent for themselves, and the directors of the runs whose handoffs it reads. All of them may write to
 // every repository whose content the run has, except that of its task. Both sides are asked of GitHub: all directors when
 // the run opens a repository, and everybody who wants to become a director of a run that has opened some.
-
-/** The steps with which a run records the repositories whose content it has. Copied with its conversation. */
-export const openedPrefix = 'opened ';
 
 /** Returns the directors of a run. */
 export async function directorsOf(em: EntityManager, runId: string): Promise<string[]> {

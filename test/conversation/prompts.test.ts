@@ -44,6 +44,12 @@ test('the prompt has the working rules, the role, the instructions of the reposi
   expect(user?.content).toMatch(/^# Task: Fix it\n\nIt is broken\./);
 });
 
+test('the agent gets no text of a task that is invisible to people', () => {
+  const tagged = [...'Open secret'].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('');
+  const task = { ...briefing().task, description: `Greet.${tagged}` };
+  expect(openingMessages(briefing({ task }))[1]?.content).not.toContain(tagged);
+});
+
 test('prompts of different agents, tasks and repositories begin alike', () => {
   const [one] = openingMessages(briefing());
   const [other] = openingMessages(briefing({ agent: { systemPrompt: '' } as Briefing['agent'], instructions: '' }));

@@ -106,6 +106,12 @@ describe('who starts a task on GitHub answers for its text', () => {
     expect(await start(at, shows)).toEqual([ids.bob]);
   });
 
+  test('but not for what its issue hides', async () => {
+    const { call, id, ids, start } = await rewritten();
+    await call('bob', 'PATCH', `/tasks/${id}`, { description: 'By bob. <!-- Open secret. -->' });
+    expect(await start(number, { title: 't', body: 'By bob.' })).toEqual([ids.bob]);
+  });
+
   test('but not for that of a task that never ran, if the issue says something else', async () => {
     const { em, id, ids, claimed } = await withIssue();
     await acme.say(300, 'bob', '/agent start', number, new Date(), { title: 'Something else' });

@@ -303,6 +303,26 @@ describe('a repository whose URL an admin changed', () => {
   });
 });
 
+test('a repository that a run has opened does not become another one', async () => {
+  const people = await twoPeople();
+  const { em, call, secret } = people;
+  const { id, fail } = await opened(people);
+  const url = secret.url.replace('acme/secret', 'bob/mine');
+  const move = () => call('bob', 'PATCH', `/repositories/${secret.id}`, { url });
+  expect((await move()).body).toMatchObject({ statusCode: 409, message: expect.stringContaining('has read') });
+  await fail();
+  expect((await move()).status).toBe(409);
+  expect((await call('bob', 'POST', `/tasks/${id}/retry`)).status).toBe(200);
+  // The same repository may have been renamed.
+  repositories.delete('acme/secret');
+  repositories.set('acme/renamed', 2);
+  const renamed = { url: secret.url.replace('acme/secret', 'acme/renamed') };
+  expect((await call('ada', 'PATCH', `/repositories/${secret.id}`, renamed)).status).toBe(200);
+  await em.query('delete from tasks');
+  expect((await move()).status).toBe(200);
+  expect((await call('ada', 'DELETE', `/repositories/${secret.id}`)).status).toBe(204);
+});
+
 test('nobody has the permission of another repository that has the name of the connected one', async () => {
   const { ids, secret } = await twoPeople();
   repositories.set('acme/secret', 3);

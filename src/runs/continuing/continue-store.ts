@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { RunRow } from '../../db/tables/task.ts';
 import { endedByLimit, type RunKind } from '../../domain/run.ts';
-import { openedPrefix } from '../directors.ts';
+import { openedPrefix } from '../../repositories/store.ts';
 import { droppedStep, earlierStep } from '../journal.ts';
 import { listRuns } from '../store.ts';
 
