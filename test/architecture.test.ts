@@ -68,3 +68,23 @@ test('modules of the service keep no state, except for that of the process', () 
   const holding = files.map((f) => relative(root, f)).filter((f) => state.test(readFileSync(join(root, f), 'utf8')));
   expect(holding.filter((f) => !f.startsWith('web/')).sort()).toEqual(processState);
 });
+
+/** Names that the field does not use, with those that replaced them. */
+const oldNames = {
+  Patience: 'RetryPolicy',
+  Hearing: 'MessageInbox',
+  ModelAway: 'ModelUnavailable',
+  furnish: 'prepare',
+  sayNo: 'refuse',
+  Room: 'SetupContext, GitLimits or FreeSpace',
+  openFresh: 'openCleanSandbox',
+  openEquipment: 'openCommandAccess',
+};
+
+test('names that were replaced do not come back', () => {
+  const old = new RegExp(`(?<![\\w'"])(${Object.keys(oldNames).join('|')})(?![\\w'"])`);
+  const using = code.filter(
+    (f) => f !== 'test/architecture.test.ts' && old.test(readFileSync(join(repository, f), 'utf8')),
+  );
+  expect(using).toEqual([]);
+});

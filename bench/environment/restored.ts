@@ -6,7 +6,7 @@ import { compose } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import type { RepositoryRow } from '../../src/db/tables/project.ts';
 import { prepareEnvironment } from '../../src/environment/prepare.ts';
-import type { Room } from '../../src/environment/room.ts';
+import type { SetupContext } from '../../src/environment/setup-context.ts';
 import { createLogger } from '../../src/logger.ts';
 import { openCheckout } from '../../src/repositories/reader.ts';
 import { noSettings } from '../../src/repositories/settings/repository-settings.ts';
@@ -58,7 +58,7 @@ async function measured(app: App, url: string): Promise<{ setUp: number[]; resto
   const { signal } = new AbortController();
   const { checkout, remove } = await openCheckout(app, { url, token: 'any' }, signal);
   const commit = (await checkout.fetch('main')) ?? '';
-  const room: Room = {
+  const room: SetupContext = {
     app,
     repository: { id: 'repo_bench', projectId: 'proj_bench' } as RepositoryRow,
     checkout,
@@ -77,7 +77,7 @@ async function measured(app: App, url: string): Promise<{ setUp: number[]; resto
 }
 
 /** Prepares the environment of a run and places it into a workspace. Returns how long that and set-up took. */
-async function readyIn(room: Room, commit: string, how?: { isTrial: boolean }) {
+async function readyIn(room: SetupContext, commit: string, how?: { isTrial: boolean }) {
   const work = join(await mkdtemp(join(room.app.workDir, 'run-')), 'work');
   const confinement = await room.app.sandbox.confine(room.signal);
   const began = performance.now();

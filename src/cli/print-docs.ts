@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import type { Machine } from '../domain/machine.ts';
+import type { StateMachine } from '../domain/machine.ts';
 import { sprintMachine, sprintStatuses } from '../domain/sprint.ts';
 import { taskMachine, taskStatuses } from '../domain/task.ts';
 import { wizardMachine, wizardStatuses } from '../domain/wizard.ts';
@@ -34,7 +34,7 @@ ${table(wizardMachine)}
 `;
 }
 
-function table<S extends string, E extends string, F>({ rows }: Machine<S, E, F>): string {
+function table<S extends string, E extends string, F>({ rows }: StateMachine<S, E, F>): string {
   const lines = rows.map(({ on, from, to, because, onlyIf = [] }) => {
     const next = because ?? (typeof to === 'function' ? '' : to);
     const rules = onlyIf.map(({ rule }) => rule).join('; ');

@@ -15,14 +15,14 @@ export class Parked extends Error {
 }
 
 /** Thrown inside a run whose model asks it to wait. */
-export class ModelAway extends Error {
+export class ModelUnavailable extends Error {
   readonly retryAfterMs: number | undefined;
   /** What the run fails with when it may not wait any longer. */
   readonly failure: Failure;
 
   constructor({ fault, message, retryAfterMs }: ModelFailed) {
     super(message);
-    this.name = 'ModelAway';
+    this.name = 'ModelUnavailable';
     this.retryAfterMs = retryAfterMs;
     this.failure = failure(fault === 'rate_limit' ? 'rate_limit' : 'model', message);
   }

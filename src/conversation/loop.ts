@@ -5,9 +5,9 @@ import type { NewWait } from '../domain/waiting.ts';
 import {
   type Message,
   type Model,
+  type ModelAnswer,
   ModelFailed,
   messageOf,
-  type Reply,
   type ReplyOptions,
   type ToolCall,
   type ToolSpec,
@@ -22,7 +22,7 @@ import {
   type HeldWait,
   type JudgedEnding,
   type Judgement,
-  ModelAway,
+  ModelUnavailable,
   Parked,
   splitInto,
 } from './ending.ts';
@@ -48,9 +48,9 @@ const maxShortenings = 4;
 
 /**
  * Asks the model for its next answer, with as much of the conversation as fits.
- * @throws RunFailed rate_limit, auth, model; ModelAway when the server asks to wait
+ * @throws RunFailed rate_limit, auth, model; ModelUnavailable when the server asks to wait
  */
-async function replyTo(context: LoopContext, messages: Message[]): Promise<Reply> {
+async function replyTo(context: LoopContext, messages: Message[]): Promise<ModelAnswer> {
   const { model, memory } = context;
   const tools = toolSpecs(context.offered);
   for (let refusals = 0; ; refusals++) {
@@ -75,7 +75,7 @@ async function replyTo(context: LoopContext, messages: Message[]): Promise<Reply
  */
 function asRefusal(error: unknown): ModelFailed {
   if (!(error instanceof ModelFailed)) throw error;
-  if (error.isTransient) throw new ModelAway(error);
+  if (error.isTransient) throw new ModelUnavailable(error);
   if (error.fault !== 'context') throw new RunFailed(error.fault, error.message, { cause: error });
   return error;
 }
@@ -87,7 +87,7 @@ async function askOnce(
   { model, signal, note, live, withoutSecrets }: LoopContext,
   prompt: Message[],
   tools: ToolSpec[],
-): Promise<Reply> {
+): Promise<ModelAnswer> {
   const began = performance.now();
   const reply = await model.reply(prompt, tools, signal, live);
   const { inputTokens, cachedInputTokens, outputTokens } = reply;
@@ -158,7 +158,7 @@ export interface LoopContext {
    * Stores a turn before the next one begins. `changed` says whether a tool may have changed the workspace. With a
    * `wait`, the run waits from then on.
    */
-  keep(turn: Message[], reply: Reply, changed: boolean, wait?: NewWait | HeldWait): Promise<void>;
+  keep(turn: Message[], reply: ModelAnswer, changed: boolean, wait?: NewWait | HeldWait): Promise<void>;
   /** Decides whether the conversation may end like this. `messages` excludes the turn in which it ends. */
   judge(ending: Ending, messages: Message[]): Promise<Judgement>;
   /** Adds a line to the log of the run. */
@@ -174,7 +174,7 @@ const maxCalls = 100;
  * Runs the conversation between model and tools until the model ends it or a limit is reached. Continues from the given
  * messages and appends to them. Everything that decides how it goes on is in the messages, so another worker that
  * continues with them decides the same.
- * @throws RunFailed budget, model, gave_up, rate_limit, auth; ModelAway; Parked; or the reason of the signal
+ * @throws RunFailed budget, model, gave_up, rate_limit, auth; ModelUnavailable; Parked; or the reason of the signal
  */
 export async function converse(context: LoopContext, messages: Message[]): Promise<JudgedEnding> {
   const again = await judgeAgain(context, messages);
@@ -224,7 +224,7 @@ interface Turn {
   wait?: NewWait | HeldWait;
 }
 
-async function takeTurn(context: LoopContext, reply: Reply): Promise<Turn> {
+async function takeTurn(context: LoopContext, reply: ModelAnswer): Promise<Turn> {
   const turn: Turn = { messages: [messageOf(reply)], changed: false, isValid: false };
   for (const [i, call] of reply.toolCalls.entries()) {
     context.signal.throwIfAborted();
@@ -318,7 +318,7 @@ function answerEnding(turn: Turn, judgement: Judgement | undefined): void {
 }
 
 /** Tells the model what was expected of its answer, or that it repeats itself. */
-function addRemarks(turn: Turn, { toolCalls, isCut }: Reply, asked: Message[]): void {
+function addRemarks(turn: Turn, { toolCalls, isCut }: ModelAnswer, asked: Message[]): void {
   const before = countMisses(asked);
   const remark = turn.isValid
     ? repeatHint([...asked, ...turn.messages])

@@ -1,4 +1,4 @@
-import type { Message, Model, Reply, ToolSpec } from '../llm/model.ts';
+import type { Message, Model, ModelAnswer, ToolSpec } from '../llm/model.ts';
 
 /** Longest prompt in characters, about 100,000 tokens: longer ones cost more and help little. */
 const contextChars = 400_000;
@@ -137,7 +137,7 @@ const answerTokens = 32_000;
 const answerShare = 0.25;
 
 /** Learns from an answer how many characters make a token of this model. */
-export function measure(memory: Memory, prompt: Message[], tools: ToolSpec[], { inputTokens }: Reply): void {
+export function measure(memory: Memory, prompt: Message[], tools: ToolSpec[], { inputTokens }: ModelAnswer): void {
   if (inputTokens <= 0) return;
   const ratio = promptLength(prompt, tools) / inputTokens;
   memory.charsPerToken = Math.min(mostRatio, Math.max(leastRatio, ratio));

@@ -28,7 +28,7 @@ export interface Row<S extends string, E extends string, F> {
 }
 
 /** A state machine, with the phrases from which refusals are built: "Only a task that is ready can be started; …". */
-export interface Machine<S extends string, E extends string, F> {
+export interface StateMachine<S extends string, E extends string, F> {
   noun: string;
   /** A phrase for each status. It completes "a task that …". */
   statuses: Record<S, string>;
@@ -45,7 +45,7 @@ export type Outcome<S extends string> =
 
 /** Finds the result of an event. The first row for the event and the state decides. */
 export function decide<S extends string, E extends string, F>(
-  machine: Machine<S, E, F>,
+  machine: StateMachine<S, E, F>,
   state: S,
   event: E,
   facts: F,
@@ -64,7 +64,7 @@ export function decide<S extends string, E extends string, F>(
  * @throws Refused saying what is required and what was found
  */
 export function nextState<S extends string, E extends string, F>(
-  machine: Machine<S, E, F>,
+  machine: StateMachine<S, E, F>,
   state: S,
   event: E,
   facts: F,
@@ -75,7 +75,7 @@ export function nextState<S extends string, E extends string, F>(
 }
 
 /** Builds a refusal, for example "Only a task that is in the backlog or ready can be started; this one is done." */
-function wrongState<S extends string, E extends string, F>(machine: Machine<S, E, F>, state: S, event: E): string {
+function wrongState<S extends string, E extends string, F>(machine: StateMachine<S, E, F>, state: S, event: E): string {
   const { noun, statuses, events, rows } = machine;
   const allowed = new Set(rows.filter((row) => row.on === event).flatMap((row) => row.from));
   const phrases = [...allowed].map((each) => statuses[each]);

@@ -1,4 +1,4 @@
-import type { Check, Machine } from './machine.ts';
+import type { Check, StateMachine } from './machine.ts';
 
 export const sprintStatuses = ['planning', 'active', 'completed', 'cancelled'] as const;
 export type SprintStatus = (typeof sprintStatuses)[number];
@@ -35,7 +35,7 @@ const isForced: Check<SprintFacts> = {
 };
 
 /** The state machine of a sprint. */
-export const sprintMachine: Machine<SprintStatus, SprintEvent, SprintFacts> = {
+export const sprintMachine: StateMachine<SprintStatus, SprintEvent, SprintFacts> = {
   noun: 'sprint',
   statuses: {
     planning: 'is in planning',

@@ -1,4 +1,4 @@
-import type { Check, Machine } from './machine.ts';
+import type { Check, StateMachine } from './machine.ts';
 import type { RunStatus } from './run.ts';
 import { slug } from './text/sanitize.ts';
 
@@ -167,7 +167,7 @@ function joined(f: TaskFacts): TaskStatus {
 }
 
 /** The rows of a task's state machine. `npm run docs` writes them to docs/lifecycle.md. */
-const rows: Machine<TaskStatus, TaskEvent, TaskFacts>['rows'] = [
+const rows: StateMachine<TaskStatus, TaskEvent, TaskFacts>['rows'] = [
   {
     on: 'start',
     from: ['backlog', 'ready'],
@@ -231,7 +231,7 @@ const rows: Machine<TaskStatus, TaskEvent, TaskFacts>['rows'] = [
 ];
 
 /** The state machine of a task. */
-export const taskMachine: Machine<TaskStatus, TaskEvent, TaskFacts> = {
+export const taskMachine: StateMachine<TaskStatus, TaskEvent, TaskFacts> = {
   noun: 'task',
   statuses: {
     backlog: 'is in the backlog',

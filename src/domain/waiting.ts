@@ -29,7 +29,7 @@ export interface Attention {
 }
 
 /** What an agent proposes to do before it does it. */
-export interface Plan {
+export interface RunPlan {
   markdown: string;
   /** Paths and patterns of the files that it will change. */
   files: string[];
@@ -40,7 +40,7 @@ export interface Plan {
 /** What a run begins to wait for. */
 export interface NewWait extends Pick<Attention, 'reason' | 'text' | 'options'> {
   /** The plan that waits for approval. Its text is that of the wait. */
-  plan?: Plan;
+  plan?: RunPlan;
 }
 
 /**

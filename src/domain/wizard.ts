@@ -1,4 +1,4 @@
-import type { Machine } from './machine.ts';
+import type { StateMachine } from './machine.ts';
 
 /** Returns what is wrong with the refs and dependencies of planned tasks, as a predicate; undefined if nothing is. */
 export function orderProblem(tasks: { ref: string; dependsOn: string[] }[]): string | undefined {
@@ -56,7 +56,7 @@ const edits = (part: PlanPart, first: WizardStatus, made: WizardStatus) =>
  * The state machine of a planning session. Generating a part again discards everything based on it; editing a part by
  * hand keeps the rest.
  */
-export const wizardMachine: Machine<WizardStatus, WizardEvent, WizardFacts> = {
+export const wizardMachine: StateMachine<WizardStatus, WizardEvent, WizardFacts> = {
   noun: 'planning session',
   statuses: {
     collecting: 'still has open questions',

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connect, Gate } from './dial.ts';
 import { connectTarget, type Target, urlTarget } from './host-names.ts';
 import { deny, forward } from './plain-request.ts';
-import { openTunnel, sayNo } from './tunnel.ts';
+import { openTunnel, refuse } from './tunnel.ts';
 
 /**
  * Returns a function that waits for its turn: at once for the first `burst` calls, then `perSecond` times a second. It
@@ -91,10 +91,10 @@ export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof 
     client.setTimeout(limits.idleMs, () => client.destroy());
     if (!(await turn()) || client.destroyed) return void client.destroy();
     const target = tunnelled.has(client) ? undefined : connectTarget(req.url ?? '');
-    if (target === undefined) return sayNo(client, { status: 400, says: 'CONNECT must name a host and a port' });
+    if (target === undefined) return refuse(client, { status: 400, says: 'CONNECT must name a host and a port' });
     if (target.port !== 80) return openTunnel({ client, head, target }, { gate, connect, helloMs: limits.helloMs });
     const verdict = await gate.admit(target);
-    if ('says' in verdict) return sayNo(client, verdict);
+    if ('says' in verdict) return refuse(client, verdict);
     tunnelled.set(client, target);
     client.write('HTTP/1.1 200 Connection established\r\n\r\n');
     client.unshift(head);

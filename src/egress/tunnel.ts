@@ -27,9 +27,9 @@ export async function openTunnel(
   { gate, connect, helloMs }: { gate: Gate; connect: Connect; helloMs: number },
 ): Promise<void> {
   const verdict = await gate.admit(target);
-  if ('says' in verdict) return sayNo(client, verdict);
+  if ('says' in verdict) return refuse(client, verdict);
   const upstream = await dial(connect, target, verdict.addresses, client);
-  if ('says' in upstream) return sayNo(client, upstream);
+  if ('says' in upstream) return refuse(client, upstream);
   client.write('HTTP/1.1 200 Connection established\r\n\r\n');
   const { bytes, problem } = await peek({ client, head, target }, helloMs);
   // Browsers open connections in advance and may not use them.
@@ -46,7 +46,7 @@ export async function openTunnel(
 }
 
 /** Replies to a `CONNECT` that is refused. Python and Go show the reason in the first line, but not the body. */
-export function sayNo(client: Socket, { status, says }: Denial | { status: 400; says: string }): void {
+export function refuse(client: Socket, { status, says }: Denial | { status: 400; says: string }): void {
   const reason = /^[\x20-\x7e]*$/.test(says) ? says : STATUS_CODES[status];
   const head = [`HTTP/1.1 ${status} ${reason}`, 'Content-Type: text/plain', `Content-Length: ${says.length + 1}`];
   part(client, [...head, 'Connection: close', '', `${says}\n`].join('\r\n'));

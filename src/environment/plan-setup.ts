@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { onHost } from '../repositories/credentials.ts';
 import { pathsMatching } from '../repositories/settings/repository-settings.ts';
 import { type DetectedCommand, detectSetup, isKnownCacheFile } from './detect.ts';
-import { type Room, secretNamed } from './room.ts';
 import type { OpenSecret } from './secrets/secrets.ts';
+import { type SetupContext, secretNamed } from './setup-context.ts';
 
 /** Everything that decides what set-up makes. Two set-ups with the same parts may share one kept result. */
 export interface KeyParts {
@@ -67,7 +67,7 @@ export interface SetupPlan {
 
 /** Decides what set-up does. @throws RunFailed `setup` when .deckhand.yml names a secret of another repository, or none */
 export async function planSetup(
-  { repository, checkout, settings, image }: Room,
+  { repository, checkout, settings, image }: SetupContext,
   commit: string,
   known: OpenSecret[],
 ): Promise<SetupPlan> {

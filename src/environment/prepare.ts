@@ -5,13 +5,13 @@ import type { App } from '../app.ts';
 import { commandFailed, RunFailed, withOutput } from '../domain/run.ts';
 import { removeTree } from '../sandbox/neutral-path.ts';
 import type { Confinement } from '../sandbox/sandbox.ts';
-import type { RefusedHost } from './equipment.ts';
+import type { RefusedHost } from './command-access.ts';
 import { DamagedArchive, moveInto, type Packed, pack, tooLongPath, unpack } from './keep/archive.ts';
-import { type Kept, keptStore } from './keep/kept-store.ts';
+import { type KeptSetup, keptStore } from './keep/kept-store.ts';
 import { planSetup, type SetupPlan } from './plan-setup.ts';
-import { type CommandResult, type Room, takeImage } from './room.ts';
 import { revealSecrets } from './secrets/secrets.ts';
 import { saidOf, setUp } from './set-up.ts';
+import { type CommandResult, type SetupContext, takeImage } from './setup-context.ts';
 
 /** For each key, a promise that resolves when its last caller has finished. */
 const queues = new Map<string, Promise<void>>();
@@ -51,7 +51,7 @@ export interface Environment {
   how: 'restored' | 'set up' | 'failed' | 'none';
   plan: SetupPlan;
   /** What it was prepared with, and the image that commands run on. */
-  room: Room;
+  room: SetupContext;
   /** The commands that ran to prepare it; none for one that was restored. */
   commands: CommandResult[];
   /** The hosts that they could not reach. */
@@ -73,7 +73,11 @@ export interface Environment {
  * set-up and keeps what it makes.
  * @throws RunFailed `setup`
  */
-export async function prepareEnvironment(given: Room, commit: string, { isTrial = false } = {}): Promise<Environment> {
+export async function prepareEnvironment(
+  given: SetupContext,
+  commit: string,
+  { isTrial = false } = {},
+): Promise<Environment> {
   const { app, signal } = given;
   const began = performance.now();
   const secrets = await revealSecrets(app, given.repository);
@@ -82,7 +86,7 @@ export async function prepareEnvironment(given: Room, commit: string, { isTrial 
     await files.remove();
     throw error;
   });
-  const room: Room = { ...given, image, isOutputHidden: secrets.length > 0 };
+  const room: SetupContext = { ...given, image, isOutputHidden: secrets.length > 0 };
   const remove = async () => {
     image?.release();
     await files.remove();
@@ -114,7 +118,10 @@ function count({ metrics }: App, outcome: string, seconds: number): void {
 type Ready = Pick<Environment, 'how' | 'commands' | 'refused'>;
 
 /** Writes what the agent should know about its environment; empty if there is nothing to say. */
-function toldOf({ how, commands }: Pick<Ready, 'how' | 'commands'>, { settings, isOutputHidden }: Room): string {
+function toldOf(
+  { how, commands }: Pick<Ready, 'how' | 'commands'>,
+  { settings, isOutputHidden }: SetupContext,
+): string {
   const failed = how === 'failed' ? commands.filter(({ exitCode }) => exitCode !== 0) : [];
   const failures = failed.map(saidOf).map((said) => (isOutputHidden ? said.message : withOutput(said)));
   const services = settings.services.map(({ run, port }) => `- ${run}${port === undefined ? '' : ` (port ${port})`}`);
@@ -130,7 +137,12 @@ function toldOf({ how, commands }: Pick<Ready, 'how' | 'commands'>, { settings, 
     .join('\n\n');
 }
 
-async function makeReady(room: Room, plan: SetupPlan, files: EnvironmentFiles, isTrial: boolean): Promise<Ready> {
+async function makeReady(
+  room: SetupContext,
+  plan: SetupPlan,
+  files: EnvironmentFiles,
+  isTrial: boolean,
+): Promise<Ready> {
   // A trial shows whether set-up works now, so it always runs.
   if (!isTrial && (await restore(room, plan, files))) return { how: 'restored', commands: [], refused: [] };
   const began = performance.now();
@@ -151,7 +163,7 @@ async function makeReady(room: Room, plan: SetupPlan, files: EnvironmentFiles, i
 }
 
 /** Unpacks what an earlier set-up made. Returns false if there is nothing, or if it cannot be used. */
-async function restore(room: Room, plan: SetupPlan, files: EnvironmentFiles): Promise<boolean> {
+async function restore(room: SetupContext, plan: SetupPlan, files: EnvironmentFiles): Promise<boolean> {
   const { app, signal } = room;
   const store = keptStore(app.keptDir);
   try {
@@ -172,7 +184,7 @@ async function restore(room: Room, plan: SetupPlan, files: EnvironmentFiles): Pr
 }
 
 /** Keeps an archive for later runs. Without it, they have to set up again, but this run can go on. */
-async function keep({ app, signal, note }: Room, key: string, archive: string, kept: Kept): Promise<void> {
+async function keep({ app, signal, note }: SetupContext, key: string, archive: string, kept: KeptSetup): Promise<void> {
   try {
     await keptStore(app.keptDir).add(key, archive, kept);
     await trim(app);
@@ -184,7 +196,7 @@ async function keep({ app, signal, note }: Room, key: string, archive: string, k
 }
 
 /** Fails the run because of an error with the files of its environment. */
-function failed({ signal, isOutputHidden }: Room, what: string, error: unknown): never {
+function failed({ signal, isOutputHidden }: SetupContext, what: string, error: unknown): never {
   signal.throwIfAborted();
   const { message } = error as Error;
   const full = "the worker's disk is full; free some space there or lower ENVIRONMENT_CACHE_GB";

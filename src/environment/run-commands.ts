@@ -1,6 +1,6 @@
 import { safeLength, withoutSecrets } from '../domain/secrets.ts';
 import type { Machine } from '../sandbox/sandbox.ts';
-import type { CommandResult, Room } from './room.ts';
+import type { CommandResult, SetupContext } from './setup-context.ts';
 
 /** How often new output becomes a line of the log. */
 const pauseMs = 1000;
@@ -17,7 +17,7 @@ export interface LiveLog {
 }
 
 /** Opens the live log of a set-up. No line contains one of the secrets, even if it was written in two pieces. */
-export function openLiveLog(note: Room['note'], secrets: string[]): LiveLog {
+export function openLiveLog(note: SetupContext['note'], secrets: string[]): LiveLog {
   let waiting = '';
   let lines = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -79,7 +79,7 @@ const outputChars = 6000;
  * time was up has no exit code. @throws the reason of the signal
  */
 export async function runCommands(
-  room: Pick<Room, 'note' | 'onCommands'>,
+  room: Pick<SetupContext, 'note' | 'onCommands'>,
   machine: Machine,
   commands: string[],
   { seconds, signal, goesOn, secrets }: HowToRun,

@@ -9,13 +9,13 @@ import { credentialFor, remoteFor } from '../repositories/credentials.ts';
 import { openCheckout } from '../repositories/reader.ts';
 import { readSettings } from '../repositories/settings/repository-settings.ts';
 import { findRepository } from '../repositories/store.ts';
-import { addRefused, type RefusedHost } from './equipment.ts';
-import { openFresh } from './fresh.ts';
+import { openCleanSandbox } from './clean-sandbox.ts';
+import { addRefused, type RefusedHost } from './command-access.ts';
 import { prepareEnvironment } from './prepare.ts';
-import type { Room } from './room.ts';
 import { runCommands } from './run-commands.ts';
 import { hasSecrets } from './secrets/store.ts';
 import { setupSeconds } from './set-up.ts';
+import type { SetupContext } from './setup-context.ts';
 import { findTrial, updateTrial } from './trial.ts';
 
 /** How often a running trial shows new output. */
@@ -117,7 +117,7 @@ async function tryOut(app: App, repository: RepositoryRow, signal: AbortSignal, 
   }
 }
 
-async function tryCommit(room: Room, commit: string, report: Report): Promise<TrialCommand[]> {
+async function tryCommit(room: SetupContext, commit: string, report: Report): Promise<TrialCommand[]> {
   const { checkout, settings } = room;
   if (!room.app.sandbox.state.works) throw new RunFailed('sandbox', room.app.sandbox.state.says);
   const environment = await prepareEnvironment({ ...room, onCommands: report.show }, commit, { isTrial: true });
@@ -125,7 +125,7 @@ async function tryCommit(room: Room, commit: string, report: Report): Promise<Tr
     const setup = environment.commands;
     report.refuse(environment.refused);
     report.show(setup);
-    const fresh = await openFresh(environment, await checkout.treeOf(commit));
+    const fresh = await openCleanSandbox(environment, await checkout.treeOf(commit));
     try {
       const withChecks = (checks: TrialCommand[]) => [...setup, ...checks.map((each) => ({ ...each, isCheck: true }))];
       const onCommands = (checks: TrialCommand[]) => report.show(withChecks(checks));

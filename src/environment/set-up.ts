@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { commandFailed, RunFailed, type Said } from '../domain/run.ts';
 import { UnfitWorkTree } from '../git/work-tree/read-inside.ts';
 import type { Machine } from '../sandbox/sandbox.ts';
-import { openEquipped, type RefusedHost } from './equipment.ts';
+import { openEquipped, type RefusedHost } from './command-access.ts';
 import { makeReadable, tooLongPath } from './keep/archive.ts';
 import { findSecret, SearchOverLimit } from './keep/find-secret.ts';
 import type { SetupPlan } from './plan-setup.ts';
-import type { CommandResult, Room } from './room.ts';
 import { runCommands } from './run-commands.ts';
+import type { CommandResult, SetupContext } from './setup-context.ts';
 
 /** The time limit for the commands of one set-up. */
 export const setupSeconds = 1200;
@@ -29,7 +29,7 @@ export interface Made {
  * process of it is left, and what it made contains none of its secrets.
  * @throws RunFailed `setup` when a configured command failed, or when a secret was left in a file
  */
-export async function setUp(room: Room, plan: SetupPlan, folder: string): Promise<Made> {
+export async function setUp(room: SetupContext, plan: SetupPlan, folder: string): Promise<Made> {
   const { app, checkout, isOutputHidden = false } = room;
   const work = join(folder, 'work');
   await mkdir(work, { recursive: true, mode: 0o755 });
@@ -62,7 +62,11 @@ export async function setUp(room: Room, plan: SetupPlan, folder: string): Promis
 }
 
 /** Returns the names of what set-up made that is kept. @throws RunFailed `setup` */
-async function resultsIn({ checkout, isOutputHidden = false }: Room, work: string, tree: string): Promise<string[]> {
+async function resultsIn(
+  { checkout, isOutputHidden = false }: SetupContext,
+  work: string,
+  tree: string,
+): Promise<string[]> {
   const ignored = await checkout.ignoredIn(work, tree).catch((error) => {
     if (!(error instanceof UnfitWorkTree)) throw error;
     // The error may name files, whose names commands chose.
@@ -74,7 +78,12 @@ async function resultsIn({ checkout, isOutputHidden = false }: Room, work: strin
   return [...named.map((path) => `work/${path}`), 'work.home'];
 }
 
-async function runSetup(room: Room, plan: SetupPlan, machine: Machine, signal: AbortSignal): Promise<CommandResult[]> {
+async function runSetup(
+  room: SetupContext,
+  plan: SetupPlan,
+  machine: Machine,
+  signal: AbortSignal,
+): Promise<CommandResult[]> {
   const missing = await missingPrograms(plan, machine, signal);
   if (missing.size > 0) await room.note('setup', `not installed here, so not set up: ${[...missing].join(', ')}`);
   const commands = plan.commands.filter(({ program }) => program === undefined || !missing.has(program));
@@ -116,7 +125,12 @@ function shownPath(path: string): string {
 /** The time limit of the search for secrets. A gigabyte takes about 15 s with five secrets, and 60 s with twenty. */
 const searchSeconds = 600;
 
-async function assertNoSecret({ app, signal }: Room, folder: string, names: string[], plan: SetupPlan): Promise<void> {
+async function assertNoSecret(
+  { app, signal }: SetupContext,
+  folder: string,
+  names: string[],
+  plan: SetupPlan,
+): Promise<void> {
   const limits = { signal, maxBytes: app.config.MAX_RUN_DISK_MB * 2 ** 20, seconds: searchSeconds };
   const found = await findSecret(folder, names, plan.secrets, limits).catch((error) => {
     if (error instanceof SearchOverLimit)

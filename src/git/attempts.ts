@@ -4,7 +4,7 @@ import pRetry from 'p-retry';
 import { type GitEngine, GitFailed, isTransientFault, type Remote, remoteSeconds } from './engine.ts';
 
 /** Limits on the resources of git while it talks to a remote; git has none of its own. */
-export interface Room {
+export interface GitLimits {
   /** Memory of each process. */
   memoryBytes: number;
   /** Size of one file; git writes what it receives into a single one. */
@@ -12,10 +12,10 @@ export interface Room {
 }
 
 /** The default limits. The index of a pack of 10 million objects takes 1 GB. */
-const usual: Room = { memoryBytes: 2_000_000_000, fileBytes: 10_000_000_000 };
+const usual: GitLimits = { memoryBytes: 2_000_000_000, fileBytes: 10_000_000_000 };
 
 /** Returns the limits for a fetch, which may use half of the free disk space, so that no remote can fill the disk. */
-export async function roomIn(folder: string): Promise<Room> {
+export async function limitsIn(folder: string): Promise<GitLimits> {
   const { bavail, bsize } = await statfs(folder);
   return { ...usual, fileBytes: Math.min(usual.fileBytes, Math.floor((bavail * bsize) / 2)) };
 }

@@ -7,7 +7,7 @@ const beatMs = 3000;
 const silentMs = 30_000;
 
 /** The settings that distinguish the processes on a machine. */
-interface Machine {
+interface ProcessSettings {
   DATA_DIR: string;
   ROLE: string;
   HOST: string;
@@ -18,7 +18,7 @@ interface Machine {
  * Returns the path of the heartbeat file: one per role and machine. Processes of the same role that share a data folder
  * share the file.
  */
-function fileOf({ DATA_DIR, ROLE }: Machine): string {
+function fileOf({ DATA_DIR, ROLE }: ProcessSettings): string {
   return join(DATA_DIR, `heartbeat.${ROLE}.${hostname()}`);
 }
 
@@ -27,7 +27,7 @@ function fileOf({ DATA_DIR, ROLE }: Machine): string {
  * used because a worker has no port for health checks. A process that hangs stops writing. Returns a function that
  * stops the heartbeat.
  */
-export function startHeartbeat(config: Machine, look: () => Promise<string>): () => Promise<void> {
+export function startHeartbeat(config: ProcessSettings, look: () => Promise<string>): () => Promise<void> {
   const file = fileOf(config);
   let isBeating = false;
   let isStopped = false;
@@ -53,7 +53,7 @@ export function startHeartbeat(config: Machine, look: () => Promise<string>): ()
 }
 
 /** Returns what is wrong with the process of a role on this machine, or undefined when it is healthy. */
-export async function whatIsWrong(config: Machine): Promise<string | undefined> {
+export async function whatIsWrong(config: ProcessSettings): Promise<string | undefined> {
   const file = fileOf(config);
   const found = await stat(file).catch(() => undefined);
   if (found === undefined) return `no process with ROLE=${config.ROLE} has started with ${config.DATA_DIR}`;
@@ -65,7 +65,7 @@ export async function whatIsWrong(config: Machine): Promise<string | undefined> 
 }
 
 /** Checks that the server answers requests. */
-async function whatIsWrongWithServer({ HOST, PORT }: Machine): Promise<string | undefined> {
+async function whatIsWrongWithServer({ HOST, PORT }: ProcessSettings): Promise<string | undefined> {
   const host = ['0.0.0.0', '::'].includes(HOST) ? '127.0.0.1' : HOST;
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${PORT}/healthz`;
   const answer = await fetch(url, { signal: AbortSignal.timeout(3000) }).catch(() => undefined);

@@ -122,7 +122,7 @@ async function withRetries<I, T>(
     }
 }
 
-export interface KeptReply {
+export interface StoredReply {
   status: number;
   /** JSON text, or null for a reply that must not be stored. */
   body: string | null;
@@ -135,7 +135,7 @@ export interface Attempt extends Keyed {
    * both are committed together.
    * @throws AppError 409 when another attempt has taken over the key; that transaction must then be rolled back
    */
-  keep(reply: KeptReply): Promise<void>;
+  keep(reply: StoredReply): Promise<void>;
   /**
    * Releases the key after a request that changed nothing, so that it can be repeated. If the database cannot be
    * reached, does so later.
@@ -173,7 +173,7 @@ export async function takeKey(
   req: Request,
   userId: string,
   path: string,
-): Promise<KeptReply | Attempt | undefined> {
+): Promise<StoredReply | Attempt | undefined> {
   const key = req.headers['idempotency-key'];
   if (key === undefined) return undefined;
   if (typeof key !== 'string' || key === '' || key.length > maxLength)
@@ -232,7 +232,7 @@ function underWay(): AppError {
   return new AppError(409, 'A request with this Idempotency-Key is still under way; repeat it later');
 }
 
-async function earlierReply(db: Database, id: KeyId, digest: string): Promise<KeptReply> {
+async function earlierReply(db: Database, id: KeyId, digest: string): Promise<StoredReply> {
   const [row] = await db.prepared<{ digest: string; status: number | null; reply: string | null }>(
     'idempotency read',
     'select digest, status, reply from idempotency_keys where user_id = $1 and request = $2 and key = $3',

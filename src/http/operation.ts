@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { App } from '../app.ts';
 import { type Caller, findCaller } from './access/access.ts';
 import { answerEvents, type EventStream, wantsEvents } from './events.ts';
-import { answerOnce, type KeptReply, noteResult, type Reply, streamOnce, takeKey } from './idempotency.ts';
+import { answerOnce, noteResult, type Reply, type StoredReply, streamOnce, takeKey } from './idempotency.ts';
 import { assertReadsReplies, countStream, countUnsent } from './limits/replies.ts';
 import type { Leave } from './limits/user-line.ts';
 import { linksOf, type Page, readList } from './lists.ts';
@@ -158,7 +158,7 @@ async function loadInput({ app, declared, req, tokenId, params }: Call): Promise
  * Sends the stored reply of an earlier request with the same Idempotency-Key. A client that accepts an event stream gets
  * it as the final event, any other as JSON.
  */
-async function replay(call: Call, user: Caller | undefined, kept: KeptReply): Promise<void> {
+async function replay(call: Call, user: Caller | undefined, kept: StoredReply): Promise<void> {
   const { declared, req, res } = call;
   res.setHeader('Idempotent-Replayed', 'true');
   if (declared.stream === undefined || user === undefined || !wantsEvents(req) || kept.status >= 300)

@@ -73,8 +73,8 @@ export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 export const methodsWithBody: Method[] = ['post', 'put', 'patch'];
 
 type Input<S extends z.ZodType | undefined> = S extends z.ZodType ? z.output<S> : undefined;
-type Output<R extends Reply> = R extends readonly [number, infer S extends z.ZodType] ? z.input<S> : unknown;
-export type Reply = readonly [number, z.ZodType] | readonly [204];
+type Output<R extends ReplyDeclaration> = R extends readonly [number, infer S extends z.ZodType] ? z.input<S> : unknown;
+export type ReplyDeclaration = readonly [number, z.ZodType] | readonly [204];
 
 /** The information about its `Idempotency-Key` that a handler receives. */
 export interface Keyed {
@@ -130,7 +130,7 @@ export type Audited<G, T> = { action: AuditAction } & (
 /** Every route that changes something says what its record contains, so that no change goes unrecorded. */
 type Effect<G, T> = { method: 'get'; audit?: undefined } | { method: Exclude<Method, 'get'>; audit: Audited<G, T> };
 
-interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | undefined, R extends Reply> {
+interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | undefined, R extends ReplyDeclaration> {
   /**
    * The name of the operation in OpenAPI and of its function in the generated client, such as `startTask`. Unique among
    * all routes.
@@ -190,7 +190,10 @@ interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | 
 
 /** A declared route without its type parameters. */
 export interface Route
-  extends Omit<Declaration<object, z.ZodType, z.ZodType, Reply>, 'access' | 'handle' | 'stream' | 'exports'> {
+  extends Omit<
+    Declaration<object, z.ZodType, z.ZodType, ReplyDeclaration>,
+    'access' | 'handle' | 'stream' | 'exports'
+  > {
   access: Access<object>;
   handle: (app: App, given: Given<object, unknown, unknown>) => Promise<unknown>;
   stream?: (app: App, given: Given<object, unknown, unknown>, out: EventStream) => Promise<void>;
@@ -204,7 +207,7 @@ export interface Route
  */
 export function route<
   C extends object,
-  const R extends Reply,
+  const R extends ReplyDeclaration,
   Q extends z.ZodType | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
 >(declaration: Declaration<C, Q, B, R> & Effect<Given<C, Input<Q>, Input<B>>, Output<R>>): Route {

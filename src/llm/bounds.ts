@@ -1,4 +1,4 @@
-import { type Kept, ModelFailed, type Wire } from './model.ts';
+import { ModelFailed, type ServerItems, type Wire } from './model.ts';
 
 /** Maximum number of tool calls, and of other items, in one answer. A run executes the first 100 calls. */
 export const maxCalls = 1000;
@@ -33,6 +33,6 @@ export function tooManyCalls(): ModelFailed {
 }
 
 /** Returns what to store with a turn, unless it is too large. */
-export function keptWithin(wire: Wire, items: object): { kept?: Kept } {
+export function keptWithin(wire: Wire, items: object): { kept?: ServerItems } {
   return JSON.stringify(items).length > maxKeptChars ? {} : { kept: { wire, items } };
 }

@@ -14,7 +14,7 @@ export type Wire = 'responses' | 'chat';
  * What a server sent besides text and calls, such as reasoning items and signatures. Stored with the turn and sent back
  * unchanged to the same API. It is not sent to the other API, which could not read it.
  */
-export interface Kept {
+export interface ServerItems {
   wire: Wire;
   items: unknown;
 }
@@ -28,7 +28,7 @@ export interface Image {
 export type Message =
   | { role: 'system'; content: string }
   | { role: 'user'; content: string; images?: Image[] }
-  | { role: 'assistant'; content: string; toolCalls: ToolCall[]; kept?: Kept }
+  | { role: 'assistant'; content: string; toolCalls: ToolCall[]; kept?: ServerItems }
   | { role: 'tool'; toolCallId: string; content: string };
 
 export interface ToolSpec {
@@ -38,10 +38,10 @@ export interface ToolSpec {
   parameters: Record<string, unknown>;
 }
 
-export interface Reply {
+export interface ModelAnswer {
   text: string;
   toolCalls: ToolCall[];
-  kept?: Kept;
+  kept?: ServerItems;
   /** All input tokens, those read from the server's cache or written to it included. */
   inputTokens: number;
   cachedInputTokens: number;
@@ -54,7 +54,7 @@ export interface Reply {
 }
 
 /** Returns an answer as a message of the conversation, with everything that has to be sent back. */
-export function messageOf({ text, toolCalls, kept }: Reply): Extract<Message, { role: 'assistant' }> {
+export function messageOf({ text, toolCalls, kept }: ModelAnswer): Extract<Message, { role: 'assistant' }> {
   return { role: 'assistant', content: text, toolCalls, ...(kept === undefined ? {} : { kept }) };
 }
 
@@ -111,13 +111,13 @@ export interface ReplyOptions extends Effort {
 }
 
 /** The tokens of an answer, as the server counts them; see `Reply`. */
-export type Tokens = Pick<Reply, 'inputTokens' | 'cachedInputTokens' | 'cacheWriteTokens' | 'outputTokens'>;
+export type Tokens = Pick<ModelAnswer, 'inputTokens' | 'cachedInputTokens' | 'cacheWriteTokens' | 'outputTokens'>;
 
 /** A model together with an API key. */
 export interface Model {
   name: string;
   /** Requests the model's next message. @throws ModelFailed, or the reason of the signal */
-  reply(messages: Message[], tools: ToolSpec[], signal: AbortSignal, options?: ReplyOptions): Promise<Reply>;
+  reply(messages: Message[], tools: ToolSpec[], signal: AbortSignal, options?: ReplyOptions): Promise<ModelAnswer>;
   /**
    * The tokens that fit into one request and its answer, as the server stated them when it refused a request.
    * Undefined until then.

@@ -4,7 +4,7 @@ import { hasImages, toLeaveOut, withoutParts, withoutRefused } from './adapt.ts'
 import { badAnswer } from './bounds.ts';
 import { eventsIn } from './events.ts';
 import { estimateOf } from './lost.ts';
-import { ModelFailed, type ModelSource, type Reply, type Wire } from './model.ts';
+import { type ModelAnswer, ModelFailed, type ModelSource, type Wire } from './model.ts';
 import { failureOf } from './refusals/failure.ts';
 import { AnswerIsError, type Refusal, refusalOf, textIn } from './refusals/refusal.ts';
 import { tooLong } from './refusals/too-long.ts';
@@ -43,7 +43,12 @@ function openMemory(): (baseUrl: string, model: string) => Learned {
  * some do nothing else. `tell` receives its pieces as they arrive.
  * @throws ModelFailed, Interrupted or AnswerIsError; SyntaxError for broken JSON
  */
-export async function readAnswer(format: WireFormat, model: string, response: Response, tell: Tell): Promise<Reply> {
+export async function readAnswer(
+  format: WireFormat,
+  model: string,
+  response: Response,
+  tell: Tell,
+): Promise<ModelAnswer> {
   const gathered = async (pieces: AsyncIterable<Uint8Array>) =>
     format.replyOf(model, await format.gather(eventsIn(pieces), tell));
   if (response.body !== null && response.headers.get('content-type')?.includes('event-stream'))
@@ -113,7 +118,7 @@ interface Limits {
   endsAt: number;
 }
 
-async function reply(called: Called, asked: Asked, outer: AbortSignal): Promise<Reply> {
+async function reply(called: Called, asked: Asked, outer: AbortSignal): Promise<ModelAnswer> {
   const { server, key, learned, client } = called;
   const over = AbortSignal.timeout(1000 * server.seconds);
   const signal = AbortSignal.any([outer, over]);
@@ -154,7 +159,7 @@ interface Attempt {
 }
 
 /** Makes a request, and repeats it without what the server refuses. Every change is made only once, so this ends. */
-async function adapted(called: Called, asked: Asked, attempt: Attempt, limits: Limits): Promise<Reply> {
+async function adapted(called: Called, asked: Asked, attempt: Attempt, limits: Limits): Promise<ModelAnswer> {
   const { learned, name } = called;
   for (;;) {
     const { wire, leftOut } = attempt;
@@ -240,7 +245,7 @@ function withinWindow(asked: Asked, { window }: Learned): Asked {
  * vLLM calls an answer complete that was cut in the middle of a call, https://github.com/vllm-project/vllm/issues/53269.
  * A longer answer is not cut: its server ignores the limit.
  */
-function hasReachedLimit({ outputTokens }: Reply, body: Record<string, unknown>): boolean {
+function hasReachedLimit({ outputTokens }: ModelAnswer, body: Record<string, unknown>): boolean {
   const limit = body.max_output_tokens ?? body.max_completion_tokens ?? body.max_tokens;
   return outputTokens === limit;
 }
@@ -250,7 +255,7 @@ interface Sending extends Limits {
   onLost: Asked['onLost'];
 }
 
-async function sent(called: Called, wire: Wire, body: Record<string, unknown>, sending: Sending): Promise<Reply> {
+async function sent(called: Called, wire: Wire, body: Record<string, unknown>, sending: Sending): Promise<ModelAnswer> {
   const { client, name, server } = called;
   const { signal, tell, onLost } = sending;
   signal.throwIfAborted();

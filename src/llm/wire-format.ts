@@ -1,6 +1,6 @@
 import type { ChatCompletionCreateParams } from 'openai/resources/chat/completions';
 import type { ResponseCreateParams } from 'openai/resources/responses/responses';
-import type { Message, Reply, ReplyOptions, ToolSpec } from './model.ts';
+import type { Message, ModelAnswer, ReplyOptions, ToolSpec } from './model.ts';
 
 /** What is asked of a model, independent of the API. */
 export interface Asked extends ReplyOptions {
@@ -28,7 +28,7 @@ export interface WireFormat {
   /** Builds a request. Fields that the server has refused before are left out by the caller. */
   request(model: string, asked: Asked): ChatCompletionCreateParams | ResponseCreateParams;
   /** Reads an answer that came as a whole. @throws ModelFailed or Interrupted */
-  replyOf(model: string, answer: unknown): Reply;
+  replyOf(model: string, answer: unknown): ModelAnswer;
   /**
    * Assembles a streamed answer for `replyOf` and passes its text and its calls on as they arrive.
    * @throws ModelFailed when the stream is malformed; Interrupted when it ends early

@@ -9,7 +9,7 @@ import { AppError } from '../errors.ts';
 import { plainly, problemsIn } from '../http/error-reply.ts';
 import { specsOf } from '../llm/calls/declaration.ts';
 import { readArguments, readObject } from '../llm/calls/fit-arguments.ts';
-import { type Message, type Model, messageOf, type Reply, type ToolCall } from '../llm/model.ts';
+import { type Message, type Model, type ModelAnswer, messageOf, type ToolCall } from '../llm/model.ts';
 import { callReadTool, parseJson, readTools } from '../repositories/read-tools.ts';
 import type { ToolAnswer } from '../sandbox/sandbox.ts';
 
@@ -192,7 +192,7 @@ class Talk {
   }
 
   /** Requests the next reply. All requests of a step offer the same tools, so that servers can reuse their cache. */
-  ask(model: Model): Promise<Reply> {
+  ask(model: Model): Promise<ModelAnswer> {
     const { onPiece, onRestart, read, signal } = this.#step;
     const own = { [this.#name]: functions[this.#name] };
     const tools = specsOf(read === undefined ? own : { ...readTools, ...own });
@@ -204,7 +204,7 @@ class Talk {
   }
 
   /** Reads the call of the function. Returns undefined while the model is still reading. */
-  callIn(reply: Reply) {
+  callIn(reply: ModelAnswer) {
     const declared = functions[this.#name];
     const call = reply.toolCalls.find((c) => c.name === this.#name);
     if (call !== undefined) {
@@ -219,7 +219,7 @@ class Talk {
   }
 
   /** Answers what the model wants to read. When it reads nothing more, the next request forces the function. */
-  async goOnReading(reply: Reply): Promise<void> {
+  async goOnReading(reply: ModelAnswer): Promise<void> {
     if (reply.toolCalls.length === 0) {
       this.#isReading = false;
       if (reply.text.trim() === '') return;
@@ -249,7 +249,7 @@ class Talk {
   }
 
   /** Sends an invalid call back with the reason. */
-  reject(reply: Reply, { problem, reason }: { problem: string; reason: string }): void {
+  reject(reply: ModelAnswer, { problem, reason }: { problem: string; reason: string }): void {
     this.tries += 1;
     this.#isReading = false;
     this.problem = problem;
@@ -265,7 +265,7 @@ class Talk {
 const cutOff = 'the limit on the length of answers cut it off';
 
 /** Says for people why arguments do not fit. The model gets more: the names of all arguments, and its own words. */
-function reasonFor(schema: z.ZodType, call: ToolCall, { isCut }: Reply): string {
+function reasonFor(schema: z.ZodType, call: ToolCall, { isCut }: ModelAnswer): string {
   const read = readObject(call.arguments, { isCut });
   if (!read.ok) return isCut ? cutOff : 'it is not valid JSON';
   const { error } = schema.safeParse(read.value, { error: plainly, reportInput: true });

@@ -10,7 +10,7 @@ export interface Prd {
   title: string;
   markdown: string;
 }
-export interface Plan {
+export interface WizardPlan {
   phases: { name: string; goal: string; reason: string }[];
 }
 export interface PlannedTask {
@@ -33,7 +33,7 @@ export interface PlannedSprint {
 /** The parts of a plan that exist. */
 export interface Parts {
   prd: Prd | null;
-  plan: Plan | null;
+  plan: WizardPlan | null;
   tasks: PlannedTask[] | null;
 }
 

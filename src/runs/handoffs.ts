@@ -19,11 +19,11 @@ export async function storeFailureHandoff(
   em: EntityManager,
   run: Ended,
   failure: Failure,
-  told: Handoff | undefined,
+  handoff: Handoff | undefined,
 ): Promise<void> {
-  const learned = told?.summary ?? (await factsOfRun(app, em, run.id));
+  const learned = handoff?.summary ?? (await factsOfRun(app, em, run.id));
   const summary = joined(`The run failed (${failure.category}): ${failure.message}`, learned);
-  await insertHandoff(em, { taskId: run.taskId, runId: run.id, summary, nextSteps: told?.nextSteps ?? [] });
+  await insertHandoff(em, { taskId: run.taskId, runId: run.id, summary, nextSteps: handoff?.nextSteps ?? [] });
 }
 
 /** Stores the handoff of a cancelled run. The model is not asked, because a cancelled run should cost nothing more. */

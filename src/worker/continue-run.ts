@@ -94,7 +94,7 @@ const maxQuestions = 5;
 export async function takeUpConversation(
   app: App,
   { continuesRunId: from, id }: RunRow,
-  { task, journal, patience }: Pick<Work, 'task' | 'journal' | 'patience'>,
+  { task, journal, retrying }: Pick<Work, 'task' | 'journal' | 'retrying'>,
 ): Promise<void> {
   if (from === null || (await journal.recall(copiedStep)) !== undefined) return;
   for (let question = 1; ; question++) {
@@ -102,7 +102,7 @@ export async function takeUpConversation(
     const lack =
       question > maxQuestions
         ? 'people kept speaking to this run before it began'
-        : await patience(async () => {
+        : await retrying(async () => {
             const opened = await listOpened(app.db.manager, from, task.repositoryId);
             return lackOfRightIn(app, directors, opened, 'write');
           });

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import { ModelAway } from '../conversation/ending.ts';
+import { ModelUnavailable } from '../conversation/ending.ts';
 import type { Handoff } from '../conversation/handoff.ts';
 import type { RunRow } from '../db/tables/task.ts';
 import type { Failure } from '../domain/run.ts';
@@ -34,14 +34,15 @@ export async function endFailed(app: App, run: RunRow, journal: Journal, failed:
   const { work, error } = failed;
   let { failure } = failed;
   app.log.warn({ err: error, runId: run.id, category: failure.category }, 'run failed');
-  const isModelsFault = error instanceof ModelAway || (error instanceof Error && error.cause instanceof ModelFailed);
+  const isModelsFault =
+    error instanceof ModelUnavailable || (error instanceof Error && error.cause instanceof ModelFailed);
   const isShown = ['budget', 'checks'].includes(failure.category) || (failure.category === 'model' && !isModelsFault);
   const unpushed = work === undefined ? undefined : await keepWork(app, work, failed, isShown);
   if (unpushed !== undefined && !failure.message.includes(unpushed))
     failure = { ...failure, message: `${failure.message.slice(0, maxReasonChars)}; ${unpushed}` };
   // A model that just failed is not asked for a handoff.
-  const told = isModelsFault ? undefined : await work?.handoff?.(failure);
-  await failRun(app, run, journal, failure, told);
+  const handoff = isModelsFault ? undefined : await work?.handoff?.(failure);
+  await failRun(app, run, journal, failure, handoff);
 }
 
 /** Ends the run, stores its handoff and moves its task, in one transaction. */

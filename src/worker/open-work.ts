@@ -1,16 +1,16 @@
 import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
-import { addRefused, type Equipment, openEquipment, startAll } from '../environment/equipment.ts';
+import { addRefused, type CommandAccess, openCommandAccess, startAll } from '../environment/command-access.ts';
 import { prepareEnvironment } from '../environment/prepare.ts';
-import type { Room } from '../environment/room.ts';
 import { knownSecrets } from '../environment/secrets/secrets.ts';
+import type { SetupContext } from '../environment/setup-context.ts';
 import { type Checkout, remoteSeconds } from '../git/engine.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
 import { noSettings, readSettings } from '../repositories/settings/repository-settings.ts';
 import { admitToRun } from '../runs/directors.ts';
 import { endingStep, type Journal, stepOf } from '../runs/journal.ts';
 import { objectionToSending } from './outgoing/outgoing-scan.ts';
-import type { Patience } from './retry.ts';
+import type { RetryPolicy } from './retry.ts';
 import type { Assignment, Work } from './work.ts';
 import { openWorkspace, type Placed, type Signals, type Workspace } from './workspace/workspace.ts';
 
@@ -21,13 +21,13 @@ const leastSeconds = 60;
 export interface Shared {
   journal: Journal;
   signals: Signals;
-  patience: Patience;
+  retrying: RetryPolicy;
 }
 
 /** Opens a repository for a run: its files, its branch, its settings and a credential. */
 export async function openWork(app: App, given: Assignment, repository: RepositoryRow, shared: Shared): Promise<Work> {
   const { run } = given;
-  const { journal, signals, patience } = shared;
+  const { journal, signals, retrying } = shared;
   const credential = await credentialFor(app, repository);
   // No git operation may take longer than the whole run.
   const limitSeconds = Math.min(remoteSeconds, Math.max(leastSeconds, given.limits.runMinutes.value * 60));
@@ -36,21 +36,21 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
   const remove = async () => {
     for (const close of closing.splice(0)) await close();
   };
-  const furnish = async (checkout: Checkout, placed: Placed) => {
+  const prepare = async (checkout: Checkout, placed: Placed) => {
     const stored = await journal.once(stepOf('settings', given.task, repository), () =>
       readSettings(checkout, placed.baseHead),
     );
     // Settings that an older version stored lack the newer keys.
     const settings = { ...noSettings, ...stored };
     const signal = AbortSignal.any([signals.git, signals.tools]);
-    const room: Room = { app, repository, checkout, settings, signal, note: journal.note };
+    const room: SetupContext = { app, repository, checkout, settings, signal, note: journal.note };
     const environment = await prepareEnvironment(room, await setupCommit(checkout, placed));
     closing.push(environment.remove);
     await environment.placeInto(checkout.workTree, signals.confinement);
     return { settings, environment };
   };
   try {
-    const workspace = await openWorkspace(app, run, journal, { ...given, repository, remote, signals }, furnish);
+    const workspace = await openWorkspace(app, run, journal, { ...given, repository, remote, signals }, prepare);
     // Once the agent has finished, nothing runs beside the files that were judged.
     const isOver = (await journal.recall(endingStep)) !== undefined;
     const equipment = await equip(workspace, signals, isOver);
@@ -71,7 +71,7 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
       secrets,
       admit: (people) => admitToRun(app, { ...given, journal }, people),
       objectionToSending: (value) => objectionToSending(value, secrets),
-      patience,
+      retrying,
       signal: signals.git,
       others: [],
     };
@@ -86,11 +86,11 @@ async function equip(
   { host, environment: { room }, remove }: Workspace & Pick<Work, 'environment'>,
   { confinement, tools }: Signals,
   isOver: boolean,
-): Promise<Equipment> {
+): Promise<CommandAccess> {
   if (!host.hasShell) return { settings: {}, refused: () => [], close: async () => {} };
-  let equipment: Equipment | undefined;
+  let equipment: CommandAccess | undefined;
   try {
-    equipment = await openEquipment(room, 'agent', confinement);
+    equipment = await openCommandAccess(room, 'agent', confinement);
     host.equip(equipment.settings);
     if (!isOver) await startAll(room, host.machine, tools);
     return equipment;
@@ -120,7 +120,7 @@ const spareMs = 10 * 60_000;
 export async function refreshRemote(app: App, work: Work): Promise<void> {
   if (work.tokenEndsAt === undefined || work.tokenEndsAt.getTime() - Date.now() > spareMs) return;
   const renewed = () => remoteFor(app, work.repository, work.credential, { contents: 'write' });
-  const { token, tokenEndsAt } = await work.patience(renewed);
+  const { token, tokenEndsAt } = await work.retrying(renewed);
   await work.checkout.renewToken(token);
   work.tokenEndsAt = tokenEndsAt;
   if (token !== undefined) work.secrets.push(token);

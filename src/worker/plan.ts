@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { filesNotPlanned } from '../conversation/planned-files.ts';
 import { part } from '../conversation/prompts.ts';
 import { type PlanMode, planModeOf } from '../domain/settings.ts';
-import type { Plan } from '../domain/waiting.ts';
+import type { RunPlan } from '../domain/waiting.ts';
 import { findOrigin } from '../runs/continuing/continue-store.ts';
 import { findApprovedPlan } from '../runs/waiting/store.ts';
 import type { TreeOf } from './outgoing/changes.ts';
@@ -11,7 +11,7 @@ import { allWorks, type Work } from './work.ts';
 /** What a run knows of plans: whether it still has to propose one, and the plan of its task that was approved last. */
 export interface Planning {
   mode: PlanMode;
-  approved: Plan | undefined;
+  approved: RunPlan | undefined;
 }
 
 /**

@@ -105,7 +105,7 @@ export function temporaryFault(error: unknown): { says: string; afterMs: number 
  * exists before they create anything. They have to do so anyway, because another worker may take over the run at any
  * point.
  */
-export type Patience = <T>(step: () => Promise<T>) => Promise<T>;
+export type RetryPolicy = <T>(step: () => Promise<T>) => Promise<T>;
 
 const firstPauseMs = 1000;
 const longestPauseMs = 30_000;
@@ -124,7 +124,7 @@ interface About {
  * Creates the retry function of one run. All steps share the time in `seconds`. The pause grows with each retry of a
  * step and is longer if the host asks for it. Each pause adds a line to the log of the run.
  */
-export function patienceOf(about: About): Patience {
+export function retryPolicyOf(about: About): RetryPolicy {
   let leftMs = about.seconds * 1000;
   return async (step) => {
     let failedAt: number | undefined;

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import { ModelAway, Parked } from '../conversation/ending.ts';
+import { ModelUnavailable, Parked } from '../conversation/ending.ts';
 import type { RunRow } from '../db/tables/task.ts';
 import { lowerLimits } from '../domain/budget.ts';
 import { RunFailed } from '../domain/run.ts';
@@ -15,7 +15,7 @@ import { endFailed } from './fail-run.ts';
 import { lastInterruption, maxInterruptions } from './lease/lease-store.ts';
 import { clockStart, startRunClock } from './lease/run-clock.ts';
 import { openWork } from './open-work.ts';
-import { asFailure, patienceOf } from './retry.ts';
+import { asFailure, retryPolicyOf } from './retry.ts';
 import { workInside } from './session.ts';
 import { pauseIfAsked } from './waits.ts';
 import { allWorks, findAssignment, type Work } from './work.ts';
@@ -31,18 +31,18 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
   const journal = openJournal(app, run);
   const clock = startRunClock(clockStart(run));
   const seconds = app.config.REMOTE_RETRY_SECONDS;
-  const patience = patienceOf({ journal, signal: outer, seconds, endsAt: clock.endsAt });
+  const retrying = retryPolicyOf({ journal, signal: outer, seconds, endsAt: clock.endsAt });
   let confinement: Confinement | undefined;
   let work: Work | undefined;
   try {
     if (run.interruptions >= maxInterruptions) throw await tooOftenInterrupted(app, run);
     const given = await findAssignment(app, run);
     clock.open(given.limits.runMinutes);
-    await takeUpConversation(app, run, { task: given.task, journal, patience });
+    await takeUpConversation(app, run, { task: given.task, journal, retrying });
     confinement = await app.sandbox.confine(AbortSignal.any([outer, clock.working]));
     // `clock.working` does not abort git, because the work made so far is still pushed when the time is up.
     const signals = { git: AbortSignal.any([outer, clock.opening]), tools: confinement.signal, confinement };
-    work = await patience(() => openWork(app, given, given.repository, { journal, signals, patience }));
+    work = await retrying(() => openWork(app, given, given.repository, { journal, signals, retrying }));
     await noteOpened(work, given.repository.id);
     const limits = lowerLimits(given.limits, 'repository', budgetsOfRepository(work.settings));
     const limitsNow = async () => {
@@ -57,9 +57,10 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
     await conclude(app, work, ending);
   } catch (error) {
     if (error instanceof Parked) return;
-    const failure = error instanceof ModelAway ? await waitForModel(app, run, journal, error) : asFailure(error, outer);
+    const failure =
+      error instanceof ModelUnavailable ? await waitForModel(app, run, journal, error) : asFailure(error, outer);
     if (failure !== undefined) await endFailed(app, run, journal, { work, failure, error });
-    else if (!(error instanceof ModelAway)) throw error;
+    else if (!(error instanceof ModelUnavailable)) throw error;
   } finally {
     clock.stop();
     for (const each of work === undefined ? [] : allWorks(work)) await each.remove();

@@ -13,7 +13,7 @@ import type { RunRow } from '../db/tables/task.ts';
 import { RunFailed } from '../domain/run.ts';
 import { withoutSecrets } from '../domain/secrets.ts';
 import { storable } from '../domain/text/sanitize.ts';
-import { addRefused, refusedText } from '../environment/equipment.ts';
+import { addRefused, refusedText } from '../environment/command-access.ts';
 import type { Message } from '../llm/model.ts';
 import { creatorOf, personDayIsOver } from '../projects/budgets.ts';
 import { rightProblem } from '../repositories/rights.ts';
@@ -32,7 +32,7 @@ import { readTrees } from './outgoing/changes.ts';
 import { planSections, readPlanning } from './plan.ts';
 import { type Judging, judgeEnding } from './proof/judge.ts';
 import { findContext, insertContext, openTurns, updateContext } from './turns.ts';
-import { isSetupApproved, openHearing } from './waits.ts';
+import { isSetupApproved, openMessageInbox } from './waits.ts';
 import { type Assignment, allWorks, type Limited, type Work } from './work.ts';
 import { combineRepositories, type OpenRepositories, openable } from './workspace/open-repositories.ts';
 import { findStoredFiles, packFiles, unpackFiles } from './workspace/stored-files.ts';
@@ -236,7 +236,7 @@ function loopContext(
   const clean = <T>(value: T) => withoutSecrets(value, work.secrets);
   let judged: Trees | undefined;
   const text = openLiveText(app.db, run.id, () => work.secrets);
-  const hearing = openHearing(app, run, work.journal);
+  const hearing = openMessageInbox(app, run, work.journal);
   const beforeWait = () => noteRefused(work);
   const turns = openTurns(app, given, work, {
     repositories,
@@ -253,7 +253,7 @@ function loopContext(
     limits: limitsNow,
     memory,
     signal: signals.tools,
-    hear: hearing.hear,
+    hear: hearing.readUnread,
     judge: async (ending, messages) => {
       const ended = await host.endProcesses();
       const refuse = (objection: string) => ({

@@ -6,14 +6,14 @@ import type { Learned, Memory } from '../conversation/memory.ts';
 import { newId } from '../db/ids.ts';
 import { storableJson } from '../domain/text/sanitize.ts';
 import { UnfitWorkTree } from '../git/work-tree/read-inside.ts';
-import type { Message, Reply } from '../llm/model.ts';
+import type { Message, ModelAnswer } from '../llm/model.ts';
 import { costOf } from '../llm/usage.ts';
 import { insertTurn } from '../runs/continuing/turn-store.ts';
 import { addStep } from '../runs/store.ts';
 import { park } from '../runs/waiting/park.ts';
 import { holdChange } from '../runs/waiting/store.ts';
 import { showTask } from '../tasks/move.ts';
-import type { Hearing } from './waits.ts';
+import type { MessageInbox } from './waits.ts';
 import type { Assignment, Work } from './work.ts';
 import type { OpenRepositories } from './workspace/open-repositories.ts';
 import { dropStoredFiles, packFiles, storedBytes } from './workspace/stored-files.ts';
@@ -67,7 +67,7 @@ export async function deleteOldContexts(em: EntityManager, days: number, limit: 
 
 interface Keeping {
   repositories: OpenRepositories;
-  hearing: Hearing;
+  hearing: MessageInbox;
   memory: Memory;
   turnsBefore: number;
   /** Returns the trees that were judged, once the ending of this turn was accepted. */
@@ -114,7 +114,7 @@ export function openTurns(app: App, given: Assignment, work: Work, keeping: Keep
   return { keep, count: () => count };
 }
 
-function usageOf(app: App, { model }: Assignment, reply: Reply) {
+function usageOf(app: App, { model }: Assignment, reply: ModelAnswer) {
   return { ...reply, costUsd: costOf(app.config.MODEL_PRICES, model.name, reply) };
 }
 

@@ -102,22 +102,22 @@ async function diffOfHeld(work: Work, treeOf: TreeOf): Promise<StoredDiff> {
 }
 
 /** What people say to a run while its agent works, and whether they asked it to pause. */
-export interface Hearing {
+export interface MessageInbox {
   /**
    * Returns the messages that the agent has not read yet.
    * @throws Parked when somebody asked the run to pause
    */
-  hear(): Promise<Message[]>;
+  readUnread(): Promise<Message[]>;
   /** Returns whether there are messages that the last `hear` did not return. */
   hasMore(): Promise<boolean>;
   /** Marks what the last `hear` returned as read before this turn. Call it in the transaction that stores the turn. */
   markRead(em: EntityManager, turn: number): Promise<void>;
 }
 
-export function openHearing(app: App, run: RunRow, journal: Journal): Hearing {
+export function openMessageInbox(app: App, run: RunRow, journal: Journal): MessageInbox {
   let heard: string[] = [];
   return {
-    hear: async () => {
+    readUnread: async () => {
       await pauseIfAsked(app, run, journal);
       const unread = await listUnread(app.db.manager, run.id);
       heard = unread.map(({ id }) => id);

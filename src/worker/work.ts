@@ -9,7 +9,7 @@ import type { RunRow } from '../db/tables/task.ts';
 import type { Limits } from '../domain/budget.ts';
 import type { Proof } from '../domain/proof/proof.ts';
 import { type Failure, RunFailed } from '../domain/run.ts';
-import type { RefusedHost } from '../environment/equipment.ts';
+import type { RefusedHost } from '../environment/command-access.ts';
 import type { Environment } from '../environment/prepare.ts';
 import { payingForLost } from '../llm/lost.ts';
 import type { Model, Tokens } from '../llm/model.ts';
@@ -21,7 +21,7 @@ import type { Journal } from '../runs/journal.ts';
 import { payForAnswer } from '../runs/spend.ts';
 import { getTask, type TaskView } from '../tasks/store.ts';
 import type { Planning } from './plan.ts';
-import type { Patience } from './retry.ts';
+import type { RetryPolicy } from './retry.ts';
 import type { Workspace } from './workspace/workspace.ts';
 
 /** One repository that a run has open, with everything needed to change it, check it and publish the change. */
@@ -33,7 +33,7 @@ export interface Work extends Workspace, AboutRun {
   others: Work[];
   journal: Journal;
   /** Retries steps that need the git host or GitHub. */
-  patience: Patience;
+  retrying: RetryPolicy;
   /** Aborted when this worker no longer holds the run. */
   signal: AbortSignal;
   /** The .deckhand.yml of the base branch. */

@@ -179,7 +179,7 @@ describe('a model that fails', () => {
   test('a server that asks to wait parks the run', async () => {
     const given = loopContext([new ModelFailed('rate_limit', 'HTTP 429', { isTransient: true, retryAfterMs: 7000 })]);
     await expect(start(given)).rejects.toMatchObject({
-      name: 'ModelAway',
+      name: 'ModelUnavailable',
       retryAfterMs: 7000,
       failure: { category: 'rate_limit', message: 'HTTP 429', retryable: true },
     });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addRefused, refusedText } from '../../src/environment/equipment.ts';
+import { addRefused, refusedText } from '../../src/environment/command-access.ts';
 import { prepareEnvironment } from '../../src/environment/prepare.ts';
 import { untilNoneHas } from '../support/machine/processes.ts';
 import { failsWith, openStage, type Scene, type Stage } from './stage.ts';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type FreshPlace, openFresh } from '../../src/environment/fresh.ts';
+import { type CleanSandbox, openCleanSandbox } from '../../src/environment/clean-sandbox.ts';
 import type { Environment } from '../../src/environment/prepare.ts';
 import { npmProject, openRegistry, type Registry, registryHost, registryVariables } from './registry.ts';
 import { openStage, type Scene, type Stage } from './stage.ts';
@@ -42,12 +42,12 @@ const [sends, needs] = ['.catch(() => {})', ''].map(
 );
 const asks = (...lines: RegExp[]) => ({ reasons: lines.map((line) => expect.stringMatching(line)) });
 
-const places: FreshPlace[] = [];
+const places: CleanSandbox[] = [];
 afterEach(async () => {
   for (const place of places.splice(0)) await place.close();
 });
-const freshWith = async (...given: Parameters<typeof openFresh>) => {
-  const place = await openFresh(...given);
+const freshWith = async (...given: Parameters<typeof openCleanSandbox>) => {
+  const place = await openCleanSandbox(...given);
   places.push(place);
   return place;
 };

@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RepositoryRow } from '../../src/db/tables/project.ts';
-import { openFresh } from '../../src/environment/fresh.ts';
+import { openCleanSandbox } from '../../src/environment/clean-sandbox.ts';
 import { type Environment, prepareEnvironment } from '../../src/environment/prepare.ts';
-import type { Room } from '../../src/environment/room.ts';
 import { setSecret } from '../../src/environment/secrets/secrets.ts';
+import type { SetupContext } from '../../src/environment/setup-context.ts';
 import type { Checkout } from '../../src/git/engine.ts';
 import { openCheckout } from '../../src/repositories/reader.ts';
 import { noSettings, type RepositorySettings } from '../../src/repositories/settings/repository-settings.ts';
@@ -60,7 +60,7 @@ export async function openStage(settings: Record<string, string> = {}) {
 }
 
 /** What one test works with. Everything that it opens ends with it. */
-async function openScene(app: Room['app'], url: string, repository: RepositoryRow) {
+async function openScene(app: SetupContext['app'], url: string, repository: RepositoryRow) {
   const opened: (() => Promise<unknown>)[] = [];
   const open = await openCheckout(app, { url, token: 'good-token' }, new AbortController().signal);
   opened.push(open.remove);
@@ -75,7 +75,7 @@ async function openScene(app: Room['app'], url: string, repository: RepositoryRo
     log,
     /** The commit that environments are prepared for. */
     base: await newest(checkout),
-    room: (settings: Partial<RepositorySettings>, signal = new AbortController().signal): Room => ({
+    room: (settings: Partial<RepositorySettings>, signal = new AbortController().signal): SetupContext => ({
       app,
       repository,
       checkout,
@@ -102,7 +102,7 @@ async function openScene(app: Room['app'], url: string, repository: RepositoryRo
     },
     /** Opens a place for checks, of the base commit or of another tree. */
     fresh: async (environment: Environment, tree?: string) => {
-      const fresh = await openFresh(environment, tree ?? (await checkout.treeOf(scene.base)));
+      const fresh = await openCleanSandbox(environment, tree ?? (await checkout.treeOf(scene.base)));
       opened.push(fresh.close);
       return fresh;
     },

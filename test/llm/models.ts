@@ -1,5 +1,5 @@
 import OpenAI from 'openai';
-import { type Message, type Model, messageOf, type Reply, type ReplyOptions } from '../../src/llm/model.ts';
+import { type Message, type Model, type ModelAnswer, messageOf, type ReplyOptions } from '../../src/llm/model.ts';
 import { type ModelServer, openaiModels } from '../../src/llm/openai.ts';
 import { withReadableErrors } from '../../src/llm/refusals/failure.ts';
 import { fetchFromModel } from '../../src/outgoing/fetch-from.ts';
@@ -26,13 +26,13 @@ export const opening: Message[] = [
 const tools = [multiply, add];
 const never = new AbortController().signal;
 
-export const ask = (model: Model, options: ReplyOptions = {}, messages = opening): Promise<Reply> =>
+export const ask = (model: Model, options: ReplyOptions = {}, messages = opening): Promise<ModelAnswer> =>
   model.reply(messages, tools, never, options);
 
 /** Runs the sample conversation to its end and returns its replies. As in a run, the turns pass through JSON. */
-export async function converse(model: Model, options: ReplyOptions = {}): Promise<Reply[]> {
+export async function converse(model: Model, options: ReplyOptions = {}): Promise<ModelAnswer[]> {
   let messages: Message[] = [...opening];
-  const replies: Reply[] = [];
+  const replies: ModelAnswer[] = [];
   for (;;) {
     const reply = await ask(model, options, messages);
     replies.push(reply);

@@ -1,4 +1,4 @@
-import { ModelFailed, type Reply, type ReplyOptions, type Wire } from '../../src/llm/model.ts';
+import { type ModelAnswer, ModelFailed, type ReplyOptions, type Wire } from '../../src/llm/model.ts';
 import type { ModelServer } from '../../src/llm/openai.ts';
 import { ask, key, modelsAt } from './models.ts';
 import { type Answer, type Fields, serve } from './servers/serve.ts';
@@ -13,7 +13,7 @@ export async function openScript() {
     script = answers;
     const text: string[] = [];
     const model = modelsAt(served.url, { api: wire, ...more }).withKey('m', key);
-    const reply: Reply = await ask(model, { onText: (piece) => text.push(piece), ...options });
+    const reply: ModelAnswer = await ask(model, { onText: (piece) => text.push(piece), ...options });
     return { reply, text };
   };
   return {

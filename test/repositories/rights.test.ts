@@ -61,8 +61,8 @@ async function opened(people: Awaited<ReturnType<typeof twoPeople>>) {
     (await call(who, 'POST', `/tasks/${id}/rewind`, { runId: run.id, turn: 1 })).body;
   /** Takes up the conversation in a claimed run. Returns its log and its turns. */
   const takeUp = async ({ run: { id: next, ...rest }, journal }: Awaited<ReturnType<typeof claimed>>) => {
-    const patience = <T>(step: () => Promise<T>) => step();
-    const about = { task: { repositoryId: own.id } as never, journal, patience };
+    const retrying = <T>(step: () => Promise<T>) => step();
+    const about = { task: { repositoryId: own.id } as never, journal, retrying };
     await takeUpConversation(acme.service.app, { id: next, ...rest }, about);
     const log: { text: string }[] = (await call('ada', 'GET', `/runs/${next}/events`)).body;
     const turns: unknown[] = await em.query('select 1 from run_turns where run_id = $1', [next]);

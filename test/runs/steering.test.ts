@@ -10,7 +10,7 @@ import { park } from '../../src/runs/waiting/park.ts';
 import { listWaitingRevisions } from '../../src/tasks/work-store.ts';
 import { claimRun } from '../../src/worker/lease/lease-store.ts';
 import { clockStart } from '../../src/worker/lease/run-clock.ts';
-import { openHearing, pauseIfAsked } from '../../src/worker/waits.ts';
+import { openMessageInbox, pauseIfAsked } from '../../src/worker/waits.ts';
 import { openRuns } from '../support/runs.ts';
 
 const given = openRuns({ WAIT_DAYS: '2' });
@@ -41,7 +41,8 @@ async function parked(run: RunRow, wait: NewWait): Promise<RunRow> {
 /** A run that asked this question. */
 const asking = async (options: string[] = []) =>
   parked(await running(), { reason: 'question', text: 'Which one?', options });
-const heardBy = async (run: RunRow) => (await openHearing(app(), run, journalOf(run)).hear()).map((m) => m.content);
+const heardBy = async (run: RunRow) =>
+  (await openMessageInbox(app(), run, journalOf(run)).readUnread()).map((m) => m.content);
 const act = (run: RunRow) => ({ taskId: run.taskId, userId: 'nobody' });
 
 test('a queued run pauses at once, and waits until somebody resumes it', async () => {
@@ -88,7 +89,7 @@ test('a running run pauses before its next turn, and frees its worker', async ()
   const asked = await call('POST', `/tasks/${run.taskId}/pause`);
   expect([asked.status, asked.body.attention]).toEqual([200, null]);
   expect((await call('POST', `/tasks/${run.taskId}/pause`)).status).toBe(200);
-  await expect(openHearing(app(), run, journalOf(run)).hear()).rejects.toThrow(Parked);
+  await expect(openMessageInbox(app(), run, journalOf(run)).readUnread()).rejects.toThrow(Parked);
   expect(await taskOf(run.taskId)).toMatchObject({ attention: { reason: 'paused', text: 'Paused by octocat.' } });
   expect(await rowOf(run.id)).toMatchObject({ status: 'waiting', leaseUntil: null, pauseText: null });
   expect((await logOf(run.id)).map((e) => e.text)).toEqual(['octocat paused the run', 'waiting: Paused by octocat.']);
@@ -98,7 +99,7 @@ test('a pause that has not begun can be withdrawn', async () => {
   const run = await running();
   await call('POST', `/tasks/${run.taskId}/pause`);
   expect((await call('POST', `/tasks/${run.taskId}/resume`)).status).toBe(200);
-  expect(await openHearing(app(), run, journalOf(run)).hear()).toEqual([]);
+  expect(await openMessageInbox(app(), run, journalOf(run)).readUnread()).toEqual([]);
   expect((await call('POST', `/tasks/${run.taskId}/resume`)).status).toBe(409);
 });
 
@@ -146,16 +147,16 @@ test('what people say is read before the next turn, once', async () => {
   for (const text of ['Use tabs.', 'And no semicolons.'])
     expect(await call('POST', `/tasks/${run.taskId}/say`, { text })).toMatchObject({ status: 202, body: {} });
   // A worker that stops before the turn is stored leaves the words to the next one.
-  await openHearing(app(), run, journalOf(run)).hear();
-  const hearing = openHearing(app(), run, journalOf(run));
-  expect((await hearing.hear()).map((m) => m.content)).toEqual([
+  await openMessageInbox(app(), run, journalOf(run)).readUnread();
+  const hearing = openMessageInbox(app(), run, journalOf(run));
+  expect((await hearing.readUnread()).map((m) => m.content)).toEqual([
     '[octocat says]\nUse tabs.',
     '[octocat says]\nAnd no semicolons.',
   ]);
   await call('POST', `/tasks/${run.taskId}/say`, { text: 'Third.' });
   expect(await hearing.hasMore()).toBe(true);
   await hearing.markRead(em(), 4);
-  expect((await hearing.hear()).map((m) => m.content)).toEqual(['[octocat says]\nThird.']);
+  expect((await hearing.readUnread()).map((m) => m.content)).toEqual(['[octocat says]\nThird.']);
 });
 
 test('a waiting run gets messages too, and keeps waiting', async () => {

@@ -1,4 +1,4 @@
-import { type Approvable, ModelAway } from '../../src/conversation/ending.ts';
+import { type Approvable, ModelUnavailable } from '../../src/conversation/ending.ts';
 import type { RunRow } from '../../src/db/tables/task.ts';
 import { modelPause } from '../../src/domain/waiting.ts';
 import { ModelFailed } from '../../src/llm/model.ts';
@@ -27,7 +27,7 @@ afterAll(() => service.close());
 afterEach(() => sql('delete from tasks'));
 
 const away = (retryAfterMs?: number) =>
-  new ModelAway(
+  new ModelUnavailable(
     new ModelFailed('rate_limit', 'the model server limits the rate (HTTP 429)', {
       isTransient: true,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),

@@ -1,4 +1,4 @@
-import { ModelFailed, type Reply } from '../../src/llm/model.ts';
+import { type ModelAnswer, ModelFailed } from '../../src/llm/model.ts';
 import { readAnswer } from '../../src/llm/openai.ts';
 import { AnswerIsError, refusalOf } from '../../src/llm/refusals/refusal.ts';
 import { Interrupted } from '../../src/llm/wire-format.ts';
@@ -12,7 +12,7 @@ import { type Api, exampleOf } from './model-api.ts';
 export interface Read {
   text: string;
   calls: string;
-  reply?: Reply;
+  reply?: ModelAnswer;
   /** The stream ended, or the server stopped, before the answer was complete. */
   isInterrupted?: boolean;
   /** An error of the server, with the status that it stands for. */

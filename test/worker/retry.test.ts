@@ -1,5 +1,5 @@
 import { GitFailed } from '../../src/git/engine.ts';
-import { patienceOf } from '../../src/worker/retry.ts';
+import { retryPolicyOf } from '../../src/worker/retry.ts';
 
 const away = (retryAfterMs?: number) =>
   new GitFailed('unreachable', 'git: the host answered with HTTP 503', retryAfterMs);
@@ -8,7 +8,7 @@ const away = (retryAfterMs?: number) =>
 function given({ seconds = 300, endsAt = Number.POSITIVE_INFINITY } = {}) {
   const log: string[] = [];
   const stop = new AbortController();
-  const patience = patienceOf({
+  const retrying = retryPolicyOf({
     journal: { note: async (_type, text) => void log.push(text) },
     signal: stop.signal,
     seconds,
@@ -23,7 +23,7 @@ function given({ seconds = 300, endsAt = Number.POSITIVE_INFINITY } = {}) {
     };
     return { step, tries: () => tries };
   };
-  return { patience, log, stop, failing };
+  return { retrying, log, stop, failing };
 }
 
 test.each([
@@ -34,33 +34,33 @@ test.each([
   ['an outage when the time of the run is up', away(), { endsAt: Date.now() - 1 }],
   ['a host that asks for a longer pause than is left', away(301_000), {}],
 ])('%s fails immediately, without a pause', async (_what, error, about) => {
-  const { patience, log, failing } = given(about);
+  const { retrying, log, failing } = given(about);
   const { step, tries } = failing(error);
-  await expect(patience(step)).rejects.toBe(error);
+  await expect(retrying(step)).rejects.toBe(error);
   expect([tries(), log]).toEqual([1, []]);
 });
 
 test('a step is retried after an outage, with a line in the log', async () => {
-  const { patience, log, failing } = given();
+  const { retrying, log, failing } = given();
   const refused = Object.assign(new Error('Bad Gateway'), {
     name: 'HttpError',
     status: 502,
     response: { headers: {} },
   });
-  expect(await patience(failing(refused, 1).step)).toBe(2);
+  expect(await retrying(failing(refused, 1).step)).toBe(2);
   expect(log).toEqual(['GitHub answered HTTP 502: Bad Gateway; trying again in 1 s']);
 });
 
 test('all steps of a run share its time for pauses', async () => {
-  const { patience, log, failing } = given({ seconds: 1.99 });
-  await patience(failing(away(), 1).step);
-  await expect(patience(failing(away()).step)).rejects.toBeInstanceOf(GitFailed);
+  const { retrying, log, failing } = given({ seconds: 1.99 });
+  await retrying(failing(away(), 1).step);
+  await expect(retrying(failing(away()).step)).rejects.toBeInstanceOf(GitFailed);
   expect(log).toHaveLength(1);
 });
 
 test('a cancel ends a pause immediately', async () => {
-  const { patience, log, stop, failing } = given();
-  const waiting = patience(failing(away(60_000)).step);
+  const { retrying, log, stop, failing } = given();
+  const waiting = retrying(failing(away(60_000)).step);
   while (log.length === 0) await new Promise(setImmediate);
   stop.abort();
   await expect(waiting).rejects.toMatchObject({ name: 'AbortError' });

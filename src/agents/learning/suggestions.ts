@@ -28,7 +28,7 @@ export interface EvidenceKey {
   lineId: string;
   key: string;
 }
-type Kept = Omit<EvidenceKey, 'lineId'>;
+type KeptEvidence = Omit<EvidenceKey, 'lineId'>;
 
 /** After a model gave no usable answer, it is not asked about the same evidence for this long. */
 const retryMinutes = 10;
@@ -38,7 +38,7 @@ const maxAsked = 3;
 const maxKept = 20;
 
 /** Returns the suggestions that a model has written, or undefined. */
-async function findSuggestions(em: EntityManager, { agentId, key }: Kept): Promise<Suggestion[] | undefined> {
+async function findSuggestions(em: EntityManager, { agentId, key }: KeptEvidence): Promise<Suggestion[] | undefined> {
   const [row]: { suggestions: Suggestion[] | null }[] = await em.query(
     'select suggestions from agent_suggestions where agent_id = $1 and evidence_key = $2',
     [agentId, key],
@@ -66,7 +66,7 @@ async function claimSuggestions(em: EntityManager, { agentId, lineId, key }: Evi
 }
 
 /** Returns whether a model is being asked about this evidence. A request that was lost counts until it can be repeated. */
-async function isBeingAsked(em: EntityManager, { agentId, key }: Kept): Promise<boolean> {
+async function isBeingAsked(em: EntityManager, { agentId, key }: KeptEvidence): Promise<boolean> {
   const rows: unknown[] = await em.query(
     `select 1 from agent_suggestions where agent_id = $1 and evidence_key = $2 and suggestions is null
        and ended_at is null and made_at > now() - make_interval(mins => ${retryMinutes})`,
@@ -76,7 +76,7 @@ async function isBeingAsked(em: EntityManager, { agentId, key }: Kept): Promise<
 }
 
 /** Stores that a model gave no usable answer. */
-async function noteNoAnswer(em: EntityManager, { agentId, key }: Kept): Promise<void> {
+async function noteNoAnswer(em: EntityManager, { agentId, key }: KeptEvidence): Promise<void> {
   await em.query('update agent_suggestions set ended_at = now() where agent_id = $1 and evidence_key = $2', [
     agentId,
     key,
@@ -84,7 +84,11 @@ async function noteNoAnswer(em: EntityManager, { agentId, key }: Kept): Promise<
 }
 
 /** Stores what a model has written, and deletes what is old. */
-async function storeSuggestions(em: EntityManager, { agentId, key }: Kept, suggestions: Suggestion[]): Promise<void> {
+async function storeSuggestions(
+  em: EntityManager,
+  { agentId, key }: KeptEvidence,
+  suggestions: Suggestion[],
+): Promise<void> {
   await em.query(
     `with stored as (
        insert into agent_suggestions (agent_id, evidence_key, suggestions, ended_at)

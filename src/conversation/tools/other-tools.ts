@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { exhausted } from '../../domain/budget.ts';
 import { type Given, specsOf, words } from '../../llm/calls/declaration.ts';
-import { type Message, type Model, ModelFailed, messageOf, type Reply } from '../../llm/model.ts';
+import { type Message, type Model, type ModelAnswer, ModelFailed, messageOf } from '../../llm/model.ts';
 import { callReadTool, readTools } from '../../repositories/read-tools.ts';
 import type { ToolAnswer } from '../../sandbox/sandbox.ts';
 import { usualRatio } from '../memory.ts';
@@ -52,7 +52,7 @@ interface Talk {
 }
 
 /** Executes the calls of an answer. */
-async function readFor({ host, model, signal }: ToolContext, talk: Talk, reply: Reply): Promise<void> {
+async function readFor({ host, model, signal }: ToolContext, talk: Talk, reply: ModelAnswer): Promise<void> {
   talk.messages.push(messageOf(reply));
   for (const [i, call] of reply.toolCalls.entries()) {
     signal.throwIfAborted();
@@ -64,7 +64,7 @@ async function readFor({ host, model, signal }: ToolContext, talk: Talk, reply: 
 }
 
 /** Asks for the next answer. Returns the reason as text when there is none. */
-async function ask({ model, signal }: ToolContext, messages: Message[]): Promise<Reply | string> {
+async function ask({ model, signal }: ToolContext, messages: Message[]): Promise<ModelAnswer | string> {
   try {
     // Some servers refuse a conversation with calls when no tools are offered, so the last request offers them too.
     return await model.reply(messages, specsOf(readTools), signal);
@@ -74,7 +74,7 @@ async function ask({ model, signal }: ToolContext, messages: Message[]): Promise
   }
 }
 
-function answerOf({ text }: Reply): ToolAnswer {
+function answerOf({ text }: ModelAnswer): ToolAnswer {
   const answer = text.trim();
   if (answer === '') return { ok: false, text: 'the exploration ended without an answer; ask a narrower question' };
   if (answer.length <= answerChars) return { ok: true, text: answer };

@@ -79,7 +79,7 @@ function likelyDurations(tasks: readonly PlannedWork[]) {
  * How tasks are distributed over lanes. Both have numbers from 0. A lane does one task at a time: it is an agent, which
  * has one run at a time in a project, or the people who finish tasks by hand.
  */
-export interface Plan {
+export interface Distribution {
   /** The lane of each task; `anyLane` for a task that the first free lane of the pool takes. */
   lanes: readonly number[];
   laneCount: number;
@@ -105,7 +105,12 @@ export interface Durations {
  * waited longest; of two that have waited equally long, the one with the smaller number. Tasks that wait for each other
  * are never done: `Infinity`. The function returns the same array each time.
  */
-export function scheduler({ lanes, laneCount, poolSize, dependsOn }: Plan): (durations: Durations) => Float64Array {
+export function scheduler({
+  lanes,
+  laneCount,
+  poolSize,
+  dependsOn,
+}: Distribution): (durations: Durations) => Float64Array {
   const dependents = lanes.map((): number[] => []);
   for (const [task, others] of dependsOn.entries()) for (const other of others) dependents[other]!.push(task);
   const done = new Float64Array(lanes.length);
@@ -150,7 +155,7 @@ export function scheduler({ lanes, laneCount, poolSize, dependsOn }: Plan): (dur
 }
 
 /** Returns the tasks that can never be done, because they depend on each other or on such tasks. */
-export function deadlocked(dependsOn: Plan['dependsOn']): number[] {
+export function deadlocked(dependsOn: Distribution['dependsOn']): number[] {
   const none = new Float64Array(dependsOn.length);
   const run = scheduler({ lanes: dependsOn.map(() => anyLane), laneCount: 1, poolSize: 1, dependsOn });
   const done = run({ before: none, work: none, after: none });

@@ -1,6 +1,6 @@
 import { durationDrawer, firstAbove, goesByHand, seededRandom } from './draws.ts';
 import type { Samples, Spent } from './history.ts';
-import { anyLane, type Plan, scheduler } from './schedule.ts';
+import { anyLane, type Distribution, scheduler } from './schedule.ts';
 
 /** A task that is not done yet. All times are in milliseconds. */
 export interface OpenTask {
@@ -56,7 +56,7 @@ export function simulate({ tasks, samples, agents, seed, times, dayEnds }: Simul
 }
 
 /** Each agent is a lane; the last lane is the people, who finish one task after the other. */
-function planFor(tasks: readonly OpenTask[], samples: Samples, agents: number): Plan {
+function planFor(tasks: readonly OpenTask[], samples: Samples, agents: number): Distribution {
   const owners = [...new Set(tasks.flatMap(({ owner }) => owner ?? []))];
   const poolSize = Math.max(1, agents, owners.length);
   const laneOf = ({ owner }: OpenTask) => (owner === null ? anyLane : owners.indexOf(owner));

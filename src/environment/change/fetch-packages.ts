@@ -2,10 +2,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { removeTree } from '../../sandbox/neutral-path.ts';
 import type { Confinement, Machine } from '../../sandbox/sandbox.ts';
-import { addRefused, openEquipped, type RefusedHost } from '../equipment.ts';
+import { addRefused, openEquipped, type RefusedHost } from '../command-access.ts';
 import { moveInto } from '../keep/archive.ts';
-import type { CommandResult, Room } from '../room.ts';
 import { runCommands } from '../run-commands.ts';
+import type { CommandResult, SetupContext } from '../setup-context.ts';
 import { type FilesOfTree, isConfiguration, isManifest, requirementFiles, textsForFetch } from './approval-reasons.ts';
 import { type Fetch, whileFetching } from './package-managers.ts';
 
@@ -29,7 +29,11 @@ const [maxBytes, maxFiles] = [10_000_000, 3000];
 type Entries = Map<string, { mode: string; oid: string }>;
 
 /** Reads the files of a tree that decide about fetches. */
-export async function readManifests({ checkout }: Room, entries: Entries, fetches: Fetch[]): Promise<FilesOfTree> {
+export async function readManifests(
+  { checkout }: SetupContext,
+  entries: Entries,
+  fetches: Fetch[],
+): Promise<FilesOfTree> {
   const files = [...entries].filter(([, { mode }]) => mode !== '120000');
   const oids = new Map(files.map(([path, { oid }]) => [path, oid]));
   const texts = new Map<string, string>();
@@ -59,7 +63,7 @@ function isInstalled(path: string): boolean {
  * package manager might run, it finds no code of the change and no source to send away.
  */
 export async function fetchPackages(
-  room: Room,
+  room: SetupContext,
   { fetches, base, change }: { fetches: Fetch[]; base: FilesOfTree; change: FilesOfTree },
   { folder, home, confinement, seconds }: { folder: string; home: string; confinement: Confinement; seconds: number },
 ): Promise<Fetched> {
@@ -92,7 +96,7 @@ export async function fetchPackages(
 
 /** Writes the manifests of a change for one package manager, and its configuration of the base. */
 async function writeFiles(
-  { checkout }: Room,
+  { checkout }: SetupContext,
   work: string,
   { fetch, base, change }: { fetch: Fetch; base: FilesOfTree; change: FilesOfTree },
 ): Promise<void> {

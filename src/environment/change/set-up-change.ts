@@ -1,13 +1,13 @@
 import { hostMatcher } from '../../egress/host-names.ts';
 import type { Confinement } from '../../sandbox/sandbox.ts';
+import { addRefused, hostsOf, openEquipped, type RefusedHost } from '../command-access.ts';
 import { detectSetup } from '../detect.ts';
-import { addRefused, hostsOf, openEquipped, type RefusedHost } from '../equipment.ts';
 import { cacheFilesIn } from '../plan-setup.ts';
 import type { Environment } from '../prepare.ts';
-import type { CommandResult, Room } from '../room.ts';
 import { runCommands } from '../run-commands.ts';
 import { hasSecrets } from '../secrets/store.ts';
 import { setupSeconds } from '../set-up.ts';
+import type { CommandResult, SetupContext } from '../setup-context.ts';
 import { approvalReasons } from './approval-reasons.ts';
 import { fetchPackages, readManifests } from './fetch-packages.ts';
 import { fetchesOf, fromCaches } from './package-managers.ts';
@@ -68,7 +68,7 @@ export async function setUpChange(environment: Environment, place: Place): Promi
   return fetchAndBuild(environment, place, commands, files);
 }
 
-type Files = Awaited<ReturnType<Room['checkout']['files']>>;
+type Files = Awaited<ReturnType<SetupContext['checkout']['files']>>;
 
 async function fetchAndBuild(
   environment: Environment,
@@ -126,7 +126,11 @@ async function runAll(
  * GitHub shows the reason. It names no hosts while the repository has secrets, because commands choose what they ask for.
  * @throws SetupNeedsApproval when a command was refused a host that set-up may reach
  */
-async function assertNotForNetwork(room: Room, { command }: CommandResult, refused: RefusedHost[]): Promise<void> {
+async function assertNotForNetwork(
+  room: SetupContext,
+  { command }: CommandResult,
+  refused: RefusedHost[],
+): Promise<void> {
   const isOfSetup = hostMatcher(await hostsOf(room, 'setup'));
   const hosts = refused.map(({ host }) => host).filter(isOfSetup);
   if (hosts.length === 0) return;

@@ -5,7 +5,7 @@ import { linkOrCopy } from '../../host/link-or-copy.ts';
 import type { Packed } from './archive.ts';
 
 /** What is known about a kept result. */
-export interface Kept extends Packed {
+export interface KeptSetup extends Packed {
   /** How long its set-up took. */
   seconds: number;
 }
@@ -13,9 +13,9 @@ export interface Kept extends Packed {
 /** The results of set-up that this machine keeps, by key. */
 export interface KeptStore {
   /** Links or copies a kept result to `path`, which stays valid if the result is deleted. */
-  take(key: string, path: string): Promise<Kept | undefined>;
+  take(key: string, path: string): Promise<KeptSetup | undefined>;
   /** Keeps an archive under a key. Either all of it is kept or nothing. */
-  add(key: string, archive: string, kept: Kept): Promise<void>;
+  add(key: string, archive: string, kept: KeptSetup): Promise<void>;
   remove(key: string): Promise<void>;
   /** Deletes the least recently used results until at most these bytes are kept. */
   trim(bytes: number): Promise<void>;
@@ -103,7 +103,7 @@ async function isTaken(archive: string, path: string): Promise<boolean> {
   }
 }
 
-function parse(text: string): Kept | undefined {
+function parse(text: string): KeptSetup | undefined {
   try {
     const { bytes, sha256, seconds } = JSON.parse(text) as Record<string, unknown>;
     if (typeof bytes === 'number' && typeof sha256 === 'string' && typeof seconds === 'number')

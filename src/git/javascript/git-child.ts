@@ -14,7 +14,7 @@ export type Question =
   | { id: number; method: 'open'; args: [Remote, { gitDir: string; workTree: string }] }
   | { id: number; method: keyof Checkout; args: unknown[] };
 
-export type Reply =
+export type ChildAnswer =
   | { id: number; value: unknown }
   | {
       id: number;
@@ -36,7 +36,7 @@ async function answer({ method, args }: Question): Promise<unknown> {
   return act(...args);
 }
 
-function failure(error: unknown): Omit<Extract<Reply, { failed: unknown }>, 'id'> {
+function failure(error: unknown): Omit<Extract<ChildAnswer, { failed: unknown }>, 'id'> {
   const { message } = error as Error;
   if (error instanceof GitFailed) {
     const { fault, retryAfterMs } = error;
@@ -98,7 +98,7 @@ export class GitChild {
     child.once('exit', (code, by) =>
       this.end(by === 'SIGABRT' || code === 134 ? tooLarge : broken(`its process ended with ${by ?? code}`)),
     );
-    child.on('message', (reply: Reply) => this.#hear(reply));
+    child.on('message', (reply: ChildAnswer) => this.#hear(reply));
     // Do not keep the service alive for an idle checkout.
     child.unref();
     child.channel?.unref();
@@ -134,7 +134,7 @@ export class GitChild {
 
   readonly #abort = () => this.end(this.#signal?.reason);
 
-  #hear(reply: Reply): void {
+  #hear(reply: ChildAnswer): void {
     clearTimeout(this.#starting);
     const { resolve, reject } = this.#waiting.get(reply.id) ?? {};
     this.#waiting.delete(reply.id);
@@ -147,7 +147,7 @@ function broken(what: string): GitFailed {
   return new GitFailed('broken', `git: ${what}`);
 }
 
-function asError({ failed, message }: Extract<Reply, { failed: unknown }>): Error {
+function asError({ failed, message }: Extract<ChildAnswer, { failed: unknown }>): Error {
   if (failed.by === 'git') return new GitFailed(failed.fault, message, failed.retryAfterMs);
   return failed.by === 'work tree' ? new UnfitWorkTree(message) : new Error(message);
 }

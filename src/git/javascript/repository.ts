@@ -7,7 +7,7 @@ import type { ReadBefore } from '../work-tree/work-tree.ts';
 import { gitHttp } from './git-http.ts';
 
 /** Calls the library and translates its errors. @throws GitFailed, or the reason of the signal */
-async function told<T>(signal: AbortSignal | undefined, act: () => Promise<T>): Promise<T> {
+async function withGitFailures<T>(signal: AbortSignal | undefined, act: () => Promise<T>): Promise<T> {
   signal?.throwIfAborted();
   try {
     return await act();
@@ -64,7 +64,7 @@ export class IsomorphicRepository {
 
   /** Calls the library and translates its errors. @throws GitFailed, or the reason of the signal */
   run<T>(act: () => Promise<T>): Promise<T> {
-    return told(this.signal, act);
+    return withGitFailures(this.signal, act);
   }
 
   /** Returns the tree of a commit. */
@@ -86,7 +86,7 @@ const wholeHistory = 2_147_483_647;
 
 /** Returns the refs whose full name starts with `prefix`, with their commits. */
 export function listRefs(remote: Remote, signal: AbortSignal | undefined, prefix: string) {
-  return told(signal, async () => {
+  return withGitFailures(signal, async () => {
     const connection = connectionTo(remote, signal);
     const refs = await git.listServerRefs({ ...connection, prefix, protocolVersion: 2 });
     connection.http.assertWhole();

@@ -96,7 +96,7 @@ const faults: [RegExp, GitFault][] = [
   [/^fatal: fetch-pack: invalid index-pack output$/, 'unreachable'],
 ];
 
-/** The repository does not fit into the limits of `Room`. */
+/** The repository does not fit into the limits of `GitLimits`. */
 export function tooLarge(): GitFailed {
   return new GitFailed('broken', 'git: the repository needs more than 10 GB or more than half of the free disk space');
 }

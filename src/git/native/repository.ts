@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Room, roomIn } from '../attempts.ts';
+import { type GitLimits, limitsIn } from '../attempts.ts';
 import { type Change, GitFailed, type Remote } from '../engine.ts';
 import type { TreeEntry } from '../work-tree/tree-files.ts';
 import type { ReadBefore } from '../work-tree/work-tree.ts';
@@ -82,14 +82,14 @@ async function fetchUnlessMissing(repository: NativeRepository, spec: string, mi
 }
 
 async function fetchSpecs(repository: NativeRepository, depth: string, specs: string[]): Promise<void> {
-  await fetchWithin(repository, [depth, '--', repository.remote.url, ...specs], await roomIn(repository.gitDir));
+  await fetchWithin(repository, [depth, '--', repository.remote.url, ...specs], await limitsIn(repository.gitDir));
 }
 
 /**
  * Fetches with at most these resources.
  * @throws GitFailed with the fault `broken` and the limit, if what the remote sent did not fit into a file
  */
-export async function fetchWithin(repository: NativeRepository, specs: string[], room: Room): Promise<void> {
+export async function fetchWithin(repository: NativeRepository, specs: string[], room: GitLimits): Promise<void> {
   const { remote, gitDir } = repository;
   try {
     await repository.gitInWorkTree(['fetch', '--quiet', '--no-tags', ...specs], { remote, room });

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { exposeToOom } from '../../host/own-process.ts';
-import { guarded, type Room } from '../attempts.ts';
+import { type GitLimits, guarded } from '../attempts.ts';
 import { GitFailed, leastBytesPerSecond, type Remote, remoteSeconds, silenceSeconds, tooSlow } from '../engine.ts';
 import { curlTrace, explain } from './explain.ts';
 
@@ -15,7 +15,7 @@ export interface GitRun {
   /** Git is killed when its output grows beyond this. */
   maxBytes?: number;
   /** Resources that git may use while it talks to a remote. */
-  room?: Room;
+  room?: GitLimits;
 }
 
 /**

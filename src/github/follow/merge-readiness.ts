@@ -19,14 +19,14 @@ import { lookAtPull, type SeenPull } from './look-at-pull.ts';
 /** More results than this are not kept. */
 const maxKept = 500;
 
-interface Kept<T> {
+interface Cached<T> {
   at: number;
   result: Promise<T>;
 }
 
 /** Returns a function that does the work for a key at most once in `ms`, for all callers. It does not keep failures. */
 export function rememberFor<T>(ms: number, now: () => number = Date.now) {
-  const all = new Map<string, Kept<T>>();
+  const all = new Map<string, Cached<T>>();
   return (key: string, work: () => Promise<T>): Promise<T> => {
     for (const [old, { at }] of all) {
       // The map is in the order in which the work began.

@@ -5,7 +5,7 @@ import { type Failure, liveStatuses, type RunKind, type RunStatus, remedyFor } f
 import { mayName } from '../../domain/settings.ts';
 import type { TaskStatus } from '../../domain/task.ts';
 import { closedBlocks, harmless, harmlessLine } from '../../domain/text/sanitize.ts';
-import { type Attention, type Plan, readApproval, type WaitReason } from '../../domain/waiting.ts';
+import { type Attention, type RunPlan, readApproval, type WaitReason } from '../../domain/waiting.ts';
 import { clipped, folded, isCommandTable } from '../comments.ts';
 import { withTaskNames } from './task-names.ts';
 
@@ -18,7 +18,9 @@ export interface TaskPicture {
   branchName: string | null;
   failure: Failure | null;
   /** What the run waits for; null when it does not wait. */
-  attention: (Pick<Attention, 'id' | 'reason' | 'text' | 'options'> & { plan?: Pick<Plan, 'files' | 'checks'> }) | null;
+  attention:
+    | (Pick<Attention, 'id' | 'reason' | 'text' | 'options'> & { plan?: Pick<RunPlan, 'files' | 'checks'> })
+    | null;
   /** Why the service itself cancelled the run; null when it did not. */
   cancelledBecause: string | null;
   /** What the issue says, if that differs from the task. */

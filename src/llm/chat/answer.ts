@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { keptWithin, maxCalls, tooManyCalls } from '../bounds.ts';
 import { malformedAnswer } from '../malformed-answer.ts';
 import { isFields } from '../merge.ts';
-import { ModelFailed, type Reply, type ToolCall } from '../model.ts';
+import { type ModelAnswer, ModelFailed, type ToolCall } from '../model.ts';
 import { AnswerIsError } from '../refusals/refusal.ts';
 import { usage } from '../usage.ts';
 import { Interrupted } from '../wire-format.ts';
@@ -85,7 +85,7 @@ type Message = z.output<typeof answer>['choices'][0]['message'];
  * @throws ModelFailed for other data, which compatible servers and proxies sometimes send, and for a refusal of the
  * model; AnswerIsError when the server reports an error in place of an answer; Interrupted when it ended early
  */
-export function chatReply(model: string, completion: unknown): Reply {
+export function chatReply(model: string, completion: unknown): ModelAnswer {
   failOnError(completion);
   const { data, error } = answer.safeParse(completion);
   if (data === undefined) throw malformedAnswer('Chat Completion', error.issues[0]?.path, completion);

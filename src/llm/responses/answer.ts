@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { keptWithin, maxCalls, tooManyCalls } from '../bounds.ts';
 import { malformedAnswer } from '../malformed-answer.ts';
 import { isFields } from '../merge.ts';
-import { ModelFailed, type Reply, type ToolCall } from '../model.ts';
+import { type ModelAnswer, ModelFailed, type ToolCall } from '../model.ts';
 import { AnswerIsError } from '../refusals/refusal.ts';
 import { usage } from '../usage.ts';
 import { Interrupted } from '../wire-format.ts';
@@ -74,7 +74,7 @@ const answer = z.object({
  * @throws ModelFailed for other data, and for a refusal of the model; AnswerIsError when the server reports an error in
  * place of an answer; Interrupted when it ended early
  */
-export function responsesReply(model: string, response: unknown): Reply {
+export function responsesReply(model: string, response: unknown): ModelAnswer {
   if (isFields(response) && response.error != null) throw new AnswerIsError(response.error);
   const { data, error } = answer.safeParse(response);
   if (data === undefined) throw malformedAnswer('Response', error.issues[0]?.path, response);

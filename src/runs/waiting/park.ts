@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
-import type { ModelAway } from '../../conversation/ending.ts';
+import type { ModelUnavailable } from '../../conversation/ending.ts';
 import { newId } from '../../db/ids.ts';
 import type { RunRow } from '../../db/tables/task.ts';
 import type { Failure } from '../../domain/run.ts';
@@ -19,7 +19,7 @@ export async function waitForModel(
   app: App,
   run: RunRow,
   journal: Journal,
-  away: ModelAway,
+  away: ModelUnavailable,
 ): Promise<Failure | undefined> {
   const seconds = await journal.write(async (em) => {
     const { modelPauses, modelPauseSeconds } = (await findRun(em, run.id)) ?? run;

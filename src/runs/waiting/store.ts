@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { Approvable } from '../../conversation/ending.ts';
 import { newId } from '../../db/ids.ts';
 import { storableJson, storableText } from '../../domain/text/sanitize.ts';
-import type { NewWait, Plan } from '../../domain/waiting.ts';
+import type { NewWait, RunPlan } from '../../domain/waiting.ts';
 import type { StoredDiff } from '../../tasks/work-store.ts';
 
 export interface StoredWait extends NewWait {
@@ -143,7 +143,7 @@ export async function keepUnread(em: EntityManager, runId: string): Promise<void
 export async function insertPlan(
   em: EntityManager,
   { id, runId, taskId }: { id: string; runId: string; taskId: string },
-  { markdown, files, checks }: Plan,
+  { markdown, files, checks }: RunPlan,
 ): Promise<void> {
   await em.query('insert into plans (id, run_id, task_id, markdown, files, checks) values ($1, $2, $3, $4, $5, $6)', [
     id,
@@ -155,8 +155,8 @@ export async function insertPlan(
   ]);
 }
 
-export async function findPlan(em: EntityManager, id: string): Promise<Plan | undefined> {
-  const rows: Plan[] = await em.query('select markdown, files, checks from plans where id = $1', [id]);
+export async function findPlan(em: EntityManager, id: string): Promise<RunPlan | undefined> {
+  const rows: RunPlan[] = await em.query('select markdown, files, checks from plans where id = $1', [id]);
   return rows[0];
 }
 
@@ -164,7 +164,7 @@ export async function approvePlan(em: EntityManager, id: string, userId: string)
   await em.query('update plans set approved_at = now(), approved_by = $2 where id = $1', [id, userId]);
 }
 
-export interface ApprovedPlan extends Plan {
+export interface ApprovedPlan extends RunPlan {
   runId: string;
 }
 

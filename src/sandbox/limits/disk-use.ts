@@ -5,7 +5,7 @@ import type { WatchedRun } from './confinement.ts';
 import { deletedFiles } from './process-use.ts';
 
 /** Free space and free inodes of the machine. */
-export interface Room {
+export interface FreeSpace {
   disk: number;
   files: number;
   memory: number;
@@ -19,7 +19,7 @@ export function usualReserve(diskBytes: number): number {
 /**
  * Returns the free bytes and inodes, without counting files. Returns `Infinity` for what the system does not report.
  */
-async function roomLeft(folder: string): Promise<Room & { diskSize: number }> {
+async function freeSpaceOf(folder: string): Promise<FreeSpace & { diskSize: number }> {
   const { bavail, blocks, bsize, files, ffree } = await statfs(folder);
   const meminfo = await readFile('/proc/meminfo', 'utf8').catch(() => '');
   const memory = Number(/^MemAvailable:\s+(\d+) kB$/m.exec(meminfo)?.[1] ?? Number.POSITIVE_INFINITY) * 1024;
@@ -77,11 +77,11 @@ interface Count {
   at: number;
   tookMs: number;
   /** The free space and inodes of the machine before the count. */
-  room: Room;
+  room: FreeSpace;
   /** The free inodes of the machine when files were last counted. */
   inodes: number;
   /** What the run uses. Disk and memory are in bytes and include deleted files that are still open. */
-  used: Room;
+  used: FreeSpace;
 }
 
 /**
@@ -133,7 +133,7 @@ export function watchDisk(run: WatchedRun, reserve: typeof usualReserve, end: (w
         if (!isGone) end(`the disk that the run uses cannot be measured: ${error.message}`);
       };
       try {
-        const room = await roomLeft(folder);
+        const room = await freeSpaceOf(folder);
         if (isCountDue(last, room, limits)) count().catch(failed);
         const reserveBytes = reserve(room.diskSize);
         if (room.disk < reserveBytes) await endLargest(reserveBytes);
@@ -149,16 +149,16 @@ export function watchDisk(run: WatchedRun, reserve: typeof usualReserve, end: (w
   };
 }
 
-function limitsOf({ diskMb, memoryMb }: RunLimits): Room {
+function limitsOf({ diskMb, memoryMb }: RunLimits): FreeSpace {
   return { disk: diskMb * mb, files: diskMb * filesPerMb, memory: memoryMb * mb };
 }
 
 const kinds = ['disk', 'files', 'memory'] as const;
 
-function isCountDue(last: Count | undefined, room: Room, limits: Room): boolean {
+function isCountDue(last: Count | undefined, room: FreeSpace, limits: FreeSpace): boolean {
   if (last === undefined) return true;
   const sinceMs = performance.now() - last.at;
-  const lost = (kind: keyof Room) => (last.room[kind] - room[kind]) / limits[kind];
+  const lost = (kind: keyof FreeSpace) => (last.room[kind] - room[kind]) / limits[kind];
   // The machine has lost so much space that this run may have exceeded a limit.
   if (kinds.some((kind) => lost(kind) > 1 - last.used[kind] / limits[kind])) return sinceMs > shortestMs;
   const pauseMs = kinds.some((kind) => lost(kind) > noticeableShare) ? shortestMs : longestMs;
@@ -168,13 +168,13 @@ function isCountDue(last: Count | undefined, room: Room, limits: Room): boolean 
 /** Measures the bytes. Counts the files only if the machine lost many inodes since the last count. */
 async function countUse(
   { folders, sandboxes }: WatchedRun,
-  limits: Room,
+  limits: FreeSpace,
   last: Count | undefined,
   signal: AbortSignal,
 ): Promise<Count> {
   const began = performance.now();
   const [folder = '/'] = folders;
-  const room = await roomLeft(folder);
+  const room = await freeSpaceOf(folder);
   const deleted = await deletedFiles(sandboxes, folder);
   const disk = (await diskUse([...folders], 'bytes', signal)) + deleted.disk;
   const isCounted = last !== undefined && (last.inodes - room.files) / limits.files < noticeableShare;

@@ -11,7 +11,7 @@ import {
 import type { Sighting } from '../../domain/proof/reach.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { SetupNeedsApproval } from '../../environment/change/set-up-change.ts';
-import { openFresh } from '../../environment/fresh.ts';
+import { openCleanSandbox } from '../../environment/clean-sandbox.ts';
 import { GitFailed } from '../../git/engine.ts';
 import { stepOf } from '../../runs/journal.ts';
 import { lackOf } from '../retry.ts';
@@ -45,7 +45,7 @@ export async function attemptChecks(
   watch?: Watch,
 ): Promise<TriedTogether> {
   const { environment, treeWithApprovedSetup } = work;
-  const open = (tree: string) => openFresh(environment, tree, tree === treeWithApprovedSetup);
+  const open = (tree: string) => openCleanSandbox(environment, tree, tree === treeWithApprovedSetup);
   const places = await Promise.allSettled(trees.map(open));
   try {
     const attempts = places.map((place) => attemptAt(work, place, { seconds, watch }));
@@ -60,7 +60,7 @@ export async function attemptChecks(
   }
 }
 
-type Fresh = Awaited<ReturnType<typeof openFresh>>;
+type Fresh = Awaited<ReturnType<typeof openCleanSandbox>>;
 type Opened = PromiseSettledResult<Fresh>;
 
 async function attemptAt(

@@ -82,10 +82,10 @@ export async function readTestedChange(work: Work, tree: string): Promise<Tested
 }
 
 /** Returns the commit from which the pull request of the run differs. */
-async function baseOf({ checkout, branch, baseHead, patience }: Work): Promise<string> {
+async function baseOf({ checkout, branch, baseHead, retrying }: Work): Promise<string> {
   if (!branch.continues) return branch.from;
   if (branch.conflicts !== undefined) return branch.base;
-  return (await patience(() => checkout.mergeBase(baseHead, branch.from))) ?? branch.from;
+  return (await retrying(() => checkout.mergeBase(baseHead, branch.from))) ?? branch.from;
 }
 
 /** Returns which paths are tests: those that .deckhand.yml names, otherwise those with usual names. */

@@ -1,6 +1,6 @@
 import type { CheckResult } from '../../conversation/ending.ts';
-import { openFresh } from '../../environment/fresh.ts';
-import type { CommandResult } from '../../environment/room.ts';
+import { openCleanSandbox } from '../../environment/clean-sandbox.ts';
+import type { CommandResult } from '../../environment/setup-context.ts';
 import type { CommandEnd } from '../../sandbox/sandbox.ts';
 import type { Work } from '../work.ts';
 
@@ -22,7 +22,7 @@ const outputChars = 6000;
 export async function runChecks(work: Work, tree: string): Promise<CheckResult[]> {
   const { settings, host, environment } = work;
   if (settings.checks.length === 0 || !host.hasShell) return [];
-  const fresh = await openFresh(environment, tree, tree === work.treeWithApprovedSetup);
+  const fresh = await openCleanSandbox(environment, tree, tree === work.treeWithApprovedSetup);
   try {
     const about = { repositoryId: work.repository.id, tree };
     if (fresh.failed !== undefined) return [{ ...about, ...setupResult(fresh.failed) }];

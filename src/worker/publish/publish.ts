@@ -47,7 +47,7 @@ export async function pushWork(app: App, work: Work, title: string): Promise<Pus
   if (evidence === undefined) throw new RunFailed('internal', `the files of ${repository.name} were not judged`);
   const { tree } = evidence;
   const pushed = await journal.once<PushedStep>(stepOf('push', task, repository), () =>
-    work.patience(() => pushOnce(app, work, tree, title)),
+    work.retrying(() => pushOnce(app, work, tree, title)),
   );
   if ((pushed.tree ?? (await treeOnBranch(work, pushed.commit))) !== tree)
     throw new RunFailed('internal', `other files of ${repository.name} were pushed than those that were judged; retry`);
@@ -55,8 +55,8 @@ export async function pushWork(app: App, work: Work, title: string): Promise<Pus
 }
 
 /** Returns the tree of a commit on the branch of the task, for a step of a version that recorded only the commit. */
-async function treeOnBranch({ checkout, branch, patience }: Work, commit: string): Promise<string> {
-  await patience(() => checkout.fetch(branch.name));
+async function treeOnBranch({ checkout, branch, retrying }: Work, commit: string): Promise<string> {
+  await retrying(() => checkout.fetch(branch.name));
   return checkout.treeOf(commit);
 }
 
@@ -168,8 +168,8 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
     });
   };
   return journal.once(stepOf('pull', task, repository), async () => {
-    const opened = await work.patience(ensure);
-    if (branch.continues) await work.patience(() => updateEvidence(app, work, opened.number, commit));
+    const opened = await work.retrying(ensure);
+    if (branch.continues) await work.retrying(() => updateEvidence(app, work, opened.number, commit));
     const { number, url, status } = opened;
     const pull = {
       taskId: task.id,
@@ -270,5 +270,5 @@ export async function linkPulls(app: App, work: Work): Promise<void> {
     }
     return {};
   };
-  await work.journal.once('links', () => work.patience(link));
+  await work.journal.once('links', () => work.retrying(link));
 }

@@ -43,7 +43,7 @@ export async function withdrawPull(app: App, work: Work, isProposed: boolean): P
     await voidEvidence(octokit, { ...at, pull_number: found.number }, found.body);
   };
   try {
-    await work.patience(withdraw);
+    await work.retrying(withdraw);
   } catch (error) {
     if (error instanceof LeaseLost || work.signal.aborted || isDatabaseAway(error)) throw error;
     throw new StaysReady(error as Error, temporaryFault(error) !== undefined);

@@ -4,7 +4,7 @@ import type { Trees } from '../../conversation/ending.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { mayReveal } from '../../domain/settings.ts';
-import { startAll } from '../../environment/equipment.ts';
+import { startAll } from '../../environment/command-access.ts';
 import { GitFailed } from '../../git/engine.ts';
 import { HostClosed } from '../../git/remote-url.ts';
 import { findProject } from '../../projects/store.ts';
@@ -14,7 +14,7 @@ import { directorsOf, enterRepository } from '../../runs/directors.ts';
 import { earlierStep } from '../../runs/journal.ts';
 import type { ToolAnswer, ToolHost } from '../../sandbox/sandbox.ts';
 import { openWork } from '../open-work.ts';
-import type { Patience } from '../retry.ts';
+import type { RetryPolicy } from '../retry.ts';
 import { type Assignment, allWorks, type Work } from '../work.ts';
 import { type ChangedFiles, filesBetween } from './stored-files.ts';
 import type { Signals } from './workspace.ts';
@@ -148,9 +148,9 @@ async function callWhere(own: ToolHost, hosts: Map<string, ToolHost>, tool: stri
 /** Manages the repositories besides the task's own: holds their tools by name and opens more of them. */
 function otherRepositories(app: App, given: Assignment, work: Work, own: ToolHost, signals: Signals) {
   const hosts = new Map<string, ToolHost>();
-  const open = async (repository: RepositoryRow, patience: Patience): Promise<Work> => {
-    const shared = { journal: work.journal, signals, patience: work.patience };
-    const other = await patience(() => openWork(app, given, repository, shared));
+  const open = async (repository: RepositoryRow, retrying: RetryPolicy): Promise<Work> => {
+    const shared = { journal: work.journal, signals, retrying: work.retrying };
+    const other = await retrying(() => openWork(app, given, repository, shared));
     work.others.push(other);
     // The credentials of one repository must not be pushed to another.
     for (const each of allWorks(work)) each.secrets = [...new Set([...work.secrets, ...other.secrets])];
@@ -201,8 +201,8 @@ function otherRepositories(app: App, given: Assignment, work: Work, own: ToolHos
       const repository = known.find((r) => r.id === id);
       if (repository === undefined) continue;
       const directors = await directorsOf(app.db.manager, work.run.id);
-      const lack = await work.patience(() => lackOfRight(app, directors, repository, 'write'));
-      if (lack === undefined) await open(repository, work.patience);
+      const lack = await work.retrying(() => lackOfRight(app, directors, repository, 'write'));
+      if (lack === undefined) await open(repository, work.retrying);
       else if (work.run.continuesRunId !== null)
         throw new RunFailed('repository', `the run goes on with work in several repositories: ${lack}`);
       else await work.journal.note('repository', `the repository ${repository.name} was not opened again: ${lack}`);

@@ -111,20 +111,20 @@ export type Placed = Pick<Workspace, 'branch' | 'baseHead' | 'startTree'>;
 /**
  * Clones the repository and checks out the branch of the run as it is on the remote. If the branch does not exist yet,
  * checks out the head of the default branch. A worker that takes over a run checks out the commit from which the run
- * began. `furnish` completes the workspace before its tools can be used.
+ * began. `prepare` completes the workspace before its tools can be used.
  */
 export async function openWorkspace<T extends object>(
   app: App,
   run: Pick<RunRow, 'id' | 'kind' | 'taskId' | 'createdAt'>,
   journal: Journal,
   about: { task: TaskView; repository: RepositoryRow; remote: Remote; signals: Signals },
-  furnish: (checkout: Checkout, placed: Placed) => Promise<T>,
+  prepare: (checkout: Checkout, placed: Placed) => Promise<T>,
 ): Promise<Workspace & T> {
   const { checkout, remove } = await openCheckout(app, about.remote, about.signals.git);
   try {
     const place = async () => {
       const placed = await putInPlace(app, run, journal, checkout, about);
-      return { ...placed, ...(await furnish(checkout, placed)) };
+      return { ...placed, ...(await prepare(checkout, placed)) };
     };
     const { host, placed } = await startToolsIn(about.signals.confinement, checkout, place);
     try {

@@ -1,10 +1,14 @@
 import { seededRandom } from '../../../src/domain/forecast/draws.ts';
-import { anyLane, deadlocked, type Plan, scheduler } from '../../../src/domain/forecast/schedule.ts';
+import { anyLane, type Distribution, deadlocked, scheduler } from '../../../src/domain/forecast/schedule.ts';
 
 type Times = [before: number, work: number, after: number];
 
 /** Returns a function that says when each task is done, given what each takes. */
-function planned({ lanes, dependsOn = lanes.map(() => []), ...more }: Partial<Plan> & Pick<Plan, 'lanes'>) {
+function planned({
+  lanes,
+  dependsOn = lanes.map(() => []),
+  ...more
+}: Partial<Distribution> & Pick<Distribution, 'lanes'>) {
   const run = scheduler({ lanes, laneCount: 3, poolSize: 2, dependsOn, ...more });
   const all = (times: Times[], part: number) => Float64Array.from(times, (each) => each[part]!);
   return (times: Times[]) => [...run({ before: all(times, 0), work: all(times, 1), after: all(times, 2) })];

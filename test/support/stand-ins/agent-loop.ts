@@ -2,11 +2,11 @@ import type { LoopContext } from '../../../src/conversation/loop.ts';
 import { newMemory } from '../../../src/conversation/memory.ts';
 import { limitsOfService } from '../../../src/domain/budget.ts';
 import type { LimitSetter } from '../../../src/domain/run.ts';
-import type { Message, Model, Reply, ReplyOptions, ToolCall } from '../../../src/llm/model.ts';
+import type { Message, Model, ModelAnswer, ReplyOptions, ToolCall } from '../../../src/llm/model.ts';
 import type { ToolAnswer, ToolHost } from '../../../src/sandbox/sandbox.ts';
 
 /** One turn of a scripted model: its calls, its text, a whole reply, or the error that it throws. */
-export type Scripted = ToolCall[] | string | Partial<Reply> | Error;
+export type Scripted = ToolCall[] | string | Partial<ModelAnswer> | Error;
 
 let calls = 0;
 export function call(name: string, args: object | string = {}): ToolCall {

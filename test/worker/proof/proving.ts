@@ -1,6 +1,6 @@
 import type { Proof } from '../../../src/domain/proof/proof.ts';
 import { type Environment, prepareEnvironment } from '../../../src/environment/prepare.ts';
-import type { Room } from '../../../src/environment/room.ts';
+import type { SetupContext } from '../../../src/environment/setup-context.ts';
 import type { Checkout } from '../../../src/git/engine.ts';
 import { openCheckout } from '../../../src/repositories/reader.ts';
 import { noSettings, type RepositorySettings } from '../../../src/repositories/settings/repository-settings.ts';
@@ -42,7 +42,7 @@ async function open(): Promise<void> {
     settings: { ...noSettings, network: { setup: [], agent: [] } },
     signal: new AbortController().signal,
     note: async () => {},
-  } as unknown as Room;
+  } as unknown as SetupContext;
   environment = await prepareEnvironment(room, base);
   opened.push(environment.remove);
 }

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { removeTree } from '../sandbox/neutral-path.ts';
 import type { Confinement, Machine } from '../sandbox/sandbox.ts';
 import { setUpChange } from './change/set-up-change.ts';
-import { addRefused, openEquipped, type RefusedHost, startAll } from './equipment.ts';
+import { addRefused, openEquipped, type RefusedHost, startAll } from './command-access.ts';
 import type { Environment } from './prepare.ts';
-import type { CommandResult } from './room.ts';
+import type { CommandResult } from './setup-context.ts';
 
 /** A sandbox for the checks of a change. No agent has touched it. */
-export interface FreshPlace {
+export interface CleanSandbox {
   machine: Machine;
   /** Aborted when the place ends, with the reason. */
   signal: AbortSignal;
@@ -27,7 +27,11 @@ export interface FreshPlace {
  * discarded. `isApproved` says that a person allowed this set-up to use the network of set-up.
  * @throws SetupNeedsApproval
  */
-export async function openFresh(environment: Environment, tree: string, isApproved = false): Promise<FreshPlace> {
+export async function openCleanSandbox(
+  environment: Environment,
+  tree: string,
+  isApproved = false,
+): Promise<CleanSandbox> {
   const { room } = environment;
   const { app, checkout } = room;
   const folder = join(app.workDir, randomBytes(6).toString('hex'));

@@ -3,10 +3,10 @@ import { egressPort } from '../domain/settings.ts';
 import { proxyVariables } from '../egress/tools/tools-configuration.ts';
 import { startServices } from '../sandbox/machine/machine.ts';
 import type { Confinement, Machine, MachineSettings } from '../sandbox/sandbox.ts';
-import type { Room } from './room.ts';
+import type { SetupContext } from './setup-context.ts';
 
 /** What commands get besides files: variables, and access to the hosts that they may reach. */
-export interface Equipment {
+export interface CommandAccess {
   settings: MachineSettings;
   /** The hosts that commands tried to reach and may not, in the order of their first refusal. */
   refused(): RefusedHost[];
@@ -25,12 +25,12 @@ const defaults = 'defaults';
  * Opens the proxy to the hosts of one list. Refusals are logged. `variables` take precedence over those of
  * .deckhand.yml.
  */
-export async function openEquipment(
-  room: Pick<Room, 'app' | 'settings' | 'image' | 'note'>,
+export async function openCommandAccess(
+  room: Pick<SetupContext, 'app' | 'settings' | 'image' | 'note'>,
   list: 'setup' | 'agent',
   confinement: Pick<Confinement, 'own' | 'signal'>,
   variables: Record<string, string> = {},
-): Promise<Equipment> {
+): Promise<CommandAccess> {
   const { app, settings, image, note } = room;
   const hosts = await hostsOf(room, list);
   const onRefusal = ({ host, reason, times }: { host: string; reason: string; times: number }) => {
@@ -50,7 +50,7 @@ export async function openEquipment(
 
 /** Returns the hosts of one list, with those that `defaults` stands for. */
 export async function hostsOf(
-  { app, settings }: Pick<Room, 'app' | 'settings'>,
+  { app, settings }: Pick<SetupContext, 'app' | 'settings'>,
   list: 'setup' | 'agent',
 ): Promise<string[]> {
   const listed = settings.network[list];
@@ -70,17 +70,17 @@ export interface WorkPlace {
 }
 
 /** A machine with its equipment. */
-export interface Equipped extends Pick<Equipment, 'refused' | 'close'> {
+export interface Equipped extends Pick<CommandAccess, 'refused' | 'close'> {
   machine: Machine;
 }
 
 /** Opens a machine for the commands of the service, with the hosts of one list. */
 export async function openEquipped(
-  room: Room,
+  room: SetupContext,
   list: 'setup' | 'agent',
   { work, confinement, variables, gitDir = room.checkout.gitDir }: WorkPlace,
 ): Promise<Equipped> {
-  const { settings, refused, close } = await openEquipment(room, list, confinement, variables);
+  const { settings, refused, close } = await openCommandAccess(room, list, confinement, variables);
   const scratch = { tmp: `${work}.tmp`, home: `${work}.home` };
   try {
     const machine = await confinement.machine({ ...settings, workTree: work, gitDir, scratch });
@@ -107,7 +107,7 @@ export function refusedText(refused: RefusedHost[]): string | undefined {
 
 /** Starts the services of .deckhand.yml on a machine. @throws RunFailed `setup` when one is not up in time */
 export async function startAll(
-  { settings, isOutputHidden = false, note }: Pick<Room, 'settings' | 'isOutputHidden' | 'note'>,
+  { settings, isOutputHidden = false, note }: Pick<SetupContext, 'settings' | 'isOutputHidden' | 'note'>,
   machine: () => Promise<Machine>,
   signal: AbortSignal,
 ): Promise<void> {

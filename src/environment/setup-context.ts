@@ -8,7 +8,7 @@ import type { RepositorySettings } from '../repositories/settings/repository-set
 import type { OpenSecret } from './secrets/secrets.ts';
 
 /** What the preparation of an environment works with. */
-export interface Room {
+export interface SetupContext {
   app: App;
   repository: RepositoryRow;
   checkout: Checkout;
@@ -41,7 +41,7 @@ export type HeldImage = ImageRoot & { release(): void };
 
 /** Takes the image that .deckhand.yml names. Returns undefined when it names none. @throws RunFailed `setup` */
 export async function takeImage(
-  { app, settings, signal, note }: Room,
+  { app, settings, signal, note }: SetupContext,
   secrets: OpenSecret[],
 ): Promise<HeldImage | undefined> {
   const { image, imageAuth } = settings;
