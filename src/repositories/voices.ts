@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Octokit } from '../app.ts';
+import { pauseAsked } from '../outgoing/github-errors.ts';
 
 /** Somebody who wrote or edited a text on GitHub. */
 export interface Voice {
@@ -81,7 +82,7 @@ export async function isUnedited(octokit: Octokit, { node_id }: Pick<Said, 'node
 async function readEdits(octokit: Octokit, ids: string[]): Promise<Edit[]> {
   const answer = await octokit.graphql(editsQuery, { ids }).catch((error) => {
     const { status = 0, data } = error as { status?: number; data?: unknown };
-    if (status >= 500 || status === 429) throw error;
+    if (status >= 500 || pauseAsked(error) !== undefined) throw error;
     // An answer of GraphQL that contains errors has no status. It may be about some texts only, such as a deleted one.
     return data;
   });

@@ -174,3 +174,37 @@ test('a plain 403 parks nothing', async () => {
   await expect(read(octokit(0, id))).rejects.toMatchObject({ status: 403 });
   expect(await parked(id)).toBeLessThanOrEqual(0);
 });
+
+const graphqlErrors: [string, object, Record<string, string>, object, boolean][] = [
+  [
+    'its own limit',
+    { type: 'RATE_LIMITED', message: 'API rate limit exceeded' },
+    { 'x-ratelimit-remaining': '0' },
+    { status: 429 },
+    false,
+  ],
+  [
+    'a secondary limit',
+    { message: 'You have exceeded a secondary rate limit.' },
+    { 'retry-after': '30' },
+    { status: 429 },
+    true,
+  ],
+  ['a fault of GitHub', { message: 'Something went wrong while executing your query.' }, {}, { status: 502 }, false],
+  [
+    'a fault of the query',
+    { type: 'NOT_FOUND', message: 'Could not resolve to a node' },
+    {},
+    { data: { a: 1 } },
+    false,
+  ],
+];
+
+test.each(graphqlErrors)('GraphQL reports %s with status 200', async (_what, error, headers, expected, parks) => {
+  const id = ++installation;
+  api()
+    .post('/graphql')
+    .reply(200, { data: { a: 1 }, errors: [error] }, headers);
+  await expect(octokit(0, id).graphql('{ viewer { login } }')).rejects.toMatchObject(expected);
+  expect((await parked(id)) > 0).toBe(parks);
+});

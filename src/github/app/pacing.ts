@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
 import type { Octokit } from '../../app.ts';
 import type { Database } from '../../db/database.ts';
 import { assertLock } from '../../db/locks.ts';
+import { retryAfterMs } from '../../domain/waiting.ts';
 import type { Metrics } from '../../http/metrics.ts';
 import { isTransientError, pauseAsked, RateLimited } from '../../outgoing/github-errors.ts';
 
@@ -94,12 +96,48 @@ class PageAnswered extends Error {
   }
 }
 
+/** GraphQL has a budget of its own, so the other calls of an installation need not wait for it. */
+class GraphqlLimited extends RateLimited {}
+
+/** Thrown when GraphQL had no result within its time. It says so with status 200. */
+class GraphqlFailed extends Error {
+  readonly status = 502;
+  readonly response = { headers: {} };
+
+  constructor(message: string) {
+    super(`GraphQL: ${message}`);
+    this.name = 'HttpError';
+  }
+}
+
+const GraphqlErrors = z.object({
+  errors: z.array(z.object({ type: z.string().optional(), message: z.string() })).min(1),
+});
+const unnamedPauseMs = 60_000;
+
+/**
+ * Returns the error that a GraphQL answer with status 200 stands for, if GitHub may answer later: a limit, or a fault of its
+ * own (docs.github.com, "Rate limits and query limits for the GraphQL API"). Other errors are about the query.
+ */
+function graphqlFault({ status, data, headers }: Answer): Error | undefined {
+  const answer = GraphqlErrors.safeParse(status === 200 ? data : undefined);
+  for (const { type = '', message } of answer.data?.errors ?? []) {
+    const reset = Number(headers['x-ratelimit-reset']) * 1000 - Date.now();
+    if (type.startsWith('RATE_LIMIT')) return new GraphqlLimited(reset > 0 ? reset : unnamedPauseMs);
+    if (/secondary rate limit/i.test(message))
+      return new RateLimited(retryAfterMs(String(headers['retry-after'] ?? '')) ?? unnamedPauseMs);
+    if (/^something went wrong while executing/i.test(message)) return new GraphqlFailed(message);
+  }
+  return undefined;
+}
+
 /** One API call of an installation. */
 interface Call<Response> {
   installationId: number;
   isWrite: boolean;
   /** Whether the response is HTML. GitHub renders Markdown so; all other responses of its API are JSON or redirects. */
   isHtml: boolean;
+  isGraphql: boolean;
   /** Aborted when the caller no longer needs the response. */
   signal: AbortSignal | undefined;
   send(signal: AbortSignal): Promise<Response>;
@@ -119,6 +157,7 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
       installationId,
       isWrite,
       isHtml: options.url === '/markdown',
+      isGraphql: options.url.endsWith('/graphql'),
       signal,
       send: async (either) => request({ ...options, request: { ...options.request, signal: either } }),
     });
@@ -126,7 +165,7 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
   return octokit;
 }
 
-type Answer = { status: number; data: unknown; headers: { 'content-type'?: string | undefined } };
+type Answer = { status: number; data: unknown; headers: Record<string, string | number | undefined> };
 
 async function perform<Response extends Answer>(pace: Pace, call: Call<Response>): Promise<Response> {
   const retriesMs = call.isWrite ? [] : readRetriesMs;
@@ -159,17 +198,19 @@ async function awaitSlot<Response>(pace: Pace, { installationId, isWrite, signal
 
 /** Sends the call once. When GitHub asks for a pause, parks the installation, so that all of its calls wait. */
 async function attempt<Response extends Answer>(pace: Pace, call: Call<Response>): Promise<Response> {
-  const { installationId, isWrite, isHtml, signal, send } = call;
+  const { installationId, isWrite, isHtml, isGraphql, signal, send } = call;
   try {
     const timeout = AbortSignal.timeout(answerMs);
     const response = await send(signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
     if (isPage(response, isHtml)) throw new PageAnswered();
+    const fault = isGraphql ? graphqlFault(response) : undefined;
+    if (fault !== undefined) throw fault;
     if (isWrite) pace.metrics.githubWrites.inc({ outcome: 'ok' });
     return response;
   } catch (error) {
     if (isWrite) pace.metrics.githubWrites.inc({ outcome: 'failed' });
     const pauseSeconds = pauseAsked(error);
-    if (pauseSeconds !== undefined) {
+    if (pauseSeconds !== undefined && !(error instanceof GraphqlLimited)) {
       pace.metrics.githubParked.inc();
       await parkInstallation(pace.db, installationId, pauseSeconds);
     }
@@ -179,6 +220,6 @@ async function attempt<Response extends Answer>(pace: Pace, call: Call<Response>
 
 /** Returns whether a successful response is a web page. Rendered Markdown never begins like one. */
 function isPage({ status, data, headers }: Answer, isHtml: boolean): boolean {
-  if (status > 299 || !/^text\/html\b/.test(headers['content-type'] ?? '')) return false;
+  if (status > 299 || !/^text\/html\b/.test(String(headers['content-type'] ?? ''))) return false;
   return !isHtml || /^\s*<(!doctype|html)\b/i.test(String(data));
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { App } from '../../app.ts';
-import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import { isRefusedWith, pauseAsked } from '../../outgoing/github-errors.ts';
 import { type GitHubUser, upsertUser } from '../../projects/store.ts';
 import { asWriter } from '../../repositories/permission.ts';
 import { recheckTask } from '../../tasks/move.ts';
@@ -64,7 +64,7 @@ export async function readTextAt(
   const advice = `Read what it says now, then ${again}.`;
   const answer = await octokit.graphql(query, { ...name, number }).catch((error) => {
     // An answer of GraphQL that contains errors has no status.
-    if (httpStatusOf(error) >= 500 || httpStatusOf(error) === 429) throw error;
+    if (httpStatusOf(error) >= 500 || pauseAsked(error) !== undefined) throw error;
     return undefined;
   });
   const read = Answer.safeParse(answer);
