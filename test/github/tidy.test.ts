@@ -90,6 +90,8 @@ const deletion = `DELETE ${place}/git/refs/heads%2Fagent%2Fx`;
 test.each([
   [comment, 403, [comment, close, deletion]],
   [close, 403, [comment, close, deletion]],
+  // A ruleset forbids deletions, or somebody locked the branch.
+  [deletion, 422, [comment, close, deletion]],
   [`GET ${place}/pulls/7`, 404, [deletion]],
   [`GET ${place}/issues/7/comments?per_page=100`, 410, [close, deletion]],
 ])('when GitHub refuses %s, the other steps are carried out', async (request, status, expected) => {

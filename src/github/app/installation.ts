@@ -124,10 +124,17 @@ async function readAndStore(app: App, info: Installed, isNew: boolean): Promise<
   const repositories = await noteRefusal(app, info, storeContents(app, octokit, info, installation.projectId));
   if (repositories === undefined) return;
   await notePermissions(app, info);
-  for (const { full_name, archived } of repositories) {
-    const [owner = '', repo = ''] = full_name.split('/');
-    if (!archived) await makeLabels(octokit, { owner, repo });
-  }
+  const labelled = repositories.filter(({ archived }) => !archived);
+  // One may have been deleted or blocked since they were listed.
+  await eachApart(
+    app,
+    labelled,
+    ({ full_name }) => ({ repository: full_name }),
+    async ({ full_name }) => {
+      const [owner = '', repo = ''] = full_name.split('/');
+      await makeLabels(octokit, { owner, repo });
+    },
+  );
 }
 
 async function storeInstallation(
@@ -204,15 +211,13 @@ async function endInstallation(app: App, installationId: number, status: Install
 export async function observeInstallation(app: App, installationId: number): Promise<void> {
   if (app.github === undefined) return;
   const octokit = await app.github.asApp();
-  try {
-    const path = 'GET /app/installations/{installation_id}';
-    const { data } = await octokit.request(path, { installation_id: installationId });
-    if (data.suspended_at) await endInstallation(app, installationId, 'suspended');
-    else await syncInstallation(app, data);
-  } catch (error) {
+  const path = 'GET /app/installations/{installation_id}';
+  const found = await octokit.request(path, { installation_id: installationId }).catch((error) => {
     if (!isRefusedWith(error, 404)) throw error;
-    await endInstallation(app, installationId, 'deleted');
-  }
+  });
+  if (found === undefined) await endInstallation(app, installationId, 'deleted');
+  else if (found.data.suspended_at) await endInstallation(app, installationId, 'suspended');
+  else await syncInstallation(app, found.data);
 }
 
 async function cancelRunsIn(app: App, repositoryIds: string[]): Promise<void> {

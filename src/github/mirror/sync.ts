@@ -102,11 +102,11 @@ async function syncMirrored(
     .digest('base64url');
   try {
     const isShown = before.shown === essence && before.shownProgress === progress;
-    if (isShown && !recheck) return milestone();
+    if (isShown && !recheck) return await milestone();
     const mirrored = await syncLabels(app, em, octokit, issue, before, labels);
     // The milestone comes last, so that a problem with milestones does not hold up the rest.
     if (mirrored.shown === essence && !(await mayShowProgress(app, em, mirrored, progress, installationId)))
-      return milestone();
+      return await milestone();
     const commentId = await syncComment(app, em, octokit, issue, mirrored, comment);
     if (sha !== undefined) {
       const target = { octokit, name: { owner, repo }, taskId: task.id, sha, detailsUrl: picture.taskUrl };

@@ -74,15 +74,15 @@ export async function tidyAgain(app: App): Promise<void> {
 type Attempt = (step: () => Promise<unknown>) => Promise<void>;
 
 /**
- * Returns a function that tries one step of the clean-up. It skips what is gone, locked or out of reach, so that the
- * other steps are still tried.
+ * Returns a function that tries one step of the clean-up. It skips what is gone, locked, protected by a rule or out of
+ * reach, so that the other steps are still tried.
  */
 function attemptsFor(app: App, { taskId }: Leftover): Attempt {
   return async (step) => {
     try {
       await step();
     } catch (error) {
-      if (!isRefusedWith(error, 403, 404, 410)) throw error;
+      if (!isRefusedWith(error, 403, 404, 409, 410, 422)) throw error;
       app.log.info({ err: error, taskId }, 'what a deleted task left on GitHub cannot be removed');
     }
   };

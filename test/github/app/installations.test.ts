@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { until } from '../../../demo/real-service.ts';
-import { claimOwnerships, syncInstallations } from '../../../src/github/app/installation.ts';
+import { claimOwnerships, observeInstallation, syncInstallations } from '../../../src/github/app/installation.ts';
 import { findUserByLogin } from '../../../src/projects/store.ts';
 import { openTestApp, type TestApp } from '../../support/app.ts';
 import { appSettings } from '../../support/github-app.ts';
@@ -26,7 +26,9 @@ const granted = {
 /** The accounts, by how GitHub treats their installation. The healthy one comes last. */
 const names = ['suspended', 'tokenless', 'walled', 'blocked', 'garbled', 'old', 'healthy'];
 const accounts = names.map((login, i) => ({ id: 10 + i, login, type: 'Organization' }));
-let installations: object[];
+let installations: { id: number }[];
+/** Whose repository was deleted after it was listed. */
+let deletedRepositoryOf: string | undefined;
 const refusals: Record<string, [status: number, message: string]> = {
   tokenless: [403, 'This installation has been suspended'],
   walled: [
@@ -115,7 +117,15 @@ beforeAll(async () => {
         return { total_count: 1, repositories: [repository] };
       },
     ],
-    [/^GET .*labels/, () => []],
+    [
+      /^GET \/repos\/(\w+)\/shop\/labels/,
+      ([, login], res) => {
+        if (login !== deletedRepositoryOf) return [];
+        res.statusCode = 404;
+        return { message: 'Not Found' };
+      },
+    ],
+    [/^GET \/app\/installations\/(\d+)$/, ([, id]) => installations.find((each) => each.id === Number(id))],
     [/^POST .*labels/, () => ({})],
   ]);
   service = await openTestApp(appSettings(github.url));
@@ -173,6 +183,13 @@ test('a problem keeps its first time, and goes when GitHub accepts the calls aga
   delete refusals.walled;
   await syncInstallations(service.app);
   expect(await stateOf('walled')).toEqual({ state: 'ok', reason: null, since: null });
+});
+
+test('a repository that is gone when its labels are read does not end its installation', async () => {
+  deletedRepositoryOf = 'healthy';
+  await observeInstallation(service.app, accounts.find(({ login }) => login === 'healthy')?.id ?? 0);
+  deletedRepositoryOf = undefined;
+  expect(await stateOf('healthy')).toMatchObject({ state: 'ok' });
 });
 
 test('deliveries of broken installations hold up none of fifteen healthy ones', async () => {
