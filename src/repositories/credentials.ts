@@ -46,19 +46,8 @@ export function nameOnGitHub(app: App, url: string): RepoName | undefined {
  */
 export async function credentialFor(app: App, repository: RepositoryRow): Promise<Credential> {
   const name = nameOnGitHub(app, repository.url);
-  if (name !== undefined && app.github !== undefined) {
-    const installation = await findActiveInstallation(app.db.manager, name.owner);
-    if (installation !== null) {
-      const isOwn = installation.projectId === repository.projectId && repository.isInstalled;
-      if (isOwn || (await connectorMayWrite(app, repository, name, installation.installationId)))
-        return {
-          kind: 'installation',
-          installationId: installation.installationId,
-          ...name,
-          githubId: repository.githubId,
-        };
-    }
-  }
+  const ofApp = name === undefined ? undefined : await credentialOfApp(app, repository, name);
+  if (ofApp !== undefined) return ofApp;
   const origin = new URL(repository.url).origin;
   const mayGetToken = origin === hostRules(app).githubOrigin || app.config.GIT_HOSTS.includes(origin);
   const token = mayGetToken ? await revealSecret(app, repository.projectId, 'git_token') : undefined;
@@ -67,23 +56,38 @@ export async function credentialFor(app: App, repository: RepositoryRow): Promis
     : { kind: 'git-token', token, owner: name?.owner ?? '', repo: name?.repo ?? '' };
 }
 
+/** Returns the installation's credential, if the project may use it. Returns `none` if it may use no other either. */
+async function credentialOfApp(app: App, repository: RepositoryRow, name: RepoName): Promise<Credential | undefined> {
+  const installation = app.github === undefined ? null : await findActiveInstallation(app.db.manager, name.owner);
+  if (installation === null) return undefined;
+  const { installationId, projectId } = installation;
+  const isOwn = projectId === repository.projectId && repository.isInstalled;
+  const answer = isOwn ? 'may write' : await askAboutConnector(app, repository, name, installationId);
+  // The project's own token would reach the other repository, with the secrets of this one.
+  if (answer === 'another repository') return { kind: 'none' };
+  return answer === 'may not'
+    ? undefined
+    : { kind: 'installation', installationId, ...name, githubId: repository.githubId };
+}
+
 /**
- * Returns whether the person who connected a repository can write to it now, even under a new login. Also checks that
- * the address still belongs to the repository that they connected, and not to one that took over the name.
+ * Asks GitHub whether the person who connected a repository can write to it now, even under a new login, and whether the
+ * address still belongs to the repository that they connected, and not to one that took over the name.
  */
-async function connectorMayWrite(
+async function askAboutConnector(
   app: App,
   repository: RepositoryRow,
   name: RepoName,
   installationId: number,
-): Promise<boolean> {
-  if (repository.connectedBy === null || app.github === undefined) return false;
+): Promise<'may write' | 'may not' | 'another repository'> {
+  if (repository.connectedBy === null || app.github === undefined) return 'may not';
   const person = await findUser(app.db.manager, repository.connectedBy);
-  if (person === null || person.githubId === null) return false;
+  if (person === null || person.githubId === null) return 'may not';
   const octokit = await app.github.asInstallation(installationId);
   const { right, login } = await rightOf(octokit, name, { id: person.githubId, login: person.login });
   if (login !== person.login) await upsertUser(app.db.manager, { id: person.githubId, login });
-  return right === 'write' && isSame(app, octokit, repository, name);
+  if (right !== 'write') return 'may not';
+  return (await isSame(app, octokit, repository, name)) ? 'may write' : 'another repository';
 }
 
 /**

@@ -80,12 +80,12 @@ export async function workInside(app: App, given: Limited, work: Work, signals: 
  */
 async function restoreFiles(
   app: App,
-  { run, branch }: Work,
+  { run, branch, repository }: Work,
   repositories: OpenRepositories,
 ): Promise<KeptWork | undefined> {
   const em = app.db.manager;
   const own = await findStoredFiles(em, run.id);
-  const left = own.length === 0 && branch.keepsWork ? await findKeptWork(em, run) : undefined;
+  const left = own.length === 0 && branch.keepsWork ? await findKeptWork(em, run, repository.id) : undefined;
   const packs = left?.files ?? own;
   if (packs.length > 0) await repositories.restore(await unpackFiles(packs));
   return left;

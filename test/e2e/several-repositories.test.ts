@@ -217,6 +217,29 @@ test('a person opens no repository in which they may not write, and merges nothi
   expect(pulls.map(({ status }) => status)).toEqual(['open', 'open']);
 });
 
+test('files that a failed run left are not taken up where they may hold text of another repository', async () => {
+  const { api } = world.service;
+  await api(world.token, 'PATCH', `/projects/${world.project.id}`, { push: 'approved' });
+  const docs = { name: 'open_repository', arguments: { name: 'Docs' } };
+  script = [[docs], [write('left.txt', 'from Docs\n')], [{ name: 'give_up', arguments: { reason: 'too hard' } }]];
+  const { id } = await taskOf(await world.issue('/agent start'));
+  const runs = () => world.get<{ id: string; status: string }[]>(`/tasks/${id}/runs`);
+  await until('the failure', async () => (await runs())[0]?.status === 'failed');
+  script = [
+    [{ name: 'read_file', arguments: { path: 'left.txt' } }],
+    [{ name: 'give_up', arguments: { reason: 'no' } }],
+  ];
+  await api(world.token, 'POST', `/tasks/${id}/retry`);
+  await until('the second failure', async () => {
+    const [second, ...earlier] = await runs();
+    return earlier.length > 0 && second?.status === 'failed';
+  });
+  const log = await world.get<{ text: string }[]>(`/runs/${(await runs())[0]?.id}/events`);
+  expect(log.map(({ text }) => text)).toContainEqual(expect.stringContaining('starts without the files'));
+  expect(answersOf()).toContainEqual(expect.stringMatching(/^Error: .*left\.txt/));
+  await api(world.token, 'PATCH', `/projects/${world.project.id}`, { push: 'free' });
+});
+
 test('a comment is an instruction, but opens no repository in which its author may not write', async () => {
   const as = await bob();
   const docs = { name: 'open_repository', arguments: { name: 'Docs' } };

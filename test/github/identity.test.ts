@@ -52,7 +52,8 @@ async function connected(name = 'acme/secret') {
   };
   const members = async () => (await service.call('GET', `/projects/${project}/members`, { token })).body;
   const validate = () => post(`/repositories/${id}/validate`);
-  return { start, members, validate };
+  const giveGitToken = () => post(`/projects/${project}/git-token`, { token: 'ghp_x' });
+  return { start, members, validate, giveGitToken };
 }
 
 const say = (id: number, login: string, body: string, number = 1, fullName = 'acme/app') =>
@@ -93,13 +94,15 @@ test('a late command counts for the person who wrote it, whatever their login is
 });
 
 test('another repository under the old name does not count as the one that was connected', async () => {
-  const { start, validate } = await connected();
+  const { start, validate, giveGitToken } = await connected();
   await validate();
   const [token] = asked.filter(({ body }) => Array.isArray(body.repository_ids));
   expect(token?.body).toMatchObject({ repository_ids: [2], permissions: { contents: 'read' } });
   expect(await start()).toBe(200);
   repositories.set('acme/secret', 3);
   writers.add('100 3');
+  expect(await start()).toBe(503);
+  await giveGitToken();
   expect(await start()).toBe(503);
 });
 

@@ -6,6 +6,7 @@ import { RunFailed } from '../../domain/run.ts';
 import { branchName } from '../../domain/task.ts';
 import type { Checkout, Remote } from '../../git/engine.ts';
 import { type OpenCheckout, openCheckout, startToolsIn } from '../../repositories/reader.ts';
+import { listOpened } from '../../runs/directors.ts';
 import { earlierStep, type Journal, stepOf } from '../../runs/journal.ts';
 import type { Confinement, ToolHost } from '../../sandbox/sandbox.ts';
 import type { TaskView } from '../../tasks/store.ts';
@@ -20,6 +21,8 @@ export interface KeptWork {
   branch: Branch;
   /** The changed files, packed as with the turns, oldest first. */
   files: Buffer[];
+  /** Whether the run had the content of other repositories, which may stand in the files. */
+  hasOthers: boolean;
 }
 
 /**
@@ -29,6 +32,7 @@ export interface KeptWork {
 export async function findKeptWork(
   em: EntityManager,
   run: Pick<RunRow, 'id' | 'taskId' | 'createdAt'>,
+  repositoryId: string,
 ): Promise<KeptWork | undefined> {
   const rows: { id: string; branch: Branch }[] = await em.query(
     `select last.id, b.data as branch
@@ -47,7 +51,8 @@ export async function findKeptWork(
   const [last] = rows;
   if (last === undefined) return undefined;
   const files = await findStoredFiles(em, last.id);
-  return files.length === 0 ? undefined : { branch: last.branch, files };
+  if (files.length === 0) return undefined;
+  return { branch: last.branch, files, hasOthers: (await listOpened(em, last.id, repositoryId)).length > 0 };
 }
 
 /** Writes the section of an agent's first message that is about kept work. */
@@ -165,10 +170,16 @@ async function putInPlace(
       ((await isAskedFor(app.db.manager, run.id, 'conflict')) ||
         (run.kind === 'continue' && !(await checkout.isAncestor(base, chosen.from))));
     if (isMerge) return { ...chosen, conflicts: (await checkout.merge(chosen.from, base)).conflicts };
-    const left = repository.id === about.task.repositoryId ? await findKeptWork(app.db.manager, run) : undefined;
-    return left !== undefined && (await isBasis(checkout, chosen, left.branch))
-      ? { ...chosen, ...beginningOf(left.branch), keepsWork: true as const }
-      : chosen;
+    if (repository.id !== about.task.repositoryId) return chosen;
+    const left = await findKeptWork(app.db.manager, run, repository.id);
+    if (left === undefined || !(await isBasis(checkout, chosen, left.branch))) return chosen;
+    if (!left.hasOthers) return { ...chosen, ...beginningOf(left.branch), keepsWork: true as const };
+    // Whoever may go back to the run has the permissions there, and the new run then opens these repositories too.
+    await journal.note(
+      'loop',
+      'starts without the files that an earlier run left, because it had opened other repositories; to use them, go back to its last turn',
+    );
+    return chosen;
   });
   if (branch.continues) await checkout.fetch(branch.name);
   const filesFrom = branch.filesFrom ?? branch.from;
