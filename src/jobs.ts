@@ -63,8 +63,8 @@ interface Job<N extends JobName> extends JobPolicy {
   concurrency: number | ((config: Config) => number);
   /**
    * Whether a tenant may hold at most half of them, so at least two are needed. A handler may wait for a host or a model
-   * that does not answer. Only jobs without data are not for one tenant: `run` claims runs of all projects in turn, and the
-   * others go through all tenants in one job.
+   * that does not answer. Jobs without data belong to no tenant: `run` claims runs of all projects in turn, and the others go
+   * through all tenants in one job.
    */
   isShared: Jobs[N] extends Record<string, never> ? false : true;
   handle(app: App, payload: Jobs[N]): Promise<void>;

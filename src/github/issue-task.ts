@@ -43,7 +43,7 @@ export function comparedWords(
   };
 }
 
-// Keeps HTML comments: the text of an issue has none here, and what one hides in a task would reach the agent.
+// An issue has no HTML comments here. One in a task makes a difference, because the agent would read what people cannot see.
 const normal = (text: string) => visible(text).replace(/\s+/g, ' ').trim();
 
 /** An issue as GitHub shows it now. */

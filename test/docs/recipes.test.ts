@@ -58,7 +58,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Returns the code of a Markdown page, without the indentation of the list that a block stands in. */
+/** Returns the code blocks of a Markdown page, without the indentation of list items. */
 function blocksOf(page: string): string[] {
   const found = page.matchAll(/^( *)```(?:ts|js)\n([\s\S]*?)^\1```$/gm);
   return [...found].map(([, indent = '', code = '']) => code.replaceAll(new RegExp(`^${indent}`, 'gm'), '').trimEnd());

@@ -59,7 +59,7 @@ export function answerFault({
 
 /** Redirects are not followed, because the credential belongs to the address that a person or GitHub gave us. */
 const movedAway =
-  'the repository has probably moved. A new address on GitHub is read from there within minutes; another has to be set on the repository. Then try again';
+  'the repository has probably moved. Deckhand learns a new address on GitHub within minutes; set any other on the repository. Then try again';
 
 function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;

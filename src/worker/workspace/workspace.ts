@@ -21,7 +21,7 @@ export interface KeptWork {
   branch: Branch;
   /** The changed files, packed as with the turns, oldest first. */
   files: Buffer[];
-  /** Whether the run had the content of other repositories, which may stand in the files. */
+  /** Whether the run had opened other repositories. Its files may contain their text. */
   hasOthers: boolean;
 }
 
@@ -174,7 +174,7 @@ async function putInPlace(
     const left = await findKeptWork(app.db.manager, run, repository.id);
     if (left === undefined || !(await isBasis(checkout, chosen, left.branch))) return chosen;
     if (!left.hasOthers) return { ...chosen, ...beginningOf(left.branch), keepsWork: true as const };
-    // Whoever may go back to the run has the permissions there, and the new run then opens these repositories too.
+    // Going back to that run checks the permissions in these repositories, and opens them again.
     await journal.note(
       'loop',
       'starts without the files that an earlier run left, because it had opened other repositories; to use them, go back to its last turn',

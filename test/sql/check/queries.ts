@@ -30,10 +30,10 @@ export function findQueries(program: Program): Queries {
       if (textArgument(checker, node) !== undefined) calls.add(node as ts.CallExpression);
     });
   const search = new Search(program);
-  // Functions that get SQL as a parameter are followed into from where they are called, in several steps if need be.
+  // A function that gets SQL as a parameter is evaluated with the arguments of its callers, over at most four levels.
   let entries = new Set([...calls].map(outermostFunction).filter((node) => node !== undefined));
   for (let step = 0; step < 4 && entries.size > 0; step++) entries = search.enter(entries);
-  // What is returned or given away as a function is not called there. It is entered by itself.
+  // A function that is only returned or passed on has no caller here, so it is evaluated without arguments.
   const apart = search.result(calls).unreadable.map(({ call }) => innermostFunction(call));
   search.enter(new Set(apart.filter((node) => node !== undefined)));
   return search.result(calls);

@@ -4,7 +4,7 @@ export interface Column {
   mayBeNull: boolean;
 }
 
-/** A table, or what stands in its place, in one statement. */
+/** A table, subquery or function that one statement reads from. */
 export class Source {
   readonly name: string;
   readonly #columns: Column[];
