@@ -37,9 +37,9 @@ test('a push that an earlier version recorded without its tree is compared by wh
   await journal.once('push', async () => ({ commit: 'commit 1' }));
   const checkout = { fetch: async () => 'commit 2', treeOf: async (commit: string) => `tree of ${commit}` };
   const place = { task: { repositoryId: 'repo_1' }, repository: { id: 'repo_1', name: 'One' }, branch: { name: 'x' } };
-  const patience = (step: () => unknown) => step();
+  const retrying = (step: () => unknown) => step();
   const push = (tree: string) =>
-    pushWork(given.service.app, { ...place, journal, checkout, patience, evidence: { tree } } as unknown as Work, '');
+    pushWork(given.service.app, { ...place, journal, checkout, retrying, evidence: { tree } } as unknown as Work, '');
   expect(await push('tree of commit 1')).toEqual({ commit: 'commit 1', tree: 'tree of commit 1' });
   await expect(push('another tree')).rejects.toThrow('other files of One were pushed');
   await end();
