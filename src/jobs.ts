@@ -11,7 +11,7 @@ import { answerTrial } from './github/commands/notices.ts';
 import { deleteOldDeliveries } from './github/delivery-store.ts';
 import { eachApart } from './github/each-apart.ts';
 import { refreshPullJob } from './github/follow/refresh-pull.ts';
-import { reconcileAll } from './github/inbox/compare-with-github.ts';
+import { compareJob, reconcileAll } from './github/inbox/compare-with-github.ts';
 import { handleDelivery, requeueForgotten } from './github/inbox/receive.ts';
 import { redeliverFailed } from './github/inbox/redeliver.ts';
 import { syncMilestones } from './github/mirror/milestones.ts';
@@ -129,7 +129,21 @@ export const jobs: { [N in JobName]: Job<N> } = {
     isShared: true,
     handle: (app, asked) => writeSuggestions(app, asked),
   },
-  milestones: { once: true, retries: 10, concurrency: 1, isShared: false, handle: (app) => syncMilestones(app) },
+  milestones: {
+    once: true,
+    retries: 10,
+    concurrency: 2,
+    isShared: true,
+    handle: (app, { projectId }) => syncMilestones(app, projectId),
+  },
+  // Not retried: the next sweep sends it again.
+  compare: {
+    once: false,
+    retries: 0,
+    concurrency: 4,
+    isShared: true,
+    handle: (app, { projectId }) => compareJob(app, projectId),
+  },
   plan: { once: true, retries: 6, concurrency: 4, isShared: true, handle: (app, plan) => advancePlan(app, plan) },
   cancel: {
     once: false,
@@ -176,7 +190,7 @@ async function sweep(app: App): Promise<void> {
     requeueForgotten,
     tidyAgain,
     syncInstallations,
-    reconcile: () => reconcileAll(app, 'scheduled', null),
+    reconcile: () => reconcileAll(app, 'scheduled'),
     advanceAllSprints,
   };
   const about = ([part]: [string, unknown]) => ({ part });

@@ -159,7 +159,7 @@ async function startWork(app: App) {
   // now.
   const caughtUp = syncInstallations(app)
     .catch((error) => app.log.error({ err: error }, 'the installations were not read at the start'))
-    .then(() => reconcileAll(app, 'start', null));
+    .then(() => reconcileAll(app, 'start'));
   caughtUp.catch((error) => app.log.error({ err: error }, 'the tasks were not compared with GitHub at the start'));
   await app.queue.send(undefined, 'run', {});
   return startSchedule(scheduleOf(app), (error) => app.log.error({ err: error }, 'scheduled work failed'));

@@ -137,17 +137,25 @@ export async function findTaskOfCheck(em: EntityManager, repositoryId: string, c
   return rows[0];
 }
 
-/**
- * Returns the ids of the repositories that installations cover: in the projects of a user, or in all projects if
- * `userId` is null. The order is random, so that no repository always comes last.
- */
-export async function listRepositoriesOf(em: EntityManager, userId: string | null): Promise<string[]> {
+/** Returns the ids of the projects with an active installation: those of a user, or all if `userId` is null. */
+export async function listProjectsWithInstallation(em: EntityManager, userId: string | null): Promise<string[]> {
   const rows: { id: string }[] = await em.query(
-    `select r.id from repositories r
-     where r.is_installed and ($1::text is null
-       or exists (select 1 from members m where m.project_id = r.project_id and m.user_id = $1))
-     order by random()`,
+    `select p.id from projects p
+     where exists (select 1 from installations i where i.project_id = p.id and i.status = 'active')
+       and ($1::text is null or exists (select 1 from members m where m.project_id = p.id and m.user_id = $1))`,
     [userId],
+  );
+  return rows.map((r) => r.id);
+}
+
+/**
+ * Returns the ids of the repositories of a project that its installation covers. The order is random, so that no
+ * repository always comes last.
+ */
+export async function listInstalledRepositories(em: EntityManager, projectId: string): Promise<string[]> {
+  const rows: { id: string }[] = await em.query(
+    'select id from repositories where is_installed and project_id = $1 order by random()',
+    [projectId],
   );
   return rows.map((r) => r.id);
 }

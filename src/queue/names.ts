@@ -22,8 +22,10 @@ export interface Jobs {
   digest: { sprintId: string };
   /** Let a model word the suggestions for an agent, from the evidence that the user can see. */
   suggestions: { agentId: string; userId: string; version?: number | undefined };
-  /** Make GitHub's milestones show the current state of the sprints. */
-  milestones: Record<string, never>;
+  /** Make GitHub's milestones show the current state of a project's sprints. */
+  milestones: { projectId: string };
+  /** Compare a project with GitHub, because events may have been lost. */
+  compare: { projectId: string };
   /**
    * Update a plan in its issue. With `goesOn`, also ask the next question or write the missing parts. `deletedFrom` is the
    * issue of a plan that was deleted.

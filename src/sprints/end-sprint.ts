@@ -35,7 +35,7 @@ async function cancelSprint(app: App, sprintId: string, isAgain = false): Promis
     const unfinished = await lockUnfinished(em, sprintId);
     await setSprintStatus(em, sprintId, sprintAfter(sprint.status, 'cancel'));
     app.audit.note({ status: [sprint.status, 'cancelled'] });
-    await showSprint(app, em, sprintId);
+    await showSprint(app, em, sprint);
     await moveToSprint(em, unfinished, null);
     return queueCancels(app, em, unfinished);
   });
@@ -54,7 +54,7 @@ async function deleteSprint(app: App, { id }: SprintView, role: Role, isForced: 
     if (isActive && isForced && !hasRole(role, 'admin')) throw requiresRole('admin');
     if (isActive) sprintAfter(sprint.status, 'delete', { isForced });
     const unfinished = await lockUnfinished(em, id);
-    await showSprint(app, em, id);
+    await showSprint(app, em, sprint);
     await deleteSprintRow(em, id);
     app.audit.note({ name: [sprint.name, null] });
     return isActive ? queueCancels(app, em, unfinished) : [];

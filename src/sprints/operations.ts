@@ -68,7 +68,7 @@ export async function updateSprint(app: App, id: string, input: z.output<typeof 
     if (Object.values(input).some((value) => value !== undefined)) {
       sprintAfter(sprint.status, 'change');
       await updateSprintRow(em, id, input);
-      await showSprint(app, em, id);
+      await showSprint(app, em, sprint);
     }
     const updated = await getSprint(em, id);
     app.audit.note(changesBetween(sprint, updated, ['name', 'goal', 'startDay', 'endDay']));
@@ -94,7 +94,7 @@ export async function startSprint(
     await setSprintStatus(em, id, sprintAfter(sprint.status, 'start', { hasOtherActive }), userId);
     app.audit.note({ status: [sprint.status, 'active'] });
     await advanceSprints(app, em, sprint.projectId);
-    await showSprint(app, em, id);
+    await showSprint(app, em, sprint);
     await also?.(em);
     return getSprint(em, id);
   });
@@ -117,7 +117,7 @@ export async function completeSprint(app: App, id: string, unfinished: string | 
     await setSprintStatus(em, id, status);
     app.audit.note({ status: [sprint.status, 'completed'], unfinished: [null, unfinished] });
     await storeDigest(em, { sprint: await getSprint(em, id), unfinished: open, forecast }, app.config.BASE_URL);
-    await showSprint(app, em, id);
+    await showSprint(app, em, sprint);
     await moveToSprint(em, open, target);
     await app.queue.send(em, 'digest', { sprintId: id });
     return getSprint(em, id);
@@ -207,8 +207,12 @@ export async function removeTask(app: App, id: string, taskId: string): Promise<
 }
 
 /** Queues the jobs that update a sprint and its tasks on GitHub. */
-export async function showSprint(app: App, em: EntityManager, sprintId: string): Promise<void> {
+export async function showSprint(
+  app: App,
+  em: EntityManager,
+  { id, projectId }: { id: string; projectId: string },
+): Promise<void> {
   if (app.github === undefined) return;
-  for (const id of await listTaskIds(em, sprintId)) await showTask(app, em, id);
-  await app.queue.send(em, 'milestones', {}, { key: 'milestones' });
+  for (const taskId of await listTaskIds(em, id)) await showTask(app, em, taskId);
+  await app.queue.send(em, 'milestones', { projectId }, { key: projectId });
 }

@@ -30,7 +30,8 @@ const examples: { [N in JobName]: Jobs[N] } = {
   sprint: { projectId: 'proj' },
   digest: { sprintId: 'sprint' },
   suggestions: { agentId: 'agent', userId: 'mona' },
-  milestones: {},
+  milestones: { projectId: 'proj' },
+  compare: { projectId: 'proj' },
   plan: { projectId: 'proj', sessionId: 's', goesOn: false },
   cancel: { taskId: 'task', runId: 'r' },
   prd: { projectId: 'proj', sessionId: 's' },
@@ -41,7 +42,7 @@ const examples: { [N in JobName]: Jobs[N] } = {
   sweep: {},
 };
 /** One job does the work for all tenants. */
-const nobodys: JobName[] = ['run', 'milestones', 'redeliver', 'sweep'];
+const nobodys: JobName[] = ['run', 'redeliver', 'sweep'];
 
 test('every job has the tenant that it is for', async () => {
   const em = db.manager;

@@ -9,18 +9,20 @@ import { itemsOf } from '../paginate.ts';
 
 /**
  * Reads the issues and comments created since the last call and executes their commands, because their events may
- * have been lost. Skips commands that were handled already, and everything older than the installation. Returns the
- * numbers of the issues and pull requests that changed.
+ * have been lost. Skips commands that were handled already, and everything older than the installation. Stops when `isOver`
+ * says so; the next call continues at the comment that came next. Returns the numbers of the issues and pull requests
+ * that changed.
  */
-export async function catchUp(app: App, place: Place): Promise<Set<number>> {
+export async function catchUp(app: App, place: Place, isOver: () => boolean): Promise<Set<number>> {
   const since = await heardUntil(app.db.manager, place.repository.id);
-  const began = Date.now();
+  let readUntil = Date.now();
   const touched = new Set<number>();
   if (since !== undefined) {
     await readIssues(app, place, since, touched);
-    await readComments(app, place, since);
+    const stoppedAt = await readComments(app, place, since, isOver);
+    if (stoppedAt !== undefined) readUntil = Date.parse(stoppedAt);
   }
-  await listenFromNow(app.db.manager, place.repository.id, began);
+  await listenFromNow(app.db.manager, place.repository.id, readUntil);
   return touched;
 }
 
@@ -51,13 +53,15 @@ async function readIssues(app: App, place: Place, since: string, touched: Set<nu
   }
 }
 
-async function readComments(app: App, place: Place, since: string): Promise<void> {
+/** Returns when the first comment that it did not read was written; undefined once all are read. */
+async function readComments(app: App, place: Place, since: string, isOver: () => boolean): Promise<string | undefined> {
   const { octokit, name } = place;
   const mayAddressUs = await addressing(app);
   const path = 'GET /repos/{owner}/{repo}/issues/comments';
   const query = { ...name, since, sort: 'created', direction: 'asc', per_page: 100 } as const;
   for await (const comment of itemsOf(octokit.paginate.iterator(path, query))) {
     if (comment.user === null || comment.created_at < since) continue;
+    if (isOver()) return comment.created_at;
     const body = comment.body ?? '';
     // Commands in edited comments are ignored, because everybody with write permission may have edited them.
     if (!mayAddressUs(body) || !(await isUnedited(octokit, comment))) continue;
@@ -79,6 +83,7 @@ async function readComments(app: App, place: Place, since: string): Promise<void
       writtenAt: comment.created_at,
     });
   }
+  return undefined;
 }
 
 /** Returns a function that says whether a text may contain a command to us. */

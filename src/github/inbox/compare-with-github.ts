@@ -11,37 +11,57 @@ import { refreshPull } from '../follow/refresh-pull.ts';
 import { takeReview } from '../follow/reviews.ts';
 import { labelOf } from '../labels.ts';
 import { syncMilestones } from '../mirror/milestones.ts';
-import { listOpenWork, listRepositoriesOf, listUnsettledPulls, markCompared, type OpenWork } from '../store.ts';
+import {
+  listInstalledRepositories,
+  listOpenWork,
+  listProjectsWithInstallation,
+  listUnsettledPulls,
+  markCompared,
+  type OpenWork,
+} from '../store.ts';
 import { catchUp } from './catch-up.ts';
 
 type Recovered = Reconciliation['recovered'];
 
 /**
- * Compares tasks with GitHub, because events may have been lost, then recovers stuck tasks and runs. Covers the
- * projects of a user, or all projects if `userId` is null. A lock lets one call run at a time. Whatever fails because
- * GitHub does not respond is left to the next call.
+ * Queues the comparison of every project with GitHub, because events may have been lost, and recovers stuck tasks and
+ * runs. Each project has a job of its own, so that one with much to compare, or with a silent model, delays no other.
  */
-export async function reconcileAll(
-  app: App,
-  trigger: Reconciliation['trigger'],
-  userId: string | null,
-): Promise<Reconciliation> {
-  const caughtUp = await compareWithGitHub(app, userId);
-  return reconcile(app, trigger, userId, caughtUp);
+export async function reconcileAll(app: App, trigger: Reconciliation['trigger']): Promise<void> {
+  if (app.github !== undefined)
+    for (const projectId of await listProjectsWithInstallation(app.db.manager, null))
+      await app.queue.send(undefined, 'compare', { projectId }, { key: projectId });
+  await reconcile(app, trigger, null);
+}
+
+/** Compares a project with GitHub. If statuses were out of date, a scheduled reconciliation names the tasks. */
+export async function compareJob(app: App, projectId: string): Promise<void> {
+  const caughtUp = await compareProject(app, projectId);
+  if (caughtUp.length > 0) await reconcile(app, 'scheduled', null, caughtUp);
 }
 
 const underWay = new Map<string, Promise<Reconciliation>>();
 
 /**
- * Reconciles the projects of a user who asked for it. A second request during a reconciliation shares its result,
- * because each takes minutes and only one runs at a time across all users.
+ * Compares the projects of a user with GitHub, then recovers their stuck tasks and runs. A second request during a
+ * reconciliation shares its result, because each may take minutes.
  */
 export function reconcileFor(app: App, userId: string): Promise<Reconciliation> {
   const known = underWay.get(userId);
   if (known !== undefined) return known;
-  const begun = reconcileAll(app, 'manual', userId).finally(() => underWay.delete(userId));
+  const begun = reconcileNow(app, userId).finally(() => underWay.delete(userId));
   underWay.set(userId, begun);
   return begun;
+}
+
+async function reconcileNow(app: App, userId: string): Promise<Reconciliation> {
+  const caughtUp: Recovered = [];
+  if (app.github !== undefined) {
+    const projectIds = await listProjectsWithInstallation(app.db.manager, userId);
+    const about = (projectId: string) => ({ projectId });
+    await eachApart(app, projectIds, about, async (id) => caughtUp.push(...(await compareProject(app, id))));
+  }
+  return reconcile(app, 'manual', userId, caughtUp);
 }
 
 /**
@@ -49,40 +69,50 @@ export function reconcileFor(app: App, userId: string): Promise<Reconciliation> 
  * four passes an hour leave more than half of the 5,000 calls that GitHub allows.
  */
 const unaskedComparisons = 50;
+/** Time for one pass. It begins nothing after this time, and the next pass continues where it stopped. */
+const passMs = 10 * 60_000;
 
-/** Compares the tasks with GitHub. Returns those whose status was out of date. */
-async function compareWithGitHub(app: App, userId: string | null): Promise<Recovered> {
-  if (app.github === undefined) return [];
+/** One pass over the repositories of a project. */
+interface Pass {
+  /** Comparisons without news that are left. */
+  unasked: number;
+  caughtUp: Recovered;
+  isOver(): boolean;
+}
+
+/** Compares the tasks of a project with GitHub. A lock lets one call run at a time. Returns those that were out of date. */
+async function compareProject(app: App, projectId: string): Promise<Recovered> {
   const caughtUp: Recovered = [];
-  const unasked = new Map<number, number>();
-  const repositoryIds = await listRepositoriesOf(app.db.manager, userId);
-  // A user without repositories need not wait for the lock.
-  if (repositoryIds.length === 0) return [];
-  // The name stays, because workers of earlier versions use it too.
-  await app.db.withLock('heal', async () => {
-    await syncMilestones(app).catch((error) => app.log.warn({ err: error }, 'milestones could not be shown'));
+  await app.db.withLock(`compare ${projectId}`, async () => {
+    const end = performance.now() + passMs;
+    const isOver = () => performance.now() >= end || app.stopping.aborted;
+    const pass = { unasked: unaskedComparisons, caughtUp, isOver };
     const about = (repositoryId: string) => ({ repositoryId });
-    await eachApart(app, repositoryIds, about, async (repositoryId) => {
-      const place = await placeOfRepository(app, repositoryId);
-      if (place === undefined || place.repository.isArchived) return;
-      // If one part fails, the others are still compared.
-      const part = <T>(what: string, act: () => Promise<T>) =>
-        act().catch((error) => {
-          app.log.warn({ err: error, repositoryId }, `${what} could not be compared with GitHub`);
-          return undefined;
-        });
-      const touched = await part('comments', () => catchUp(app, place));
-      const left = unasked.get(place.installationId) ?? unaskedComparisons;
-      const { due, others } = chooseWork(await listOpenWork(app.db.manager, repositoryId), touched, left);
-      unasked.set(place.installationId, left - due.filter((work) => !isTouched(work, touched)).length);
-      for (const work of due) {
-        caughtUp.push(...((await part(`task ${work.taskId}`, () => compare(app, place, work))) ?? []));
-        await markCompared(app.db.manager, repositoryId, work.taskId);
-      }
-      for (const { taskId } of others) await showTask(app, undefined, taskId);
-    });
+    const repositoryIds = await listInstalledRepositories(app.db.manager, projectId);
+    await eachApart(app, repositoryIds, about, (repositoryId) => compareRepository(app, repositoryId, pass));
+    await syncMilestones(app, projectId);
   });
   return caughtUp;
+}
+
+async function compareRepository(app: App, repositoryId: string, pass: Pass): Promise<void> {
+  const place = pass.isOver() ? undefined : await placeOfRepository(app, repositoryId);
+  if (place === undefined || place.repository.isArchived) return;
+  // If one part fails, the others are still compared.
+  const part = <T>(what: string, act: () => Promise<T>) =>
+    act().catch((error) => {
+      app.log.warn({ err: error, repositoryId }, `${what} could not be compared with GitHub`);
+      return undefined;
+    });
+  const touched = await part('comments', () => catchUp(app, place, pass.isOver));
+  const { due, others } = chooseWork(await listOpenWork(app.db.manager, repositoryId), touched, pass.unasked);
+  pass.unasked -= due.filter((work) => !isTouched(work, touched)).length;
+  for (const work of due) {
+    if (pass.isOver()) return;
+    pass.caughtUp.push(...((await part(`task ${work.taskId}`, () => compare(app, place, work))) ?? []));
+    await markCompared(app.db.manager, repositoryId, work.taskId);
+  }
+  for (const { taskId } of others) await showTask(app, undefined, taskId);
 }
 
 const isTouched = (work: Pick<OpenWork, 'numbers'>, touched?: Set<number>) =>

@@ -19,9 +19,11 @@ export interface Milestone {
   shown: string;
 }
 
-async function listMilestones(em: EntityManager): Promise<Milestone[]> {
+async function listMilestones(em: EntityManager, projectId: string): Promise<Milestone[]> {
   return em.query(
-    'select repository_id as "repositoryId", number, sprint_id as "sprintId", shown from sprint_milestones',
+    `select repository_id as "repositoryId", number, sprint_id as "sprintId", shown from sprint_milestones
+     where repository_id in (select id from repositories where project_id = $1)`,
+    [projectId],
   );
 }
 
@@ -147,21 +149,26 @@ async function ensureMilestone(
 }
 
 /** Updates every milestone from its sprint, and closes the milestones of deleted sprints. */
-export async function syncMilestones(app: App): Promise<void> {
+export async function syncMilestones(app: App, projectId: string): Promise<void> {
   const em = app.db.manager;
   const about = ({ repositoryId, number }: { repositoryId: string; number: number }) => ({ repositoryId, number });
-  await eachApart(app, await listMilestones(em), about, async ({ repositoryId, number, sprintId, shown }) => {
-    const sprint = sprintId === null ? undefined : await findSprint(em, sprintId);
-    const wanted = sprint === undefined ? { state: 'closed' as const } : wantedOf(app, sprint);
-    if (JSON.stringify(wanted) === shown) return;
-    const place = await placeOfRepository(app, repositoryId);
-    if (place === undefined) return;
-    const path = 'PATCH /repos/{owner}/{repo}/milestones/{milestone_number}';
-    await place.octokit.request(path, { ...place.name, milestone_number: number, ...wanted }).catch((error) => {
-      // Somebody deleted the milestone, or gave its new title to another one. Changes by people are kept.
-      if (!isRefusedWith(error, 403, 404, 410, 422)) throw error;
-    });
-    if (sprint === undefined) await deleteMilestone(em, repositoryId, number);
-    else await markMilestoneShown(em, repositoryId, number, JSON.stringify(wanted));
-  });
+  await eachApart(
+    app,
+    await listMilestones(em, projectId),
+    about,
+    async ({ repositoryId, number, sprintId, shown }) => {
+      const sprint = sprintId === null ? undefined : await findSprint(em, sprintId);
+      const wanted = sprint === undefined ? { state: 'closed' as const } : wantedOf(app, sprint);
+      if (JSON.stringify(wanted) === shown) return;
+      const place = await placeOfRepository(app, repositoryId);
+      if (place === undefined) return;
+      const path = 'PATCH /repos/{owner}/{repo}/milestones/{milestone_number}';
+      await place.octokit.request(path, { ...place.name, milestone_number: number, ...wanted }).catch((error) => {
+        // Somebody deleted the milestone, or gave its new title to another one. Changes by people are kept.
+        if (!isRefusedWith(error, 403, 404, 410, 422)) throw error;
+      });
+      if (sprint === undefined) await deleteMilestone(em, repositoryId, number);
+      else await markMilestoneShown(em, repositoryId, number, JSON.stringify(wanted));
+    },
+  );
 }

@@ -2,6 +2,10 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { until } from '../../../demo/real-service.ts';
 import { syncInstallations } from '../../../src/github/app/installation.ts';
+import { placeOfRepository } from '../../../src/github/app/place.ts';
+import { heardUntil, setMark } from '../../../src/github/delivery-store.ts';
+import { catchUp } from '../../../src/github/inbox/catch-up.ts';
+import { reconcileAll } from '../../../src/github/inbox/compare-with-github.ts';
 import { ownLabels } from '../../../src/github/labels.ts';
 import { openTestApp, type TestApp } from '../../support/app.ts';
 import { appSettings } from '../../support/github-app.ts';
@@ -16,6 +20,8 @@ const refusals: Record<string, [status: number, message: string]> = {
   blocked: [451, 'Repository access blocked'],
 };
 let areBroken = false;
+/** Comments of every repository, as GitHub lists them. */
+let comments: object[] = [];
 const held: ServerResponse[] = [];
 /** When a task was shown, by the login of the account. */
 const shownAt = new Map<string, number>();
@@ -43,6 +49,7 @@ function answerAbout([request, login = '', rest = '']: RegExpExecArray, res: Ser
     const repository_url = `${github.url}/repos/${login}/shop`;
     return { number: 1, title: 'Do it', body: 'please', state: 'open', labels: [], repository_url };
   }
+  if (rest === '/issues/comments') return comments;
   return rest.startsWith('/issues/comments/') ? undefined : [];
 }
 
@@ -119,4 +126,35 @@ test('webhooks of healthy installations are mirrored as fast beside five broken 
   await until('a silent request', async () => held.length > 0);
   // Without a limit, the silent one holds the others up for the 20 seconds that a request may take. A busy machine needs room.
   expect(await slowest()).toBeLessThan(3 * before + 5000);
+});
+
+test('a catch-up that has no time left continues at the comment that came next', async () => {
+  const em = service.app.db.manager;
+  const [{ id }] = await em.query(`select id from repositories where url like '%healthy0/%'`);
+  const place = await placeOfRepository(service.app, id);
+  if (place === undefined) throw new Error('healthy0 is not installed');
+  const minutesAgo = (n: number) => new Date(Date.now() - n * 60_000).toISOString();
+  const [first, second] = [minutesAgo(20), minutesAgo(10)];
+  comments = [first, second].map((created_at) => ({ user: { login: 'mona' }, body: 'Hello', created_at }));
+  await setMark(em, `heard ${id}`, minutesAgo(30));
+  let asked = 0;
+  await catchUp(service.app, place, () => ++asked > 1);
+  // Each catch-up also reads the minute before its mark.
+  expect(await heardUntil(em, id)).toBe(new Date(Date.parse(second) - 60_000).toISOString());
+  await catchUp(service.app, place, () => false);
+  expect(Date.parse((await heardUntil(em, id)) ?? '')).toBeGreaterThan(Date.parse(second));
+});
+
+/** Returns how many tasks have been compared with GitHub. */
+async function countCompared(): Promise<number> {
+  const rows: { n: number }[] = await service.app.db.manager.query('select count(*)::int as n from compared');
+  return rows[0]?.n ?? 0;
+}
+
+test('a sweep compares the healthy installations while a silent one holds its own comparison', async () => {
+  const before = held.length;
+  await reconcileAll(service.app, 'scheduled');
+  await until('the comparisons', async () => (await countCompared()) >= healthy.length);
+  // It waits 20 seconds for each answer. If all shared one job, the others would wait for several of them.
+  expect(held.length - before).toBeLessThanOrEqual(1);
 });
