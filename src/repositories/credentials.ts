@@ -132,13 +132,35 @@ export function onHost({ githubId, url }: Pick<RepositoryRow, 'githubId' | 'url'
   return githubId === null ? url : String(githubId);
 }
 
-/** Returns where to fetch from, with a token that has only the given permissions. */
+/**
+ * Checks that the address of a repository still belongs to the one that was connected. Its secrets and what was kept of it
+ * would go to another one that took over the name, and a public one can be fetched with any token.
+ * @throws GitFailed `missing` if it does not; AppError 503 if nobody can ask
+ */
+async function assertSameRepository(app: App, repository: RepositoryRow, credential: Credential): Promise<void> {
+  const name = nameOnGitHub(app, repository.url);
+  if (name === undefined || repository.githubId === null) return;
+  const octokit = await octokitFor(app, credential);
+  const found = await unlessUnknown(octokit.request('GET /repos/{owner}/{repo}', name));
+  if (found !== undefined && Number(found.id) === repository.githubId) return;
+  const problem =
+    found === undefined
+      ? 'GitHub shows no repository there'
+      : 'that address belongs to another repository now. Set the new address of the repository';
+  throw new GitFailed('missing', `git: ${repository.url}: ${problem}`);
+}
+
+/**
+ * Returns where to fetch from, with a token that has only the given permissions.
+ * @throws what `assertSameRepository` throws
+ */
 export async function remoteFor(
   app: App,
   repository: RepositoryRow,
   credential: Credential,
   permissions: TokenPermissions,
 ): Promise<Remote> {
+  await assertSameRepository(app, repository, credential);
   const resolved = await resolveOnce(repository.url, hostRules(app));
   const token = await tokenOf(app, credential, permissions);
   return { url: repository.url, ...token, resolved, scope: `${repository.projectId} ${onHost(repository)}` };

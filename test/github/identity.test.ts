@@ -2,7 +2,7 @@ import { Repositories, type RepositoryRow } from '../../src/db/tables/project.ts
 import { syncInstallation } from '../../src/github/app/installation.ts';
 import { handleCommands } from '../../src/github/commands/handle-commands.ts';
 import { sayOnce } from '../../src/github/comments.ts';
-import { remoteFor } from '../../src/repositories/credentials.ts';
+import { type Credential, remoteFor } from '../../src/repositories/credentials.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { appSettings } from '../support/github-app.ts';
 import type { FakeGitHub } from '../support/stand-ins/fake-github.ts';
@@ -106,12 +106,34 @@ test('another repository under the old name does not count as the one that was c
   expect(await start()).toBe(503);
 });
 
-test('another repository under the old name gets no objects that were kept of the connected one', async () => {
+/** Returns where to fetch acme/app from, as the repository with this number on GitHub. */
+async function remoteAs(githubId: number | null, credential: Credential) {
   const [row] = await service.app.db.manager.find(Repositories, { where: { githubId: 1 } });
-  const scopeOf = async (githubId: number | null) =>
-    (await remoteFor(service.app, { ...(row as RepositoryRow), githubId }, { kind: 'none' }, {})).scope;
-  const scopes = [await scopeOf(1), await scopeOf(3), await scopeOf(null)];
+  return remoteFor(service.app, { ...(row as RepositoryRow), githubId }, credential, {});
+}
+const gitToken = { kind: 'git-token', token: 'ghp_x', owner: 'acme', repo: 'app' } as const;
+
+test('another repository under the old name gets no objects that were kept of the connected one', async () => {
+  const first = await remoteAs(1, gitToken);
+  repositories.set('acme/app', 3);
+  const scopes = [first.scope, (await remoteAs(3, gitToken)).scope, (await remoteAs(null, gitToken)).scope];
   expect(new Set(scopes).size).toBe(3);
+});
+
+test.each<[string, Credential]>([
+  ['a git token', gitToken],
+  ['an installation', { kind: 'installation', installationId: 1, owner: 'acme', repo: 'app', githubId: 1 }],
+])('nothing is fetched with %s from another repository under the old name, or from none', async (_, credential) => {
+  expect((await remoteAs(1, credential)).url).toBe(`${url}/acme/app`);
+  repositories.set('acme/app', 3);
+  await expect(remoteAs(1, credential)).rejects.toThrow('that address belongs to another repository now');
+  repositories.delete('acme/app');
+  await expect(remoteAs(1, credential)).rejects.toThrow('GitHub shows no repository there');
+});
+
+test('a repository whose number is known is not fetched without a credential, because nobody can compare it', async () => {
+  await expect(remoteAs(1, { kind: 'none' })).rejects.toThrow('No git credential for the repository');
+  expect((await remoteAs(null, { kind: 'none' })).url).toBe(`${url}/acme/app`);
 });
 
 test('the current name of a renamed repository is looked up before a command in it is handled', async () => {
