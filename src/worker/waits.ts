@@ -70,7 +70,7 @@ interface Asked {
 
 async function waitFor(work: Work, { wanted, changed, treeOf, reasons }: Asked): Promise<HeldWait> {
   const text = approvalText(reasons, await listFiles(work, changed, treeOf));
-  return { reason: 'push', text, options: [], held: { wanted, diff: await diffOfHeld(work, treeOf) } };
+  return { reason: 'push', text, options: [], held: { wanted, diff: await diffOfHeld(work, changed, treeOf) } };
 }
 
 async function approvableOf(purpose: Approvable['purpose'], changed: Work[], treeOf: TreeOf): Promise<Approvable> {
@@ -85,7 +85,7 @@ async function approvableOf(purpose: Approvable['purpose'], changed: Work[], tre
 async function listFiles(work: Work, changed: Work[], treeOf: TreeOf): Promise<string[]> {
   const paths: string[] = [];
   for (const each of changed) {
-    const folder = each === work ? '' : `../${each.repository.name}/`;
+    const folder = folderOf(work, each);
     // A line break in a path would look like two files.
     for (const { path } of await changesOf(each, treeOf)) paths.push(`${folder}${path.replace(/\p{Cc}/gu, '?')}`);
   }
@@ -93,13 +93,36 @@ async function listFiles(work: Work, changed: Work[], treeOf: TreeOf): Promise<s
   return [...paths.slice(0, maxListed), ...more];
 }
 
-/** Returns the diff that the task shows while it waits: of its own repository, as the branch would be. */
-async function diffOfHeld(work: Work, treeOf: TreeOf): Promise<StoredDiff> {
-  const { checkout, branch, repository } = work;
-  const from = (branch.continues ? await checkout.mergeBase(branch.base, branch.from) : undefined) ?? branch.from;
-  const diff = await diffOf(checkout, await checkout.treeOf(from), await treeOf(work));
-  return { ...diff, branchName: branch.name, baseBranch: repository.defaultBranch, headSha: '' };
+/**
+ * Returns the diff that the task shows while it waits, as the branches would be. The approval covers all repositories that
+ * the run changed, so the diff shows them all.
+ */
+async function diffOfHeld(work: Work, changed: Work[], treeOf: TreeOf): Promise<StoredDiff> {
+  const diff: StoredDiff = {
+    files: [],
+    truncated: false,
+    branchName: work.branch.name,
+    baseBranch: work.repository.defaultBranch,
+    headSha: '',
+  };
+  for (const each of [work, ...changed.filter((other) => other !== work)]) {
+    const { checkout, branch } = each;
+    const from = (branch.continues ? await checkout.mergeBase(branch.base, branch.from) : undefined) ?? branch.from;
+    const { files, truncated } = await diffOf(checkout, await checkout.treeOf(from), await treeOf(each));
+    const inFolder = (path: string) => `${folderOf(work, each)}${path}`;
+    for (const { previousPath: before, ...file } of files)
+      diff.files.push({
+        ...file,
+        path: inFolder(file.path),
+        ...(before === undefined ? {} : { previousPath: inFolder(before) }),
+      });
+    diff.truncated ||= truncated;
+  }
+  return diff;
 }
+
+/** Returns what precedes the paths of a repository where several are listed. */
+const folderOf = (work: Work, each: Work) => (each === work ? '' : `../${each.repository.name}/`);
 
 /** What people say to a run while its agent works, and whether they asked it to pause. */
 export interface MessageInbox {

@@ -240,6 +240,27 @@ test('files that a failed run left are not taken up where they may hold text of 
   await api(world.token, 'PATCH', `/projects/${world.project.id}`, { push: 'free' });
 });
 
+test('who approves a push sees the changes of every repository that it covers', async () => {
+  const { api } = world.service;
+  await api(world.token, 'PATCH', `/projects/${world.project.id}`, { push: 'approved' });
+  const docs = { name: 'open_repository', arguments: { name: 'Docs' } };
+  const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } };
+  script = [[docs, write('seen.txt', 'one\n'), write('../Docs/seen.txt', 'two\n')], [finish]];
+  const { id } = await taskOf(await world.issue('/agent start'));
+  const attention = async () => (await world.get<{ attention: { text: string } | null }>(`/tasks/${id}`)).attention;
+  await until('the wait', async () => (await attention()) !== null);
+  expect((await attention())?.text).toContain('../Docs/seen.txt');
+  const { files } = await world.get<{ files: object[] }>(`/tasks/${id}/diff`);
+  expect(files).toMatchObject([
+    { path: 'seen.txt', status: 'added', hunks: [{ lines: ['+one'] }] },
+    { path: '../Docs/seen.txt', status: 'added', hunks: [{ lines: ['+two'] }] },
+  ]);
+  await api(world.token, 'POST', `/tasks/${id}/approve`);
+  await world.taskIn('in_review');
+  expect(await world.get<object[]>(`/tasks/${id}/prs`)).toHaveLength(2);
+  await api(world.token, 'PATCH', `/projects/${world.project.id}`, { push: 'free' });
+});
+
 test('a comment is an instruction, but opens no repository in which its author may not write', async () => {
   const as = await bob();
   const docs = { name: 'open_repository', arguments: { name: 'Docs' } };
