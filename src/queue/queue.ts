@@ -84,7 +84,12 @@ export async function openQueue(
   });
   boss.on('error', (error) => onError(error, 'queue'));
   await boss.start();
-  for (const [name, policy] of Object.entries(policies)) await boss.createQueue(name, optionsOf(policy));
+  for (const [name, policy] of Object.entries(policies)) {
+    const options = optionsOf(policy);
+    await boss.createQueue(name, { ...options, policy: policy.once ? 'short' : 'standard' });
+    // An earlier version may have created the queue with other options.
+    await boss.updateQueue(name, options);
+  }
   await boss.getDb().executeSql(prepareTurns);
   const sending: Sending = { boss, policies, turnOf: givenTurns(tenantOf) };
   let turns: ReturnType<typeof startSchedule> | undefined;
@@ -103,9 +108,8 @@ export async function openQueue(
   };
 }
 
-function optionsOf({ once, retries }: JobPolicy) {
+function optionsOf({ retries }: JobPolicy) {
   return {
-    policy: once ? ('short' as const) : ('standard' as const),
     notify: true,
     retryLimit: retries,
     ...(retries > 0 ? { retryDelay: 1, retryBackoff: true, retryDelayMax: 60 } : {}),

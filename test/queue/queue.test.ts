@@ -35,6 +35,21 @@ test('the pool consists of the clients that it was given, which survive an error
   for (const client of clients) expect(() => client.emit('error', new Error('the server died'))).not.toThrow();
 });
 
+test('a queue that an earlier version created gets the options of this one', async () => {
+  const options = { isWorker: false, tenantOf, Client: NotedClient, onError: () => {} };
+  const retriesOf = async () => {
+    const rows: { retries: number }[] = await db.manager.query(
+      `select retry_limit as retries from pgboss.queue where name = 'prd'`,
+    );
+    return rows[0]?.retries;
+  };
+  for (const retries of [1, jobs.prd.retries]) {
+    const other = await openQueue(database.url, { ...jobs, prd: { ...jobs.prd, retries } }, options);
+    await other.stop(1000);
+    expect(await retriesOf()).toBe(retries);
+  }
+});
+
 test('with unlessWaiting no job is added if one is waiting', async () => {
   const waiting = async () =>
     (await db.manager.query(`select 1 from pgboss.job where name = 'run' and state = 'created'`)).length;
