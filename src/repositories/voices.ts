@@ -45,7 +45,7 @@ export async function voicesOf<T extends Said>(octokit: Octokit, said: T[]): Pro
   const edits = new Map<string, Edit>();
   for (let at = 0; at < said.length; at += maxIds) {
     const ids = said.slice(at, at + maxIds).map(({ node_id }) => node_id);
-    for (const edit of await readEdits(octokit, ids)) edits.set(edit.id, edit);
+    for (const edit of (await readEdits(octokit, ids)) ?? []) edits.set(edit.id, edit);
   }
   const voices = new Map<T, Voice[]>();
   for (const text of said) {
@@ -67,24 +67,29 @@ export async function lastEditOf(
   octokit: Octokit,
   { node_id }: Pick<Said, 'node_id'>,
 ): Promise<{ by: Voice; at: Date } | undefined> {
-  const [edit] = await readEdits(octokit, [node_id]);
+  const [edit] = (await readEdits(octokit, [node_id])) ?? [];
   const { databaseId: id, login = '' } = edit?.editor ?? {};
   if (edit?.lastEditedAt == null || id === undefined) return undefined;
   return { by: { id, login }, at: new Date(edit.lastEditedAt) };
 }
 
-/** Returns whether GitHub says that nobody has edited a text. */
+/**
+ * Returns whether nobody has edited a text. A text that was deleted counts as edited.
+ * @throws Error if GitHub does not say it
+ */
 export async function isUnedited(octokit: Octokit, { node_id }: Pick<Said, 'node_id'>): Promise<boolean> {
-  const [edit] = await readEdits(octokit, [node_id]);
-  return edit !== undefined && edit.lastEditedAt === null;
+  const edits = await readEdits(octokit, [node_id]);
+  if (edits === undefined) throw new Error('GitHub does not say whether a comment was edited');
+  return edits[0]?.lastEditedAt === null;
 }
 
-async function readEdits(octokit: Octokit, ids: string[]): Promise<Edit[]> {
+/** Returns undefined if GitHub refuses to answer. */
+async function readEdits(octokit: Octokit, ids: string[]): Promise<Edit[] | undefined> {
   const answer = await octokit.graphql(editsQuery, { ids }).catch((error) => {
     const { status = 0, data } = error as { status?: number; data?: unknown };
     if (status >= 500 || pauseAsked(error) !== undefined) throw error;
     // An answer of GraphQL that contains errors has no status. It may be about some texts only, such as a deleted one.
     return data;
   });
-  return (Edits.safeParse(answer).data?.nodes ?? []).filter((node) => node !== null);
+  return Edits.safeParse(answer).data?.nodes.filter((node) => node !== null);
 }

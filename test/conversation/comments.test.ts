@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { sectionsOf } from '../../src/conversation/briefing/briefing.ts';
 import { commentsOf } from '../../src/conversation/briefing/comments.ts';
-import { type Said, voicesOf } from '../../src/repositories/voices.ts';
+import { isUnedited, type Said, voicesOf } from '../../src/repositories/voices.ts';
 import { octokitFor } from '../support/github-app.ts';
 import { openFakeGitHub } from '../support/stand-ins/fake-github.ts';
 
@@ -149,6 +149,19 @@ test('a comment that GitHub no longer has takes no others with it', async () => 
   const [kept, gone] = ['IC_0', 'IC_1'].map((node_id) => ({ node_id, user: people.mona }));
   const voices = await voicesOf(octokitFor(github.url), [kept, gone] as Said[]);
   expect([voices.get(kept as Said), voices.get(gone as Said)]).toEqual([[{ id: 1, login: 'mona' }], undefined]);
+});
+
+test('whether a comment was edited is unknown if GitHub refuses to say it, and a deleted one counts as edited', async () => {
+  let answer: object = { data: { nodes: [null] } };
+  const github = await openFakeGitHub([[/^POST \/graphql$/, () => answer]]);
+  closing.push(github.close);
+  const isSo = () => isUnedited(octokitFor(github.url), { node_id: 'IC_0' });
+  expect(await isSo()).toBe(false);
+  answer = { data: { nodes: [{ id: 'IC_0', lastEditedAt: null, editor: null }] } };
+  expect(await isSo()).toBe(true);
+  // A command in it would be lost if it counted as edited.
+  answer = { data: null, errors: [{ type: 'FORBIDDEN', message: 'Resource not accessible by integration' }] };
+  await expect(isSo()).rejects.toThrow('GitHub does not say whether a comment was edited');
 });
 
 test('comments are the newest of many, and say that older ones are left out', async () => {
