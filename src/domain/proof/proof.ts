@@ -113,7 +113,7 @@ function said(attempt: Attempt): string {
 }
 
 /** Returns the worst of several proofs, for a task whose run changed several repositories. */
-export function worstOf(proofs: Proof[]): Proof | undefined {
+export function worstOf<P extends Proof>(proofs: P[]): P | undefined {
   const order: ProofStatus[] = ['weakened', 'unproved', 'not_run', 'no_tests', 'proved'];
   return order.flatMap((status) => proofs.filter((proof) => proof.status === status))[0];
 }

@@ -4,6 +4,7 @@ import { findAgent } from '../../agents/store.ts';
 import type { App, Octokit } from '../../app.ts';
 import type { MirroredRow } from '../../db/tables/github.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
+import { mayName } from '../../domain/settings.ts';
 import { runPage, taskPage } from '../../domain/task.ts';
 import type { Attention } from '../../domain/waiting.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
@@ -221,7 +222,7 @@ async function pictureOf(
     subtasks: await pictureSubtasks(em, task.id),
     pulls: await picturePulls(em, task.id),
     handoff: handoff?.runId === run?.id ? handoff : null,
-    proof: await pictureOfProof(em, task.id, run?.id, told),
+    proof: await pictureOfProof(em, task.id, run?.id, shownIn),
     costUsd: costs.length === 0 ? null : costs.reduce((sum, c) => sum + c, 0),
     taskUrl: taskPage(app.config.BASE_URL, task.id),
     commandPrefix: app.config.COMMAND_PREFIX,
@@ -236,16 +237,26 @@ function mayShow({ type, data }: { type: string; data: object }): boolean {
   return type !== 'network' && !('isOutput' in data);
 }
 
-/** Describes the proof of a task, if the latest run has one. */
-async function pictureOfProof(
+/**
+ * Describes the proof of a task, if the latest run has one. A reason that names files of a repository which readers of the
+ * comment may not see is left to the dashboard.
+ */
+export async function pictureOfProof(
   em: EntityManager,
   taskId: string,
   runId: string | undefined,
-  told: (text: string) => string,
+  shownIn: RepositoryRow,
 ): Promise<TaskPicture['proof']> {
   const proof = await findProof(em, taskId);
   if (proof === undefined || proof.runId !== runId) return null;
-  return { ...proof, reason: proof.reason && told(proof.reason) };
+  const { repositoryId, status, reason } = proof;
+  if (reason === null || repositoryId === null || repositoryId === shownIn.id) return { status, reason };
+  const about = await findRepository(em, repositoryId);
+  const isShown = about !== null && mayName(about, shownIn);
+  return {
+    status,
+    reason: isShown ? reason : 'the reason lies in a private repository; the page of the task shows it',
+  };
 }
 
 async function pictureOfPlan(em: EntityManager, { id, reason }: Attention) {

@@ -117,9 +117,13 @@ async function listTestedPulls(em: EntityManager, taskId: string): Promise<Teste
 /**
  * Returns the worst of what is proved about a task, with its latest run that has a proof. Each open pull request counts
  * with what was proved about its head. Instead, a change that a live run is about to push counts, and so does what the
- * latest run proved where no pull request is open.
+ * latest run proved where no pull request is open. `repositoryId` is the repository that the result is about; null if
+ * the run had none open.
  */
-export async function findProof(em: EntityManager, taskId: string): Promise<(Proof & { runId: string }) | undefined> {
+export async function findProof(
+  em: EntityManager,
+  taskId: string,
+): Promise<(Proof & { runId: string; repositoryId: string | null }) | undefined> {
   const latest = await findLatestProof(em, taskId);
   if (latest === undefined) return undefined;
   const { runId, isLive, parts, commits, names, ...whole } = latest;
@@ -127,16 +131,17 @@ export async function findProof(em: EntityManager, taskId: string): Promise<(Pro
   const pulls = (await listTestedPulls(em, taskId)).filter(({ repositoryId }) => !isPending(repositoryId));
   const own = Object.entries(parts).filter(([id]) => !pulls.some(({ repositoryId }) => repositoryId === id));
   const untested = notRun('the branch has commits that no run of this task has tested');
+  const unparted = { ...whole, repositoryId: null };
   const all = [
-    ...own.map(([id, proof]) => within(names[id], proof)),
-    ...pulls.map(({ name, proof }) => within(name, proof ?? untested)),
-    ...(Object.keys(parts).length === 0 ? [whole] : []),
+    ...own.map(([id, proof]) => within(id, names[id], proof)),
+    ...pulls.map(({ repositoryId, name, proof }) => within(repositoryId, name, proof ?? untested)),
+    ...(Object.keys(parts).length === 0 ? [unparted] : []),
   ];
-  return { ...(worstOf(all) ?? whole), runId };
+  return { ...(worstOf<Proof & { repositoryId: string | null }>(all) ?? unparted), runId };
 }
 
-/** Says which repository a proof is about, unless it is that of the task. */
-function within(name: string | null | undefined, proof: Proof): Proof {
-  if (name === null || name === undefined || proof.reason === null) return proof;
-  return { ...proof, reason: `in the repository ${name}, ${proof.reason}` };
+/** Says which repository a proof is about, in its reason too, unless it is that of the task. */
+function within(repositoryId: string, name: string | null | undefined, proof: Proof) {
+  const isNamed = name !== null && name !== undefined && proof.reason !== null;
+  return { ...proof, repositoryId, reason: isNamed ? `in the repository ${name}, ${proof.reason}` : proof.reason };
 }

@@ -1,4 +1,6 @@
+import type { RepositoryRow } from '../../../src/db/tables/project.ts';
 import { notRun, type Proof, type ProofStatus } from '../../../src/domain/proof/proof.ts';
+import { pictureOfProof } from '../../../src/github/mirror/sync.ts';
 import { decidingSettings, noSettings } from '../../../src/repositories/settings/repository-settings.ts';
 import { insertStep } from '../../../src/runs/journal.ts';
 import { findProofOf } from '../../../src/runs/proof/earlier-proof.ts';
@@ -119,6 +121,19 @@ test('where no pull request was opened, the result of the latest run counts', as
   expect(await task.proof()).toMatchObject({ status: 'unproved', reason: 'in the repository Docs, it is unproved' });
   await task.run({});
   expect(await task.proof()).toMatchObject({ status: 'not_run', reason: 'the change was not checked' });
+});
+
+test('a public comment does not name files of a private repository in the reason of a proof', async () => {
+  const task = await openTask();
+  const run = await task.run({ shop: 'proved', docs: 'unproved' });
+  const shownIn = (id: string, isPrivate: boolean) =>
+    pictureOfProof(em(), task.id, run, { id, isPrivate } as RepositoryRow).then((proof) => proof?.reason);
+  const whole = 'in the repository Docs, it is unproved';
+  await sql(`update repositories set is_private = true where id = 'docs'`);
+  expect(await shownIn('shop', false)).toBe('the reason lies in a private repository; the page of the task shows it');
+  expect([await shownIn('shop', true), await shownIn('docs', true)]).toEqual([whole, whole]);
+  await sql(`update repositories set is_private = false where id = 'docs'`);
+  expect(await shownIn('shop', false)).toBe(whole);
 });
 
 test('a commit is forgotten when its run has judged other files since', async () => {
