@@ -7,8 +7,10 @@ import { givenTurns, giveTurns, type NewJob, prepareTurns, type Queries, type Tu
 
 /** Runs functions at the times of cron expressions until stopped. Skips a function that is still running. */
 export function startSchedule(entries: [string, () => Promise<void>][], onError: (error: unknown) => void) {
+  // node-cron would write to the console, also when it skips a function on a busy machine.
+  const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: onError };
   const tasks: ScheduledTask[] = entries.map(([expression, act]) =>
-    cron.schedule(expression, () => act().catch(onError), { noOverlap: true }),
+    cron.schedule(expression, () => act().catch(onError), { noOverlap: true, logger }),
   );
   return {
     stop: async () => {
