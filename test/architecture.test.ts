@@ -79,6 +79,8 @@ const oldNames = {
   Room: 'SetupContext, GitLimits or FreeSpace',
   openFresh: 'openCleanSandbox',
   openEquipment: 'openCommandAccess',
+  openEquipped: 'openMachineWithAccess',
+  equipment: 'access',
 };
 
 test('names that were replaced do not come back', () => {

@@ -58,7 +58,7 @@ async function measured(app: App, url: string): Promise<{ setUp: number[]; resto
   const { signal } = new AbortController();
   const { checkout, remove } = await openCheckout(app, { url, token: 'any' }, signal);
   const commit = (await checkout.fetch('main')) ?? '';
-  const room: SetupContext = {
+  const context: SetupContext = {
     app,
     repository: { id: 'repo_bench', projectId: 'proj_bench' } as RepositoryRow,
     checkout,
@@ -68,20 +68,20 @@ async function measured(app: App, url: string): Promise<{ setUp: number[]; resto
   };
   const times: { setUp: number[]; restored: number[] } = { setUp: [], restored: [] };
   for (let i = 0; i < rounds; i++) {
-    const first = await readyIn(room, commit, { isTrial: true });
+    const first = await readyIn(context, commit, { isTrial: true });
     times.setUp.push(first.setUp);
-    times.restored.push((await readyIn(room, commit)).seconds);
+    times.restored.push((await readyIn(context, commit)).seconds);
   }
   await remove();
   return times;
 }
 
 /** Prepares the environment of a run and places it into a workspace. Returns how long that and set-up took. */
-async function readyIn(room: SetupContext, commit: string, how?: { isTrial: boolean }) {
-  const work = join(await mkdtemp(join(room.app.workDir, 'run-')), 'work');
-  const confinement = await room.app.sandbox.confine(room.signal);
+async function readyIn(context: SetupContext, commit: string, how?: { isTrial: boolean }) {
+  const work = join(await mkdtemp(join(context.app.workDir, 'run-')), 'work');
+  const confinement = await context.app.sandbox.confine(context.signal);
   const began = performance.now();
-  const environment = await prepareEnvironment(room, commit, how);
+  const environment = await prepareEnvironment(context, commit, how);
   await environment.placeInto(work, confinement);
   const seconds = (performance.now() - began) / 1000;
   if (environment.how !== (how ? 'set up' : 'restored'))

@@ -74,12 +74,12 @@ export function summaryLimit(limit: number): number {
 /** Characters that a shortened result keeps at least. With fewer, the turn is left out as well. */
 const leastChars = 200;
 
-function shortenLast(messages: Message[], last: number, room: number): Omit<Cut, 'summary'> {
+function shortenLast(messages: Message[], last: number, limit: number): Omit<Cut, 'summary'> {
   const turn = messages.slice(last);
   const results = turn.filter((m) => m.role === 'tool');
   const others = turn.filter((m) => m.role !== 'tool').reduce((sum, m) => sum + lengthOf(m), 0);
   // A tenth is left for the marks where results were cut.
-  const chars = Math.floor(((room - others) * 0.9) / Math.max(1, results.length)) - markChars;
+  const chars = Math.floor(((limit - others) * 0.9) / Math.max(1, results.length)) - markChars;
   if (chars < leastChars) return { upTo: messages.length };
   return { upTo: last, shortened: { upTo: messages.length, chars } };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { removeTree } from '../sandbox/neutral-path.ts';
 import type { Confinement, Machine } from '../sandbox/sandbox.ts';
 import { setUpChange } from './change/set-up-change.ts';
-import { addRefused, openEquipped, type RefusedHost, startAll } from './command-access.ts';
+import { addRefused, openMachineWithAccess, type RefusedHost, startAll } from './command-access.ts';
 import type { Environment } from './prepare.ts';
 import type { CommandResult } from './setup-context.ts';
 
@@ -32,8 +32,8 @@ export async function openCleanSandbox(
   tree: string,
   isApproved = false,
 ): Promise<CleanSandbox> {
-  const { room } = environment;
-  const { app, checkout } = room;
+  const { context } = environment;
+  const { app, checkout } = context;
   const folder = join(app.workDir, randomBytes(6).toString('hex'));
   const work = join(folder, 'work');
   const removeFolder = () =>
@@ -43,21 +43,21 @@ export async function openCleanSandbox(
   try {
     await mkdir(work, { mode: 0o755 });
     await checkout.export(tree, work);
-    confinement = await app.sandbox.confine(room.signal);
+    confinement = await app.sandbox.confine(context.signal);
     const { failed, refused } = await setUpChange(environment, { tree, folder, work, confinement, isApproved });
     const { close, signal } = confinement;
-    const equipped = await openEquipped(room, 'agent', { work, confinement });
-    await startAll(room, async () => equipped.machine, signal).catch(async (error) => {
-      await equipped.close();
+    const opened = await openMachineWithAccess(context, 'agent', { work, confinement });
+    await startAll(context, async () => opened.machine, signal).catch(async (error) => {
+      await opened.close();
       throw error;
     });
     return {
-      machine: equipped.machine,
+      machine: opened.machine,
       signal,
       failed,
-      refused: () => addRefused(refused, equipped.refused()),
+      refused: () => addRefused(refused, opened.refused()),
       close: async () => {
-        await equipped.close();
+        await opened.close();
         await close();
         await removeFolder();
       },

@@ -26,13 +26,13 @@ const defaults = 'defaults';
  * .deckhand.yml.
  */
 export async function openCommandAccess(
-  room: Pick<SetupContext, 'app' | 'settings' | 'image' | 'note'>,
+  context: Pick<SetupContext, 'app' | 'settings' | 'image' | 'note'>,
   list: 'setup' | 'agent',
   confinement: Pick<Confinement, 'own' | 'signal'>,
   variables: Record<string, string> = {},
 ): Promise<CommandAccess> {
-  const { app, settings, image, note } = room;
-  const hosts = await hostsOf(room, list);
+  const { app, settings, image, note } = context;
+  const hosts = await hostsOf(context, list);
   const onRefusal = ({ host, reason, times }: { host: string; reason: string; times: number }) => {
     // The run goes on without the line. If this worker has lost the run, its signal says so.
     note('network', times === 1 ? reason : `${reason} (${times} times)`, { host, times }).catch(() => {});
@@ -69,18 +69,18 @@ export interface WorkPlace {
   gitDir?: string;
 }
 
-/** A machine with its equipment. */
-export interface Equipped extends Pick<CommandAccess, 'refused' | 'close'> {
+/** A machine with its access to the network. */
+export interface MachineWithAccess extends Pick<CommandAccess, 'refused' | 'close'> {
   machine: Machine;
 }
 
 /** Opens a machine for the commands of the service, with the hosts of one list. */
-export async function openEquipped(
-  room: SetupContext,
+export async function openMachineWithAccess(
+  context: SetupContext,
   list: 'setup' | 'agent',
-  { work, confinement, variables, gitDir = room.checkout.gitDir }: WorkPlace,
-): Promise<Equipped> {
-  const { settings, refused, close } = await openCommandAccess(room, list, confinement, variables);
+  { work, confinement, variables, gitDir = context.checkout.gitDir }: WorkPlace,
+): Promise<MachineWithAccess> {
+  const { settings, refused, close } = await openCommandAccess(context, list, confinement, variables);
   const scratch = { tmp: `${work}.tmp`, home: `${work}.home` };
   try {
     const machine = await confinement.machine({ ...settings, workTree: work, gitDir, scratch });

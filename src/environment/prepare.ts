@@ -51,7 +51,7 @@ export interface Environment {
   how: 'restored' | 'set up' | 'failed' | 'none';
   plan: SetupPlan;
   /** What it was prepared with, and the image that commands run on. */
-  room: SetupContext;
+  context: SetupContext;
   /** The commands that ran to prepare it; none for one that was restored. */
   commands: CommandResult[];
   /** The hosts that they could not reach. */
@@ -86,23 +86,23 @@ export async function prepareEnvironment(
     await files.remove();
     throw error;
   });
-  const room: SetupContext = { ...given, image, isOutputHidden: secrets.length > 0 };
+  const context: SetupContext = { ...given, image, isOutputHidden: secrets.length > 0 };
   const remove = async () => {
     image?.release();
     await files.remove();
   };
   try {
-    const plan = await planSetup(room, commit, secrets);
+    const plan = await planSetup(context, commit, secrets);
     const isNeeded = plan.commands.length > 0 && app.sandbox.state.works;
     const ready = isNeeded
-      ? await inTurn(plan.key, signal, () => makeReady(room, plan, files, isTrial))
+      ? await inTurn(plan.key, signal, () => makeReady(context, plan, files, isTrial))
       : { how: 'none' as const, commands: [], refused: [] };
     const seconds = (performance.now() - began) / 1000;
     if (isNeeded) count(app, ready.how, seconds);
-    if (ready.how === 'restored') await room.note('setup', `restored the environment in ${seconds.toFixed(1)} s`);
+    if (ready.how === 'restored') await context.note('setup', `restored the environment in ${seconds.toFixed(1)} s`);
     const placeInto: Environment['placeInto'] = (workTree, confinement) =>
       files.placeInto(workTree, confinement, signal);
-    return { ...ready, room, plan, seconds, told: toldOf(ready, room), placeInto, remove };
+    return { ...ready, context, plan, seconds, told: toldOf(ready, context), placeInto, remove };
   } catch (error) {
     if (!signal.aborted) count(app, 'failed', (performance.now() - began) / 1000);
     await remove();
@@ -138,33 +138,33 @@ function toldOf(
 }
 
 async function makeReady(
-  room: SetupContext,
+  context: SetupContext,
   plan: SetupPlan,
   files: EnvironmentFiles,
   isTrial: boolean,
 ): Promise<Ready> {
   // A trial shows whether set-up works now, so it always runs.
-  if (!isTrial && (await restore(room, plan, files))) return { how: 'restored', commands: [], refused: [] };
+  if (!isTrial && (await restore(context, plan, files))) return { how: 'restored', commands: [], refused: [] };
   const began = performance.now();
-  const made = await setUp(room, plan, files.making);
+  const made = await setUp(context, plan, files.making);
   const { commands, refused } = made;
   if (made.failed.length > 0) return { how: 'failed', commands, refused };
   const seconds = (performance.now() - began) / 1000;
   const packed = await files
-    .pack(made.names, room.signal)
-    .catch((error) => failed(room, 'what set-up made could not be packed', error));
+    .pack(made.names, context.signal)
+    .catch((error) => failed(context, 'what set-up made could not be packed', error));
   // This run uses the archive too. It then has exactly what later runs get, without extended attributes, which are not
   // searched for secrets; and an archive that cannot be unpacked is never kept.
   await files
-    .stage(packed, room.signal)
-    .catch((error) => failed(room, 'what set-up made could not be unpacked', error));
-  await keep(room, plan.key, files.archive, { ...packed, seconds });
+    .stage(packed, context.signal)
+    .catch((error) => failed(context, 'what set-up made could not be unpacked', error));
+  await keep(context, plan.key, files.archive, { ...packed, seconds });
   return { how: 'set up', commands, refused };
 }
 
 /** Unpacks what an earlier set-up made. Returns false if there is nothing, or if it cannot be used. */
-async function restore(room: SetupContext, plan: SetupPlan, files: EnvironmentFiles): Promise<boolean> {
-  const { app, signal } = room;
+async function restore(context: SetupContext, plan: SetupPlan, files: EnvironmentFiles): Promise<boolean> {
+  const { app, signal } = context;
   const store = keptStore(app.keptDir);
   try {
     const kept = await store.take(plan.key, files.archive);
@@ -172,11 +172,11 @@ async function restore(room: SetupContext, plan: SetupPlan, files: EnvironmentFi
     await files.stage(kept, signal);
     return true;
   } catch (error) {
-    if (isDiskFull(error)) return failed(room, 'the kept environment could not be unpacked', error);
+    if (isDiskFull(error)) return failed(context, 'the kept environment could not be unpacked', error);
     signal.throwIfAborted();
     app.log.warn({ err: error, key: plan.key }, 'a kept environment could not be used');
     const why = error instanceof DamagedArchive ? error.message : 'it cannot be unpacked';
-    await room.note('setup', `the kept environment is damaged (${why}); setting up again`);
+    await context.note('setup', `the kept environment is damaged (${why}); setting up again`);
     await store.remove(plan.key).catch((err) => app.log.warn({ err }, 'a damaged environment could not be removed'));
     await files.clear();
     return false;

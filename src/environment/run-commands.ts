@@ -79,23 +79,23 @@ const outputChars = 6000;
  * time was up has no exit code. @throws the reason of the signal
  */
 export async function runCommands(
-  room: Pick<SetupContext, 'note' | 'onCommands'>,
+  context: Pick<SetupContext, 'note' | 'onCommands'>,
   machine: Machine,
   commands: string[],
   { seconds, signal, goesOn, secrets }: HowToRun,
 ): Promise<CommandResult[]> {
   const ended: CommandResult[] = [];
   const end = performance.now() + seconds * 1000;
-  const log = openLiveLog(room.note, secrets);
+  const log = openLiveLog(context.note, secrets);
   const clean = (text: string) => withoutSecrets(text, secrets);
   for (const command of commands) {
     const shown = clean(command);
     const began = performance.now();
     let heard = '';
-    await room.note('setup', `$ ${shown}`);
+    await context.note('setup', `$ ${shown}`);
     const report = () => {
       const output = clean(heard).slice(-outputChars);
-      room.onCommands?.([...ended, { command: shown, exitCode: null, seconds: secondsSince(began), output }]);
+      context.onCommands?.([...ended, { command: shown, exitCode: null, seconds: secondsSince(began), output }]);
     };
     report();
     const left = Math.max(1, Math.round((end - performance.now()) / 1000));
@@ -110,8 +110,8 @@ export async function runCommands(
     const exitCode = result.exitCode ?? null;
     const output = clean(result.output).slice(-outputChars);
     ended.push({ command: shown, exitCode, seconds: Math.round(result.seconds * 10) / 10, output });
-    await room.note('setup', `${shown}: ${result.how}, ${Math.round(result.seconds)} s`, { exitCode });
-    room.onCommands?.([...ended]);
+    await context.note('setup', `${shown}: ${result.how}, ${Math.round(result.seconds)} s`, { exitCode });
+    context.onCommands?.([...ended]);
     if (exitCode !== 0 && !goesOn) break;
   }
   return ended;

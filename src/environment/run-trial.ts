@@ -117,10 +117,10 @@ async function tryOut(app: App, repository: RepositoryRow, signal: AbortSignal, 
   }
 }
 
-async function tryCommit(room: SetupContext, commit: string, report: Report): Promise<TrialCommand[]> {
-  const { checkout, settings } = room;
-  if (!room.app.sandbox.state.works) throw new RunFailed('sandbox', room.app.sandbox.state.says);
-  const environment = await prepareEnvironment({ ...room, onCommands: report.show }, commit, { isTrial: true });
+async function tryCommit(context: SetupContext, commit: string, report: Report): Promise<TrialCommand[]> {
+  const { checkout, settings } = context;
+  if (!context.app.sandbox.state.works) throw new RunFailed('sandbox', context.app.sandbox.state.says);
+  const environment = await prepareEnvironment({ ...context, onCommands: report.show }, commit, { isTrial: true });
   try {
     const setup = environment.commands;
     report.refuse(environment.refused);
@@ -130,7 +130,7 @@ async function tryCommit(room: SetupContext, commit: string, report: Report): Pr
       const withChecks = (checks: TrialCommand[]) => [...setup, ...checks.map((each) => ({ ...each, isCheck: true }))];
       const onCommands = (checks: TrialCommand[]) => report.show(withChecks(checks));
       const how = { seconds: checksSeconds, signal: fresh.signal, goesOn: true, secrets: [] };
-      const checks = await runCommands({ ...room, onCommands }, fresh.machine, settings.checks, how);
+      const checks = await runCommands({ ...context, onCommands }, fresh.machine, settings.checks, how);
       report.refuse(addRefused(environment.refused, fresh.refused()));
       return withChecks(checks);
     } finally {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { commandFailed, RunFailed, type Said } from '../domain/run.ts';
 import { UnfitWorkTree } from '../git/work-tree/read-inside.ts';
 import type { Machine } from '../sandbox/sandbox.ts';
-import { openEquipped, type RefusedHost } from './command-access.ts';
+import { openMachineWithAccess, type RefusedHost } from './command-access.ts';
 import { makeReadable, tooLongPath } from './keep/archive.ts';
 import { findSecret, SearchOverLimit } from './keep/find-secret.ts';
 import type { SetupPlan } from './plan-setup.ts';
@@ -29,25 +29,25 @@ export interface Made {
  * process of it is left, and what it made contains none of its secrets.
  * @throws RunFailed `setup` when a configured command failed, or when a secret was left in a file
  */
-export async function setUp(room: SetupContext, plan: SetupPlan, folder: string): Promise<Made> {
-  const { app, checkout, isOutputHidden = false } = room;
+export async function setUp(context: SetupContext, plan: SetupPlan, folder: string): Promise<Made> {
+  const { app, checkout, isOutputHidden = false } = context;
   const work = join(folder, 'work');
   await mkdir(work, { recursive: true, mode: 0o755 });
   const tree = await checkout.treeOf(plan.commit);
   await checkout.export(tree, work);
-  const confinement = await app.sandbox.confine(room.signal);
+  const confinement = await app.sandbox.confine(context.signal);
   let commands: CommandResult[];
   let refused: RefusedHost[];
   try {
     await confinement.own(work);
     const variables = Object.fromEntries(plan.secrets.map(({ name, value }) => [name, value]));
-    const equipped = await openEquipped(room, 'setup', { work, confinement, variables });
+    const opened = await openMachineWithAccess(context, 'setup', { work, confinement, variables });
     try {
-      commands = await runSetup(room, plan, equipped.machine, confinement.signal);
+      commands = await runSetup(context, plan, opened.machine, confinement.signal);
     } finally {
-      await equipped.close();
+      await opened.close();
     }
-    refused = equipped.refused();
+    refused = opened.refused();
     confinement.signal.throwIfAborted();
   } finally {
     await confinement.close();
@@ -55,9 +55,9 @@ export async function setUp(room: SetupContext, plan: SetupPlan, folder: string)
   const failed = commands.filter(({ exitCode }) => exitCode !== 0);
   const [first] = failed;
   if (first !== undefined && !plan.isDetected) throw commandFailed('setup', { ...saidOf(first), isOutputHidden });
-  await makeReadable(folder, room.signal);
-  const names = await resultsIn(room, work, tree);
-  await assertNoSecret(room, folder, names, plan);
+  await makeReadable(folder, context.signal);
+  const names = await resultsIn(context, work, tree);
+  await assertNoSecret(context, folder, names, plan);
   return { commands, failed, names, refused };
 }
 
@@ -79,16 +79,16 @@ async function resultsIn(
 }
 
 async function runSetup(
-  room: SetupContext,
+  context: SetupContext,
   plan: SetupPlan,
   machine: Machine,
   signal: AbortSignal,
 ): Promise<CommandResult[]> {
   const missing = await missingPrograms(plan, machine, signal);
-  if (missing.size > 0) await room.note('setup', `not installed here, so not set up: ${[...missing].join(', ')}`);
+  if (missing.size > 0) await context.note('setup', `not installed here, so not set up: ${[...missing].join(', ')}`);
   const commands = plan.commands.filter(({ program }) => program === undefined || !missing.has(program));
   return runCommands(
-    room,
+    context,
     machine,
     commands.map(({ command }) => command),
     { seconds: setupSeconds, signal, goesOn: plan.isDetected, secrets: plan.secrets.map(({ value }) => value) },

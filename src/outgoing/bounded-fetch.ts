@@ -27,10 +27,10 @@ async function readWhole(body: ReadableStream<Uint8Array>, limits: Limits): Prom
   const turn = takeTurns();
   for await (const piece of body) {
     check();
-    const room = maxBytes - dropped - whole.length;
-    if (piece.length > room) {
+    const free = maxBytes - dropped - whole.length;
+    if (piece.length > free) {
       if (!cuts) throw new AnswerRefused(`is larger than ${maxBytes / 1_000_000} MB`);
-      whole.add(piece.subarray(0, room));
+      whole.add(piece.subarray(0, free));
       break;
     }
     cost?.add(piece);

@@ -74,7 +74,7 @@ const defaultSeconds = 120;
 const maxSeconds = 600;
 
 /** The tools that run commands. */
-export type CommandTools = Pick<ToolHost, 'call' | 'mount' | 'equip' | 'machine' | 'endProcesses' | 'close'>;
+export type CommandTools = Pick<ToolHost, 'call' | 'mount' | 'configure' | 'machine' | 'endProcesses' | 'close'>;
 
 /**
  * Returns the tools that run commands on a machine. The first command opens the machine. `look` checks whether the run
@@ -114,8 +114,8 @@ export function openCommandTools(
       return more === undefined ? answer : { ...answer, text: `${answer.text.replace(/\n?$/, '\n')}${more}` };
     },
     mount: (...mount) => void waiting.push(mount),
-    equip: (given) => {
-      if (opening !== undefined) throw new Error('equip must be called before the first command');
+    configure: (given) => {
+      if (opening !== undefined) throw new Error('configure must be called before the first command');
       settings = given;
     },
     machine,

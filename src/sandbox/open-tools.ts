@@ -146,7 +146,7 @@ export function openTools({ running, openMachine, signal, look }: OpenTools): To
     mount: (name, workTree, gitDir) => {
       if (!rootNames.has(name)) commands?.mount(name, workTree, gitDir);
     },
-    equip: (settings) => commands?.equip(settings),
+    configure: (settings) => commands?.configure(settings),
     machine: async () => {
       if (commands === undefined) throw new RunFailed('sandbox', `a command ${needsSandbox}`);
       return orReason(commands.machine());

@@ -25,7 +25,7 @@ export interface ToolHost {
    */
   mount(name: string, workTree: string, gitDir: string): void;
   /** Sets what commands find on their machine. Call it before the first command. */
-  equip(settings: MachineSettings): void;
+  configure(settings: MachineSettings): void;
   /** Opens the machine of its commands, if that is not open yet. @throws RunFailed `sandbox` without a working sandbox */
   machine(): Promise<Machine>;
   /**

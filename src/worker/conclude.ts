@@ -74,7 +74,7 @@ function assertPassed(work: Work): void {
   const failing = firstFailure(allWorks(work).flatMap(({ evidence }) => evidence?.checks ?? []));
   if (failing === undefined) return;
   const output = failing.output.trim().slice(-500);
-  if (allWorks(work).some(({ environment }) => environment.room.isOutputHidden)) {
+  if (allWorks(work).some(({ environment }) => environment.context.isOutputHidden)) {
     const message = `${failing.command} still fails after ${failing.seconds} s`;
     throw commandFailed('checks', { message, output, isOutputHidden: true });
   }

@@ -43,8 +43,8 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
     // Settings that an older version stored lack the newer keys.
     const settings = { ...noSettings, ...stored };
     const signal = AbortSignal.any([signals.git, signals.tools]);
-    const room: SetupContext = { app, repository, checkout, settings, signal, note: journal.note };
-    const environment = await prepareEnvironment(room, await setupCommit(checkout, placed));
+    const context: SetupContext = { app, repository, checkout, settings, signal, note: journal.note };
+    const environment = await prepareEnvironment(context, await setupCommit(checkout, placed));
     closing.push(environment.remove);
     await environment.placeInto(checkout.workTree, signals.confinement);
     return { settings, environment };
@@ -53,8 +53,8 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
     const workspace = await openWorkspace(app, run, journal, { ...given, repository, remote, signals }, prepare);
     // Once the agent has finished, nothing runs beside the files that were judged.
     const isOver = (await journal.recall(endingStep)) !== undefined;
-    const equipment = await equip(workspace, signals, isOver);
-    closing.unshift(workspace.remove, equipment.close);
+    const access = await openAccess(workspace, signals, isOver);
+    closing.unshift(workspace.remove, access.close);
     const secrets = [
       ...(remote.token === undefined ? [] : [remote.token]),
       ...(await knownSecrets(app, run.projectId)),
@@ -63,7 +63,7 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
       ...given,
       ...workspace,
       remove,
-      refused: () => addRefused(workspace.environment.refused, equipment.refused()),
+      refused: () => addRefused(workspace.environment.refused, access.refused()),
       tokenEndsAt: remote.tokenEndsAt,
       repository,
       credential,
@@ -82,21 +82,21 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
 }
 
 /** Gives the agent's commands their variables and the way to the hosts that they may reach. */
-async function equip(
-  { host, environment: { room }, remove }: Workspace & Pick<Work, 'environment'>,
+async function openAccess(
+  { host, environment: { context }, remove }: Workspace & Pick<Work, 'environment'>,
   { confinement, tools }: Signals,
   isOver: boolean,
 ): Promise<CommandAccess> {
   if (!host.hasShell) return { settings: {}, refused: () => [], close: async () => {} };
-  let equipment: CommandAccess | undefined;
+  let access: CommandAccess | undefined;
   try {
-    equipment = await openCommandAccess(room, 'agent', confinement);
-    host.equip(equipment.settings);
-    if (!isOver) await startAll(room, host.machine, tools);
-    return equipment;
+    access = await openCommandAccess(context, 'agent', confinement);
+    host.configure(access.settings);
+    if (!isOver) await startAll(context, host.machine, tools);
+    return access;
   } catch (error) {
     await remove();
-    await equipment?.close();
+    await access?.close();
     throw error;
   }
 }

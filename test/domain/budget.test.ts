@@ -42,16 +42,16 @@ test('only a lower budget replaces a limit; the setter of an equal one stays', (
 
 test('a limit is used up once it is reached, not before', () => {
   const limits = limitsOfService(service);
-  const room = { steps: 9, tokens: 999, costUsd: 0.49, dayCostUsd: 1.99, minutes: 0 };
-  expect(exhausted(limits, room)).toBeUndefined();
-  expect(exhausted(limits, { ...room, steps: 10 })).toContain('10 steps');
-  expect(exhausted(limits, { ...room, steps: 11 })).toContain('10 steps');
-  expect(exhausted(limits, { ...room, tokens: 1000 })).toContain('1000 tokens');
-  expect(exhausted(limits, { ...room, tokens: 1001 })).toContain('1000 tokens');
-  expect(exhausted(limits, { ...room, costUsd: 0.5 })).toContain('$0.5 for a run');
-  expect(exhausted(limits, { ...room, costUsd: 0.51 })).toContain('$0.5 for a run');
-  expect(exhausted(limits, { ...room, dayCostUsd: 2.01 })).toContain('$2 a day');
-  expect(exhausted(limits, { ...room, personDayIsOver: 'it is used up' })).toBe('it is used up');
+  const sums = { steps: 9, tokens: 999, costUsd: 0.49, dayCostUsd: 1.99, minutes: 0 };
+  expect(exhausted(limits, sums)).toBeUndefined();
+  expect(exhausted(limits, { ...sums, steps: 10 })).toContain('10 steps');
+  expect(exhausted(limits, { ...sums, steps: 11 })).toContain('10 steps');
+  expect(exhausted(limits, { ...sums, tokens: 1000 })).toContain('1000 tokens');
+  expect(exhausted(limits, { ...sums, tokens: 1001 })).toContain('1000 tokens');
+  expect(exhausted(limits, { ...sums, costUsd: 0.5 })).toContain('$0.5 for a run');
+  expect(exhausted(limits, { ...sums, costUsd: 0.51 })).toContain('$0.5 for a run');
+  expect(exhausted(limits, { ...sums, dayCostUsd: 2.01 })).toContain('$2 a day');
+  expect(exhausted(limits, { ...sums, personDayIsOver: 'it is used up' })).toBe('it is used up');
   expect([exhaustedPersonDay(20, 19.99), exhaustedPersonDay(20, 20)]).toEqual([
     undefined,
     expect.stringContaining('$20 a day for all projects'),
@@ -60,9 +60,9 @@ test('a limit is used up once it is reached, not before', () => {
 
 test('a limit is near from 80 % on', () => {
   const limits = limitsOfService(service);
-  const room = { steps: 7, tokens: 799, costUsd: 0.39, dayCostUsd: 2, minutes: 23.9 };
-  expect(nearLimits(limits, room)).toEqual([]);
-  expect(nearLimits(limits, { ...room, steps: 8, tokens: 800, costUsd: 0.404, minutes: 24.19 })).toEqual([
+  const sums = { steps: 7, tokens: 799, costUsd: 0.39, dayCostUsd: 2, minutes: 23.9 };
+  expect(nearLimits(limits, sums)).toEqual([]);
+  expect(nearLimits(limits, { ...sums, steps: 8, tokens: 800, costUsd: 0.404, minutes: 24.19 })).toEqual([
     { unit: 'steps', used: 8, value: 10 },
     { unit: 'tokens', used: 800, value: 1000 },
     { unit: 'dollars', used: 0.4, value: 0.5 },

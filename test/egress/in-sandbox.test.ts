@@ -33,7 +33,7 @@ beforeAll(async () => {
   proxied = await openProxied({ folder: root, own: confinement.own });
   host = await confinement.open(join(folder, 'work'), join(folder, 'git'));
   const { socket: egressSocket, news: afterCommand } = proxied.egress;
-  host.equip({ egressSocket, afterCommand, env: proxyVariables(egressPort) });
+  host.configure({ egressSocket, afterCommand, env: proxyVariables(egressPort) });
   for (const [i, at] of [{ port: 0, host: '127.0.0.1' }, { path: `\0${abstract}` }].entries())
     await new Promise<void>((resolve) => services[i]?.listen(at, resolve));
   port = (services[0]?.address() as AddressInfo).port;

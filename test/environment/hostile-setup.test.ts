@@ -56,7 +56,7 @@ test('a set-up that hangs is stopped, with its output', async () => {
   const hang = `trap "" TERM INT; echo waiting; while :; do sleep ${mark}; done`;
   // Enough for its output, also on a busy machine.
   const how = { seconds: 5, signal: fresh.signal, goesOn: false, secrets: [] };
-  const results = await runCommands(scene.room({}), fresh.machine, [hang, 'echo never'], how);
+  const results = await runCommands(scene.context({}), fresh.machine, [hang, 'echo never'], how);
   expect(results).toEqual([{ command: hang, exitCode: null, seconds: expect.any(Number), output: 'waiting\n' }]);
   expect(results.map((result) => withOutput(saidOf(result)))).toEqual([
     `set-up failed: "${hang}" was stopped; set-up may take 20 minutes in all\nwaiting`,

@@ -163,7 +163,7 @@ test('two runs with the same key set up once; a run that stops leaves the turn t
   expect(both.map(({ how }) => how).sort()).toEqual(['restored', 'set up']);
   const stop = new AbortController();
   const slow = { setup: ['mkdir deps && test -e /tmp/no-such || sleep 1'] };
-  const stopped = prepareEnvironment(scene.room(slow, stop.signal), scene.base);
+  const stopped = prepareEnvironment(scene.context(slow, stop.signal), scene.base);
   const other = scene.prepare(slow);
   stop.abort(new Error('stopped'));
   await expect(stopped).rejects.toThrow('stopped');

@@ -122,10 +122,10 @@ test('fetches a new wheel of pip; asks for a package without one, and reports on
 });
 
 test('closed has no network and never asks; approved always asks', async () => {
-  const { room } = environment;
+  const { context } = environment;
   const withSetting = (setupOfChange: 'closed' | 'approved') => ({
     ...environment,
-    room: { ...room, settings: { ...room.settings, setupOfChange } },
+    context: { ...context, settings: { ...context.settings, setupOfChange } },
   });
   const tree = await treeWith(npmProject(leaf));
   expect((await freshWith(withSetting('closed'), tree)).failed).toMatchObject({ command: 'npm ci' });

@@ -75,7 +75,7 @@ async function openScene(app: SetupContext['app'], url: string, repository: Repo
     log,
     /** The commit that environments are prepared for. */
     base: await newest(checkout),
-    room: (settings: Partial<RepositorySettings>, signal = new AbortController().signal): SetupContext => ({
+    context: (settings: Partial<RepositorySettings>, signal = new AbortController().signal): SetupContext => ({
       app,
       repository,
       checkout,
@@ -85,7 +85,7 @@ async function openScene(app: SetupContext['app'], url: string, repository: Repo
       note: async (type, text) => void log.push(`${type}: ${text}`),
     }),
     prepare: async (settings: Partial<RepositorySettings>, isTrial = false): Promise<Environment> => {
-      const environment = await prepareEnvironment(scene.room(settings), scene.base, { isTrial });
+      const environment = await prepareEnvironment(scene.context(settings), scene.base, { isTrial });
       opened.push(environment.remove);
       return environment;
     },

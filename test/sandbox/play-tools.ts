@@ -24,7 +24,7 @@ for (const [name, { folder, settings, news = [] }] of Object.entries(runs)) {
   const confinement = await sandbox.confine(new AbortController().signal);
   await confinement.own(`${folder}/work`);
   const host = await confinement.open(`${folder}/work`, `${folder}/git`);
-  host.equip({ ...settings, afterCommand: () => news.shift() });
+  host.configure({ ...settings, afterCommand: () => news.shift() });
   hosts.set(name, host);
   ends.push(() => host.close().then(confinement.close));
 }

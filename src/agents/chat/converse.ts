@@ -278,10 +278,10 @@ async function shorten(app: App, { model, signal, clean }: Talk, about: Subject)
 
 /** Returns the newest messages that fit into the conversation. */
 function fitting(messages: ChatMessage[]): ChatMessage[] {
-  let room = maxConversationChars;
+  let left = maxConversationChars;
   const at = messages.findLastIndex((m) => {
-    room -= m.content.length;
-    return room < 0;
+    left -= m.content.length;
+    return left < 0;
   });
   return messages.slice(at + 1);
 }

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { removeTree } from '../../sandbox/neutral-path.ts';
 import type { Confinement, Machine } from '../../sandbox/sandbox.ts';
-import { addRefused, openEquipped, type RefusedHost } from '../command-access.ts';
+import { addRefused, openMachineWithAccess, type RefusedHost } from '../command-access.ts';
 import { moveInto } from '../keep/archive.ts';
 import { runCommands } from '../run-commands.ts';
 import type { CommandResult, SetupContext } from '../setup-context.ts';
@@ -63,7 +63,7 @@ function isInstalled(path: string): boolean {
  * package manager might run, it finds no code of the change and no source to send away.
  */
 export async function fetchPackages(
-  room: SetupContext,
+  context: SetupContext,
   { fetches, base, change }: { fetches: Fetch[]; base: FilesOfTree; change: FilesOfTree },
   { folder, home, confinement, seconds }: { folder: string; home: string; confinement: Confinement; seconds: number },
 ): Promise<Fetched> {
@@ -72,21 +72,26 @@ export async function fetchPackages(
   for (const [i, fetch] of fetches.entries()) {
     const place = join(folder, `fetch${i}`);
     const work = join(place, 'work');
-    await writeFiles(room, work, { fetch, base, change });
+    await writeFiles(context, work, { fetch, base, change });
     await mkdir(join(place, 'git', 'objects'), { recursive: true });
     await confinement.own(work);
     const variables = { ...whileFetching, ...variablesOf(fetch, base, change) };
-    const equipped = await openEquipped(room, 'setup', { work, confinement, variables, gitDir: join(place, 'git') });
+    const opened = await openMachineWithAccess(context, 'setup', {
+      work,
+      confinement,
+      variables,
+      gitDir: join(place, 'git'),
+    });
     try {
       const command = fetch.folder === '' ? fetch.command : `cd ${fetch.folder} && ${fetch.command}`;
       const left = Math.max(1, (end - performance.now()) / 1000);
       const limits = { seconds: left, signal: confinement.signal, goesOn: false, secrets: [] };
-      const [result] = await runCommands(room, equipped.machine, [command], limits);
+      const [result] = await runCommands(context, opened.machine, [command], limits);
       if (result !== undefined && result.exitCode !== 0)
-        fetched.failed.push({ fetch, result, codeNeeded: await codeNeeded(equipped.machine, fetch, result) });
-      fetched.refused = addRefused(fetched.refused, equipped.refused());
+        fetched.failed.push({ fetch, result, codeNeeded: await codeNeeded(opened.machine, fetch, result) });
+      fetched.refused = addRefused(fetched.refused, opened.refused());
     } finally {
-      await equipped.close();
+      await opened.close();
     }
     await moveInto(`${work}.home`, home);
     await removeTree(place);

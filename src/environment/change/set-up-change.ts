@@ -1,6 +1,6 @@
 import { hostMatcher } from '../../egress/host-names.ts';
 import type { Confinement } from '../../sandbox/sandbox.ts';
-import { addRefused, hostsOf, openEquipped, type RefusedHost } from '../command-access.ts';
+import { addRefused, hostsOf, openMachineWithAccess, type RefusedHost } from '../command-access.ts';
 import { detectSetup } from '../detect.ts';
 import { cacheFilesIn } from '../plan-setup.ts';
 import type { Environment } from '../prepare.ts';
@@ -48,9 +48,9 @@ interface Place {
  * @throws SetupNeedsApproval
  */
 export async function setUpChange(environment: Environment, place: Place): Promise<ChangeSetUp> {
-  const { plan, room } = environment;
+  const { plan, context } = environment;
   const { tree, work, confinement, isApproved } = place;
-  const { checkout, settings, note } = room;
+  const { checkout, settings, note } = context;
   const files = await checkout.files(tree);
   if (isSame(await cacheFilesIn(files, settings.cache), plan.files)) {
     await environment.placeInto(work, confinement);
@@ -76,17 +76,17 @@ async function fetchAndBuild(
   commands: string[],
   files: Files,
 ): Promise<ChangeSetUp> {
-  const { plan, room } = environment;
+  const { plan, context } = environment;
   const fetches = commands.flatMap(fetchesOf);
-  const base = await readManifests(room, await room.checkout.files(plan.commit), fetches);
-  const change = await readManifests(room, files, fetches);
+  const base = await readManifests(context, await context.checkout.files(plan.commit), fetches);
+  const change = await readManifests(context, files, fetches);
   const reasons = approvalReasons(fetches, base, change);
   // Set-up of the base fails even with its network, so an approval would gain nothing.
   if (reasons.length > 0 && environment.how === 'failed') return runAll(environment, place, commands, 'agent', {});
   if (reasons.length > 0) throw new SetupNeedsApproval(reasons);
   const { folder, work, confinement } = place;
   const how = { folder, home: `${work}.home`, confinement, seconds: setupSeconds };
-  const fetched = await fetchPackages(room, { fetches, base, change }, how);
+  const fetched = await fetchPackages(context, { fetches, base, change }, how);
   const needed = fetched.failed.flatMap(({ codeNeeded }) => codeNeeded ?? []);
   if (needed.length > 0) throw new SetupNeedsApproval(needed);
   const [failed] = fetched.failed;
@@ -102,23 +102,23 @@ async function fetchAndBuild(
  * @throws SetupNeedsApproval when one fails that tried to reach a host of set-up, which an approval would allow
  */
 async function runAll(
-  { plan, room, how }: Environment,
+  { plan, context, how }: Environment,
   { work, confinement }: Place,
   commands: string[],
   list: 'setup' | 'agent',
   variables: Record<string, string>,
 ): Promise<ChangeSetUp> {
-  const equipped = await openEquipped(room, list, { work, confinement, variables });
+  const opened = await openMachineWithAccess(context, list, { work, confinement, variables });
   try {
     const limits = { seconds: setupSeconds, signal: confinement.signal, goesOn: plan.isDetected, secrets: [] };
-    const results = await runCommands(room, equipped.machine, commands, limits);
+    const results = await runCommands(context, opened.machine, commands, limits);
     const failed = results.find(({ exitCode }) => exitCode !== 0);
-    const refused = equipped.refused();
-    const mayAsk = list === 'agent' && room.settings.setupOfChange === 'packages' && how !== 'failed';
-    if (failed !== undefined && mayAsk) await assertNotForNetwork(room, failed, refused);
+    const refused = opened.refused();
+    const mayAsk = list === 'agent' && context.settings.setupOfChange === 'packages' && how !== 'failed';
+    if (failed !== undefined && mayAsk) await assertNotForNetwork(context, failed, refused);
     return { failed: plan.isDetected ? undefined : failed, refused };
   } finally {
-    await equipped.close();
+    await opened.close();
   }
 }
 
@@ -127,14 +127,14 @@ async function runAll(
  * @throws SetupNeedsApproval when a command was refused a host that set-up may reach
  */
 async function assertNotForNetwork(
-  room: SetupContext,
+  context: SetupContext,
   { command }: CommandResult,
   refused: RefusedHost[],
 ): Promise<void> {
-  const isOfSetup = hostMatcher(await hostsOf(room, 'setup'));
+  const isOfSetup = hostMatcher(await hostsOf(context, 'setup'));
   const hosts = refused.map(({ host }) => host).filter(isOfSetup);
   if (hosts.length === 0) return;
-  const isSecret = await hasSecrets(room.app.db.manager, room.repository);
+  const isSecret = await hasSecrets(context.app.db.manager, context.repository);
   const which = isSecret ? 'the log names the refused hosts' : `refused: ${hosts.slice(0, 5).join(', ')}`;
   throw new SetupNeedsApproval([`${command.slice(0, 200)}: it failed without the network of set-up; ${which}`]);
 }

@@ -88,10 +88,10 @@ export async function shrinkCaches(folder: string): Promise<void> {
     if (name.includes('.') && usedAt < Date.now() - leftoverMs) await rm(path, { recursive: true, force: true });
     else caches.push({ path, bytes: await packBytes(path), usedAt });
   }
-  let room = maxBytes;
+  let left = maxBytes;
   for (const { path, bytes } of caches.sort((a, b) => b.usedAt - a.usedAt)) {
-    room -= bytes;
-    if (room < 0) await rm(path, { recursive: true, force: true });
+    left -= bytes;
+    if (left < 0) await rm(path, { recursive: true, force: true });
   }
 }
 

@@ -163,7 +163,7 @@ function text(output: Buffer): string {
 }
 
 /** Limits for listing branches: enough for about 100,000 of them. */
-const listing = { maxBytes: 8_000_000, room: { memoryBytes: 256_000_000, fileBytes: 0 } };
+const listing = { maxBytes: 8_000_000, limits: { memoryBytes: 256_000_000, fileBytes: 0 } };
 
 /** Runs the installed git, isolated from every configuration but our own. */
 export function nativeGit(): GitEngine {

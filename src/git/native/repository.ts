@@ -89,12 +89,13 @@ async function fetchSpecs(repository: NativeRepository, depth: string, specs: st
  * Fetches with at most these resources.
  * @throws GitFailed with the fault `broken` and the limit, if what the remote sent did not fit into a file
  */
-export async function fetchWithin(repository: NativeRepository, specs: string[], room: GitLimits): Promise<void> {
+export async function fetchWithin(repository: NativeRepository, specs: string[], limits: GitLimits): Promise<void> {
   const { remote, gitDir } = repository;
   try {
-    await repository.gitInWorkTree(['fetch', '--quiet', '--no-tags', ...specs], { remote, room });
+    await repository.gitInWorkTree(['fetch', '--quiet', '--no-tags', ...specs], { remote, limits });
   } catch (error) {
-    if (error instanceof GitFailed && (await hasFilled(join(gitDir, 'objects/pack'), room.fileBytes))) throw tooLarge();
+    if (error instanceof GitFailed && (await hasFilled(join(gitDir, 'objects/pack'), limits.fileBytes)))
+      throw tooLarge();
     throw error;
   }
 }

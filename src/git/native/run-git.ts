@@ -15,7 +15,7 @@ export interface GitRun {
   /** Git is killed when its output grows beyond this. */
   maxBytes?: number;
   /** Resources that git may use while it talks to a remote. */
-  room?: GitLimits;
+  limits?: GitLimits;
 }
 
 /**
@@ -106,8 +106,8 @@ export async function git(args: string[], options: GitRun): Promise<Buffer> {
   }
 }
 
-function start(args: string[], { remote, env, room }: GitRun): ChildProcess {
-  const [program = 'git', ...begin] = remote === undefined ? ['git'] : [...guarded(remote, room), 'git'];
+function start(args: string[], { remote, env, limits }: GitRun): ChildProcess {
+  const [program = 'git', ...begin] = remote === undefined ? ['git'] : [...guarded(remote, limits), 'git'];
   const trace = remote === undefined ? {} : { GIT_TRACE_CURL: '3', GIT_TRACE_CURL_NO_DATA: '1' };
   const child = spawn(program, [...begin, ...args], {
     cwd: '/',

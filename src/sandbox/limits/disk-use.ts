@@ -77,7 +77,7 @@ interface Count {
   at: number;
   tookMs: number;
   /** The free space and inodes of the machine before the count. */
-  room: FreeSpace;
+  space: FreeSpace;
   /** The free inodes of the machine when files were last counted. */
   inodes: number;
   /** What the run uses. Disk and memory are in bytes and include deleted files that are still open. */
@@ -133,10 +133,10 @@ export function watchDisk(run: WatchedRun, reserve: typeof usualReserve, end: (w
         if (!isGone) end(`the disk that the run uses cannot be measured: ${error.message}`);
       };
       try {
-        const room = await freeSpaceOf(folder);
-        if (isCountDue(last, room, limits)) count().catch(failed);
-        const reserveBytes = reserve(room.diskSize);
-        if (room.disk < reserveBytes) await endLargest(reserveBytes);
+        const space = await freeSpaceOf(folder);
+        if (isCountDue(last, space, limits)) count().catch(failed);
+        const reserveBytes = reserve(space.diskSize);
+        if (space.disk < reserveBytes) await endLargest(reserveBytes);
       } catch (error) {
         failed(error as Error);
       }
@@ -155,10 +155,10 @@ function limitsOf({ diskMb, memoryMb }: RunLimits): FreeSpace {
 
 const kinds = ['disk', 'files', 'memory'] as const;
 
-function isCountDue(last: Count | undefined, room: FreeSpace, limits: FreeSpace): boolean {
+function isCountDue(last: Count | undefined, space: FreeSpace, limits: FreeSpace): boolean {
   if (last === undefined) return true;
   const sinceMs = performance.now() - last.at;
-  const lost = (kind: keyof FreeSpace) => (last.room[kind] - room[kind]) / limits[kind];
+  const lost = (kind: keyof FreeSpace) => (last.space[kind] - space[kind]) / limits[kind];
   // The machine has lost so much space that this run may have exceeded a limit.
   if (kinds.some((kind) => lost(kind) > 1 - last.used[kind] / limits[kind])) return sinceMs > shortestMs;
   const pauseMs = kinds.some((kind) => lost(kind) > noticeableShare) ? shortestMs : longestMs;
@@ -174,14 +174,14 @@ async function countUse(
 ): Promise<Count> {
   const began = performance.now();
   const [folder = '/'] = folders;
-  const room = await freeSpaceOf(folder);
+  const space = await freeSpaceOf(folder);
   const deleted = await deletedFiles(sandboxes, folder);
   const disk = (await diskUse([...folders], 'bytes', signal)) + deleted.disk;
-  const isCounted = last !== undefined && (last.inodes - room.files) / limits.files < noticeableShare;
+  const isCounted = last !== undefined && (last.inodes - space.files) / limits.files < noticeableShare;
   const files = isCounted ? last.used.files : await diskUse([...folders], 'files', signal);
-  const inodes = isCounted ? last.inodes : room.files;
+  const inodes = isCounted ? last.inodes : space.files;
   const at = performance.now();
-  return { at, tookMs: at - began, room, inodes, used: { disk, files, memory: deleted.memory } };
+  return { at, tookMs: at - began, space, inodes, used: { disk, files, memory: deleted.memory } };
 }
 
 /** Runs that use less than this are not ended to free space for others. */

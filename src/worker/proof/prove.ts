@@ -122,7 +122,7 @@ const unfinished = (why: string): Tried => ({ outcome: 'unfinished', why: why.sl
  */
 function isOwn(work: Work, error: unknown): error is RunFailed {
   if (work.signal.aborted || !(error instanceof RunFailed)) return false;
-  const { signal } = work.environment.room;
+  const { signal } = work.environment.context;
   return !signal.aborted || (signal.reason instanceof RunFailed && signal.reason.failure.category === 'timeout');
 }
 
@@ -155,7 +155,7 @@ export async function proveChange(work: Work, tree: string, checks: CheckResult[
   } catch (error) {
     // The patterns of `tests` take too long to match, or git cannot read the base.
     const isOwn = error instanceof RunFailed || (error instanceof GitFailed && lackOf(error) === undefined);
-    if (work.signal.aborted || work.environment.room.signal.aborted || !isOwn) throw error;
+    if (work.signal.aborted || work.environment.context.signal.aborted || !isOwn) throw error;
     return { proof: notRun(error.message) };
   }
 }
@@ -231,7 +231,7 @@ async function once(trial: Trial, tree: string, tried: Tried[], expected: 'passe
 }
 
 function isAnother({ work }: Trial, tried: Tried[], expected: 'passed' | 'failed'): boolean {
-  return !work.environment.room.signal.aborted && needsAnother(tried, expected);
+  return !work.environment.context.signal.aborted && needsAnother(tried, expected);
 }
 
 /** Runs the checks on some trees at the same time, unless an earlier worker did so already. */

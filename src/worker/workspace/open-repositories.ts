@@ -122,7 +122,7 @@ function servicesOf(work: Work) {
       const works = [...ended];
       ended.clear();
       try {
-        for (const { environment, host } of works) await startAll(environment.room, host.machine, signal);
+        for (const { environment, host } of works) await startAll(environment.context, host.machine, signal);
         return undefined;
       } catch (error) {
         signal.throwIfAborted();

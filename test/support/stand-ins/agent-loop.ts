@@ -57,7 +57,7 @@ export function toolHost(answer: (tool: string, args: object) => ToolAnswer = ()
     },
     restore: async () => {},
     mount: () => {},
-    equip: () => {},
+    configure: () => {},
     machine: () => Promise.reject(new Error('no machine')),
     endProcesses: async () => [],
     close: async () => {},

@@ -79,9 +79,12 @@ test.each<[string, Partial<Given>, Partial<Proof>]>([
 test('checks that hang or are killed are unknown, and so is a set-up or a service that fails', async () => {
   const attempt = async (some: Partial<RepositorySettings>, seconds = 200) => {
     const { work, tree } = await workWith({ base, change: more, settings: some });
-    const { room } = work.environment;
+    const { context } = work.environment;
     const { tried } = await attemptChecks(
-      { ...work, environment: { ...work.environment, room: { ...room, settings: { ...room.settings, ...some } } } },
+      {
+        ...work,
+        environment: { ...work.environment, context: { ...context, settings: { ...context.settings, ...some } } },
+      },
       [tree],
       seconds,
     );
@@ -97,12 +100,12 @@ test('checks that hang or are killed are unknown, and so is a set-up or a servic
 
 test('an approval of set-up counts for the tree whose set-up a person has seen, and for no mixture with the base', async () => {
   const { work, tree } = await workWith({ base, change: { ...more, lock: 'x' }, settings: { checks: ['true'] } });
-  const { room, plan } = work.environment;
+  const { context, plan } = work.environment;
   const some = { setupOfChange: 'approved' as const, cache: ['lock'], checks: ['true'] };
   const environment = {
     ...work.environment,
     plan: { ...plan, isDetected: false, commands: [{ command: 'true' }] },
-    room: { ...room, settings: { ...room.settings, ...some } },
+    context: { ...context, settings: { ...context.settings, ...some } },
   };
   const mixed = await work.checkout.replaceFiles(tree, [{ path: 'src/f.js', mode: '000000', oid: '0'.repeat(40) }]);
   const given = { ...work, environment, treeWithApprovedSetup: tree };
@@ -134,7 +137,10 @@ test('when the time of the run is up, the proof names that reason and the run co
   const { work, tree } = await workWith({ base, change: more, settings });
   const checks = await runChecks(work, tree);
   const over = AbortSignal.abort(new RunFailed('timeout', 'the run took longer than its 9 minutes'));
-  const late = { ...work, environment: { ...work.environment, room: { ...work.environment.room, signal: over } } };
+  const late = {
+    ...work,
+    environment: { ...work.environment, context: { ...work.environment.context, signal: over } },
+  };
   const { proof } = await proveChange(late, tree, checks);
   expect(proof).toMatchObject({ status: 'not_run', reason: expect.stringContaining('longer than its 9 minutes') });
   const other = { ...late, journal: journalWith(new Map()) };

@@ -35,7 +35,7 @@ async function open(): Promise<void> {
   checkout = open.checkout;
   const base = (await checkout.fetch('main')) ?? '';
   await checkout.checkout(base);
-  const room = {
+  const context = {
     app: service.app,
     repository: { id: 'repo_1', projectId: 'project_1' },
     checkout,
@@ -43,7 +43,7 @@ async function open(): Promise<void> {
     signal: new AbortController().signal,
     note: async () => {},
   } as unknown as SetupContext;
-  environment = await prepareEnvironment(room, base);
+  environment = await prepareEnvironment(context, base);
   opened.push(environment.remove);
 }
 
