@@ -21,8 +21,8 @@ export interface Act {
   object: AuditedObject | undefined;
 }
 
-/** A change of a task's status. */
-interface TaskMove {
+/** Something that happened to a task without being asked for. */
+interface TaskEvent {
   taskId: string;
   projectId: string;
   event: string;
@@ -47,8 +47,8 @@ export interface Audit {
    * out to be another.
    */
   about(object: AuditedObject, action?: AuditAction): void;
-  /** Records a change of a task's status: in the record of the operation on that task, otherwise in one of its own. */
-  noteMove(em: EntityManager, move: TaskMove): Promise<void>;
+  /** Records what happened to a task: in the record of the operation on that task, otherwise in one of its own. */
+  noteEvent(em: EntityManager, event: TaskEvent): Promise<void>;
 }
 
 interface Entry extends Act {
@@ -98,7 +98,7 @@ export function openAudit(db: Database, clean: (text: string) => string): Audit 
       const entry = current();
       if (entry !== undefined) Object.assign(entry, { object, action: action ?? entry.action });
     },
-    noteMove: async (em, { taskId, projectId, event, changes }) => {
+    noteEvent: async (em, { taskId, projectId, event, changes }) => {
       const entry = current();
       const isPart = entry?.object?.type === 'task' && entry.object.id === taskId && !entry.isWritten;
       if (isPart) entry.changes = merged(entry.changes, changes);

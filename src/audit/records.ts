@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { z } from 'zod';
 import { newId } from '../db/ids.ts';
 import type { AuditRecordRow } from '../db/tables/audit.ts';
-import { vias } from '../domain/audit.ts';
+import { type AuditAction, vias } from '../domain/audit.ts';
 import { storableJson } from '../domain/text/sanitize.ts';
 import { inProject } from '../http/access/access.ts';
 import { pageQuery, type Route, route, Timestamp } from '../http/route.ts';
@@ -47,6 +47,15 @@ export async function insertAuditRecord(em: EntityManager, record: NewRecord): P
      values ($1, $2, $3, (select login from users where id = $3), $4, $5, $6, $7, $8)`,
     [newId('audit'), projectId, actorId, via, action, objectType, objectId, storableJson(detail)],
   );
+}
+
+/** Returns whether there is a record of this action on a task. */
+export async function wasNoted(em: EntityManager, taskId: string, action: AuditAction): Promise<boolean> {
+  const rows: unknown[] = await em.query(
+    `select 1 from audit_records where object_type = 'task' and object_id = $1 and action = $2 limit 1`,
+    [taskId, action],
+  );
+  return rows.length > 0;
 }
 
 /** A record as the API returns it. */

@@ -170,7 +170,7 @@ export interface OpenWork {
 }
 
 /**
- * Finds the tasks with an issue or pull request in this repository that are not done, or were finished in the last day.
+ * Finds the tasks that have, or should get, an issue or pull request in this repository and that are not done, or were finished in the last day.
  * Those whose last comparison with GitHub is oldest come first.
  */
 export async function listOpenWork(em: EntityManager, repositoryId: string): Promise<OpenWork[]> {
@@ -179,7 +179,7 @@ export async function listOpenWork(em: EntityManager, repositoryId: string): Pro
        array(select number from pull_requests p where p.task_id = t.id and p.repository_id = $1
          union select t.issue_number where t.issue_repository_id = $1) as numbers
      from tasks t left join compared c on c.task_id = t.id and c.repository_id = $1
-     where (t.issue_repository_id = $1
+     where (t.issue_repository_id = $1 or (t.wants_issue and t.repository_id = $1)
          or exists (select 1 from pull_requests p where p.task_id = t.id and p.repository_id = $1))
        and (t.status <> 'done' or t.done_at > now() - interval '1 day')
      order by c.compared_at nulls first, t.created_at, t.id`,

@@ -67,7 +67,7 @@ const maxText = 500;
 const leftOut = `('task.create', 'task.propose', 'task.fail', 'task.chat')`;
 
 /** SQL: what a record of the audit log quotes. */
-const quoted = ['answer', 'request', 'said', 'instructions', 'subtaskTitle']
+const quoted = ['answer', 'request', 'said', 'instructions', 'subtaskTitle', 'refusal']
   .map((field) => `a.detail->'${field}'->>1`)
   .join(', ');
 

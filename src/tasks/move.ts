@@ -76,7 +76,7 @@ async function swap(
   if (!(await swapStatus(em, taskId, from, to, failure)))
     throw new Refused('The status of the task changed at the same moment. Reload and try again.');
   const why: Changes = failure === null ? {} : { failure: [null, failure.category] };
-  await app.audit.noteMove(em, { taskId, projectId, event, changes: { status: [from, to], ...why } });
+  await app.audit.noteEvent(em, { taskId, projectId, event, changes: { status: [from, to], ...why } });
   if (from === 'done' || from === 'waiting_on_subtasks') await discountSettledPulls(em, taskId);
   if (to === 'done') await dropWaitingRevisions(em, taskId);
   await showTask(app, em, taskId);

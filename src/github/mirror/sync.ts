@@ -19,48 +19,18 @@ import { findPlan } from '../../runs/waiting/store.ts';
 import { findTask, listSubtasks, type TaskView } from '../../tasks/store.ts';
 import { listHandoffs, listPulls } from '../../tasks/work-store.ts';
 import { writesLeft } from '../app/pacing.ts';
-import { type IssueRef, placeOfRepository } from '../app/place.ts';
+import type { IssueRef } from '../app/place.ts';
 import { findOwnComment } from '../comments.ts';
-import { wordsForIssue } from '../issue-task.ts';
-import { findItem } from '../paginate.ts';
 import { findPull } from '../store.ts';
 import { answerReviews } from './answer-reviews.ts';
+import { makeIssue } from './make-issue.ts';
 import { syncMilestone } from './milestones.ts';
 import { wanted } from './mirror.ts';
-import { linkIssue, listMirrored, markShown } from './mirror-store.ts';
+import { listMirrored, markShown } from './mirror-store.ts';
 import { statusMarker, type TaskPicture } from './status-comment.ts';
 import { syncCheck } from './sync-check.ts';
 import { isTripped, noteWrite, syncLabels } from './sync-labels.ts';
 import { findTaskNames } from './task-names.ts';
-
-/**
- * Creates the issue of a task that wants one. Searches for it first, because GitHub's response to an earlier attempt
- * may have been lost.
- */
-async function makeIssue(app: App, em: EntityManager, task: TaskView): Promise<void> {
-  if (!task.wantsIssue || task.issueNumber !== null || task.repositoryId === null) return;
-  const place = await placeOfRepository(app, task.repositoryId);
-  if (place === undefined) return;
-  const { octokit, name } = place;
-  const marker = `<!-- deckhand:task ${task.id} -->`;
-  const bot = await app.github?.bot();
-  // Starts a minute earlier, because GitHub's clock may differ from ours.
-  const since = new Date(task.createdAt.getTime() - 60_000).toISOString();
-  const path = 'GET /repos/{owner}/{repo}/issues';
-  const pages = octokit.paginate.iterator(path, { ...name, state: 'all', since, per_page: 100 });
-  const found = await findItem(pages, (issue) => issue.body?.startsWith(marker) && issue.user?.id === bot?.id);
-  const words = wordsForIssue(task, app.config.COMMAND_PREFIX);
-  const { number, html_url } =
-    found ??
-    (
-      await octokit.request('POST /repos/{owner}/{repo}/issues', {
-        ...name,
-        title: words.title,
-        body: `${marker}\n${words.body}`,
-      })
-    ).data;
-  await linkIssue(em, task.id, { repositoryId: place.repository.id, number, url: html_url });
-}
 
 /**
  * Handles the `mirror` job: reads what GitHub shows of a task, and changes what differs from the database. A lock lets
@@ -72,7 +42,7 @@ export async function syncTask(app: App, { taskId, recheck }: Jobs['mirror']): P
   await app.db.withLock(`mirror ${taskId}`, async () => {
     const task = await findTask(em, taskId);
     if (task === undefined) return;
-    await makeIssue(app, em, task);
+    await makeIssue(app, em, task, recheck);
     for (const mirrored of await listMirrored(em, taskId)) await syncMirrored(app, em, task, mirrored, recheck);
   });
   await answerReviews(app, taskId);

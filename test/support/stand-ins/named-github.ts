@@ -21,8 +21,18 @@ interface Around {
   pages: Record<string, unknown>;
   /** What GraphQL says of the objects that are asked for. */
   nodes: object[];
+  /** What each write request gets instead of `{ id: 1 }`, by its method and path. */
+  writes: Record<string, { status: number; body: object }>;
 }
-export const around: Around = { isSilent: false, happening: undefined, comments: [], pages: {}, nodes: [] };
+const calm = (): Around => ({
+  isSilent: false,
+  happening: undefined,
+  comments: [],
+  pages: {},
+  nodes: [],
+  writes: {},
+});
+export const around: Around = calm();
 /** The write requests that arrived, including those for tokens. */
 export const asked: { path: string; body: Record<string, unknown> }[] = [];
 
@@ -75,13 +85,19 @@ const permissionRoute = async (request: string, res: ServerResponse) => {
   return around.isSilent ? {} : about(name, rest);
 };
 
+const written = (request: string, res: ServerResponse) => {
+  const { status, body } = around.writes[request] ?? { status: 200, body: { id: 1 } };
+  res.statusCode = status;
+  return body;
+};
+
 /** Starts the GitHub. There is one for each process, because its names are. */
 export function openNamedGitHub(): Promise<FakeGitHub> {
   return openFakeGitHub(
     [
       [/^POST .*\/issues\/\d+\/labels$/, () => []],
       [/^POST \/graphql$/, () => ({ data: { nodes: around.nodes } })],
-      [/^(?!GET)(?!.*access_tokens)/, () => ({ id: 1 })],
+      [/^(?!GET)(?!.*access_tokens)/, ({ input }, res) => written(input, res)],
       [/^GET \/installation\/repositories/, installed],
       [/^GET \/repos\/[^/]+\/[^/]+\/collaborators\//, (match, res) => permissionRoute(match.input, res)],
       [/^GET \/repos\/([^/]+\/[^/?]+)(.*)$/, ([, name = '', rest = '']) => about(name, rest)],
@@ -108,6 +124,6 @@ export function resetNames(): void {
     people.set(id, login);
   repositories.set('acme/app', 1);
   repositories.set('acme/secret', 2);
-  Object.assign(around, { isSilent: false, happening: undefined, comments: [], pages: {}, nodes: [] });
+  Object.assign(around, calm());
   asked.length = 0;
 }

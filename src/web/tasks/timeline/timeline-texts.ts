@@ -38,6 +38,7 @@ const events: Record<string, string> = {
   cancel: 'The run was cancelled',
   start: 'The task was started',
   revise: 'Changes were requested',
+  issue_refused: 'GitHub refused to create the issue',
 };
 
 /** Returns the sentence of an entry in two parts: who acted, null if nobody did, and what happened. */
