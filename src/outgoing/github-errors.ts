@@ -29,6 +29,18 @@ export function isRefusedWith(error: unknown, ...statuses: number[]): boolean {
   return status !== undefined && statuses.includes(status) && pauseAsked(error) === undefined;
 }
 
+/**
+ * Returns whether GitHub refused a pull request as it does right after a push, before all of its servers know the commit:
+ * "No commits between", or an invalid `head`. It says the same of a branch without commits, or that does not exist.
+ */
+export function isPushUnseen(error: unknown): boolean {
+  const { message = '' } = error as { message?: string };
+  return (
+    isRefusedWith(error, 422) &&
+    /No commits between|"field":"head".*"code":"invalid"|"code":"invalid".*"field":"head"/.test(message)
+  );
+}
+
 /** Returns the pause in seconds that a failing server asks for. */
 export function retryAfterSeconds(error: unknown): number | undefined {
   const { response } = error as { response?: { headers: Record<string, string | undefined> } };

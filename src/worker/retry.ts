@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts';
 import { GitFailed, type GitFault, isTransientFault } from '../git/engine.ts';
 import { HostClosed } from '../git/remote-url.ts';
 import { UnfitWorkTree } from '../git/work-tree/read-inside.ts';
-import { isTransientError, pauseAsked, retryAfterSeconds } from '../outgoing/github-errors.ts';
+import { isPushUnseen, isTransientError, pauseAsked, retryAfterSeconds } from '../outgoing/github-errors.ts';
 import type { Journal } from '../runs/journal.ts';
 
 const gitCategories: Record<GitFault, FailureCategory> = {
@@ -85,17 +85,21 @@ function saidBy(error: Error, status: number): string {
   return `GitHub ${what}: ${error.message.replace(/\s+/g, ' ').slice(0, 300)}`;
 }
 
+/** How many times a step is retried because GitHub may not know a pushed commit yet. It is a matter of seconds. */
+const unseenRetries = 2;
+
 /**
  * Describes a temporary error: the text for people, and the pause in milliseconds that the host asked for. Returns
- * undefined for permanent errors.
+ * undefined for permanent errors. `tries` is the number of earlier retries.
  */
-export function temporaryFault(error: unknown): { says: string; afterMs: number | undefined } | undefined {
+export function temporaryFault(error: unknown, tries = 0): { says: string; afterMs: number | undefined } | undefined {
   if (error instanceof GitFailed)
     return isTransientFault(error.fault) ? { says: error.message, afterMs: error.retryAfterMs } : undefined;
   const { name, status } = error as { name?: string; status?: number };
   if (name !== 'HttpError' || status === undefined) return undefined;
   const asked = pauseAsked(error);
-  if (asked === undefined && !isTransientError(error)) return undefined;
+  const maySeeLater = tries < unseenRetries && isPushUnseen(error);
+  if (asked === undefined && !isTransientError(error) && !maySeeLater) return undefined;
   const seconds = asked ?? retryAfterSeconds(error);
   return { says: saidBy(error as Error, status), afterMs: seconds === undefined ? undefined : seconds * 1000 };
 }
@@ -147,7 +151,7 @@ export function retryPolicyOf(about: About): RetryPolicy {
  * @throws the given error when it is permanent or the pause would end after the deadline
  */
 async function pauseAfter(error: unknown, tries: number, deadline: number, { journal, signal }: About): Promise<void> {
-  const found = signal.aborted ? undefined : temporaryFault(error);
+  const found = signal.aborted ? undefined : temporaryFault(error, tries);
   const pauseMs = Math.max(growingPauseMs(tries, firstPauseMs, longestPauseMs), found?.afterMs ?? 0);
   if (found === undefined || pauseMs > deadline - Date.now()) throw error;
   await journal.note('repository', `${found.says}; trying again in ${Math.ceil(pauseMs / 1000)} s`);

@@ -1,4 +1,5 @@
 import { ensurePull } from '../../src/repositories/pulls.ts';
+import { retryPolicyOf, temporaryFault } from '../../src/worker/retry.ts';
 import { octokitFor } from '../support/github-app.ts';
 import { openFakeGitHub } from '../support/stand-ins/fake-github.ts';
 
@@ -79,6 +80,44 @@ test('a pull request counts as a draft only once GitHub says so', async () => {
   await expect(ensure({})).rejects.toThrow('did not confirm');
   const done = ensure({ data: { convertPullRequestToDraft: { pullRequest: { isDraft: true } } } });
   expect(await done).toMatchObject({ number: 7, status: 'draft' });
+});
+
+/** How GitHub refuses a pull request while it does not know the pushed commit yet; it says the same if there is none. */
+const unseen = [
+  { resource: 'PullRequest', code: 'custom', message: 'No commits between main and agent/x' },
+  { resource: 'PullRequest', field: 'head', code: 'invalid' },
+];
+
+test.each(unseen)('a pull request that GitHub refuses right after a push is tried again: %j', async (error) => {
+  list([]);
+  answer(creating, 422, { message: 'Validation Failed', errors: [error] });
+  list([]);
+  answer(creating, 201, pull());
+  const log: string[] = [];
+  const retrying = retryPolicyOf({
+    journal: { note: async (_type, text) => void log.push(text) },
+    signal: new AbortController().signal,
+    seconds: 300,
+    endsAt: () => Number.POSITIVE_INFINITY,
+  });
+  expect(await retrying(() => ensurePull(octokit, wanted))).toMatchObject({ number: 7 });
+  expect(log).toEqual([expect.stringContaining('trying again in 1 s')]);
+});
+
+test('a branch without commits is refused after three tries, and other refusals immediately', async () => {
+  const refusal = async (error: object) => {
+    list([]);
+    answer(creating, 422, { message: 'Validation Failed', errors: [error] });
+    return ensurePull(octokit, wanted).catch((thrown: unknown) => thrown);
+  };
+  const [noCommits = {}] = unseen;
+  const refused = await refusal(noCommits);
+  expect([0, 1, 2, 3].map((tries) => temporaryFault(refused, tries) !== undefined)).toEqual([true, true, false, false]);
+  const others = [
+    { resource: 'PullRequest', field: 'base', code: 'invalid' },
+    { resource: 'PullRequest', code: 'custom', message: 'A pull request already exists for o:agent/x.' },
+  ];
+  for (const other of others) expect(temporaryFault(await refusal(other))).toBeUndefined();
 });
 
 test("GitHub's refusal is returned to the caller", async () => {
