@@ -14,7 +14,7 @@ import { reviseUnasked } from './revise-unasked.ts';
 const maxRevisions = 3;
 /** At most this many failing checks are quoted. If more fail, they usually fail for the same reason. */
 const maxChecks = 10;
-/** A check that has not completed this long after another one failed is no longer waited for. */
+/** A check that has not completed this long after another check or a status failed is no longer waited for. */
 const waitForOthersMs = 60 * 60_000;
 /**
  * Lines and characters quoted from the end of a log, where the reason usually is, and characters read of it. Logs have
@@ -37,7 +37,7 @@ export async function lookAtChecks(app: App, place: Place, sha: string): Promise
 
 /**
  * Returns the failed checks and statuses of a commit; an empty list while other checks are still running. Some never
- * complete, so a failed check counts after an hour in any case.
+ * complete, so what failed counts after an hour in any case.
  */
 async function failedChecks(app: App, place: Place, sha: string): Promise<FailedCheck[]> {
   const { octokit, name } = place;
@@ -49,15 +49,17 @@ async function failedChecks(app: App, place: Place, sha: string): Promise<Failed
   });
   const others = runs.filter((run) => !(run.name === checkName && run.external_id?.startsWith('task_')));
   const failing = others.filter((run) => ['failure', 'timed_out'].includes(run.conclusion ?? ''));
-  const isOld = ({ completed_at }: { completed_at: string | null }) =>
-    completed_at !== null && Date.now() - Date.parse(completed_at) > waitForOthersMs;
-  if (others.some((run) => run.status !== 'completed') && !failing.some(isOld)) return [];
+  const statuses = (await statusesOf(place, sha)).filter(({ state }) => ['failure', 'error'].includes(state));
+  const failedAt = [...failing.map((run) => run.completed_at), ...statuses.map((status) => status.updated_at)];
+  if (others.some((run) => run.status !== 'completed') && !failedAt.some(isOld)) return [];
   const failed: FailedCheck[] = [];
   for (const run of failing.slice(0, maxChecks)) failed.push({ name: run.name, log: await logOf(app, place, run) });
-  for (const status of await statusesOf(place, sha))
-    if (['failure', 'error'].includes(status.state))
-      failed.push({ name: status.context, log: status.description ?? '' });
+  failed.push(...statuses.map(({ context, description }) => ({ name: context, log: description ?? '' })));
   return failed.slice(0, maxChecks);
+}
+
+function isOld(at: string | null): boolean {
+  return at !== null && Date.now() - Date.parse(at) > waitForOthersMs;
 }
 
 /**

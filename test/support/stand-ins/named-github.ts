@@ -17,7 +17,7 @@ interface Around {
   happening: (() => Promise<unknown>) | undefined;
   /** The comments on each issue. */
   comments: { id: number; node_id?: string; body: string; user: { id: number; login: string } }[];
-  /** What each repository answers to other requests, by the path below it. */
+  /** What each repository answers to other requests, by the path below it; a function gets the query. */
   pages: Record<string, unknown>;
   /** What GraphQL says of the objects that are asked for. */
   nodes: object[];
@@ -73,7 +73,10 @@ const about = (asked: string, rest: string) => {
   const [, comment] = /^\/issues\/comments\/(\d+)$/.exec(rest) ?? [];
   if (comment !== undefined) return around.comments.find(({ id }) => id === Number(comment)) ?? { id: 1 };
   if (/^(\/issues\/\d+)?\/labels/.test(rest)) return [];
-  return rest === '' ? repository(name) : around.pages[rest.replace(/\?.*/, '')];
+  if (rest === '') return repository(name);
+  const [path = '', query] = rest.split('?');
+  const page = around.pages[path];
+  return typeof page === 'function' ? page(new URLSearchParams(query)) : page;
 };
 
 const permissionRoute = async (request: string, res: ServerResponse) => {
