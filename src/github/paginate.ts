@@ -1,23 +1,33 @@
 import type { Octokit } from '../app.ts';
 import type { RepoName } from '../git/remote-url.ts';
 
-/** GitHub keeps up to 1,000 statuses for each commit and context. */
-const maxStatusPages = 10;
+/** GitHub lists at most 100 items on a page. Later pages are read up to this number. */
+const maxPages = 10;
 const pageSize = 100;
 
-/** Lists the latest status of each context of a commit, at most 1,000. Octokit does not paginate this response. */
-export async function listStatuses(
-  octokit: Octokit,
-  at: RepoName & { ref: string; request?: { signal: AbortSignal } },
-) {
-  const path = 'GET /repos/{owner}/{repo}/commits/{ref}/status';
-  const statuses = [];
-  for (let page = 1; page <= maxStatusPages; page++) {
-    const { data } = await octokit.request(path, { ...at, per_page: pageSize, page });
-    statuses.push(...data.statuses);
-    if (data.statuses.length < pageSize) break;
+/** The items that were read, and whether there may be more of them. */
+interface Listed<T> {
+  items: T[];
+  isCut: boolean;
+}
+
+/** Lists at most 1,000 items, page by page. For responses that Octokit does not paginate, and where it would read all. */
+export async function listPages<T>(
+  read: (page: { per_page: number; page: number }) => Promise<T[]>,
+): Promise<Listed<T>> {
+  const items: T[] = [];
+  for (let page = 1; page <= maxPages; page++) {
+    const found = await read({ per_page: pageSize, page });
+    items.push(...found);
+    if (found.length < pageSize) return { items, isCut: false };
   }
-  return statuses;
+  return { items, isCut: true };
+}
+
+/** Lists the latest status of each context of a commit. */
+export function listStatuses(octokit: Octokit, at: RepoName & { ref: string; request?: { signal: AbortSignal } }) {
+  const path = 'GET /repos/{owner}/{repo}/commits/{ref}/status';
+  return listPages(async (page) => (await octokit.request(path, { ...at, ...page })).data.statuses);
 }
 
 /**

@@ -10,6 +10,8 @@ let token: string;
 let projectId: string;
 let repository: string;
 let owner: string;
+/** What GitHub lists at the end of a path instead of `answers`. */
+let listed: Record<string, object[]> = {};
 /** Statuses with which requests are refused, by the end of their paths. */
 let refusals: Record<string, number> = {};
 let asked: string[] = [];
@@ -42,17 +44,28 @@ const answers: Record<string, unknown> = {
   ],
 };
 
+/** Returns an answer, or the requested page of what is listed. */
+function answerOf(end: string, query: string): unknown {
+  const items = listed[end];
+  if (items === undefined) return answers[end];
+  const asked = new URLSearchParams(query);
+  const [size, page] = [Number(asked.get('per_page')), Number(asked.get('page') ?? 1)];
+  const shown = items.slice((page - 1) * size, page * size);
+  if (end === '/reviews') return shown;
+  return { total_count: items.length, [end === '/status' ? 'statuses' : 'check_runs']: shown };
+}
+
 beforeAll(async () => {
   github = await openFakeGitHub(
     [
       [/^GET \/app\/installations/, () => []],
       [/^GET \/users\/ada$/, () => ({ id: 1, login: 'ada', type: 'User', avatar_url: '' })],
       [
-        /^GET ([^?]+)/,
-        ([, path = ''], res) => {
+        /^GET ([^?]+)(.*)/,
+        ([, path = '', query = ''], res) => {
           const end = Object.keys(answers).find((each) => path.endsWith(each));
           const status = end === undefined ? undefined : refusals[end];
-          if (status === undefined) return end === undefined ? undefined : answers[end];
+          if (status === undefined) return end === undefined ? undefined : answerOf(end, query);
           res.statusCode = status;
           return { message: 'refused' };
         },
@@ -72,7 +85,7 @@ afterAll(async () => {
   github.close();
 });
 beforeEach(() => {
-  refusals = {};
+  [refusals, listed] = [{}, {}];
 });
 
 const post = async (path: string, body: object) => (await service.call('POST', path, { token, body })).body;
@@ -144,6 +157,38 @@ test('what the credential may not read is unknown, and the rest is shown', async
   const { pullRequests, problems } = await readiness(id);
   expect(pullRequests[0]).toMatchObject({ mergeable: true, checks: null, reviews: null, error: null });
   expect(problems).toEqual([]);
+});
+
+const many = (n: number) => ({
+  '/check-runs': Array.from({ length: n }, (_, i) => run(`check-${i}`, 'completed', 'success')),
+  '/status': Array.from({ length: n }, (_, i) => ({ context: `ci-${i}`, state: 'success', target_url: null })),
+  '/reviews': Array.from({ length: n }, () => ({ user: { login: 'ada' }, state: 'COMMENTED' })),
+});
+
+test('checks, statuses and reviews are read on every page', async () => {
+  const id = await inReview();
+  listed = many(100);
+  listed['/check-runs']?.push(run('last', 'completed', 'failure'));
+  listed['/status']?.push({ context: 'old-ci', state: 'failure', target_url: null });
+  listed['/reviews']?.push({ user: { login: 'bob' }, state: 'CHANGES_REQUESTED' });
+  expect((await readiness(id)).problems).toEqual([
+    { text: '2 checks of r #7 failed: last, old-ci.', blocks: false },
+    { text: 'bob requested changes to r #7.', blocks: false },
+  ]);
+});
+
+test.each([
+  ['/check-runs', 'check runs'],
+  ['/status', 'statuses'],
+  ['/reviews', 'reviews'],
+] as const)('a pull request with more %s than are read counts as unread', async (end, what) => {
+  const id = await inReview();
+  listed = { [end]: many(1000)[end] };
+  const { pullRequests, problems } = await readiness(id);
+  expect(pullRequests[0]).toMatchObject({ mergeable: null, checks: null, reviews: null });
+  expect(problems).toEqual([
+    { text: `r #7 could not be read from GitHub: it has 1,000 ${what} or more, too many to read.`, blocks: false },
+  ]);
 });
 
 test('a pull request that cannot be read is named, and the reply still has everything else', async () => {

@@ -68,7 +68,7 @@ function isOld(at: string | null): boolean {
  */
 async function statusesOf({ octokit, name }: Place, sha: string) {
   try {
-    return await listStatuses(octokit, { ...name, ref: sha });
+    return (await listStatuses(octokit, { ...name, ref: sha })).items;
   } catch (error) {
     if (isRefusedWith(error, 403, 404)) return [];
     throw error;

@@ -5,7 +5,7 @@ import { oneLine } from '../../domain/text/sanitize.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { checkName } from '../mirror/sync-check.ts';
-import { listStatuses } from '../paginate.ts';
+import { listPages, listStatuses } from '../paginate.ts';
 
 /** How pull requests can be merged, in the order in which they are tried. */
 const mergeMethods = ['squash', 'merge', 'rebase'] as const;
@@ -38,13 +38,26 @@ export interface SeenPull {
   reviews: PullReview[] | null;
 }
 
-/** GitHub lists at most 100 checks or reviews on a page. Later pages of reviews are read up to this number. */
-const pageSize = 100;
-const maxReviewPages = 3;
+/** GitHub lists more about a pull request than is read. What was not read may forbid a merge, so nothing is shown. */
+export class TooMuch extends Error {}
+
+/**
+ * Returns what was listed.
+ * @throws TooMuch if there may be more
+ */
+async function all<T>(what: string, listing: ReturnType<typeof listPages<T>>): Promise<T[]> {
+  const { items, isCut } = await listing;
+  if (isCut) throw new TooMuch(`it has ${items.length.toLocaleString('en')} ${what} or more, too many to read.`);
+  return items;
+}
+
 /** Characters of the name of a check, which its service chooses. */
 const maxName = 100;
 
-/** Reads from GitHub what decides whether a pull request can be merged, with at most 16 requests, usually five. */
+/**
+ * Reads from GitHub what decides whether a pull request can be merged, with at most 32 requests, usually five.
+ * @throws TooMuch
+ */
 export async function lookAtPull(
   octokit: Octokit,
   name: RepoName,
@@ -85,8 +98,12 @@ async function unlessForbidden<T>(asked: Promise<T>): Promise<T | null> {
 /** Returns the check runs of a commit, without our own, which shows the status of the task. */
 async function checkRunsOf(octokit: Octokit, at: At, ref: string): Promise<PullCheck[]> {
   const path = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs';
-  const { data } = await octokit.request(path, { ...at, ref, filter: 'latest', per_page: pageSize });
-  return data.check_runs
+  const read = (page: object) => octokit.request(path, { ...at, ref, filter: 'latest', ...page });
+  const runs = await all(
+    'check runs',
+    listPages(async (page) => (await read(page)).data.check_runs),
+  );
+  return runs
     .filter((run) => !(run.name === checkName && run.external_id?.startsWith('task_')))
     .map((run) => ({
       name: oneLine(run.name, maxName),
@@ -103,7 +120,7 @@ function outcomeOf(conclusion: string | null): PullCheck['outcome'] {
 /** Returns the statuses of a commit, which services without check runs report. */
 async function statusesOf(octokit: Octokit, at: At, ref: string): Promise<PullCheck[]> {
   const outcomes: Record<string, PullCheck['outcome']> = { success: 'passed', pending: 'running' };
-  return (await listStatuses(octokit, { ...at, ref })).map(({ context, state, target_url }) => ({
+  return (await all('statuses', listStatuses(octokit, { ...at, ref }))).map(({ context, state, target_url }) => ({
     name: oneLine(context, maxName),
     outcome: outcomes[state] ?? 'failed',
     url: webUrl(target_url),
@@ -122,13 +139,13 @@ interface GivenReview {
 
 async function reviewsOf(octokit: Octokit, at: At, number: number): Promise<PullReview[]> {
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
-  const given: GivenReview[] = [];
-  for (let page = 1; page <= maxReviewPages; page++) {
-    const { data } = await octokit.request(path, { ...at, pull_number: number, per_page: pageSize, page });
-    given.push(...data);
-    if (data.length < pageSize) break;
-  }
-  return latestReviews(given);
+  const read = (page: object) => octokit.request(path, { ...at, pull_number: number, ...page });
+  return latestReviews(
+    await all(
+      'reviews',
+      listPages(async (page) => (await read(page)).data),
+    ),
+  );
 }
 
 /** Returns the latest decision of each reviewer. A comment decides nothing, and a dismissed review no longer counts. */

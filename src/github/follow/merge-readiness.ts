@@ -14,7 +14,7 @@ import { findLiveRun } from '../../runs/store.ts';
 import { listDependents } from '../../sprints/advance-sprint.ts';
 import { listOpenPulls } from '../../tasks/work-store.ts';
 import { httpStatusOf } from '../app/place.ts';
-import { lookAtPull, type SeenPull } from './look-at-pull.ts';
+import { lookAtPull, type SeenPull, TooMuch } from './look-at-pull.ts';
 
 /** More results than this are not kept. */
 const maxKept = 500;
@@ -174,6 +174,7 @@ function aborted(signal: AbortSignal): Promise<never> {
 /** Returns the end of a sentence that says why GitHub could not be read. */
 function reasonOf(error: unknown, signal: AbortSignal): string {
   if (signal.aborted) return `it did not respond within ${limitMs / 1000} s.`;
+  if (error instanceof TooMuch) return error.message;
   if (error instanceof AppError || error instanceof RateLimited) return `${error.message}.`;
   const status = httpStatusOf(error);
   return status === 0 || status >= 500 ? 'it did not respond.' : `it answered with status ${status}.`;
