@@ -34,6 +34,7 @@ import { jobs, tenantOf } from './jobs.ts';
 import { openaiModels } from './llm/openai.ts';
 import { withReadableErrors } from './llm/refusals/failure.ts';
 import { fetchFromGitHub, fetchFromModel } from './outgoing/fetch-from.ts';
+import { fittingTexts } from './outgoing/fit-texts.ts';
 import { pinnedFetch } from './outgoing/pinned-fetch.ts';
 import { openQueue } from './queue/queue.ts';
 import { openLiveRuns } from './runs/live-runs.ts';
@@ -220,12 +221,14 @@ function toApi(config: Config) {
   return request.defaults({ baseUrl: config.GITHUB_API_URL, request: { fetch: fetchFromGitHub } });
 }
 
+const OurOctokit = ProbotOctokit.plugin(fittingTexts);
+
 /**
  * Returns Probot's Octokit without its plugins for retries and throttling, which repeat a POST whose response was lost.
  */
 function quietOctokit(config: Config) {
   const baseUrl = config.GITHUB_API_URL;
-  return ProbotOctokit.defaults((given: Record<string, object>) => ({
+  return OurOctokit.defaults((given: Record<string, object>) => ({
     ...given,
     baseUrl,
     userAgent: `deckhand/${version}`,
@@ -241,7 +244,7 @@ function quietOctokit(config: Config) {
 const noInstallation = -1;
 
 function octokitWith(config: Config, token?: string): Octokit {
-  const Client = ProbotOctokit.defaults({
+  const Client = OurOctokit.defaults({
     baseUrl: config.GITHUB_API_URL,
     request: { fetch: fetchFromGitHub },
     retry: { enabled: false },

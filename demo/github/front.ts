@@ -20,6 +20,7 @@ import { closeIssuesOf, FrontPulls, type PullLike } from './front-pulls.ts';
 import { branchesIn, type Call, feedPush, gitIn, pullRefs, refsOf } from './git-objects.ts';
 import { serveGit } from './git-server.ts';
 import { type RareAnswer, RareStates } from './rare-states.ts';
+import { tooLong } from './text-limits.ts';
 import { WebhookSender } from './webhook-sender.ts';
 import { refusedWorkflows, rejection } from './workflow-rule.ts';
 
@@ -149,7 +150,7 @@ export class Front {
       return this.alone(() => this.merge(path, authorization, body));
     noteEdit(this.edits, { method, path, authorization, body });
     const read = (of: string) => this.call('GET', of, authorization).then((answer) => answer.json());
-    const refusal = await refusedReply(path, read);
+    const refusal = tooLong(method, path, body) ?? (await refusedReply(path, read));
     if (refusal !== undefined)
       return { status: 422, headers: { 'content-type': 'application/json' }, text: JSON.stringify(refusal) };
     const [target, sent] = replyAsComment(path, await keptCompleted(method, path, body, read));

@@ -1,9 +1,10 @@
 import type { App, Octokit } from '../app.ts';
 import { harmless } from '../domain/text/sanitize.ts';
+import { cutText } from '../outgoing/fit-texts.ts';
 import type { IssueRef } from './app/place.ts';
 import { findItem } from './paginate.ts';
 
-/** Longer comments are cut, because GitHub refuses comments over 65,536 characters. */
+/** Longer comments are cut. This is less than GitHub accepts; see outgoing/fit-texts.ts. */
 const maxComment = 60_000;
 
 /** Puts lines of a comment into a section that readers unfold. */
@@ -24,10 +25,9 @@ export function isCommandTable(notice: string): boolean {
   return notice.startsWith(tableHead);
 }
 
-/** Cuts a comment that GitHub would refuse as too long, and closes the section that the cut leaves open. */
+/** Cuts a comment before it is sent, because later it is compared with what GitHub shows. */
 export function clipped(text: string): string {
-  if (text.length <= maxComment) return text;
-  return `${text.slice(0, maxComment - 100)}\n\n</details>\n\n… (cut)`;
+  return cutText(text, maxComment);
 }
 
 /** Finds our comment on an issue or pull request that begins with this marker. */

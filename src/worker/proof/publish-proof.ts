@@ -2,6 +2,7 @@ import type { App, Octokit } from '../../app.ts';
 import type { CheckResult, Trees } from '../../conversation/ending.ts';
 import { markedProof, notRun } from '../../domain/proof/proof.ts';
 import { harmlessLine } from '../../domain/text/sanitize.ts';
+import { maxBody } from '../../outgoing/fit-texts.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
 import { decidingSettings } from '../../repositories/settings/repository-settings.ts';
 import { findProofOf } from '../../runs/proof/earlier-proof.ts';
@@ -65,9 +66,6 @@ export function isDraft(work: Pick<Work, 'settings' | 'evidence'>): boolean {
 /** The lines around the part of a pull request about checks and proof, which later runs replace. */
 const [opening, closing] = ['<!-- deckhand:proof -->', '<!-- /deckhand:proof -->'];
 
-/** GitHub refuses longer texts. */
-const maxBody = 65_536;
-
 /** Renders the part of a pull request about checks and proof, with the commit that they are about; empty without any. */
 export function evidenceSection(app: App, { evidence }: Pick<Work, 'evidence'>, commit: string): string {
   if (evidence?.proof === undefined) return '';
@@ -111,7 +109,13 @@ export async function voidEvidence(
 function withSection(body: string, section: string): string {
   // GitHub stores the text of forms with CRLF.
   const [from, to] = [body.indexOf(opening), body.indexOf(closing)];
-  if (from < 0 || to < from) return body === '' ? section : `${body}\n\n${section}`;
+  if (from < 0 || to < from) return body === '' ? section : joined(body, section);
   if (body.slice(from, to).replaceAll('\r\n', '\n') === section.slice(0, -closing.length)) return body;
   return body.slice(0, from) + section + body.slice(to + closing.length);
+}
+
+/** Adds a section at the end, or before a text that is so long that the section would be cut there. */
+function joined(body: string, section: string): string {
+  const isLong = body.length + section.length + 2 > maxBody;
+  return isLong ? `${section}\n\n${body}` : `${body}\n\n${section}`;
 }

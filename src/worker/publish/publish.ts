@@ -6,6 +6,7 @@ import { isAgentBranch, taskPage } from '../../domain/task.ts';
 import { closedBlocks, harmless, harmlessLine, withoutCiSkips } from '../../domain/text/sanitize.ts';
 import { diffOf } from '../../git/diff.ts';
 import type { Person } from '../../git/engine.ts';
+import { maxBody } from '../../outgoing/fit-texts.ts';
 import { type Credential, octokitFor } from '../../repositories/credentials.ts';
 import { ensurePull, type OpenedPull } from '../../repositories/pulls.ts';
 import { stepOf } from '../../runs/journal.ts';
@@ -266,6 +267,8 @@ export async function linkPulls(app: App, work: Work): Promise<void> {
       if (data.body?.includes(togetherTitle)) continue;
       const others = opened.filter((o) => o.pull.url !== pull.url).map((o) => `- ${o.pull.url}`);
       const body = `${data.body ?? ''}\n\n${togetherTitle}\n${others.join('\n')}`;
+      // Nothing that a person wrote is cut to make room for the links.
+      if (body.length > maxBody) continue;
       await octokit.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', { ...at, body });
     }
     return {};

@@ -16,7 +16,7 @@ export async function openFakeGitHub(
 ): Promise<FakeGitHub> {
   const server: Server = createServer(async (req, res) => {
     let body = '';
-    for await (const chunk of req) body += chunk;
+    for await (const chunk of req.setEncoding('utf8')) body += chunk;
     seen(req, body);
     const found = await answerOf(routes, `${req.method} ${req.url}`, res);
     if (res.headersSent) return;
