@@ -50,6 +50,8 @@ interface Around {
   /** Logs of GitHub Actions jobs, by their id. */
   jobLogs: Map<number, string>;
   edits: Edits;
+  /** Sends an event about the first repository. */
+  send(event: string, payload: { sender: string; [field: string]: unknown }): Promise<void>;
   call(method: string, path: string, authorization: string, body?: string): Promise<Response>;
 }
 
@@ -70,20 +72,43 @@ interface Answer {
   text?: string;
 }
 
+type Handler = (around: Around, asked: Asked) => Answer | Promise<Answer>;
+
+/** The endpoints of GitHub's API that the emulator lacks or gets wrong, by method and path. */
+const extras: [RegExp, Handler][] = [
+  [/ \/installation\/repositories/, listInstalled],
+  [/ \/graphql$/, answerGraphql],
+  [/^POST .*\/reactions$/, addReaction],
+  [/^GET .*\/issues\/comments(\?|$)/, listComments],
+  [/^POST \/markdown$/, (_around, asked) => rendered(asked)],
+  [/ \/app\/hook\/deliveries/, hookDeliveries],
+  [/\/actions\/jobs\/\d+\/logs$/, redirectToLog],
+  [/ \/_storage\/logs\//, storedLog],
+  [/^POST .*\/check-(run|suite)s\/\d+\/rerequest$/, rerequest],
+];
+
 /** Handles the endpoints of GitHub's API that the emulator lacks; returns undefined for all others. */
 export async function answerExtra(around: Around, asked: Asked): Promise<Answer | undefined> {
-  const { method, path } = asked;
-  if (path.startsWith('/installation/repositories')) return listInstalled(around, asked);
-  if (path === '/graphql' && asked.body.includes('on Comment')) return readEditors(around, asked);
-  if (path === '/graphql')
-    return asked.body.includes('lastEditedAt') ? readEdits(around, asked) : setDraft(around, asked);
-  if (/\/reactions$/.test(path) && method === 'POST') return addReaction(around, asked);
-  if (/\/issues\/comments(\?|$)/.test(path) && method === 'GET') return listComments(around, asked);
-  if (path === '/markdown' && method === 'POST') return rendered(asked);
-  if (path.startsWith('/app/hook/deliveries')) return hookDeliveries(around, asked);
-  if (/\/actions\/jobs\/\d+\/logs$/.test(path)) return redirectToLog(around, asked);
-  if (path.startsWith(logStorage)) return storedLog(around, asked);
-  return undefined;
+  const request = `${asked.method} ${asked.path}`;
+  return extras.find(([pattern]) => pattern.test(request))?.[1](around, asked);
+}
+
+function answerGraphql(around: Around, asked: Asked): Promise<Answer> {
+  if (asked.body.includes('on Comment')) return readEditors(around, asked);
+  return asked.body.includes('lastEditedAt') ? readEdits(around, asked) : setDraft(around, asked);
+}
+
+/** Asks for a check again. GitHub resets the suite, of which nobody here reads the status; a check run stays as it is. */
+async function rerequest({ call, send }: Around, { path, authorization }: Asked): Promise<Answer> {
+  const of = path.replace(/\/rerequest$/, '');
+  const [found, person] = [await call('GET', of, authorization), await call('GET', '/user', authorization)];
+  if (!found.ok) return { status: found.status, json: await found.json() };
+  const { login } = (await person.json()) as { login: string };
+  const event = of.includes('/check-runs/') ? 'check_run' : 'check_suite';
+  const again = (await found.json()) as object;
+  const shown = event === 'check_suite' ? { ...again, status: 'queued', conclusion: null } : again;
+  await send(event, { sender: login, action: 'rerequested', [event]: shown });
+  return { status: 201, json: {} };
 }
 
 async function listInstalled({ names, call }: Around, { authorization }: Asked): Promise<Answer> {

@@ -124,7 +124,8 @@ export class Front {
       return this.tell(String(req.headers['x-github-event']), await this.withPullMark(body));
     }
     const { hooks, reactions, jobLogs, names, edits } = this;
-    const around = { hooks, reactions, jobLogs, names, edits, call: this.call.bind(this) };
+    const [call, send] = [this.call.bind(this), this.send.bind(this)];
+    const around = { hooks, reactions, jobLogs, names, edits, call, send };
     const extra = await answerExtra(around, { method, path, authorization, body, host });
     if (extra !== undefined)
       return end(res, { ...extra, text: extra.text ?? JSON.stringify(this.shown(path, extra.json)) });

@@ -64,7 +64,7 @@ export function registerWebhooks(probot: Probot, app: App): void {
     return inPlace(payload, (place) => lookAtChecks(app, place, sha));
   });
   on.repository('status', ({ payload }) => inPlace(payload, (place) => lookAtChecks(app, place, payload.sha)));
-  // Somebody pressed "Re-run", and GitHub has set our check run back to queued.
+  // Somebody pressed "Re-run". The suite of our check run is queued until we report it again.
   on.repository(['check_run.rerequested', 'check_suite.rerequested'], ({ payload }) => {
     const of = 'check_run' in payload ? { checkRunId: payload.check_run.id } : { sha: payload.check_suite.head_sha };
     return inPlace(payload, async ({ repository }) => {

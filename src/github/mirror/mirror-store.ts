@@ -38,8 +38,8 @@ export async function markCheck(
 }
 
 /**
- * Forgets what our check run on a commit shows, because GitHub has reset it. Returns the ids of its tasks. `of` is the
- * check run or its commit.
+ * Forgets what our check run on a commit shows, because somebody has asked for it again. Returns the ids of its tasks. `of`
+ * is the check run or its commit.
  */
 export async function forgetShownCheck(
   em: EntityManager,

@@ -20,7 +20,7 @@ interface CheckTarget {
 /**
  * Updates our check run on the head of a pull request: the stored one, else the one found on GitHub, else a new one.
  * GitHub does not take back what a completed check run says (https://github.com/Mergifyio/mergify/pull/1989), so a new
- * one takes its place.
+ * one takes its place, also when somebody has asked for it again.
  */
 export async function syncCheck(
   em: EntityManager,
@@ -40,9 +40,8 @@ export async function syncCheck(
     details_url: target.detailsUrl,
   };
   const known = knownCheck(mirrored, target.sha) ?? (await findCheck(target));
-  const isSettled = known?.status === 'completed' && (status !== 'completed' || known.conclusion !== conclusion);
   const made =
-    known === undefined || isSettled
+    known === undefined || isSettled(known, wanted)
       ? await octokit.request('POST /repos/{owner}/{repo}/check-runs', {
           ...name,
           ...body,
@@ -58,9 +57,18 @@ export async function syncCheck(
   await markCheck(em, mirrored, { id: Number(made.data.id), sha: target.sha, shown });
 }
 
+/**
+ * Returns whether a check run cannot show what is wanted. When somebody asks for it again, GitHub resets its suite, but not
+ * the check run (docs.github.com, "Rerequest a check run"): only a new one ends the suite.
+ */
+function isSettled(known: KnownCheck, { status, conclusion }: WantedCheck): boolean {
+  if (known.status === undefined) return true;
+  return known.status === 'completed' && (status !== 'completed' || known.conclusion !== conclusion);
+}
+
 interface KnownCheck {
   id: number;
-  /** Undefined when GitHub has reset it. */
+  /** Undefined when somebody has asked for it again. */
   status: string | undefined;
   conclusion: string | null | undefined;
 }
