@@ -4,6 +4,7 @@ import { type Asking, converseInChat } from '../agents/chat/converse.ts';
 import { AskInChat, ChatMessage, HistoryQuery, listHistory } from '../agents/chat/store.ts';
 import { findAgent, findBuiltInAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
+import type { HandoffRow } from '../db/tables/task.ts';
 import { defaultAgentKey } from '../domain/agent.ts';
 import { proofSentence } from '../domain/proof/proof.ts';
 import type { Failure, RunKind, RunStatus } from '../domain/run.ts';
@@ -16,6 +17,7 @@ import { findRepository } from '../repositories/store.ts';
 import { onTask } from '../tasks/routes.ts';
 import type { TaskView } from '../tasks/store.ts';
 import { findDiff, findHeldDiff, listHandoffs, listPulls, type StoredDiff } from '../tasks/work-store.ts';
+import { listOpenedOfTask } from './directors.ts';
 import { findProof } from './proof/proof-store.ts';
 
 /** A run as it is described in the chat of its task. */
@@ -95,20 +97,65 @@ const maxEntries = 30;
 
 type ShownDiff = Omit<StoredDiff, 'headSha'>;
 
+/** A comment on GitHub, which people read who are not members of the project. */
+interface InComment {
+  /** Whether names of sprints, tasks and pull requests are left out because they may be private. */
+  hidesPrivate: boolean;
+  /** Returns whether the comment may contain what runs have read in a repository. */
+  mayTellOf(repositoryId: string): Promise<boolean>;
+}
+
+/** What a model may use for its answer. */
+interface Shown {
+  diff: ShownDiff | undefined;
+  attention: TaskView['attention'];
+  failure: TaskView['failure'];
+  handoffs: HandoffRow[];
+  runs: ChatRun[];
+  pulls: Awaited<ReturnType<typeof listPulls>>;
+  proof: Awaited<ReturnType<typeof findProof>>;
+}
+
+async function shownToMembers({ db: { manager: em } }: App, task: TaskView): Promise<Shown> {
+  const { attention, failure } = task;
+  return {
+    diff: (await findHeldDiff(em, task.id)) ?? (await findDiff(em, task.id)),
+    attention,
+    failure,
+    handoffs: (await listHandoffs(em, task.id)).slice(-maxRuns),
+    runs: await listChatRuns(em, task.id, maxRuns),
+    pulls: await listPulls(em, task.id),
+    proof: await findProof(em, task.id),
+  };
+}
+
 /**
- * Describes a task for a model that answers questions about it. Every part is bounded. With `hidesPrivate`, leaves out
- * the sprint, and the tasks and pull requests of private repositories.
+ * Leaves out what only the dashboard shows: changes that are not pushed, what a run waits for, and handoffs. Nothing of a
+ * run remains that says what it found in a repository of which the comment must not tell.
  */
-async function describeTask(
-  app: App,
-  task: TaskView,
-  diff: ShownDiff | undefined,
-  hidesPrivate: boolean,
-): Promise<string> {
+async function shownInComment(app: App, task: TaskView, { hidesPrivate, mayTellOf }: InComment): Promise<Shown> {
   const em = app.db.manager;
-  const around = visible(await getSurroundings(em, task.id), hidesPrivate);
-  const pulls = (await listPulls(em, task.id)).filter((pull) => !(hidesPrivate && pull.isPrivate));
-  const proof = await findProof(em, task.id);
+  const all = await shownToMembers(app, task);
+  const opened = await listOpenedOfTask(em, task.id);
+  const ids = [...opened.map(({ repositoryId }) => repositoryId), ...all.pulls.map(({ repositoryId }) => repositoryId)];
+  const secret = new Set<string>();
+  for (const id of new Set(ids)) if (id !== task.repositoryId && !(await mayTellOf(id))) secret.add(id);
+  const secretRuns = new Set(opened.filter((each) => secret.has(each.repositoryId)).map(({ runId }) => runId));
+  return {
+    diff: await findDiff(em, task.id),
+    attention: null,
+    failure: secret.size > 0 ? null : all.failure,
+    handoffs: [],
+    runs: all.runs.map((run) => (secretRuns.has(run.id) ? { ...run, failure: null, checks: [] } : run)),
+    pulls: all.pulls.filter((pull) => !secret.has(pull.repositoryId) && !(hidesPrivate && pull.isPrivate)),
+    proof: secret.size > 0 ? undefined : all.proof,
+  };
+}
+
+/** Describes a task for a model that answers questions about it. Every part is bounded. */
+async function describeTask(app: App, task: TaskView, shown: Shown, hidesPrivate: boolean): Promise<string> {
+  const around = visible(await getSurroundings(app.db.manager, task.id), hidesPrivate);
+  const { attention, failure, handoffs, runs, pulls, proof, diff } = shown;
   const related = (t: { id: string; title: string; status: string }) => `${t.id} (${t.status}): ${t.title}`;
   const facts = [
     `Task ${task.id}, status: ${task.status}`,
@@ -117,25 +164,18 @@ async function describeTask(
     ...(around.parent === null ? [] : [`Part of ${around.parent.id}: ${around.parent.title}`]),
     ...(task.branchName === null ? [] : [`Branch: ${task.branchName}`]),
     ...(task.issueNumber === null ? [] : [`Issue: #${task.issueNumber}`]),
-    ...(task.failure === null ? [] : [`Last failure: ${task.failure.category}: ${task.failure.message}`]),
+    ...(failure === null ? [] : [`Last failure: ${failure.category}: ${failure.message}`]),
   ];
-  const { attention } = task;
   return joinParts([
     `# The task: ${oneLine(task.title, 200)}\n${facts.map((fact) => `- ${oneLine(fact, 600)}`).join('\n')}`,
     textPart('Description', task.description, descriptionChars),
     attention === null ? '' : textPart(`Waits for a person (${attention.reason})`, attention.text, attentionChars),
     listPart('Waits for these tasks', around.dependencies, maxEntries, related),
     listPart('Subtasks', around.subtasks, maxEntries, related),
-    listPart('Runs, newest first', await listChatRuns(em, task.id, maxRuns), maxRuns, runLine),
+    listPart('Runs, newest first', runs, maxRuns, runLine),
     proof === undefined ? '' : `## What its tests prove\n${oneLine(proofSentence(proof), 1000)}`,
     listPart('Test files that the change touches', proof?.testsChanged ?? [], maxEntries, (path) => path),
-    listPart(
-      'Handoffs, oldest first',
-      (await listHandoffs(em, task.id)).slice(-maxRuns),
-      maxRuns,
-      handoffLine,
-      handoffChars,
-    ),
+    listPart('Handoffs, oldest first', handoffs, maxRuns, handoffLine, handoffChars),
     listPart('Pull requests', pulls, maxEntries, (p) => `${p.prUrl} (${p.status})`),
     ...diffParts(diff),
   ]);
@@ -196,29 +236,30 @@ function diffParts(diff: ShownDiff | undefined): string[] {
 
 /**
  * Asks the agent of a task about the task and returns its reply. The agent sees the runs with their checks, the proof, the
- * diff and the handoffs, and can read the repository at the branch of the task. It changes nothing. With `isAlone`, the
- * question is asked without the earlier conversation and does not become part of it. With `hidesPrivate`, the prompt has no
- * names of sprints, tasks and pull requests that may be private.
+ * diff and the handoffs, and can read the repository at the branch of the task. It changes nothing. An answer in a comment
+ * uses only what may appear there, and nothing of the members' conversation. It does not become part of that either.
  * @throws AppError 502 when the model fails, 503 when none is configured
  */
 export async function chatAboutTask(
   app: App,
   task: TaskView,
   asking: Asking,
-  { isAlone, hidesPrivate } = { isAlone: false, hidesPrivate: false },
+  comment?: InComment | undefined,
 ): Promise<string> {
   const em = app.db.manager;
   const agent =
     (task.owner === null ? null : await findAgent(em, task.owner)) ??
     (await findBuiltInAgent(em, task.projectId, defaultAgentKey)) ??
     undefined;
+  const shown = await (comment === undefined ? shownToMembers(app, task) : shownInComment(app, task, comment));
+  const hidesPrivate = comment?.hidesPrivate ?? false;
   const diff = await findDiff(em, task.id);
   const paths = diff?.files.filter(({ status }) => status !== 'deleted').map(({ path }) => path) ?? [];
   return converseInChat(app, {
-    about: isAlone ? undefined : { taskId: task.id },
+    about: comment === undefined ? { taskId: task.id } : undefined,
     projectId: task.projectId,
     agent,
-    context: await describeTask(app, task, (await findHeldDiff(em, task.id)) ?? diff, hidesPrivate),
+    context: await describeTask(app, task, shown, hidesPrivate),
     reads: {
       repository: task.repositoryId === null ? null : await findRepository(em, task.repositoryId),
       branch: task.branchName,

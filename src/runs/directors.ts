@@ -96,6 +96,16 @@ export async function listOpened(em: EntityManager, runId: string, ownId: string
   return names.map((name) => name.slice(openedPrefix.length)).filter((id) => id !== ownId);
 }
 
+/** Returns the repositories that each run of a task has opened. That of the task may be among them. */
+export async function listOpenedOfTask(em: EntityManager, taskId: string) {
+  const rows: { runId: string; repositoryId: string }[] = await em.query(
+    `select s.run_id as "runId", substr(s.name, length($2) + 1) as "repositoryId"
+     from runs r join run_steps s on s.run_id = r.id where r.task_id = $1 and starts_with(s.name, $2)`,
+    [taskId, openedPrefix],
+  );
+  return rows;
+}
+
 /**
  * Makes a person a director of a run, in the caller's transaction, which has locked the run. `checked` are the
  * repositories in which they may write.

@@ -32,19 +32,19 @@ beforeAll(async () => {
 });
 
 /** Returns a command that was given on an issue of a repository. */
-const commandOn = async (repositoryId: string, issue: number, verb: string, argument: string) =>
+const commandOn = async (repositoryId: string, issue: number, verb: string, argument: string, as = token) =>
   ({
     command: { verb, argument, line: 1 },
     source: { issue: { number: issue, title: 'An issue', body: '', isPull: false } },
     commentId: issue,
     at: { name: { owner: 'o', repo: 'open' } },
     repository: await getRepository(service.app.db.manager, repositoryId),
-    userId: (await service.call('GET', '/me', { token })).body.id,
+    userId: (await service.call('GET', '/me', { token: as })).body.id,
     via: 'comment',
   }) as unknown as GivenCommand;
 
 /** Asks on an issue of a repository. Returns what the model read and what the comment says. */
-async function asked(repositoryId: string, issue: number): Promise<{ prompt: string; reply: string }> {
+async function asked(repositoryId: string, issue: number, as = token): Promise<{ prompt: string; reply: string }> {
   let reply = '';
   const octokit = {
     paginate: {
@@ -58,7 +58,7 @@ async function asked(repositoryId: string, issue: number): Promise<{ prompt: str
       return { data: {} };
     },
   } as unknown as Octokit;
-  const given = await commandOn(repositoryId, issue, 'ask', 'What is this about?');
+  const given = await commandOn(repositoryId, issue, 'ask', 'What is this about?', as);
   await ask(service.app, { ...given, at: { ...given.at, octokit } });
   return { prompt: JSON.stringify(model.requests.at(-1)?.messages), reply };
 }
@@ -133,6 +133,71 @@ test('an unknown sprint is refused with the names of all sprints, but not in a p
   await makeFamily(hidden, 6);
   expect(await refusal(hidden, 6)).toMatch(allSprints);
   expect(await refusal(open, 5)).toBe('No planned or active sprint is named Nope. The dashboard lists the sprints.');
+});
+
+/** A task with what only the dashboard shows, and with a failed run that had opened the repository `vault`. */
+async function makeHeld(repositoryId: string, issue: number, vault: string): Promise<void> {
+  const { task } = await makeFamily(repositoryId, issue);
+  const [failed, waiting] = [`run_failed_${issue}`, `run_waiting_${issue}`];
+  await sql(
+    `insert into runs (id, task_id, project_id, kind, status, failure, created_at, finished_at)
+     values ($1, $2, $3, 'start', 'failed', '{"category": "model", "message": "vaulted failure"}', now(), now())`,
+    [failed, task, project],
+  );
+  await sql(`insert into run_steps (run_id, name, data) values ($1, $2, '{}')`, [failed, `opened ${vault}`]);
+  await sql(`insert into run_events (run_id, type, text, data) values ($1, 'check', 'vaulted check', '{}')`, [failed]);
+  await sql(
+    `insert into runs (id, task_id, project_id, kind, status, wait_id, wait_reason, wait_text, wait_options, waiting_since)
+     values ($1, $2, $3, 'start', 'waiting', 'wait_1', 'push', 'held question', '[]', now())`,
+    [waiting, task, project],
+  );
+  await sql(`update tasks set failure = '{"category": "model", "message": "vaulted failure"}' where id = $1`, [task]);
+  const files = (line: string) =>
+    JSON.stringify([
+      {
+        path: 'a.txt',
+        status: 'added',
+        additions: 1,
+        deletions: 0,
+        hunks: [{ oldStart: 0, newStart: 1, lines: [line] }],
+      },
+    ]);
+  await sql(
+    `insert into held_changes (run_id, task_id, purpose, trees, parents, branch_name, base_branch, files, truncated)
+     values ($1, $2, 'push', '{}', '{}', 'b', 'main', $3, false)`,
+    [waiting, task, files('+held diff')],
+  );
+  await sql(
+    `insert into diffs (task_id, branch_name, base_branch, files, truncated, head_sha)
+     values ($1, 'b', 'main', $2, false, 'c')`,
+    [task, files('+pushed diff')],
+  );
+  await sql(`insert into handoffs (id, task_id, run_id, summary) values ($1, $2, $3, 'held handoff')`, [
+    `handoff_${issue}`,
+    task,
+    failed,
+  ]);
+  await service.call('POST', `/tasks/${task}/chat`, { token, body: { message: 'A held message' } });
+}
+
+test('an answer in a comment contains nothing that only the dashboard shows, not even for members', async () => {
+  await makeHeld(hidden, 7, hidden);
+  for (const as of [token, await service.token('eve')]) {
+    const { prompt } = await asked(hidden, 7, as);
+    expect([count(prompt, 'held'), count(prompt, 'pushed diff')]).toEqual([0, 1]);
+  }
+});
+
+test('an answer in a comment says nothing of what runs found where the asker may not read', async () => {
+  const vault = await make('/repositories', { projectId: project, name: 'vault', url: 'https://github.com/o/vault' });
+  await makeHeld(hidden, 8, vault);
+  expect(count((await asked(hidden, 8)).prompt, 'vaulted')).toBe(3);
+  const { prompt } = await asked(hidden, 8, await service.token('eve'));
+  expect([count(prompt, 'vaulted'), count(prompt, 'pushed diff')]).toEqual([0, 1]);
+  // On a public issue, nobody may tell of a private repository.
+  await makeHeld(open, 9, hidden);
+  const { prompt: publicly } = await asked(open, 9);
+  expect([count(publicly, 'vaulted'), count(publicly, 'pushed diff')]).toEqual([0, 1]);
 });
 
 test('everybody reads all names if the project shares its private context', async () => {

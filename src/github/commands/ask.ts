@@ -5,7 +5,8 @@ import { defaultAgentKey } from '../../domain/agent.ts';
 import { Refused } from '../../domain/machine.ts';
 import { closedBlocks, fenced, harmless, plain } from '../../domain/text/sanitize.ts';
 import { findUser } from '../../projects/store.ts';
-import { findRepository } from '../../repositories/store.ts';
+import { rightProblem } from '../../repositories/rights.ts';
+import { findRepository, listRepositoriesById } from '../../repositories/store.ts';
 import { chatAboutTask } from '../../runs/chat.ts';
 import { getTask } from '../../tasks/store.ts';
 import { sayOnce } from '../comments.ts';
@@ -31,7 +32,7 @@ export async function ask(app: App, given: GivenCommand): Promise<void> {
   const hidesPrivate = await mustHidePrivate(app, given);
   const text = await (taskId === undefined
     ? withoutTask(app, given, asking, hidesPrivate)
-    : aboutTask(app, given, taskId, asking, hidesPrivate));
+    : aboutTask(app, taskId, asking, hidesPrivate));
   const answer = closedBlocks(harmless(text, app.config.COMMAND_PREFIX).slice(0, maxAnswer));
   // Each question gets one reply. If the command is repeated after a crash, the marker finds the reply.
   const marker = `<!-- deckhand:answer ${commentId ?? 'body'}/${given.command.line} -->`;
@@ -39,13 +40,7 @@ export async function ask(app: App, given: GivenCommand): Promise<void> {
   await sayOnce(app, at.octokit, issue, marker, `${marker}\n${answer}`);
 }
 
-async function aboutTask(
-  app: App,
-  { repository }: GivenCommand,
-  taskId: string,
-  asking: Asking,
-  hidesPrivate: boolean,
-): Promise<string> {
+async function aboutTask(app: App, taskId: string, asking: Asking, hidesPrivate: boolean): Promise<string> {
   const task = await getTask(app.db.manager, taskId);
   const connected = task.repositoryId === null ? null : await findRepository(app.db.manager, task.repositoryId);
   // Treats a repository that is no longer connected as private. A task without a branch has not read its repository.
@@ -54,8 +49,12 @@ async function aboutTask(
     throw new Refused(
       'The task works in a private repository, and this comment is public. Ask in the dashboard, or turn on the project setting sharePrivateContext.',
     );
-  // Messages that members wrote in the dashboard are not shown to the model when its reply is public.
-  return chatAboutTask(app, task, asking, { isAlone: !repository.isPrivate, hidesPrivate });
+  const mayTellOf = async (id: string) => {
+    const [opened] = await listRepositoriesById(app.db.manager, [id]);
+    if (opened === undefined || (hidesPrivate && opened.isPrivate)) return false;
+    return (await rightProblem(app, [asking.user.id], opened, 'read')) === undefined;
+  };
+  return chatAboutTask(app, task, asking, { hidesPrivate, mayTellOf });
 }
 
 async function withoutTask(app: App, given: GivenCommand, asking: Asking, hidesPrivate: boolean): Promise<string> {
