@@ -43,6 +43,7 @@ import { UnreadyCommits1767916800000 } from './0050-unready-commits.ts';
 import { RewrittenTasks1768176000000 } from './0053-rewritten-tasks.ts';
 import { PartsOfProofs1768262400000 } from './0054-parts-of-proofs.ts';
 import { AccountsOfDeliveries1768348800000 } from './0055-accounts-of-deliveries.ts';
+import { SeenHeads1768435200000 } from './0056-seen-heads.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -91,4 +92,5 @@ export const migrations = [
   RewrittenTasks1768176000000,
   PartsOfProofs1768262400000,
   AccountsOfDeliveries1768348800000,
+  SeenHeads1768435200000,
 ];

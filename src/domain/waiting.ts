@@ -86,8 +86,7 @@ export function assertWaits(
   action: string,
   { id, writtenAt }: Seen,
 ): void {
-  const isOld = attention !== null && writtenAt !== undefined && writtenAt.getTime() < wholeSeconds(attention.since);
-  if (isOld || (id !== undefined && id !== attention?.id))
+  if ((attention !== null && !mayHaveSeen(writtenAt, attention.since)) || (id !== undefined && id !== attention?.id))
     throw new Refused('This changed in the meantime; read the new one');
   if (attention !== null && reasons.includes(attention.reason)) return;
   const wanted = reasons.map((reason) => waitsFor[reason]).join(' or ');
@@ -107,9 +106,16 @@ export function chosenOption(answer: string, options: readonly string[]): string
   return option;
 }
 
-/** Returns the beginning of the second, so that a comment written later in the same second is not taken for older. */
-export function wholeSeconds(at: Date): number {
-  return Math.floor(at.getTime() / 1000) * 1000;
+/**
+ * Returns whether a comment was written after something appeared, so that its author may have seen that. GitHub gives times
+ * in whole seconds, and nobody reads and answers within one. Where no time is known, nothing is refused.
+ */
+export function mayHaveSeen(writtenAt: Date | undefined, appearedAt: Date): boolean {
+  return writtenAt === undefined || wholeSeconds(appearedAt) < wholeSeconds(writtenAt);
+}
+
+function wholeSeconds(at: Date): number {
+  return Math.floor(at.getTime() / 1000);
 }
 
 /** How long a run waits for its model in total, in seconds. Then it fails. */

@@ -21,6 +21,8 @@ export interface GivenCommand {
   commentId: number | null;
   /** When the comment or the issue was written; undefined for a label. */
   writtenAt: Date | undefined;
+  /** Whether its event was lost, and the command was found later. */
+  isMissed: boolean;
   at: { octokit: Octokit; name: RepoName };
   repository: RepositoryRow;
   userId: string;
@@ -136,4 +138,6 @@ export interface CommandSource {
   commentId: number | null;
   /** When the text was written, as GitHub gives it. */
   writtenAt: string;
+  /** Whether the event of the text was lost, and the text was found later. */
+  isMissed?: boolean;
 }

@@ -9,6 +9,18 @@ import { mergeTask } from './follow/merge.ts';
 import { MergeReadiness, readMergeReadiness } from './follow/merge-readiness.ts';
 import { reconcileFor } from './inbox/compare-with-github.ts';
 
+const MergeTask = z
+  .strictObject({
+    heads: z
+      .array(z.strictObject({ prUrl: z.string().max(2000), headSha: z.string().max(100) }))
+      .max(100)
+      .optional()
+      .meta({
+        description: 'the heads of all open pull requests that were looked at; the merge is refused if one is another',
+      }),
+  })
+  .meta({ id: 'MergeTask' });
+
 export const githubRoutes: Route[] = [
   route({
     operationId: 'getMergeReadiness',
@@ -30,15 +42,17 @@ export const githubRoutes: Route[] = [
     tag: 'tasks',
     access: onTask('member'),
     audit: { action: 'task.merge', object: ({ task }) => task },
+    body: MergeTask,
     reply: [200, Task],
     errors: {
       403: 'The caller may not write to one of the repositories on GitHub; the message names it',
-      409: 'Nothing to merge, or GitHub refused; the message says why and what is merged already',
+      409: 'Nothing to merge, another head than in `heads`, or GitHub refused; the message says why and what is merged already',
       502: 'GitHub answered with an error',
       503: 'No git credential is configured',
     },
     waits: 'between writes',
-    handle: (app, { task, user, keyed }) => mergeTask(app, task.id, user.id, keyed?.isAgain),
+    handle: (app, { task, user, body, keyed }) =>
+      mergeTask(app, { taskId: task.id, userId: user.id, isAgain: keyed?.isAgain, heads: body.heads }),
   }),
   route({
     operationId: 'reconcileTasks',

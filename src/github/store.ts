@@ -271,7 +271,7 @@ export async function lockPull(em: EntityManager, repositoryId: string, number: 
 export async function updatePull(
   em: EntityManager,
   { repositoryId, number }: PullKey,
-  seen: Pick<PullRequestRow, 'status' | 'headSha' | 'unreadySha' | 'additions' | 'mergedAt' | 'counts'>,
+  seen: Pick<PullRequestRow, 'status' | 'headSha' | 'headSince' | 'unreadySha' | 'additions' | 'mergedAt' | 'counts'>,
 ): Promise<void> {
   await em.update(PullRequests, { repositoryId, number }, seen);
 }

@@ -9,6 +9,11 @@ export interface OpenedPull {
   headSha: string;
 }
 
+/** A pull request as GitHub showed it at a time, by its own clock. */
+interface EnsuredPull extends OpenedPull {
+  seenAt: Date;
+}
+
 interface WantedPull {
   owner: string;
   repo: string;
@@ -30,7 +35,7 @@ interface WantedPull {
 export async function ensurePull(
   octokit: Octokit,
   { signal, turnsDraft = false, ...wanted }: WantedPull,
-): Promise<OpenedPull> {
+): Promise<EnsuredPull> {
   const request = signal === undefined ? {} : { signal };
   const found = await findPull(octokit, wanted, request);
   if (found?.status === 'draft' && !wanted.draft) return setDraft(octokit, found, false);
@@ -41,8 +46,9 @@ export async function ensurePull(
       if (!isDraftRefused(error)) throw error;
     }
   if (found !== undefined) return found;
-  const { data } = await create(octokit, wanted, request);
-  return { number: data.number, url: data.html_url, status: data.draft ? 'draft' : 'open', headSha: data.head.sha };
+  const answer = await create(octokit, wanted, request);
+  const { number, html_url: url, draft, head } = answer.data;
+  return { number, url, status: draft ? 'draft' : 'open', headSha: head.sha, seenAt: answeredAt(answer) };
 }
 
 const noDraft =
@@ -71,18 +77,18 @@ export function isDraftRefused(error: unknown): boolean {
  * Marks a draft as ready for review, or the reverse, which only GitHub's GraphQL API can do.
  * @throws RunFailed `repository` when GitHub's answer does not confirm it
  */
-export async function setDraft(octokit: Octokit, pull: FoundPull, isDraft: boolean): Promise<OpenedPull> {
+export async function setDraft(octokit: Octokit, pull: FoundPull, isDraft: boolean): Promise<EnsuredPull> {
   const act = isDraft ? 'convertPullRequestToDraft' : 'markPullRequestReadyForReview';
   const mutation = `mutation ($id: ID!) { ${act}(input: { pullRequestId: $id }) { pullRequest { isDraft } } }`;
   type Answer = { [act]?: { pullRequest?: { isDraft?: boolean } | null } | null } | undefined;
   const answer = await octokit.graphql<Answer>(mutation, { id: pull.nodeId });
   if (answer?.[act]?.pullRequest?.isDraft !== isDraft)
     throw new RunFailed('repository', `GitHub did not confirm that pull request #${pull.number} changed (${act})`);
-  const { number, url, headSha } = pull;
-  return { number, url, headSha, status: isDraft ? 'draft' : 'open' };
+  const { number, url, headSha, seenAt } = pull;
+  return { number, url, headSha, seenAt, status: isDraft ? 'draft' : 'open' };
 }
 
-export interface FoundPull extends OpenedPull {
+export interface FoundPull extends EnsuredPull {
   nodeId: string;
   body: string;
 }
@@ -93,23 +99,33 @@ export async function findPull(
   { owner, repo, head }: Pick<WantedPull, 'owner' | 'repo' | 'head'>,
   request: { signal?: AbortSignal },
 ): Promise<FoundPull | undefined> {
-  const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls', {
+  const answer = await octokit.request('GET /repos/{owner}/{repo}/pulls', {
     request,
     owner,
     repo,
     state: 'open',
     head: `${owner}:${head}`,
   });
-  const own = data.find((p) => p.head.ref === head && p.head.repo?.id === p.base.repo.id);
+  const own = answer.data.find((p) => p.head.ref === head && p.head.repo?.id === p.base.repo.id);
   if (own === undefined) return undefined;
   return {
     number: own.number,
     url: own.html_url,
     status: pullStatus(own),
     headSha: own.head.sha,
+    seenAt: answeredAt(answer),
     nodeId: own.node_id,
     body: own.body ?? '',
   };
+}
+
+/**
+ * Returns when GitHub gave an answer, by the clock that also dates comments. Our clock may differ from it, and the dates of
+ * commits are chosen by their authors.
+ */
+export function answeredAt({ headers }: { headers: { date?: string | undefined } }): Date {
+  const at = new Date(headers.date ?? Number.NaN);
+  return Number.isNaN(at.getTime()) ? new Date() : at;
 }
 
 /** Converts the state of a pull request in GitHub's API to our status. */

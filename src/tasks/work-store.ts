@@ -224,7 +224,10 @@ export async function setUnreadySha(
 /** Stores a pull request that a run has opened or found. Without `unreadySha`, a stored one stays. */
 export async function upsertPull(
   em: EntityManager,
-  pull: Pick<PullRequestRow, 'taskId' | 'repositoryId' | 'number' | 'url' | 'status' | 'headBranch' | 'headSha'> & {
+  pull: Pick<
+    PullRequestRow,
+    'taskId' | 'repositoryId' | 'number' | 'url' | 'status' | 'headBranch' | 'headSha' | 'headSince'
+  > & {
     unreadySha?: string | null;
   },
 ): Promise<void> {

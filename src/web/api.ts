@@ -838,6 +838,8 @@ export type PullRequestReadiness = {
     prUrl: string;
     prNumber: number;
     status: "draft" | "open";
+    /** the commit that will be merged */
+    headSha: string;
     /** how it will be merged */
     method: ("squash" | "merge" | "rebase") | null;
     baseBranch: string | null;
@@ -869,6 +871,13 @@ export type MergeReadiness = {
     problems: {
         text: string;
         blocks: boolean;
+    }[];
+};
+export type MergeTask = {
+    /** the heads of all open pull requests that were looked at; the merge is refused if one is another */
+    heads?: {
+        prUrl: string;
+        headSha: string;
     }[];
 };
 export type Reconciliation = {
@@ -5777,7 +5786,7 @@ export function getMergeReadiness(id: string, opts?: Oazapfts.RequestOpts) {
 /**
  * Merge the open pull requests of a task. Needs write permission in each of their repositories on GitHub
  */
-export function mergeTask(id: string, { idempotencyKey }: {
+export function mergeTask(id: string, mergeTask?: MergeTask, { idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -5816,13 +5825,14 @@ export function mergeTask(id: string, { idempotencyKey }: {
     } | {
         status: 503;
         data: ErrorReply;
-    }>(`/tasks/${encodeURIComponent(id)}/merge`, {
+    }>(`/tasks/${encodeURIComponent(id)}/merge`, oazapfts.json({
         ...opts,
         method: "POST",
+        body: mergeTask,
         headers: oazapfts.mergeHeaders(opts?.headers, {
             "Idempotency-Key": idempotencyKey
         })
-    }));
+    })));
 }
 /**
  * Recover stuck tasks of the caller's projects, and compare them with GitHub

@@ -118,6 +118,7 @@ test('merge readiness has the checks, reviews, mergeability and method of each p
         prUrl: `${github.url}/o/r/pull/7`,
         prNumber: 7,
         status: 'open',
+        headSha: expect.stringMatching(/^sha\d+$/),
         method: 'merge',
         baseBranch: 'main',
         mergeable: true,

@@ -192,6 +192,8 @@ export interface PullRequestRow {
   status: PullStatus;
   headBranch: string;
   headSha: string;
+  /** When GitHub first showed us this head after another one, by GitHub's clock. */
+  headSince: Date;
   /** Our commit that may not be merged: not all checks passed on it, or it belongs into a draft. Any other head may. */
   unreadySha: string | null;
   additions: number;
@@ -208,6 +210,7 @@ export const PullRequests = table<PullRequestRow>('pull_requests', {
   status: text(),
   headBranch: text(),
   headSha: text(),
+  headSince: madeNow(),
   unreadySha: maybeText(),
   additions: whole({ default: 0 }),
   counts: flag(true),

@@ -89,6 +89,7 @@ export async function handleLabel(app: App, place: Place, labelled: IssueThen, u
     source: { issue },
     commentId: null,
     writtenAt: undefined,
+    isMissed: false,
     at: { octokit, name },
     repository,
     userId: user.id,
@@ -156,10 +157,10 @@ function givenCommand(
   key: string,
 ): GivenCommand {
   const remember = (em: EntityManager) => insertHandledCommand(em, key);
-  const { commentId } = source;
+  const { commentId, isMissed = false } = source;
   const writtenAt = new Date(source.writtenAt);
   const at = { octokit, name };
-  return { command, source, commentId, writtenAt, at, repository, userId, via: 'comment', remember };
+  return { command, source, commentId, writtenAt, isMissed, at, repository, userId, via: 'comment', remember };
 }
 
 /** Executes a command. Returns the reason when it is refused, otherwise undefined. Other failures are thrown. */

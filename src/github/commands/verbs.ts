@@ -174,7 +174,12 @@ export const verbs: Record<string, Verb> = {
     takes: '',
     does: 'merges the pull requests of the task',
     audit: 'task.merge',
-    act: async (app, given) => mergeTask(app, await requiredTask(app, given), given.userId),
+    act: async (app, given) => {
+      const { userId, writtenAt, isMissed } = given;
+      if (isMissed)
+        throw new Refused('This command reached us late. Look at the changes as they are now, then merge again.');
+      await mergeTask(app, { taskId: await requiredTask(app, given), userId, writtenAt });
+    },
   },
 };
 

@@ -58,6 +58,7 @@ const Pull = z
     prUrl: z.string(),
     prNumber: z.int(),
     status: z.enum(['draft', 'open']),
+    headSha: z.string().meta({ description: 'the commit that will be merged' }),
     method: z.enum(['squash', 'merge', 'rebase']).nullable().meta({ description: 'how it will be merged' }),
     baseBranch: z.string().nullable(),
     mergeable: z.boolean().nullable().meta({ description: 'null while GitHub computes whether there are conflicts' }),
@@ -122,6 +123,7 @@ export async function readMergeReadiness(app: App, taskId: string) {
     prUrl: pull.url,
     prNumber: pull.number,
     status: pull.status as 'draft' | 'open',
+    headSha: pull.headSha,
   }));
   const facts = pullRequests.map(
     (pull, i): PullReadiness => ({

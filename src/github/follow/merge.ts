@@ -3,6 +3,7 @@ import type { PullRequestRow } from '../../db/tables/task.ts';
 import { Refused } from '../../domain/machine.ts';
 import { unreadyText } from '../../domain/merge-readiness.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
+import { mayHaveSeen } from '../../domain/waiting.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { credentialFor, noCredential, octokitFor } from '../../repositories/credentials.ts';
 import { rightProblemIn } from '../../repositories/rights.ts';
@@ -14,15 +15,26 @@ import { httpStatusOf } from '../app/place.ts';
 import { candidateMethods } from './look-at-pull.ts';
 import { refreshPull } from './refresh-pull.ts';
 
+/** What a person merges. */
+interface Merging {
+  taskId: string;
+  userId: string;
+  /** An earlier attempt was interrupted; then it is a success if nothing is left to merge. */
+  isAgain?: boolean | undefined;
+  /** When they wrote the command. */
+  writtenAt?: Date | undefined;
+  /** The heads that they looked at. */
+  heads?: { prUrl: string; headSha: string }[] | undefined;
+}
+
 /**
  * Merges every open pull request of a task, in the order in which their repositories were connected. Each is merged
- * only if its head is still the commit that we saw last. The person needs write permission in all of their repositories,
- * which is asked for before the first one is merged. `isAgain` means that an earlier attempt was interrupted; then
- * it is a success if nothing is left to merge.
+ * only if its head is still the commit that we saw last, and the person may have seen it. They need write permission in all
+ * of the repositories, which is asked for before the first one is merged.
  * @throws Refused with GitHub's reason and a list of what is merged already; AppError 403 without the permission, 502 if
  * GitHub cannot be asked about it, 503 without a credential
  */
-export async function mergeTask(app: App, taskId: string, userId: string, isAgain = false): Promise<TaskView> {
+export async function mergeTask(app: App, { taskId, userId, isAgain = false, ...seen }: Merging): Promise<TaskView> {
   const task = await getTask(app.db.manager, taskId);
   const pulls = await listOpenPulls(app.db.manager, taskId);
   if (isAgain && pulls.length === 0 && (await hasMergedPull(app.db.manager, taskId))) {
@@ -41,6 +53,7 @@ export async function mergeTask(app: App, taskId: string, userId: string, isAgai
     throw new Refused(`The pull request ${draft.url} is a draft. Mark it ready for review before you merge.`);
   const unready = pulls.find((p) => p.unreadySha === p.headSha);
   if (unready !== undefined) throw new Refused(unreadyText(unready.url));
+  for (const pull of pulls) assertHeadSeen(pull, seen);
   const repositoryIds = pulls.map(({ repositoryId }) => repositoryId);
   const problem = await rightProblemIn(app, [userId], repositoryIds, 'write');
   if (problem !== undefined) throw problem;
@@ -50,6 +63,15 @@ export async function mergeTask(app: App, taskId: string, userId: string, isAgai
     merged.push(pull.url);
   }
   return getTask(app.db.manager, taskId);
+}
+
+/** @throws Refused unless the head of a pull request was there when the person looked */
+function assertHeadSeen(pull: PullRequestRow, { writtenAt, heads }: Pick<Merging, 'writtenAt' | 'heads'>): void {
+  const again = 'Look at the changes, then merge again.';
+  if (!mayHaveSeen(writtenAt, pull.headSince))
+    throw new Refused(`The head of ${pull.url} changed after this command was written. ${again}`);
+  if (heads !== undefined && !heads.some((each) => each.prUrl === pull.url && each.headSha === pull.headSha))
+    throw new Refused(`The head of ${pull.url} is not the commit that you looked at. ${again}`);
 }
 
 async function mergePull(app: App, pull: PullRequestRow, merged: string[]): Promise<void> {

@@ -3,7 +3,7 @@ import type { PullRequestRow } from '../../db/tables/task.ts';
 import type { TaskEvent } from '../../domain/task.ts';
 import { diffOf } from '../../git/diff.ts';
 import { credentialFor, remoteFor } from '../../repositories/credentials.ts';
-import { pullStatus } from '../../repositories/pulls.ts';
+import { answeredAt, pullStatus } from '../../repositories/pulls.ts';
 import { openCheckout } from '../../repositories/reader.ts';
 import { findRepository } from '../../repositories/store.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
@@ -86,13 +86,20 @@ async function refreshDiff(app: App, taskId: string, headSha: string): Promise<v
 
 /**
  * Reads a pull request from GitHub and moves its task accordingly. A merge finishes the task, closing closes it, and
- * reopening reopens it. The state comes from GitHub, not from an event, so lost, repeated and late events do no harm.
+ * reopening reopens it. The state comes from GitHub, not from an event, so lost, repeated and late events do no harm. With
+ * `isPushed`, its head has been another one since we saw it last, even if it is the same again.
  */
-export async function refreshPull(app: App, octokit: Octokit, name: Name, { repositoryId, number }: PullKey) {
+export async function refreshPull(
+  app: App,
+  octokit: Octokit,
+  name: Name,
+  { repositoryId, number }: PullKey,
+  isPushed = false,
+) {
   // One lock covers reading and storing, so that an older reading cannot overwrite a newer one.
   return app.db.withLock(`pull ${repositoryId}#${number}`, async () => {
     const stored = await getPull(app.db.manager, repositoryId, number);
-    return readAndSettle(app, octokit, name, stored);
+    return readAndSettle(app, octokit, name, stored, isPushed);
   });
 }
 
@@ -101,11 +108,12 @@ interface Name {
   repo: string;
 }
 
-async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: PullRequestRow) {
-  const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', {
+async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: PullRequestRow, isPushed: boolean) {
+  const answer = await octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', {
     ...name,
     pull_number: stored.number,
   });
+  const { data } = answer;
   const status = pullStatus(data);
   const isSettled = status === 'merged' || status === 'closed';
   if (isSettled && status !== stored.status) await cancelIfRunning(app, stored.taskId);
@@ -117,6 +125,7 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
       unreadySha: isMarkedReady ? null : before.unreadySha,
       status,
       headSha: data.head.sha,
+      headSince: isPushed || before.headSha !== data.head.sha ? answeredAt(answer) : before.headSince,
       additions: data.additions,
       mergedAt: data.merged_at === null ? null : new Date(data.merged_at),
       // The pull request of an earlier run no longer counts for the task, unless somebody reopened it.

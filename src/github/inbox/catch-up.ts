@@ -99,5 +99,9 @@ async function isAsOpened(place: Place, issue: { number: number; created_at: str
 }
 
 function spokenAt({ installationId, repository }: Place) {
-  return { installationId, repository: { id: repository.githubId ?? 0, private: repository.isPrivate } };
+  return {
+    isMissed: true,
+    installationId,
+    repository: { id: repository.githubId ?? 0, private: repository.isPrivate },
+  };
 }

@@ -190,7 +190,10 @@ function registerPulls(on: Registrars, app: App, inPlace: InPlace): void {
     findPullsByGitHub(app.db.manager, payload.repository.id, payload.pull_request.number);
   on.repository('pull_request', ({ payload }) =>
     inPlace(payload, async (place) => {
-      for (const pull of await pullsOf(payload)) await refreshPull(app, place.octokit, place.name, pull);
+      for (const pull of await pullsOf(payload)) {
+        const isPushed = payload.action === 'synchronize' && payload.after !== pull.headSha;
+        await refreshPull(app, place.octokit, place.name, pull, isPushed);
+      }
     }),
   );
   on.person(['pull_request.labeled', 'pull_request.unlabeled'], ({ payload }) => {

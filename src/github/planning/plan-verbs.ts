@@ -4,7 +4,7 @@ import type { AuditAction } from '../../domain/audit.ts';
 import { Refused } from '../../domain/machine.ts';
 import { mayReveal } from '../../domain/settings.ts';
 import { oneLine, plain } from '../../domain/text/sanitize.ts';
-import { wholeSeconds } from '../../domain/waiting.ts';
+import { mayHaveSeen } from '../../domain/waiting.ts';
 import { deleteWizard } from '../../planning/edit.ts';
 import { finalizeWizard } from '../../planning/finalize.ts';
 import { type Answer, answerWizard, currentStep, startWizard, wishForChange } from '../../planning/operations.ts';
@@ -126,7 +126,7 @@ async function tickedNumbers(app: App, given: GivenCommand, stepId: string): Pro
     throw new Refused('GitHub does not say who ticked the options. Write their numbers after `answer`.');
   const person = await findUser(app.db.manager, userId);
   const isOwn = person?.githubId === edit.by.id;
-  if (!isOwn && writtenAt !== undefined && edit.at.getTime() >= wholeSeconds(writtenAt))
+  if (!isOwn && !mayHaveSeen(writtenAt, edit.at))
     throw new Refused('Somebody else ticked options after this command was written. Read them, then answer again.');
   return ticks.numbers;
 }
@@ -138,7 +138,7 @@ async function tickedNumbers(app: App, given: GivenCommand, stepId: string): Pro
 export async function approvePlan(app: App, given: GivenCommand): Promise<void> {
   const session = await sessionOf(app, given, 'wizard.finalize');
   const { writtenAt } = given;
-  if (writtenAt !== undefined && session.result === null && writtenAt.getTime() < wholeSeconds(session.updatedAt))
+  if (session.result === null && !mayHaveSeen(writtenAt, session.updatedAt))
     throw new Refused('The plan changed after this command was written. Read the plan, then approve it again.');
   const planned = await withConnected(app.db.manager, session.projectId, session.tasks ?? []);
   const works = [...session.repositoryIds.slice(0, 1), ...planned.flatMap((task) => task.repositoryId ?? [])];

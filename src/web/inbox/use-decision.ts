@@ -84,9 +84,9 @@ const done: Record<TaskAction, string> = {
 
 /** Performs the same actions as the page of a task, as the decision of an entry. */
 export function useInboxAction({ title }: api.InboxEntry, { mutateAsync }: Steering) {
-  return useConfirmedAction(({ action, text }) =>
+  return useConfirmedAction(({ action, ...details }) =>
     mutateAsync(async (id) => {
-      const task = await performAction(action, id, text);
+      const task = await performAction(action, id, details);
       notify(`${done[action]}: ${title}`, 'success');
       return task;
     }),

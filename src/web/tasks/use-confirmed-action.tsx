@@ -6,6 +6,7 @@ import { notifyError } from '../frame/notices.tsx';
 import { lazyPart } from '../live/load-part.ts';
 import { putStatus, putTask } from '../live/put-task.ts';
 import {
+  type ActionDetails,
   type ActionTask,
   actionNames,
   expectedStatus,
@@ -44,7 +45,9 @@ export function useConfirmedAction(perform?: (request: ActionRequest) => Promise
   const onClose = () => setOpen(undefined);
   const dialog = open && (
     <Suspense>
-      {open.action === 'merge' && <MergeDialog task={open.task} onMerge={() => mutateAsync(open)} onClose={onClose} />}
+      {open.action === 'merge' && (
+        <MergeDialog task={open.task} onMerge={(heads) => mutateAsync({ ...open, heads })} onClose={onClose} />
+      )}
       {open.action === 'revise' && (
         <RequestChangesDialog task={open.task} onSubmit={(text) => mutateAsync({ ...open, text })} onClose={onClose} />
       )}
@@ -79,10 +82,9 @@ const questions: Partial<Record<TaskAction, Question>> = {
 };
 
 /** What a person asks to be done with a task. */
-interface ActionRequest {
+interface ActionRequest extends ActionDetails {
   task: ActionTask;
   action: TaskAction;
-  text?: string;
 }
 
 /**
@@ -92,7 +94,7 @@ interface ActionRequest {
 function useTaskAction() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ task, action, text }: ActionRequest) => performAction(action, task.id, text),
+    mutationFn: ({ task, action, ...details }: ActionRequest) => performAction(action, task.id, details),
     onMutate: ({ task, action }) => {
       // A merge takes a while and GitHub may refuse it, so the task keeps its status until the service replies.
       if (action !== 'merge') putStatus(client, task, expectedStatus[action]);

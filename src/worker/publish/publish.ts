@@ -169,7 +169,7 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
     });
   };
   return journal.once(stepOf('pull', task, repository), async () => {
-    const opened = await work.retrying(ensure);
+    const { seenAt: headSince, ...opened } = await work.retrying(ensure);
     if (branch.continues) await work.retrying(() => updateEvidence(app, work, opened.number, commit));
     const { number, url, status } = opened;
     const pull = {
@@ -181,6 +181,7 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
       headBranch: branch.name,
       // GitHub may still show the head before the push.
       headSha: pushed?.commit ?? opened.headSha,
+      headSince,
     };
     const unready = await unreadyOf(app, work, { number, commit, draft, hasPushed: pushed !== undefined });
     await journal.write((em) => upsertPull(em, { ...pull, ...unready }));

@@ -117,7 +117,8 @@ export async function commandOf(shop: Workshop, verb: string, order: Order): Pro
     repository,
     userId,
     via: 'comment',
-    writtenAt: new Date(),
+    writtenAt: new Date(Date.now() + 1000),
+    isMissed: false,
     remember: async () => {},
   };
 }

@@ -29,8 +29,8 @@ export function openAcme() {
     await given.service.close();
     github.close();
   });
-  /** Handles a comment of a person on an issue of `acme/app`, by default one that was written now. `shows` changes the issue. */
-  const say = (id: number, login: string, body: string, number = 1, writtenAt = new Date(), shows: object = {}) =>
+  /** Handles a comment of a person on an issue of `acme/app`, by default one that was written a second later. `shows` changes the issue. */
+  const say = (id: number, login: string, body: string, number = 1, writtenAt = aSecondLater(), shows: object = {}) =>
     handleCommands(given.service.app, {
       installationId: 1,
       repository: { id: 1, private: true, full_name: 'acme/app' },
@@ -45,6 +45,9 @@ export function openAcme() {
     });
   return Object.assign(given, { say, twoPeople: () => twoPeople(given.service) });
 }
+
+/** People look for at least a second before they write. */
+const aSecondLater = () => new Date(Date.now() + 1000);
 
 /** ada may write to both repositories of acme, bob only to the one of the tasks. Both are members of the project. */
 async function twoPeople(service: TestApp) {

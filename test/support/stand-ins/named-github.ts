@@ -23,6 +23,8 @@ interface Around {
   nodes: object[];
   /** What each write request gets instead of `{ id: 1 }`, by its method and path. */
   writes: Record<string, { status: number; body: object }>;
+  /** What its clock shows, if that is not our time. */
+  clock: Date | undefined;
 }
 const calm = (): Around => ({
   isSilent: false,
@@ -31,6 +33,7 @@ const calm = (): Around => ({
   pages: {},
   nodes: [],
   writes: {},
+  clock: undefined,
 });
 export const around: Around = calm();
 /** The write requests that arrived, including those for tokens. */
@@ -100,10 +103,17 @@ export function openNamedGitHub(): Promise<FakeGitHub> {
     [
       [/^POST .*\/issues\/\d+\/labels$/, () => []],
       [/^POST \/graphql$/, () => ({ data: { nodes: around.nodes } })],
+      [/^PUT .*\/merge$/, () => ({ sha: 'c', merged: true, message: 'Pull Request successfully merged' })],
       [/^(?!GET)(?!.*access_tokens)/, ({ input }, res) => written(input, res)],
       [/^GET \/installation\/repositories/, installed],
       [/^GET \/repos\/[^/]+\/[^/]+\/collaborators\//, (match, res) => permissionRoute(match.input, res)],
-      [/^GET \/repos\/([^/]+\/[^/?]+)(.*)$/, ([, name = '', rest = '']) => about(name, rest)],
+      [
+        /^GET \/repos\/([^/]+\/[^/?]+)(.*)$/,
+        ([, name = '', rest = ''], res) => {
+          if (around.clock !== undefined) res.setHeader('Date', around.clock.toUTCString());
+          return about(name, rest);
+        },
+      ],
       [/^GET \/user\/(\d+)$/, ([, id]) => account(Number(id))],
       [/^GET \/users\/(.+)$/, ([, login = '']) => account(idOf(decodeURIComponent(login)))],
       [/^GET \/app$/, () => ({ slug: 'deckhand' })],

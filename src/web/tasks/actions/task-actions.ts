@@ -78,8 +78,19 @@ function dropRefusal({ status, owner }: ActionTask, target: TaskStatus): string 
   return `A task cannot move from ${taskStatusNames[status]} to ${taskStatusNames[target]}.`;
 }
 
+/** What a person says with an action. */
+export interface ActionDetails {
+  text?: string | undefined;
+  /** The heads of the pull requests that they merge. */
+  heads?: api.MergeTask['heads'] | undefined;
+}
+
 /** Sends an action to the service. @throws an error with the service's reason when it refuses */
-export function performAction(action: TaskAction, id: string, text = ''): Promise<api.Task> {
+export function performAction(
+  action: TaskAction,
+  id: string,
+  { text = '', heads }: ActionDetails = {},
+): Promise<api.Task> {
   switch (action) {
     case 'start':
       return api.startTask(id);
@@ -90,7 +101,7 @@ export function performAction(action: TaskAction, id: string, text = ''): Promis
     case 'cancel':
       return api.cancelTask(id);
     case 'merge':
-      return api.mergeTask(id);
+      return api.mergeTask(id, heads === undefined ? {} : { heads });
     default:
       return api.updateTask(id, { status: action.slice('to_'.length) as TaskStatus });
   }

@@ -1,7 +1,7 @@
 import { Dialog, Flash } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { MergeReadiness, Task } from '../../api.ts';
+import type { MergeReadiness, MergeTask, Task } from '../../api.ts';
 import { plural } from '../../display/formats.ts';
 import { QueryResult } from '../../display/query-result.tsx';
 import { writtenComments } from '../review/review.ts';
@@ -16,8 +16,8 @@ import { mergeReadiness, mergeSteps, mergeTitle } from './readiness.ts';
  */
 export function MergeDialog(props: {
   task: Pick<Task, 'id'>;
-  /** Merges. Rejects when that is refused, after telling the person why. */
-  onMerge(): Promise<unknown>;
+  /** Merges these heads. Rejects when that is refused, after telling the person why. */
+  onMerge(heads: MergeTask['heads']): Promise<unknown>;
   onClose(): void;
 }) {
   const { task, onMerge, onClose } = props;
@@ -25,6 +25,9 @@ export function MergeDialog(props: {
   // A merge changes what can be merged, so the dialog shows what the person has agreed to until it is over.
   const [agreed, setAgreed] = useState<MergeReadiness>();
   const [isBusy, setBusy] = useState(false);
+  // What the person looks at. Pushes after that are not part of it, although the page learns of them.
+  const [seen, setSeen] = useState(query.data);
+  if (seen === undefined && query.data !== undefined) setSeen(query.data);
   const data = isBusy ? agreed : query.data;
   const problems = data?.problems ?? [];
   const decided = useOvertaken(task.id);
@@ -34,11 +37,11 @@ export function MergeDialog(props: {
     setAgreed(data);
     setBusy(true);
     try {
-      await onMerge();
+      await onMerge(seen?.pullRequests.map(({ prUrl, headSha }) => ({ prUrl, headSha })));
       onClose();
     } catch {
       setBusy(false);
-      await query.refetch();
+      setSeen((await query.refetch()).data);
     }
   };
   return (

@@ -1,0 +1,112 @@
+import { type Place, placeOfRepository } from '../../../src/github/app/place.ts';
+import { handleCommands } from '../../../src/github/commands/handle-commands.ts';
+import { refreshPull } from '../../../src/github/follow/refresh-pull.ts';
+import { openAcme } from '../../support/stand-ins/acme.ts';
+import { around, asked, shown } from '../../support/stand-ins/named-github.ts';
+
+const acme = openAcme();
+const number = 62;
+const prUrl = 'https://github.com/acme/app/pull/62';
+/** GitHub's clock is years behind ours. */
+const at = (second: number) => new Date(Date.UTC(2020, 0, 1, 12, 0, second));
+
+/** A task of ada's in review. `push` changes the head of its pull request at a second of GitHub's clock. */
+async function inReview() {
+  const people = await acme.twoPeople();
+  const { em, own, task } = people;
+  const id = await task('ada');
+  await em.query('delete from handled_commands');
+  await em.query(`update tasks set status = 'in_review' where id = $1`, [id]);
+  await em.query(
+    `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha)
+     values ($1, $2, $3, $4, 'open', 'agent/x', 'none')`,
+    [id, own.id, number, prUrl],
+  );
+  const place = (await placeOfRepository(acme.service.app, own.id)) as Place;
+  const push = async (sha: string, second: number, isPushed = false) => {
+    around.clock = at(second);
+    around.pages[`/pulls/${number}`] = {
+      ...{ number, state: 'open', merged_at: null, mergeable: true, additions: 1 },
+      ...{ head: { sha, ref: 'agent/x' }, base: { sha: 'base', ref: 'main' } },
+    };
+    await refreshPull(acme.service.app, place.octokit, place.name, { repositoryId: own.id, number }, isPushed);
+  };
+  const command = (second: number) =>
+    acme.say(400, 'ada', '/agent merge', number, at(second), { isPull: true, body: `${second}` });
+  const outcome = async () => {
+    const [row] = await em.query('select notice from mirrored where task_id = $1', [id]);
+    await em.query('delete from handled_commands');
+    const merged = asked.filter(({ path }) => path.endsWith('/merge')).map(({ body }) => body.sha);
+    asked.length = 0;
+    return { merged, said: row?.notice as string };
+  };
+  return { ...people, id, push, command, outcome };
+}
+
+test('a merge counts for the head that GitHub showed when it was written, whatever our clock shows', async () => {
+  const { push, command, outcome } = await inReview();
+  await push('seen', 10);
+  await command(11);
+  expect((await outcome()).merged).toEqual(['seen']);
+});
+
+test.each([5, 20])('a head that came after the command, or in its second (at %i), is not merged', async (second) => {
+  const { push, command, outcome } = await inReview();
+  await push('seen', 1);
+  await push('unseen', 20);
+  await command(second);
+  expect(await outcome()).toEqual({
+    merged: [],
+    said: expect.stringContaining(`The head of ${prUrl} changed after this command was written.`),
+  });
+  await command(21);
+  expect((await outcome()).merged).toEqual(['unseen']);
+});
+
+test('a head that was another one in between counts from its return', async () => {
+  const { push, command, outcome } = await inReview();
+  await push('first', 1);
+  await push('first', 30, true);
+  await command(25);
+  expect((await outcome()).merged).toEqual([]);
+});
+
+test('reading the same head again does not change since when it is there', async () => {
+  const { push, command, outcome } = await inReview();
+  await push('first', 1);
+  await push('first', 30);
+  await command(25);
+  expect((await outcome()).merged).toEqual(['first']);
+});
+
+test('a command whose event was lost merges nothing', async () => {
+  const { push, outcome } = await inReview();
+  await push('seen', 10);
+  await handleCommands(acme.service.app, {
+    installationId: 1,
+    repository: { id: 1, private: true, full_name: 'acme/app' },
+    issue: { number, title: 'An issue', body: '', url: 'u', isPull: true },
+    sender: shown(400, 'ada'),
+    body: '/agent merge',
+    commentId: 1,
+    writtenAt: at(11).toISOString(),
+    isMissed: true,
+  });
+  expect(await outcome()).toEqual({ merged: [], said: expect.stringContaining('This command reached us late.') });
+});
+
+test('the API merges only the heads that its caller looked at', async () => {
+  const { call, id, push, outcome } = await inReview();
+  await push('b', 10);
+  const merge = (heads: object) => call('ada', 'POST', `/tasks/${id}/merge`, { heads });
+  for (const heads of [[], [{ prUrl, headSha: 'a' }], [{ prUrl: 'another', headSha: 'b' }]]) {
+    const { status, body } = await merge(heads);
+    expect([status, body.message]).toEqual([
+      409,
+      `The head of ${prUrl} is not the commit that you looked at. Look at the changes, then merge again.`,
+    ]);
+  }
+  expect((await outcome()).merged).toEqual([]);
+  await merge([{ prUrl, headSha: 'b' }]);
+  expect((await outcome()).merged).toEqual(['b']);
+});
