@@ -197,13 +197,7 @@ export class Front {
 
   /** Marks an event's issue as a pull request if it is one, which the emulator does not do. */
   private async withPullMark(body: string): Promise<string> {
-    const payload = JSON.parse(body) as {
-      issue?: { number: number };
-      comment?: { created_at: string };
-      repository?: { full_name: string };
-    };
-    // People look for at least a second before they write. Tests and the demo do not.
-    if (payload.comment !== undefined) payload.comment.created_at = laterBySecond(payload.comment.created_at);
+    const payload = JSON.parse(body) as { issue?: { number: number }; repository?: { full_name: string } };
     const name = payload.repository?.full_name ?? this.seeded.name;
     if (payload.issue === undefined) return body;
     return JSON.stringify({
@@ -392,8 +386,4 @@ function end(res: ServerResponse, answer: { status: number; headers?: Record<str
 /** Returns the status of an answer. The emulator has another one for requested reviewers. */
 function answeredStatus(path: string, { ok, status }: Response): number {
   return ok && path.endsWith('/requested_reviewers') ? 201 : status;
-}
-
-function laterBySecond(at: string): string {
-  return new Date(Date.parse(at) + 1000).toISOString().replace('.000Z', 'Z');
 }

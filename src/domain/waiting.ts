@@ -107,10 +107,15 @@ export function chosenOption(answer: string, options: readonly string[]): string
 }
 
 /**
- * Returns whether a comment was written after something appeared, so that its author may have seen that. GitHub gives times
- * in whole seconds, and nobody reads and answers within one. Where no time is known, nothing is refused.
+ * Returns whether the author of a comment may have seen what appeared at a time. GitHub gives times in whole seconds, so a
+ * comment of the same second counts. Where no time is known, nothing is refused.
  */
 export function mayHaveSeen(writtenAt: Date | undefined, appearedAt: Date): boolean {
+  return writtenAt === undefined || wholeSeconds(appearedAt) <= wholeSeconds(writtenAt);
+}
+
+/** Like `mayHaveSeen` for what a stranger may have changed: nobody reads and answers within a second. */
+export function mustHaveSeen(writtenAt: Date | undefined, appearedAt: Date): boolean {
   return writtenAt === undefined || wholeSeconds(appearedAt) < wholeSeconds(writtenAt);
 }
 

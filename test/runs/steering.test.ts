@@ -117,10 +117,8 @@ test('a resume that was written before the pause began does not count', async ()
   const since = (await rowOf(run.id)).waitingSince?.getTime() ?? 0;
   const old = { ...act(run), writtenAt: new Date(since - 5000) };
   await expect(resumeRun(app(), old)).rejects.toThrow('This changed in the meantime; read the new one');
-  // GitHub gives times in whole seconds, so a comment in the same second may be older.
+  // GitHub gives times in whole seconds, so a comment in the same second counts.
   const writtenAt = new Date(Math.floor(since / 1000) * 1000);
-  await expect(resumeRun(app(), { ...act(run), writtenAt })).rejects.toThrow('This changed in the meantime');
-  writtenAt.setSeconds(writtenAt.getSeconds() + 1);
   await expect(resumeRun(app(), { ...act(run), writtenAt })).resolves.toMatchObject({ attention: null });
 });
 

@@ -3,7 +3,7 @@ import type { PullRequestRow } from '../../db/tables/task.ts';
 import { Refused } from '../../domain/machine.ts';
 import { unreadyText } from '../../domain/merge-readiness.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
-import { mayHaveSeen } from '../../domain/waiting.ts';
+import { mustHaveSeen } from '../../domain/waiting.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { credentialFor, noCredential, octokitFor } from '../../repositories/credentials.ts';
 import { rightProblemIn } from '../../repositories/rights.ts';
@@ -68,7 +68,7 @@ export async function mergeTask(app: App, { taskId, userId, isAgain = false, ...
 /** @throws Refused unless the head of a pull request was there when the person looked */
 function assertHeadSeen(pull: PullRequestRow, { writtenAt, heads }: Pick<Merging, 'writtenAt' | 'heads'>): void {
   const again = 'Look at the changes, then merge again.';
-  if (!mayHaveSeen(writtenAt, pull.headSince))
+  if (!mustHaveSeen(writtenAt, pull.headSince))
     throw new Refused(`The head of ${pull.url} changed after this command was written. ${again}`);
   if (heads !== undefined && !heads.some((each) => each.prUrl === pull.url && each.headSha === pull.headSha))
     throw new Refused(`The head of ${pull.url} is not the commit that you looked at. ${again}`);

@@ -4,7 +4,7 @@ import type { AuditAction } from '../../domain/audit.ts';
 import { Refused } from '../../domain/machine.ts';
 import { mayReveal } from '../../domain/settings.ts';
 import { oneLine, plain } from '../../domain/text/sanitize.ts';
-import { mayHaveSeen } from '../../domain/waiting.ts';
+import { mayHaveSeen, mustHaveSeen } from '../../domain/waiting.ts';
 import { deleteWizard } from '../../planning/edit.ts';
 import { finalizeWizard } from '../../planning/finalize.ts';
 import { type Answer, answerWizard, currentStep, startWizard, wishForChange } from '../../planning/operations.ts';
@@ -126,7 +126,7 @@ async function tickedNumbers(app: App, given: GivenCommand, stepId: string): Pro
     throw new Refused('GitHub does not say who ticked the options. Write their numbers after `answer`.');
   const person = await findUser(app.db.manager, userId);
   const isOwn = person?.githubId === edit.by.id;
-  if (!isOwn && !mayHaveSeen(writtenAt, edit.at))
+  if (!isOwn && !mustHaveSeen(writtenAt, edit.at))
     throw new Refused('Somebody else ticked options after this command was written. Read them, then answer again.');
   return ticks.numbers;
 }

@@ -169,7 +169,7 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
     });
   };
   return journal.once(stepOf('pull', task, repository), async () => {
-    const { seenAt: headSince, ...opened } = await work.retrying(ensure);
+    const { seenAt, ...opened } = await work.retrying(ensure);
     if (branch.continues) await work.retrying(() => updateEvidence(app, work, opened.number, commit));
     const { number, url, status } = opened;
     const pull = {
@@ -181,7 +181,8 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
       headBranch: branch.name,
       // GitHub may still show the head before the push.
       headSha: pushed?.commit ?? opened.headSha,
-      headSince,
+      // Nobody else pushed our own commit, so a command of the same second counts too; see `mustHaveSeen`.
+      headSince: pushed === undefined ? seenAt : new Date(seenAt.getTime() - 1000),
     };
     const unready = await unreadyOf(app, work, { number, commit, draft, hasPushed: pushed !== undefined });
     await journal.write((em) => upsertPull(em, { ...pull, ...unready }));
