@@ -25,3 +25,19 @@ export async function eachApart<T>(
   };
   await Promise.all(Array.from({ length: atOnce }, workThrough));
 }
+
+/**
+ * Does work for each of several items in a job that is retried: what fails for one does not stop the work for the others.
+ * @throws the first error, when all items have had their turn; the error of a database that is away, at once
+ */
+export async function eachThenFail<T>(items: Iterable<T>, work: (item: T) => Promise<unknown>): Promise<void> {
+  const errors: unknown[] = [];
+  for (const item of items)
+    try {
+      await work(item);
+    } catch (error) {
+      if (isDatabaseAway(error)) throw error;
+      errors.push(error);
+    }
+  if (errors.length > 0) throw errors[0];
+}

@@ -11,6 +11,7 @@ import { showTask, tryMoveTask } from '../../tasks/move.ts';
 import { getTask } from '../../tasks/store.ts';
 import { findDiff, upsertDiff } from '../../tasks/work-store.ts';
 import { placeOfRepository } from '../app/place.ts';
+import { eachThenFail } from '../each-apart.ts';
 import {
   countMergeableAsk,
   findPull,
@@ -143,10 +144,10 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
 
 /** Reads every pull request of a task that is not merged. */
 export async function refreshPullsOf(app: App, taskId: string): Promise<void> {
-  for (const pull of await listUnmergedPulls(app.db.manager, taskId)) {
+  await eachThenFail(await listUnmergedPulls(app.db.manager, taskId), async (pull) => {
     const place = await placeOfRepository(app, pull.repositoryId);
     if (place !== undefined) await refreshPull(app, place.octokit, place.name, pull);
-  }
+  });
 }
 
 /** Handles the `pull` job. */

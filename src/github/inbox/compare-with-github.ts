@@ -4,7 +4,7 @@ import { findTask } from '../../tasks/store.ts';
 import { type Reconciliation, reconcile } from '../../worker/lease/reconcile.ts';
 import { type Place, placeOfRepository } from '../app/place.ts';
 import { labelChanged, labellerOf } from '../commands/labels.ts';
-import { eachApart } from '../each-apart.ts';
+import { eachApart, eachThenFail } from '../each-apart.ts';
 import { lookAtChecks } from '../follow/checks.ts';
 import { observeIssue } from '../follow/issues.ts';
 import { refreshPull } from '../follow/refresh-pull.ts';
@@ -148,16 +148,17 @@ interface SeenIssue {
 /** Compares one task with its issue, its pull requests, their reviews and checks. */
 async function compare(app: App, place: Place, work: OpenWork): Promise<Recovered> {
   const { octokit, name } = place;
-  for (const pull of await listUnsettledPulls(app.db.manager, work.taskId, place.repository.id)) {
+  const pulls = await listUnsettledPulls(app.db.manager, work.taskId, place.repository.id);
+  await eachThenFail(pulls, async (pull) => {
     const { status, headSha } = await refreshPull(app, octokit, name, pull);
-    if (status === 'merged' || status === 'closed') continue;
+    if (status === 'merged' || status === 'closed') return;
     const at = { ...name, pull_number: pull.number };
     const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
     const reviews = await octokit.paginate(path, { ...at, per_page: 100 });
     for (const review of reviews.filter((r) => r.state === 'CHANGES_REQUESTED'))
       await takeReview(app, place, pull, review.id);
     await lookAtChecks(app, place, headSha);
-  }
+  });
   const number = work.issueRepositoryId === place.repository.id ? work.issueNumber : null;
   if (number !== null) {
     const labels = await observeIssue(app, place, number);

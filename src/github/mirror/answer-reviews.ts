@@ -2,6 +2,7 @@ import type { App, Octokit } from '../../app.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { type Place, placeOfRepository } from '../app/place.ts';
+import { eachThenFail } from '../each-apart.ts';
 import { itemsOf } from '../paginate.ts';
 import { listUnansweredReviews, markAnswered } from '../store.ts';
 
@@ -12,7 +13,7 @@ const answerMarker = (reviewId: number) => `<!-- deckhand:answer ${reviewId} -->
  * Replies in the threads of the reviews that a run has worked on, and requests another review from each reviewer, once.
  */
 export async function answerReviews(app: App, taskId: string): Promise<void> {
-  for (const { id, cause, headSha } of await listUnansweredReviews(app.db.manager, taskId)) {
+  await eachThenFail(await listUnansweredReviews(app.db.manager, taskId), async ({ id, cause, headSha }) => {
     const [, repositoryId = '', number = '', reviewId = ''] = cause.split('/');
     const place = await placeOfRepository(app, repositoryId);
     if (place !== undefined)
@@ -24,7 +25,7 @@ export async function answerReviews(app: App, taskId: string): Promise<void> {
         if (!isRefusedWith(error, 403, 404, 422)) throw error;
       }
     await markAnswered(app.db.manager, id);
-  }
+  });
 }
 
 /** Replies once in each thread in which the review has a comment. GitHub takes replies to a thread's first comment only. */

@@ -21,6 +21,7 @@ import { listHandoffs, listPulls } from '../../tasks/work-store.ts';
 import { writesLeft } from '../app/pacing.ts';
 import type { IssueRef } from '../app/place.ts';
 import { findOwnComment } from '../comments.ts';
+import { eachThenFail } from '../each-apart.ts';
 import { findPull } from '../store.ts';
 import { answerReviews } from './answer-reviews.ts';
 import { makeIssue } from './make-issue.ts';
@@ -34,18 +35,20 @@ import { findTaskNames } from './task-names.ts';
 
 /**
  * Handles the `mirror` job: reads what GitHub shows of a task, and changes what differs from the database. A lock lets
- * one job about a task run at a time. What we showed last is read from GitHub only if the job says `recheck`.
+ * one job about a task run at a time. What fails for one issue or pull request does not hold up the others. What we showed last is read from GitHub only if the job says `recheck`.
  */
 export async function syncTask(app: App, { taskId, recheck }: Jobs['mirror']): Promise<void> {
   if (app.github === undefined) return;
   const em = app.db.manager;
-  await app.db.withLock(`mirror ${taskId}`, async () => {
-    const task = await findTask(em, taskId);
-    if (task === undefined) return;
-    await makeIssue(app, em, task, recheck);
-    for (const mirrored of await listMirrored(em, taskId)) await syncMirrored(app, em, task, mirrored, recheck);
-  });
-  await answerReviews(app, taskId);
+  const show = () =>
+    app.db.withLock(`mirror ${taskId}`, async () => {
+      const task = await findTask(em, taskId);
+      if (task === undefined) return;
+      const showAll = async () =>
+        eachThenFail(await listMirrored(em, taskId), (each) => syncMirrored(app, em, task, each, recheck));
+      await eachThenFail([() => makeIssue(app, em, task, recheck), showAll], (part) => part());
+    });
+  await eachThenFail([show, () => answerReviews(app, taskId)], (part) => part());
 }
 
 async function syncMirrored(
