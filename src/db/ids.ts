@@ -19,7 +19,8 @@ export type IdPrefix =
   | 'wait'
   | 'said'
   | 'trial'
-  | 'audit';
+  | 'audit'
+  | 'step';
 
 /** Creates an identifier such as `task_01h455vb4pex5vsknk084sn02q`. */
 export function newId(prefix: IdPrefix): string {

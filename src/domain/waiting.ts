@@ -66,6 +66,9 @@ export interface Seen {
   writtenAt?: Date | undefined;
 }
 
+/** The refusal of what somebody does about something that they cannot have seen. */
+export const changedSince = 'This changed in the meantime; read the new one';
+
 const waitsFor: Record<WaitReason, string> = {
   plan: 'waits for approval of its plan',
   question: 'waits for an answer',
@@ -87,7 +90,7 @@ export function assertWaits(
   { id, writtenAt }: Seen,
 ): void {
   if ((attention !== null && !mayHaveSeen(writtenAt, attention.since)) || (id !== undefined && id !== attention?.id))
-    throw new Refused('This changed in the meantime; read the new one');
+    throw new Refused(changedSince);
   if (attention !== null && reasons.includes(attention.reason)) return;
   const wanted = reasons.map((reason) => waitsFor[reason]).join(' or ');
   const found = attention === null ? 'waits for nobody' : waitsFor[attention.reason];

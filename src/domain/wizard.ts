@@ -108,51 +108,52 @@ export interface Question {
 
 /** A question with its answer; null until it is answered. */
 export interface Step extends Question {
+  /** When it was asked, as an ISO time; missing in sessions of earlier versions. */
+  askedAt?: string;
   answer: { selectedOptionIds: string[]; customText: string } | null;
 }
 
-const asked = (id: string, question: string, labels: string[]): Question => ({
+/**
+ * Builds a question. Its id must never have been that of another one, so that ticks and answers which come late cannot hit
+ * the question that took its place.
+ */
+export const questionOf = (id: string, question: string, labels: readonly string[]): Question => ({
   id,
   question,
   options: labels.map((label, i) => ({ id: `${id}_${i + 1}`, label })),
 });
 
-/** The questions of a session without a model. */
-const ownQuestions: readonly Question[] = [
-  asked('users', 'Who are the users?', [
-    'Developers of this team',
-    'People inside the company',
-    'Customers',
-    'Everybody on the internet',
-  ]),
-  asked('must_haves', 'What must the result do at the very least?', [
-    'Only what the goal says',
-    'Also work offline',
-    'Also import existing data',
-  ]),
-  asked('constraints', 'What constraints apply?', [
-    'None beyond the conventions of the repository',
-    'No new dependencies',
-    'Stay compatible with earlier versions',
-    'Data protection and privacy rules',
-  ]),
-  asked('quality', 'How good does it have to be?', [
-    'A prototype to learn from',
-    'As well tested as the rest of the code',
-    'Ready for production, with documentation',
-  ]),
-  asked('deadline', 'By when?', ['This week', 'In two weeks', 'This month', 'No deadline']),
+/** The questions of a session without a model, and their options. */
+const ownQuestions: readonly [question: string, labels: readonly string[]][] = [
+  [
+    'Who are the users?',
+    ['Developers of this team', 'People inside the company', 'Customers', 'Everybody on the internet'],
+  ],
+  [
+    'What must the result do at the very least?',
+    ['Only what the goal says', 'Also work offline', 'Also import existing data'],
+  ],
+  [
+    'What constraints apply?',
+    [
+      'None beyond the conventions of the repository',
+      'No new dependencies',
+      'Stay compatible with earlier versions',
+      'Data protection and privacy rules',
+    ],
+  ],
+  [
+    'How good does it have to be?',
+    ['A prototype to learn from', 'As well tested as the rest of the code', 'Ready for production, with documentation'],
+  ],
+  ['By when?', ['This week', 'In two weeks', 'This month', 'No deadline']],
 ];
 
 /** At most this many questions in a session, so that it does not feel like a form. */
 export const maxQuestions = 9;
 
-/** Returns the next of the questions that need no model; undefined when all were asked. */
-export function nextOwnQuestion(steps: readonly Step[]): Question | undefined {
-  return ownQuestions.find(({ id }) => !steps.some((step) => step.id === id));
-}
-
-/** Builds a step from a question of the model, with new ids for the step and its options. */
-export function modelQuestion(question: string, labels: string[], steps: readonly Step[]): Question {
-  return asked(`step_${steps.length + 1}`, question, labels);
+/** Returns the next of the questions that need no model, with a new id; undefined when all were asked. */
+export function nextOwnQuestion(steps: readonly Step[], id: string): Question | undefined {
+  const next = ownQuestions.find(([question]) => !steps.some((step) => step.question === question));
+  return next && questionOf(id, ...next);
 }

@@ -6,6 +6,7 @@ import type { AuditAction } from '../domain/audit.ts';
 import { Refused } from '../domain/machine.ts';
 import { mayReveal } from '../domain/settings.ts';
 import type { Command } from '../domain/text/commands.ts';
+import { mayHaveSeen, mustHaveSeen } from '../domain/waiting.ts';
 import type { RepoName } from '../git/remote-url.ts';
 import { findProject, type GitHubUser } from '../projects/store.ts';
 import { type NeededRight, rightProblemIn } from '../repositories/rights.ts';
@@ -42,6 +43,29 @@ export interface GivenCommand {
 export function requiredArgument({ command }: GivenCommand, what: string): string {
   if (command.argument === '') throw new Refused(`Write ${what} after \`${command.verb}\`.`);
   return command.argument;
+}
+
+/** What may change between the moment when a command is written and the moment when it is handled. */
+interface Change {
+  /** What happened, as the beginning of a sentence. */
+  what: string;
+  at: Date;
+  /** The id of the person who did that, null for somebody else than the writer; undefined if it was no person. */
+  by?: string | null | undefined;
+}
+
+/**
+ * Checks that a command was written by somebody who may have seen a change, or has made it. Call it with whatever the command
+ * acts on because it is there now, rather than because the command names it.
+ * @throws Refused
+ */
+export function assertSeen(
+  { writtenAt, userId }: Pick<GivenCommand, 'writtenAt' | 'userId'>,
+  { what, at, by }: Change,
+): void {
+  const hasSeen = by === undefined ? mayHaveSeen : mustHaveSeen;
+  if (by === userId || hasSeen(writtenAt, at)) return;
+  throw new Refused(`${what} after this command was written. Look at it as it is now, then write the command again.`);
 }
 
 /**

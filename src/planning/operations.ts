@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { nextState } from '../domain/machine.ts';
-import { type Step, type WizardEvent, wizardMachine } from '../domain/wizard.ts';
+import { type Question, type Step, type WizardEvent, wizardMachine } from '../domain/wizard.ts';
 import { badField, badRequest, notAMember } from '../errors.ts';
 import { roleIn } from '../projects/member-store.ts';
 import { findPrimary, listProjectRepositories } from '../repositories/store.ts';
@@ -35,7 +35,7 @@ export async function startWizard(
   const { question, notes } = isAskedLater ? { question: undefined, notes: null } : await nextQuestion(app, draft);
   return app.db.transaction(async (tx) => {
     if (!isAskedLater) await requireMember(tx, projectId, userId);
-    const steps = question === undefined ? [] : [{ ...question, answer: null }];
+    const steps = question === undefined ? [] : [openStep(question)];
     const session = { projectId, repositoryIds, goal, createdBy: userId, steps, repositoryNotes: notes, issue };
     const made = await insertSession(tx, session);
     app.audit.about({ type: 'wizard', id: made, projectId });
@@ -141,10 +141,12 @@ export async function wishForChange(
 function asked(session: Session, event: 'answer' | 'ask', steps: Step[], { question, notes }: Next) {
   return {
     status: after(session, event, question === undefined),
-    steps: question === undefined ? steps : [...steps, { ...question, answer: null }],
+    steps: question === undefined ? steps : [...steps, openStep(question)],
     repositoryNotes: notes,
   };
 }
+
+const openStep = (question: Question): Step => ({ ...question, askedAt: new Date().toISOString(), answer: null });
 
 /** Returns the step of an answer and its place. @throws AppError 400 */
 function checkedStep(session: Session, answer: Answer): { at: number; step: Step } {

@@ -1,6 +1,7 @@
 import type { App } from '../app.ts';
+import { newId } from '../db/ids.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
-import { maxQuestions, modelQuestion, nextOwnQuestion, type Question } from '../domain/wizard.ts';
+import { maxQuestions, nextOwnQuestion, type Question, questionOf } from '../domain/wizard.ts';
 import { AppError } from '../errors.ts';
 import type { Model } from '../llm/model.ts';
 import { rightProblem } from '../repositories/rights.ts';
@@ -81,10 +82,10 @@ export async function nextQuestion(app: App, draft: Draft): Promise<Next> {
     if (error instanceof AppError && error.status === 503) return undefined;
     throw error;
   });
-  if (model === undefined) return { question: nextOwnQuestion(draft.steps), notes };
+  if (model === undefined) return { question: nextOwnQuestion(draft.steps, newId('step')), notes };
   const check = (asked: { done?: boolean }) =>
     asked.done && draft.steps.length === 0 ? 'ask at least one question before you set done' : undefined;
   const { given, notes: read } = await takeStep(app, model, 'ask_question', draft, { check });
   const { question, options, done } = given;
-  return { question: done ? undefined : modelQuestion(question, options, draft.steps), notes: read };
+  return { question: done ? undefined : questionOf(newId('step'), question, options), notes: read };
 }

@@ -50,6 +50,15 @@ export async function insertEvent(
   ]);
 }
 
+/** Returns when something of this type happened last. */
+export async function findLastEventAt(em: EntityManager, runId: string, type: string): Promise<Date | undefined> {
+  const rows: { at: Date }[] = await em.query(
+    'select at from run_events where run_id = $1 and type = $2 order by id desc limit 1',
+    [runId, type],
+  );
+  return rows[0]?.at;
+}
+
 /** Returns the log of a run, oldest line first. */
 export async function listEvents(
   em: EntityManager,

@@ -1,8 +1,8 @@
 import { decide } from '../../src/domain/machine.ts';
 import {
   maxQuestions,
-  modelQuestion,
   nextOwnQuestion,
+  questionOf,
   type Step,
   type WizardEvent,
   type WizardStatus,
@@ -38,22 +38,21 @@ test.each<[WizardEvent, boolean, (WizardStatus | null)[]]>([
 test('without a model, each question is asked once, with options that have ids of their own', () => {
   const steps: Step[] = [];
   for (let i = 0; i < maxQuestions; i++) {
-    const next = nextOwnQuestion(steps);
+    const next = nextOwnQuestion(steps, `step_${i}`);
     if (next !== undefined) steps.push({ ...next, answer: null });
   }
-  expect(steps.map(({ id }) => id)).toEqual(['users', 'must_haves', 'constraints', 'quality', 'deadline']);
-  expect(steps.at(-1)?.options.map(({ id }) => id)).toEqual(['deadline_1', 'deadline_2', 'deadline_3', 'deadline_4']);
+  expect(steps.map(({ id }) => id)).toEqual(['step_0', 'step_1', 'step_2', 'step_3', 'step_4']);
+  expect(new Set(steps.map(({ question }) => question)).size).toBe(5);
+  expect(steps.at(-1)?.options.map(({ id }) => id)).toEqual(['step_4_1', 'step_4_2', 'step_4_3', 'step_4_4']);
 });
 
-test('a question of the model has the number of its step', () => {
-  const first = modelQuestion('Why?', ['Because', 'So that'], []);
-  expect(first).toEqual({
-    id: 'step_1',
+test('the options of a question have ids of their own', () => {
+  expect(questionOf('step_x', 'Why?', ['Because', 'So that'])).toEqual({
+    id: 'step_x',
     question: 'Why?',
     options: [
-      { id: 'step_1_1', label: 'Because' },
-      { id: 'step_1_2', label: 'So that' },
+      { id: 'step_x_1', label: 'Because' },
+      { id: 'step_x_2', label: 'So that' },
     ],
   });
-  expect(modelQuestion('Who?', [], [{ ...first, answer: null }]).id).toBe('step_2');
 });

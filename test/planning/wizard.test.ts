@@ -12,18 +12,19 @@ test('from a goal through questions, requirements and a plan to tasks', async ()
     {
       sessionId: expect.stringMatching(/^wiz_/),
       currentStep: {
-        id: 'step_1',
+        id: expect.stringMatching(/^step_[0-9a-z]{26}$/),
         question: 'Which languages are greeted in?',
         options: [
-          { id: 'step_1_1', label: 'English' },
-          { id: 'step_1_2', label: 'All of the interface' },
+          { id: expect.stringMatching(/_1$/), label: 'English' },
+          { id: expect.stringMatching(/_2$/), label: 'All of the interface' },
         ],
       },
     },
   ]);
   const { sessionId } = start.body;
   const { asked, session } = await answerAll(sessionId, start.body.currentStep);
-  expect(asked).toEqual(['step_1', 'step_2', 'step_3']);
+  expect(new Set(asked).size).toBe(3);
+  const [, , last] = asked;
   expect(session).toMatchObject({
     sessionId,
     status: 'answered',
@@ -35,10 +36,10 @@ test('from a goal through questions, requirements and a plan to tasks', async ()
     tasks: null,
   });
   expect(session.answers[2]).toMatchObject({
-    stepId: 'step_3',
+    stepId: last,
     question: 'By when?',
-    selectedOptionIds: ['step_3_1'],
-    customText: 'about step_3',
+    selectedOptionIds: [`${last}_1`],
+    customText: `about ${last}`,
   });
   expect((await wizard('generate-prd')).body).toMatchObject({ status: 'prd_ready', prd: plans.write_prd });
   expect((await wizard('generate-plan', { sessionId })).body).toMatchObject({
@@ -106,16 +107,18 @@ test('two simultaneous requests finalize a session once', async () => {
 
 test('answering an earlier question again, or regenerating a document, discards what followed', async () => {
   const { sessionId, currentStep } = await begin();
-  await answerAll(sessionId, currentStep);
+  const [first, second, third] = (await answerAll(sessionId, currentStep)).asked;
   for (const part of ['prd', 'plan', 'tasks']) await wizard(`generate-${part}`);
   const again = (await wizard('generate-prd', { feedback: 'Shorter, please' })).body;
   expect(again).toMatchObject({ status: 'prd_ready', plan: null, tasks: null });
   const told = JSON.stringify(given.model.requests.at(-1)?.messages);
-  for (const said of ['Shorter, please', 'Greeting by name', 'about step_2']) expect(told).toContain(said);
-  const back = (await answer(sessionId, { id: 'step_2', options: [{ id: 'step_2_2', label: '' }] })).body;
-  expect(back).toMatchObject({ status: 'collecting', prd: null, currentStep: { id: 'step_3' } });
+  for (const said of ['Shorter, please', 'Greeting by name', `about ${second}`]) expect(told).toContain(said);
+  const back = (await answer(sessionId, { id: `${second}`, options: [{ id: `${second}_2`, label: '' }] })).body;
+  expect(back).toMatchObject({ status: 'collecting', prd: null, tasks: null });
+  // Ticks for a question that was asked before the rewrite cannot hit the one that took its place.
+  expect(back.currentStep.id).not.toBe(third);
   expect(back.previous).toMatchObject({ prd: plans.write_prd, plan: plans.write_plan });
-  expect(back.answers.map((a: { stepId: string }) => a.stepId)).toEqual(['step_1', 'step_2']);
+  expect(back.answers.map((a: { stepId: string }) => a.stepId)).toEqual([first, second]);
 });
 
 test('a step out of order, an unknown id and an ambiguous session are refused, and nothing changes', async () => {
@@ -130,9 +133,9 @@ test('a step out of order, an unknown id and an ambiguous session are refused, a
   expect((await wizard(`${sessionId}/finalize`)).status).toBe(409);
   const bad = async (given: object) => (await wizard(`${sessionId}/answer`, { answer: given })).body.message;
   expect(await bad({ stepId: 'nope', customText: 'x' })).toContain('no step nope in this session');
-  expect(await bad({ stepId: 'step_1', selectedOptionIds: ['step_99'] })).toContain('no option step_99');
-  expect(await bad({ stepId: 'step_1' })).toContain('must not be empty');
-  expect(await bad({ stepId: 'step_1', customText: '  ' })).toContain('must not be empty');
+  expect(await bad({ stepId: currentStep.id, selectedOptionIds: ['step_99'] })).toContain('no option step_99');
+  expect(await bad({ stepId: currentStep.id })).toContain('must not be empty');
+  expect(await bad({ stepId: currentStep.id, customText: '  ' })).toContain('must not be empty');
   await begin();
   expect((await wizard('generate-prd')).body.message).toContain('several open planning sessions');
   const foreign = (await call('POST', '/projects', { name: 'Q' })).body.id;
@@ -195,13 +198,7 @@ test('without a model the wizard asks its five default questions, and generating
   given.service.app.config.OPENAI_MODEL = '';
   try {
     const { sessionId, currentStep } = await begin();
-    expect((await answerAll(sessionId, currentStep)).asked).toEqual([
-      'users',
-      'must_haves',
-      'constraints',
-      'quality',
-      'deadline',
-    ]);
+    expect((await answerAll(sessionId, currentStep)).asked).toHaveLength(5);
     expect((await wizard('generate-prd')).status).toBe(503);
   } finally {
     given.service.app.config.OPENAI_MODEL = name;

@@ -6,7 +6,7 @@ import { AppError } from '../../errors.ts';
 import { startProblemOf, startTaskIn } from '../../runs/operations.ts';
 import { findRewriting, getTask } from '../../tasks/store.ts';
 import { updateTask } from '../../tasks/update.ts';
-import { auditedAct, type GivenCommand, issueOf, requiredTask } from '../given-command.ts';
+import { assertSeen, auditedAct, type GivenCommand, issueOf, requiredTask } from '../given-command.ts';
 import { comparedWords, insertTaskOfIssue, wordsForIssue, wordsOfIssue } from '../issue-task.ts';
 import { setIssueText } from '../store.ts';
 
@@ -17,16 +17,13 @@ import { setIssueText } from '../store.ts';
  * @throws Refused when the task says something else, or the issue may have been edited since then
  */
 export async function assertTextSeen(app: App, em: EntityManager, given: GivenCommand, taskId: string): Promise<void> {
-  const { writtenAt, userId, via } = given;
+  const { via } = given;
   const prefix = app.config.COMMAND_PREFIX;
   if (via === 'comment') {
     const rewriting = await findRewriting(em, taskId);
-    const isSeen =
-      rewriting === undefined || rewriting.userId === userId || writtenAt === undefined || rewriting.at < writtenAt;
-    if (isSeen) return;
-    throw new Refused(
-      'Somebody else rewrote the task after this command was written. Read what it says now, then write the command again.',
-    );
+    if (rewriting !== undefined)
+      assertSeen(given, { what: 'Somebody else rewrote the task', at: rewriting.at, by: rewriting.userId });
+    return;
   }
   issueOf(given);
   if (await showsText(app, em, given, taskId)) return;
@@ -69,6 +66,7 @@ export async function updateText(app: App, given: GivenCommand): Promise<void> {
     const now = await getTask(em, taskId);
     return setIssueText(em, taskId, now.title, now.description);
   }
+  await assertTextSeen(app, em, given, taskId);
   await at.octokit.request('PATCH /repos/{owner}/{repo}/issues/{issue_number}', {
     ...at.name,
     issue_number: source.issue.number,

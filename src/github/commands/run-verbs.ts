@@ -15,7 +15,7 @@ import {
 } from '../../runs/waiting/operations.ts';
 import { getTask } from '../../tasks/store.ts';
 import { listLatestRuns } from '../../tasks/work-store.ts';
-import { type GivenCommand, requiredArgument, requiredTask, taskOfCommand } from '../given-command.ts';
+import { assertSeen, type GivenCommand, requiredArgument, requiredTask, taskOfCommand } from '../given-command.ts';
 import { answerPlan, approvePlan, hasPlan } from '../planning/plan-verbs.ts';
 
 /** Answers the question of the task's run, or else the open question of the issue's plan. */
@@ -59,6 +59,7 @@ async function rewind(app: App, given: GivenCommand): Promise<unknown> {
     throw new Refused('Write the number of a turn after `rewind`, and what the agent should do differently.');
   const [latest] = await listLatestRuns(app.db.manager, taskId, 1);
   if (latest === undefined) throw new Refused('The task has not run yet, so there is no turn to go back to.');
+  assertSeen(given, { what: 'The latest run began', at: latest.createdAt });
   const { userId, remember } = given;
   return rewindTask(app, { taskId, runId: latest.id, turn: Number(turn), text: plain(text), userId, also: remember });
 }

@@ -11,9 +11,11 @@ import { addTasks, removeTask } from '../../sprints/operations.ts';
 import { listOpenSprints } from '../../sprints/store.ts';
 import { getTask } from '../../tasks/store.ts';
 import { addSubtask, updateTask } from '../../tasks/update.ts';
+import { listLatestRuns } from '../../tasks/work-store.ts';
 import { mergeTask } from '../follow/merge.ts';
 import {
   assertMayDirect,
+  assertSeen,
   auditedAct,
   type GivenCommand,
   mustHidePrivate,
@@ -93,6 +95,8 @@ export const verbs: Record<string, Verb> = {
     audit: 'task.retry',
     act: async (app, given) => {
       const taskId = await requiredTask(app, given);
+      const [latest] = await listLatestRuns(app.db.manager, taskId, 1);
+      if (latest?.finishedAt) assertSeen(given, { what: 'The latest run ended', at: latest.finishedAt });
       const instructions = given.command.argument;
       const also = seenAndHandled(app, given, taskId);
       await startTask(app, { taskId, startedBy: given.userId, kind: 'retry', instructions, also });

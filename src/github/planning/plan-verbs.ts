@@ -4,7 +4,6 @@ import type { AuditAction } from '../../domain/audit.ts';
 import { Refused } from '../../domain/machine.ts';
 import { mayReveal } from '../../domain/settings.ts';
 import { oneLine, plain } from '../../domain/text/sanitize.ts';
-import { mayHaveSeen, mustHaveSeen } from '../../domain/waiting.ts';
 import { deleteWizard } from '../../planning/edit.ts';
 import { finalizeWizard } from '../../planning/finalize.ts';
 import { type Answer, answerWizard, currentStep, startWizard, wishForChange } from '../../planning/operations.ts';
@@ -17,7 +16,7 @@ import { lastEditOf } from '../../repositories/voices.ts';
 import { startSprint } from '../../sprints/operations.ts';
 import { listSprintRepositories } from '../../sprints/store.ts';
 import { findOwnComment } from '../comments.ts';
-import { type GivenCommand, issueOf } from '../given-command.ts';
+import { assertSeen, type GivenCommand, issueOf } from '../given-command.ts';
 import { planMarker, readTicks } from './plan-comment.ts';
 
 /** Characters of a goal, and of what a person wants to be different. */
@@ -89,6 +88,8 @@ export async function answerPlan(app: App, given: GivenCommand): Promise<void> {
   const session = await sessionOf(app, given, 'wizard.answer');
   const step = currentStep(session);
   if (step === undefined) throw new Refused('The plan has no open question.');
+  const at = step.askedAt === undefined ? session.updatedAt : new Date(step.askedAt);
+  assertSeen(given, { what: 'This question was asked', at });
   const text = given.command.argument;
   const isNumbers = step.options.length > 0 && /^\d{1,2}(\s*,\s*\d{1,2})*$/.test(text);
   const numbers = isNumbers ? text.split(',').map(Number) : text === '' ? await tickedNumbers(app, given, step.id) : [];
@@ -116,7 +117,7 @@ export function answerOf(step: NonNullable<ReturnType<typeof currentStep>>, numb
  * @throws Refused when somebody else ticked since then, or GitHub does not say who ticked
  */
 async function tickedNumbers(app: App, given: GivenCommand, stepId: string): Promise<number[]> {
-  const { at, source, userId, writtenAt } = given;
+  const { at, source, userId } = given;
   const issue = { ...at.name, issue_number: source.issue.number };
   const comment = await findOwnComment(app, at.octokit, issue, planMarker);
   const ticks = readTicks(comment?.body ?? '');
@@ -125,9 +126,8 @@ async function tickedNumbers(app: App, given: GivenCommand, stepId: string): Pro
   if (edit === undefined)
     throw new Refused('GitHub does not say who ticked the options. Write their numbers after `answer`.');
   const person = await findUser(app.db.manager, userId);
-  const isOwn = person?.githubId === edit.by.id;
-  if (!isOwn && !mustHaveSeen(writtenAt, edit.at))
-    throw new Refused('Somebody else ticked options after this command was written. Read them, then answer again.');
+  const by = person?.githubId === edit.by.id ? userId : null;
+  assertSeen(given, { what: 'Somebody else ticked options', at: edit.at, by });
   return ticks.numbers;
 }
 
@@ -137,9 +137,7 @@ async function tickedNumbers(app: App, given: GivenCommand, stepId: string): Pro
  */
 export async function approvePlan(app: App, given: GivenCommand): Promise<void> {
   const session = await sessionOf(app, given, 'wizard.finalize');
-  const { writtenAt } = given;
-  if (session.result === null && !mayHaveSeen(writtenAt, session.updatedAt))
-    throw new Refused('The plan changed after this command was written. Read the plan, then approve it again.');
+  if (session.result === null) assertSeen(given, { what: 'The plan changed', at: session.updatedAt });
   const planned = await withConnected(app.db.manager, session.projectId, session.tasks ?? []);
   const works = [...session.repositoryIds.slice(0, 1), ...planned.flatMap((task) => task.repositoryId ?? [])];
   await assertMayWriteIn(app, given, works);
@@ -157,6 +155,7 @@ async function assertMayWriteIn(app: App, { repository, userId }: GivenCommand, 
 export async function abandonPlan(app: App, given: GivenCommand): Promise<boolean> {
   const session = await findOpenSession(app, given);
   if (session === undefined) return false;
+  assertSeen(given, { what: 'This plan began', at: session.createdAt });
   app.audit.about({ type: 'wizard', id: session.id, projectId: session.projectId }, 'wizard.delete');
   await deleteWizard(app, session, given.remember);
   return true;
@@ -172,6 +171,7 @@ export async function startPlanned(app: App, given: GivenCommand): Promise<boole
   if (made?.result == null) return false;
   if ((await findOpenSession(app, given)) !== undefined)
     throw new Refused('This issue has an open plan. Approve it before you start.');
+  assertSeen(given, { what: 'The plan was approved', at: made.updatedAt, by: made.updatedBy?.id });
   const { id } = made.result.sprint;
   app.audit.about({ type: 'sprint', id, projectId: made.projectId }, 'sprint.start');
   await assertMayWriteIn(app, given, await listSprintRepositories(app.db.manager, id));

@@ -5,12 +5,19 @@ import { newId } from '../../db/ids.ts';
 import type { RunRow } from '../../db/tables/task.ts';
 import { Refused } from '../../domain/machine.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
-import { assertWaits, chosenOption, type Seen, type WaitReason } from '../../domain/waiting.ts';
+import {
+  assertWaits,
+  changedSince,
+  chosenOption,
+  mayHaveSeen,
+  type Seen,
+  type WaitReason,
+} from '../../domain/waiting.ts';
 import { rightProblemIn } from '../../repositories/rights.ts';
 import { showTask } from '../../tasks/move.ts';
 import { getTask, type TaskView } from '../../tasks/store.ts';
 import { addDirector, listOpened } from '../directors.ts';
-import { deleteStep, endingStep, insertEvent } from '../journal.ts';
+import { deleteStep, endingStep, findLastEventAt, insertEvent } from '../journal.ts';
 import { findLiveRun, findRun, findStarter, lockRun } from '../store.ts';
 import { park, showAttention } from './park.ts';
 import { approveChange, approvePlan, endWaiting, insertMessage, listUnread, setPause } from './store.ts';
@@ -72,6 +79,8 @@ export async function pauseRun(app: App, act: Act): Promise<TaskView> {
 export async function resumeRun(app: App, act: Act): Promise<TaskView> {
   return onLiveRun(app, act, async (em, run, login) => {
     if (run?.status === 'running' && run.pauseText !== null) {
+      const pausedAt = await findLastEventAt(em, run.id, 'pausing');
+      if (pausedAt !== undefined && !mayHaveSeen(act.writtenAt, pausedAt)) throw new Refused(changedSince);
       await insertEvent(em, run.id, 'resumed', `${login} withdrew the pause`, {});
       app.audit.note({ paused: [true, false] });
       return setPause(em, run.id, null);

@@ -175,8 +175,10 @@ test('an answer counts once while GitHub fails; regenerating a plan does not sta
   expect(session).toMatchObject({ status: 'collecting', answers: 1 });
   expect(session?.goal).toContain('above all in blue');
   // Changes through the API appear here too.
-  await world.service.api(world.token, 'POST', `/projects/${world.project.id}/wizard/${session?.id}/answer`, {
-    answer: { stepId: 'step_2', customText: 'by the interface' },
+  const path = `/projects/${world.project.id}/wizard/${session?.id}`;
+  const { currentStep } = await world.get<{ currentStep: { id: string } }>(path);
+  await world.service.api(world.token, 'POST', `${path}/answer`, {
+    answer: { stepId: currentStep.id, customText: 'by the interface' },
   });
   await shows(number, 'By when');
   await say(number, '/agent plan with a text');

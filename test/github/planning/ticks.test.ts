@@ -23,7 +23,14 @@ async function ticked(edit: Edit | undefined) {
   await em.query('delete from wizard_sessions');
   await em.query('delete from handled_commands');
   const options = ['One', 'Two'].map((label, i) => ({ id: `o${i + 1}`, label, description: '' }));
-  const step = { id: 's1', question: 'Which?', options, allowCustom: true, answer: null };
+  const step = {
+    id: 's1',
+    question: 'Which?',
+    options,
+    allowCustom: true,
+    askedAt: new Date(0).toISOString(),
+    answer: null,
+  };
   await em.query(
     `insert into wizard_sessions (id, project_id, repository_ids, goal, status, created_by, directed_by, steps,
        issue_repository_id, issue_number)

@@ -136,10 +136,12 @@ export const writeRecipes: Record<string, (shop: Workshop) => Promise<Request> |
     return { path: `/sprints/${sprintId}/tasks/${await newTask({ sprintId })}` };
   },
   startWizard: (shop) => ({ path: `${wizard(shop)}/initialize`, body: { goal: 'Greet everybody' } }),
-  answerWizard: async (shop) => ({
-    path: `${wizard(shop)}/${await shop.newSession()}/answer`,
-    body: { answer: { stepId: 'step_1', customText: 'teams' } },
-  }),
+  answerWizard: async (shop) => {
+    const session = await shop.newSession();
+    const { currentStep } = await shop.ask<{ currentStep: { id: string } }>('GET', `${wizard(shop)}/${session}`);
+    const answer = { stepId: currentStep.id, customText: 'teams' };
+    return { path: `${wizard(shop)}/${session}/answer`, body: { answer } };
+  },
   generatePrd: async (shop) => {
     const sessionId = await shop.newSession(['prd']);
     return { path: `${wizard(shop)}/generate-prd`, body: { sessionId, feedback: 'shorter' } };
