@@ -51,9 +51,9 @@ test('folders have at most 12 files of their own, in tests 18', () => {
 /** What belongs to the process itself: its threads, its memory, its connections, its disk, the build that it serves. */
 const processState = [
   'environment/prepare.ts',
-  'git/diff.ts',
   'git/javascript/git-child.ts',
   'git/work-tree/ignore-worker.mjs',
+  'git/work-tree/tree-files.ts',
   'github/inbox/compare-with-github.ts',
   'github/inbox/receive.ts',
   'http/limits/hang-up.ts',

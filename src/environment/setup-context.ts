@@ -4,7 +4,7 @@ import { RunFailed } from '../domain/run.ts';
 import type { Checkout } from '../git/engine.ts';
 import type { ImageRoot } from '../images/images.ts';
 import type { Credentials } from '../images/registry/authorize.ts';
-import type { RepositorySettings } from '../repositories/settings/repository-settings.ts';
+import type { RepositorySettings } from '../repositories/settings/schema.ts';
 import type { OpenSecret } from './secrets/secrets.ts';
 
 /** What the preparation of an environment works with. */

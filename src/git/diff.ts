@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { apart } from '../threads/apart.ts';
 import { OverLimit } from '../threads/start-thread.ts';
 import {
@@ -10,39 +9,6 @@ import {
   truncatedFile,
 } from './diff-files.ts';
 import type { Change, Checkout } from './engine.ts';
-import type { TreeEntry } from './work-tree/tree-files.ts';
-
-/** Items handled before yielding to the event loop. They take a few milliseconds. */
-const portion = 5000;
-
-/** Calls `look` for each item, of which there may be hundreds of thousands, and yields to the event loop regularly. */
-export async function inPortions<T>(things: Iterable<T>, look: (thing: T) => void): Promise<void> {
-  let looked = 0;
-  for (const thing of things) {
-    look(thing);
-    if (++looked % portion === 0) await setImmediate();
-  }
-}
-
-/** Cached for each checked-out commit, because computing the folders of half a million paths takes a second. */
-const foldersByBase = new WeakMap<Map<string, TreeEntry>, Set<string>>();
-
-/** Returns all folders that contain tracked files. */
-export async function foldersOf(base: Map<string, TreeEntry>): Promise<Set<string>> {
-  const known = foldersByBase.get(base);
-  if (known !== undefined) return known;
-  const folders = new Set<string>();
-  await inPortions(base.keys(), (path) => {
-    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
-      const folder = path.slice(0, end);
-      // The parents of a known folder have been added already.
-      if (folders.has(folder)) break;
-      folders.add(folder);
-    }
-  });
-  foldersByBase.set(base, folders);
-  return folders;
-}
 
 export interface TreeDiff {
   files: FileDiff[];

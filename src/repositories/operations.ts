@@ -9,7 +9,7 @@ import { Refused } from '../domain/machine.ts';
 import { badField } from '../errors.ts';
 import { isSameAddress, normalUrl, urlProblem } from '../git/remote-url.ts';
 import { credentialFor, githubUrl, hostRules, octokitFor } from './credentials.ts';
-import type { ConnectRepository, UpdateRepository } from './routes.ts';
+import type { ConnectRepository, UpdateRepository } from './schemas.ts';
 import {
   clearFlags,
   deleteRepositoryRow,

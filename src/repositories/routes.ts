@@ -2,61 +2,10 @@ import { z } from 'zod';
 import type { RepositoryRow } from '../db/tables/project.ts';
 import { notFound } from '../errors.ts';
 import { accessTo, inProject, inProjectOfBody, inProjectOfQuery } from '../http/access/access.ts';
-import { IdText, type Route, route, Timestamp } from '../http/route.ts';
+import { IdText, type Route, route } from '../http/route.ts';
 import { connectRepository, disconnectRepository, updateRepository } from './operations.ts';
+import { ConnectRepository, Repository, RepositoryEntry, UpdateRepository } from './schemas.ts';
 import { findDocs, findPrimary, listRepositories, repositoryColumns } from './store.ts';
-
-const Repository = z
-  .object({
-    id: z.string(),
-    projectId: z.string(),
-    name: z.string(),
-    url: z.string(),
-    defaultBranch: z.string(),
-    isPrimary: z.boolean(),
-    isDocsRepo: z.boolean(),
-    createdAt: Timestamp,
-  })
-  .meta({ id: 'Repository' });
-
-const RepositoryEntry = Repository.omit({ defaultBranch: true, createdAt: true }).meta({
-  id: 'RepositoryEntry',
-});
-
-const Name = z
-  .string()
-  .regex(
-    /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/,
-    'must have 1 to 100 of the characters A-Z a-z 0-9 . _ - and not begin with a dot',
-  );
-
-const Url = z.string().max(2048, 'must have at most 2048 characters');
-
-/** A branch name that git allows (git check-ref-format), without control characters and a leading dash or dot. */
-const BranchText = z
-  .string()
-  .max(255, 'must have at most 255 characters')
-  .regex(
-    /^(?!.*(\.\.|\/\/|@\{|\/\.|\.lock(\/|$)))[A-Za-z0-9_][^\s\p{Cc}~^:?*[\\]*(?<![./])$/u,
-    'must be a valid branch name',
-  );
-
-export const ConnectRepository = z.strictObject({
-  projectId: IdText,
-  name: Name,
-  url: Url,
-  defaultBranch: BranchText.default('main'),
-  isPrimary: z.boolean().optional(),
-  isDocsRepo: z.boolean().default(false),
-});
-
-export const UpdateRepository = z.strictObject({
-  name: Name.optional(),
-  url: Url.optional(),
-  defaultBranch: BranchText.optional(),
-  isPrimary: z.boolean().optional(),
-  isDocsRepo: z.boolean().optional(),
-});
 
 const tag = 'repositories';
 

@@ -1,6 +1,4 @@
-import type { SpawnOptions } from 'node:child_process';
-import { hostSystem, identityArguments, identityVariables, type System } from './machine/system.ts';
-import type { RunLimits } from './sandbox.ts';
+import { hostSystem, identityArguments, identityVariables, type SandboxParts, type System } from './machine/system.ts';
 
 /** Numbers that differ between processors (linux/audit.h, and the system call tables). */
 const machines: Record<string, { audit: number; socket: number; keyrings: number[] }> = {
@@ -66,19 +64,6 @@ function instruction(code: number, then: number, otherwise: number, value: numbe
   bytes.writeUInt8(otherwise, 3);
   bytes.writeUInt32LE(value, 4);
   return bytes;
-}
-
-/** What all sandboxes of a run have in common. Paths are those of the host. */
-export interface SandboxParts {
-  node: string;
-  /** The folder of the tool host's modules. */
-  toolHost: string;
-  who: Pick<SpawnOptions, 'uid' | 'gid'>;
-  limits: RunLimits;
-  /** The pids, as the host sees them, of the first process of each running sandbox. */
-  sandboxes: Set<number>;
-  /** Moves a process, and everything it starts, into the run's cgroup. */
-  enter?: ((pid: number) => void) | undefined;
 }
 
 /** What a program in a sandbox sees. */

@@ -1,3 +1,5 @@
+import type { RunFailed } from '../domain/run.ts';
+
 /** The result of a tool for the model. With `ok: false` the text is an error message. */
 export interface ToolAnswer {
   ok: boolean;
@@ -149,3 +151,17 @@ export interface Sandbox {
   /** Prepares the tools of one run. @throws RunFailed `sandbox` when the limits of a run cannot be set */
   confine(signal: AbortSignal): Promise<Confinement>;
 }
+
+/** The facts about a run that the watchdog needs. */
+export interface WatchedRun {
+  limits: RunLimits;
+  /** The pids, as the host sees them, of the first process of each sandbox. */
+  sandboxes: Set<number>;
+  /** Every folder that the run can write to. All are on one disk. */
+  folders: Set<string>;
+  /** Returns the limit that the kernel reports as exceeded; only for a run with a cgroup. */
+  exceeded?: (() => Promise<Exceeded | undefined>) | undefined;
+  end(why: RunFailed): void;
+}
+
+export type Exceeded = 'memory' | 'processes';

@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { RunFailed } from '../domain/run.ts';
-import { type SandboxLayout, type SandboxParts, socketFilter } from './layout.ts';
+import { type SandboxLayout, socketFilter } from './layout.ts';
+import type { SandboxParts } from './machine/system.ts';
 import type { RunLimits } from './sandbox.ts';
 
 /** A process in a sandbox, with its descendants. */

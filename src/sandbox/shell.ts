@@ -1,7 +1,8 @@
 import { EventEmitter, once } from 'node:events';
 import { StringDecoder } from 'node:string_decoder';
 import { cappedOutput, readPaced } from './command-tools.ts';
-import { type SandboxLayout, type SandboxParts, scriptPath } from './layout.ts';
+import { type SandboxLayout, scriptPath } from './layout.ts';
+import type { SandboxParts } from './machine/system.ts';
 import type { CommandEnd, CommandOptions, RunningCommand } from './sandbox.ts';
 import { startSandboxed } from './sandboxed-process.ts';
 

@@ -1,18 +1,11 @@
 import type { EntityManager } from 'typeorm';
 import { filesNotPlanned } from '../conversation/planned-files.ts';
 import { part } from '../conversation/prompts.ts';
-import { type PlanMode, planModeOf } from '../domain/settings.ts';
-import type { RunPlan } from '../domain/waiting.ts';
+import { planModeOf } from '../domain/settings.ts';
 import { findOrigin } from '../runs/continuing/continue-store.ts';
 import { findApprovedPlan } from '../runs/waiting/store.ts';
 import type { TreeOf } from './outgoing/changes.ts';
-import { allWorks, type Work } from './work.ts';
-
-/** What a run knows of plans: whether it still has to propose one, and the plan of its task that was approved last. */
-export interface Planning {
-  mode: PlanMode;
-  approved: RunPlan | undefined;
-}
+import { allWorks, type Planning, type Work } from './work.ts';
 
 /**
  * Reads what a run knows of plans. A rewound run knows what the earlier run knew after the turn that it goes back to.

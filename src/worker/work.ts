@@ -9,20 +9,27 @@ import type { RunRow } from '../db/tables/task.ts';
 import type { Limits } from '../domain/budget.ts';
 import type { Proof } from '../domain/proof/proof.ts';
 import { type Failure, RunFailed } from '../domain/run.ts';
+import type { PlanMode } from '../domain/settings.ts';
+import type { RunPlan } from '../domain/waiting.ts';
 import type { RefusedHost } from '../environment/command-access.ts';
 import type { Environment } from '../environment/prepare.ts';
 import { payingForLost } from '../llm/lost.ts';
 import type { Model, Tokens } from '../llm/model.ts';
 import { costOf } from '../llm/usage.ts';
 import { creatorOf, limitsOf } from '../projects/budgets.ts';
-import type { RepositorySettings } from '../repositories/settings/repository-settings.ts';
+import type { RepositorySettings } from '../repositories/settings/schema.ts';
 import { findRepository } from '../repositories/store.ts';
 import type { Journal } from '../runs/journal.ts';
 import { payForAnswer } from '../runs/spend.ts';
 import { getTask, type TaskView } from '../tasks/store.ts';
-import type { Planning } from './plan.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { Workspace } from './workspace/workspace.ts';
+
+/** What a run knows of plans: whether it still has to propose one, and the plan of its task that was approved last. */
+export interface Planning {
+  mode: PlanMode;
+  approved: RunPlan | undefined;
+}
 
 /** One repository that a run has open, with everything needed to change it, check it and publish the change. */
 export interface Work extends Workspace, AboutRun {

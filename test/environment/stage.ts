@@ -8,7 +8,8 @@ import { setSecret } from '../../src/environment/secrets/secrets.ts';
 import type { SetupContext } from '../../src/environment/setup-context.ts';
 import type { Checkout } from '../../src/git/engine.ts';
 import { openCheckout } from '../../src/repositories/reader.ts';
-import { noSettings, type RepositorySettings } from '../../src/repositories/settings/repository-settings.ts';
+import { noSettings } from '../../src/repositories/settings/repository-settings.ts';
+import type { RepositorySettings } from '../../src/repositories/settings/schema.ts';
 import { openTestApp } from '../support/app.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
 

@@ -1,6 +1,20 @@
 import type { Samples, Spent } from './history.ts';
 import type { Durations } from './schedule.ts';
-import type { OpenTask } from './simulate.ts';
+
+/** A task that is not done yet. All times are in milliseconds. */
+export interface OpenTask {
+  id: string;
+  /** The agent that owns it. */
+  owner: string | null;
+  /** `idle`: nobody works on it. `queued`, `working`: it has such a run. `in_review`: people have to act. */
+  phase: 'idle' | 'queued' | 'working' | 'in_review';
+  /** The numbers, in the list of open tasks, of those it waits for. */
+  dependsOn: readonly number[];
+  /** Whether the sprint ends only with this task. The others are listed because tasks of the sprint wait for them. */
+  isCounted: boolean;
+  /** How long each of its parts has taken so far. */
+  spent: Spent;
+}
 
 /** A sequence of random numbers that is the same for the same seed, so that the same data give the same forecast. */
 export interface Random {

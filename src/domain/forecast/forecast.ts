@@ -1,7 +1,8 @@
 import type { SprintStatus } from '../sprint.ts';
+import type { OpenTask } from './draws.ts';
 import { doneAt, type Samples, samplesOf, spentOn, startableAt, type TaskHistory } from './history.ts';
 import { deadlocked } from './schedule.ts';
-import type { OpenTask, Simulated, Simulation } from './simulate.ts';
+import type { Simulated, Simulation } from './simulate.ts';
 
 /** When the work of a sprint will be done: with a probability of 50, 80 and 95 percent by these times. */
 export interface Forecast {

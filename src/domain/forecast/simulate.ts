@@ -1,21 +1,6 @@
-import { durationDrawer, firstAbove, goesByHand, seededRandom } from './draws.ts';
-import type { Samples, Spent } from './history.ts';
+import { durationDrawer, firstAbove, goesByHand, type OpenTask, seededRandom } from './draws.ts';
+import type { Samples } from './history.ts';
 import { anyLane, type Distribution, scheduler } from './schedule.ts';
-
-/** A task that is not done yet. All times are in milliseconds. */
-export interface OpenTask {
-  id: string;
-  /** The agent that owns it. */
-  owner: string | null;
-  /** `idle`: nobody works on it. `queued`, `working`: it has such a run. `in_review`: people have to act. */
-  phase: 'idle' | 'queued' | 'working' | 'in_review';
-  /** The numbers, in the list of open tasks, of those it waits for. */
-  dependsOn: readonly number[];
-  /** Whether the sprint ends only with this task. The others are listed because tasks of the sprint wait for them. */
-  isCounted: boolean;
-  /** How long each of its parts has taken so far. */
-  spent: Spent;
-}
 
 export interface Simulation {
   /** Those in phase `working` come first: they have their agents already. */

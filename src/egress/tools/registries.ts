@@ -1,5 +1,14 @@
 import { execFile } from 'node:child_process';
-import type { Registries } from './tools-configuration.ts';
+
+/** What one tool on this machine is configured to use. */
+export interface Registries {
+  /** Addresses of registries, with credentials if the configuration has them; or host names. */
+  addresses: string[];
+  /** Variables that hand a configured registry to the tool in a sandbox, without credentials. */
+  variables?: Record<string, string>;
+  /** Variables that name files with certificates. They are handed on if sandboxes can read the files. */
+  certificates?: Record<string, string>;
+}
 
 /** How long a tool may take to print its configuration, and how much it may print. */
 const [maxMs, maxBytes] = [15_000, 1_000_000];

@@ -1,7 +1,7 @@
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isHostName } from '../host-names.ts';
-import { ask, bundler, go, npm, pip, yarn } from './registries.ts';
+import { ask, bundler, go, npm, pip, type Registries, yarn } from './registries.ts';
 
 /**
  * Returns the variables that lead tools to the proxy at a port of 127.0.0.1. Some tools read only names in upper or only
@@ -81,16 +81,6 @@ export async function apt(folder = '/etc/apt'): Promise<Registries> {
 
 async function textOf(file: string): Promise<string> {
   return readFile(file, 'utf8').catch(() => '');
-}
-
-/** What one tool on this machine is configured to use. */
-export interface Registries {
-  /** Addresses of registries, with credentials if the configuration has them; or host names. */
-  addresses: string[];
-  /** Variables that hand a configured registry to the tool in a sandbox, without credentials. */
-  variables?: Record<string, string>;
-  /** Variables that name files with certificates. They are handed on if sandboxes can read the files. */
-  certificates?: Record<string, string>;
 }
 
 export interface ToolsConfiguration {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
-import { inPortions } from '../diff.ts';
 import {
   type Change,
   type Checkout,
@@ -12,7 +11,7 @@ import {
   type NewCommit,
 } from '../engine.ts';
 import { findMergeBase, type History, requireMergeBase } from '../merge-base.ts';
-import { allFiles, findFile, namesIn } from '../work-tree/tree-files.ts';
+import { allFiles, findFile, inPortions, namesIn } from '../work-tree/tree-files.ts';
 import { rememberWorkTree } from '../work-tree/work-tree.ts';
 import { lines } from './explain.ts';
 import { deepen, fetchBranch, fetchCommit, NativeRepository } from './repository.ts';

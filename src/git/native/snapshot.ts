@@ -1,7 +1,6 @@
 import { copyFile } from 'node:fs/promises';
-import { inPortions } from '../diff.ts';
 import { gitIgnoreRules, ignoredPaths } from '../work-tree/ignored.ts';
-import { allFiles, type TreeEntry } from '../work-tree/tree-files.ts';
+import { allFiles, inPortions, type TreeEntry } from '../work-tree/tree-files.ts';
 import { readWorkTree } from '../work-tree/work-tree.ts';
 import type { NativeRepository } from './repository.ts';
 

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { exposeToOom } from '../../host/own-process.ts';
-import { foldersOf } from '../diff.ts';
 import { cleanEnvironment } from '../native/run-git.ts';
 import { listFolder, UnfitWorkTree } from './read-inside.ts';
 import type { TreeEntry } from './tree-files.ts';
+import { foldersOf } from './tree-files.ts';
 
 /** Decides whether the .gitignore files of a work tree ignore a path. */
 export interface IgnoreRules {

@@ -1,4 +1,4 @@
-import { inPortions } from '../diff.ts';
+import { setImmediate } from 'node:timers/promises';
 import { GitFailed } from '../engine.ts';
 
 /** A file, link or submodule in a tree. The mode is octal, as git writes it. */
@@ -71,4 +71,36 @@ export async function allFiles(folder: Folder, root: string): Promise<Map<string
     }
   }
   return files;
+}
+
+/** Cached for each checked-out commit, because computing the folders of half a million paths takes a second. */
+const foldersByBase = new WeakMap<Map<string, TreeEntry>, Set<string>>();
+
+/** Returns all folders that contain tracked files. */
+export async function foldersOf(base: Map<string, TreeEntry>): Promise<Set<string>> {
+  const known = foldersByBase.get(base);
+  if (known !== undefined) return known;
+  const folders = new Set<string>();
+  await inPortions(base.keys(), (path) => {
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+      const folder = path.slice(0, end);
+      // The parents of a known folder have been added already.
+      if (folders.has(folder)) break;
+      folders.add(folder);
+    }
+  });
+  foldersByBase.set(base, folders);
+  return folders;
+}
+
+/** Items handled before yielding to the event loop. They take a few milliseconds. */
+const portion = 5000;
+
+/** Calls `look` for each item, of which there may be hundreds of thousands, and yields to the event loop regularly. */
+export async function inPortions<T>(things: Iterable<T>, look: (thing: T) => void): Promise<void> {
+  let looked = 0;
+  for (const thing of things) {
+    look(thing);
+    if (++looked % portion === 0) await setImmediate();
+  }
 }

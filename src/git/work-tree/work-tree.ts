@@ -1,10 +1,10 @@
 import type { Dirent, Stats } from 'node:fs';
 import { readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { foldersOf, inPortions } from '../diff.ts';
 import { blobOid, writeLoose } from './loose-object.ts';
 import { hashInside, listFolder, lookAt, readInside, tooLarge, UnfitWorkTree } from './read-inside.ts';
 import type { TreeEntry } from './tree-files.ts';
+import { foldersOf, inPortions } from './tree-files.ts';
 
 /** How many files a run may change. A larger change is most likely build output. */
 const maxChangedFiles = 5000;

@@ -13,8 +13,7 @@ import {
   visit,
   type YAMLMap,
 } from 'yaml';
-import type { RepositorySettings } from './repository-settings.ts';
-import { innerKeys, pathsMatching, Settings } from './schema.ts';
+import { innerKeys, pathsMatching, type RepositorySettings, Settings } from './schema.ts';
 
 /** The settings, or a sentence that says what is wrong with the file. */
 export type Parsed = { settings: RepositorySettings } | { problem: string };

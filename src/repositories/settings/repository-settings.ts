@@ -1,51 +1,12 @@
-import { limitsInBudget, type ProjectBudgets, type RunBudget } from '../../domain/budget.ts';
+import { limitsInBudget, type ProjectBudgets } from '../../domain/budget.ts';
 import { RunFailed } from '../../domain/run.ts';
-import type { PlanMode, PushMode, SetupOfChange } from '../../domain/settings.ts';
 import type { Checkout } from '../../git/engine.ts';
 import { apart } from '../../threads/apart.ts';
 import { OverLimit } from '../../threads/start-thread.ts';
+import type { RepositorySettings } from './schema.ts';
 
 /** The file with a repository's settings for agents. Only its version on the base branch is used. */
 export const settingsFile = '.deckhand.yml';
-
-/** The contents of .deckhand.yml. */
-export interface RepositorySettings {
-  /** The OCI image on whose root commands run; without it, the worker's own system. */
-  image?: string | undefined;
-  /** The environment secrets with the credentials for the image's registry. */
-  imageAuth?: { username: string; password: string } | undefined;
-  /** Commands that prepare the environment before the agent starts. */
-  setup: string[];
-  /** What network set-up of a change has. */
-  setupOfChange: SetupOfChange;
-  /** Files whose content decides whether set-up runs again; undefined for the known lock and version files. */
-  cache?: string[] | undefined;
-  /** The hosts that set-up and the agent may reach. `defaults` stands for the usual hosts of set-up. */
-  network: { setup: string[]; agent: string[] };
-  /** Variables of all commands. */
-  env: Record<string, string>;
-  /** Names of the environment secrets that set-up gets as variables. */
-  secrets: string[];
-  /** Commands that run in the background beside the agent and the checks. */
-  services: { run: string; port?: number | undefined }[];
-  /** Commands that must pass before a change is proposed. */
-  checks: string[];
-  /** Patterns of test files; undefined for the usual names. */
-  tests?: string[] | undefined;
-  /** When agents propose a plan before they change anything. */
-  plan: PlanMode;
-  /** Whether a person approves a change before it is pushed. */
-  push: PushMode;
-  /** `required` makes the pull request of a change that its tests do not prove a draft. */
-  proof: 'optional' | 'required';
-  /** Paths that agents may not change: files, folders and globs. */
-  protected: string[];
-  /** Files and folders that are protected by default, but that agents may change in this repository. */
-  allowed: string[];
-  /** The name of the agent to use when a command names none. */
-  agent?: string | undefined;
-  budget: RunBudget;
-}
 
 /** The settings that decide what checks and a proof say about files. */
 export type DecidingSettings = Omit<

@@ -5,8 +5,7 @@ import { access, constants, mkdir, readdir, readFile, rmdir, writeFile } from 'n
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pRetry from 'p-retry';
-import type { RunLimits } from '../sandbox.ts';
-import type { Exceeded } from './confinement.ts';
+import type { Exceeded, RunLimits } from '../sandbox.ts';
 
 /** A part of the machine's control groups (version 2) in which the service may create groups. */
 export interface CgroupTree {

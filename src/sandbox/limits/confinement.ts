@@ -2,27 +2,13 @@ import { execFile } from 'node:child_process';
 import { lchown, mkdir } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { RunFailed } from '../../domain/run.ts';
-import type { SandboxParts } from '../layout.ts';
 import { openMachine } from '../machine/machine.ts';
+import type { SandboxParts } from '../machine/system.ts';
 import { openTools, plainHost, sandboxedHost } from '../open-tools.ts';
 import type { Confinement, Machine, MachineOptions, RunLimits, ToolHost } from '../sandbox.ts';
 import type { CgroupTree } from './cgroup.ts';
 import { takeRunUser } from './run-user.ts';
 import { type Watch, watchRun } from './watchdog.ts';
-
-/** The facts about a run that the watchdog needs. */
-export interface WatchedRun {
-  limits: RunLimits;
-  /** The pids, as the host sees them, of the first process of each sandbox. */
-  sandboxes: Set<number>;
-  /** Every folder that the run can write to. All are on one disk. */
-  folders: Set<string>;
-  /** Returns the limit that the kernel reports as exceeded; only for a run with a cgroup. */
-  exceeded?: (() => Promise<Exceeded | undefined>) | undefined;
-  end(why: RunFailed): void;
-}
-
-export type Exceeded = 'memory' | 'processes';
 
 /** Folders whose files count for a run's limit on disk. A folder that was added twice counts until deleted twice. */
 export interface CountedFolders {

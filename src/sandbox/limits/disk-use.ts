@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { readFile, statfs } from 'node:fs/promises';
-import type { RunLimits } from '../sandbox.ts';
-import type { WatchedRun } from './confinement.ts';
+import type { RunLimits, WatchedRun } from '../sandbox.ts';
 import { deletedFiles } from './process-use.ts';
 
 /** Free space and free inodes of the machine. */

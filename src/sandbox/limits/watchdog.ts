@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RunFailed } from '../../domain/run.ts';
-import type { RunLimits } from '../sandbox.ts';
-import type { Exceeded, WatchedRun } from './confinement.ts';
+import type { Exceeded, RunLimits, WatchedRun } from '../sandbox.ts';
 import { type DiskWatch, usualReserve, watchDisk } from './disk-use.ts';
 import { exactMemory, type ProcessUse, processUse } from './process-use.ts';
 

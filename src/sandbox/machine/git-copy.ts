@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process';
 import { copyFile, cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { SandboxParts, ShownTree } from '../layout.ts';
+import type { ShownTree } from '../layout.ts';
 import { removeTree } from '../neutral-path.ts';
+import type { SandboxParts } from './system.ts';
 
 /** What git reads about a repository besides its objects. The service's configuration and hooks stay where they are. */
 const copied = ['HEAD', 'index', 'packed-refs', 'shallow', 'info/attributes', 'info/exclude'];

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RunFailed } from '../../domain/run.ts';
-import { commandLayout, type SandboxParts, type ShownTree } from '../layout.ts';
+import { commandLayout, type ShownTree } from '../layout.ts';
 import type { CommandOptions, Machine, MachineOptions, RunningCommand } from '../sandbox.ts';
 import { startCommand, waitFor } from '../shell.ts';
 import { type GitCopies, gitCopies } from './git-copy.ts';
 import { imageSystem } from './image-system.ts';
 import { type Network, openNetwork } from './network.ts';
-import { hostSystem, type System } from './system.ts';
+import { hostSystem, type SandboxParts, type System } from './system.ts';
 
 /** A program that the commands of a machine use, such as a database. */
 export interface BackgroundService {

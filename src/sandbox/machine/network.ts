@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { RunFailed } from '../../domain/run.ts';
 import { egressPort } from '../../domain/settings.ts';
-import { holderLayout, hostFolder, type SandboxParts, socketInside } from '../layout.ts';
+import { holderLayout, hostFolder, socketInside } from '../layout.ts';
 import { type SandboxedProcess, startSandboxed } from '../sandboxed-process.ts';
-import { nodeInside } from './system.ts';
+import { nodeInside, type SandboxParts } from './system.ts';
 
 /** Far longer than a program takes to start on a busy machine. */
 const startMs = 30_000;

@@ -1,6 +1,20 @@
+import type { SpawnOptions } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { SandboxParts } from '../layout.ts';
+import type { RunLimits } from '../sandbox.ts';
+
+/** What all sandboxes of a run have in common. Paths are those of the host. */
+export interface SandboxParts {
+  node: string;
+  /** The folder of the tool host's modules. */
+  toolHost: string;
+  who: Pick<SpawnOptions, 'uid' | 'gid'>;
+  limits: RunLimits;
+  /** The pids, as the host sees them, of the first process of each running sandbox. */
+  sandboxes: Set<number>;
+  /** Moves a process, and everything it starts, into the run's cgroup. */
+  enter?: ((pid: number) => void) | undefined;
+}
 
 /** The shell of commands on the host's own system. Most people and models write for bash. */
 const shell = existsSync('/usr/bin/bash') ? '/usr/bin/bash' : '/bin/sh';

@@ -4,11 +4,8 @@ import { isAllowed, isAttributesFile, protectionOf } from '../../domain/protecte
 import { RunFailed } from '../../domain/run.ts';
 import { blobsOf } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
-import {
-  pathsProtectedBy,
-  type RepositorySettings,
-  settingsFile,
-} from '../../repositories/settings/repository-settings.ts';
+import { pathsProtectedBy, settingsFile } from '../../repositories/settings/repository-settings.ts';
+import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { allWorks, type Work } from '../work.ts';
 import type { Branch } from '../workspace/workspace.ts';
 import { ownChangesOf, type TreeOf } from './changes.ts';

@@ -1,6 +1,6 @@
+import type { OpenTask } from '../../../src/domain/forecast/draws.ts';
 import { durationDrawer, firstAbove, goesByHand, type Random } from '../../../src/domain/forecast/draws.ts';
 import type { Samples, Spent } from '../../../src/domain/forecast/history.ts';
-import type { OpenTask } from '../../../src/domain/forecast/simulate.ts';
 
 /** Random numbers that a test chooses. After the listed ones come `uniform` and, as normal ones, 0. */
 function chosen({ uniforms = [] as number[], uniform = 0.25, normals = [] as number[] }): Random {

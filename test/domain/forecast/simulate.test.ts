@@ -1,5 +1,6 @@
+import type { OpenTask } from '../../../src/domain/forecast/draws.ts';
 import type { Samples } from '../../../src/domain/forecast/history.ts';
-import { type OpenTask, type Simulation, simulate } from '../../../src/domain/forecast/simulate.ts';
+import { type Simulation, simulate } from '../../../src/domain/forecast/simulate.ts';
 
 const work = (count: number) => Array.from({ length: count }, () => ({ before: 0, work: 10, after: 0 }));
 const agentsOnly: Samples = { byAgents: work(5), byHand: [] };

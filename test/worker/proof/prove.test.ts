@@ -1,6 +1,6 @@
 import type { Proof } from '../../../src/domain/proof/proof.ts';
 import { RunFailed } from '../../../src/domain/run.ts';
-import type { RepositorySettings } from '../../../src/repositories/settings/repository-settings.ts';
+import type { RepositorySettings } from '../../../src/repositories/settings/schema.ts';
 import { attemptChecks, proveChange } from '../../../src/worker/proof/prove.ts';
 import { firstFailure, runChecks } from '../../../src/worker/proof/verify.ts';
 import { testSome } from '../../support/thorough.ts';

@@ -3,7 +3,8 @@ import { type Environment, prepareEnvironment } from '../../../src/environment/p
 import type { SetupContext } from '../../../src/environment/setup-context.ts';
 import type { Checkout } from '../../../src/git/engine.ts';
 import { openCheckout } from '../../../src/repositories/reader.ts';
-import { noSettings, type RepositorySettings } from '../../../src/repositories/settings/repository-settings.ts';
+import { noSettings } from '../../../src/repositories/settings/repository-settings.ts';
+import type { RepositorySettings } from '../../../src/repositories/settings/schema.ts';
 import type { Journal } from '../../../src/runs/journal.ts';
 import { proveChange } from '../../../src/worker/proof/prove.ts';
 import { firstFailure, runChecks } from '../../../src/worker/proof/verify.ts';
