@@ -14,8 +14,25 @@ function clients(): string[] {
     .filter((text) => /octokit/i.test(text));
 }
 
+/**
+ * Returns the operations in a text: whole strings, and templates such as `POST ${path}/labels` with the nearest string of that
+ * name before them.
+ * @throws when a template names something else, because an operation would be missed
+ */
+export function operationsIn(text: string): string[] {
+  const whole = [...text.matchAll(/'((?:GET|POST|PUT|PATCH|DELETE) \/[^']*)'/g)].map(([, name = '']) => name);
+  const templates = [...text.matchAll(/`(GET|POST|PUT|PATCH|DELETE) \$\{(\w+)\}([^`]*)`/g)];
+  const built = templates.map(({ 0: template, 1: method, 2: name = '', 3: rest, index }) => {
+    const paths = text.slice(0, index).matchAll(new RegExp(`\\b${name} = '(/[^']*)'`, 'g'));
+    const path = [...paths].at(-1)?.[1];
+    if (path === undefined || rest?.includes('$'))
+      throw new Error(`the operation ${template} cannot be read; write it out`);
+    return `${method} ${path}${rest}`;
+  });
+  return [...whole, ...built];
+}
+
 /** Returns the names of GitHub's operations that the service uses, such as `GET /repos/{owner}/{repo}`. */
 export function usedOperations(): string[] {
-  const named = clients().flatMap((text) => [...text.matchAll(/'((?:GET|POST|PUT|PATCH|DELETE) \/[^']*)'/g)]);
-  return [...new Set([...named.map(([, name = '']) => name), ...elsewhere])].sort();
+  return [...new Set([...clients().flatMap(operationsIn), ...elsewhere])].sort();
 }
