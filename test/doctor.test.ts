@@ -52,6 +52,20 @@ test.each([
   expect(webhooks).toMatchObject({ state: 'todo', says: expect.stringContaining('Set BASE_URL') });
 });
 
+test('an account that GitHub refuses, or that has not accepted all permissions, is named with the reason', async () => {
+  const reason = 'acme has not accepted these permissions yet: checks: write.';
+  const { app } = service;
+  await app.db.manager.query(
+    `insert into installations (account_id, installation_id, account_login, account_type, status, problem, problem_reason,
+       problem_since) values (7, 1, 'acme', 'User', 'active', 'missing_permissions', $1, now())`,
+    [reason],
+  );
+  const { account } = await examined();
+  await app.db.manager.query('delete from installations');
+  expect(account).toEqual({ state: 'todo', says: expect.stringContaining(reason) });
+  expect((await examined()).account).toBeUndefined();
+});
+
 test('a public address is not reported', async () => {
   expect((await examined({ BASE_URL: 'https://deckhand.example.com' })).webhooks).toBeUndefined();
 });

@@ -67,7 +67,12 @@ async function syncMirrored(
   const octokit = await app.github.asInstallation(installationId);
   const picture = await pictureOf(app, em, task, before, repository);
   const { labels, comment, check, essence } = wanted(picture, repository);
-  const milestone = () => syncMilestone(app, em, { octokit, name: { owner, repo }, repository }, task, before);
+  const milestone = () =>
+    syncMilestone(app, em, { octokit, name: { owner, repo }, repository }, task, before).catch((error) => {
+      // Somebody gave the title of the milestone to another one at the same moment. The next update tries again.
+      if (!isRefusedWith(error, 422)) throw error;
+      app.log.info({ err: error, taskId: task.id }, 'a milestone cannot be created');
+    });
   const issue = { owner, repo, issue_number: before.number };
   const pull = await findPull(em, before.repositoryId, before.number);
   const sha = pull === null || pull.status === 'merged' || pull.status === 'closed' ? undefined : pull.headSha;

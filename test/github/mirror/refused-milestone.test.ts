@@ -1,0 +1,42 @@
+import { syncTask } from '../../../src/github/mirror/sync.ts';
+import { openAcme } from '../../support/stand-ins/acme.ts';
+import { around, asked } from '../../support/stand-ins/named-github.ts';
+
+const acme = openAcme();
+const milestones = '/repos/acme/app/milestones';
+
+/** Shows a task of an active sprint on its issue. */
+async function shown() {
+  const { em, own, task, call, projectId } = await acme.twoPeople();
+  const taskId = await task('ada');
+  around.pages['/milestones'] = [];
+  around.pages['/issues/8'] = { number: 8, milestone: null };
+  const day = new Date().toISOString().slice(0, 10);
+  const sprint = await call('ada', 'POST', `/projects/${projectId}/sprints`, {
+    name: 'S',
+    startDate: day,
+    endDate: day,
+  });
+  await em.query(`update sprints set status = 'active' where id = $1`, [sprint.body.id]);
+  await em.query('update tasks set issue_repository_id = $2, issue_number = 8, sprint_id = $3 where id = $1', [
+    taskId,
+    own.id,
+    sprint.body.id,
+  ]);
+  await syncTask(acme.service.app, { taskId, recheck: false }).finally(() =>
+    em.query(`update sprints set status = 'cancelled' where id = $1`, [sprint.body.id]),
+  );
+  return asked.map(({ path }) => path);
+}
+
+test('the issue of a task gets the milestone of its sprint', async () => {
+  around.writes[`POST ${milestones}`] = { status: 201, body: { number: 3 } };
+  expect(await shown()).toEqual(expect.arrayContaining([milestones, '/repos/acme/app/issues/8']));
+});
+
+test.each([403, 404, 410, 422])('a milestone that GitHub refuses with %s does not fail the mirror', async (status) => {
+  around.writes[`POST ${milestones}`] = { status, body: { message: 'refused' } };
+  const paths = await shown();
+  expect(paths).toEqual(expect.arrayContaining([milestones, '/repos/acme/app/issues/8/comments']));
+  expect(paths).not.toContain('/repos/acme/app/issues/8');
+});
