@@ -147,3 +147,17 @@ inBrowser('a hidden tab shows the count, running work and, if the person wants i
   await until('the icon of running work', async () => (await icon()) === '/icon-working.svg');
   await world.sql(`delete from runs where id = 'run_busy'`, []);
 });
+
+inBrowser('every page of a project says what keeps GitHub from working, and since when', async () => {
+  const reason = 'GitHub refuses access to mona (HTTP 403): an IP allow list is enabled.';
+  await world.sql(
+    `update installations set problem = 'refused', problem_reason = $2, problem_since = now() - interval '2 hours'
+     where project_id = $1`,
+    [world.project.id, reason],
+  );
+  const note = page.getByRole('status').filter({ hasText: reason });
+  for (const path of [base, `${base}/settings`]) {
+    await go(path);
+    await note.getByText('2 hours ago').waitFor();
+  }
+});
