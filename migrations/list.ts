@@ -44,6 +44,7 @@ import { RewrittenTasks1768176000000 } from './0053-rewritten-tasks.ts';
 import { PartsOfProofs1768262400000 } from './0054-parts-of-proofs.ts';
 import { AccountsOfDeliveries1768348800000 } from './0055-accounts-of-deliveries.ts';
 import { SeenHeads1768435200000 } from './0056-seen-heads.ts';
+import { AsksOfStrangers1768608000000 } from './0058-asks-of-strangers.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -93,4 +94,5 @@ export const migrations = [
   PartsOfProofs1768262400000,
   AccountsOfDeliveries1768348800000,
   SeenHeads1768435200000,
+  AsksOfStrangers1768608000000,
 ];

@@ -4,7 +4,7 @@ import { AppError, notConfigured } from '../errors.ts';
 import { payingForLost } from '../llm/lost.ts';
 import type { Model, Tokens } from '../llm/model.ts';
 import { costOf } from '../llm/usage.ts';
-import { addPersonSpend, assertPersonDay, creatorOf } from '../projects/budgets.ts';
+import { addPersonSpend, assertDay, creatorOf, dayIsOver, payForCall, personDayIsOver } from '../projects/budgets.ts';
 import { revealSecret } from '../projects/secrets.ts';
 
 /** An agent's settings for its model. */
@@ -30,27 +30,40 @@ export async function modelOfRun(app: App, agent: ModelChoice, projectId: string
 }
 
 /**
- * Does the same for calls that belong to no run. Their costs count against the budget of the person who created the project,
- * and beyond it `reply` throws an AppError 429.
+ * Does the same for calls that belong to no run. They count for the day of the project, with its runs. Beyond its budget,
+ * or that of the person who created it, `reply` throws an AppError 429.
  * @throws AppError 503 naming the missing setting
  */
-export async function modelFor(app: App, agent: ModelChoice, projectId: string): Promise<Model> {
-  return paidBy(app, await modelOfRun(app, agent, projectId), await creatorOf(app.db.manager, projectId));
+export async function modelFor(
+  app: App,
+  agent: ModelChoice & Partial<Pick<AgentRow, 'id'>>,
+  projectId: string,
+): Promise<Model> {
+  const creatorId = await creatorOf(app.db.manager, projectId);
+  const worker = { projectId, agentId: agent.id ?? null };
+  return paidBy(app, await modelOfRun(app, agent, projectId), {
+    usedUp: () => dayIsOver(app, projectId),
+    pay: (usage) => payForCall(app.db, worker, creatorId, usage),
+  });
 }
 
-function paidBy(app: App, model: Model, userId: string | null): Model {
-  if (userId === null) return model;
-  const pay = (tokens: Tokens) =>
-    addPersonSpend(app.db.manager, userId, costOf(app.config.MODEL_PRICES, model.name, tokens) ?? 0);
-  const payLost = (tokens: Tokens) =>
-    pay(tokens).catch((error) => app.log.error({ err: error, userId }, 'the cost of a lost answer was not stored'));
-  const paying = payingForLost(model, payLost);
+interface Payer {
+  /** Returns a sentence if a budget of the day is used up. */
+  usedUp: () => Promise<string | undefined>;
+  pay: (usage: Tokens & { costUsd: number | null }) => Promise<void>;
+}
+
+function paidBy(app: App, model: Model, { usedUp, pay }: Payer): Model {
+  const payFor = (tokens: Tokens) => pay({ ...tokens, costUsd: costOf(app.config.MODEL_PRICES, model.name, tokens) });
+  const paying = payingForLost(model, (tokens) =>
+    payFor(tokens).catch((error) => app.log.error({ err: error }, 'the cost of a lost answer was not stored')),
+  );
   return {
     ...paying,
     reply: async (...asked) => {
-      await assertPersonDay(app, userId);
+      assertDay(await usedUp());
       const reply = await paying.reply(...asked);
-      await pay(reply);
+      await payFor(reply);
       return reply;
     },
   };
@@ -62,11 +75,16 @@ function paidBy(app: App, model: Model, userId: string | null): Model {
  */
 export async function modelIfConfigured(
   app: App,
-  { model, projectId, creatorId }: Pick<AgentRow, 'model' | 'projectId' | 'creatorId'>,
+  { id, model, projectId, creatorId }: Pick<AgentRow, 'id' | 'model' | 'projectId' | 'creatorId'>,
 ): Promise<Model | undefined> {
   try {
-    if (projectId !== null) return await modelFor(app, { model }, projectId);
-    return paidBy(app, await modelOfRun(app, { model }, null), creatorId);
+    if (projectId !== null) return await modelFor(app, { id, model }, projectId);
+    const own = await modelOfRun(app, { model }, null);
+    if (creatorId === null) return own;
+    return paidBy(app, own, {
+      usedUp: () => personDayIsOver(app, creatorId),
+      pay: ({ costUsd }) => addPersonSpend(app.db.manager, creatorId, costUsd ?? 0),
+    });
   } catch (error) {
     if (error instanceof AppError && error.status === 503) return undefined;
     throw error;

@@ -1,8 +1,10 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
+import type { Database } from '../db/database.ts';
 import {
   aboveLimit,
   type Budgets,
+  exhaustedDay,
   exhaustedPersonDay,
   keysAbove,
   type Limits,
@@ -11,7 +13,10 @@ import {
   type RunBudget,
   type SomeBudgets,
 } from '../domain/budget.ts';
+import { Refused } from '../domain/machine.ts';
 import { AppError, badRequest } from '../errors.ts';
+import type { TokenUsage } from '../llm/usage.ts';
+import { roleIn } from './member-store.ts';
 import { findProject, ownBudgets } from './store.ts';
 
 /** The environment variable that sets each limit of the service. */
@@ -93,9 +98,28 @@ export async function personDayIsOver({ config, db }: App, userId: string | null
   return exhaustedPersonDay(config.MAX_PERSON_DAY_COST_USD, row?.cost ?? 0);
 }
 
-/** @throws AppError 429 while `personDayIsOver` */
-export async function assertPersonDay(app: App, userId: string): Promise<void> {
-  const usedUp = await personDayIsOver(app, userId);
+/** Returns what a project has cost today (UTC) so far, in US dollars. */
+export async function costOfDay(em: EntityManager, projectId: string): Promise<number> {
+  const [row]: [{ cost: number }] = await em.query(
+    `select coalesce(sum(cost_usd), 0)::float8 as cost from spend_days
+     where project_id = $1 and day = (now() at time zone 'UTC')::date`,
+    [projectId],
+  );
+  return row.cost;
+}
+
+/** Returns a sentence if the budgets of a project and of its creator are used up for today (UTC); otherwise undefined. */
+export async function dayIsOver(app: App, projectId: string): Promise<string | undefined> {
+  const em = app.db.manager;
+  const { dayCostUsd } = await limitsOf(app, projectId);
+  return (
+    exhaustedDay(dayCostUsd, await costOfDay(em, projectId)) ??
+    (await personDayIsOver(app, await creatorOf(em, projectId)))
+  );
+}
+
+/** @throws AppError 429 if there is a sentence that a budget is used up for today */
+export function assertDay(usedUp: string | undefined): void {
   if (usedUp !== undefined)
     throw new AppError(429, `${usedUp[0]?.toUpperCase()}${usedUp.slice(1)}. Try again tomorrow (UTC).`);
 }
@@ -107,4 +131,67 @@ export async function addPersonSpend(em: EntityManager, userId: string, costUsd:
      on conflict (user_id, day) do update set cost_usd = s.cost_usd + excluded.cost_usd`,
     [userId, costUsd],
   );
+}
+
+/** Who worked in which project. */
+interface Worker {
+  projectId: string;
+  agentId: string | null;
+}
+
+/**
+ * Pays for an answer of a model. It counts for the project, unless `count` has stored it so that it does. When the project
+ * was deleted, it counts for the person who created it.
+ */
+export async function payForCall(
+  db: Database,
+  worker: Worker,
+  creatorId: string | null,
+  usage: TokenUsage & { costUsd: number | null },
+  count: (em: EntityManager) => Promise<boolean> = async () => false,
+): Promise<void> {
+  await db.transaction(async (em) => {
+    // Deletion locks the project before its runs. The opposite order would be a deadlock.
+    const projects: unknown[] = await em.query('select 1 from projects where id = $1 for key share', [
+      worker.projectId,
+    ]);
+    if (projects.length === 0) {
+      if (creatorId !== null) await addPersonSpend(em, creatorId, usage.costUsd ?? 0);
+    } else if (!(await count(em))) await addSpend(em, worker, usage);
+  });
+}
+
+/** Adds tokens to what a project has used today. A trigger adds their cost to that of the project's creator. */
+async function addSpend(
+  em: EntityManager,
+  { projectId, agentId }: Worker,
+  usage: TokenUsage & { costUsd: number | null },
+): Promise<void> {
+  const run = { project_id: projectId, agent_id: agentId };
+  await em.query(
+    `select add_spend(jsonb_populate_record(null::runs, $1), (now() at time zone 'UTC')::date, $2, $3, $4, $5)`,
+    [run, usage.costUsd ?? 0, usage.inputTokens, usage.cachedInputTokens, usage.outputTokens],
+  );
+}
+
+/** How often somebody who is no member of a project may let its model work by comments in an hour of the clock. */
+const maxAsksOfStranger = 20;
+
+/**
+ * Counts that somebody lets the model of a project work by a comment. Members may do so as long as the budget lasts.
+ * @throws Refused when somebody else does so too often
+ */
+export async function countAsk({ db }: App, projectId: string, userId: string): Promise<void> {
+  if ((await roleIn(db.manager, projectId, userId)) !== undefined) return;
+  const [row]: [{ count: number }] = await db.manager.query(
+    `insert into asks_of_strangers as a values ($1, date_trunc('hour', now()), 1)
+     on conflict (user_id) do update set hour = excluded.hour,
+       count = case when a.hour = excluded.hour then a.count + 1 else 1 end
+     returning count`,
+    [userId],
+  );
+  if (row.count > maxAsksOfStranger)
+    throw new Refused(
+      `People who are not members of the project can use \`ask\` and \`plan\` ${maxAsksOfStranger} times an hour. Try again in the next hour.`,
+    );
 }

@@ -5,7 +5,7 @@ import type { RunRow } from '../db/tables/task.ts';
 import { inProject } from '../http/access/access.ts';
 import { type Route, route, wholeNumber } from '../http/route.ts';
 import type { TokenUsage } from '../llm/usage.ts';
-import { addPersonSpend, limitsOf } from '../projects/budgets.ts';
+import { limitsOf, payForCall } from '../projects/budgets.ts';
 import { addUsage } from './store.ts';
 
 const maxDays = 366;
@@ -41,13 +41,16 @@ const Spend = z
           agents: z.array(z.object({ agentId, costUsd: z.number() })),
         }),
       )
-      .meta({ description: 'each day, oldest first. A run counts on the days on which it used its tokens' }),
+      .meta({
+        description:
+          'each day, oldest first. A run counts on the days on which it used its tokens, and so do plans and answers to questions',
+      }),
     agents: z
       .array(z.object({ agentId, name: z.string().nullable(), ...used }))
       .meta({ description: 'the agents that used anything, those that cost most first' }),
     total: z.object(used),
     budget: z.object({
-      dayCostUsd: z.number().meta({ description: 'what the runs of the project may cost on a day' }),
+      dayCostUsd: z.number().meta({ description: 'what the project may cost on a day' }),
       setBy: z.enum(['service', 'project']),
     }),
   })
@@ -79,11 +82,11 @@ const Spend = z
     },
   });
 
-/** What the runs of one agent in a project have used on a day (UTC). */
+/** What one agent in a project has used on a day (UTC). */
 export interface SpendOfDay {
   /** YYYY-MM-DD. */
   day: string;
-  /** Identifies the agent across its versions; empty for runs without an agent. */
+  /** Identifies the agent across its versions; empty where no agent was at work. */
   lineId: string;
   /** The newest version of the agent; null for an agent that was deleted. */
   agentId: string | null;
@@ -115,16 +118,6 @@ async function listSpend(
   return { today, rows };
 }
 
-/** Returns what the runs of a project have cost today (UTC) so far, in US dollars. */
-export async function costOfDay(em: EntityManager, projectId: string): Promise<number> {
-  const [row]: [{ cost: number }] = await em.query(
-    `select coalesce(sum(cost_usd), 0)::float8 as cost from spend_days
-     where project_id = $1 and day = (now() at time zone 'UTC')::date`,
-    [projectId],
-  );
-  return row.cost;
-}
-
 /**
  * Pays for an answer of the model to a run. When the run was deleted after a cancel, with its task or its project, the
  * answer still counts for the limits: for those of the project, or otherwise for those of the person who created it.
@@ -135,26 +128,7 @@ export async function payForAnswer(
   creatorId: string | null,
   usage: TokenUsage & { costUsd: number | null },
 ): Promise<void> {
-  await db.transaction(async (em) => {
-    // Deletion locks the project before its runs. The opposite order would be a deadlock.
-    const projects: unknown[] = await em.query('select 1 from projects where id = $1 for key share', [run.projectId]);
-    if (projects.length === 0) {
-      if (creatorId !== null) await addPersonSpend(em, creatorId, usage.costUsd ?? 0);
-    } else if (!(await addUsage(em, run.id, usage))) await addSpend(em, run, usage);
-  });
-}
-
-/** Adds what a deleted run of a project used to what the project has used today. */
-async function addSpend(
-  em: EntityManager,
-  { projectId, agentId }: Pick<RunRow, 'projectId' | 'agentId'>,
-  usage: TokenUsage & { costUsd: number | null },
-): Promise<void> {
-  const run = { project_id: projectId, agent_id: agentId };
-  await em.query(
-    `select add_spend(jsonb_populate_record(null::runs, $1), (now() at time zone 'UTC')::date, $2, $3, $4, $5)`,
-    [run, usage.costUsd ?? 0, usage.inputTokens, usage.cachedInputTokens, usage.outputTokens],
-  );
+  await payForCall(db, run, creatorId, usage, (em) => addUsage(em, run.id, usage));
 }
 
 type Used = Pick<SpendOfDay, 'costUsd' | 'inputTokens' | 'cachedInputTokens' | 'outputTokens'>;
@@ -206,7 +180,7 @@ export const spendRoutes: Route[] = [
     operationId: 'getSpend',
     method: 'get',
     path: '/projects/:projectId/spend',
-    summary: 'Get what the runs of a project have used, by day and by agent, and its budget of a day',
+    summary: 'Get what a project has used, by day and by agent, and its budget of a day',
     tag: 'projects',
     access: inProject('member'),
     query: SpendQuery,

@@ -1,13 +1,11 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
-import { exhaustedDay } from '../domain/budget.ts';
 import { Refused } from '../domain/machine.ts';
 import { type Failure, failure } from '../domain/run.ts';
 import type { TaskStatus } from '../domain/task.ts';
 import { AppError } from '../errors.ts';
-import { creatorOf, limitsOf, personDayIsOver } from '../projects/budgets.ts';
+import { dayIsOver } from '../projects/budgets.ts';
 import { startTask } from '../runs/operations.ts';
-import { costOfDay } from '../runs/spend.ts';
 import { showTask } from '../tasks/move.ts';
 import { findActiveSprint } from './store.ts';
 
@@ -72,9 +70,9 @@ export async function advanceSprint(app: App, projectId: string): Promise<void> 
   const sprint = await findActiveSprint(app.db.manager, projectId);
   if (sprint === undefined) return;
   for (const taskId of await listStartable(app.db.manager, sprint.id)) {
-    const reason = await dayIsOver(app, projectId);
-    if (reason !== undefined) {
-      await showFailure(app, taskId, failure('budget', reason));
+    const usedUp = await dayIsOver(app, projectId);
+    if (usedUp !== undefined) {
+      await showFailure(app, taskId, failure('budget', `${usedUp}; the task starts tomorrow`));
       continue;
     }
     try {
@@ -85,16 +83,6 @@ export async function advanceSprint(app: App, projectId: string): Promise<void> 
       await showFailure(app, taskId, why);
     }
   }
-}
-
-/** Returns why no further run may start today; undefined while the budgets of the project and of its creator last. */
-async function dayIsOver(app: App, projectId: string): Promise<string | undefined> {
-  const { dayCostUsd } = await limitsOf(app, projectId);
-  const em = app.db.manager;
-  const usedUp =
-    exhaustedDay(dayCostUsd, await costOfDay(em, projectId)) ??
-    (await personDayIsOver(app, await creatorOf(em, projectId)));
-  return usedUp && `${usedUp}; the task starts tomorrow`;
 }
 
 /** Returns why a start was refused; undefined for any other error. */

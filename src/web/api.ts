@@ -758,7 +758,7 @@ export type RunTurn = {
     costUsd: number | null;
 };
 export type Spend = {
-    /** each day, oldest first. A run counts on the days on which it used its tokens */
+    /** each day, oldest first. A run counts on the days on which it used its tokens, and so do plans and answers to questions */
     days: {
         day: string;
         /** without the cost of models whose prices are not configured */
@@ -791,7 +791,7 @@ export type Spend = {
         outputTokens: number;
     };
     budget: {
-        /** what the runs of the project may cost on a day */
+        /** what the project may cost on a day */
         dayCostUsd: number;
         setBy: "service" | "project";
     };
@@ -5640,7 +5640,7 @@ export function listRunTurns(runId: string, { limit, offset }: {
     }));
 }
 /**
- * Get what the runs of a project have used, by day and by agent, and its budget of a day
+ * Get what a project has used, by day and by agent, and its budget of a day
  */
 export function getSpend(projectId: string, { days }: {
     days?: number;

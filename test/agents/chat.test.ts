@@ -252,3 +252,34 @@ test('what answers cost counts for the creator of the project, whose budget of a
     ]);
   expect(model.requests).toHaveLength(requests);
 });
+
+test('what answers cost counts for the day of the project, whose budget limits them', async () => {
+  const em = service.app.db.manager;
+  const spent = async (): Promise<number> =>
+    (
+      await em.query(
+        `select coalesce(sum(s.cost_usd), 0)::float8 as cost from spend_days s join tasks t using (project_id) where t.id = $1`,
+        [task],
+      )
+    )[0].cost;
+  // The project of an installation has no creator who pays.
+  await em.query('update projects set created_by = null where id = (select project_id from tasks where id = $1)', [
+    task,
+  ]);
+  talk.says = () => 'Fine.';
+  const before = await spent();
+  await call('POST', `/tasks/${task}/chat`, { message: 'How much?' });
+  expect(await spent()).toBeGreaterThan(before);
+  await em.query(
+    `update projects set budgets = '{"dayCostUsd": 0.000001}' where id = (select project_id from tasks where id = $1)`,
+    [task],
+  );
+  const requests = model.requests.length;
+  expect(await call('POST', `/tasks/${task}/chat`, { message: 'And now?' })).toMatchObject({
+    status: 429,
+    body: {
+      message: expect.stringMatching(/^The project's budget of \$.* a day is used up .* Try again tomorrow \(UTC\)\.$/),
+    },
+  });
+  expect(model.requests).toHaveLength(requests);
+});

@@ -208,3 +208,18 @@ test('everybody reads all names if the project shares its private context', asyn
   expect(reply).toContain('[Parent secret-4](');
   expect(await refusal(open, 4)).toMatch(allSprints);
 });
+
+test('somebody who is no member may ask 20 times an hour', async () => {
+  const { id } = (await service.call('GET', '/me', { token: await service.token('mallory') })).body;
+  const outcome = async (userId: string) =>
+    carryOut(service.app, { ...(await commandOn(open, 79, 'ask', '')), userId }).catch((error: Error) => error.message);
+  const empty = 'Write your question after `ask`.';
+  for (let i = 0; i < 20; i++) expect(await outcome(id)).toBe(empty);
+  expect(await outcome(id)).toBe(
+    'People who are not members of the project can use `ask` and `plan` 20 times an hour. Try again in the next hour.',
+  );
+  await sql(`update asks_of_strangers set hour = hour - interval '1 hour'`, []);
+  expect(await outcome(id)).toBe(empty);
+  const { id: member } = (await service.call('GET', '/me', { token })).body;
+  for (let i = 0; i < 21; i++) expect(await outcome(member)).toBe(empty);
+});

@@ -1,5 +1,5 @@
 import { LeaseLost } from '../../src/domain/run.ts';
-import { costOfDay } from '../../src/runs/spend.ts';
+import { costOfDay } from '../../src/projects/budgets.ts';
 import {
   addStep,
   addUsage,

@@ -104,11 +104,11 @@ const AgentDays = table<AgentDayRow>('agent_days', {
   failed: whole(),
 });
 
-/** What the runs of a project have used on a day (UTC), by agent. */
+/** What a project has used on a day (UTC), by agent. */
 export interface SpendDayRow {
   projectId: string;
   day: string;
-  /** The line of the agent's versions; empty for runs without an agent. */
+  /** The line of the agent's versions; empty where no agent was at work. */
   lineId: string;
   costUsd: string;
   inputTokens: number;
@@ -136,6 +136,14 @@ const PersonSpendDays = table<PersonSpendDayRow>('person_spend_days', {
   day: time({ type: 'date', primary: true }),
   costUsd: { type: 'numeric' },
 });
+
+/** How often somebody who is no member of a project let its model work by comments, in the latest hour in which they did. */
+export interface AsksOfStrangerRow {
+  userId: string;
+  hour: Date;
+  count: number;
+}
+const AsksOfStrangers = table<AsksOfStrangerRow>('asks_of_strangers', { userId: key(), hour: time(), count: whole() });
 
 /** The number of tasks of a project in a status. */
 export interface TaskCountRow {
@@ -178,6 +186,7 @@ export const figureTables = [
   AgentDays,
   SpendDays,
   PersonSpendDays,
+  AsksOfStrangers,
   TaskCounts,
   StaleTasks,
   TaskChanges,

@@ -6,6 +6,7 @@ import { readBudget } from '../../domain/budget.ts';
 import { Refused } from '../../domain/machine.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
 import { startTrial } from '../../environment/trial.ts';
+import { countAsk } from '../../projects/budgets.ts';
 import { cancelTask, startTask } from '../../runs/operations.ts';
 import { addTasks, removeTask } from '../../sprints/operations.ts';
 import { listOpenSprints } from '../../sprints/store.ts';
@@ -56,6 +57,8 @@ interface Verb {
   does: string;
   /** What the audit log calls it: the name of the same operation of the REST API. */
   audit: AuditAction;
+  /** Whether it lets the model work, which others than members may do only so often. */
+  asksModel?: boolean;
   act(app: App, given: GivenCommand): Promise<unknown>;
 }
 
@@ -144,6 +147,7 @@ export const verbs: Record<string, Verb> = {
     takes: '[text]',
     does: 'plans a sprint from the issue, question by question',
     audit: 'wizard.plan',
+    asksModel: true,
     act: plan,
   },
   answer: {
@@ -164,7 +168,13 @@ export const verbs: Record<string, Verb> = {
     audit: 'task.update',
     act: updateText,
   },
-  ask: { takes: '<text>', does: 'asks the agent a question; it changes nothing', audit: 'task.chat', act: ask },
+  ask: {
+    takes: '<text>',
+    does: 'asks the agent a question; it changes nothing',
+    audit: 'task.chat',
+    asksModel: true,
+    act: ask,
+  },
   setup: {
     takes: '',
     does: 'tries set-up and checks of the default branch, without an agent',
@@ -202,6 +212,7 @@ export async function carryOut(app: App, given: GivenCommand): Promise<string | 
   const taskId = forReaders.has(name) ? undefined : await taskOfCommand(app, given);
   if (taskId !== undefined)
     await assertMayDirect(app, given.userId, { ...given, taskId }, name === 'ask' ? 'read' : 'write');
+  if (verb.asksModel) await countAsk(app, given.repository.projectId, given.userId);
   await app.audit.during(await auditedAct(app, given, verb.audit), () => verb.act(app, given));
   return undefined;
 }

@@ -14,7 +14,7 @@ export const budgetNames: Record<ProjectBudget, string> = {
   runSteps: 'Steps per run',
   runTokens: 'Tokens per run',
   runCostUsd: 'Cost per run (USD)',
-  dayCostUsd: 'Daily budget for all runs (USD)',
+  dayCostUsd: 'Daily budget of the project (USD)',
 };
 
 export const projectBudgets = Object.keys(budgetNames) as ProjectBudget[];
