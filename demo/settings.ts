@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import type { DemoGitHub } from './github/github.ts';
 import type { ScriptedModel } from './model/model.ts';
 
 /**
@@ -9,7 +8,7 @@ import type { ScriptedModel } from './model/model.ts';
  * environment.
  */
 export function demoSettings(given: {
-  github: DemoGitHub;
+  github: { url: string; appId: number; privateKey: string; webhookSecret: string };
   model: ScriptedModel;
   port: number;
   dataDir: string;
