@@ -25,9 +25,12 @@ export function MergeDialog(props: {
   // A merge changes what can be merged, so the dialog shows what the person has agreed to until it is over.
   const [agreed, setAgreed] = useState<MergeReadiness>();
   const [isBusy, setBusy] = useState(false);
-  // What the person looks at. Pushes after that are not part of it, although the page learns of them.
-  const [seen, setSeen] = useState(query.data);
-  if (seen === undefined && query.data !== undefined) setSeen(query.data);
+  // What the person looks at: the first answer since the dialog opened, because the page may have kept an older one. Pushes
+  // after that are not part of it, although the page learns of them.
+  const [openedAt] = useState(() => Date.now());
+  const [seen, setSeen] = useState<MergeReadiness>();
+  const isCurrent = query.dataUpdatedAt >= openedAt;
+  if (seen === undefined && isCurrent && query.data !== undefined) setSeen(query.data);
   const data = isBusy ? agreed : query.data;
   const problems = data?.problems ?? [];
   const decided = useOvertaken(task.id);
@@ -57,7 +60,7 @@ export function MergeDialog(props: {
           buttonType: 'primary',
           loading: isBusy,
           // If the readiness cannot be read, the service still refuses what cannot be merged.
-          disabled: isBlocked || (query.data === undefined && query.error === null),
+          disabled: isBlocked || (seen === undefined && query.error === null),
           onClick: () => void merge(),
         },
       ]}
