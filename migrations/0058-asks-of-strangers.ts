@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** How often people who are no members of a project let its model work by comments, in the latest hour in which they did. */
+/** How many comments of people who are not members of a project called its model, in the last hour in which they did. */
 export class AsksOfStrangers1768608000000 implements MigrationInterface {
   name = 'AsksOfStrangers1768608000000';
 

@@ -16,7 +16,7 @@ const MergeTask = z
       .max(100)
       .optional()
       .meta({
-        description: 'the heads of all open pull requests that were looked at; the merge is refused if one is another',
+        description: 'the heads of all open pull requests that were looked at; the merge is refused if one differs',
       }),
   })
   .meta({ id: 'MergeTask' });

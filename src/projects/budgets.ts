@@ -174,12 +174,12 @@ async function addSpend(
   );
 }
 
-/** How often somebody who is no member of a project may let its model work by comments in an hour of the clock. */
+/** How many comments an hour (UTC, from :00) may call the model of a project, for each person who is not a member of it. */
 const maxAsksOfStranger = 20;
 
 /**
- * Counts that somebody lets the model of a project work by a comment. Members may do so as long as the budget lasts.
- * @throws Refused when somebody else does so too often
+ * Counts a comment that calls the model of a project. For members, only the budget is a limit.
+ * @throws Refused if the person is not a member and has used up this hour
  */
 export async function countAsk({ db }: App, projectId: string, userId: string): Promise<void> {
   if ((await roleIn(db.manager, projectId, userId)) !== undefined) return;

@@ -874,7 +874,7 @@ export type MergeReadiness = {
     }[];
 };
 export type MergeTask = {
-    /** the heads of all open pull requests that were looked at; the merge is refused if one is another */
+    /** the heads of all open pull requests that were looked at; the merge is refused if one differs */
     heads?: {
         prUrl: string;
         headSha: string;

@@ -82,7 +82,7 @@ test('a pull request counts as a draft only once GitHub says so', async () => {
   expect(await done).toMatchObject({ number: 7, status: 'draft' });
 });
 
-/** How GitHub refuses a pull request while it does not know the pushed commit yet; it says the same if there is none. */
+/** GitHub's refusals of a pull request, either because not all servers know the pushed commit yet or because there is none. */
 const unseen = [
   { resource: 'PullRequest', code: 'custom', message: 'No commits between main and agent/x' },
   { resource: 'PullRequest', field: 'head', code: 'invalid' },

@@ -57,7 +57,7 @@ interface Verb {
   does: string;
   /** What the audit log calls it: the name of the same operation of the REST API. */
   audit: AuditAction;
-  /** Whether it lets the model work, which others than members may do only so often. */
+  /** Whether it calls the model. People who are not members may use such verbs only some times an hour; see `countAsk`. */
   asksModel?: boolean;
   act(app: App, given: GivenCommand): Promise<unknown>;
 }

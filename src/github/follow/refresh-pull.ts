@@ -87,8 +87,8 @@ async function refreshDiff(app: App, taskId: string, headSha: string): Promise<v
 
 /**
  * Reads a pull request from GitHub and moves its task accordingly. A merge finishes the task, closing closes it, and
- * reopening reopens it. The state comes from GitHub, not from an event, so lost, repeated and late events do no harm. With
- * `isPushed`, its head has been another one since we saw it last, even if it is the same again.
+ * reopening reopens it. The state comes from GitHub, not from an event, so lost, repeated and late events do no harm.
+ * `isPushed` says that the head has changed since we saw it last, even if it is the same commit again by now.
  */
 export async function refreshPull(
   app: App,

@@ -45,7 +45,7 @@ test.each([
   [403, 'Resource not accessible by integration'],
   [404, 'Not Found'],
   [422, 'Validation Failed'],
-])('a refused issue (%s) is told once, and the pull request is mirrored', async (status, message) => {
+])('when GitHub refuses an issue (%s), the timeline says so once and the pull request is still mirrored', async (status, message) => {
   const { id, propose, refusals } = await wishes();
   await propose();
   around.writes[create] = { status, body: { message } };
