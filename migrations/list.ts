@@ -45,6 +45,7 @@ import { PartsOfProofs1768262400000 } from './0054-parts-of-proofs.ts';
 import { AccountsOfDeliveries1768348800000 } from './0055-accounts-of-deliveries.ts';
 import { SeenHeads1768435200000 } from './0056-seen-heads.ts';
 import { AsksOfStrangers1768608000000 } from './0058-asks-of-strangers.ts';
+import { ServersOfRepositories1768694400000 } from './0059-servers-of-repositories.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -95,4 +96,5 @@ export const migrations = [
   AccountsOfDeliveries1768348800000,
   SeenHeads1768435200000,
   AsksOfStrangers1768608000000,
+  ServersOfRepositories1768694400000,
 ];

@@ -3,13 +3,15 @@ import { z } from 'zod';
 import type { App } from '../app.ts';
 import type { Sealed, SecretPlace } from '../db/sealed.ts';
 import { type McpHeaderRow, McpHeaders, type McpServerRow, McpServers } from '../db/tables/mcp.ts';
+import type { RepositoryRow } from '../db/tables/project.ts';
 import type { Changes } from '../domain/audit.ts';
 import { badRequest, type Problem } from '../errors.ts';
 import { serverUrlProblem } from '../git/remote-url.ts';
 import { inProject, theProject } from '../http/access/access.ts';
-import { type Route, route } from '../http/route.ts';
+import { IdText, type Route, route } from '../http/route.ts';
 import { lockProject } from '../projects/store.ts';
 import { hostRules } from '../repositories/credentials.ts';
+import { listProjectRepositories } from '../repositories/store.ts';
 
 /** The most servers that a project may have. */
 const maxServers = 20;
@@ -56,6 +58,11 @@ const tools = z
   .nullable()
   .meta({ description: 'the tools to offer to agents, by the names that the server gives them; null for all' });
 
+const repositories = z.array(IdText).max(1000, 'must have at most 1000 entries').optional().meta({
+  description:
+    'ids of the repositories whose runs may use the server; without it, the only repository of the project, and none while the project has several',
+});
+
 const SetMcpServers = z
   .array(
     z.strictObject({
@@ -63,6 +70,7 @@ const SetMcpServers = z
       url,
       headers: headers.default([]),
       tools: tools.default(null),
+      repositories,
     }),
   )
   .max(maxServers);
@@ -73,6 +81,7 @@ const McpServer = z
     url: z.string(),
     headers: z.array(z.object({ name: z.string() })).meta({ description: 'values are never shown' }),
     tools,
+    repositories,
   })
   .meta({ id: 'McpServer' });
 
@@ -85,25 +94,36 @@ export interface StoredMcpServer extends McpServerRow {
   headers: McpHeaderRow[];
 }
 
-/** Returns the MCP servers of a project in their order, with their headers by name. */
+/**
+ * Returns the MCP servers of a project in their order, with their headers by name. Repositories that have left the
+ * project are left out.
+ */
 async function listMcpServers(em: EntityManager, projectId: string): Promise<StoredMcpServer[]> {
   const servers = await em.find(McpServers, { where: { projectId }, order: { position: 'ASC' } });
-  const headers =
-    servers.length === 0 ? [] : await em.find(McpHeaders, { where: { projectId }, order: { name: 'ASC' } });
-  return servers.map((server) => ({ ...server, headers: headers.filter((each) => each.server === server.name) }));
+  if (servers.length === 0) return [];
+  const headers = await em.find(McpHeaders, { where: { projectId }, order: { name: 'ASC' } });
+  const ids = await repositoryIds(em, projectId);
+  return servers.map((server) => ({
+    ...server,
+    headers: headers.filter((each) => each.server === server.name),
+    repositories: server.repositories?.filter((id) => ids.includes(id)) ?? null,
+  }));
+}
+
+async function repositoryIds(em: EntityManager, projectId: string): Promise<string[]> {
+  return (await listProjectRepositories(em, projectId)).map(({ id }) => id);
 }
 
 /** Replaces all MCP servers of a project. The caller has locked the project. */
 async function replaceMcpServers(em: EntityManager, projectId: string, servers: StoredMcpServer[]): Promise<void> {
   await em.delete(McpServers, { projectId });
   for (const { headers, ...row } of servers) {
-    await em.query('insert into mcp_servers (project_id, name, position, url, tools) values ($1, $2, $3, $4, $5)', [
-      projectId,
-      row.name,
-      row.position,
-      row.url,
-      row.tools === null ? null : JSON.stringify(row.tools),
-    ]);
+    const [tools, repositories] = [row.tools, row.repositories].map((each) => each && JSON.stringify(each));
+    await em.query(
+      `insert into mcp_servers (project_id, name, position, url, tools, repositories)
+       values ($1, $2, $3, $4, $5, $6)`,
+      [projectId, row.name, row.position, row.url, tools, repositories],
+    );
     if (headers.length > 0) await em.insert(McpHeaders, headers);
   }
 }
@@ -136,6 +156,8 @@ export interface McpServerAccess {
   url: string;
   headers: Record<string, string>;
   tools: string[] | null;
+  /** Whether runs in the repository that was asked for may use it. */
+  isOffered: boolean;
 }
 
 /** Headers that the protocol itself sets, and those that belong to one connection. */
@@ -151,7 +173,8 @@ export async function setMcpServers(app: App, projectId: string, given: Given): 
   return app.db.transaction(async (em) => {
     await lockProject(em, projectId);
     const before = await listMcpServers(em, projectId);
-    const missing: Problem[] = [];
+    const ids = await repositoryIds(em, projectId);
+    const missing = given.flatMap((server, i) => unknownRepositories(server, ids, i));
     const servers = given.map((server, position) => {
       const known = before.find((each) => isSame(each.name, server.name));
       const headers = server.headers.flatMap(({ name, value }, at) => {
@@ -160,7 +183,8 @@ export async function setMcpServers(app: App, projectId: string, given: Given): 
         const place = { projectId, server: server.name, name };
         return 'problem' in kept ? [] : [{ ...place, ...app.secrets.seal(kept.value, placeOf(place)) }];
       });
-      return { projectId, name: server.name, position, url: server.url, tools: server.tools, headers };
+      const { url, tools, repositories = null } = server;
+      return { projectId, name: server.name, position, url, tools, repositories, headers };
     });
     if (missing.length > 0) throw badRequest(missing);
     await replaceMcpServers(em, projectId, servers);
@@ -174,7 +198,10 @@ export async function setMcpServers(app: App, projectId: string, given: Given): 
 function serverChanges(before: StoredMcpServer[], after: StoredMcpServer[], given: Given): Changes {
   const settings = (servers: StoredMcpServer[]) =>
     JSON.stringify(
-      servers.map(({ name, url, tools, headers }) => [name, url, tools, headers.map((h) => h.name).sort()]),
+      servers.map(({ name, url, tools, repositories, headers }) => [
+        ...[name, url, tools, repositories],
+        headers.map((h) => h.name).sort(),
+      ]),
     );
   const hasNewValue = given.some(({ headers }) => headers.some(({ value }) => value));
   if (settings(before) === settings(after) && !hasNewValue) return {};
@@ -211,6 +238,12 @@ function problemsOf(app: App, all: Given, { name, url, headers }: Given[number],
   return problems;
 }
 
+function unknownRepositories({ repositories = [] }: Given[number], known: string[], i: number): Problem[] {
+  const unknown = repositories.find((id) => !known.includes(id));
+  if (unknown === undefined) return [];
+  return [problem(`${i}.repositories`, `has ${unknown.slice(0, 100)}, which is no repository of the project`)];
+}
+
 function problem(path: string, what: string): Problem {
   return { path, message: `${path} ${what}` };
 }
@@ -219,13 +252,22 @@ function isSame(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }
 
-/** Returns the MCP servers of a project with the values of their headers. */
-export async function revealMcpServers(app: App, projectId: string): Promise<McpServerAccess[]> {
+/**
+ * Returns all MCP servers of a repository's project with the values of their headers, and says which of them the
+ * repository may use. The headers are those of an admin, so a person who may write to one repository must not get
+ * what they open for others.
+ */
+export async function revealMcpServers(
+  app: App,
+  { id, projectId }: Pick<RepositoryRow, 'id' | 'projectId'>,
+): Promise<McpServerAccess[]> {
   const servers = await listMcpServers(app.db.manager, projectId);
-  return servers.map(({ name, url, tools, headers }) => ({
+  const ids = await repositoryIds(app.db.manager, projectId);
+  return servers.map(({ name, url, tools, repositories, headers }) => ({
     name,
     url,
     tools,
+    isOffered: repositories === null ? ids.length === 1 && ids[0] === id : repositories.includes(id),
     headers: Object.fromEntries(headers.map((each) => [each.name, app.secrets.open(each, placeOf(each))])),
   }));
 }
@@ -244,6 +286,11 @@ export async function resealMcpHeaders(app: App): Promise<number> {
   return count;
 }
 
+/** Returns a server as GET shows it and PUT takes it: without `repositories` where none were chosen. */
+function shown({ repositories, ...server }: StoredMcpServer) {
+  return { ...server, repositories: repositories ?? undefined };
+}
+
 const path = '/projects/:projectId/mcp-servers';
 const tag = 'agents';
 
@@ -256,7 +303,7 @@ export const mcpServerRoutes: Route[] = [
     tag,
     access: inProject('admin'),
     reply: [200, z.array(McpServer)],
-    handle: (app, { projectId }) => listMcpServers(app.db.manager, projectId),
+    handle: async (app, { projectId }) => (await listMcpServers(app.db.manager, projectId)).map(shown),
   }),
   route({
     operationId: 'setMcpServers',
@@ -268,6 +315,6 @@ export const mcpServerRoutes: Route[] = [
     audit: { action: 'project.set_mcp_servers', object: theProject },
     body: SetMcpServers,
     reply: [200, z.array(McpServer)],
-    handle: (app, { projectId, body }) => setMcpServers(app, projectId, body),
+    handle: async (app, { projectId, body }) => (await setMcpServers(app, projectId, body)).map(shown),
   }),
 ];

@@ -298,6 +298,8 @@ export type McpServer = {
     }[];
     /** the tools to offer to agents, by the names that the server gives them; null for all */
     tools: string[] | null;
+    /** ids of the repositories whose runs may use the server; without it, the only repository of the project, and none while the project has several */
+    repositories?: string[];
 };
 export type InboxEntry = {
     taskId: string;
@@ -2806,6 +2808,8 @@ export function setMcpServers(projectId: string, body: {
     };
     /** the tools to offer to agents, by the names that the server gives them; null for all */
     tools?: string[] | null;
+    /** ids of the repositories whose runs may use the server; without it, the only repository of the project, and none while the project has several */
+    repositories?: string[];
 }[], opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;

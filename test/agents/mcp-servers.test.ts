@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { revealMcpServers } from '../../src/agents/mcp.ts';
 import { openProject } from '../support/project.ts';
 
@@ -10,6 +11,7 @@ beforeEach(async () => {
 });
 
 const put = (body: unknown) => call('PUT', path, body);
+const reveal = (id = 'any') => revealMcpServers(service.app, { id, projectId });
 const url = 'https://mcp.example.com/mcp';
 
 test('servers are stored in their order, and the values of headers are never shown', async () => {
@@ -33,14 +35,14 @@ test('a header without a value keeps the one it had; one that is not named is re
   await put([{ name: 'a', url, headers: { Authorization: 'Bearer one', 'X-Old': 'old', 'X-New': 'new' } }]);
   const kept = [{ name: 'authorization' }, { name: 'X-Old', value: null }, { name: 'X-New', value: 'newer' }];
   expect((await put([{ name: 'A', url: `${url}/v2`, headers: kept }])).status).toBe(200);
-  expect(await revealMcpServers(service.app, projectId)).toMatchObject([
+  expect(await reveal()).toMatchObject([
     { name: 'A', headers: { authorization: 'Bearer one', 'X-Old': 'old', 'X-New': 'newer' } },
   ]);
   // What GET shows can be sent back.
   const { body } = await call('GET', path);
   expect((await put(body)).body).toEqual(body);
   expect((await put([{ name: 'A', url, headers: { 'X-Old': '' } }])).body[0].headers).toEqual([{ name: 'X-Old' }]);
-  expect(await revealMcpServers(service.app, projectId)).toMatchObject([{ headers: { 'X-Old': 'old' } }]);
+  expect(await reveal()).toMatchObject([{ headers: { 'X-Old': 'old' } }]);
 });
 
 test('a value is not kept for a server at another origin, which would learn it', async () => {
@@ -96,4 +98,47 @@ test.each([
     400,
     typeof message === 'string' ? message : expect.stringMatching(message),
   ]);
+});
+
+describe('the repositories that may use a server', () => {
+  const connect = async (name: string): Promise<string> => {
+    const id = randomUUID();
+    await service.app.db.manager.query(
+      `insert into repositories (id, project_id, name, url) values ($1, $2, $3, 'https://example.com/' || $3)`,
+      [id, projectId, name],
+    );
+    return id;
+  };
+  const offered = async (id: string) => (await reveal(id)).filter((each) => each.isOffered).map(({ name }) => name);
+
+  test('are the only repository of the project, or those that an admin chose', async () => {
+    const shop = await connect('shop');
+    await put([{ name: 'tracker', url }]);
+    expect(await offered(shop)).toEqual(['tracker']);
+    const vault = await connect('vault');
+    // Nobody has said whose server it is.
+    expect([await offered(shop), await offered(vault)]).toEqual([[], []]);
+    const chosen = [{ name: 'tracker', url, headers: [], tools: null, repositories: [vault] }];
+    expect((await put(chosen)).body).toEqual(chosen);
+    expect((await call('GET', path)).body).toEqual(chosen);
+    expect([await offered(shop), await offered(vault)]).toEqual([[], ['tracker']]);
+  });
+
+  test('are none after the chosen ones have left, even if one repository remains', async () => {
+    const [shop, vault] = [await connect('shop'), await connect('vault')];
+    await put([{ name: 'tracker', url, repositories: [vault] }]);
+    await call('DELETE', `/repositories/${vault}`);
+    expect(await offered(shop)).toEqual([]);
+    const { body } = await call('GET', path);
+    expect(body).toMatchObject([{ repositories: [] }]);
+    expect((await put(body)).status).toBe(200);
+  });
+
+  test('must belong to the project', async () => {
+    const answer = await put([{ name: 'tracker', url, repositories: ['elsewhere'] }]);
+    expect([answer.status, answer.body.message]).toEqual([
+      400,
+      '0.repositories has elsewhere, which is no repository of the project',
+    ]);
+  });
 });

@@ -55,7 +55,9 @@ test('keys are rotated while secrets are read and written; a ciphertext in anoth
   expect(readFileSync(join(dataDir, 'encryption.key'), 'utf8')).not.toBe(first);
   expect(readFileSync(join(dataDir, 'encryption.key.previous'), 'utf8')).not.toBe(first);
   for (const [i, id] of projects.entries()) expect(await revealSecret(app, id, 'git_token')).toBe(`ghp_${i}`);
-  expect(await revealMcpServers(app, projects[0] ?? '')).toMatchObject([{ headers: { 'X-Key': 'k' } }]);
+  expect(await revealMcpServers(app, { id: 'any', projectId: projects[0] ?? '' })).toMatchObject([
+    { headers: { 'X-Key': 'k' } },
+  ]);
   expect(await revealAllSecrets(app, projects[0] ?? '')).toMatchObject([
     { name: 'NPM_TOKEN', value: 'a-token-of-npm' },
   ]);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { chromiumPath } from '../../demo/browser.ts';
 import type { ModelRequest } from '../../demo/model/model.ts';
@@ -107,6 +108,24 @@ inBrowser('MCP servers are added, replaced and removed; values of headers are ne
   await section.getByRole('button', { name: 'Remove tracker' }).click();
   await section.getByRole('listitem').waitFor({ state: 'detached' });
   expect(await world.get(`${base}/mcp-servers`)).toEqual([]);
+
+  // With a second repository, an admin says whose server it is.
+  const other = randomUUID();
+  await world.sql(
+    `insert into repositories (id, project_id, name, url) values ($1, $2, 'vault', 'https://example.com/vault')`,
+    [other, world.project.id],
+  );
+  await page.reload();
+  await section.getByLabel('sample').waitFor();
+  await add('');
+  await section.getByRole('listitem').getByText('No repository can use it').waitFor();
+  await section.getByLabel('vault').check();
+  await add('search');
+  await section.getByRole('listitem').getByText('vault').waitFor();
+  expect(await world.get(`${base}/mcp-servers`)).toMatchObject([{ repositories: [other] }]);
+  await section.getByRole('button', { name: 'Remove tracker' }).click();
+  await section.getByRole('listitem').waitFor({ state: 'detached' });
+  await world.sql('delete from repositories where id = $1', [other]);
 });
 
 inBrowser('environment secrets are added, assigned, replaced and deleted; their values are never shown', async () => {

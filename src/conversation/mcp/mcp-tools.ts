@@ -93,12 +93,13 @@ export async function openMcpTools(app: App, work: AboutRun, signal: AbortSignal
   const { run, repository, journal } = work;
   const project = await findProject(app.db.manager, run.projectId);
   const isAllowed = mayReveal({ isPrivate: true }, repository, project);
-  const servers = await serversOf(app, run.projectId);
-  const connected = (isAllowed ? servers : []).map((server) => connect(app, server));
+  const servers = await serversOf(app, repository);
+  const offered = servers.filter(({ isOffered }) => isAllowed && isOffered);
+  const connected = offered.map((server) => connect(app, server));
   work.secrets.push(...servers.flatMap(({ headers }) => Object.values(headers).flatMap(secretsIn)));
   const offer = await journal.once('mcp tools', async (): Promise<Offer> => {
-    const isHeldBack = servers.length > 0 && !isAllowed;
-    const made = isHeldBack ? { tools: [], notes: [heldBack] } : await listAll(connected, signal);
+    const { tools, notes } = await listAll(connected, signal);
+    const made = { tools, notes: [...notesOf(servers, isAllowed), ...notes] };
     if (made.tools.length > 0) await journal.note('mcp', `${made.tools.length} tools of MCP servers are offered`);
     for (const note of made.notes) await journal.note('mcp', withoutSecrets(note, work.secrets));
     return made;
@@ -122,10 +123,20 @@ export async function openMcpTools(app: App, work: AboutRun, signal: AbortSignal
 const heldBack =
   'The tools of the MCP servers are not offered, because the repository is public and the project does not share private context.';
 
+/** Says why servers of the project are not offered to this run. */
+function notesOf(servers: McpServerAccess[], isAllowed: boolean): string[] {
+  if (!isAllowed) return servers.length > 0 ? [heldBack] : [];
+  const elsewhere = servers.filter(({ isOffered }) => !isOffered).map(({ name }) => name);
+  if (elsewhere.length === 0) return [];
+  return [
+    `MCP servers that are not offered, because the project's settings do not name this repository for them: ${elsewhere.join(', ')}.`,
+  ];
+}
+
 /** Returns the servers with their headers; none, with a line in the service's log, when these cannot be decrypted. */
-async function serversOf(app: App, projectId: string): Promise<McpServerAccess[]> {
-  return revealMcpServers(app, projectId).catch((error) => {
-    app.log.error({ err: error, projectId }, 'the headers of MCP servers could not be decrypted');
+async function serversOf(app: App, repository: AboutRun['repository']): Promise<McpServerAccess[]> {
+  return revealMcpServers(app, repository).catch((error) => {
+    app.log.error({ err: error, projectId: repository.projectId }, 'the headers of MCP servers could not be decrypted');
     return [];
   });
 }
@@ -177,7 +188,8 @@ async function callTool(
     return { ok: false, text: 'the arguments are not valid JSON; send one JSON object' };
   const objection = objectionToSending(args);
   if (objection !== undefined) return { ok: false, text: `the arguments ${objection}; nothing was sent` };
-  if (connected === undefined) return { ok: false, text: `the MCP server ${server} was removed from the project` };
+  if (connected === undefined)
+    return { ok: false, text: `the MCP server ${server} is no longer offered to this repository` };
   const began = performance.now();
   const answer = await connected.client.callTool(tool, args, signal).then(
     (result) => answerText(server, result),

@@ -9,6 +9,8 @@ export interface McpServerRow {
   url: string;
   /** The tools to offer to agents; null for all. */
   tools: string[] | null;
+  /** The ids of the repositories whose runs may use it; null for the only repository of the project. */
+  repositories: string[] | null;
 }
 export const McpServers = table<McpServerRow>('mcp_servers', {
   projectId: key(),
@@ -16,6 +18,7 @@ export const McpServers = table<McpServerRow>('mcp_servers', {
   position: whole(),
   url: text(),
   tools: json({ nullable: true }),
+  repositories: json({ nullable: true }),
 });
 
 /** A header that is sent to an MCP server, its value encrypted. */

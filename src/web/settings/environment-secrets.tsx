@@ -1,4 +1,4 @@
-import { Button, Checkbox, CheckboxGroup, FormControl, Label, TextInput, useConfirm } from '@primer/react';
+import { Button, FormControl, TextInput, useConfirm } from '@primer/react';
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as api from '../api.ts';
@@ -8,6 +8,7 @@ import { TimeAgo } from '../display/times.tsx';
 import { submitOnce } from '../forms/submit.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 import * as queries from '../live/queries.ts';
+import { Owners, RepositoryChoice } from './repository-choice.tsx';
 
 /**
  * Lists the environment secrets of a project with the repositories that may use them. One can be added, replaced and
@@ -90,15 +91,10 @@ function SecretItem({ secret: { name, createdAt, repositories, hosts }, all, pro
     });
     if (isConfirmed) removal.mutate();
   };
-  const owners = all.filter(({ id }) => repositories.includes(id)).map((repository) => repository.name);
   return (
     <li className="list-item wrap-row">
       <span className="strong wrap">{name}</span>
-      {owners.length === 0 ? (
-        <Label variant="attention">No repository can use it</Label>
-      ) : (
-        <span className="wrap">{owners.join(', ')}</span>
-      )}
+      <Owners all={all} chosen={repositories} />
       {hosts.length > 0 && <span className="muted wrap">Registries: {hosts.join(', ')}</span>}
       <span className="muted">
         added <TimeAgo at={createdAt} />
@@ -201,36 +197,16 @@ function SecretForm({ projectId, all, replaced, onSaved }: FormProps) {
           </FormControl.Caption>
         </FormControl>
       </div>
-      <RepositoryChoice all={all} chosen={chosen} onChange={setChosen} />
+      {all.length === 0 ? (
+        <p className="muted">Connect a repository to assign the secret to it.</p>
+      ) : (
+        <RepositoryChoice all={all} chosen={chosen} onChange={setChosen} />
+      )}
       <div>
         <Button type="submit" loading={save.isPending}>
           Save secret
         </Button>
       </div>
     </form>
-  );
-}
-
-interface ChoiceProps {
-  all: api.RepositoryEntry[];
-  chosen: readonly string[];
-  onChange(chosen: readonly string[]): void;
-}
-
-function RepositoryChoice({ all, chosen, onChange }: ChoiceProps) {
-  if (all.length === 0) return <p className="muted">Connect a repository to assign the secret to it.</p>;
-  const toggle = (id: string) => onChange(chosen.includes(id) ? chosen.filter((each) => each !== id) : [...chosen, id]);
-  return (
-    <CheckboxGroup>
-      <CheckboxGroup.Label>Repositories that may use it</CheckboxGroup.Label>
-      {all.map(({ id, name }) => (
-        <FormControl key={id}>
-          <Checkbox checked={chosen.includes(id)} onChange={() => toggle(id)} />
-          <FormControl.Label className="wrap">
-            <bdi>{name}</bdi>
-          </FormControl.Label>
-        </FormControl>
-      ))}
-    </CheckboxGroup>
   );
 }
