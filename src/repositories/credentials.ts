@@ -14,7 +14,7 @@ import {
 import { revealSecret } from '../projects/secrets.ts';
 import { findUser, upsertUser } from '../projects/store.ts';
 import { rightOf, unlessUnknown } from './permission.ts';
-import { findActiveInstallation, setGitHubId } from './store.ts';
+import { findActiveInstallation, findRepository, hasSecrets, setGitHubId } from './store.ts';
 
 /** An installation of the App that covers a repository. */
 type Installed = { kind: 'installation'; installationId: number; githubId: number | null } & RepoName;
@@ -87,7 +87,8 @@ async function askAboutConnector(
   const { right, login } = await rightOf(octokit, name, { id: person.githubId, login: person.login });
   if (login !== person.login) await upsertUser(app.db.manager, { id: person.githubId, login });
   if (right !== 'write') return 'may not';
-  return (await isSame(app, octokit, repository, name)) ? 'may write' : 'another repository';
+  const { data } = await octokit.request('GET /repos/{owner}/{repo}', name);
+  return (await isSame(app, repository, Number(data.id))) ? 'may write' : 'another repository';
 }
 
 /**
@@ -107,20 +108,22 @@ export async function installationOf(app: App, repository: RepositoryRow): Promi
   return found && { ...name, kind: 'installation', installationId: found.id, githubId: repository.githubId };
 }
 
-async function isSame(app: App, octokit: Octokit, repository: RepositoryRow, name: RepoName): Promise<boolean> {
-  const { data } = await octokit.request('GET /repos/{owner}/{repo}', name);
-  const githubId = Number(data.id);
-  if (repository.githubId !== null && repository.githubId !== githubId) {
+/**
+ * Returns whether the repository that GitHub shows at an address is the one that was connected. Stores its number if none
+ * is known, which is so when GitHub could not be asked at connection time. During the connection itself the row does not
+ * exist yet, so this updates nothing.
+ */
+async function isSame(app: App, repository: RepositoryRow, githubId: number): Promise<boolean> {
+  const { id, url } = repository;
+  if (repository.githubId === null) await setGitHubId(app.db.manager, { id, url }, githubId);
+  const known = repository.githubId ?? (await findRepository(app.db.manager, id))?.githubId ?? githubId;
+  if (known !== githubId) {
     app.log.warn(
       { repositoryId: repository.id, url: repository.url },
       'this address now belongs to another repository',
     );
     return false;
   }
-  // The number is missing when GitHub could not be asked at connection time. During the connection itself the row does
-  // not exist yet, so this updates nothing.
-  const { id, url } = repository;
-  if (repository.githubId === null) await setGitHubId(app.db.manager, { id, url }, githubId);
   return true;
 }
 
@@ -134,15 +137,18 @@ export function onHost({ githubId, url }: Pick<RepositoryRow, 'githubId' | 'url'
 
 /**
  * Checks that the address of a repository still belongs to the one that was connected. Its secrets and what was kept of it
- * would go to another one that took over the name, and a public one can be fetched with any token.
- * @throws GitFailed `missing` if it does not; AppError 503 if nobody can ask
+ * would go to another one that took over the name, and a public one can be fetched with any token. Returns its number on
+ * GitHub, if it has one and somebody can ask.
+ * @throws GitFailed `missing` if it does not; AppError 503 if nobody can ask and there is something to lose
  */
-async function assertSameRepository(app: App, repository: RepositoryRow, credential: Credential): Promise<void> {
+async function checkedNumber(app: App, repository: RepositoryRow, credential: Credential): Promise<number | null> {
   const name = nameOnGitHub(app, repository.url);
-  if (name === undefined || repository.githubId === null) return;
+  if (name === undefined) return null;
+  const isUnknown = repository.githubId === null && credential.kind === 'none';
+  if (isUnknown && !(await hasSecrets(app.db.manager, repository))) return null;
   const octokit = await octokitFor(app, credential);
   const found = await unlessUnknown(octokit.request('GET /repos/{owner}/{repo}', name));
-  if (found !== undefined && Number(found.id) === repository.githubId) return;
+  if (found !== undefined && (await isSame(app, repository, Number(found.id)))) return Number(found.id);
   const problem =
     found === undefined
       ? 'GitHub shows no repository there'
@@ -152,7 +158,7 @@ async function assertSameRepository(app: App, repository: RepositoryRow, credent
 
 /**
  * Returns where to fetch from, with a token that has only the given permissions.
- * @throws what `assertSameRepository` throws
+ * @throws what `checkedNumber` throws
  */
 export async function remoteFor(
   app: App,
@@ -160,10 +166,15 @@ export async function remoteFor(
   credential: Credential,
   permissions: TokenPermissions,
 ): Promise<Remote> {
-  await assertSameRepository(app, repository, credential);
+  const githubId = await checkedNumber(app, repository, credential);
   const resolved = await resolveOnce(repository.url, hostRules(app));
   const token = await tokenOf(app, credential, permissions);
-  return { url: repository.url, ...token, resolved, scope: `${repository.projectId} ${onHost(repository)}` };
+  return {
+    url: repository.url,
+    ...token,
+    resolved,
+    scope: `${repository.projectId} ${onHost({ githubId, url: repository.url })}`,
+  };
 }
 
 async function tokenOf(

@@ -1,4 +1,4 @@
-import { type EntityManager, In } from 'typeorm';
+import { type EntityManager, In, IsNull } from 'typeorm';
 import { SecretRepositories } from '../db/tables/environment.ts';
 import { type InstallationRow, Installations } from '../db/tables/github.ts';
 import { Repositories, type RepositoryRow } from '../db/tables/project.ts';
@@ -43,13 +43,21 @@ export async function updateRepositoryRow(
   if (Object.keys(change).length > 0) await em.update(Repositories, { id }, change);
 }
 
-/** Stores a repository's number on GitHub, unless its URL has changed. */
+/** Stores a repository's number on GitHub, unless it has one, or its URL has changed. */
 export async function setGitHubId(
   em: EntityManager,
   { id, url }: Pick<RepositoryRow, 'id' | 'url'>,
   githubId: number,
 ): Promise<void> {
-  await em.update(Repositories, { id, url }, { githubId });
+  await em.update(Repositories, { id, url, githubId: IsNull() }, { githubId });
+}
+
+/** Returns whether environment secrets belong to a repository. */
+export function hasSecrets(
+  em: EntityManager,
+  { id, projectId }: Pick<RepositoryRow, 'id' | 'projectId'>,
+): Promise<boolean> {
+  return em.existsBy(SecretRepositories, { projectId, repositoryId: id });
 }
 
 /** Takes the environment secrets away from a repository. They stay in the project. */

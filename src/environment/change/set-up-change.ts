@@ -1,11 +1,11 @@
 import { hostMatcher } from '../../egress/host-names.ts';
+import { hasSecrets } from '../../repositories/store.ts';
 import type { Confinement } from '../../sandbox/sandbox.ts';
 import { addRefused, hostsOf, openMachineWithAccess, type RefusedHost } from '../command-access.ts';
 import { detectSetup } from '../detect.ts';
 import { cacheFilesIn } from '../plan-setup.ts';
 import type { Environment } from '../prepare.ts';
 import { runCommands } from '../run-commands.ts';
-import { hasSecrets } from '../secrets/store.ts';
 import { setupSeconds } from '../set-up.ts';
 import type { CommandResult, SetupContext } from '../setup-context.ts';
 import { approvalReasons } from './approval-reasons.ts';

@@ -47,11 +47,6 @@ export function listSecretRowsOf(em: EntityManager, { id, projectId }: OfReposit
     .getMany();
 }
 
-/** Returns whether environment secrets belong to a repository. */
-export function hasSecrets(em: EntityManager, { id, projectId }: OfRepository): Promise<boolean> {
-  return em.existsBy(SecretRepositories, { projectId, repositoryId: id });
-}
-
 /** The secrets of a project that belong to no repository. */
 export interface UnassignedSecrets {
   projectId: string;
