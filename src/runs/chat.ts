@@ -17,7 +17,7 @@ import { findRepository } from '../repositories/store.ts';
 import { onTask } from '../tasks/routes.ts';
 import type { TaskView } from '../tasks/store.ts';
 import { findDiff, findHeldDiff, listHandoffs, listPulls, type StoredDiff } from '../tasks/work-store.ts';
-import { listOpenedOfTask } from './directors.ts';
+import { listOpenedOfTasks } from './directors.ts';
 import { findProof } from './proof/proof-store.ts';
 
 /** A run as it is described in the chat of its task. */
@@ -136,7 +136,7 @@ async function shownToMembers({ db: { manager: em } }: App, task: TaskView): Pro
 async function shownInComment(app: App, task: TaskView, { hidesPrivate, mayTellOf }: InComment): Promise<Shown> {
   const em = app.db.manager;
   const all = await shownToMembers(app, task);
-  const opened = await listOpenedOfTask(em, task.id);
+  const opened = await listOpenedOfTasks(em, [task.id]);
   const ids = [...opened.map(({ repositoryId }) => repositoryId), ...all.pulls.map(({ repositoryId }) => repositoryId)];
   const secret = new Set<string>();
   for (const id of new Set(ids)) if (id !== task.repositoryId && !(await mayTellOf(id))) secret.add(id);

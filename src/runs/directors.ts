@@ -96,12 +96,12 @@ export async function listOpened(em: EntityManager, runId: string, ownId: string
   return names.map((name) => name.slice(openedPrefix.length)).filter((id) => id !== ownId);
 }
 
-/** Returns the repositories that each run of a task has opened. That of the task may be among them. */
-export async function listOpenedOfTask(em: EntityManager, taskId: string) {
+/** Returns the repositories that each run of some tasks has opened. Those of the tasks may be among them. */
+export async function listOpenedOfTasks(em: EntityManager, taskIds: string[]) {
   const rows: { runId: string; repositoryId: string }[] = await em.query(
     `select s.run_id as "runId", substr(s.name, length($2) + 1) as "repositoryId"
-     from runs r join run_steps s on s.run_id = r.id where r.task_id = $1 and starts_with(s.name, $2)`,
-    [taskId, openedPrefix],
+     from runs r join run_steps s on s.run_id = r.id where r.task_id = any($1) and starts_with(s.name, $2)`,
+    [taskIds, openedPrefix],
   );
   return rows;
 }

@@ -127,6 +127,8 @@ export async function insertHandoff(
 }
 
 interface RelatedHandoff {
+  taskId: string;
+  runId: string;
   repositoryId: string | null;
   title: string;
   summary: string;
@@ -140,7 +142,7 @@ interface RelatedHandoff {
  */
 export async function listRelatedHandoffs(em: EntityManager, taskId: string) {
   const rows: RelatedHandoff[] = await em.query(
-    `select o.repository_id as "repositoryId", o.title, h.summary, h.next_steps as "nextSteps",
+    `select o.id as "taskId", h.run_id as "runId", o.repository_id as "repositoryId", o.title, h.summary, h.next_steps as "nextSteps",
        o.directed_by || coalesce((select r.directed_by from runs r where r.id = h.run_id), '[]') as "directedBy"
      from tasks o join lateral (
        select * from handoffs where task_id = o.id order by created_at desc, id desc limit 1) h on true

@@ -18,7 +18,7 @@ import type { Message } from '../llm/model.ts';
 import { costOfDay, creatorOf, personDayIsOver } from '../projects/budgets.ts';
 import { rightProblem } from '../repositories/rights.ts';
 import { listTurns } from '../runs/continuing/turn-store.ts';
-import { admitUsers, directorsOf } from '../runs/directors.ts';
+import { admitUsers, directorsOf, listOpenedOfTasks } from '../runs/directors.ts';
 import { deleteStep, endingStep, type Journal } from '../runs/journal.ts';
 import { openLiveText } from '../runs/live-text.ts';
 import { findRun, spentByFamily } from '../runs/store.ts';
@@ -172,7 +172,6 @@ export async function openingOf(
   host: ToolHost,
 ): Promise<Message[]> {
   const { agent, task, run, repository } = given;
-  const em = app.db.manager;
   // In parallel, because starting the tools takes a moment.
   const [map, instructions] = await Promise.all([
     host.call('list_files', { depth: 2 }),
@@ -188,31 +187,38 @@ export async function openingOf(
     conflicts: work.conflicts,
     map: map.text,
     instructions,
-    handoffs: await listHandoffs(em, task.id),
-    related: await readableHandoffs(app, given),
+    ...(await readableHandoffs(app, given)),
     checks: work.settings.checks,
     others: (await openable(app, repository)).map((r) => r.name),
   });
 }
 
 /**
- * Returns the handoffs of the subtasks and dependencies of a task. Those of tasks in a repository that the run could not
- * open are left out, because they may repeat what is written there, and so are those that follow the words of people who
- * do not direct the run.
+ * Returns the handoffs of earlier runs of a task, and those of its subtasks and dependencies. Those of runs that had the
+ * content of a repository which this run could not open are left out, because they may repeat what is written there, and
+ * so are those of other tasks that follow the words of people who do not direct the run.
  */
-async function readableHandoffs(
+export async function readableHandoffs(
   app: App,
   { task, run, repository }: Pick<Assignment, 'task' | 'repository'> & { run: Pick<RunRow, 'directedBy'> },
 ) {
-  const related = await listRelatedHandoffs(app.db.manager, task.id);
-  const isKnown = new Map<string | null, boolean>([[repository.id, true]]);
+  const em = app.db.manager;
+  const handoffs = await listHandoffs(em, task.id);
+  const related = await listRelatedHandoffs(em, task.id);
+  const opened = await listOpenedOfTasks(em, [task.id, ...related.map(({ taskId }) => taskId)]);
+  const had = new Map<string, (string | null)[]>(handoffs.map(({ runId }) => [runId, []]));
+  for (const { runId, repositoryId } of related) had.set(runId, [repositoryId]);
+  for (const { runId, repositoryId } of opened) had.get(runId)?.push(repositoryId);
+  const all = new Set([...had.values()].flat());
+  const isReadable = new Map<string | null, boolean>([[repository.id, true]]);
   for (const each of await openable(app, repository))
-    if (related.some(({ repositoryId }) => repositoryId === each.id))
-      isKnown.set(each.id, (await rightProblem(app, run.directedBy, each, 'write')) === undefined);
-  return related.filter(
-    ({ repositoryId, directedBy }) =>
-      isKnown.get(repositoryId) && directedBy.every((id) => run.directedBy.includes(id)),
-  );
+    if (all.has(each.id))
+      isReadable.set(each.id, (await rightProblem(app, run.directedBy, each, 'write')) === undefined);
+  const mayRead = ({ runId }: { runId: string }) => had.get(runId)?.every((id) => isReadable.get(id)) === true;
+  return {
+    handoffs: handoffs.filter(mayRead),
+    related: related.filter((each) => mayRead(each) && each.directedBy.every((id) => run.directedBy.includes(id))),
+  };
 }
 
 const saidMeanwhile = 'Somebody said something to you. Read the next message, then call finish again.';

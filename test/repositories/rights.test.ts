@@ -10,8 +10,10 @@ import { enterRepository, listOpened } from '../../src/runs/directors.ts';
 import { followRevisions, reviseTask } from '../../src/runs/operations.ts';
 import { endRun, findRun } from '../../src/runs/store.ts';
 import { advanceSprint } from '../../src/sprints/advance-sprint.ts';
-import { insertRevision } from '../../src/tasks/work-store.ts';
+import { getTask } from '../../src/tasks/store.ts';
+import { insertHandoff, insertRevision } from '../../src/tasks/work-store.ts';
 import { takeUpConversation } from '../../src/worker/continue-run.ts';
+import { readableHandoffs } from '../../src/worker/session.ts';
 import { continueTask } from '../../src/worker/split.ts';
 import { insertContext } from '../../src/worker/turns.ts';
 import { openAcme } from '../support/stand-ins/acme.ts';
@@ -154,6 +156,31 @@ test('the directors of a run count in the later runs of its task, which read its
     await endIn(run.id, 'ready');
     await call('ada', 'POST', `/tasks/${id}/start`);
   }
+});
+
+test('a run is not told what an earlier run of its task found in a repository that its directors may not open', async () => {
+  const { em, call, own, secret, ids, task, claimed } = await twoPeople();
+  const id = await task('ada');
+  await call('ada', 'POST', `/tasks/${id}/start`);
+  const first = await claimed();
+  await enterRepository(acme.service.app, first, secret);
+  await insertHandoff(em, { taskId: id, runId: first.run.id, summary: 'What secret says.', nextSteps: [] });
+  const told = async (directedBy: string[], taskId = id) => {
+    const given = { task: await getTask(em, taskId), repository: own, run: { directedBy } };
+    const { handoffs, related } = await readableHandoffs(acme.service.app, given);
+    return [...handoffs, ...related].map(({ summary }) => summary);
+  };
+  expect(await told([ids.ada])).toEqual(['What secret says.']);
+  expect(await told([ids.ada, ids.bob])).toEqual([]);
+  const { body: next } = await call('ada', 'POST', `/projects/${own.projectId}/tasks`, {
+    title: 'next',
+    repositoryId: own.id,
+  });
+  await em.query('insert into task_dependencies (task_id, depends_on_id) values ($1, $2)', [next.id, id]);
+  expect(await told([ids.ada], next.id)).toEqual(['What secret says.']);
+  expect(await told([ids.ada, ids.bob], next.id)).toEqual([]);
+  writers.delete('400 2');
+  expect(await told([ids.ada])).toEqual([]);
 });
 
 test('who rewrites a task while it waits, or during its run, directs the run that follows by itself', async () => {
