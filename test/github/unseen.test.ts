@@ -145,3 +145,20 @@ test.each(unseen)('%s, written before that appeared (%#)', async (command, appea
   const replies = asked.map(({ body }) => body.body);
   expect([told?.notice, ...replies].join()).toMatch(/after this command was written|changed in the meantime/);
 });
+
+test.each<['ada' | 'bob', boolean]>([
+  ['bob', false],
+  ['ada', true],
+])('approve in the second in which %s changed the plan: %s', async (who, isApproved) => {
+  const shop = await withTask();
+  const tasks = [{ title: 'One', description: '', dependsOn: [] }];
+  await planned('tasks_ready', { tasks })(shop);
+  const second = new Date(Math.floor(Date.now() / 1000) * 1000 - 60_000);
+  await shop.em.query('update wizard_sessions set updated_by = $1, updated_at = $2', [
+    shop.ids[who],
+    new Date(second.getTime() + 500),
+  ]);
+  await acme.say(400, 'ada', '/agent approve', number, second, { title: 't' });
+  const [session] = await shop.em.query('select status from wizard_sessions');
+  expect(session.status).toBe(isApproved ? 'finalized' : 'tasks_ready');
+});

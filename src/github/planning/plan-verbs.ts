@@ -137,7 +137,10 @@ async function tickedNumbers(app: App, given: GivenCommand, stepId: string): Pro
  */
 export async function approvePlan(app: App, given: GivenCommand): Promise<void> {
   const session = await sessionOf(app, given, 'wizard.finalize');
-  if (session.result === null) assertSeen(given, { what: 'The plan changed', at: session.updatedAt });
+  const { result, updatedAt, updatedBy } = session;
+  // An answer of the writer makes the model change the plan, so their own changes are not seen by themselves.
+  const by = updatedBy?.id === given.userId ? undefined : updatedBy?.id;
+  if (result === null) assertSeen(given, { what: 'The plan changed', at: updatedAt, by });
   const planned = await withConnected(app.db.manager, session.projectId, session.tasks ?? []);
   const works = [...session.repositoryIds.slice(0, 1), ...planned.flatMap((task) => task.repositoryId ?? [])];
   await assertMayWriteIn(app, given, works);
