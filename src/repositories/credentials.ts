@@ -135,19 +135,26 @@ export function onHost({ githubId, url }: Pick<RepositoryRow, 'githubId' | 'url'
   return githubId === null ? url : String(githubId);
 }
 
+async function lookUpNumber(app: App, credential: Credential, name: RepoName) {
+  const octokit = await octokitFor(app, credential);
+  return unlessUnknown(octokit.request('GET /repos/{owner}/{repo}', name));
+}
+
 /**
  * Checks that the address of a repository still belongs to the one that was connected. Its secrets and what was kept of it
  * would go to another one that took over the name, and a public one can be fetched with any token. Returns its number on
- * GitHub, if it has one and somebody can ask.
- * @throws GitFailed `missing` if it does not; AppError 503 if nobody can ask and there is something to lose
+ * GitHub; null if none was known, nobody can ask for it, and the repository has no secrets to lose.
+ * @throws GitFailed `missing` if it does not; AppError 503 without a credential to ask with
  */
 async function checkedNumber(app: App, repository: RepositoryRow, credential: Credential): Promise<number | null> {
   const name = nameOnGitHub(app, repository.url);
   if (name === undefined) return null;
-  const isUnknown = repository.githubId === null && credential.kind === 'none';
-  if (isUnknown && !(await hasSecrets(app.db.manager, repository))) return null;
-  const octokit = await octokitFor(app, credential);
-  const found = await unlessUnknown(octokit.request('GET /repos/{owner}/{repo}', name));
+  const mayBeUnknown = repository.githubId === null && !(await hasSecrets(app.db.manager, repository));
+  const found = await lookUpNumber(app, credential, name).catch((error) => {
+    if (!mayBeUnknown) throw error;
+    return undefined;
+  });
+  if (found === undefined && mayBeUnknown) return null;
   if (found !== undefined && (await isSame(app, repository, Number(found.id)))) return Number(found.id);
   const problem =
     found === undefined

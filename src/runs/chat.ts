@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { z } from 'zod';
-import { type Asking, converseInChat } from '../agents/chat/converse.ts';
+import { type Asking, converseInChat, type MayName } from '../agents/chat/converse.ts';
 import { AskInChat, ChatMessage, HistoryQuery, listHistory } from '../agents/chat/store.ts';
 import { findAgent, findBuiltInAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
@@ -61,8 +61,8 @@ interface RelatedTask {
   id: string;
   title: string;
   status: TaskStatus;
-  /** Whether its repository is private or unknown, or that of its issue is private. */
-  isPrivate: boolean;
+  /** Its repository and that of its issue. */
+  repositoryIds: string[];
 }
 
 /**
@@ -70,8 +70,8 @@ interface RelatedTask {
  * @throws AppError 404 if the task was deleted
  */
 async function getSurroundings(em: EntityManager, taskId: string): Promise<Surroundings> {
-  const related = `json_build_object('id', o.id, 'title', o.title, 'status', o.status, 'isPrivate', coalesce(
-    (select bool_or(r.is_private) from repositories r where r.id in (o.repository_id, o.issue_repository_id)), true))`;
+  const related = `json_build_object('id', o.id, 'title', o.title, 'status', o.status, 'repositoryIds',
+    array_remove(array[o.repository_id, o.issue_repository_id], null))`;
   const [row]: Surroundings[] = await em.query(
     `select a.name as owner, s.name as sprint,
        (select ${related} from tasks o where o.id = t.parent_id) as parent,
@@ -98,15 +98,24 @@ const maxEntries = 30;
 type ShownDiff = Omit<StoredDiff, 'headSha'>;
 
 /** A comment on GitHub, which people read who are not members of the project. */
-interface InComment {
-  /** Whether names of sprints, tasks and pull requests are left out because they may be private. */
+export interface InComment {
+  /** Whether everybody reads the comment, so that it leaves out what may be private. */
   hidesPrivate: boolean;
   /** Returns whether the comment may contain what runs have read in a repository. */
   mayTellOf(repositoryId: string): Promise<boolean>;
 }
 
+/** Returns whether a comment may name a task or a pull request that belongs to some repositories, or to none. */
+export function mayNameIn({ hidesPrivate, mayTellOf }: InComment): MayName {
+  return async (repositoryIds) => {
+    for (const id of repositoryIds) if (!(await mayTellOf(id))) return false;
+    return repositoryIds.length > 0 || !hidesPrivate;
+  };
+}
+
 /** What a model may use for its answer. */
 interface Shown {
+  around: Surroundings;
   diff: ShownDiff | undefined;
   attention: TaskView['attention'];
   failure: TaskView['failure'];
@@ -119,6 +128,7 @@ interface Shown {
 async function shownToMembers({ db: { manager: em } }: App, task: TaskView): Promise<Shown> {
   const { attention, failure } = task;
   return {
+    around: await getSurroundings(em, task.id),
     diff: (await findHeldDiff(em, task.id)) ?? (await findDiff(em, task.id)),
     attention,
     failure,
@@ -133,29 +143,41 @@ async function shownToMembers({ db: { manager: em } }: App, task: TaskView): Pro
  * Leaves out what only the dashboard shows: changes that are not pushed, what a run waits for, and handoffs. Nothing of a
  * run remains that says what it found in a repository of which the comment must not tell.
  */
-async function shownInComment(app: App, task: TaskView, { hidesPrivate, mayTellOf }: InComment): Promise<Shown> {
+async function shownInComment(app: App, task: TaskView, comment: InComment): Promise<Shown> {
   const em = app.db.manager;
   const all = await shownToMembers(app, task);
   const opened = await listOpenedOfTasks(em, [task.id]);
-  const ids = [...opened.map(({ repositoryId }) => repositoryId), ...all.pulls.map(({ repositoryId }) => repositoryId)];
+  const { sprint, parent, dependencies, subtasks } = all.around;
+  const ids = [...opened, ...all.pulls].map(({ repositoryId }) => repositoryId);
   const secret = new Set<string>();
-  for (const id of new Set(ids)) if (id !== task.repositoryId && !(await mayTellOf(id))) secret.add(id);
+  for (const id of new Set(ids)) if (!(await comment.mayTellOf(id))) secret.add(id);
+  const nameable = async (tasks: RelatedTask[]) => {
+    const known: RelatedTask[] = [];
+    for (const each of tasks) if (await mayNameIn(comment)(each.repositoryIds)) known.push(each);
+    return known;
+  };
   const secretRuns = new Set(opened.filter((each) => secret.has(each.repositoryId)).map(({ runId }) => runId));
   return {
+    around: {
+      ...all.around,
+      sprint: comment.hidesPrivate ? null : sprint,
+      parent: (await nameable(parent === null ? [] : [parent]))[0] ?? null,
+      dependencies: await nameable(dependencies),
+      subtasks: await nameable(subtasks),
+    },
     diff: await findDiff(em, task.id),
     attention: null,
     failure: secret.size > 0 ? null : all.failure,
     handoffs: [],
     runs: all.runs.map((run) => (secretRuns.has(run.id) ? { ...run, failure: null, checks: [] } : run)),
-    pulls: all.pulls.filter((pull) => !secret.has(pull.repositoryId) && !(hidesPrivate && pull.isPrivate)),
+    pulls: all.pulls.filter((pull) => !secret.has(pull.repositoryId)),
     proof: secret.size > 0 ? undefined : all.proof,
   };
 }
 
 /** Describes a task for a model that answers questions about it. Every part is bounded. */
-async function describeTask(app: App, task: TaskView, shown: Shown, hidesPrivate: boolean): Promise<string> {
-  const around = visible(await getSurroundings(app.db.manager, task.id), hidesPrivate);
-  const { attention, failure, handoffs, runs, pulls, proof, diff } = shown;
+function describeTask(task: TaskView, shown: Shown): string {
+  const { around, attention, failure, handoffs, runs, pulls, proof, diff } = shown;
   const related = (t: { id: string; title: string; status: string }) => `${t.id} (${t.status}): ${t.title}`;
   const facts = [
     `Task ${task.id}, status: ${task.status}`,
@@ -179,18 +201,6 @@ async function describeTask(app: App, task: TaskView, shown: Shown, hidesPrivate
     listPart('Pull requests', pulls, maxEntries, (p) => `${p.prUrl} (${p.status})`),
     ...diffParts(diff),
   ]);
-}
-
-function visible(around: Surroundings, hidesPrivate: boolean): Surroundings {
-  if (!hidesPrivate) return around;
-  const { parent, dependencies, subtasks } = around;
-  return {
-    ...around,
-    sprint: null,
-    parent: parent?.isPrivate ? null : parent,
-    dependencies: dependencies.filter((task) => !task.isPrivate),
-    subtasks: subtasks.filter((task) => !task.isPrivate),
-  };
 }
 
 const handoffLine = ({ summary, nextSteps }: { summary: string; nextSteps: string[] }) =>
@@ -252,19 +262,18 @@ export async function chatAboutTask(
     (await findBuiltInAgent(em, task.projectId, defaultAgentKey)) ??
     undefined;
   const shown = await (comment === undefined ? shownToMembers(app, task) : shownInComment(app, task, comment));
-  const hidesPrivate = comment?.hidesPrivate ?? false;
   const diff = await findDiff(em, task.id);
   const paths = diff?.files.filter(({ status }) => status !== 'deleted').map(({ path }) => path) ?? [];
   return converseInChat(app, {
     about: comment === undefined ? { taskId: task.id } : undefined,
     projectId: task.projectId,
     agent,
-    context: await describeTask(app, task, shown, hidesPrivate),
+    context: describeTask(task, shown),
     reads: {
       repository: task.repositoryId === null ? null : await findRepository(em, task.repositoryId),
       branch: task.branchName,
     },
-    hidesPrivate,
+    mayName: comment && mayNameIn(comment),
     changed: diff === undefined ? undefined : { commit: diff.headSha, paths },
     ...asking,
   });

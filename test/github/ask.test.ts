@@ -200,6 +200,20 @@ test('an answer in a comment says nothing of what runs found where the asker may
   expect([count(publicly, 'vaulted'), count(publicly, 'pushed diff')]).toEqual([0, 1]);
 });
 
+test('an answer in a private repository names no tasks and pull requests of others that the asker may not read', async () => {
+  const eve = await service.token('eve');
+  await makeFamily(hidden, 10);
+  // Eve may read the issue, because she wrote on it, and nothing else of the project.
+  const { prompt, reply } = await asked(hidden, 10, eve);
+  expect([count(prompt, 'secret-10'), count(prompt, 'known-10')]).toEqual([6, 0]);
+  expect(reply).toContain('[Parent secret-10](');
+  await makeFamily(open, 11);
+  await sql('update tasks set repository_id = $1, branch_name = $2 where issue_number = 11', [hidden, 'b']);
+  await service.call('PATCH', `/projects/${project}`, { token, body: { sharePrivateContext: true } });
+  await expect(asked(open, 11, eve)).rejects.toThrow('The task works in a repository that you may not read.');
+  await service.call('PATCH', `/projects/${project}`, { token, body: { sharePrivateContext: false } });
+});
+
 test('everybody reads all names if the project shares its private context', async () => {
   await service.call('PATCH', `/projects/${project}`, { token, body: { sharePrivateContext: true } });
   await makeFamily(open, 4);

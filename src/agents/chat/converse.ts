@@ -33,24 +33,22 @@ export interface KnownFiles {
 
 /**
  * Links the tasks, issues, pull requests and files that an answer names. Only what exists in the project becomes a link,
- * so an answer cannot lead to a made-up page. Without a project, links only files.
+ * so an answer cannot lead to a made-up page.
  */
-async function linkAnswer(app: App, projectId: string | undefined, answer: string, files: KnownFiles): Promise<string> {
+async function linkAnswer(
+  app: App,
+  { projectId, mayName = async () => true }: Pick<Chat, 'projectId' | 'mayName'>,
+  answer: string,
+  files: KnownFiles,
+): Promise<string> {
   const { taskIds, numbers, paths } = mentionsIn(answer);
   const em = app.db.manager;
-  const titles = new Map(
-    projectId === undefined || taskIds.length === 0
-      ? []
-      : (await findTitles(em, projectId, taskIds)).map((task) => [task.id, task.title]),
-  );
-  const numbered = new Map(
-    projectId === undefined || numbers.length === 0
-      ? []
-      : (await findNumbered(em, projectId, numbers)).map(({ number, taskId, url }) => [
-          number,
-          url ?? taskPage(app.config.BASE_URL, taskId),
-        ]),
-  );
+  const titles = new Map<string, string>();
+  for (const { id, title, repositoryIds } of await findTitles(em, projectId, taskIds))
+    if (await mayName(repositoryIds)) titles.set(id, title);
+  const numbered = new Map<number, string>();
+  for (const { number, taskId, url, repositoryId } of await findNumbered(em, projectId, numbers))
+    if (await mayName([repositoryId])) numbered.set(number, url ?? taskPage(app.config.BASE_URL, taskId));
   const addresses = await addressesOf(app, files, paths);
   return withLinks(answer, {
     task: (id) => {
@@ -98,6 +96,8 @@ export interface Speaker {
   login: string;
 }
 
+export type MayName = (repositoryIds: string[]) => Promise<boolean>;
+
 export interface Chat extends Asking {
   /** The conversation to continue; undefined for a single question. */
   about: Subject | undefined;
@@ -110,8 +110,8 @@ export interface Chat extends Asking {
   reads: { repository: RepositoryRow | null; branch: string | null };
   /** The files of the task's change, and a commit that has them. Answers link to these even if nothing was read. */
   changed?: { commit: string; paths: string[] } | undefined;
-  /** The reply appears in a public repository, so links do not show titles and pull requests that may be private. */
-  hidesPrivate?: boolean;
+  /** Returns whether the reply may name what belongs to these repositories; undefined if it may name everything. */
+  mayName?: MayName | undefined;
 }
 
 /** The model gets at most this many messages in full. Beyond that, a summary replaces the older ones. */
@@ -164,7 +164,7 @@ export async function converseInChat(app: App, chat: Chat): Promise<string> {
     ];
     const said = clean(await answer(talk, opening.map(cleaned(clean)), liveText(chat.onText, secrets)));
     const files = { repository, commitWith: knownFiles(chat, reader) };
-    const response = await linkAnswer(app, chat.hidesPrivate ? undefined : projectId, said, files);
+    const response = await linkAnswer(app, chat, said, files);
     if (about !== undefined)
       await app.db.transaction(async (tx) => {
         if (chat.asMember) await requireMember(tx, chat, about);

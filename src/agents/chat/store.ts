@@ -168,13 +168,18 @@ export async function listHistory(
   );
 }
 
-/** Returns those of the given ids that are tasks of a project, with their titles. */
+/** Returns those of the given ids that are tasks of a project, with their titles, their repository and that of their issue. */
 export async function findTitles(
   em: EntityManager,
   projectId: string,
   ids: string[],
-): Promise<{ id: string; title: string }[]> {
-  return em.query('select id, title from tasks where project_id = $1 and id = any($2)', [projectId, ids]);
+): Promise<{ id: string; title: string; repositoryIds: string[] }[]> {
+  if (ids.length === 0) return [];
+  return em.query(
+    `select id, title, array_remove(array[repository_id, issue_repository_id], null) as "repositoryIds"
+     from tasks where project_id = $1 and id = any($2)`,
+    [projectId, ids],
+  );
 }
 
 /**
@@ -185,16 +190,17 @@ export async function findNumbered(
   em: EntityManager,
   projectId: string,
   numbers: number[],
-): Promise<{ number: number; taskId: string; url: string | null }[]> {
+): Promise<{ number: number; repositoryId: string; taskId: string; url: string | null }[]> {
+  if (numbers.length === 0) return [];
   return em.query(
     `with found as (
-       select t.issue_number as number, t.id as task_id, null as url from tasks t
+       select t.issue_number as number, r.id as repository_id, t.id as task_id, null as url from tasks t
        join repositories r on r.id = t.issue_repository_id
        where r.project_id = $1 and t.project_id = $1 and t.issue_number = any($2)
        union all
-       select p.number, p.task_id, p.url from pull_requests p join repositories r on r.id = p.repository_id
+       select p.number, r.id, p.task_id, p.url from pull_requests p join repositories r on r.id = p.repository_id
        where r.project_id = $1 and p.number = any($2))
-     select number, min(task_id) as "taskId", min(url) as url from found group by number having count(*) = 1`,
+     select number, min(repository_id) as "repositoryId", min(task_id) as "taskId", min(url) as url from found group by number having count(*) = 1`,
     [projectId, numbers],
   );
 }

@@ -7,7 +7,7 @@ import { closedBlocks, fenced, harmless, plain } from '../../domain/text/sanitiz
 import { findUser } from '../../projects/store.ts';
 import { rightProblem } from '../../repositories/rights.ts';
 import { findRepository, listRepositoriesById } from '../../repositories/store.ts';
-import { chatAboutTask } from '../../runs/chat.ts';
+import { chatAboutTask, type InComment, mayNameIn } from '../../runs/chat.ts';
 import { getTask } from '../../tasks/store.ts';
 import { sayOnce } from '../comments.ts';
 import { type GivenCommand, issueOf, mustHidePrivate, taskOfCommand } from '../given-command.ts';
@@ -29,10 +29,10 @@ export async function ask(app: App, given: GivenCommand): Promise<void> {
     message,
     request: `comment ${place} ${commentId ?? 'body'}/${given.command.line}`,
   };
-  const hidesPrivate = await mustHidePrivate(app, given);
+  const comment = replyIn(app, given, await mustHidePrivate(app, given));
   const text = await (taskId === undefined
-    ? withoutTask(app, given, asking, hidesPrivate)
-    : aboutTask(app, taskId, asking, hidesPrivate));
+    ? withoutTask(app, given, asking, comment)
+    : aboutTask(app, taskId, asking, comment));
   const answer = closedBlocks(harmless(text, app.config.COMMAND_PREFIX).slice(0, maxAnswer));
   // Each question gets one reply. If the command is repeated after a crash, the marker finds the reply.
   const marker = `<!-- deckhand:answer ${commentId ?? 'body'}/${given.command.line} -->`;
@@ -40,24 +40,37 @@ export async function ask(app: App, given: GivenCommand): Promise<void> {
   await sayOnce(app, at.octokit, issue, marker, `${marker}\n${answer}`);
 }
 
-async function aboutTask(app: App, taskId: string, asking: Asking, hidesPrivate: boolean): Promise<string> {
+/** Returns what a reply to the asker may say where it is written. Each repository is asked about once. */
+function replyIn(app: App, { repository, userId }: GivenCommand, hidesPrivate: boolean): InComment {
+  const known = new Map([[repository.id, Promise.resolve(true)]]);
+  const ask = async (id: string) => {
+    const [named] = await listRepositoriesById(app.db.manager, [id]);
+    if (named === undefined || (hidesPrivate && named.isPrivate)) return false;
+    return (await rightProblem(app, [userId], named, 'read')) === undefined;
+  };
+  const mayTellOf = (id: string) => {
+    const answer = known.get(id) ?? ask(id);
+    known.set(id, answer);
+    return answer;
+  };
+  return { hidesPrivate, mayTellOf };
+}
+
+async function aboutTask(app: App, taskId: string, asking: Asking, comment: InComment): Promise<string> {
   const task = await getTask(app.db.manager, taskId);
   const connected = task.repositoryId === null ? null : await findRepository(app.db.manager, task.repositoryId);
   // Treats a repository that is no longer connected as private. A task without a branch has not read its repository.
   const source = connected ?? { isPrivate: task.branchName !== null };
-  if (hidesPrivate && source.isPrivate)
+  if (comment.hidesPrivate && source.isPrivate)
     throw new Refused(
       'The task works in a private repository, and this comment is public. Ask in the dashboard, or turn on the project setting sharePrivateContext.',
     );
-  const mayTellOf = async (id: string) => {
-    const [opened] = await listRepositoriesById(app.db.manager, [id]);
-    if (opened === undefined || (hidesPrivate && opened.isPrivate)) return false;
-    return (await rightProblem(app, [asking.user.id], opened, 'read')) === undefined;
-  };
-  return chatAboutTask(app, task, asking, { hidesPrivate, mayTellOf });
+  if (connected !== null && !(await comment.mayTellOf(connected.id)))
+    throw new Refused('The task works in a repository that you may not read.');
+  return chatAboutTask(app, task, asking, comment);
 }
 
-async function withoutTask(app: App, given: GivenCommand, asking: Asking, hidesPrivate: boolean): Promise<string> {
+async function withoutTask(app: App, given: GivenCommand, asking: Asking, comment: InComment): Promise<string> {
   const { repository } = given;
   const agent = (await findBuiltInAgent(app.db.manager, repository.projectId, defaultAgentKey)) ?? undefined;
   const { title, body } = issueOf(given);
@@ -67,7 +80,7 @@ async function withoutTask(app: App, given: GivenCommand, asking: Asking, hidesP
     agent,
     context: `# ${plain(title)}\n${fenced(plain(body).slice(0, 20_000))}`,
     reads: { repository, branch: null },
-    hidesPrivate,
+    mayName: mayNameIn(comment),
     ...asking,
   });
 }
