@@ -1,4 +1,6 @@
 import type { App } from '../../app.ts';
+import type { GitHubUser } from '../../projects/store.ts';
+import { rightOf } from '../../repositories/permission.ts';
 import { isUnedited } from '../../repositories/voices.ts';
 import type { Place } from '../app/place.ts';
 import { handleCommands } from '../commands/handle-commands.ts';
@@ -10,34 +12,66 @@ import { itemsOf } from '../paginate.ts';
 /**
  * Reads the issues and comments created since the last call and executes their commands, because their events may
  * have been lost. Skips commands that were handled already, and everything older than the installation. Stops when `isOver`
- * says so; the next call continues at the comment that came next. Returns the numbers of the issues and pull requests
- * that changed.
+ * says so; the next call reads the issues again, or continues at the comment that came next. Returns the numbers of the
+ * issues and pull requests that changed.
  */
 export async function catchUp(app: App, place: Place, isOver: () => boolean): Promise<Set<number>> {
   const since = await heardUntil(app.db.manager, place.repository.id);
   let readUntil = Date.now();
   const touched = new Set<number>();
   if (since !== undefined) {
-    await readIssues(app, place, since, touched);
-    const stoppedAt = await readComments(app, place, since, isOver);
+    const texts = { since, isOver, mayCommand: commanders(place) };
+    if (!(await readIssues(app, place, texts, touched))) return touched;
+    const stoppedAt = await readComments(app, place, texts);
     if (stoppedAt !== undefined) readUntil = Date.parse(stoppedAt);
   }
   await listenFromNow(app.db.manager, place.repository.id, readUntil);
   return touched;
 }
 
-async function readIssues(app: App, place: Place, since: string, touched: Set<number>): Promise<void> {
+interface Missed {
+  since: string;
+  isOver: () => boolean;
+  mayCommand(sender: GitHubUser): Promise<boolean>;
+}
+
+/**
+ * Returns a function that says whether a person's commands would be handled. GitHub is asked once for each person, and
+ * before anything about their texts, so that a stranger with many comments does not use up the requests of others.
+ */
+function commanders({ octokit, name, repository }: Place): Missed['mayCommand'] {
+  const known = new Map<number, Promise<boolean>>();
+  const ask = async (sender: GitHubUser) => {
+    if (sender.type === 'Bot') return false;
+    const { right } = await rightOf(octokit, name, sender);
+    return right === 'write' || (right === 'read' && repository.isPrivate);
+  };
+  return (sender) => {
+    const answer = known.get(Number(sender.id)) ?? ask(sender);
+    known.set(Number(sender.id), answer);
+    return answer;
+  };
+}
+
+/** Returns whether it has read all issues. */
+async function readIssues(
+  app: App,
+  place: Place,
+  { since, isOver, mayCommand }: Missed,
+  touched: Set<number>,
+): Promise<boolean> {
   const mayAddressUs = await addressing(app);
   const path = 'GET /repos/{owner}/{repo}/issues';
   const query = { ...place.name, since, state: 'all', sort: 'created', direction: 'asc', per_page: 100 } as const;
   for await (const issue of itemsOf(place.octokit.paginate.iterator(path, query))) {
+    if (isOver()) return false;
     touched.add(issue.number);
     if (issue.pull_request !== undefined || issue.user === null) continue;
     const sender = issue.user;
     const { number, title, html_url: url } = issue;
     const body = issue.body ?? '';
     const isNew = issue.created_at >= since;
-    if (isNew && mayAddressUs(body) && (await isAsOpened(place, issue)))
+    if (isNew && mayAddressUs(body) && (await mayCommand(sender)) && (await isAsOpened(place, issue)))
       await handleCommands(app, {
         ...spokenAt(place),
         issue: { number, title, body, url, isPull: false },
@@ -51,10 +85,15 @@ async function readIssues(app: App, place: Place, since: string, touched: Set<nu
     if (person !== undefined)
       await labelChanged(app, place, { number, label: runLabel, sender: person, isPull: false });
   }
+  return true;
 }
 
 /** Returns when the first comment that it did not read was written; undefined once all are read. */
-async function readComments(app: App, place: Place, since: string, isOver: () => boolean): Promise<string | undefined> {
+async function readComments(
+  app: App,
+  place: Place,
+  { since, isOver, mayCommand }: Missed,
+): Promise<string | undefined> {
   const { octokit, name } = place;
   const mayAddressUs = await addressing(app);
   const path = 'GET /repos/{owner}/{repo}/issues/comments';
@@ -64,7 +103,7 @@ async function readComments(app: App, place: Place, since: string, isOver: () =>
     if (isOver()) return comment.created_at;
     const body = comment.body ?? '';
     // Commands in edited comments are ignored, because everybody with write permission may have edited them.
-    if (!mayAddressUs(body) || !(await isUnedited(octokit, comment))) continue;
+    if (!mayAddressUs(body) || !(await mayCommand(comment.user)) || !(await isUnedited(octokit, comment))) continue;
     const number = Number(/\/(\d+)$/.exec(comment.issue_url)?.[1]);
     const { data: issue } = await octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}', {
       ...name,
