@@ -148,9 +148,15 @@ async function targetOf(em: EntityManager, sprint: SprintView, unfinished: strin
   return target.id;
 }
 
+interface AddingTasks {
+  isTextSeen?: (em: EntityManager) => Promise<boolean>;
+  also?: (em: EntityManager) => Promise<void>;
+}
+
 /**
  * Adds tasks with their subtasks to a sprint, all or none. Returns them in the given order. The rights of the person who
- * adds them count in the runs that the sprint starts. `also` is called in the same transaction, with the tasks locked.
+ * adds them count in the runs that the sprint starts, and if they did not see what the tasks say, so do the rights of those
+ * who answered for that before. `also` is called in the same transaction, with the tasks locked.
  * @throws Refused; AppError 400 naming unknown tasks by `path`
  */
 export async function addTasks(
@@ -159,7 +165,7 @@ export async function addTasks(
   taskIds: string[],
   path: (i: number) => string,
   userId: string,
-  also?: (em: EntityManager) => Promise<void>,
+  { isTextSeen = async () => true, also }: AddingTasks = {},
 ): Promise<TaskView[]> {
   return app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, id);
@@ -177,7 +183,7 @@ export async function addTasks(
         `Task ${withoutParent.id} is a subtask and moves with its parent. Add the parent ${withoutParent.parentId} instead.`,
       );
     await also?.(em);
-    await moveToSprint(em, taskIds, id, userId);
+    await moveToSprint(em, taskIds, id, { userId, isTextSeen: await isTextSeen(em) });
     const added = taskIds.filter((taskId) => known.get(taskId)?.sprintId !== id);
     app.audit.note(added.length === 0 ? {} : { tasks: [null, added.join(', ')] });
     for (const taskId of taskIds) await showTask(app, em, taskId);

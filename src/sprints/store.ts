@@ -205,20 +205,22 @@ export async function lockUnfinished(em: EntityManager, sprintId: string): Promi
 
 /**
  * Moves tasks with their subtasks into a sprint, or out of their sprints. A person who moves tasks directs them from now
- * on. Subtasks that come along also follow the words of the people whose words they followed before.
+ * on. Subtasks that come along, and tasks whose text that person has not seen, also follow the words of the people whose
+ * words they followed before.
  */
 export async function moveToSprint(
   em: EntityManager,
   taskIds: string[],
   sprintId: string | null,
-  userId: string | null = null,
+  by: { userId: string; isTextSeen: boolean } | undefined = undefined,
 ): Promise<void> {
   await em.query(
     `update tasks set sprint_id = $2, updated_at = now(),
-       directed_by = case when $3::text is null then directed_by when id = any($1) then jsonb_build_array($3::text)
+       directed_by = case when $3::text is null then directed_by
+         when id = any($1) and $4::boolean then jsonb_build_array($3::text)
          when directed_by ? $3 then directed_by else directed_by || to_jsonb($3::text) end
      where (id = any($1) or parent_id = any($1)) and sprint_id is distinct from $2`,
-    [taskIds, sprintId, userId],
+    [taskIds, sprintId, by?.userId ?? null, by?.isTextSeen ?? false],
   );
 }
 

@@ -2,6 +2,7 @@ import { until } from '../../demo/real-service.ts';
 import { type Place, placeOfRepository } from '../../src/github/app/place.ts';
 import { handleLabel } from '../../src/github/commands/handle-commands.ts';
 import { endRun } from '../../src/runs/store.ts';
+import { advanceSprint } from '../../src/sprints/advance-sprint.ts';
 import { openAcme } from '../support/stand-ins/acme.ts';
 
 const acme = openAcme();
@@ -36,6 +37,19 @@ test('a command starts no text that somebody else wrote after it', async () => {
   await rewrite('ada');
   await acme.say(400, 'ada', '\n\n/agent start', number, before);
   expect(await status()).toBe('in_progress');
+  await em.query('delete from sprints');
+});
+
+test('who puts a task into a sprint by a command does not answer alone for a text that the issue does not show', async () => {
+  const { em, call, id, ids, rewrite, claimed, projectId } = await withIssue();
+  const dates = { startDate: '2026-11-01', endDate: '2026-12-31' };
+  const sprint = (await call('ada', 'POST', `/projects/${projectId}/sprints`, { name: 'hidden', ...dates })).body.id;
+  await rewrite('bob');
+  await acme.say(400, 'ada', '/agent sprint hidden', number);
+  expect((await call('ada', 'GET', `/tasks/${id}`)).body.sprintId).toBe(sprint);
+  await call('ada', 'POST', `/sprints/${sprint}/start`);
+  await advanceSprint(acme.service.app, projectId);
+  expect([...(await claimed()).run.directedBy].sort()).toEqual([ids.ada, ids.bob].sort());
   await em.query('delete from sprints');
 });
 

@@ -275,5 +275,6 @@ async function moveToNamedSprint(app: App, given: GivenCommand): Promise<void> {
   }
   app.audit.note(changesBetween({ sprintId }, { sprintId: sprint.id }, ['sprintId']));
   const also = (em: EntityManager) => assertTextSeen(app, em, given, taskId);
-  await addTasks(app, sprint.id, [taskId], () => 'sprint', given.userId, also);
+  const isTextSeen = (em: EntityManager) => showsText(app, em, given, taskId);
+  await addTasks(app, sprint.id, [taskId], () => 'sprint', given.userId, { isTextSeen, also });
 }
