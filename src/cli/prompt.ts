@@ -9,6 +9,7 @@ import { notConfigured } from '../errors.ts';
 import type { Message, ToolSpec } from '../llm/model.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
 import { openCheckout, startTools } from '../repositories/reader.ts';
+import { rightProblemIn } from '../repositories/rights.ts';
 import { readSettings } from '../repositories/settings/repository-settings.ts';
 import { repositoryFor } from '../runs/operations.ts';
 import { getTask } from '../tasks/store.ts';
@@ -47,7 +48,13 @@ async function previewPrompt(app: App, taskId: string): Promise<{ messages: Mess
       const run = { instructions: '', directedBy: [...new Set([...task.directedBy, ...related])] };
       const given = { agent, task, repository, run };
       const sections = sectionsOf({ skills: await readSkills(checkout, baseHead) });
-      const messages = await openingOf(app, given, { checkout, baseHead, settings, sections, conflicts: [] }, host);
+      const mayRead = async (ids: (string | null)[]) => {
+        const others = ids.filter((id) => id !== repository.id);
+        if (others.includes(null)) return false;
+        return (await rightProblemIn(app, run.directedBy, others as string[], 'write')) === undefined;
+      };
+      const about = { checkout, baseHead, settings, sections, conflicts: [], mayRead };
+      const messages = await openingOf(app, given, about, host);
       return { messages, tools: toolSpecs({ hasShell: host.hasShell, maySplit: task.parentId === null }) };
     } finally {
       await host.close();

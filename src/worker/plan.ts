@@ -3,16 +3,25 @@ import { filesNotPlanned } from '../conversation/planned-files.ts';
 import { part } from '../conversation/prompts.ts';
 import { planModeOf } from '../domain/settings.ts';
 import { findOrigin } from '../runs/continuing/continue-store.ts';
+import { listOpened } from '../runs/directors.ts';
 import { findApprovedPlan } from '../runs/waiting/store.ts';
 import type { TreeOf } from './outgoing/changes.ts';
 import { allWorks, type Planning, type Work } from './work.ts';
+import type { MayRead } from './workspace/open-repositories.ts';
 
 /**
- * Reads what a run knows of plans. A rewound run knows what the earlier run knew after the turn that it goes back to.
+ * Reads what a run knows of plans. A rewound run knows what the earlier run knew after the turn that it goes back to. A
+ * plan that the run may not read does not count as approved.
  */
-export async function readPlanning(em: EntityManager, { run, task, settings }: Work): Promise<Planning> {
+export async function readPlanning(
+  em: EntityManager,
+  { run, task, settings }: Work,
+  mayRead: MayRead,
+): Promise<Planning> {
   const { runIds, kind, until } = await findOrigin(em, run);
-  const plan = await findApprovedPlan(em, task.id, { runId: run.id, until });
+  const found = await findApprovedPlan(em, task.id, { runId: run.id, until });
+  const isReadable = found !== undefined && (await mayRead(await listOpened(em, found.runId, task.repositoryId)));
+  const plan = isReadable ? found : undefined;
   const approved = plan && (runIds.includes(plan.runId) ? 'in this run' : 'before');
   const mode = planModeOf({ kind, planFirst: task.planFirst, repository: settings.plan, approved });
   return { mode, approved: plan };

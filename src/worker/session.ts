@@ -16,7 +16,6 @@ import { storable } from '../domain/text/sanitize.ts';
 import { addRefused, refusedText } from '../environment/command-access.ts';
 import type { Message } from '../llm/model.ts';
 import { costOfDay, creatorOf, personDayIsOver } from '../projects/budgets.ts';
-import { rightProblem } from '../repositories/rights.ts';
 import { listTurns } from '../runs/continuing/turn-store.ts';
 import { admitUsers, directorsOf, listOpenedOfTasks } from '../runs/directors.ts';
 import { deleteStep, endingStep, type Journal } from '../runs/journal.ts';
@@ -33,7 +32,13 @@ import { type Judging, judgeEnding } from './proof/judge.ts';
 import { findContext, insertContext, openTurns, updateContext } from './turns.ts';
 import { isSetupApproved, openMessageInbox } from './waits.ts';
 import { type Assignment, allWorks, type Limited, type Work } from './work.ts';
-import { combineRepositories, type OpenRepositories, openable } from './workspace/open-repositories.ts';
+import {
+  combineRepositories,
+  type MayRead,
+  type OpenRepositories,
+  openable,
+  readingRights,
+} from './workspace/open-repositories.ts';
 import { findStoredFiles, packFiles, unpackFiles } from './workspace/stored-files.ts';
 import { findKeptWork, type KeptWork, keptSections, type Signals } from './workspace/workspace.ts';
 
@@ -50,12 +55,13 @@ export async function workInside(app: App, given: Limited, work: Work, signals: 
   try {
     await repositories.reopen();
     const left = await restoreFiles(app, work, repositories);
-    work.planning = await readPlanning(app.db.manager, work);
+    const mayRead = readingRights(app, work);
+    work.planning = await readPlanning(app.db.manager, work, mayRead);
     const known = await recallEnding(work);
     if (known !== undefined) return endedWith(work, known);
     briefing = await openBriefing(app, work, signals.tools);
     const sections = [keptSections(left), planSections(work.planning), briefing.sections].flat();
-    const { opening, memory } = await beginning(app, given, work, repositories.host, { sections, left });
+    const { opening, memory } = await beginning(app, given, work, repositories.host, { sections, left, mayRead });
     const turns = await tellOfContinuation(app, work, stored, { repositories, signal: signals.tools });
     const { name } = given.agent;
     await journal.note('loop', turns.length > 0 ? `${name} continues after turn ${turns.length}` : `${name} begins`);
@@ -138,7 +144,7 @@ async function beginning(
   given: Assignment,
   work: Work,
   host: ToolHost,
-  { sections, left }: { sections: string[]; left: KeptWork | undefined },
+  { sections, left, mayRead }: { sections: string[]; left: KeptWork | undefined; mayRead: MayRead },
 ): Promise<{ opening: Message[]; memory: Memory }> {
   const { journal } = work;
   const runId = given.run.id;
@@ -148,6 +154,7 @@ async function beginning(
   if (stored !== undefined)
     return { opening: stored.opening, memory: { ...memory, cut: stored.cut, limitChars: stored.limitChars } };
   const conflicts = work.branch.conflicts ?? [];
+  await assertMayReadTask(app, work.task, mayRead);
   const related = await listRelatedHandoffs(app.db.manager, work.task.id);
   await admitUsers(
     app,
@@ -157,7 +164,7 @@ async function beginning(
   // People became directors since the run was claimed: those whose comments and handoffs the agent reads.
   const run = { ...given.run, directedBy: await directorsOf(app.db.manager, runId) };
   // Stored text loses some characters; the first prompt already has to be without them.
-  const opening = storable(await openingOf(app, { ...given, run }, { ...work, conflicts, sections }, host));
+  const opening = storable(await openingOf(app, { ...given, run }, { ...work, conflicts, sections, mayRead }, host));
   // Kept with this run, because the earlier run may be removed before this one has changed a file.
   const workspace = left === undefined ? null : await packFiles(await unpackFiles(left.files));
   await journal.write((em) => insertContext(em, runId, opening, workspace));
@@ -168,7 +175,11 @@ async function beginning(
 export async function openingOf(
   app: App,
   given: Pick<Assignment, 'agent' | 'task' | 'repository'> & { run: Pick<RunRow, 'instructions' | 'directedBy'> },
-  work: Pick<Work, 'checkout' | 'baseHead' | 'settings'> & { conflicts: string[]; sections: string[] },
+  work: Pick<Work, 'checkout' | 'baseHead' | 'settings'> & {
+    conflicts: string[];
+    sections: string[];
+    mayRead: MayRead;
+  },
   host: ToolHost,
 ): Promise<Message[]> {
   const { agent, task, run, repository } = given;
@@ -187,38 +198,51 @@ export async function openingOf(
     conflicts: work.conflicts,
     map: map.text,
     instructions,
-    ...(await readableHandoffs(app, given)),
+    ...(await readableHandoffs(app, given, work.mayRead)),
     checks: work.settings.checks,
     others: (await openable(app, repository)).map((r) => r.name),
   });
 }
 
 /**
- * Returns the handoffs of earlier runs of a task, and those of its subtasks and dependencies. Those of runs that had the
- * content of a repository which this run could not open are left out, because they may repeat what is written there, and
- * so are those of other tasks that follow the words of people who do not direct the run.
+ * Returns the handoffs of earlier runs of a task, and those of its subtasks and dependencies, as far as a run may read
+ * them. They may repeat what is written in the repositories that the earlier runs had opened. Those of other tasks that
+ * follow the words of people who do not direct the run are left out.
  */
 export async function readableHandoffs(
   app: App,
-  { task, run, repository }: Pick<Assignment, 'task' | 'repository'> & { run: Pick<RunRow, 'directedBy'> },
+  { task, run }: Pick<Assignment, 'task'> & { run: Pick<RunRow, 'directedBy'> },
+  mayRead: MayRead,
 ) {
   const em = app.db.manager;
-  const handoffs = await listHandoffs(em, task.id);
-  const related = await listRelatedHandoffs(em, task.id);
-  const opened = await listOpenedOfTasks(em, [task.id, ...related.map(({ taskId }) => taskId)]);
-  const had = new Map<string, (string | null)[]>(handoffs.map(({ runId }) => [runId, []]));
-  for (const { runId, repositoryId } of related) had.set(runId, [repositoryId]);
-  for (const { runId, repositoryId } of opened) had.get(runId)?.push(repositoryId);
-  const all = new Set([...had.values()].flat());
-  const isReadable = new Map<string | null, boolean>([[repository.id, true]]);
-  for (const each of await openable(app, repository))
-    if (all.has(each.id))
-      isReadable.set(each.id, (await rightProblem(app, run.directedBy, each, 'write')) === undefined);
-  const mayRead = ({ runId }: { runId: string }) => had.get(runId)?.every((id) => isReadable.get(id)) === true;
-  return {
-    handoffs: handoffs.filter(mayRead),
-    related: related.filter((each) => mayRead(each) && each.directedBy.every((id) => run.directedBy.includes(id))),
-  };
+  const all = await listHandoffs(em, task.id);
+  const listed = await listRelatedHandoffs(em, task.id);
+  const opened = await listOpenedOfTasks(em, [task.id, ...listed.map(({ taskId }) => taskId)]);
+  const openedBy = (runId: string) => opened.flatMap((each) => (each.runId === runId ? [each.repositoryId] : []));
+  const handoffs: typeof all = [];
+  for (const each of all) if (await mayRead(openedBy(each.runId))) handoffs.push(each);
+  const related: typeof listed = [];
+  for (const each of listed)
+    if (
+      each.directedBy.every((id) => run.directedBy.includes(id)) &&
+      (await mayRead([each.repositoryId, ...openedBy(each.runId)]))
+    )
+      related.push(each);
+  return { handoffs, related };
+}
+
+/**
+ * Checks that a run may read the text of its task, if a model wrote it that had opened other repositories.
+ * @throws RunFailed `repository`
+ */
+export async function assertMayReadTask(app: App, { parentId, createdBy }: TaskView, mayRead: MayRead): Promise<void> {
+  if (parentId === null || createdBy !== null) return;
+  const opened = await listOpenedOfTasks(app.db.manager, [parentId]);
+  if (await mayRead(opened.map(({ repositoryId }) => repositoryId))) return;
+  throw new RunFailed(
+    'repository',
+    'the text of this subtask comes from a run that had opened other repositories; everybody who directs its runs needs write permission there',
+  );
 }
 
 const saidMeanwhile = 'Somebody said something to you. Read the next message, then call finish again.';

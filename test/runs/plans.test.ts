@@ -18,6 +18,8 @@ const attentionOf = async (run: RunRow) => (await call('GET', `/tasks/${run.task
 
 afterEach(() => em().query('delete from tasks'));
 
+const readAll = async () => true;
+
 /** Claims the only run that can be claimed, and lets it wait with this plan. */
 async function propose(markdown: string, files: string[] = ['src/**']): Promise<RunRow> {
   const run = (await claimRun(em(), 30))?.run as RunRow;
@@ -32,7 +34,7 @@ async function propose(markdown: string, files: string[] = ['src/**']): Promise<
   return run;
 }
 const planningOf = async (run: RunRow) =>
-  readPlanning(em(), { run, task: await getTask(em(), run.taskId), settings: { plan: 'always' } } as Work);
+  readPlanning(em(), { run, task: await getTask(em(), run.taskId), settings: { plan: 'always' } } as Work, readAll);
 
 test('a plan waits with its text, is approved once, and the run carries it out', async () => {
   await given.addRun(em());

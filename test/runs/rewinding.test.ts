@@ -145,7 +145,7 @@ test('a plan counts if it was approved before the turn, and in a run that goes b
     const { id } = await ended(task);
     const run = (await findRun(em(), id)) as RunRow;
     const about = { run, task: await getTask(em(), task), settings: { plan: 'always' } };
-    return { id, mode: (await readPlanning(em(), about as Work)).mode };
+    return { id, mode: (await readPlanning(em(), about as Work, async () => true)).mode };
   };
   // The turns ended 10, 9 and 8 hours ago.
   expect((await modeAfter(runId, 2)).mode).toBe('always');

@@ -49,6 +49,30 @@ export async function openable(app: App, own: RepositoryRow): Promise<Repository
   return all.filter((r) => r.id !== own.id && mayReveal(r, own, project) && mayReveal(own, r, project));
 }
 
+/** Returns whether a run may get a text that was written by somebody who knew the content of some repositories. */
+export type MayRead = (repositoryIds: (string | null)[]) => Promise<boolean>;
+
+/**
+ * Returns a function that says whether a run may get such a text: it may if it could open these repositories. It counts as
+ * having opened them then, so who wants to direct it later needs the permission there, too.
+ */
+export function readingRights(
+  app: App,
+  { run, journal, repository }: Pick<Work, 'run' | 'journal' | 'repository'>,
+): MayRead {
+  const known = new Map<string | null, boolean>([[repository.id, true]]);
+  return async (repositoryIds) => {
+    for (const id of repositoryIds) {
+      if (!known.has(id)) {
+        const found = (await openable(app, repository)).find((each) => each.id === id);
+        known.set(id, found !== undefined && (await enterRepository(app, { run, journal }, found)) === undefined);
+      }
+      if (known.get(id) !== true) return false;
+    }
+    return true;
+  };
+}
+
 /** Combines the tools of all repositories of a run. `own` are the tools of the task's own repository. */
 export function combineRepositories(
   app: App,
