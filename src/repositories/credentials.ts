@@ -14,7 +14,7 @@ import {
 import { revealSecret } from '../projects/secrets.ts';
 import { findUser, upsertUser } from '../projects/store.ts';
 import { rightOf, unlessUnknown } from './permission.ts';
-import { findActiveInstallation, findRepository, hasSecrets, setGitHubId } from './store.ts';
+import { findActiveInstallation, findRepository, hasSecrets, hasServers, setGitHubId } from './store.ts';
 
 /** An installation of the App that covers a repository. */
 type Installed = { kind: 'installation'; installationId: number; githubId: number | null } & RepoName;
@@ -143,13 +143,16 @@ async function lookUpNumber(app: App, credential: Credential, name: RepoName) {
 /**
  * Checks that the address of a repository still belongs to the one that was connected. Its secrets and what was kept of it
  * would go to another one that took over the name, and a public one can be fetched with any token. Returns its number on
- * GitHub; null if none was known, nobody can ask for it, and the repository has no secrets to lose.
+ * GitHub; null if none was known, nobody can ask for it, and the repository has neither secrets nor MCP
+ * servers to lose.
  * @throws GitFailed `missing` if it does not; AppError 503 without a credential to ask with
  */
 async function checkedNumber(app: App, repository: RepositoryRow, credential: Credential): Promise<number | null> {
   const name = nameOnGitHub(app, repository.url);
   if (name === undefined) return null;
-  const mayBeUnknown = repository.githubId === null && !(await hasSecrets(app.db.manager, repository));
+  const em = app.db.manager;
+  const mayBeUnknown =
+    repository.githubId === null && !(await hasSecrets(em, repository)) && !(await hasServers(em, repository));
   const found = await lookUpNumber(app, credential, name).catch((error) => {
     if (!mayBeUnknown) throw error;
     return undefined;

@@ -107,7 +107,7 @@ async function assertMayMove(em: EntityManager, before: RepositoryRow, seen: See
   if (isSame(before.githubId, seen.githubId)) return;
   // What was read here would count as content of the other repository, with the permissions there.
   if (live || read) throw new Refused(`The URL cannot change, because a run has read the repository. ${advice}`);
-  await forgetSecretsOf(em, before.id);
+  await forgetSecretsOf(em, before);
 }
 
 /** Returns whether two numbers are those of one repository on GitHub, which may have been renamed. */

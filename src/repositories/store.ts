@@ -60,9 +60,29 @@ export function hasSecrets(
   return em.existsBy(SecretRepositories, { projectId, repositoryId: id });
 }
 
-/** Takes the environment secrets away from a repository. They stay in the project. */
-export async function forgetSecretsOf(em: EntityManager, repositoryId: string): Promise<void> {
-  await em.delete(SecretRepositories, { repositoryId });
+/** Takes the environment secrets and the MCP servers away from a repository. They stay in the project. */
+export async function forgetSecretsOf(
+  em: EntityManager,
+  { id, projectId }: Pick<RepositoryRow, 'id' | 'projectId'>,
+): Promise<void> {
+  await em.delete(SecretRepositories, { repositoryId: id });
+  // A server without chosen repositories would belong to the only one, whatever that is now.
+  await em.query(
+    `update mcp_servers set repositories = coalesce(repositories, '[]'::jsonb) - $2::text where project_id = $1`,
+    [projectId, id],
+  );
+}
+
+/** Returns whether runs in a repository may use headers that an admin gave to MCP servers. */
+export async function hasServers(
+  em: EntityManager,
+  { id, projectId }: Pick<RepositoryRow, 'id' | 'projectId'>,
+): Promise<boolean> {
+  const rows: unknown[] = await em.query(
+    `select from mcp_servers where project_id = $1 and (repositories is null or repositories ? $2) limit 1`,
+    [projectId, id],
+  );
+  return rows.length > 0;
 }
 
 export async function deleteRepositoryRow(em: EntityManager, id: string): Promise<void> {

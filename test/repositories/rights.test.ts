@@ -360,7 +360,7 @@ describe('a repository whose URL an admin changed', () => {
     expect(await lackOfRight(acme.service.app, [ids.bob], secret, 'write')).toBe(lack.message);
   });
 
-  test('gets no secrets that were set while its URL changed', async () => {
+  test('gets no secrets and servers that were set while its URL changed', async () => {
     const { em, call, secret, projectId } = await twoPeople();
     repositories.set('acme/third', 3).set('acme/renamed', 2);
     for (const id of [2, 3]) writers.add(`400 ${id}`);
@@ -370,10 +370,19 @@ describe('a repository whose URL an admin changed', () => {
       const set = { value: 'of the third', repositories: [secret.id] };
       await call('ada', 'PUT', `/projects/${projectId}/environment-secrets/OF_THIRD`, set);
       expect(await em.query('select 1 from environment_secret_repositories')).toHaveLength(1);
+      const server = { name: 'tracker', url: 'https://mcp.example.com/mcp' };
+      const servers = [
+        { ...server, repositories: [secret.id] },
+        { ...server, name: 'docs' },
+      ];
+      expect((await call('ada', 'PUT', `/projects/${projectId}/mcp-servers`, servers)).status).toBe(200);
     };
     await call('ada', 'PATCH', `/repositories/${secret.id}`, to('acme/renamed'));
     expect(around.happening).toBeUndefined();
     expect(await em.query('select 1 from environment_secret_repositories')).toHaveLength(0);
+    const { body } = await call('ada', 'GET', `/projects/${projectId}/mcp-servers`);
+    expect(body).toMatchObject([{ repositories: [] }, { repositories: [] }]);
+    await call('ada', 'PUT', `/projects/${projectId}/mcp-servers`, []);
   });
 });
 

@@ -37,7 +37,7 @@ const maxAsks = 8;
 async function lookForConflict(
   app: App,
   pull: PullRequestRow,
-  seen: { mergeable: boolean | null; head: { sha: string }; base: { sha: string; ref: string } },
+  seen: { mergeable: boolean | null; head: { sha: string }; base: { sha: string } },
 ): Promise<void> {
   const at = { repositoryId: pull.repositoryId, number: pull.number };
   if (seen.mergeable === null) {
@@ -50,7 +50,7 @@ async function lookForConflict(
   await reviseUnasked(app, pull, {
     source: 'conflict',
     cause: `${seen.head.sha}-${seen.base.sha}`,
-    text: `The branch conflicts with ${seen.base.ref}. Merge the base branch in and keep what both sides meant.`,
+    text: `The branch conflicts with its base branch. Merge the base branch in and keep what both sides meant.`,
     most: maxMerges,
     tooOften: `it conflicts with its base again, after ${maxMerges} merges by the agent; a person should look`,
   });

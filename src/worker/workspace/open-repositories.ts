@@ -176,8 +176,9 @@ function otherRepositories(app: App, given: Assignment, work: Work, own: ToolHos
     const shared = { journal: work.journal, signals, retrying: work.retrying };
     const other = await retrying(() => openWork(app, given, repository, shared));
     work.others.push(other);
-    // The credentials of one repository must not be pushed to another.
-    for (const each of allWorks(work)) each.secrets = [...new Set([...work.secrets, ...other.secrets])];
+    // The credentials of one repository must not be pushed to another. All share one list, which grows with each credential.
+    work.secrets.push(...other.secrets.filter((secret) => !work.secrets.includes(secret)));
+    other.secrets = work.secrets;
     hosts.set(repository.name, other.host);
     own.mount(repository.name, other.checkout.workTree, other.checkout.gitDir);
     return other;
