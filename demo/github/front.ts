@@ -114,7 +114,7 @@ export class Front {
     const [token] = /ghs_[\w-]+/.exec(basic ? Buffer.from(basic, 'base64').toString('utf8') : authorization) ?? [];
     const method = basic ? 'GIT' : (req.method ?? 'GET');
     if (token !== undefined && happens(this.faults(method, asked, token), res)) return;
-    if (this.isRare(req, res, { method, path, token })) return;
+    if (await this.isRare(req, res, { method, path, token })) return;
     if (await serveGit(this.gitHost(), req, res)) return;
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);
@@ -170,12 +170,13 @@ export class Front {
   }
 
   /** Answers a request that GitHub does not fulfil in its present state; returns whether it did. */
-  private isRare(
+  private async isRare(
     req: IncomingMessage,
     res: ServerResponse,
     asked: { method: string; path: string; token: string | undefined },
-  ): boolean {
-    const rare = this.rare.answer({ ...asked, url: this.seeded.url, api: basePathOf(req) });
+  ): Promise<boolean> {
+    const isPull = this.isPull.bind(this);
+    const rare = await this.rare.answer({ ...asked, url: this.seeded.url, api: basePathOf(req), isPull });
     if (rare !== undefined)
       end(res, asked.method === 'GIT' ? forGit(rare) : { ...rare, text: JSON.stringify(rare.json) });
     return rare !== undefined;

@@ -13,6 +13,8 @@ interface Asked {
   /** The address of GitHub, and the path below which it has its API. */
   url: string;
   api: string;
+  /** Says whether a number of `owner/name` is a pull request. */
+  isPull(name: string, number: number): Promise<boolean>;
 }
 
 type Fields = Record<string, unknown>;
@@ -44,12 +46,14 @@ export class RareStates {
   readonly deletedForks = new Set<number>();
   /** Where issues are now, by `/repos/owner/name/issues/number`; undefined if they were deleted. */
   readonly goneIssues = new Map<string, string | undefined>();
+  /** Whether issues are switched off in all repositories. Pull requests stay. */
+  areIssuesOff = false;
   /** Renamed repositories, by their former `owner/name`. */
   readonly renamed = new Map<string, { id: number; now: string }>();
 
   /** Returns the answer to a request that GitHub does not fulfil in these states; undefined for others. */
-  answer(asked: Asked): RareAnswer | undefined {
-    return this.refusal(asked) ?? this.ofRenamed(asked) ?? this.ofGone(asked);
+  async answer(asked: Asked): Promise<RareAnswer | undefined> {
+    return this.refusal(asked) ?? this.ofRenamed(asked) ?? this.ofGone(asked) ?? (await this.ofSwitchedOff(asked));
   }
 
   private refusal({ method, path, token }: Asked): RareAnswer | undefined {
@@ -83,6 +87,13 @@ export class RareStates {
     return now === undefined ? refused(410, 'This issue was deleted') : movedTo(asked, now + path.slice(issue.length));
   }
 
+  private async ofSwitchedOff({ method, path, isPull }: Asked): Promise<RareAnswer | undefined> {
+    const [issue, name = '', number] = /^\/repos\/([^/]+\/[^/]+)\/issues(?:\/(\d+)(?=$|[/?])|$)/.exec(path) ?? [];
+    if (!this.areIssuesOff || issue === undefined || (number === undefined && method !== 'POST')) return undefined;
+    if (number !== undefined && (await isPull(name, Number(number)))) return undefined;
+    return refused(410, 'Issues are disabled for this repo');
+  }
+
   /** Returns an answer, or the payload of an event, as it is in these states. */
   shown(path: string, json: unknown): unknown {
     const [place = ''] = path.split('?');
@@ -93,6 +104,7 @@ export class RareStates {
     }
     const shown = this.shownIn(place, json) as Fields;
     if (this.isSuspended && place.startsWith('/app/installations/')) shown.suspended_at = '2026-11-01T10:00:00Z';
+    if (this.areIssuesOff && 'has_issues' in shown) shown.has_issues = false;
     return shown;
   }
 

@@ -197,7 +197,8 @@ async function readChosen(place: Place, numbers: number[]): Promise<{ issues: Re
     for (const [i, issue] of read.entries()) {
       const number = some[i] as number;
       const reason = unfit(number, issue);
-      if (issue === 'gone' || reason !== undefined) skipped.push({ number, reason: reason ?? '', taskId: null });
+      if (typeof issue === 'string' || reason !== undefined)
+        skipped.push({ number, reason: reason ?? '', taskId: null });
       else issues.push({ number, title: issue.title, body: issue.body ?? '', url: issue.html_url });
     }
   }
@@ -207,6 +208,7 @@ async function readChosen(place: Place, numbers: number[]): Promise<{ issues: Re
 /** Returns why an issue gets no task; undefined when it may get one. */
 function unfit(number: number, issue: Awaited<ReturnType<typeof readIssue>>): string | undefined {
   if (issue === 'gone') return `The repository has no issue ${number}.`;
+  if (issue === 'hidden') return `GitHub does not show issue ${number}: issues are switched off, or access was lost.`;
   if (issue.pull_request !== undefined) return `Number ${number} is a pull request.`;
   return issue.state === 'open' ? undefined : `Issue ${number} is closed.`;
 }

@@ -76,9 +76,14 @@ async function tidied(): Promise<string[]> {
   await sql(`insert into leftovers (task_id, repository_id, number, branch) values ('task_x', $1, 7, 'agent/x')`, [
     repository,
   ]);
-  asked = [];
-  await tidy(service.app, { taskId: 'task_x', repositoryId: repository, number: 7 });
+  const written = await tidyOnce(7);
   expect(await sql('select 1 from leftovers')).toEqual([]);
+  return written;
+}
+
+async function tidyOnce(number: number): Promise<string[]> {
+  asked = [];
+  await tidy(service.app, { taskId: 'task_x', repositoryId: repository, number });
   return asked.filter((request) => !request.startsWith('GET '));
 }
 
@@ -112,4 +117,25 @@ test('a branch is kept if one of its commits, on whatever page, is by somebody e
 test('a branch is kept if somebody pushes to it while its commits are read', async () => {
   heads = ['a'.repeat(40), 'b'.repeat(40)];
   expect(await tidied()).toEqual([comment, close]);
+});
+
+test.each([
+  403, 404,
+])('what a task left stays noted while GitHub does not let us into the repository (%i)', async (status) => {
+  refusals = { [`GET ${place}`]: status, [`GET ${place}/git/ref/heads%2Fagent%2Fx`]: 404 };
+  await sql(`insert into leftovers (task_id, repository_id, number, branch) values ('task_x', $1, 0, 'agent/x')`, [
+    repository,
+  ]);
+  expect(await tidyOnce(0)).toEqual([]);
+  expect(await sql('select 1 from leftovers')).toHaveLength(1);
+  refusals = {};
+  expect(await tidyOnce(0)).toEqual([deletion]);
+  refusals = { [`GET ${place}`]: status };
+  await sql(
+    `insert into leftovers (task_id, repository_id, number, branch, at)
+             values ('task_x', $1, 0, 'agent/x', now() - interval '31 days')`,
+    [repository],
+  );
+  await tidyOnce(0);
+  expect(await sql('select 1 from leftovers')).toEqual([]);
 });

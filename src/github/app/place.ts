@@ -1,6 +1,7 @@
 import type { App, Octokit } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import type { RepoName } from '../../git/remote-url.ts';
+import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { nameOnGitHub } from '../../repositories/credentials.ts';
 import { findRepository } from '../../repositories/store.ts';
 import { findActiveInstallationOf, findInstalledRepository } from '../store.ts';
@@ -45,11 +46,21 @@ function isCalled({ name }: Place, fullName: string): boolean {
  * may take one over.
  */
 async function isNameCurrent(place: Place): Promise<boolean> {
+  const now = await readRepository(place);
+  return now !== undefined && isCalled(place, now.full_name);
+}
+
+/**
+ * Reads a repository. Returns undefined if we may not read it, or if another repository has its name. GitHub answers with
+ * 404 both for what was deleted and for what it does not show us. So what a repository lacks is gone only if the
+ * repository can be read.
+ */
+export async function readRepository({ octokit, name, repository }: Omit<Place, 'installationId'>) {
   try {
-    const { data } = await place.octokit.request('GET /repos/{owner}/{repo}', place.name);
-    return Number(data.id) === place.repository.githubId && isCalled(place, data.full_name);
+    const { data } = await octokit.request('GET /repos/{owner}/{repo}', name);
+    return [Number(data.id), null].includes(repository.githubId) ? data : undefined;
   } catch (error) {
-    if (httpStatusOf(error) === 404) return false;
+    if (isRefusedWith(error, 403, 404, 451)) return undefined;
     throw error;
   }
 }

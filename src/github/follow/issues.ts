@@ -1,10 +1,11 @@
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
 import { AppError } from '../../errors.ts';
+import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
 import { moveTask, recheckTask, showTask, tryMoveTask } from '../../tasks/move.ts';
 import { getTask } from '../../tasks/store.ts';
-import { httpStatusOf, type Place } from '../app/place.ts';
+import { type Place, readRepository } from '../app/place.ts';
 import { assertMayDirect } from '../given-command.ts';
 import { comparedWords, wordsOfIssue } from '../issue-task.ts';
 import { labelOf } from '../labels.ts';
@@ -35,31 +36,33 @@ export async function observeIssue(app: App, place: Place, number: number): Prom
   const taskId = await findTaskOfIssue(app.db.manager, place.repository.id, number);
   if (taskId === undefined) return [];
   const issue = await readIssue(place, number);
-  if (issue === 'gone') {
-    await forgetIssue(app, place, number);
-    return [];
-  }
+  if (issue === 'gone') await forgetIssue(app, place, number);
+  if (issue === 'gone' || issue === 'hidden') return [];
   await noteIssueText(app, taskId, issue);
   if (issue.state === 'closed') await settleClosed(app, taskId);
   else await recheckTask(app, taskId);
   return issue.labels.map((label) => (typeof label === 'string' ? label : (label.name ?? '')));
 }
 
-/** Reads an issue. A deleted or transferred one is gone. */
+/**
+ * Reads an issue. A deleted or transferred one is `gone`. It is `hidden` while we may not read the repository, or while
+ * issues are switched off there, for which GitHub answers with the same statuses.
+ */
 export async function readIssue({ octokit, name, repository }: Place, number: number) {
-  try {
-    const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}';
-    const { data } = await octokit.request(path, { ...name, issue_number: number });
-    // GitHub redirects both a transferred issue and a renamed repository to the new address. Only in the second case
-    // does the issue still belong to this repository.
-    const isHere = data.repository_url.toLowerCase().endsWith(`/repos/${name.owner}/${name.repo}`.toLowerCase());
-    if (isHere || repository.githubId === null) return data;
-    const now = await octokit.request('GET /repos/{owner}/{repo}', name);
-    return now.data.url === data.repository_url && Number(now.data.id) === repository.githubId ? data : 'gone';
-  } catch (error) {
-    if ([404, 410].includes(httpStatusOf(error))) return 'gone';
-    throw error;
-  }
+  const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}';
+  const found = await octokit.request(path, { ...name, issue_number: number }).then(
+    ({ data }) => data,
+    (error) => {
+      if (!isRefusedWith(error, 404, 410)) throw error;
+      return undefined;
+    },
+  );
+  // GitHub redirects both a transferred issue and a renamed repository to the new address. Only in the second case
+  // does the issue still belong to this repository.
+  if (found?.repository_url.toLowerCase().endsWith(`/repos/${name.owner}/${name.repo}`.toLowerCase())) return found;
+  const now = await readRepository({ octokit, name, repository });
+  if (now === undefined || now.has_issues === false) return 'hidden';
+  return found !== undefined && found.repository_url === now.url ? found : 'gone';
 }
 
 /** Unlinks the issue of a task after it was deleted or transferred. The task stays, without an issue. */
@@ -83,7 +86,7 @@ export async function issueReopened(app: App, place: Place, number: number): Pro
   const taskId = await findTaskOfIssue(app.db.manager, place.repository.id, number);
   if (taskId === undefined) return;
   const issue = await readIssue(place, number);
-  if (issue === 'gone' || issue.state !== 'open') {
+  if (typeof issue === 'string' || issue.state !== 'open') {
     await observeIssue(app, place, number);
     return;
   }

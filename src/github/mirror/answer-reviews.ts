@@ -1,7 +1,7 @@
 import type { App, Octokit } from '../../app.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
-import { type Place, placeOfRepository } from '../app/place.ts';
+import { type Place, placeOfRepository, readRepository } from '../app/place.ts';
 import { eachThenFail } from '../each-apart.ts';
 import { itemsOf } from '../paginate.ts';
 import { listUnansweredReviews, markAnswered } from '../store.ts';
@@ -23,6 +23,7 @@ export async function answerReviews(app: App, taskId: string): Promise<void> {
       } catch (error) {
         // The pull request or the review was deleted, or the reviewer can no longer be asked.
         if (!isRefusedWith(error, 403, 404, 422)) throw error;
+        if ((await readRepository(place)) === undefined) return;
       }
     await markAnswered(app.db.manager, id);
   });

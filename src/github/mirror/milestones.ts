@@ -5,7 +5,7 @@ import { harmlessLine } from '../../domain/text/sanitize.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { findSprint, type SprintView } from '../../sprints/store.ts';
 import type { TaskView } from '../../tasks/store.ts';
-import { type IssueRef, type Place, placeOfRepository } from '../app/place.ts';
+import { type IssueRef, type Place, placeOfRepository, readRepository } from '../app/place.ts';
 import { eachApart } from '../each-apart.ts';
 import { markMilestone } from './mirror-store.ts';
 
@@ -148,6 +148,23 @@ async function ensureMilestone(
   });
 }
 
+/**
+ * Updates a milestone. Returns false if that has to be tried again, because GitHub does not let us into the repository.
+ * Changes by people are kept: they may have deleted the milestone, or given its new title to another one.
+ */
+async function updateMilestone(place: Place, milestone_number: number, wanted: Partial<WantedMilestone>) {
+  const path = 'PATCH /repos/{owner}/{repo}/milestones/{milestone_number}';
+  try {
+    await place.octokit.request(path, { ...place.name, milestone_number, ...wanted });
+    return true;
+  } catch (error) {
+    if (!isRefusedWith(error, 403, 404, 410, 422)) throw error;
+    if (isRefusedWith(error, 403, 422)) return isRefusedWith(error, 422);
+    const now = await readRepository(place);
+    return now !== undefined && now.has_issues !== false;
+  }
+}
+
 /** Updates every milestone from its sprint, and closes the milestones of deleted sprints. */
 export async function syncMilestones(app: App, projectId: string): Promise<void> {
   const em = app.db.manager;
@@ -161,12 +178,8 @@ export async function syncMilestones(app: App, projectId: string): Promise<void>
       const wanted = sprint === undefined ? { state: 'closed' as const } : wantedOf(app, sprint);
       if (JSON.stringify(wanted) === shown) return;
       const place = await placeOfRepository(app, repositoryId);
-      if (place === undefined) return;
-      const path = 'PATCH /repos/{owner}/{repo}/milestones/{milestone_number}';
-      await place.octokit.request(path, { ...place.name, milestone_number: number, ...wanted }).catch((error) => {
-        // Somebody deleted the milestone, or gave its new title to another one. Changes by people are kept.
-        if (!isRefusedWith(error, 403, 404, 410, 422)) throw error;
-      });
+      if (place === undefined || place.repository.isArchived) return;
+      if (!(await updateMilestone(place, number, wanted))) return;
       if (sprint === undefined) await deleteMilestone(em, repositoryId, number);
       else await markMilestoneShown(em, repositoryId, number, JSON.stringify(wanted));
     },

@@ -8,7 +8,7 @@ import { type Credential, credentialFor, octokitFor } from '../../repositories/c
 import { findRepository } from '../../repositories/store.ts';
 import { type Leftover, queueTidying } from '../../tasks/update.ts';
 import { authorFor } from '../../worker/publish/publish.ts';
-import { httpStatusOf } from '../app/place.ts';
+import { httpStatusOf, readRepository } from '../app/place.ts';
 import { findOwnComment } from '../comments.ts';
 import { ownLabels } from '../labels.ts';
 import { findItem } from '../paginate.ts';
@@ -17,11 +17,15 @@ import { statusMarker } from './status-comment.ts';
 
 type Key = Pick<Leftover, 'taskId' | 'repositoryId' | 'number'>;
 
+/** So long we wait until GitHub lets us into a repository again. The service may have lost access for good. */
+const keptDays = 30;
+
 const columns = `task_id as "taskId", repository_id as "repositoryId", number, branch, comment_id::float8 as "commentId", milestone`;
 
-async function findLeftover(em: EntityManager, { taskId, repositoryId, number }: Key): Promise<Leftover | undefined> {
-  const rows: Leftover[] = await em.query(
-    `select ${columns} from leftovers where task_id = $1 and repository_id = $2 and number = $3`,
+async function findLeftover(em: EntityManager, { taskId, repositoryId, number }: Key) {
+  const rows: (Leftover & { isOld: boolean })[] = await em.query(
+    `select ${columns}, at < now() - interval '${keptDays} days' as "isOld" from leftovers
+     where task_id = $1 and repository_id = $2 and number = $3`,
     [taskId, repositoryId, number],
   );
   return rows[0];
@@ -45,7 +49,8 @@ async function listOldLeftovers(em: EntityManager, limit: number): Promise<Lefto
 
 /**
  * Handles the `tidy` job: removes from GitHub what a deleted task showed there. Each step looks before it writes, so the
- * job can be repeated after a crash. Issues stay open, because they belong to people.
+ * job can be repeated after a crash. Issues stay open, because they belong to people. While GitHub does not let us into
+ * the repository, it answers as if all were gone, so nothing is done.
  */
 export async function tidy(app: App, job: Jobs['tidy']): Promise<void> {
   const em = app.db.manager;
@@ -57,11 +62,12 @@ export async function tidy(app: App, job: Jobs['tidy']): Promise<void> {
     const credential = repository === null ? undefined : await credentialFor(app, repository);
     if (repository === null || credential === undefined || credential.kind === 'none' || credential.owner === '')
       return deleteLeftover(em, left);
+    const octokit = await octokitFor(app, credential);
+    const { owner, repo } = credential;
+    if ((await readRepository({ octokit, name: { owner, repo }, repository })) === undefined)
+      return left.isOld ? deleteLeftover(em, left) : undefined;
     const attempt = attemptsFor(app, left);
-    await attempt(async () => {
-      const octokit = await octokitFor(app, credential);
-      await remove(app, { credential, octokit, base: repository.defaultBranch, attempt }, left);
-    });
+    await attempt(() => remove(app, { credential, octokit, base: repository.defaultBranch, attempt }, left));
     await deleteLeftover(em, left);
   });
 }

@@ -124,6 +124,20 @@ test('tasks of issues that were deleted or transferred, of which no event came, 
   );
 });
 
+test('a task keeps its issue while issues are switched off', async () => {
+  const { world, taskOf } = face;
+  const { rare } = world.github;
+  const number = await world.issue('/agent create');
+  const { id } = await taskOf(number);
+  rare.areIssuesOff = true;
+  await world.service.api(world.token, 'PATCH', `/tasks/${id}`, { title: 'Changed' });
+  await reconcile();
+  rare.areIssuesOff = false;
+  expect((await world.get<{ issueNumber: number | null }>(`/tasks/${id}`)).issueNumber).toBe(number);
+  await reconcile();
+  await face.told(number, /backlog/i);
+});
+
 test('a project says that its installation is suspended, or that a list of IP addresses refuses it', async () => {
   const { world, get } = face;
   const { rare } = world.github;

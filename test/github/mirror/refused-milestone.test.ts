@@ -1,3 +1,4 @@
+import { syncMilestones } from '../../../src/github/mirror/milestones.ts';
 import { syncTask } from '../../../src/github/mirror/sync.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, asked } from '../../support/stand-ins/named-github.ts';
@@ -39,4 +40,27 @@ test.each([403, 404, 422])('a milestone that GitHub refuses with %s does not fai
   const paths = await shown();
   expect(paths).toEqual(expect.arrayContaining([milestones, '/repos/acme/app/issues/8/comments']));
   expect(paths).not.toContain('/repos/acme/app/issues/8');
+});
+
+/** What reading the repository answers, after updating its milestone was answered with a status. */
+const answers = {
+  'is readable': { status: 200, body: { id: 1, full_name: 'acme/app', has_issues: true } },
+  'has no issues': { status: 200, body: { id: 1, full_name: 'acme/app', has_issues: false } },
+  'is not readable': { status: 404, body: { message: 'Not Found' } },
+};
+
+test.each([
+  [404, 'is readable', true],
+  [404, 'has no issues', false],
+  [404, 'is not readable', false],
+  [403, 'is readable', false],
+  [422, 'is readable', true],
+] as const)('the milestone of a deleted sprint that GitHub answers with %i, whose repository %s, is forgotten: %p', async (status, repository, isForgotten) => {
+  const { em, own, projectId } = await acme.twoPeople();
+  await em.query('delete from sprint_milestones');
+  await em.query(`insert into sprint_milestones (repository_id, number, shown) values ($1, 5, '')`, [own.id]);
+  around.writes[`PATCH ${milestones}/5`] = { status, body: { message: 'refused' } };
+  around.reads['/repos/acme/app'] = answers[repository];
+  await syncMilestones(acme.service.app, projectId);
+  expect(await em.query('select 1 from sprint_milestones')).toHaveLength(isForgotten ? 0 : 1);
 });

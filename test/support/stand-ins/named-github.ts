@@ -23,6 +23,8 @@ interface Around {
   nodes: object[];
   /** What each write request gets instead of `{ id: 1 }`, by its method and path. */
   writes: Record<string, { status: number; body: object }>;
+  /** What reading something of a repository gets instead, by its path, such as `/repos/acme/app/issues/8`. */
+  reads: Record<string, { status: number; body: object }>;
   /** What its clock shows, if that is not our time. */
   clock: Date | undefined;
 }
@@ -33,6 +35,7 @@ const calm = (): Around => ({
   pages: {},
   nodes: [],
   writes: {},
+  reads: {},
   clock: undefined,
 });
 export const around: Around = calm();
@@ -109,9 +112,11 @@ export function openNamedGitHub(): Promise<FakeGitHub> {
       [/^GET \/repos\/[^/]+\/[^/]+\/collaborators\//, (match, res) => permissionRoute(match.input, res)],
       [
         /^GET \/repos\/([^/]+\/[^/?]+)(.*)$/,
-        ([, name = '', rest = ''], res) => {
+        ([request, name = '', rest = ''], res) => {
           if (around.clock !== undefined) res.setHeader('Date', around.clock.toUTCString());
-          return about(name, rest);
+          const { status, body } = around.reads[request.slice('GET '.length)] ?? {};
+          if (status !== undefined) res.statusCode = status;
+          return body ?? about(name, rest);
         },
       ],
       [/^GET \/user\/(\d+)$/, ([, id]) => account(Number(id))],
