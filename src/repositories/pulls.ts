@@ -1,4 +1,4 @@
-import type { Octokit } from '../app.ts';
+import type { Answered, Octokit } from '../app.ts';
 import type { PullStatus } from '../db/tables/task.ts';
 import { RunFailed } from '../domain/run.ts';
 
@@ -18,6 +18,8 @@ interface WantedPull {
   owner: string;
   repo: string;
   head: string;
+  /** Numbers of pull requests of the branch that we know, the most likely first. */
+  known: number[];
   base: string;
   title: string;
   body: string;
@@ -34,28 +36,43 @@ interface WantedPull {
  */
 export async function ensurePull(
   octokit: Octokit,
-  { signal, turnsDraft = false, ...wanted }: WantedPull,
+  { signal, turnsDraft = false, known, ...wanted }: WantedPull,
 ): Promise<EnsuredPull> {
   const request = signal === undefined ? {} : { signal };
-  const found = await findPull(octokit, wanted, request);
-  if (found?.status === 'draft' && !wanted.draft) return setDraft(octokit, found, false);
-  if (found?.status === 'open' && turnsDraft)
+  const place = { ...wanted, known, request };
+  const adopt = (pull: FoundPull) => adopted(octokit, pull, wanted.draft, turnsDraft);
+  const found = (await findByNumber(octokit, place)) ?? (await findByHead(octokit, place));
+  if (found !== undefined) return adopt(found);
+  try {
+    const answer = await create(octokit, wanted, request);
+    const { number, html_url: url, draft, head } = answer.data;
+    return { number, url, status: draft ? 'draft' : 'open', headSha: head.sha, seenAt: answeredAt(answer) };
+  } catch (error) {
+    const existing = /pull request already exists/i.test((error as Error).message)
+      ? await findAmongAll(octokit, place)
+      : undefined;
+    if (existing === undefined) throw error;
+    return adopt(existing);
+  }
+}
+
+/** Makes an open pull request a draft, or ready for review, where that is wanted. */
+async function adopted(octokit: Octokit, found: FoundPull, draft: boolean, turnsDraft: boolean): Promise<EnsuredPull> {
+  if (found.status === 'draft' && !draft) return setDraft(octokit, found, false);
+  if (found.status === 'open' && turnsDraft)
     try {
       return await setDraft(octokit, found, true);
     } catch (error) {
       if (!isDraftRefused(error)) throw error;
     }
-  if (found !== undefined) return found;
-  const answer = await create(octokit, wanted, request);
-  const { number, html_url: url, draft, head } = answer.data;
-  return { number, url, status: draft ? 'draft' : 'open', headSha: head.sha, seenAt: answeredAt(answer) };
+  return found;
 }
 
 const noDraft =
   '> [!WARNING]\n> **Not ready to merge.** This pull request should be a draft, but this repository does not support drafts.\n\n';
 
 /** Creates a pull request. Private repositories on GitHub's free plans have no drafts, so a warning takes their place. */
-async function create(octokit: Octokit, wanted: WantedPull, request: { signal?: AbortSignal }) {
+async function create(octokit: Octokit, wanted: Omit<WantedPull, 'known'>, request: { signal?: AbortSignal }) {
   const path = 'POST /repos/{owner}/{repo}/pulls';
   try {
     return await octokit.request(path, { ...wanted, request });
@@ -93,29 +110,76 @@ export interface FoundPull extends EnsuredPull {
   body: string;
 }
 
-/** Finds the open pull request of a branch. Ignores pull requests from a fork's branch of the same name. */
-export async function findPull(
-  octokit: Octokit,
-  { owner, repo, head }: Pick<WantedPull, 'owner' | 'repo' | 'head'>,
-  request: { signal?: AbortSignal },
-): Promise<FoundPull | undefined> {
-  const answer = await octokit.request('GET /repos/{owner}/{repo}/pulls', {
-    request,
-    owner,
-    repo,
-    state: 'open',
-    head: `${owner}:${head}`,
-  });
-  const own = answer.data.find((p) => p.head.ref === head && p.head.repo?.id === p.base.repo.id);
-  if (own === undefined) return undefined;
+interface SearchedPull extends Pick<WantedPull, 'owner' | 'repo' | 'head' | 'known'> {
+  request: { signal?: AbortSignal };
+}
+
+/**
+ * Finds the open pull request of a branch. Ignores pull requests from a fork's branch of the same name. GitHub's filter
+ * `head` finds nothing in private forks, or after the owner was renamed, so it is not the only way.
+ */
+export async function findPull(octokit: Octokit, searched: SearchedPull): Promise<FoundPull | undefined> {
+  return (
+    (await findByNumber(octokit, searched)) ??
+    (await findByHead(octokit, searched)) ??
+    (await findAmongAll(octokit, searched))
+  );
+}
+
+/** More pull requests of a branch than this are not looked up by their number. */
+const maxKnown = 3;
+
+async function findByNumber(octokit: Octokit, { owner, repo, head, known, request }: SearchedPull) {
+  const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
+  for (const pull_number of known.slice(0, maxKnown)) {
+    const answer = await octokit.request(path, { owner, repo, pull_number, request }).catch((error) => {
+      if ((error as { status?: number }).status !== 404) throw error;
+    });
+    if (answer?.data.state === 'open' && isOf(answer.data, head)) return foundIn(answer, answer.data);
+  }
+  return undefined;
+}
+
+async function findByHead(octokit: Octokit, { owner, repo, head, request }: SearchedPull) {
+  const at = { owner, repo, request };
+  const path = 'GET /repos/{owner}/{repo}/pulls';
+  const answer = await octokit.request(path, { ...at, state: 'open', head: `${owner}:${head}` });
+  const own = answer.data.find((pull) => isOf(pull, head));
+  return own && foundIn(answer, own);
+}
+
+/** GitHub lists at most 100 pull requests on a page. The newest ones are on the first pages. */
+const maxPages = 10;
+
+async function findAmongAll(octokit: Octokit, { owner, repo, head, request }: SearchedPull) {
+  const path = 'GET /repos/{owner}/{repo}/pulls';
+  const query = { owner, repo, request, state: 'open', per_page: 100 } as const;
+  for (let page = 1; page <= maxPages; page++) {
+    const answer = await octokit.request(path, { ...query, page });
+    const own = answer.data.find((pull) => isOf(pull, head));
+    if (own !== undefined) return foundIn(answer, own);
+    if (answer.data.length < query.per_page) break;
+  }
+  return undefined;
+}
+
+type ListedPull = Answered<'GET /repos/{owner}/{repo}/pulls'>[number];
+
+function isOf({ head, base }: Pick<ListedPull, 'head' | 'base'>, branch: string): boolean {
+  return head.ref === branch && head.repo?.id === base.repo.id;
+}
+
+type Seen = Pick<ListedPull, 'number' | 'html_url' | 'state' | 'draft' | 'head' | 'node_id' | 'body' | 'merged_at'>;
+
+function foundIn(answer: Parameters<typeof answeredAt>[0], pull: Seen): FoundPull {
   return {
-    number: own.number,
-    url: own.html_url,
-    status: pullStatus(own),
-    headSha: own.head.sha,
+    number: pull.number,
+    url: pull.html_url,
+    status: pullStatus(pull),
+    headSha: pull.head.sha,
     seenAt: answeredAt(answer),
-    nodeId: own.node_id,
-    body: own.body ?? '',
+    nodeId: pull.node_id,
+    body: pull.body ?? '',
   };
 }
 

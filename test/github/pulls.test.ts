@@ -1,4 +1,4 @@
-import { ensurePull } from '../../src/repositories/pulls.ts';
+import { ensurePull, findPull } from '../../src/repositories/pulls.ts';
 import { retryPolicyOf, temporaryFault } from '../../src/worker/retry.ts';
 import { octokitFor } from '../support/github-app.ts';
 import { openFakeGitHub } from '../support/stand-ins/fake-github.ts';
@@ -24,7 +24,7 @@ const github = await openFakeGitHub(
 const octokit = octokitFor(github.url);
 afterAll(() => github.close());
 afterEach(() => expect(answers).toEqual([]));
-const wanted = { owner: 'o', repo: 'r', head: 'agent/x', base: 'main', title: 't', body: 'b', draft: false };
+const wanted = { owner: 'o', repo: 'r', head: 'agent/x', base: 'main', title: 't', body: 'b', draft: false, known: [] };
 const pull = (more: object = {}) => ({
   number: 7,
   html_url: 'https://github.com/o/r/pull/7',
@@ -82,6 +82,53 @@ test('a pull request counts as a draft only once GitHub says so', async () => {
   expect(await done).toMatchObject({ number: 7, status: 'draft' });
 });
 
+/** GitHub's filter `head` finds nothing in private forks, and after the owner was renamed. */
+const fork = { number: 6, head: { ref: 'agent/x', sha: 'evil', repo: { id: 2 } } };
+const listAll = (page: number, found: object[]) =>
+  answer(`GET /repos/o/r/pulls?state=open&per_page=100&page=${page}`, 200, found);
+
+test('the pull request that we know is looked up by its number', async () => {
+  answer('GET /repos/o/r/pulls/9', 404);
+  answer('GET /repos/o/r/pulls/8', 200, pull({ number: 8, state: 'closed' }));
+  answer('GET /repos/o/r/pulls/7', 200, pull());
+  const known = [9, 8, 7];
+  expect(await ensurePull(octokit, { ...wanted, known })).toMatchObject({ number: 7, status: 'open' });
+  answer('GET /repos/o/r/pulls/7', 200, pull());
+  expect(await findPull(octokit, { ...wanted, known: [7], request: {} })).toMatchObject({ number: 7, body: '' });
+});
+
+test('a pull request that exists, although GitHub does not find it by its branch, is adopted', async () => {
+  list([]);
+  const message = 'A pull request already exists for o:agent/x.';
+  answer(creating, 422, {
+    message: 'Validation Failed',
+    errors: [{ resource: 'PullRequest', code: 'custom', message }],
+  });
+  listAll(
+    1,
+    Array.from({ length: 100 }, () => pull(fork)),
+  );
+  listAll(2, [pull()]);
+  expect(await ensurePull(octokit, wanted)).toMatchObject({ number: 7 });
+});
+
+test('what looks for an open pull request reads all of them before it says that there is none', async () => {
+  const find = () => findPull(octokit, { ...wanted, request: {} });
+  list([]);
+  listAll(1, [pull(fork), pull()]);
+  expect(await find()).toMatchObject({ number: 7 });
+  list([]);
+  listAll(1, [pull(fork)]);
+  expect(await find()).toBeUndefined();
+  list([]);
+  for (let page = 1; page <= 10; page++)
+    listAll(
+      page,
+      Array.from({ length: 100 }, () => pull(fork)),
+    );
+  expect(await find()).toBeUndefined();
+});
+
 /** GitHub's refusals of a pull request, either because not all servers know the pushed commit yet or because there is none. */
 const unseen = [
   { resource: 'PullRequest', code: 'custom', message: 'No commits between main and agent/x' },
@@ -108,6 +155,7 @@ test('a branch without commits is refused after three tries, and other refusals 
   const refusal = async (error: object) => {
     list([]);
     answer(creating, 422, { message: 'Validation Failed', errors: [error] });
+    if (JSON.stringify(error).includes('already exists')) listAll(1, []);
     return ensurePull(octokit, wanted).catch((thrown: unknown) => thrown);
   };
   const [noCommits = {}] = unseen;

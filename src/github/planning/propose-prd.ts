@@ -48,6 +48,7 @@ export async function proposePrd(app: App, { projectId, sessionId, userId }: Job
   await ensurePull(octokit, {
     ...name,
     head: branch,
+    known: [],
     base: repository.defaultBranch,
     title: withoutCiSkips(`Requirements: ${harmlessLine(session.prd.title, 150, prefix)}`),
     body: withoutCiSkips(bodyOf(session, prefix)),

@@ -17,7 +17,7 @@ import { listPullsIn, setUnreadySha, upsertDiff, upsertPull } from '../../tasks/
 import { evidenceSection, isDraft, updateEvidence } from '../proof/publish-proof.ts';
 import { allWorks, type Work } from '../work.ts';
 import { parentsOf } from '../workspace/workspace.ts';
-import { withdrawPull } from './withdraw.ts';
+import { knownPulls, withdrawPull } from './withdraw.ts';
 
 export interface Pushed {
   commit: string;
@@ -159,6 +159,7 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
       owner: credential.owner,
       repo: credential.repo,
       head: branch.name,
+      known: await knownPulls(app, work),
       base: repository.defaultBranch,
       title: withoutCiSkips(harmlessLine(finish.prTitle || task.title, 200, app.config.COMMAND_PREFIX)),
       body: pullBody(app, work, finish, { issue, commit }),

@@ -37,7 +37,8 @@ export async function withdrawPull(app: App, work: Work, isProposed: boolean): P
   const at = { owner: credential.owner, repo: credential.repo };
   const withdraw = async () => {
     const octokit = await octokitFor(app, credential);
-    const found = await findPull(octokit, { ...at, head: branch.name }, { signal: work.signal });
+    const known = await knownPulls(app, work);
+    const found = await findPull(octokit, { ...at, head: branch.name, known, request: { signal: work.signal } });
     if (found === undefined) return;
     if (isUnready && found.status === 'open') await turnDraft(app, work, octokit, found);
     await voidEvidence(octokit, { ...at, pull_number: found.number }, found.body);
@@ -48,6 +49,14 @@ export async function withdrawPull(app: App, work: Work, isProposed: boolean): P
     if (error instanceof LeaseLost || work.signal.aborted || isDatabaseAway(error)) throw error;
     throw new StaysReady(error as Error, temporaryFault(error) !== undefined);
   }
+}
+
+/** Returns the numbers of the pull requests of a branch that may be open, newest first. */
+export async function knownPulls(app: App, { task, repository, branch }: Work): Promise<number[]> {
+  const pulls = await listPullsIn(app.db.manager, task.id, repository.id);
+  return pulls
+    .filter((pull) => pull.status !== 'merged' && pull.headBranch === branch.name)
+    .map(({ number }) => number);
 }
 
 /** Turns a pull request into a draft. @throws an error of GitHub, or RunFailed, when nothing may be pushed to it */
