@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { App, Octokit } from '../../app.ts';
 import type { PullRequestRow } from '../../db/tables/task.ts';
 import { Refused } from '../../domain/machine.ts';
@@ -12,7 +13,7 @@ import { findLiveRun } from '../../runs/store.ts';
 import { getTask, type TaskView } from '../../tasks/store.ts';
 import { hasMergedPull, listOpenPulls } from '../../tasks/work-store.ts';
 import { httpStatusOf } from '../app/place.ts';
-import { candidateMethods } from './look-at-pull.ts';
+import { candidateMethods, type MergeMethod } from './look-at-pull.ts';
 import { refreshPull } from './refresh-pull.ts';
 
 /** What a person merges. */
@@ -100,17 +101,29 @@ async function mergeByAllowed(octokit: Octokit, name: RepoName, pull: PullReques
   const candidates = candidateMethods(data);
   for (const [i, merge_method] of candidates.entries())
     try {
-      await octokit.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', {
-        ...name,
-        pull_number: pull.number,
-        sha: pull.headSha,
-        merge_method,
-      });
-      return;
+      return await mergeBy(octokit, name, pull, merge_method);
     } catch (error) {
-      const isMethodRefused =
-        (error as { status?: number }).status === 405 && /not allowed/i.test((error as Error).message);
-      if (!isMethodRefused || i === candidates.length - 1) throw error;
+      if (!isRefusedBecause(error, /not allowed/i) || i === candidates.length - 1) throw error;
     }
   throw new Refused('The repository allows no merge method. Allow squash, merge or rebase in its settings on GitHub.');
+}
+
+/** A merge of a base branch that has just changed is tried this many times, with this pause. */
+const [mostTries, pauseMs] = [3, 1000];
+
+/** Somebody else's merge may change the base branch while GitHub merges (https://github.com/cli/cli/issues/8092). */
+async function mergeBy(octokit: Octokit, name: RepoName, pull: PullRequestRow, merge_method: MergeMethod) {
+  const path = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
+  for (let tries = 1; ; tries++)
+    try {
+      await octokit.request(path, { ...name, pull_number: pull.number, sha: pull.headSha, merge_method });
+      return;
+    } catch (error) {
+      if (tries === mostTries || !isRefusedBecause(error, /base branch was modified/i)) throw error;
+      await sleep(pauseMs);
+    }
+}
+
+function isRefusedBecause(error: unknown, reason: RegExp): boolean {
+  return httpStatusOf(error) === 405 && reason.test((error as Error).message);
 }

@@ -110,3 +110,25 @@ test('the API merges only the heads that its caller looked at', async () => {
   await merge([{ prUrl, headSha: 'b' }]);
   expect((await outcome()).merged).toEqual(['b']);
 });
+
+const moved = { status: 405, message: 'Base branch was modified. Review and try the merge again.' };
+
+test.each([
+  ['a base branch that moves is merged into again', [moved, moved], 3, null],
+  ['a base branch that moves on and on is tried three times', [moved, moved, moved, moved], 3, moved.message],
+  [
+    'no other refusal is tried again',
+    [{ status: 405, message: 'Pull Request is not mergeable' }],
+    1,
+    'is not mergeable',
+  ],
+] as const)('%s', async (_name, refusals, tries, reason) => {
+  const { call, id, push, outcome } = await inReview();
+  await push('b', 10);
+  around.merges = [...refusals];
+  const { status, body } = await call('ada', 'POST', `/tasks/${id}/merge`, { heads: [{ prUrl, headSha: 'b' }] });
+  expect((await outcome()).merged).toEqual(Array(tries).fill('b'));
+  expect([status, body.message ?? null]).toEqual(
+    reason === null ? [200, null] : [409, expect.stringContaining(reason)],
+  );
+});

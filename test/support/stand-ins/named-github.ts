@@ -25,6 +25,8 @@ interface Around {
   writes: Record<string, { status: number; body: object }>;
   /** What reading something of a repository gets instead, by its path, such as `/repos/acme/app/issues/8`. */
   reads: Record<string, { status: number; body: object }>;
+  /** What the next merges are answered with. */
+  merges: { status: number; message: string }[];
   /** What its clock shows, if that is not our time. */
   clock: Date | undefined;
 }
@@ -36,6 +38,7 @@ const calm = (): Around => ({
   nodes: [],
   writes: {},
   reads: {},
+  merges: [],
   clock: undefined,
 });
 export const around: Around = calm();
@@ -100,13 +103,19 @@ const written = (request: string, res: ServerResponse) => {
   return body;
 };
 
+const merged = (res: ServerResponse) => {
+  const { status, message } = around.merges.shift() ?? { status: 200, message: 'Pull Request successfully merged' };
+  res.statusCode = status;
+  return status === 200 ? { sha: 'c', merged: true, message } : { message };
+};
+
 /** Starts the GitHub. There is one for each process, because its names are. */
 export function openNamedGitHub(): Promise<FakeGitHub> {
   return openFakeGitHub(
     [
       [/^POST .*\/issues\/\d+\/labels$/, () => []],
       [/^POST \/graphql$/, () => ({ data: { nodes: around.nodes } })],
-      [/^PUT .*\/merge$/, () => ({ sha: 'c', merged: true, message: 'Pull Request successfully merged' })],
+      [/^PUT .*\/merge$/, (_match, res) => merged(res)],
       [/^(?!GET)(?!.*access_tokens)/, ({ input }, res) => written(input, res)],
       [/^GET \/installation\/repositories/, installed],
       [/^GET \/repos\/[^/]+\/[^/]+\/collaborators\//, (match, res) => permissionRoute(match.input, res)],
