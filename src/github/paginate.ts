@@ -30,6 +30,13 @@ export function listStatuses(octokit: Octokit, at: RepoName & { ref: string; req
   return listPages(async (page) => (await octokit.request(path, { ...at, ...page })).data.statuses);
 }
 
+/** Lists the latest check run of each name on a commit. */
+export function listCheckRuns(octokit: Octokit, at: RepoName & { ref: string; request?: { signal: AbortSignal } }) {
+  const path = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs';
+  const read = (page: object) => octokit.request(path, { ...at, filter: 'latest', ...page });
+  return listPages(async (page) => (await read(page)).data.check_runs);
+}
+
 /**
  * Yields the items of a paged response from GitHub. Holds one page in memory at a time, because all pages together may
  * be hundreds of megabytes.

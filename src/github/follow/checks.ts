@@ -6,7 +6,7 @@ import { isRefusedWith, pauseAsked } from '../../outgoing/github-errors.ts';
 import { checkedAddress } from '../../repositories/credentials.ts';
 import type { Place } from '../app/place.ts';
 import { checkName } from '../mirror/sync-check.ts';
-import { listStatuses } from '../paginate.ts';
+import { listCheckRuns, listStatuses } from '../paginate.ts';
 import { findOpenPullsByHead } from '../store.ts';
 import { reviseUnasked } from './revise-unasked.ts';
 
@@ -37,17 +37,13 @@ export async function lookAtChecks(app: App, place: Place, sha: string): Promise
 
 /**
  * Returns the failed checks and statuses of a commit; an empty list while other checks are still running. Some never
- * complete, so what failed counts after an hour in any case.
+ * complete, so what failed counts after an hour in any case. Of more than 1,000 check runs, those that GitHub lists after
+ * the first 1,000 are neither waited for nor quoted.
  */
 async function failedChecks(app: App, place: Place, sha: string): Promise<FailedCheck[]> {
-  const { octokit, name } = place;
-  const runs = await octokit.paginate('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', {
-    ...name,
-    ref: sha,
-    filter: 'latest',
-    per_page: 100,
-  });
-  const others = runs.filter((run) => !(run.name === checkName && run.external_id?.startsWith('task_')));
+  const { items, isCut } = await listCheckRuns(place.octokit, { ...place.name, ref: sha });
+  if (isCut) app.log.info({ sha }, 'a commit has too many check runs; the first ones are read');
+  const others = items.filter((run) => !(run.name === checkName && run.external_id?.startsWith('task_')));
   const failing = others.filter((run) => ['failure', 'timed_out'].includes(run.conclusion ?? ''));
   const statuses = (await statusesOf(place, sha)).filter(({ state }) => ['failure', 'error'].includes(state));
   const failedAt = [...failing.map((run) => run.completed_at), ...statuses.map((status) => status.updated_at)];
@@ -78,7 +74,7 @@ async function statusesOf({ octokit, name }: Place, sha: string) {
 async function logOf(
   app: App,
   { octokit, name }: Place,
-  run: { id: number; output: { title: string | null; summary: string | null; text: string | null } },
+  run: { id: number | bigint; output: { title: string | null; summary: string | null; text: string | null } },
 ): Promise<string> {
   const said = [run.output.title, run.output.summary, run.output.text].filter(Boolean).join('\n');
   try {
@@ -86,7 +82,7 @@ async function logOf(
     // see our token (https://github.com/github/docs/issues/27558).
     const { headers } = await octokit.request('GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs', {
       ...name,
-      job_id: run.id,
+      job_id: Number(run.id),
       request: { redirect: 'manual' },
     });
     const fetch = fetchLog(checkedAddress(app));

@@ -5,7 +5,7 @@ import { oneLine } from '../../domain/text/sanitize.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { checkName } from '../mirror/sync-check.ts';
-import { listPages, listStatuses } from '../paginate.ts';
+import { listCheckRuns, listPages, listStatuses } from '../paginate.ts';
 
 /** How pull requests can be merged, in the order in which they are tried. */
 const mergeMethods = ['squash', 'merge', 'rebase'] as const;
@@ -97,12 +97,7 @@ async function unlessForbidden<T>(asked: Promise<T>): Promise<T | null> {
 
 /** Returns the check runs of a commit, without our own, which shows the status of the task. */
 async function checkRunsOf(octokit: Octokit, at: At, ref: string): Promise<PullCheck[]> {
-  const path = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs';
-  const read = (page: object) => octokit.request(path, { ...at, ref, filter: 'latest', ...page });
-  const runs = await all(
-    'check runs',
-    listPages(async (page) => (await read(page)).data.check_runs),
-  );
+  const runs = await all('check runs', listCheckRuns(octokit, { ...at, ref }));
   return runs
     .filter((run) => !(run.name === checkName && run.external_id?.startsWith('task_')))
     .map((run) => ({
