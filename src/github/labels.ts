@@ -17,8 +17,20 @@ export const failedLabel = 'agent:failed';
 /** Shown while a run waits for a person. */
 export const waitsLabel = 'agent:needs-you';
 
+/** The label that starts a task. */
+export const runLabel = 'agent:run';
+
 /** The labels that only we add and remove. We leave all other labels alone. */
 export const ownLabels = new Set([...Object.values(labelOf), failedLabel, waitsLabel]);
+
+/** Returns a label's name as ours are written. GitHub keeps the letter case of whoever created a label, and ignores it. */
+export function labelKey(name: string): string {
+  return name.toLowerCase();
+}
+
+export function isOwnLabel(name: string): boolean {
+  return ownLabels.has(labelKey(name));
+}
 
 /** The colour and description of each of our labels. */
 const described: Record<string, [string, string]> = {
@@ -30,13 +42,13 @@ const described: Record<string, [string, string]> = {
   [labelOf.waiting_on_subtasks]: ['d4c5f9', 'Waits for its subtasks'],
   [failedLabel]: ['d93f0b', 'The last run failed; the status comment says why'],
   [waitsLabel]: ['e99695', 'The agent waits for you; the status comment says what for'],
-  'agent:run': ['5319e7', 'Add this label to start an agent'],
+  [runLabel]: ['5319e7', 'Add this label to start an agent'],
 };
 
 /** Creates those of our labels that a repository lacks. */
 export async function makeLabels(octokit: Octokit, name: RepoName): Promise<void> {
   const found = await octokit.paginate('GET /repos/{owner}/{repo}/labels', { ...name, per_page: 100 });
-  const there = new Set(found.map((label) => label.name.toLowerCase()));
+  const there = new Set(found.map((label) => labelKey(label.name)));
   for (const [label, [color, description]] of Object.entries(described)) {
     if (there.has(label)) continue;
     await octokit

@@ -42,6 +42,7 @@ function pageOfDeliveries(from: number, res: ServerResponse) {
 const idOf = (n: number) => String(3804004623172230000n + BigInt(n));
 const { rawJSON: exact } = JSON as unknown as { rawJSON(text: string): unknown };
 const asksAgain = (n: number) => `POST /app/hook/deliveries/${idOf(n)}/attempts`;
+let refusedAttempt = '';
 
 beforeAll(async () => {
   github = await openFakeGitHub(
@@ -50,7 +51,13 @@ beforeAll(async () => {
       [/^GET \/app\/installations\/1/, () => installation],
       [/^GET \/app\/installations/, () => [installation]],
       [/^GET \/users\/acme/, () => ({ ...account, name: 'Acme', avatar_url: '' })],
-      [/^POST \/app\/hook\/deliveries/, () => ({})],
+      [
+        /^POST \/app\/hook\/deliveries/,
+        ({ input }, res) => {
+          if (input === refusedAttempt) res.statusCode = 400;
+          return {};
+        },
+      ],
       [/^GET \/app\/hook\/deliveries(?:.*cursor=(\d+))?/, ([, from], res) => pageOfDeliveries(Number(from ?? 0), res)],
       [/^POST .*\/labels/, () => ({})],
       [/^GET .*\/labels/, () => []],
@@ -170,6 +177,15 @@ test('after a long outage every page of deliveries is read', async () => {
   hookDeliveries = [...arrived, failed, ...hookDeliveries];
   await redeliverFailed(service.app);
   expect(asked.filter((a) => a.startsWith('POST /app/hook'))).toEqual([asksAgain(16)]);
+});
+
+test('a redelivery that GitHub refuses does not hold up the newer ones', async () => {
+  asked.length = 0;
+  refusedAttempt = asksAgain(2100);
+  const failed = (n: number) => ({ id: idOf(n), guid: `refused ${n}`, status_code: 500 });
+  hookDeliveries = [failed(2101), failed(2100)];
+  await redeliverFailed(service.app);
+  expect(asked.filter((a) => a.startsWith('POST /app/hook'))).toEqual([asksAgain(2100), asksAgain(2101)]);
 });
 
 test('redelivery of a delivery that always fails is requested ten times', async () => {

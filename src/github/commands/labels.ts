@@ -5,10 +5,10 @@ import { type GitHubUser, upsertUser } from '../../projects/store.ts';
 import { asWriter } from '../../repositories/permission.ts';
 import { recheckTask } from '../../tasks/move.ts';
 import { httpStatusOf, type Place } from '../app/place.ts';
-import { obeyLabel, runLabel } from '../follow/issues.ts';
+import { obeyLabel } from '../follow/issues.ts';
 import { type IssueThen, taskOfPlace } from '../given-command.ts';
 import type { ReadIssue } from '../issue-task.ts';
-import { ownLabels } from '../labels.ts';
+import { isOwnLabel, labelKey, runLabel } from '../labels.ts';
 import { insertHandledCommand, wasCommandHandled } from '../store.ts';
 import { handleLabel } from './handle-commands.ts';
 
@@ -93,10 +93,11 @@ interface LabelChange {
  * The labels for ready and backlog move the task if somebody with write permission added them. Every other change is
  * reverted.
  */
-export async function labelChanged(app: App, place: Place, change: LabelChange): Promise<void> {
+export async function labelChanged(app: App, place: Place, changed: LabelChange): Promise<void> {
+  const change = { ...changed, label: labelKey(changed.label) };
   const { label, number, sender } = change;
   const botId = (await app.github?.bot())?.id;
-  if (sender.id === botId || (label !== runLabel && !ownLabels.has(label))) return;
+  if (sender.id === botId || (label !== runLabel && !isOwnLabel(label))) return;
   const added = await lastAddition(place, number, label, botId);
   const isOn = await hasLabel(place, number, label);
   // The person who added the label needs the permission, not the event's sender: the event may be late, or about a
@@ -171,7 +172,7 @@ async function lastAddition(
   try {
     const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/events';
     const all = await octokit.paginate(path, { ...name, issue_number: number, per_page: 100 });
-    const events = all.filter((event) => 'label' in event && event.label?.name === label);
+    const events = all.filter((event) => 'label' in event && labelKey(event.label?.name ?? '') === label);
     const at = events.findLastIndex((event) => event.event === 'labeled');
     const added = events[at];
     const isRemoved = events.slice(at + 1).some((e) => e.event === 'unlabeled' && e.actor?.id !== botId);
@@ -191,7 +192,7 @@ export async function labellerOf(app: App, place: Place, number: number, label: 
 async function hasLabel({ octokit, name }: Place, number: number, label: string): Promise<boolean> {
   const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/labels';
   const { data } = await octokit.request(path, { ...name, issue_number: number, per_page: 100 });
-  return data.some((l) => l.name === label);
+  return data.some((l) => labelKey(l.name) === label);
 }
 
 async function removeLabel({ octokit, name }: Place, number: number, label: string): Promise<void> {

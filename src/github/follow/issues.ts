@@ -8,7 +8,7 @@ import { getTask } from '../../tasks/store.ts';
 import { type Place, readRepository } from '../app/place.ts';
 import { assertMayDirect } from '../given-command.ts';
 import { comparedWords, wordsOfIssue } from '../issue-task.ts';
-import { labelOf } from '../labels.ts';
+import { labelKey, labelOf } from '../labels.ts';
 import { findTaskOfIssue, setIssueText, setNotice, unlinkIssue } from '../store.ts';
 import { refreshPullsOf } from './refresh-pull.ts';
 
@@ -28,10 +28,7 @@ async function noteIssueText(
   await setIssueText(em, taskId, title, description);
 }
 
-/** The label that starts a task. */
-export const runLabel = 'agent:run';
-
-/** Reads the issue of a task and updates the task to match it. Returns the names of the issue's labels. */
+/** Reads the issue of a task and updates the task to match it. Returns the issue's labels, as ours are written. */
 export async function observeIssue(app: App, place: Place, number: number): Promise<string[]> {
   const taskId = await findTaskOfIssue(app.db.manager, place.repository.id, number);
   if (taskId === undefined) return [];
@@ -41,7 +38,7 @@ export async function observeIssue(app: App, place: Place, number: number): Prom
   await noteIssueText(app, taskId, issue);
   if (issue.state === 'closed') await settleClosed(app, taskId);
   else await recheckTask(app, taskId);
-  return issue.labels.map((label) => (typeof label === 'string' ? label : (label.name ?? '')));
+  return issue.labels.map((label) => labelKey(typeof label === 'string' ? label : (label.name ?? '')));
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Place } from '../app/place.ts';
 import { handleCommands } from '../commands/handle-commands.ts';
 import { labelChanged, labellerOf, readTextAt } from '../commands/labels.ts';
 import { heardUntil, listenFromNow } from '../delivery-store.ts';
-import { runLabel } from '../follow/issues.ts';
+import { labelKey, runLabel } from '../labels.ts';
 import { itemsOf } from '../paginate.ts';
 
 /**
@@ -80,7 +80,8 @@ async function readIssues(
         commentId: null,
         writtenAt: issue.created_at,
       });
-    const hasRunLabel = issue.labels.some((label) => (typeof label === 'string' ? label : label.name) === runLabel);
+    const names = issue.labels.map((label) => (typeof label === 'string' ? label : (label.name ?? '')));
+    const hasRunLabel = names.some((name) => labelKey(name) === runLabel);
     const person = hasRunLabel ? await labellerOf(app, place, number, runLabel) : undefined;
     if (person !== undefined)
       await labelChanged(app, place, { number, label: runLabel, sender: person, isPull: false });

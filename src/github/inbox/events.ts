@@ -10,7 +10,7 @@ import { lookAtChecks } from '../follow/checks.ts';
 import { forgetIssue, issueReopened, observeIssue } from '../follow/issues.ts';
 import { refreshPull } from '../follow/refresh-pull.ts';
 import { takeReview } from '../follow/reviews.ts';
-import { makeLabels, ownLabels } from '../labels.ts';
+import { isOwnLabel, makeLabels } from '../labels.ts';
 import { forgetShownCheck } from '../mirror/mirror-store.ts';
 import { takeTicks } from '../planning/advance-plan.ts';
 import { planMarker } from '../planning/plan-comment.ts';
@@ -179,7 +179,7 @@ function registerIssues(on: Registrars, app: App, inPlace: InPlace): void {
   });
   on.repository('label.deleted', ({ payload }) =>
     inPlace(payload, async ({ octokit, name }) => {
-      if (ownLabels.has(payload.label.name)) await makeLabels(octokit, name);
+      if (isOwnLabel(payload.label.name)) await makeLabels(octokit, name);
     }),
   );
 }

@@ -58,7 +58,7 @@ async function askAgain(octokit: Octokit, id: bigint): Promise<void> {
   // Octokit's types know only numbers, which would lose digits.
   const exact = { delivery_id: String(id) as unknown as number };
   await octokit.request('POST /app/hook/deliveries/{delivery_id}/attempts', exact).catch((error) => {
-    // GitHub no longer has this delivery.
-    if (![404, 422].includes(httpStatusOf(error))) throw error;
+    // GitHub no longer has this delivery, or refuses to repeat it. The others are still asked for.
+    if (![400, 404, 422].includes(httpStatusOf(error))) throw error;
   });
 }

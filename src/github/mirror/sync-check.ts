@@ -40,30 +40,33 @@ export async function syncCheck(
     details_url: target.detailsUrl,
   };
   const known = knownCheck(mirrored, target.sha) ?? (await findCheck(target));
-  const made =
-    known === undefined || isSettled(known, wanted)
-      ? await octokit.request('POST /repos/{owner}/{repo}/check-runs', {
-          ...name,
-          ...body,
-          name: checkName,
-          head_sha: target.sha,
-          external_id: target.taskId,
-        })
-      : await octokit.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', {
-          ...name,
-          ...body,
-          check_run_id: known.id,
-        });
-  await markCheck(em, mirrored, { id: Number(made.data.id), sha: target.sha, shown });
+  const make = () =>
+    octokit.request('POST /repos/{owner}/{repo}/check-runs', {
+      ...name,
+      ...body,
+      name: checkName,
+      head_sha: target.sha,
+      external_id: target.taskId,
+    });
+  const update = (id: number) =>
+    octokit.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', { ...name, ...body, check_run_id: id });
+  let { data } = known === undefined || isSettled(known, wanted) ? await make() : await update(known.id);
+  // After 14 days without an end, GitHub completes a check run as "stale", and may keep that.
+  if (saysOther(data, wanted)) ({ data } = await make());
+  await markCheck(em, mirrored, { id: Number(data.id), sha: target.sha, shown });
 }
 
 /**
  * Returns whether a check run cannot show what is wanted. When somebody asks for it again, GitHub resets its suite, but not
  * the check run (docs.github.com, "Rerequest a check run"): only a new one ends the suite.
  */
-function isSettled(known: KnownCheck, { status, conclusion }: WantedCheck): boolean {
-  if (known.status === undefined) return true;
-  return known.status === 'completed' && (status !== 'completed' || known.conclusion !== conclusion);
+function isSettled(known: KnownCheck, wanted: WantedCheck): boolean {
+  return known.status === undefined || saysOther(known, wanted);
+}
+
+/** Returns whether a check run is completed as something else than what is wanted. */
+function saysOther(shown: Pick<KnownCheck, 'status' | 'conclusion'>, { status, conclusion }: WantedCheck): boolean {
+  return shown.status === 'completed' && (status !== 'completed' || shown.conclusion !== conclusion);
 }
 
 interface KnownCheck {

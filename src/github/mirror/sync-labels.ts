@@ -1,8 +1,10 @@
 import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../../app.ts';
 import type { MirroredRow } from '../../db/tables/github.ts';
+import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import type { IssueRef } from '../app/place.ts';
-import { ownLabels } from '../labels.ts';
+import { isOwnLabel, labelKey } from '../labels.ts';
+import { setNotice } from '../store.ts';
 import { countWrite, tripBreaker } from './mirror-store.ts';
 
 /**
@@ -55,12 +57,13 @@ export async function syncLabels(
   const path = '/repos/{owner}/{repo}/issues/{issue_number}/labels' as const;
   const { data } = await octokit.request(`GET ${path}`, { ...issue, per_page: 100 });
   const shown = data.map((label) => label.name);
-  const missing = labels.filter((name) => !shown.includes(name));
+  const missing = labels.filter((name) => !shown.some((each) => labelKey(each) === name));
   if (missing.length > 0 && !isTripped(mirrored)) {
     mirrored = await noteWrite(app, em, mirrored);
-    await octokit.request(`POST ${path}`, { ...issue, labels: missing });
+    const isFull = !(await addLabels(octokit, issue, missing));
+    await noteFull(app, em, mirrored, isFull);
   }
-  for (const name of shown.filter((n) => ownLabels.has(n) && !labels.includes(n))) {
+  for (const name of shown.filter((n) => isOwnLabel(n) && !labels.includes(labelKey(n)))) {
     if (isTripped(mirrored)) return mirrored;
     mirrored = await noteWrite(app, em, mirrored);
     await octokit.request(`DELETE ${path}/{name}`, { ...issue, name }).catch((error) => {
@@ -69,4 +72,26 @@ export async function syncLabels(
     });
   }
   return mirrored;
+}
+
+const fullText =
+  'GitHub refuses further labels here: an issue has 100 at most. Remove some, so that the status can be shown as a label.';
+
+/** Adds labels to an issue. Returns false if GitHub refuses them, because it has too many. */
+async function addLabels(octokit: Octokit, issue: IssueRef, labels: string[]): Promise<boolean> {
+  try {
+    await octokit.request('POST /repos/{owner}/{repo}/issues/{issue_number}/labels', { ...issue, labels });
+    return true;
+  } catch (error) {
+    if (!isRefusedWith(error, 422)) throw error;
+    return false;
+  }
+}
+
+/** Says in the comment whether the issue has too many labels, unless the comment has something else to say. */
+async function noteFull(app: App, em: EntityManager, mirrored: MirroredRow, isFull: boolean): Promise<void> {
+  const { taskId, repositoryId, number, notice } = mirrored;
+  if (notice !== (isFull ? '' : fullText)) return;
+  await setNotice(em, taskId, repositoryId, number, isFull ? fullText : '');
+  await app.queue.send(undefined, 'mirror', { taskId, recheck: false }, { key: `${taskId} labels` });
 }

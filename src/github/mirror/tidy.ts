@@ -10,7 +10,7 @@ import { type Leftover, queueTidying } from '../../tasks/update.ts';
 import { authorFor } from '../../worker/publish/publish.ts';
 import { httpStatusOf, readRepository } from '../app/place.ts';
 import { findOwnComment } from '../comments.ts';
-import { ownLabels } from '../labels.ts';
+import { isOwnLabel } from '../labels.ts';
 import { findItem } from '../paginate.ts';
 import { findTaskOfIssue, findTaskOfPull } from '../store.ts';
 import { statusMarker } from './status-comment.ts';
@@ -147,7 +147,7 @@ async function removeMarks(app: App, host: Host, left: Leftover): Promise<void> 
   const path = '/repos/{owner}/{repo}/issues/{issue_number}' as const;
   await attempt(async () => {
     const { data: labels } = await octokit.request(`GET ${path}/labels`, { ...issue, per_page: 100 });
-    for (const { name } of labels.filter((label) => ownLabels.has(label.name)))
+    for (const { name } of labels.filter((label) => isOwnLabel(label.name)))
       await attempt(() => octokit.request(`DELETE ${path}/labels/{name}`, { ...issue, name }));
   });
   await attempt(async () => {

@@ -113,7 +113,10 @@ const merged = (res: ServerResponse) => {
 export function openNamedGitHub(): Promise<FakeGitHub> {
   return openFakeGitHub(
     [
-      [/^POST .*\/issues\/\d+\/labels$/, () => []],
+      [
+        /^(?:POST|DELETE) .*\/issues\/\d+\/labels/,
+        ({ input }, res) => (input in around.writes ? written(input, res) : []),
+      ],
       [/^POST \/graphql$/, () => ({ data: { nodes: around.nodes } })],
       [/^PUT .*\/merge$/, (_match, res) => merged(res)],
       [/^(?!GET)(?!.*access_tokens)/, ({ input }, res) => written(input, res)],

@@ -1,0 +1,93 @@
+import { type Place, placeOfRepository } from '../../../src/github/app/place.ts';
+import { labelChanged } from '../../../src/github/commands/labels.ts';
+import { observeIssue } from '../../../src/github/follow/issues.ts';
+import { syncTask } from '../../../src/github/mirror/sync.ts';
+import { openAcme } from '../../support/stand-ins/acme.ts';
+import { around, asked, shown } from '../../support/stand-ins/named-github.ts';
+
+const acme = openAcme();
+const issue = '/repos/acme/app/issues/8';
+const labels = `${issue}/labels`;
+const sync = (taskId: string) => syncTask(acme.service.app, { taskId, recheck: true });
+
+/** A task in the backlog with an issue that has these labels. */
+async function labelled(...names: string[]) {
+  const { em, own, task, call } = await acme.twoPeople();
+  const taskId = await task('ada');
+  await em.query('update tasks set issue_repository_id = $2, issue_number = 8 where id = $1', [taskId, own.id]);
+  const body = names.map((name) => ({ name }));
+  around.reads[`${labels}?per_page=100`] = { status: 200, body };
+  around.reads[issue] = { status: 200, body: { number: 8, title: 't', state: 'open', labels: body, ...here } };
+  const place = (await placeOfRepository(acme.service.app, own.id)) as Place;
+  asked.length = 0;
+  return { em, place, taskId, status: async () => (await call('ada', 'GET', `/tasks/${taskId}`)).body.status };
+}
+const here = { repository_url: 'https://api.github.com/repos/acme/app' };
+
+test('an issue that has too many labels still shows its task, and says so', async () => {
+  const { em, taskId } = await labelled();
+  const notice = async () => (await em.query('select notice from mirrored where task_id = $1', [taskId]))[0].notice;
+  around.writes[`POST ${labels}`] = { status: 422, body: { message: 'Validation Failed' } };
+  await sync(taskId);
+  expect(asked.map(({ path }) => path)).toContain(`${issue}/comments`);
+  expect(await notice()).toContain('an issue has 100 at most');
+  await sync(taskId);
+  around.writes = {};
+  await sync(taskId);
+  expect(await notice()).toBe('');
+});
+
+test('what a command said is not replaced by what is said about labels', async () => {
+  const { em, taskId } = await labelled();
+  await em.query(
+    `insert into mirrored (task_id, repository_id, number, notice)
+     select id, issue_repository_id, 8, 'refused' from tasks where id = $1`,
+    [taskId],
+  );
+  around.writes[`POST ${labels}`] = { status: 422, body: { message: 'Validation Failed' } };
+  await sync(taskId);
+  expect(await em.query('select notice from mirrored where task_id = $1', [taskId])).toEqual([{ notice: 'refused' }]);
+});
+
+test('our labels are ours in any letter case', async () => {
+  const { place, taskId, status } = await labelled('Agent:Backlog', 'AGENT:DONE', 'Bug');
+  await sync(taskId);
+  expect(asked.filter(({ path }) => path.startsWith(labels)).map(({ path }) => decodeURIComponent(path))).toEqual([
+    `${labels}/AGENT:DONE`,
+  ]);
+  expect(await observeIssue(acme.service.app, place, 8)).toEqual(['agent:backlog', 'agent:done', 'bug']);
+  const label = 'Agent:Ready';
+  around.reads[`${labels}?per_page=100`] = { status: 200, body: [{ name: label }] };
+  const event = { event: 'labeled', id: 1, label: { name: label }, actor: shown(400, 'ada') };
+  around.reads[`${issue}/events?per_page=100`] = {
+    status: 200,
+    body: [{ ...event, created_at: new Date().toISOString() }],
+  };
+  await labelChanged(acme.service.app, place, { number: 8, label, sender: shown(400, 'ada'), isPull: false });
+  expect(await status()).toBe('ready');
+});
+
+test('a check run that became stale is followed by a new one', async () => {
+  const { em, own, task } = await acme.twoPeople();
+  const taskId = await task('ada');
+  await em.query(
+    `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha)
+     values ($1, $2, 5, 'u', 'open', 'agent/x', 'a')`,
+    [taskId, own.id],
+  );
+  const was = JSON.stringify({ status: 'in_progress', title: 't', summary: '', actions: [] });
+  await em.query(
+    `insert into mirrored (task_id, repository_id, number, check_run_id, check_sha, check_shown)
+     values ($1, $2, 5, 3, 'a', $3)`,
+    [taskId, own.id, was],
+  );
+  const checks = '/repos/acme/app/check-runs';
+  // The conclusion is "stale", which GitHub's description does not have.
+  around.writes[`PATCH ${checks}/3`] = { status: 200, body: { id: 3, status: 'completed' } };
+  around.writes[`POST ${checks}`] = { status: 201, body: { id: 4 } };
+  await sync(taskId);
+  expect(asked.map(({ path }) => path).filter((path) => path.includes('/check-runs'))).toEqual([`${checks}/3`, checks]);
+  expect(await em.query('select check_run_id::int as id from mirrored where task_id = $1', [taskId])).toEqual([
+    { id: 4 },
+  ]);
+});
