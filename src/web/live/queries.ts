@@ -13,8 +13,16 @@ export const myTokens = () => queryOptions({ queryKey: ['tokens'], queryFn: () =
 
 export const projects = () =>
   queryOptions({ queryKey: ['projects'], queryFn: () => fetchAllPages((page) => api.listProjects(page)) });
+/** How often a project is fetched whose page shows what GitHub refuses to its account. That has no events. */
+const githubPollMs = 30_000;
+
 export const project = (id: string) =>
-  queryOptions({ queryKey: ['project', id], queryFn: () => api.getProject(id), staleTime: pageFreshMs });
+  queryOptions({
+    queryKey: ['project', id],
+    queryFn: () => api.getProject(id),
+    staleTime: pageFreshMs,
+    refetchInterval: ({ state }) => (state.data?.github ? githubPollMs : false),
+  });
 export const installedRepositories = (id: string) =>
   queryOptions({ queryKey: ['installed-repositories', id], queryFn: () => api.listInstalledRepositories(id) });
 export const members = (id: string) => queryOptions({ queryKey: ['members', id], queryFn: () => api.listMembers(id) });

@@ -246,3 +246,19 @@ test('a sprint refreshes the sprints of its project and every figure about them'
     expect(keys.map(isInvalidated)).toEqual([true, false, true, true, false]);
   }
 });
+
+test.each([
+  ['has an installation that works', { state: 'ok', reason: null, since: null }, 30_000],
+  [
+    'has an installation that is suspended',
+    { state: 'suspended', reason: 'The App is suspended', since: null },
+    30_000,
+  ],
+  ['has no installation', null, false],
+])('whether a project is fetched again: it %s', (_name, github, ms) => {
+  const options = queries.project('proj_1');
+  client.setQueryData<object>(options.queryKey, { id: 'proj_1', github });
+  const query = client.getQueryCache().find({ queryKey: options.queryKey });
+  const { refetchInterval } = options as unknown as { refetchInterval(of: unknown): number | false };
+  expect(refetchInterval(query)).toBe(ms);
+});
