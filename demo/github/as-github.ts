@@ -9,6 +9,21 @@ const surplus: Record<string, string[]> = {
   organization: ['html_url', 'site_admin', 'type', 'user_view_type'],
 };
 
+/** The same for events. They keep fields that answers have lost. */
+const surplusInEvents: Record<string, string[]> = {
+  owner: surplus.owner ?? [],
+  organization: surplus.organization ?? [],
+  issue: ['closed_by'],
+  check_suite: ['repository'],
+  // Who did it is described briefly.
+  sender: [
+    ...['bio', 'blog', 'company', 'created_at', 'followers', 'following', 'hireable', 'location', 'public_gists'],
+    ...['public_repos', 'twitter_username', 'updated_at'],
+  ],
+};
+
+const neverNullInEvents = ['app', 'details_url', 'pushed_at', 'started_at'];
+
 /** The same for answers, by the path of the request. The fields are those of the object, or of each in a list. */
 const surplusAt: [RegExp, string[]][] = [
   [/^\/orgs\/[^/]+$/, ['site_admin', 'user_view_type']],
@@ -33,17 +48,29 @@ export function asGitHub(path: string, answer: unknown): unknown {
   const [place = ''] = path.split('?');
   const gone = surplusAt.find(([pattern]) => pattern.test(place))?.[1] ?? [];
   const isList = (Array.isArray(answer) && /\/pulls$/.test(place)) || place.endsWith('/requested_reviewers');
-  return without(answer, isList ? [...gone, ...onlyOfOne] : gone, '', !/^\/users?\//.test(place));
+  const drops = { surplus, neverNull: /^\/users?\//.test(place) ? [] : neverNull };
+  return without(answer, isList ? [...gone, ...onlyOfOne] : gone, '', drops);
 }
 
-function without(value: unknown, gone: string[], name: string, dropsNull: boolean): unknown {
-  if (Array.isArray(value)) return value.map((each) => without(each, gone, name, dropsNull));
+/** Returns the payload of an event without what GitHub would not send. */
+export function eventAsGitHub(event: string, payload: unknown): unknown {
+  const ofReviews = event.startsWith('pull_request_review') ? { pull_request: onlyOfOne, review: ['created_at'] } : {};
+  return without(payload, [], '', { surplus: { ...surplusInEvents, ...ofReviews }, neverNull: neverNullInEvents });
+}
+
+interface Dropped {
+  surplus: Record<string, string[]>;
+  neverNull: string[];
+}
+
+function without(value: unknown, gone: string[], name: string, drops: Dropped): unknown {
+  if (Array.isArray(value)) return value.map((each) => without(each, gone, name, drops));
   if (typeof value !== 'object' || value === null || isExact(value)) return value;
-  const dropped = new Set([...gone, ...(surplus[''] ?? []), ...(surplus[name] ?? [])]);
+  const dropped = new Set([...gone, ...(drops.surplus[''] ?? []), ...(drops.surplus[name] ?? [])]);
   const kept = Object.entries(value).filter(
-    ([field, each]) => !dropped.has(field) && !(dropsNull && each === null && neverNull.includes(field)),
+    ([field, each]) => !dropped.has(field) && !(each === null && drops.neverNull.includes(field)),
   );
-  return Object.fromEntries(kept.map(([field, each]) => [field, without(each, [], field, dropsNull)]));
+  return Object.fromEntries(kept.map(([field, each]) => [field, without(each, [], field, drops)]));
 }
 
 // TypeScript does not know these functions yet.

@@ -125,12 +125,16 @@ async function listComments({ call }: Around, { path, authorization }: Asked): P
   const name = path.split('/').slice(2, 4).join('/');
   const query = new URL(path, 'http://github').searchParams;
   const list = async (of: string) =>
-    (await (await call('GET', of, authorization)).json()) as { number: number; created_at: string }[];
+    (await (await call('GET', of, authorization)).json()) as {
+      number: number;
+      created_at: string;
+      updated_at: string;
+    }[];
   const all = [];
   for (const { number } of await list(`/repos/${name}/issues?state=all&per_page=100`))
     all.push(...(await list(`/repos/${name}/issues/${number}/comments?per_page=100`)));
   const since = query.get('since') ?? '';
-  const found = all.filter((c) => c.created_at >= since).sort((a, b) => a.created_at.localeCompare(b.created_at));
+  const found = all.filter((c) => c.updated_at >= since).sort((a, b) => a.created_at.localeCompare(b.created_at));
   return { status: 200, json: found };
 }
 

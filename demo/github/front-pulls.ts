@@ -40,6 +40,19 @@ export class FrontPulls {
     return isPull ? { ...issue, pull_request: { url: `/repos/${this.repo}/pulls/${issue.number}` } } : issue;
   }
 
+  /** Returns why GitHub refuses to create a pull request with 422: one of its branches does not exist. */
+  async refusedPull(path: string, body = '{}'): Promise<object | undefined> {
+    if (!/\/pulls$/.test(path)) return undefined;
+    const asked = JSON.parse(body) as { head?: string; base?: string };
+    const [owner] = this.repo.split('/');
+    for (const field of ['head', 'base'] as const) {
+      const [, of = owner, branch = ''] = /^(?:([^:]+):)?(.+)$/.exec(asked[field] ?? '') ?? [];
+      if (of === owner && (await this.headOf(branch)) === undefined)
+        return { message: 'Validation Failed', errors: [{ resource: 'PullRequest', field, code: 'invalid' }] };
+    }
+    return undefined;
+  }
+
   /** Reads git's files directly, because starting git for each call would take most of the time. */
   private async headOf(branch: string): Promise<string | undefined> {
     const loose = await readFile(join(this.folder, 'refs/heads', branch), 'utf8').catch(() => undefined);

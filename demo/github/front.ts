@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { makeSampleRepository, type SampleParts } from '../sample-repository.ts';
 import type { Allowance } from './allowance.ts';
 import { asGitHub } from './as-github.ts';
+import { eventOf, type Moved, synchronized } from './events.ts';
 import {
   answerExtra,
   type Edits,
@@ -151,7 +152,10 @@ export class Front {
       return this.alone(() => this.merge(path, authorization, body));
     noteEdit(this.edits, { method, path, authorization, body });
     const read = (of: string) => this.call('GET', of, authorization).then((answer) => answer.json());
-    const refusal = tooLong(method, path, body) ?? (await refusedReply(path, read));
+    const refusal =
+      tooLong(method, path, body) ??
+      (await refusedReply(path, read)) ??
+      (method === 'POST' ? await this.pullsOf(path).refusedPull(path, body) : undefined);
     if (refusal !== undefined)
       return { status: 422, headers: { 'content-type': 'application/json' }, text: JSON.stringify(refusal) };
     const [target, sent] = replyAsComment(path, await keptCompleted(method, path, body, read));
@@ -192,8 +196,9 @@ export class Front {
   }
 
   /** Sends an event of the emulator. */
-  private tell(event: string, body: string): Promise<void> {
-    return this.hooks.send(event, JSON.stringify(this.rare.shown('', JSON.parse(body))));
+  private tell(told: string, body: string): Promise<void> {
+    const { event, payload } = eventOf(told, JSON.parse(body));
+    return this.hooks.send(event, JSON.stringify(this.rare.shown('', payload)));
   }
 
   /** Marks an event's issue as a pull request if it is one, which the emulator does not do. */
@@ -249,7 +254,9 @@ export class Front {
         this.caller(this.seeded.ownerToken),
         async () => {
           const response = await this.call('PUT', path, authorization, JSON.stringify(rest));
-          answer = { status: response.status, headers, text: await response.text() };
+          // GitHub answers with 405 what the emulator refuses with 422, such as a method that is not allowed.
+          const status = response.status === 422 ? 405 : response.status;
+          answer = { status, headers, text: await response.text() };
           if (!response.ok) throw new Error(answer.text);
         },
       )
@@ -291,6 +298,7 @@ export class Front {
       beforeAdvertising: (name: string) =>
         this.alone(() => pullRefs(this.folderOf(name), name, this.caller(this.seeded.ownerToken))),
       push: async (name: string, token: string, receive: () => Promise<Buffer>) => {
+        let moved: Moved | undefined;
         // A synchronization between the two steps would move the refs back to what the emulator knows.
         const output = await this.alone(async () => {
           const before = await refsOf(this.folderOf(name));
@@ -299,9 +307,10 @@ export class Front {
           if (refused !== undefined) return refused;
           this.pushes.push({ repository: name, token, refs: await branchesIn(this.folderOf(name)) });
           await feedPush(this.folderOf(name), name, this.caller(token));
+          moved = { before, after: await refsOf(this.folderOf(name)) };
           return received;
         });
-        await this.tellOfPush(name);
+        if (moved !== undefined) await this.tellOfPush(name, token, moved);
         return output;
       },
     };
@@ -351,23 +360,24 @@ export class Front {
     return turn;
   }
 
-  /** Sends the event that GitHub sends for the pull request of a branch after a push. */
-  private async tellOfPush(name: string): Promise<void> {
-    const opened = this.hooks.deliveries.findLast(
-      (d) => d.event === 'pull_request' && d.body.includes('"action":"opened"'),
-    );
-    if (opened === undefined) return;
-    const payload = JSON.parse(opened.body) as { repository: { full_name: string } };
-    if (payload.repository.full_name === name)
-      await this.hooks.send('pull_request', JSON.stringify({ ...payload, action: 'synchronize' }));
+  private async tellOfPush(name: string, token: string, moved: Moved): Promise<void> {
+    const read = async (path: string, by: string) => (await this.call('GET', path, `token ${by}`)).json();
+    const pusher = token.startsWith('ghs_') ? undefined : ((await read('/user', token)) as object);
+    const call: Call = (_method, path) => read(path, this.seeded.ownerToken) as never;
+    for (const event of await synchronized(name, moved, pusher, call))
+      await this.sendAbout(name, 'pull_request', event);
+  }
+
+  /** Sends an event about a repository, without those of its fields that each event has. */
+  private async sendAbout(name: string, event: string, payload: object): Promise<void> {
+    const repository = await this.caller(this.seeded.ownerToken)('GET', `/repos/${name}`);
+    const { installationId: id } = this.seeded;
+    await this.tell(event, JSON.stringify({ ...payload, repository, installation: { id } }));
   }
 
   async send(event: string, { sender, ...rest }: { sender: string; [field: string]: unknown }): Promise<void> {
-    const call = this.caller(this.seeded.ownerToken);
-    const repository = await call('GET', `/repos/${this.seeded.name}`);
-    const person = await call('GET', `/users/${sender}`);
-    const body = { ...rest, repository, sender: person, installation: { id: this.seeded.installationId } };
-    await this.hooks.send(event, JSON.stringify(body));
+    const person = await this.caller(this.seeded.ownerToken)('GET', `/users/${sender}`);
+    await this.sendAbout(this.seeded.name, event, { ...rest, sender: person });
   }
 }
 
@@ -385,6 +395,5 @@ function end(res: ServerResponse, answer: { status: number; headers?: Record<str
 }
 
 /** Returns the status of an answer. The emulator has another one for requested reviewers. */
-function answeredStatus(path: string, { ok, status }: Response): number {
-  return ok && path.endsWith('/requested_reviewers') ? 201 : status;
-}
+const answeredStatus = (path: string, { ok, status }: Response) =>
+  ok && path.endsWith('/requested_reviewers') ? 201 : status;

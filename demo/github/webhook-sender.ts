@@ -34,6 +34,7 @@ export class WebhookSender {
     if (this.target === undefined) return;
     const headers = {
       'Content-Type': 'application/json',
+      'User-Agent': 'GitHub-Hookshot/emulator',
       'X-GitHub-Event': event,
       'X-GitHub-Delivery': delivery.guid,
       'X-Hub-Signature-256': `sha256=${createHmac('sha256', this.secret).update(body).digest('hex')}`,

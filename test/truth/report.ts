@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { githubApiVersion } from '../../src/outgoing/fetch-from.ts';
 import { readDescription } from './description.ts';
+import { checkEvents, type SentEvent } from './events.ts';
 import {
   answerProblems,
   type Exchange,
@@ -24,6 +25,8 @@ export interface Report {
   requests: number;
   answers: number;
   fields: number;
+  /** How many different events the emulator sent. */
+  events: number;
   /** How many of GitHub's example events, and variants of them, were handled. */
   examples: number;
   variants: number;
@@ -36,9 +39,11 @@ export interface Report {
  * of the source that no test sent is a problem too.
  */
 export function reportOn(folder: string, isComplete: boolean): Report {
-  const exchanges = readdirSync(folder)
+  const lines = readdirSync(folder)
     .filter((file) => file.endsWith('.jsonl'))
     .flatMap((file) => linesOf(join(folder, file)));
+  const exchanges = lines.filter((line) => !('event' in line)) as Exchange[];
+  const sentEvents = lines.filter((line) => 'event' in line) as SentEvent[];
   const [examples, variants] = examplesIn(folder);
   const description = readDescription(versions.newest);
   const schemas = new Schemas(description);
@@ -49,19 +54,22 @@ export function reportOn(folder: string, isComplete: boolean): Report {
     requests: exchanges.length,
     answers: 0,
     fields: 0,
+    events: sentEvents.length,
     examples,
     variants,
     problems: [],
   };
+  const note = (file: string, name: string, problems: string[], what: string) => {
+    for (const problem of problems) {
+      const files = found.get(`${name}: ${what}: ${problem}`) ?? new Set<string>();
+      found.set(`${name}: ${what}: ${problem}`, files.add(basename(file)));
+    }
+  };
+  for (const { file, name, problems } of checkEvents(sentEvents)) note(file, name, problems, 'event of the emulator');
   for (const exchange of exchanges) {
     const { method, url, text, status, file } = exchange;
     const { path, isGraphql } = placeOf(url);
-    const say = (name: string, problems: string[], what: string) => {
-      for (const problem of problems) {
-        const files = found.get(`${name}: ${what}: ${problem}`) ?? new Set<string>();
-        found.set(`${name}: ${what}: ${problem}`, files.add(basename(file)));
-      }
-    };
+    const say = note.bind(undefined, file);
     if (isGraphql) {
       sent.add('POST /graphql');
       say('POST /graphql', [...headerProblems(exchange, versions), ...documentProblems(exchange)], 'request');
@@ -98,7 +106,7 @@ function documentProblems({ body, status }: Exchange): string[] {
   return graphqlProblems(asked as Parameters<typeof graphqlProblems>[0]);
 }
 
-function linesOf(file: string): Exchange[] {
+function linesOf(file: string): (Exchange | SentEvent)[] {
   const lines = readFileSync(file, 'utf8').split('\n');
-  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Exchange);
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Exchange | SentEvent);
 }

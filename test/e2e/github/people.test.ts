@@ -159,7 +159,8 @@ test('the task of a transferred or deleted issue remains, without the issue', as
   for (const action of ['transferred', 'deleted']) {
     const number = await world.issue('/agent create');
     const task = await settled(number, 'backlog', 0);
-    await world.github.send('issues', { action, issue: { number, title: 'x' }, sender: 'mona' });
+    const more = action === 'transferred' ? { changes: { new_issue: {}, new_repository: {} } } : {};
+    await world.github.send('issues', { action, issue: { number, title: 'x' }, ...more, sender: 'mona' });
     await until(
       'the link to go',
       async () => (await world.get<{ issueNumber: number | null }>(`/tasks/${task.id}`)).issueNumber === null,

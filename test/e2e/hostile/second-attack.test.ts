@@ -108,12 +108,12 @@ test('no text of an agent or an issue makes CI skip a commit, and a fork takes n
     head: { ...pull.head, sha: 'f'.repeat(40), repo: { ...pull.head.repo, ...theirs } },
   };
   const deliveries = async () => (await world.sql('select 1 from deliveries where handled_at is null', [])).length;
-  for (const [action, more] of [
+  for (const [action, more, rest = {}] of [
     ['opened', {}],
-    ['synchronize', {}],
+    ['synchronize', {}, { before: 'e'.repeat(40), after: 'f'.repeat(40) }],
     ['closed', { state: 'closed', merged: true, merged_at: '2026-01-01T00:00:00Z' }],
   ] as const) {
-    const about = { action, number: 900, pull_request: { ...fork, ...more } };
+    const about = { action, number: 900, pull_request: { ...fork, ...more }, ...rest };
     await world.github.send('pull_request', { ...about, sender: 'stranger' });
     await until('the event handled', async () => (await deliveries()) === 0);
   }

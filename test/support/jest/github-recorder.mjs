@@ -12,6 +12,7 @@ const longest = 1_000_000;
 
 /** Notes each request of the service to any of the servers in this process that stand in for GitHub, and its answer. */
 function note({ request, response }) {
+  if (isEvent(request)) return noteEvent(request);
   if (!isForGitHub(request)) return;
   const sent = [];
   const push = request.push.bind(request);
@@ -40,6 +41,19 @@ function note({ request, response }) {
       ...(isWhole ? answerOf(response, Buffer.concat(answered).toString('utf8')) : {}),
     });
   });
+}
+
+/** The emulator sends events as GitHub does. Tests that send their own do not claim to be GitHub. */
+const isEvent = ({ headers }) => /^GitHub-Hookshot/.test(headers['user-agent'] ?? '');
+
+function noteEvent(request) {
+  const sent = [];
+  const push = request.push.bind(request);
+  request.push = (chunk, encoding) => {
+    if (chunk !== null) sent.push(chunk);
+    else keep({ event: request.headers['x-github-event'], body: Buffer.concat(sent).toString('utf8') });
+    return push(chunk, encoding);
+  };
 }
 
 const answerOf = (response, text) => ({

@@ -15,10 +15,10 @@ export default class GitHubTruth {
     const { reportOn } = await import('../../truth/report.ts');
     const started = performance.now();
     const report = reportOn(folder, isComplete(this.config));
-    const { operations, requests, answers, fields, examples, variants, problems } = report;
+    const { operations, requests, answers, fields, events, examples, variants, problems } = report;
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
     process.stderr.write(
-      `\nGitHub's description: ${operations} operations, ${requests} different requests, ${answers} answers with ${fields} fields, ${examples} examples of events with ${variants} variants; validated in ${seconds} s.\n`,
+      `\nGitHub's description: ${operations} operations, ${requests} different requests, ${answers} answers with ${fields} fields, ${events} events of the emulator, ${examples} examples of events with ${variants} variants; validated in ${seconds} s.\n`,
     );
     if (problems.length > 0)
       this.error = new Error(

@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type DemoGitHub, startGitHub } from '../../demo/github/github.ts';
+import { gitAsync } from '../support/git.ts';
+
+// What the emulator's front does as GitHub does. test/truth compares the rest with GitHub's description.
+
+let github: DemoGitHub;
+let clone: string;
+beforeAll(async () => {
+  github = await startGitHub({ owner: 'mona', repository: 'sample', people: ['mona'] });
+  clone = mkdtempSync(join(tmpdir(), 'deckhand-clone-'));
+  const address = `${github.url.replace('http://', 'http://x:person-mona@')}/mona/sample.git`;
+  await gitAsync(clone, 'clone', '-q', address, '.');
+});
+afterAll(async () => {
+  rmSync(clone, { recursive: true });
+  await github.close();
+});
+const repo = '/repos/mona/sample';
+const mona = <T>(method: string, path: string, body?: object) => github.as('mona')<T>(method, `${repo}${path}`, body);
+
+/** Pushes a new commit to a branch. Returns the commit. */
+async function push(branch: string, file: string): Promise<string> {
+  writeFileSync(join(clone, file), `${file}\n`);
+  await gitAsync(clone, 'add', '-A');
+  await gitAsync(clone, 'commit', '-q', '-m', file);
+  await gitAsync(clone, 'push', '-q', 'origin', `HEAD:refs/heads/${branch}`);
+  return gitAsync(clone, 'rev-parse', 'HEAD');
+}
+
+interface Sent {
+  action?: string;
+  number?: number;
+  before: string;
+  after: string;
+  ref?: string;
+  pusher?: { name: string };
+  sender: { login: string };
+  pull_request: { number: number; head: { sha: string } };
+}
+const events = (event: string, action?: string) =>
+  github.deliveries
+    .filter((each) => each.event === event)
+    .map(({ body }) => JSON.parse(body) as Sent)
+    .filter((each) => each.action === action);
+
+let opened = 0;
+/** Opens a pull request of a new branch. */
+async function propose() {
+  const branch = `branch-${++opened}`;
+  const before = await push(branch, `${branch}.txt`);
+  const { number } = await mona<{ number: number }>('POST', '/pulls', { title: 't', head: branch, base: 'main' });
+  return { branch, before, number };
+}
+
+test('a push tells of the pull requests of its own branch only, with its head before and after', async () => {
+  const [first, second] = [await propose(), await propose()];
+  const after = await push(first.branch, 'again.txt');
+  await push('main', 'base.txt');
+  const told = events('pull_request', 'synchronize');
+  expect(told).toEqual([expect.objectContaining({ number: first.number, before: first.before, after })]);
+  expect(told[0]).toMatchObject({
+    pull_request: { number: first.number, head: { sha: after } },
+    sender: { login: 'mona' },
+  });
+  expect(events('push').at(-1)).toMatchObject({ ref: 'refs/heads/main', pusher: { name: 'mona' } });
+  expect(second.number).not.toBe(first.number);
+});
+
+test.each([
+  ['head', { head: 'missing', base: 'main' }],
+  ['head', { head: 'mona:missing', base: 'main' }],
+  ['base', { head: 'main', base: 'missing' }],
+])('a pull request whose %s does not exist is refused: %p', async (field, branches) => {
+  await expect(mona('POST', '/pulls', { title: 't', ...branches })).rejects.toThrow(
+    `"resource":"PullRequest","field":"${field}","code":"invalid"`,
+  );
+});
+
+test('a merge by a method that is not allowed is refused with 405', async () => {
+  const { number } = await propose();
+  await github.as('mona')('PATCH', repo, { allow_squash_merge: false });
+  const merge = (merge_method: string) => mona('PUT', `/pulls/${number}/merge`, { merge_method });
+  await expect(merge('squash')).rejects.toThrow('GitHub answered 405');
+  await merge('merge');
+  await expect(merge('merge')).rejects.toThrow('GitHub answered 405');
+});
+
+test('comments are listed by when they were edited', async () => {
+  const { number } = await mona<{ number: number }>('POST', '/issues', { title: 't' });
+  const { id } = await mona<{ id: number }>('POST', `/issues/${number}/comments`, { body: 'a' });
+  const edited = await mona<{ updated_at: string }>('PATCH', `/issues/comments/${id}`, { body: 'b' });
+  const listed = async (since: string) => {
+    const headers = { Authorization: 'token person-mona' };
+    return (await fetch(`${github.url}${repo}/issues/comments?since=${since}`, { headers })).json();
+  };
+  expect(await listed(edited.updated_at)).toMatchObject([{ id }]);
+  expect(await listed('2999-01-01T00:00:00Z')).toEqual([]);
+});
