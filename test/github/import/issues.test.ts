@@ -72,6 +72,7 @@ beforeAll(async () => {
         return { total_count: repositories.length, repositories };
       },
     ],
+    [/^GET \/repos\/acme\/app$/, () => repository('acme/app')],
     [/^GET \/repos\/acme\/app\/issues\?/, () => issues.filter(({ state }) => state === 'open').map(shown)],
     [
       /^GET \/repos\/acme\/app\/issues\/(\d+)$/,
