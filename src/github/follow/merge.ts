@@ -82,6 +82,7 @@ async function mergePull(app: App, pull: PullRequestRow, merged: string[]): Prom
   const octokit = await octokitFor(app, credential);
   const name = { owner: credential.owner, repo: credential.repo };
   try {
+    await assertBase(octokit, name, pull, repository?.defaultBranch);
     await mergeByAllowed(octokit, name, pull);
   } catch (error) {
     // Somebody may have merged it already, or GitHub's response may have been lost. Its state on GitHub decides.
@@ -94,6 +95,20 @@ async function mergePull(app: App, pull: PullRequestRow, merged: string[]): Prom
     throw new Refused(`GitHub refused to merge ${pull.url}: ${oneLine((error as Error).message, 400)}${why}${already}`);
   }
   await refreshPull(app, octokit, name, pull);
+}
+
+/**
+ * Checks that a pull request still goes where it was opened for. Its author and everybody with write permission can change
+ * its base, which does not change its head.
+ * @throws Refused
+ */
+async function assertBase(octokit: Octokit, name: RepoName, { number, url }: PullRequestRow, base: string | undefined) {
+  const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
+  const { data } = await octokit.request(path, { ...name, pull_number: number });
+  if (data.state !== 'open' || data.base.ref === base) return;
+  throw new Refused(
+    `${url} goes to the branch ${oneLine(data.base.ref, 100)} now, not to ${base}. Change its base back, or merge it on GitHub.`,
+  );
 }
 
 async function mergeByAllowed(octokit: Octokit, name: RepoName, pull: PullRequestRow): Promise<void> {

@@ -23,11 +23,11 @@ async function inReview() {
     [id, own.id, number, prUrl],
   );
   const place = (await placeOfRepository(acme.service.app, own.id)) as Place;
-  const push = async (sha: string, second: number, isPushed = false) => {
+  const push = async (sha: string, second: number, isPushed = false, base = 'main') => {
     around.clock = at(second);
     around.pages[`/pulls/${number}`] = {
       ...{ number, state: 'open', merged_at: null, mergeable: true, additions: 1 },
-      ...{ head: { sha, ref: 'agent/x' }, base: { sha: 'base', ref: 'main' } },
+      ...{ head: { sha, ref: 'agent/x' }, base: { sha: 'base', ref: base } },
     };
     await refreshPull(acme.service.app, place.octokit, place.name, { repositoryId: own.id, number }, isPushed);
   };
@@ -61,6 +61,16 @@ test.each([5, 20])('a head that came after the command, or in its second (at %i)
   });
   await command(21);
   expect((await outcome()).merged).toEqual(['unseen']);
+});
+
+test('nothing is merged into another branch than the one for which the pull request was opened', async () => {
+  const { push, command, outcome } = await inReview();
+  await push('seen', 10, false, 'release');
+  await command(11);
+  expect(await outcome()).toEqual({
+    merged: [],
+    said: expect.stringContaining(`${prUrl} goes to the branch release now, not to main.`),
+  });
 });
 
 test('a head that was another one in between counts from its return', async () => {
