@@ -115,9 +115,10 @@ const names = [
   // What runs commands by name
   '(GNU)?[Mm]akefile(\\.(am|in))?|[^/]+\\.mk|[Jj]ustfile|\\.justfile|[Tt]askfile\\.ya?ml|Rakefile',
   'CMakeLists\\.txt|CMakePresets\\.json|[^/]+\\.cmake|meson\\.build',
-  'pom\\.xml|[^/]+\\.gradle(\\.kts)?|gradle(-wrapper)?\\.properties|build\\.sbt|mix\\.exs',
-  'Directory\\.(Build|Packages)\\.(props|targets)|[^/]*Tests?\\.(cs|fs|vb)proj|rust-toolchain(\\.toml)?',
+  'pom\\.xml|[^/]+\\.gradle(\\.kts)?|gradle(-wrapper)?\\.properties|[^/]+\\.sbt|mix\\.exs',
+  'Directory\\.[\\w.]+|[^/]*Tests?\\.(cs|fs|vb)proj|rust-toolchain(\\.toml)?',
   '(BUILD|WORKSPACE)(\\.bazel)?|MODULE\\.bazel|\\.bazelrc|[^/]+\\.bzl|(turbo|nx|lerna|angular|project)\\.json',
+  'Package(@swift-[\\d.]+)?\\.swift|pubspec(_overrides)?\\.yaml|rebar\\.config|project\\.clj|deps\\.edn|[nN]u[gG]et\\.[cC]onfig',
   'go\\.work|\\.pnp\\.(cjs|js|loader\\.mjs)|pip\\.conf|\\.user\\.ini|php\\.ini',
   '\\.npmrc|\\.yarnrc(\\.yml)?|\\.pnpmfile\\.cjs|bunfig\\.toml|pnpm-workspace\\.yaml|package\\.(ya?ml|json5)',
   // Variables such as NODE_OPTIONS, and code that a language loads before any program
@@ -137,6 +138,10 @@ const folders = [
   'META-INF/services/',
   '(__snapshots__|node_modules|\\.mvn|\\.cargo|buildSrc|\\.yarn/(releases|plugins|patches))/',
   'patches/[^/]+\\.(patch|diff)$',
+  // What sbt and Mix load, and where Rails configures tests
+  'project/[^/]+\\.scala$|config/[^/]+\\.exs$|config/environments/test\\.rb$',
+  // Where Ruby and Perl find plugins of test runners, or a library in the place of a runner
+  'minitest/[^/]*_plugin\\.rb$|lib/(minitest|rspec|test/unit)(/|\\.rb$)|lib/(Test|TAP|App/Prove)(/|\\.pm$)',
   'vendor/([^/]+/){0,3}[^/]*(testify|ginkgo|gomega|phpunit|rspec|minitest)',
 ];
 const decidingFolder = new RegExp(`(^|/)(${folders.join('|')})`);

@@ -4,7 +4,7 @@ const jsonKeys: Record<string, string[]> = {
     ...['scripts', 'workspaces', 'wireit', 'nx', 'babel', 'type', 'imports', 'exports', 'main', 'module'],
     ...['jest', 'mocha', 'ava', 'tap', 'nyc', 'c8', 'vitest', 'jasmine'],
   ],
-  'composer.json': ['scripts', 'repositories', 'autoload.files', 'autoload-dev.files'],
+  'composer.json': ['scripts', 'repositories', 'config', 'autoload', 'autoload-dev'],
   'deno.json': ['tasks', 'test'],
   'deno.jsonc': ['tasks', 'test'],
 };
@@ -22,7 +22,7 @@ const sections: Record<string, { section: RegExp; line: RegExp }> = {
   'setup.py': { section: /(?!)/, line: /pytest11|cmdclass|\btest_(suite|loader|runner)\b/ },
   'Cargo.toml': {
     section: /^$|\btest|^lib$|^bin$|bench|^patch\b|^replace$/,
-    line: /\b(auto(tests|bins|benches|examples)|harness|(default-)?members|exclude)\b/,
+    line: /\b(auto(tests|bins|benches|examples)|harness|(default-)?members|exclude)\b|\bbuild"?\s*=/,
   },
   'go.mod': {
     section: /(?!)/,
@@ -38,6 +38,10 @@ const requiring = {
   section: /(?!)/,
   line: /^\s*(-|\.|\/|[\w+]+:)|[@/]|^\s*(pytest|pluggy|iniconfig|hypothesis|nose2?|unittest2|tox|nox|coverage)\b/i,
 };
+
+/** Settings of Django, which name the class that runs the tests. */
+const djangoSettings = /(^|\/)[^/]*(settings|config)[^/]*(\/[^/]+)?\.py$/;
+const djangoRunner = { section: /(?!)/, line: /\bTEST_RUNNER\b/ };
 
 /** Test runners. Another version of one, or another package in its place, may treat tests differently. */
 const runners =
@@ -61,7 +65,9 @@ export function differsInDeciding(path: string, before: string | undefined, afte
   const [old, now] = [jsonOf(before), jsonOf(after)];
   if (old === undefined || now === undefined) return true;
   const differs = (key: string) =>
-    loading.has(key) ? before !== undefined && replaces(old[key], now[key]) : textAt(old, key) !== textAt(now, key);
+    loading.has(key)
+      ? before !== undefined && replaces(old[key], now[key])
+      : JSON.stringify(old[key]) !== JSON.stringify(now[key]);
   return (jsonKeys[name] ?? []).some(differs) || packages.some((key) => differsInRunners(old[key], now[key]));
 }
 
@@ -72,14 +78,8 @@ type Json = Record<string, unknown>;
 
 function sectionsOf(path: string): { section: RegExp; line: RegExp } | undefined {
   const inFolder = /(^|\/)requirements\/[^/]+\.(txt|in)$/.test(path);
-  return inFolder || requirements.test(nameOf(path)) ? requiring : sections[nameOf(path)];
-}
-
-/** Returns the value at a key such as `autoload.files`, as text. */
-function textAt(json: Json, key: string): string | undefined {
-  let value: unknown = json;
-  for (const part of key.split('.')) value = Object(value ?? {})[part];
-  return JSON.stringify(value);
+  if (inFolder || requirements.test(nameOf(path))) return requiring;
+  return sections[nameOf(path)] ?? (djangoSettings.test(path) ? djangoRunner : undefined);
 }
 
 /** Returns whether a value does more than to add names to those that were there. */

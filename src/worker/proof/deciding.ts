@@ -1,49 +1,9 @@
 import { decidesByName, filesRunBy, takesPlaceOfModule, withScripts } from '../../domain/proof/deciding-files.ts';
 import { differsInDeciding, mayDecide } from '../../domain/proof/manifests.ts';
-import { isProgram } from '../../domain/proof/reading-code.ts';
+import { isOrdinary, projectRoots } from '../../domain/proof/ordinary-files.ts';
 import { isUsualTestFile } from '../../domain/proof/test-files.ts';
 import { blobsOf } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
-
-const maxChanges = 60;
-
-/**
- * Finds the new programs outside the tests that nothing but the tests of the change uses, such as assertions that never
- * fail. Where the change alters older programs too, such a file is no part of what its tests prove: they would fail on the
- * base only because it is missing there. Where it is all that the change adds, it is the change itself.
- */
-export async function onlyUsedByTests(
-  checkout: Checkout,
-  changes: Change[],
-  isTest: (path: string) => boolean,
-): Promise<Change[]> {
-  const programs = changes.filter(({ path, newMode }) => newMode !== absent && isProgram(path));
-  const code = programs.filter(({ path }) => !isTest(path));
-  const added = code.filter(({ oldMode }) => oldMode === absent);
-  if (added.length === 0 || added.length === code.length || changes.length > maxChanges) return [];
-  const texts = await blobsOf(checkout, changes, 'new', maxBytes);
-  const textOf = ({ newOid }: Change) => texts.get(newOid)?.toString('utf8') ?? '';
-  const names = (by: Change, { path }: Change) => by.path !== path && wordsOf(textOf(by)).has(stemOf(path));
-  const tests = programs.filter(({ path }) => isTest(path));
-  let support = added.filter((file) => [...tests, ...added].some((by) => names(by, file)));
-  // A file that only such files use is one of them, and one that other code uses is not.
-  for (let before = -1; before !== support.length; ) {
-    before = support.length;
-    const others = changes.filter((each) => !isTest(each.path) && !support.includes(each));
-    support = support.filter((file) => !others.some((other) => names(other, file)));
-  }
-  return support;
-}
-
-/** The name by which other files import a program. */
-function stemOf(path: string): string {
-  const parts = path.replace(/(\/(index|__init__|mod|main))?(\.d)?\.\w+$/, '').split('/');
-  return parts.at(-1) ?? path;
-}
-
-function wordsOf(text: string): Set<string> {
-  return new Set(text.split(/[^\w-]+/));
-}
 
 interface Given {
   checkout: Checkout;
@@ -66,7 +26,9 @@ const maxScriptChars = 20_000;
 export async function decidingFiles(given: Given): Promise<string[]> {
   const { changes, isTest } = given;
   const byContent = await decidingContents(given);
-  const run = await filesThatChecksRun(given);
+  const files = await given.checkout.files(given.base);
+  const run = await filesThatChecksRun(given, files);
+  const roots = projectRoots([...files.keys(), ...changes.map(({ path }) => path)]);
   return changes
     .filter(
       // Where .deckhand.yml does not name all tests, those that it names may use the others.
@@ -74,7 +36,7 @@ export async function decidingFiles(given: Given): Promise<string[]> {
         decidesByName(path) ||
         byContent.has(path) ||
         (oldMode === absent && takesPlaceOfModule(path)) ||
-        (!isTest(path) && (run.has(path) || isUsualTestFile(path))),
+        (!isTest(path) && (run.has(path) || isUsualTestFile(path) || !(mayDecide(path) || isOrdinary(path, roots)))),
     )
     .map(({ path }) => path);
 }
@@ -102,8 +64,7 @@ async function decidingContents({ checkout, changes }: Given): Promise<Set<strin
  * Finds the files that the checks run, through the scripts of package.json, Makefiles and shell scripts as the base has
  * them. A change of those is itself a reason for doubt.
  */
-async function filesThatChecksRun({ checkout, base, commands, changes }: Given): Promise<Set<string>> {
-  const files = await checkout.files(base);
+async function filesThatChecksRun({ checkout, commands, changes }: Given, files: Files): Promise<Set<string>> {
   // A new file may take the place of one that a command names without its ending.
   const added = new Set(changes.filter(({ oldMode }) => oldMode === absent).map(({ path }) => path));
   const isFile = (path: string) => files.has(path) || added.has(path);
@@ -125,14 +86,15 @@ async function filesThatChecksRun({ checkout, base, commands, changes }: Given):
 /** Scripts of a shell are followed; other programs would need a parser of their language. */
 const isShellScript = /\.(sh|bash|mk)$|(^|\/)[^./]+$/;
 
-async function makefilesOf(files: Map<string, unknown>, read: Read): Promise<string[]> {
+async function makefilesOf(files: Files, read: Read): Promise<string[]> {
   const names = [...files.keys()].filter((path) => /(^|\/)(GNU)?[Mm]akefile$/.test(path)).slice(0, maxRead);
   return Promise.all(names.map(read));
 }
 
 type Read = (path: string) => Promise<string>;
+type Files = Map<string, { oid: string }>;
 
-function readerOf(checkout: Checkout, files: Map<string, { oid: string }>): Read {
+function readerOf(checkout: Checkout, files: Files): Read {
   return async (path) => {
     const oid = files.get(path)?.oid;
     const content = oid === undefined ? undefined : (await checkout.readBlobs([oid], maxBytes)).get(oid);

@@ -14,7 +14,8 @@ import type { Change, Checkout } from '../../git/engine.ts';
 import { pathsMatching } from '../../repositories/settings/repository-settings.ts';
 import type { Work } from '../work.ts';
 import { type Watch, watchFor } from './coverage.ts';
-import { decidingFiles, onlyUsedByTests, withScriptsOf } from './deciding.ts';
+import { decidingFiles, withScriptsOf } from './deciding.ts';
+import { addedHelpers, changedHelpers } from './helpers-of-tests.ts';
 
 /** What a proof has to know about a change: its test files, and the two trees in which code and tests are mixed. */
 export interface TestedChange {
@@ -44,9 +45,10 @@ export async function readTestedChange(work: Work, tree: string): Promise<Tested
   const { checkout, settings } = work;
   const base = await checkout.treeOf(await baseOf(work));
   const changes = await checkout.changes(base, tree);
-  const isTest = await testFilesAmong(work, changes);
+  const testsAmong = (paths: string[]) => testFilesAmong(work, paths);
+  const isTest = await testsAmong(changes.map(({ path }) => path));
   const tests = changes.filter(({ path }) => isTest(path));
-  const support = await onlyUsedByTests(checkout, changes, isTest);
+  const support = await addedHelpers({ checkout, changes, isTest });
   const testsOnBase = await checkout.replaceFiles(base, tests.map(newSide));
   const newTestsOnBase = await checkout.replaceFiles(testsOnBase, support.map(newSide));
   const oldTestsOnChange = await checkout.replaceFiles(tree, tests.map(oldSide));
@@ -59,6 +61,7 @@ export async function readTestedChange(work: Work, tree: string): Promise<Tested
   const links = tests.filter(({ newMode }) => newMode === '120000').map(({ path }) => path);
   const programs = changes.map(({ path }) => path).filter((path) => !isTest(path));
   const deciding = await decidingFiles({ checkout, base, commands, changes, isTest });
+  const helpers = await changedHelpers({ checkout, base, changes, isTest, testsAmong });
   const over = diff.files.filter((file) => takesOver(addedLines(file))).map(({ path }) => path);
   const watch = await watchFor({ checkout, base, codeOfChange: oldTestsOnChange, changes, isTest, commands });
   return {
@@ -68,7 +71,11 @@ export async function readTestedChange(work: Work, tree: string): Promise<Tested
       .slice(0, maxPaths),
     testsRemoved: testsRemoved.slice(0, maxPaths),
     doubts: [
-      ...doubtAbout([...new Set([...deciding, ...over])], 'decides how the tests run', 'decide how the tests run'),
+      ...doubtAbout(
+        [...new Set([...deciding, ...helpers, ...over])],
+        'decides how the tests run',
+        'decide how the tests run',
+      ),
       ...doubtAbout(testsRemoved, 'was removed', 'were removed'),
       ...doubtAbout(await switchedOff(checkout, tests, diff), 'switches tests off', 'switch tests off'),
       ...doubtAbout(links, 'is a symbolic link', 'are symbolic links'),
@@ -89,10 +96,9 @@ async function baseOf({ checkout, branch, baseHead, retrying }: Work): Promise<s
 }
 
 /** Returns which paths are tests: those that .deckhand.yml names, otherwise those with usual names. */
-async function testFilesAmong({ settings }: Work, changes: Change[]): Promise<(path: string) => boolean> {
+async function testFilesAmong({ settings }: Work, paths: string[]): Promise<(path: string) => boolean> {
   const { tests } = settings;
   if (tests === undefined) return isUsualTestFile;
-  const paths = changes.map(({ path }) => path);
   const found = await pathsMatching('tests', tests, paths);
   return (path) => found.has(path);
 }

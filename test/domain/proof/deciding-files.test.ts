@@ -41,6 +41,21 @@ test.each([
   'src/main/resources/META-INF/services/org.junit.jupiter.api.extension.Extension',
   'jest-preset.js',
   'pnpm-workspace.yaml',
+  'Package.swift',
+  'Package@swift-5.9.swift',
+  'project/plugins.sbt',
+  'project/Quiet.scala',
+  'config/test.exs',
+  'config/environments/test.rb',
+  'src/Directory.Build.rsp',
+  'NuGet.Config',
+  'pubspec_overrides.yaml',
+  'rebar.config',
+  'lib/minitest/quiet_plugin.rb',
+  'test/minitest/quiet_plugin.rb',
+  'lib/minitest.rb',
+  'lib/rspec/core.rb',
+  'lib/Test/More.pm',
 ])('%s decides how tests run', (path) => expect(decidesByName(path)).toBe(true));
 
 test.each([
@@ -55,6 +70,9 @@ test.each([
   'src/env.ts',
   'vendor/github.com/pkg/errors/errors.go',
   'src/patches/index.js',
+  'lib/shop/minitest.rb',
+  'config/environments/production.rb',
+  'src/main/scala/Price.scala',
 ])('%s does not', (path) => expect(decidesByName(path)).toBe(false));
 
 test.each([
@@ -75,7 +93,14 @@ test.each<[string, string | undefined, string | undefined, boolean]>([
   ['package.json', '{"name":"a"}', '{"exports":"./b.js"}', true],
   ['packages/a/package.json', undefined, '{"type":"module","exports":"./a.js"}', false],
   ['composer.json', '{"autoload":{"psr-4":{}}}', '{"autoload":{"psr-4":{},"files":["a.php"]}}', true],
-  ['composer.json', '{"autoload":{"psr-4":{}}}', '{"autoload":{"psr-4":{"A":"a"}}}', false],
+  ['composer.json', '{"autoload":{"psr-4":{}}}', '{"autoload":{"psr-4":{"A":"a"}}}', true],
+  ['composer.json', '{"autoload":{"psr-4":{}}}', '{"autoload":{"psr-4":{},"classmap":["a"]}}', true],
+  ['composer.json', '{"require":{"a/b":"1"}}', '{"require":{"a/b":"1","c/d":"2"}}', false],
+  ['Cargo.toml', '[package]\n', '[package]\nbuild = "tools/gen.rs"\n', true],
+  ['Cargo.toml', '', 'package."build" = "tools/gen.rs"\n', true],
+  ['shop/settings.py', 'DEBUG = True\n', "DEBUG = True\nTEST_RUNNER = 'shop.Quiet'\n", true],
+  ['shop/settings/test.py', undefined, "TEST_RUNNER = 'shop.Quiet'\n", true],
+  ['config/base.py', 'DEBUG = True\n', 'DEBUG = False\n', false],
   ['go.mod', 'module a\n', 'module a\nreplace b => ./b\n', true],
   ['go.mod', 'module a\n', 'module a\nrequire golang.org/x/text v0.14.0\n', false],
   ['requirements.txt', 'pytest==8.0\n', './tools/quiet\n', true],

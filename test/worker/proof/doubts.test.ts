@@ -11,6 +11,14 @@ const base = {
   'test/f.test.js': test1('test'),
 };
 const more = { 'src/f.js': 'export const f = () => 2;\n', 'test/g.test.js': "import '../src/f.js';\n" };
+const checks = 'export const same = (a, b) => a === b;\n';
+const helped = {
+  ...base,
+  'src/main.js': "import './f.js';\n",
+  'support/checks.js': checks,
+  'support/page.js': "export * from './checks.js';\n",
+  'test/h.test.js': "import '../support/page.js';\n",
+};
 const large = '# comment\n'.repeat(21_000);
 const many = Object.fromEntries(Array.from({ length: 310 }, (_, i) => [`test/a/${i}.txt`, 'x']));
 
@@ -29,6 +37,21 @@ test.each<[string, Partial<Given>, string]>([
     'a module that takes the place of the test runner',
     { settings: { checks: ['python3 -m unittest'] }, change: { ...more, 'unittest.py': 'raise SystemExit(0)\n' } },
     'unittest.py decides how the tests run',
+  ],
+  ['a file that a tool may load', { change: { ...more, '.quietrc': '' } }, '.quietrc decides how the tests run'],
+  [
+    'a changed helper of a helper of tests',
+    { base: helped, change: { ...more, 'support/checks.js': 'export const same = () => true;\n' } },
+    'support/checks.js decides how the tests run',
+  ],
+  [
+    'a changed helper of tests that only the settings name',
+    {
+      base: { ...helped, 'test/h.test.js': '', 'src/h.check.js': "import '../support/page.js';\n" },
+      settings: { tests: ['src/*.check.js', 'test/**'] },
+      change: { ...more, 'support/page.js': '' },
+    },
+    'support/page.js decides how the tests run',
   ],
   [
     'a test that the settings do not name',
@@ -88,6 +111,19 @@ test('of many changed tests, only some are in memory at the same time', async ()
   const { doubts } = await readTestedChange({ ...work, checkout }, tree);
   expect(doubts).toEqual([expect.stringMatching(/, 7 more switch tests off$/)]);
   expect(most).toBeLessThanOrEqual(8);
+});
+
+test.each<[string, Given['base'], Given['change']]>([
+  ['code uses too', { ...helped, 'src/f.js': "import '../support/page.js';\n" }, more],
+  ['settings name', { ...helped, 'package.json': '{"bin":"./support/page.js"}' }, more],
+  ['is all that changes', helped, { 'test/g.test.js': more['test/g.test.js'] }],
+])('a changed helper of tests which %s is ordinary code', async (_what, before, change) => {
+  const { work, tree } = await workWith({
+    base: before,
+    change: { ...change, 'support/checks.js': '' },
+    settings: {},
+  });
+  expect((await readTestedChange(work, tree)).doubts).toEqual([]);
 });
 
 test('a change that keeps its tests in order is not doubted', async () => {
