@@ -51,15 +51,23 @@ async function open(): Promise<void> {
 /** Contents by path: those of a file, the target of a symbolic link, or undefined for a file that is removed. */
 type Files = Record<string, string | { link: string } | undefined>;
 
+/** The ids of contents that were written. Many cases have the same files, and each write starts git. */
+const written = new Map<string, string>();
+
+function blobOf(content: string): string {
+  const oid = written.get(content) ?? gitWith(checkout.gitDir, content, 'hash-object', '-w', '--stdin');
+  written.set(content, oid);
+  return oid;
+}
+
 /** Writes a tree with these files; those that are undefined are removed. */
 async function treeWith(files: Files, before?: string): Promise<string> {
   const empty = gitWith(checkout.gitDir, '', 'hash-object', '-t', 'tree', '-w', '--stdin');
-  const blob = (content: string) => gitWith(checkout.gitDir, content, 'hash-object', '-w', '--stdin');
   const entries = Object.entries(files).map(([path, content]) => {
     if (content === undefined) return { path, mode: '000000', oid: '0'.repeat(40) };
     return typeof content === 'string'
-      ? { path, mode: '100644', oid: blob(content) }
-      : { path, mode: '120000', oid: blob(content.link) };
+      ? { path, mode: '100644', oid: blobOf(content) }
+      : { path, mode: '120000', oid: blobOf(content.link) };
   });
   return checkout.replaceFiles(before ?? empty, entries);
 }
