@@ -2,8 +2,8 @@
 const bySymbol = /\.(java|kts?|cs|fs|vb|php|swift|scala|groovy|exs?|hs|dart|mm?)$/;
 /** Statements that name modules without quotes, in Python and Rust. They may continue on other lines. */
 const importing: [RegExp, RegExp][] = [
-  [/\.pyi?$/, /^[ \t]*(?:from|import)\b[^\n(]*(?:\([^)]{0,5000}\))?/gm],
-  [/\.rs$/, /^[ \t]*(?:pub(?:\([^)\n]{0,100}\))? )?(?:use|mod)\b[^;]{0,5000};/gm],
+  [/\.pyi?$/, /^[ \t]*(?:from|import)\b[^\n(]*(?:\([^)]{0,2000}\))?/gm],
+  [/\.rs$/, /^[ \t]*(?:pub(?:\([^)\n]{0,100}\))? )?(?:use|mod)\b[^;]{0,2000};/gm],
 ];
 /** Settings and scripts that name files without quotes. */
 const unquoted = /(^|\/)[^.]+$|\.(toml|ya?ml|cfg|ini|mk|sh|bash)$/;
