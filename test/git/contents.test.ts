@@ -236,4 +236,4 @@ forEachEngine((given) => {
     execFileSync('mkfifo', [join(w, 'src/.gitignore')]);
     await expect(checkout.snapshot()).rejects.toThrow('src/.gitignore must be a file');
   });
-});
+}, true);

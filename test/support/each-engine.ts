@@ -3,6 +3,7 @@ import type { Checkout, GitEngine, Remote } from '../../src/git/engine.ts';
 import { isomorphicProcess } from '../../src/git/javascript/isomorphic-process.ts';
 import { nativeGit } from '../../src/git/native/native.ts';
 import { serveSampleRepository } from './git.ts';
+import { isThorough } from './thorough.ts';
 
 /** Author and time of the commits in these tests. */
 export const author = { name: 'bot[bot]', email: '1+bot[bot]@users.noreply.github.com' };
@@ -17,12 +18,19 @@ interface Given {
   open(): Promise<{ checkout: Checkout; base: string }>;
 }
 
-/** Runs the same tests for each git engine. */
-export function forEachEngine(tests: (given: Given) => void): void {
-  describe.each<[string, () => GitEngine]>([
-    ['native', nativeGit],
-    ['isomorphic', isomorphicProcess],
-  ])('%s', (_name, make) => {
+/** Runs the same tests for each git engine; if they are slow, for the second one only in a thorough run. */
+export function forEachEngine(tests: (given: Given) => void, isSlow = false): void {
+  describeEngine(describe, 'native', nativeGit, tests);
+  describeEngine(isSlow && !isThorough ? describe.skip : describe, 'isomorphic', isomorphicProcess, tests);
+}
+
+function describeEngine(
+  declare: (name: string, body: () => void) => void,
+  name: string,
+  make: () => GitEngine,
+  tests: (given: Given) => void,
+): void {
+  declare(name, () => {
     const given = { engine: make() } as Given;
     const opened: Checkout[] = [];
     beforeEach(async () => {
