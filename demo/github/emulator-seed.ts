@@ -30,7 +30,6 @@ const permissions = {
   actions: 'read',
   statuses: 'read',
   metadata: 'read',
-  members: 'read',
 };
 
 const events = [
@@ -54,11 +53,13 @@ export function emulatorSeed(
 ) {
   const users = [...new Set([owner, ...people])].filter((login) => !(isOrganization && login === owner));
   const scopes = ['repo', 'user', 'admin:org'];
+  // A personal account has no permissions of an organization.
+  const granted = isOrganization ? { ...permissions, members: 'read' } : permissions;
   const installation = {
     installation_id: installationId,
     account: owner,
     repository_selection: 'all' as const,
-    permissions,
+    permissions: granted,
   };
   return {
     tokens: Object.fromEntries(users.flatMap((login) => tokensOf(login).map((token) => [token, { login, scopes }]))),
@@ -72,7 +73,7 @@ export function emulatorSeed(
           slug: appSlug,
           name: 'Deckhand',
           private_key: privateKey,
-          permissions,
+          permissions: { ...permissions, members: 'read' },
           events,
           webhook_url: `${url}/_emulator/webhook`,
           webhook_secret: webhookSecret,

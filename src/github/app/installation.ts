@@ -173,7 +173,9 @@ async function noteRefusal<T>(app: App, { account }: Installed, work: Promise<T>
 
 /** Stores which permissions and events of app.yml the admins of an account have not accepted yet. */
 async function notePermissions(app: App, { account, permissions, events }: Installed): Promise<void> {
-  const missing = permissions === undefined || events === undefined ? [] : missingFrom({ permissions, events });
+  const isOrganization = account.type === 'Organization';
+  const missing =
+    permissions === undefined || events === undefined ? [] : missingFrom({ permissions, events }, isOrganization);
   const reason = `${account.login} has not accepted all permissions and events of the App: ${missing.join(', ')}. An owner of the account can accept them on GitHub, in the settings of the installation.`;
   const problem = missing.length === 0 ? undefined : { kind: 'missing_permissions' as const, reason };
   await setProblem(app.db.manager, account.id, problem);

@@ -64,11 +64,21 @@ const { default_permissions: needed, default_events: heard } = parse(
   readFileSync(new URL('../../../app.yml', import.meta.url), 'utf8'),
 ) as AppFile;
 
-/** Returns the permissions and events of app.yml that an installation lacks, such as `checks: write`, and `push`. */
-export function missingFrom({ permissions, events }: Granted): string[] {
+/** Permissions and events that GitHub grants only for an organization, so a personal account cannot accept them. */
+const ofOrganizations = ['members', 'organization'];
+
+/**
+ * Returns the permissions and events of app.yml that the installation of an account lacks, such as `checks: write`, and
+ * `push`.
+ */
+export function missingFrom({ permissions, events }: Granted, isOrganization: boolean): string[] {
   const levelOf = (level = 'none') => levels.indexOf(level);
+  const exists = (name: string) => isOrganization || !ofOrganizations.includes(name);
   const lacks = Object.entries(needed).filter(([name, level]) => levelOf(permissions[name]) < levelOf(level));
-  return [...lacks.map((each) => each.join(': ')), ...heard.filter((event) => !events.includes(event))];
+  return [
+    ...lacks.filter(([name]) => exists(name)).map((each) => each.join(': ')),
+    ...heard.filter((event) => exists(event) && !events.includes(event)),
+  ];
 }
 
 interface AppFile {

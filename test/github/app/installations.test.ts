@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { until } from '../../../demo/real-service.ts';
 import { claimOwnerships, observeInstallation, syncInstallations } from '../../../src/github/app/installation.ts';
+import { missingFrom } from '../../../src/github/app/manifest.ts';
 import { findUserByLogin } from '../../../src/projects/store.ts';
 import { openTestApp, type TestApp } from '../../support/app.ts';
 import { appSettings } from '../../support/github-app.ts';
@@ -174,6 +175,14 @@ test('each project says what keeps its installation from working, since when, an
     state: 'missing_permissions',
     reason: expect.stringMatching(/checks: write, check_run, .*An owner of the account can accept them on GitHub/),
   });
+});
+
+test('a personal account lacks nothing that GitHub grants only to organizations', () => {
+  const { members, ...permissions } = granted.permissions;
+  const own = { permissions, events: granted.events.filter((event) => event !== 'organization') };
+  expect(missingFrom(own, false)).toEqual([]);
+  expect(missingFrom(own, true)).toEqual([`members: ${members}`, 'organization']);
+  expect(missingFrom({ ...own, permissions: { ...permissions, checks: 'read' } }, false)).toEqual(['checks: write']);
 });
 
 test('a problem keeps its first time, and goes when GitHub accepts the calls again', async () => {
