@@ -58,10 +58,14 @@ function missingIn(event: string, payload: Payload): Partial<Payload> {
   };
 }
 
+/** The emulator says whether a text changed, or what it was; GitHub names those that changed, with what they were. */
 function changesOf(changes: Record<string, unknown>): Record<string, unknown> {
-  const isObject = (old: unknown) => typeof old === 'object' && old !== null;
+  const changed = Object.entries(changes).filter(([, old]) => old !== false && old !== undefined);
   return Object.fromEntries(
-    Object.entries(changes).map(([field, old]) => [field, isObject(old) ? old : { from: old ?? '' }]),
+    changed.map(([field, old]) => [
+      field,
+      typeof old === 'object' && old !== null ? old : { from: typeof old === 'string' ? old : '' },
+    ]),
   );
 }
 

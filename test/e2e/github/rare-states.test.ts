@@ -147,7 +147,7 @@ test('a project says that its installation is suspended, or that a list of IP ad
   rare.isSuspended = false;
   await stateAfter('installation', 'unsuspend', 'ok');
   rare.walled = 'mona';
-  expect((await stateAfter('organization', 'member_added', 'refused')).reason).toContain('IP allow list');
+  expect((await stateAfter('installation', 'new_permissions_accepted', 'refused')).reason).toContain('IP allow list');
   await reconcile();
   await world.service.api(world.token, 'POST', `/tasks/${task.id}/revise`, { text: 'More.' });
   const { failure } = await until('the failure', async () => {
@@ -157,7 +157,7 @@ test('a project says that its installation is suspended, or that a list of IP ad
   expect(failure?.category).toBe('auth');
   expect(failure?.message).toContain('IP allow list');
   rare.walled = undefined;
-  await stateAfter('organization', 'member_added', 'ok');
+  await stateAfter('installation', 'new_permissions_accepted', 'ok');
 });
 
 test('a repository that was renamed without an event is found by its id', async () => {
