@@ -85,6 +85,7 @@ async function mergePull(app: App, pull: PullRequestRow, merged: string[]): Prom
     await assertBase(octokit, name, pull, repository?.defaultBranch);
     await mergeByAllowed(octokit, name, pull);
   } catch (error) {
+    if (error instanceof Refused) throw error;
     // Somebody may have merged it already, or GitHub's response may have been lost. Its state on GitHub decides.
     const now = await refreshPull(app, octokit, name, pull);
     if (now.status === 'merged') return;
@@ -105,9 +106,11 @@ async function mergePull(app: App, pull: PullRequestRow, merged: string[]): Prom
 async function assertBase(octokit: Octokit, name: RepoName, { number, url }: PullRequestRow, base: string | undefined) {
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
   const { data } = await octokit.request(path, { ...name, pull_number: number });
-  if (data.state !== 'open' || data.base.ref === base) return;
+  // Hosts that only look like GitHub may leave out the base.
+  const now: string | undefined = data.state === 'open' ? data.base?.ref : undefined;
+  if (now === undefined || now === base) return;
   throw new Refused(
-    `${url} goes to the branch ${oneLine(data.base.ref, 100)} now, not to ${base}. Change its base back, or merge it on GitHub.`,
+    `${url} goes to the branch ${oneLine(now, 100)} now, not to ${base}. Change its base back, or merge it on GitHub.`,
   );
 }
 
@@ -134,7 +137,8 @@ async function mergeBy(octokit: Octokit, name: RepoName, pull: PullRequestRow, m
       await octokit.request(path, { ...name, pull_number: pull.number, sha: pull.headSha, merge_method });
       return;
     } catch (error) {
-      if (tries === mostTries || !isRefusedBecause(error, /base branch was modified/i)) throw error;
+      if (tries === mostTries || !isRefusedBecause(error, /base branch was modified|merge already in progress/i))
+        throw error;
       await sleep(pauseMs);
     }
 }

@@ -172,6 +172,8 @@ function tasksOf({ ask, sql, project: main, agent, repository, github }: Basics)
     const task = await startedTask();
     const number = ++pulls;
     await ask('POST', `/tasks/${task}/cancel`);
+    // Another recipe changes the default branch, and the pull request goes to main.
+    await sql(`update repositories set default_branch = 'main' where id = $1`, [repository]);
     await sql(`update tasks set status = 'in_review', branch_name = 'agent/x' where id = $1`, [task]);
     await sql(
       `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha)
