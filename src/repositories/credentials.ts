@@ -135,9 +135,11 @@ export function onHost({ githubId, url }: Pick<RepositoryRow, 'githubId' | 'url'
   return githubId === null ? url : String(githubId);
 }
 
-async function lookUpNumber(app: App, credential: Credential, name: RepoName) {
+async function lookUpNumber(app: App, credential: Credential, name: RepoName): Promise<number | undefined> {
   const octokit = await octokitFor(app, credential);
-  return unlessUnknown(octokit.request('GET /repos/{owner}/{repo}', name));
+  const found = await unlessUnknown(octokit.request('GET /repos/{owner}/{repo}', name));
+  // A host that only looks like GitHub may show a repository without a number.
+  return Number.isSafeInteger(Number(found?.id)) ? Number(found?.id) : undefined;
 }
 
 /**
@@ -158,7 +160,7 @@ async function checkedNumber(app: App, repository: RepositoryRow, credential: Cr
     return undefined;
   });
   if (found === undefined && mayBeUnknown) return null;
-  if (found !== undefined && (await isSame(app, repository, Number(found.id)))) return Number(found.id);
+  if (found !== undefined && (await isSame(app, repository, found))) return found;
   const problem =
     found === undefined
       ? 'GitHub shows no repository there'

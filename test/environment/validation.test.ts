@@ -70,7 +70,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   isPublic = false;
-  await service.app.db.manager.query('update repositories set is_installed = false');
+  await service.app.db.manager.query('update repositories set is_installed = false, github_id = null');
   api.clear();
   api.set('', { id: 1, private: false, archived: false, permissions: { push: true } });
   await call('POST', `/projects/${project}/git-token`, { token: 'writer' });
@@ -104,8 +104,16 @@ test.each([
     async () => call('POST', `/projects/${project}/git-token`, { token: 'reader' }),
     /host refuses/,
   ],
-  ['GitHub knows that the token only reads', async () => api.set('', { permissions: { push: false } }), /only read/],
-  ['the repository is archived', async () => api.set('', { archived: true, permissions: { push: true } }), /archived/],
+  [
+    'GitHub knows that the token only reads',
+    async () => api.set('', { id: 1, permissions: { push: false } }),
+    /only read/,
+  ],
+  [
+    'the repository is archived',
+    async () => api.set('', { id: 1, archived: true, permissions: { push: true } }),
+    /archived/,
+  ],
 ])('agents cannot push when %s', async (_why, change, message) => {
   await change();
   expect(await validate()).toMatchObject({ valid: true, canPush: false, message: expect.stringMatching(message) });
