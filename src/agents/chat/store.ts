@@ -176,7 +176,7 @@ export async function findTitles(
 ): Promise<{ id: string; title: string; repositoryIds: string[] }[]> {
   if (ids.length === 0) return [];
   return em.query(
-    `select id, title, array_remove(array[repository_id, issue_repository_id], null) as "repositoryIds"
+    `select id, title, array_remove(array[repository_id, issue_repository_id], null) as "repositoryIds" /* not null */
      from tasks where project_id = $1 and id = any($2)`,
     [projectId, ids],
   );
