@@ -29,6 +29,8 @@ export function openRepository(): void {
 }
 
 async function open(): Promise<void> {
+  // Other test files of this process had repositories of their own.
+  written.clear();
   service = await openTestApp({ SANDBOX: 'auto', ALLOW_PRIVATE_HOSTS: 'true' });
   host = await serveSampleRepository();
   const open = await openCheckout(service.app, { url: host.url, token: 'good-token' }, new AbortController().signal);
