@@ -9,8 +9,8 @@ import type { WorldTask } from '../../support/world.ts';
 const command = (text: string) => ({ name: 'run_command', arguments: { command: text } });
 /** Files that replace links and folders, and the other way round, must be there again after each pause and each kill. */
 const change =
-  'ln -s README.md link && rm -rf src && echo file > src && mkdir -p a/b && ln -s ../../package.json a/b/up';
-const later = 'grep x made.txt && rm link && echo plain > link';
+  'ln -s README.md link.txt && rm -rf data/d.txt && echo file > data/d.txt && mkdir -p a/b && ln -s ../../package.json a/b/up';
+const later = 'grep x made.txt && rm link.txt && echo plain > link.txt';
 const ask = { name: 'ask_person', arguments: { question: 'Which one?', options: ['this', 'that'] } };
 const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } };
 const script: Said[] = [
@@ -80,7 +80,7 @@ async function expectOneOfEach(service: Killable, task: Shown, isFaulty: boolean
   const prompt = JSON.stringify(world.model.requests.at(-1)?.messages);
   expect(prompt.split('answers \\"Which one?\\"]\\nthat')).toHaveLength(2);
   expect((await get<{ handoffs: unknown[] }>(`/tasks/${task.id}/handoffs`)).handoffs).toHaveLength(1);
-  expect(await get(`/tasks/${task.id}/proof`)).toMatchObject({ status: 'proved' });
+  expect(await get(`/tasks/${task.id}/proof`)).toMatchObject({ status: 'proved', reason: null });
   expect(await get<unknown[]>(`/tasks/${task.id}/prs`)).toHaveLength(1);
   const audit = await get<{ action: string; object: { id: string } }[]>(
     `/projects/${world.project.id}/audit?limit=100`,
@@ -91,13 +91,13 @@ async function expectOneOfEach(service: Killable, task: Shown, isFaulty: boolean
   const [folder, branch] = [world.github.folderOf('mona/sample'), task.branchName ?? ''];
   expect(gitOut(folder, 'diff', '--summary', '--no-renames', `main...${branch}`).split(/\n */)).toEqual([
     'create mode 120000 a/b/up',
-    'create mode 100644 link',
+    'create mode 100644 data/d.txt',
+    'delete mode 100644 data/d.txt/one.txt',
+    'create mode 100644 link.txt',
     'create mode 100644 made.txt',
-    'create mode 100644 src',
-    'delete mode 100644 src/slugify.js',
     'create mode 100644 test/made.sh',
   ]);
-  expect(gitOut(folder, 'show', `${branch}:link`)).toBe('plain');
+  expect(gitOut(folder, 'show', `${branch}:link.txt`)).toBe('plain');
   expect(gitOut(folder, 'show', `${branch}:README.md`)).toBe(gitOut(folder, 'show', 'main:README.md'));
 }
 
@@ -107,6 +107,7 @@ testKillPoints(
     script: answer,
     prepare: async (world) => {
       await world.service.api(world.token, 'PATCH', `/projects/${world.project.id}`, { push: 'approved' });
+      await handsOf(world).push('main', 'data/d.txt/one.txt', 'one\n');
       // Checks and a proof are steps of the run too.
       await handsOf(world).push('main', '.deckhand.yml', `checks: ${JSON.stringify(checks)}\n`);
     },
