@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { until } from '../../demo/real-service.ts';
 import { gitOut, gitWith } from '../support/git.ts';
 import { testSome } from '../support/thorough.ts';
@@ -11,21 +12,25 @@ const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } 
 let world: SeparateWorld;
 beforeAll(async () => {
   world = await openSeparateWorld([[write], [finish]], { settings: { SANDBOX: 'off', GIT_ENGINE: 'native' } });
-  grow(world.github.folderOf('mona/sample'));
+  await grow(world.github.folderOf('mona/sample'));
   await world.github.showBranches('mona/sample');
 });
 afterAll(() => world.close());
 
 /** Commits 100 MB that cannot be compressed. */
-function grow(bare: string): void {
+async function grow(bare: string): Promise<void> {
   gitOut(bare, 'config', 'core.compression', '0');
-  const files = Array.from({ length: 5 }, (_, i) => {
+  const files: string[] = [];
+  for (let i = 0; i < 5; i++) {
     const oid = gitWith(bare, randomBytes(20_000_000), 'hash-object', '-w', '--stdin');
-    return `100644 blob ${oid}\t${i}.bin\n`;
-  });
+    files.push(`100644 blob ${oid}\t${i}.bin\n`);
+    // These commands block the event loop. Connections that the emulator closed meanwhile must not be used again.
+    await setImmediate();
+  }
   const tree = gitWith(bare, `${gitOut(bare, 'ls-tree', 'main')}\n${files.join('')}`, 'mktree');
   const commit = gitOut(bare, 'commit-tree', tree, '-p', 'main', '-m', 'large');
   gitOut(bare, 'update-ref', 'refs/heads/main', commit);
+  await setImmediate();
 }
 
 testSome(1, [['native'], ['isomorphic']])(
