@@ -46,6 +46,7 @@ import { AccountsOfDeliveries1768348800000 } from './0055-accounts-of-deliveries
 import { SeenHeads1768435200000 } from './0056-seen-heads.ts';
 import { AsksOfStrangers1768608000000 } from './0058-asks-of-strangers.ts';
 import { ServersOfRepositories1768694400000 } from './0059-servers-of-repositories.ts';
+import { Bases1768780800000 } from './0060-bases.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -97,4 +98,5 @@ export const migrations = [
   SeenHeads1768435200000,
   AsksOfStrangers1768608000000,
   ServersOfRepositories1768694400000,
+  Bases1768780800000,
 ];

@@ -10,7 +10,7 @@ import type { Message, ToolSpec } from '../llm/model.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
 import { openCheckout, startTools } from '../repositories/reader.ts';
 import { rightProblemIn } from '../repositories/rights.ts';
-import { readSettings } from '../repositories/settings/repository-settings.ts';
+import { readBase } from '../repositories/settings/repository-settings.ts';
 import { repositoryFor } from '../runs/operations.ts';
 import { getTask } from '../tasks/store.ts';
 import { listRelatedHandoffs } from '../tasks/work-store.ts';
@@ -36,14 +36,15 @@ async function previewPrompt(app: App, taskId: string): Promise<{ messages: Mess
   const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
   const { checkout, remove } = await openCheckout(app, remote, signal);
   try {
-    const { host, placed: baseHead } = await startTools(app, checkout, signal, async () => {
-      const head = await checkout.fetch(repository.defaultBranch);
-      if (head === undefined) throw notConfigured(`The repository has no branch ${repository.defaultBranch}.`);
+    const { host, placed } = await startTools(app, checkout, signal, async () => {
+      const base = await readBase(checkout, repository);
+      const head = task.base === null ? base.head : await checkout.fetch(task.base);
+      if (head === undefined) throw notConfigured(`The repository has no branch ${task.base}.`);
       await checkout.checkout(head);
-      return head;
+      return { settings: base.settings, baseHead: head };
     });
     try {
-      const settings = await readSettings(checkout, baseHead);
+      const { settings, baseHead } = placed;
       const related = (await listRelatedHandoffs(em, taskId)).flatMap(({ directedBy }) => directedBy);
       const run = { instructions: '', directedBy: [...new Set([...task.directedBy, ...related])] };
       const given = { agent, task, repository, run };

@@ -132,14 +132,14 @@ const remedies: Record<Exclude<FailureCategory, 'budget' | 'timeout'>, string> =
   sandbox:
     'If the message names a limit, make the task smaller or ask the operator to raise the limit. Otherwise ask the operator to run `npm run doctor`.',
   setup:
-    'Read the end of the output. Correct `setup` or `services` in .deckhand.yml on the base branch, then retry; `/agent setup` tries it without an agent.',
+    'Read the end of the output. Correct `setup` or `services` in .deckhand.yml on the default branch, then retry; `/agent setup` tries it without an agent.',
   model: 'Retry. If it happens again, choose another model for the agent.',
   checks: 'Look at the draft pull request, then retry with a hint about the failing checks.',
   gave_up: 'Add what the agent was missing to the description of the task, then retry.',
   no_changes: 'Describe more precisely what should change, then retry.',
   conflict: 'Retry. The next run merges the base branch again.',
   push_rejected:
-    'Look at the files that the message names. Change the task, or `protected` and `allowed` in .deckhand.yml on the base branch, then retry.',
+    'Look at the files that the message names. Change the task, or `protected` and `allowed` in .deckhand.yml on the default branch, then retry.',
   repository: 'Fix what the message names, such as the address of the repository or its .deckhand.yml. Then retry.',
   internal: 'Retry. If it happens again, tell the operator; the log of the service has the details.',
 };
@@ -147,7 +147,7 @@ const remedies: Record<Exclude<FailureCategory, 'budget' | 'timeout'>, string> =
 const raiseBudget: Record<LimitSetter | 'unknown', string> = {
   service: 'Ask the operator to raise the limits of the service',
   project: 'Ask an admin of the project to raise its budget in the project settings',
-  repository: 'Raise `budget` in .deckhand.yml on the base branch',
+  repository: 'Raise `budget` in .deckhand.yml on the default branch',
   task: 'Raise the budget of the task in the dashboard or with `/agent budget`',
   unknown: 'Ask an admin of the project to raise its budget, or the operator to raise the limits of the service',
 };
@@ -155,7 +155,7 @@ const raiseBudget: Record<LimitSetter | 'unknown', string> = {
 const raiseMinutes: Record<LimitSetter | 'unknown', string> = {
   service: 'ask the operator to raise MAX_RUN_MINUTES',
   project: 'ask an admin of the project to raise its minutes per run in the project settings',
-  repository: 'raise `budget.minutes` in .deckhand.yml on the base branch',
+  repository: 'raise `budget.minutes` in .deckhand.yml on the default branch',
   task: 'raise the minutes of the task in the dashboard or with `/agent budget minutes`',
   unknown: 'ask the operator to raise MAX_RUN_MINUTES',
 };

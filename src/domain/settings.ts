@@ -1,5 +1,8 @@
 import type { RunKind } from './run.ts';
 
+/** A branch name that git allows (git check-ref-format), without control characters and a leading dash or dot. */
+export const branchPattern = /^(?!.*(\.\.|\/\/|@\{|\/\.|\.lock(\/|$)))[A-Za-z0-9_][^\s\p{Cc}~^:?*[\\]*(?<![./])$/u;
+
 /** The port on the 127.0.0.1 of commands where the egress proxy accepts connections. No service can have it. */
 export const egressPort = 3128;
 

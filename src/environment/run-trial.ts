@@ -7,7 +7,7 @@ import { GitFailed } from '../git/engine.ts';
 import { HostClosed } from '../git/remote-url.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
 import { openCheckout } from '../repositories/reader.ts';
-import { readSettings } from '../repositories/settings/repository-settings.ts';
+import { readBase } from '../repositories/settings/repository-settings.ts';
 import { findRepository, hasSecrets } from '../repositories/store.ts';
 import { openCleanSandbox } from './clean-sandbox.ts';
 import { addRefused, type RefusedHost } from './command-access.ts';
@@ -104,11 +104,8 @@ async function tryOut(app: App, repository: RepositoryRow, signal: AbortSignal, 
   const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
   const { checkout, remove } = await openCheckout(app, remote, signal);
   try {
-    const commit = await checkout.fetch(repository.defaultBranch);
-    if (commit === undefined)
-      throw new RunFailed('repository', `the repository has no branch ${repository.defaultBranch}`);
+    const { settings, head: commit } = await readBase(checkout, repository);
     await checkout.checkout(commit);
-    const settings = await readSettings(checkout, commit);
     report.use(settings.image ?? null);
     return await tryCommit({ app, repository, checkout, settings, signal, note: async () => {} }, commit, report);
   } finally {

@@ -12,7 +12,7 @@ export interface SetupContext {
   app: App;
   repository: RepositoryRow;
   checkout: Checkout;
-  /** The .deckhand.yml of the base branch. */
+  /** The .deckhand.yml of the default branch. */
   settings: RepositorySettings;
   /** The system that commands run on; undefined for the worker's own. */
   image?: HeldImage | undefined;

@@ -9,7 +9,7 @@ import { pinnedFetch } from '../outgoing/pinned-fetch.ts';
 import { type Credential, credentialFor, hostRules, octokitFor, remoteFor } from '../repositories/credentials.ts';
 import { openCheckout } from '../repositories/reader.ts';
 import { onRepository } from '../repositories/routes.ts';
-import { readSettings } from '../repositories/settings/repository-settings.ts';
+import { readBase } from '../repositories/settings/repository-settings.ts';
 import { findLastTrial } from './trial.ts';
 
 /** What a run needs to push and to open a pull request. */
@@ -120,7 +120,7 @@ export async function validateRepository(app: App, repository: RepositoryRow): P
       };
     const unusable = await unlessFailing(
       app,
-      (signal) => settingsProblem(app, remote, repository.defaultBranch, signal),
+      (signal) => settingsProblem(app, remote, repository, signal),
       'The settings file .deckhand.yml could not be checked.',
     );
     const rest = [cannotPush, await protectionNote(app, repository, credential), await trialNote(app, repository.id)];
@@ -161,11 +161,10 @@ function branchProblem(branch: string, branches: string[]): { message: string; e
   };
 }
 
-async function settingsProblem(app: App, remote: Remote, branch: string, signal: AbortSignal) {
+async function settingsProblem(app: App, remote: Remote, repository: RepositoryRow, signal: AbortSignal) {
   const { checkout, remove } = await openCheckout(app, remote, signal);
   try {
-    const commit = await checkout.fetch(branch);
-    if (commit !== undefined) await readSettings(checkout, commit);
+    await readBase(checkout, repository);
     return undefined;
   } catch (error) {
     if (error instanceof RunFailed) return `${error.message}.`.replace(/\.\.$/, '.');

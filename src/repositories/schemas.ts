@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { branchPattern } from '../domain/settings.ts';
 import { IdText, Timestamp } from '../http/route.ts';
 
 export const Repository = z
@@ -27,14 +28,10 @@ const Name = z
 
 const Url = z.string().max(2048, 'must have at most 2048 characters');
 
-/** A branch name that git allows (git check-ref-format), without control characters and a leading dash or dot. */
-const BranchText = z
+export const BranchText = z
   .string()
   .max(255, 'must have at most 255 characters')
-  .regex(
-    /^(?!.*(\.\.|\/\/|@\{|\/\.|\.lock(\/|$)))[A-Za-z0-9_][^\s\p{Cc}~^:?*[\\]*(?<![./])$/u,
-    'must be a valid branch name',
-  );
+  .regex(branchPattern, 'must be a valid branch name');
 
 export const ConnectRepository = z.strictObject({
   projectId: IdText,

@@ -6,9 +6,8 @@ import { knownSecrets } from '../environment/secrets/secrets.ts';
 import type { SetupContext } from '../environment/setup-context.ts';
 import { type Checkout, remoteSeconds } from '../git/engine.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
-import { noSettings, readSettings } from '../repositories/settings/repository-settings.ts';
 import { admitToRun } from '../runs/directors.ts';
-import { endingStep, type Journal, stepOf } from '../runs/journal.ts';
+import { endingStep, type Journal } from '../runs/journal.ts';
 import { objectionToSending } from './outgoing/outgoing-scan.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { Assignment, Work } from './work.ts';
@@ -37,17 +36,13 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
     for (const close of closing.splice(0)) await close();
   };
   const prepare = async (checkout: Checkout, placed: Placed) => {
-    const stored = await journal.once(stepOf('settings', given.task, repository), () =>
-      readSettings(checkout, placed.baseHead),
-    );
-    // Settings that an older version stored lack the newer keys.
-    const settings = { ...noSettings, ...stored };
+    const { settings } = placed;
     const signal = AbortSignal.any([signals.git, signals.tools]);
     const context: SetupContext = { app, repository, checkout, settings, signal, note: journal.note };
     const environment = await prepareEnvironment(context, await setupCommit(checkout, placed));
     closing.push(environment.remove);
     await environment.placeInto(checkout.workTree, signals.confinement);
-    return { settings, environment };
+    return { environment };
   };
   try {
     const workspace = await openWorkspace(app, run, journal, { ...given, repository, remote, signals }, prepare);
@@ -102,12 +97,14 @@ async function openAccess(
 }
 
 /**
- * Returns the commit of the base branch from which set-up begins: the one at the start of the run, so that a worker that
- * takes over finds what the first one kept.
+ * Returns the commit from which set-up begins. It is of the repository's own base branch, also when the task goes into
+ * another one: set-up has secrets and a network that agents, and people who may create a branch, do not have. It is the one
+ * at the start of the run, so that a worker that takes over finds what the first one kept.
  */
-async function setupCommit(checkout: Checkout, { branch, baseHead }: Placed): Promise<string> {
-  if (branch.base === baseHead) return baseHead;
-  return (await checkout.fetchCommit(branch.base)) ? branch.base : baseHead;
+async function setupCommit(checkout: Checkout, { branch, trustedHead }: Placed): Promise<string> {
+  const { setupFrom = branch.base } = branch;
+  if (setupFrom === trustedHead) return trustedHead;
+  return (await checkout.fetchCommit(setupFrom)) ? setupFrom : trustedHead;
 }
 
 /**

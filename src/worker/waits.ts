@@ -102,7 +102,7 @@ async function diffOfHeld(work: Work, changed: Work[], treeOf: TreeOf): Promise<
     files: [],
     truncated: false,
     branchName: work.branch.name,
-    baseBranch: work.repository.defaultBranch,
+    baseBranch: work.baseBranch,
     headSha: '',
   };
   for (const each of [work, ...changed.filter((other) => other !== work)]) {

@@ -17,7 +17,6 @@ import { payingForLost } from '../llm/lost.ts';
 import type { Model, Tokens } from '../llm/model.ts';
 import { costOf } from '../llm/usage.ts';
 import { creatorOf, limitsOf } from '../projects/budgets.ts';
-import type { RepositorySettings } from '../repositories/settings/schema.ts';
 import { findRepository } from '../repositories/store.ts';
 import type { Journal } from '../runs/journal.ts';
 import { payForAnswer } from '../runs/spend.ts';
@@ -43,8 +42,6 @@ export interface Work extends Workspace, AboutRun {
   retrying: RetryPolicy;
   /** Aborted when this worker no longer holds the run. */
   signal: AbortSignal;
-  /** The .deckhand.yml of the base branch. */
-  settings: RepositorySettings;
   /** The tree whose set-up may use the network of set-up, because a person allowed it. */
   treeWithApprovedSetup?: string | undefined;
   /** What set-up prepared for the agent and the checks. */

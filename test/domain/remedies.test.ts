@@ -9,7 +9,7 @@ test('the remedy for an exceeded limit names exactly the people who can raise it
   expect(budget(limitNote('project'))).toMatch(
     /^Ask an admin of the project to raise its budget in the project settings/,
   );
-  expect(budget(limitNote('repository'))).toMatch(/^Raise `budget` in .deckhand.yml on the base branch/);
+  expect(budget(limitNote('repository'))).toMatch(/^Raise `budget` in .deckhand.yml on the default branch/);
   expect(budget(limitNote('task'))).toMatch(
     /^Raise the budget of the task in the dashboard or with `\/agent budget`, or .* goes on/,
   );

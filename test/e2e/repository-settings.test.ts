@@ -119,7 +119,8 @@ test('an invalid .deckhand.yml stops the run, and the message says what is wrong
   const task = await settled(await world.issue('/agent start'), 'ready', 1);
   expect(task.failure).toMatchObject({
     category: 'repository',
-    message: '.deckhand.yml on the base branch cannot be used: line 1: there is no key "cheks"; did you mean "checks"?',
+    message:
+      '.deckhand.yml on the default branch cannot be used: line 1: there is no key "cheks"; did you mean "checks"?',
   });
   await push('main', '.deckhand.yml', '{}\n');
 });

@@ -88,7 +88,7 @@ test('a trial runs set-up and checks, shows output while they run, and hides sec
 });
 
 test.each([
-  ['cheks: x\n', /^.deckhand.yml on the base branch cannot be used: line 1/, 0],
+  ['cheks: x\n', /^.deckhand.yml on the default branch cannot be used: line 1/, 0],
   ['setup: "true"\nsecrets: OTHER\n', /names the secret OTHER, which does not belong to this repository; an admin/, 0],
   [
     'setup: "echo no; exit 1"\nnetwork: { setup: [] }\n',

@@ -167,7 +167,7 @@ test('a settings file that runs could not use is invalid', async () => {
   commit('.deckhand.yml', 'checks: npm test\n');
   expect([valid, canPush]).toEqual([false, true]);
   for (const text of [message, error])
-    expect(text).toMatch(/\.deckhand\.yml on the base branch cannot be used: line 1/);
+    expect(text).toMatch(/\.deckhand\.yml on the default branch cannot be used: line 1/);
   expect((await validate()).valid).toBe(true);
 });
 

@@ -170,7 +170,7 @@ test.each([
   [`#${'x'.repeat(32_768)}`, 'it is larger than 32 kB (32768 bytes)'],
   ['cheks: x', 'line 1: there is no key "cheks"; did you mean "checks"?'],
 ])('a file that cannot be used stops the run: %.20s', async (file, why) => {
-  const message = `.deckhand.yml on the base branch cannot be used: ${why}`;
+  const message = `.deckhand.yml on the default branch cannot be used: ${why}`;
   await expect(readSettings(checkoutWith(file), 'x')).rejects.toMatchObject({
     failure: { category: 'repository', message },
   });

@@ -16,6 +16,8 @@ export interface TaskRow {
   sprintId: string | null;
   splitByAgent: boolean;
   branchName: string | null;
+  /** The branch from which it starts and into which it goes; null for that of the repository. */
+  base: string | null;
   issueRepositoryId: string | null;
   issueNumber: number | null;
   issueUrl: string | null;
@@ -55,6 +57,7 @@ export const Tasks = table<TaskRow>('tasks', {
   sprintId: maybeText(),
   splitByAgent: flag(false),
   branchName: maybeText(),
+  base: maybeText(),
   issueRepositoryId: maybeText(),
   issueNumber: whole({ nullable: true }),
   issueUrl: maybeText(),
@@ -191,6 +194,8 @@ export interface PullRequestRow {
   url: string;
   status: PullStatus;
   headBranch: string;
+  /** The branch into which we opened or retargeted it; null for the default branch of then. */
+  baseBranch: string | null;
   headSha: string;
   /** When GitHub first showed us this head after another one, by GitHub's clock. */
   headSince: Date;
@@ -209,6 +214,7 @@ export const PullRequests = table<PullRequestRow>('pull_requests', {
   url: text(),
   status: text(),
   headBranch: text(),
+  baseBranch: maybeText(),
   headSha: text(),
   headSince: madeNow(),
   unreadySha: maybeText(),

@@ -1,3 +1,4 @@
+import type { RepositoryRow } from '../../db/tables/project.ts';
 import { limitsInBudget, type ProjectBudgets } from '../../domain/budget.ts';
 import { RunFailed } from '../../domain/run.ts';
 import type { Checkout } from '../../git/engine.ts';
@@ -5,18 +6,18 @@ import { apart } from '../../threads/apart.ts';
 import { OverLimit } from '../../threads/start-thread.ts';
 import type { RepositorySettings } from './schema.ts';
 
-/** The file with a repository's settings for agents. Only its version on the base branch is used. */
+/** The file with a repository's settings for agents. Only its version on the default branch is used. */
 export const settingsFile = '.deckhand.yml';
 
 /** The settings that decide what checks and a proof say about files. */
 export type DecidingSettings = Omit<
   RepositorySettings,
-  'plan' | 'push' | 'proof' | 'protected' | 'allowed' | 'agent' | 'budget'
+  'base' | 'plan' | 'push' | 'proof' | 'protected' | 'allowed' | 'agent' | 'budget'
 >;
 
 /** Returns the settings that decide what checks and a proof say about files. Evidence counts for no others. */
 export function decidingSettings(settings: RepositorySettings): DecidingSettings {
-  const { plan, push, proof, protected: closed, allowed, agent, budget, ...deciding } = settings;
+  const { base, plan, push, proof, protected: closed, allowed, agent, budget, ...deciding } = settings;
   return deciding;
 }
 
@@ -64,13 +65,44 @@ export async function parseSettings(file: Buffer | 'too large'): Promise<Reposit
 }
 
 /**
- * Reads the settings of a repository at a commit of its base branch.
+ * Reads the settings of a repository at a commit of its default branch.
  * @throws RunFailed `repository` when the file is invalid. Ignoring it would leave the paths that it protects
  * unprotected.
  */
 export async function readSettings(checkout: Checkout, commit: string): Promise<RepositorySettings> {
   const file = await checkout.readFile(commit, settingsFile);
   return file === undefined ? noSettings : parseSettings(file);
+}
+
+/** The branch of a repository from which its tasks start, and its settings. */
+export interface RepositoryBase {
+  settings: RepositorySettings;
+  branch: string;
+  head: string;
+}
+
+/**
+ * Finds the branch from which the tasks of a repository start: the default branch, or the one that the settings there
+ * name. The settings of no other branch count, because whoever may create a branch could choose them.
+ * @param known reads the settings at a commit, if they may be known already
+ * @throws RunFailed `repository` when the file is invalid, or one of the branches does not exist
+ */
+export async function readBase(
+  checkout: Checkout,
+  { defaultBranch }: Pick<RepositoryRow, 'defaultBranch'>,
+  known = (commit: string) => readSettings(checkout, commit),
+): Promise<RepositoryBase> {
+  const defaultHead = await checkout.fetch(defaultBranch);
+  if (defaultHead === undefined)
+    throw new RunFailed(
+      'repository',
+      `the repository has no branch ${defaultBranch}; push a first commit, or set the default branch of the repository`,
+    );
+  const settings = await known(defaultHead);
+  const { base = defaultBranch } = settings;
+  const head = base === defaultBranch ? defaultHead : await checkout.fetch(base);
+  if (head === undefined) throw unusable(`base: there is no branch ${base}`);
+  return { settings, branch: base, head };
 }
 
 /** Paths sent to the worker thread in one message. */
@@ -103,5 +135,5 @@ export async function pathsMatching(key: string, patterns: string[], paths: stri
 }
 
 function unusable(why: string): RunFailed {
-  return new RunFailed('repository', `${settingsFile} on the base branch cannot be used: ${why}`);
+  return new RunFailed('repository', `${settingsFile} on the default branch cannot be used: ${why}`);
 }

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { RunBudget } from '../../domain/budget.ts';
 import { problemWithAllowed } from '../../domain/protected/protected-paths.ts';
 import {
+  branchPattern,
   egressPort,
   isTakenVariable,
   type PlanMode,
@@ -18,6 +19,8 @@ import {
 
 /** The contents of .deckhand.yml. */
 export interface RepositorySettings {
+  /** The branch from which tasks start and into which they go; undefined for the default branch. */
+  base?: string | undefined;
   /** The OCI image on whose root commands run; without it, the worker's own system. */
   image?: string | undefined;
   /** The environment secrets with the credentials for the image's registry. */
@@ -251,8 +254,11 @@ const positive = z
   .number({ error: ({ input }) => `must be a number, not ${kindOf(input)}` })
   .positive('must be more than 0');
 
+const branch = text(255).regex(branchPattern, 'must be the name of a branch');
+
 export const Settings = z
   .strictObject({
+    base: branch.optional(),
     image: image.optional(),
     imageAuth: imageAuth.optional(),
     setup: listed(text(2000), 20).default([]),

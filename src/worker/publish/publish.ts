@@ -83,7 +83,7 @@ async function pushOnce(app: App, work: Work, tree: string, title: string): Prom
   const isOwn = repository.id === task.repositoryId;
   if (isOwn) await journal.write((em) => setTaskFields(em, task.id, { branchName: branch.name }));
   if (diff.status === 'rejected') throw diff.reason;
-  const stored = { ...diff.value, branchName: branch.name, baseBranch: repository.defaultBranch, headSha: commit };
+  const stored = { ...diff.value, branchName: branch.name, baseBranch: work.baseBranch, headSha: commit };
   if (isOwn) await journal.write((em) => upsertDiff(em, task.id, stored));
   return { commit, tree };
 }
@@ -103,10 +103,10 @@ async function commitTree(app: App, work: Work, tree: string, title: string): Pr
   return commit;
 }
 
-/** Returns the changes of the branch since it left the default branch. */
-async function diffOfBranch({ checkout, repository, branch }: Work, commit: string, pushing: Promise<void>) {
+/** Returns the changes of the branch since it left the base branch. */
+async function diffOfBranch({ checkout, baseBranch, branch }: Work, commit: string, pushing: Promise<void>) {
   if (!branch.continues) return diffOf(checkout, branch.from, commit);
-  const head = await checkout.fetch(repository.defaultBranch).catch(() => undefined);
+  const head = await checkout.fetch(baseBranch).catch(() => undefined);
   await pushing;
   return diffOf(checkout, (await checkout.mergeBase(head ?? branch.base, commit)) ?? branch.from, commit);
 }
@@ -160,7 +160,7 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
       repo: credential.repo,
       head: branch.name,
       known: await knownPulls(app, work),
-      base: repository.defaultBranch,
+      base: work.baseBranch,
       title: withoutCiSkips(harmlessLine(finish.prTitle || task.title, 200, app.config.COMMAND_PREFIX)),
       body: pullBody(app, work, finish, { issue, commit }),
       draft: !isReady,
@@ -180,6 +180,7 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
       url,
       status,
       headBranch: branch.name,
+      baseBranch: work.baseBranch,
       // GitHub may still show the head before the push.
       headSha: pushed?.commit ?? opened.headSha,
       // Nobody else pushed our own commit, so a command of the same second counts too; see `mustHaveSeen`.

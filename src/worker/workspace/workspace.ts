@@ -6,6 +6,8 @@ import { RunFailed } from '../../domain/run.ts';
 import { branchName } from '../../domain/task.ts';
 import type { Checkout, Remote } from '../../git/engine.ts';
 import { type OpenCheckout, openCheckout, startToolsIn } from '../../repositories/reader.ts';
+import { noSettings, readBase, readSettings } from '../../repositories/settings/repository-settings.ts';
+import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { listOpened } from '../../runs/directors.ts';
 import { earlierStep, type Journal, stepOf } from '../../runs/journal.ts';
 import type { Confinement, ToolHost } from '../../sandbox/sandbox.ts';
@@ -69,8 +71,13 @@ export interface Branch {
   from: string;
   /** Whether the branch exists on the remote with `from` as its head. */
   continues: boolean;
-  /** The head of the default branch when the run began. */
+  /** The head of the base branch when the run began. */
   base: string;
+  /**
+   * The commit from which set-up begins: the head of the repository's own base branch when the run began. Branches that an
+   * older version stored lack it. Their `base` was on that branch.
+   */
+  setupFrom?: string | undefined;
   /** The paths that conflict, set when the run merges the base branch. Their files contain git's conflict markers. */
   conflicts?: string[];
   /** The run begins with the work that an earlier run could not push. */
@@ -91,8 +98,14 @@ export function parentsOf({ from, base, conflicts }: Branch): string[] {
 
 export interface Workspace extends OpenCheckout {
   branch: Branch;
-  /** The current head of the default branch. */
+  /** The .deckhand.yml of the default branch. */
+  settings: RepositorySettings;
+  /** The branch into which the pull request goes. */
+  baseBranch: string;
+  /** Its current head. */
   baseHead: string;
+  /** The current head of the branch from which the tasks of the repository start unless they say otherwise. */
+  trustedHead: string;
   /** The tree that was checked out first, before stored files were restored. For a merge, this is the merged tree. */
   startTree: string;
   /** The tools that work on the workspace's files. They end with the workspace at the latest. */
@@ -111,11 +124,11 @@ export interface Signals {
 }
 
 /** What is known once the files are in place. */
-export type Placed = Pick<Workspace, 'branch' | 'baseHead' | 'startTree'>;
+export type Placed = Pick<Workspace, 'branch' | 'settings' | 'baseBranch' | 'baseHead' | 'trustedHead' | 'startTree'>;
 
 /**
  * Clones the repository and checks out the branch of the run as it is on the remote. If the branch does not exist yet,
- * checks out the head of the default branch. A worker that takes over a run checks out the commit from which the run
+ * checks out the head of the base branch. A worker that takes over a run checks out the commit from which the run
  * began. `prepare` completes the workspace before its tools can be used.
  */
 export async function openWorkspace<T extends object>(
@@ -153,14 +166,23 @@ async function putInPlace(
   about: { task: TaskView; repository: RepositoryRow },
 ): Promise<Placed> {
   const { repository } = about;
-  const base = await checkout.fetch(repository.defaultBranch);
+  const trusted = await readBase(checkout, repository, async (commit) => {
+    const read = () => readSettings(checkout, commit);
+    // Settings that an older version stored lack the newer keys.
+    return { ...noSettings, ...(await journal.once(stepOf('settings', about.task, repository), read)) };
+  });
+  const baseBranch = await chooseBase(app, about.task, repository, trusted.branch);
+  const base = baseBranch === trusted.branch ? trusted.head : await checkout.fetch(baseBranch);
   if (base === undefined)
     throw new RunFailed(
       'repository',
-      `the repository has no branch ${repository.defaultBranch}; push a first commit, or set the default branch of the repository`,
+      `the branch ${baseBranch} no longer exists, and the task goes into it; choose another base for the task or its pull request`,
     );
   const branch = await journal.once(stepOf('branch', about.task, repository), async () => {
-    const chosen = await chooseBranch(app, about.task, repository, checkout, base);
+    const chosen = {
+      ...(await chooseBranch(app, about.task, repository, checkout, base)),
+      setupFrom: trusted.head,
+    };
     const earlier = await journal.recall<Branch>(stepOf(earlierStep, about.task, repository));
     if (earlier !== undefined) return catchingUp(checkout, rewoundBranch(chosen, earlier), base);
     // After subtasks were merged into the base, the agent has to continue with their changes.
@@ -189,7 +211,16 @@ async function putInPlace(
   const isMerge = branch.conflicts !== undefined && branch.catchesUp === undefined;
   const commit = isMerge ? await mergeCommit(checkout, filesFrom, branch.base) : filesFrom;
   await checkout.checkout(commit);
-  return { branch, baseHead: base, startTree: await checkout.treeOf(commit) };
+  const startTree = await checkout.treeOf(commit);
+  return { branch, settings: trusted.settings, baseBranch, baseHead: base, trustedHead: trusted.head, startTree };
+}
+
+/** Returns the branch into which a task goes. A pull request that is open keeps its own. */
+async function chooseBase(app: App, task: TaskView, repository: RepositoryRow, usual: string): Promise<string> {
+  const pulls = await listPullsIn(app.db.manager, task.id, repository.id);
+  const open = pulls.find(({ status }) => status === 'open' || status === 'draft');
+  if (open !== undefined) return open.baseBranch ?? repository.defaultBranch;
+  return (repository.id === task.repositoryId ? task.base : null) ?? usual;
 }
 
 /** Returns whether kept work still fits: its branch is as it was, or the commit that it began from still exists. */
@@ -199,8 +230,8 @@ async function isBasis(checkout: Checkout, chosen: Branch, left: Branch): Promis
 }
 
 /** Returns from which commits a run began, for a later run that begins with the same files. */
-function beginningOf({ from, base, filesFrom }: Branch): Pick<Branch, 'from' | 'base' | 'filesFrom'> {
-  return { from, base, ...(filesFrom === undefined ? {} : { filesFrom }) };
+function beginningOf({ from, base, setupFrom = base, filesFrom }: Branch) {
+  return { from, base, setupFrom, ...(filesFrom === undefined ? {} : { filesFrom }) };
 }
 
 /**
@@ -214,7 +245,8 @@ export function rewoundBranch(chosen: Branch, earlier: Branch): Branch {
   const begins = { ...beginningOf(earlier), filesFrom, ...(conflicts === undefined ? {} : { conflicts }) };
   if (!chosen.continues) return { ...chosen, ...begins };
   // The merge of the base branch that the earlier run began with is part of its files.
-  return { ...chosen, ...begins, from: chosen.from, base: conflicts === undefined ? chosen.base : earlier.base };
+  const { base, setupFrom } = conflicts === undefined ? chosen : begins;
+  return { ...chosen, ...begins, from: chosen.from, base, setupFrom };
 }
 
 /** Finds out whether the task's branch has merged the base branch since the files of a rewound run. */
