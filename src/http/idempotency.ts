@@ -8,15 +8,17 @@ import { AppError, badField } from '../errors.ts';
 import type { Caller } from './access/access.ts';
 import { knownError, replyOf } from './error-reply.ts';
 import type { EventStream } from './events.ts';
-import { type Audited, type Keyed, Preview, Repeated, type Route } from './route.ts';
+import { type Audited, type Keyed, Preview, Repeated, type Route, waitsOf } from './route.ts';
 
-type Acting = { user?: Caller };
+type Acting = { user?: Caller; body?: unknown };
 
 /**
  * Runs one attempt at an operation. For a write this is one transaction, as far as the route allows (see `waits`), and
  * that transaction also contains the record in the audit log.
  */
-export function asOne<T>(app: App, { audit, waits }: Route, input: Acting, work: () => Promise<T>): Promise<T> {
+export function asOne<T>(app: App, declared: Route, input: Acting, work: () => Promise<T>): Promise<T> {
+  const { audit } = declared;
+  const waits = waitsOf(declared, input.body);
   const whole = () =>
     waits === 'between writes' ? work() : app.db.together(waits === undefined ? 'start' : 'first transaction', work);
   const { user } = input;

@@ -11,7 +11,7 @@ import { assertReadsReplies, countStream, countUnsent } from './limits/replies.t
 import type { Leave } from './limits/user-line.ts';
 import { linksOf, type Page, readList } from './lists.ts';
 import { noBody, readBody, validated } from './request.ts';
-import { methodsWithBody, Preview, Repeated, type Route, Serialized } from './route.ts';
+import { methodsWithBody, Preview, Repeated, type Route, Serialized, waitsOf } from './route.ts';
 
 const contentType = 'application/x-ndjson';
 
@@ -108,7 +108,7 @@ export function operation(app: App, declared: Route, { tokenIdOf, enterLine }: O
     try {
       req.body = body.value;
       // A handler that waits for GitHub or a model holds no database connection while it waits, so it needs no slot.
-      if (declared.waits === undefined) leave = await enterLine(userId, req.socket);
+      if (waitsOf(declared, body.value) === undefined) leave = await enterLine(userId, req.socket);
       await perform({ app, declared, req, res, tokenId, params: req.params as Record<string, string>, leave });
     } finally {
       // A reply that is not read occupies its user's slot.

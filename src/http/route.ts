@@ -170,6 +170,8 @@ interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | 
    *   detect what was already done.
    */
   waits?: 'before it writes' | 'between writes';
+  /** Whether a request with this body, which is not validated yet, waits; left out: all do. */
+  waitsFor?: (body: unknown) => boolean;
   /**
    * The handler returns up to `limit + 1` rows; the server removes the extra row and sets the `Link` header. If the query
    * allows requests without a limit, the server reads the list in portions.
@@ -199,6 +201,11 @@ export interface Route
   stream?: (app: App, given: Given<object, unknown, unknown>, out: EventStream) => Promise<void>;
   exports?: (app: App, given: Given<object, unknown, unknown>) => AsyncIterable<unknown[]>;
   audit?: Audited<object, unknown>;
+}
+
+/** Returns at which point a request waits for GitHub or a model; undefined if it does not. */
+export function waitsOf({ waits, waitsFor = () => true }: Route, body: unknown): Route['waits'] {
+  return waitsFor(body) ? waits : undefined;
 }
 
 /**

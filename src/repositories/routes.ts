@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { RepositoryRow } from '../db/tables/project.ts';
 import { notFound } from '../errors.ts';
 import { accessTo, inProject, inProjectOfBody, inProjectOfQuery } from '../http/access/access.ts';
-import { IdText, type Route, route } from '../http/route.ts';
+import { IdText, longText, type Route, route } from '../http/route.ts';
+import { searchBranches } from './branches.ts';
 import { connectRepository, disconnectRepository, updateRepository } from './operations.ts';
 import { ConnectRepository, Repository, RepositoryEntry, UpdateRepository } from './schemas.ts';
 import { findDocs, findPrimary, listRepositories, repositoryColumns } from './store.ts';
@@ -54,6 +55,19 @@ export const repositoryRoutes: Route[] = [
     access: onRepository('member'),
     reply: [200, Repository],
     handle: async (_app, { repository }) => repository,
+  }),
+  route({
+    operationId: 'searchBranches',
+    method: 'get',
+    path: '/repositories/:id/branches',
+    summary: 'List the names of branches, the default branch first, at most 100; their host is asked',
+    tag,
+    access: onRepository('member'),
+    query: z.strictObject({ search: longText(255).default('') }),
+    reply: [200, z.array(z.string())],
+    errors: { 502: 'The host cannot list its branches' },
+    waits: 'before it writes',
+    handle: (app, { repository, query }) => searchBranches(app, repository, query.search),
   }),
   route({
     operationId: 'updateRepository',

@@ -67,6 +67,7 @@ const Card = z
     status: z.enum(taskStatuses),
     owner: z.string().nullable(),
     repositoryId: z.string().nullable(),
+    base: z.string().nullable(),
     parentId: z.string().nullable(),
     sprintId: z.string().nullable(),
     dependsOn: z.array(z.string()),
@@ -117,6 +118,7 @@ interface CardColumns {
   status: TaskStatus;
   owner: string | null;
   repositoryId: string | null;
+  base: string | null;
   parentId: string | null;
   sprintId: string | null;
   dependsOn: string[];
@@ -159,7 +161,7 @@ export interface Card extends Omit<CardColumns, 'hasFailedChecks' | 'hasPassedCh
  * run has taken up. They have passed if the change has a proof, because a proof is only made after them. The proof `not_run`
  * does not count, because it may mean that there are no checks.
  */
-const cards = `select t.id, t.project_id as "projectId", t.title, t.status, t.owner, t.repository_id as "repositoryId",
+const cards = `select t.id, t.project_id as "projectId", t.title, t.status, t.owner, t.repository_id as "repositoryId", t.base,
     t.parent_id as "parentId", t.sprint_id as "sprintId", t.issue_number as "issueNumber", t.failure,
     t.created_at as "createdAt", t.updated_at as "updatedAt", t.status_since as "statusSince",
     array(select d.depends_on_id from task_dependencies d where d.task_id = t.id order by 1) as "dependsOn",

@@ -8,6 +8,7 @@ import { Tasks } from '../db/tables/task.ts';
 import { Refused } from '../domain/machine.ts';
 import { storableText } from '../domain/text/sanitize.ts';
 import { badRequest, notConfigured, type Problem } from '../errors.ts';
+import { assertBranches, type NamedBranch } from '../repositories/branches.ts';
 import { findPrimary, findRepository } from '../repositories/store.ts';
 import { advanceSprints, showTask } from './move.ts';
 import type { CreateTask, CreateTasks } from './schemas.ts';
@@ -31,7 +32,8 @@ export interface IssueLink {
 
 /**
  * Creates a task. Everything that the task refers to must be visible to the user and belong to the same project.
- * @throws AppError 400 naming the field; Refused when the sprint has ended; AppError 503 when an issue needs the App
+ * @throws AppError 400 naming the field, 502 when the host cannot be asked for the base; Refused when the sprint has ended;
+ * AppError 503 when an issue needs the App
  */
 export async function createTask(
   app: App,
@@ -39,6 +41,7 @@ export async function createTask(
   userId: string,
   input: z.output<typeof CreateTask>,
 ): Promise<TaskView> {
+  await assertBases(app, projectId, [{ ...input, path: 'base' }]);
   return app.db.transaction(async (em) => {
     const problems = [
       ...(await ownerProblems(em, projectId, userId, input.owner)),
@@ -76,6 +79,7 @@ export async function insertTask(
     issue?: IssueLink;
     wantsIssue?: boolean;
     planFirst?: boolean | null | undefined;
+    base?: string | null | undefined;
   },
 ): Promise<string> {
   const repository =
@@ -93,15 +97,12 @@ export async function insertTask(
     repositoryId: repository?.id ?? null,
     wantsIssue: task.wantsIssue ?? false,
     planFirst: task.planFirst ?? null,
+    base: task.base ?? null,
     parentId: task.parentId ?? null,
     sprintId: await openSprint(em, projectId, task.sprintId),
     createdBy: task.createdBy,
     directedBy: writersOf(task),
-    issueRepositoryId: task.issue?.repositoryId ?? null,
-    issueNumber: task.issue?.number ?? null,
-    issueUrl: task.issue?.url ?? null,
-    issueTitle: task.issue === undefined ? null : task.title,
-    issueBody: task.issue === undefined ? null : task.description,
+    ...issueFields(task),
   });
   await insertDependencies(em, id, [...new Set(task.dependsOn)]);
   await showTask(app, em, id);
@@ -109,8 +110,38 @@ export async function insertTask(
   return id;
 }
 
+/** Returns the columns about the issue of a new task, which says what the task says. */
+function issueFields({ issue, title, description }: { issue?: IssueLink; title: string; description: string }) {
+  if (issue === undefined) return {};
+  const { repositoryId: issueRepositoryId, number: issueNumber, url: issueUrl } = issue;
+  return { issueRepositoryId, issueNumber, issueUrl, issueTitle: title, issueBody: description };
+}
+
 function writersOf({ directedBy, createdBy }: { directedBy?: string[]; createdBy: string | null }): string[] {
   return directedBy ?? (createdBy === null ? [] : [createdBy]);
+}
+
+interface GivenBase {
+  base?: string | null | undefined;
+  repositoryId?: string | null | undefined;
+  path: string;
+}
+
+/**
+ * Checks that the repositories of tasks have the branches from which they should start.
+ * @throws AppError 400 naming each field that is wrong; 502 when a host cannot be asked
+ */
+export async function assertBases(app: App, projectId: string, given: GivenBase[]): Promise<void> {
+  const named: NamedBranch[] = [];
+  for (const { base, repositoryId, path } of given) {
+    if (!base) continue;
+    const repository = await (repositoryId
+      ? findRepository(app.db.manager, storableText(repositoryId))
+      : findPrimary(app.db.manager, projectId));
+    // A repository of another project is refused with the other references.
+    if (!repositoryId || repository?.projectId === projectId) named.push({ repository, branch: base, path });
+  }
+  if (named.length > 0) await assertBranches(app, named);
 }
 
 /**
@@ -178,7 +209,7 @@ export async function readDiff(app: App, task: TaskView) {
   return {
     taskId: task.id,
     branchName: task.branchName ?? '',
-    baseBranch: repository?.defaultBranch ?? 'main',
+    baseBranch: task.base ?? repository?.defaultBranch ?? 'main',
     files: [],
   };
 }
@@ -190,6 +221,11 @@ type NewTask = z.output<typeof CreateTasks>['tasks'][number];
  * @throws AppError 400 naming each field that is wrong
  */
 export async function createTasks(app: App, projectId: string, userId: string, tasks: NewTask[]): Promise<TaskView[]> {
+  await assertBases(
+    app,
+    projectId,
+    tasks.map((task, i) => ({ ...task, path: `tasks.${i}.base` })),
+  );
   return app.db.transaction(async (em) => {
     const created = await createTasksIn(app, em, projectId, userId, tasks);
     app.audit.note({ tasks: [null, created.map(({ id }) => id).join(', ')] });

@@ -32,6 +32,13 @@ export const onTask = accessTo<TaskView, 'task'>({
   param: 'id',
 });
 
+/** Returns whether the body of a request names a base, for which the host of the repository is asked. */
+function namesBase(body: unknown): boolean {
+  const { base, tasks } = (body ?? {}) as { base?: unknown; tasks?: unknown };
+  const isNamed = (each: { base?: unknown } | null) => typeof each?.base === 'string';
+  return isNamed({ base }) || (Array.isArray(tasks) && tasks.some(isNamed));
+}
+
 export const taskRoutes: Route[] = [
   route({
     operationId: 'createTask',
@@ -43,6 +50,8 @@ export const taskRoutes: Route[] = [
     audit: { action: 'task.create', made: ({ id, projectId }) => ({ id, projectId }) },
     body: CreateTask,
     reply: [201, Task],
+    waits: 'before it writes',
+    waitsFor: namesBase,
     handle: (app, { projectId, user, body }) => createTask(app, projectId, user.id, body),
   }),
   route({
@@ -55,6 +64,8 @@ export const taskRoutes: Route[] = [
     audit: { action: 'project.create_tasks', object: theProject },
     body: CreateTasks,
     reply: [201, z.array(Task)],
+    waits: 'before it writes',
+    waitsFor: namesBase,
     handle: (app, { projectId, user, body }) => createTasks(app, projectId, user.id, body.tasks),
   }),
   route({
@@ -103,6 +114,8 @@ export const taskRoutes: Route[] = [
     body: UpdateTask,
     reply: [200, Task],
     errors: { 409: 'A run is live, a branch exists, or the task cannot move to this status' },
+    waits: 'before it writes',
+    waitsFor: namesBase,
     handle: (app, { task, user, body }) => updateTask(app, task.id, user.id, body),
   }),
   route({

@@ -3,6 +3,7 @@ import { failureCategories, withOutput } from '../domain/run.ts';
 import { taskStatuses } from '../domain/task.ts';
 import { waitReasons } from '../domain/waiting.ts';
 import { IdText, longText, pageQuery, Timestamp, titleText } from '../http/route.ts';
+import { BranchText } from '../repositories/schemas.ts';
 
 const failure = z.object({ category: z.enum(failureCategories), message: z.string(), retryable: z.boolean() });
 
@@ -39,6 +40,7 @@ export const Task = z
     owner: z.string().nullable(),
     projectId: z.string(),
     branchName: z.string().nullable(),
+    base: z.string().nullable(),
     prUrl: z.string().nullable(),
     dependsOn: z.array(z.string()),
     repositoryId: z.string().nullable(),
@@ -65,6 +67,10 @@ const planFirst = z
   .nullable()
   .meta({ description: 'whether the agent proposes a plan first; null for the setting of the repository' });
 
+const base = BranchText.nullable().meta({
+  description: 'the branch from which it starts and into which it goes; null for that of the repository',
+});
+
 export const CreateTask = z.strictObject({
   title: titleText(),
   description: longText().default(''),
@@ -75,6 +81,7 @@ export const CreateTask = z.strictObject({
   sprintId: IdText.optional(),
   issue: z.boolean().default(false).meta({ description: 'create a GitHub issue for it' }),
   planFirst: planFirst.optional(),
+  base: base.optional(),
 });
 
 /** In this request, `dependsOn` may also contain the `ref` of another task in the same request. */
@@ -93,6 +100,7 @@ export const UpdateTask = z.strictObject({
   dependsOn: z.array(IdText).max(100, 'must have at most 100 ids').optional(),
   repositoryId: IdText.optional(),
   planFirst: planFirst.optional(),
+  base: base.optional(),
   budget: Budget.nullable()
     .optional()
     .meta({ description: 'replaces the whole budget; during a run it applies from the next turn' }),

@@ -8,7 +8,7 @@ import type { TaskEvent, TaskStatus } from '../domain/task.ts';
 import { badField, badRequest } from '../errors.ts';
 import { assertTaskBudgetWithin } from '../projects/budgets.ts';
 import { advanceSprints, joinParent, moveTask, showTask } from './move.ts';
-import { dependencyProblems, insertTask, ownerProblems, repositoryProblems } from './operations.ts';
+import { assertBases, dependencyProblems, insertTask, ownerProblems, repositoryProblems } from './operations.ts';
 import type { CreateSubtask, UpdateTask } from './schemas.ts';
 import {
   addTaskDirector,
@@ -91,15 +91,22 @@ const byHand: Partial<Record<TaskStatus, TaskEvent>> = { backlog: 'to_backlog', 
 /**
  * Changes only the given fields. During a live run only the title, the description and the budget may change, because
  * the run depends on the other fields. A change that depends on the task is given as a function, which is called with
- * the task locked, so that it does not overwrite what somebody else changes at the same time.
- * @throws Refused; AppError 400 naming the field
+ * the task locked, so that it does not overwrite what somebody else changes at the same time. Such a function gives no
+ * base, because its host would have to be asked.
+ * @throws Refused; AppError 400 naming the field, 502 when the host cannot be asked for the base
  */
 export async function updateTask(
   app: App,
   taskId: string,
   userId: string,
-  given: Update | ((task: TaskView) => Update),
+  given: Update | ((task: TaskView) => Omit<Update, 'base'>),
 ): Promise<TaskView> {
+  if (typeof given !== 'function' && given.base) {
+    const { projectId, repositoryId } = await getTask(app.db.manager, taskId);
+    await assertBases(app, projectId, [
+      { base: given.base, repositoryId: given.repositoryId ?? repositoryId, path: 'base' },
+    ]);
+  }
   return app.db.transaction(async (em) => {
     // A run that ends locks the run first and then its task. Using the same order here prevents a deadlock.
     await lockLiveRun(em, taskId);
@@ -109,12 +116,12 @@ export async function updateTask(
       await lockDependencies(em, (await getTask(em, taskId)).projectId);
     await lockTask(em, taskId);
     const task = await getTask(em, taskId);
-    const input = typeof given === 'function' ? given(task) : given;
+    const input: Update = typeof given === 'function' ? given(task) : given;
     await checkReferences(em, task, userId, input);
     await assertMayChange(em, task, input);
     const { status, dependsOn } = input;
     if (input.budget) await assertTaskBudgetWithin(app, em, task.projectId, input.budget);
-    const change = changeOf(input);
+    const change = changeOf(task, input);
     if (dependsOn !== undefined) await setDependencies(em, task, dependsOn);
     if (Object.keys(change).length > 0 || dependsOn !== undefined)
       await em.update(Tasks, { id: taskId }, { ...change, updatedAt: new Date() });
@@ -146,15 +153,20 @@ async function checkReferences(em: EntityManager, task: TaskView, userId: string
   if (problems.length > 0) throw badRequest(problems);
 }
 
-/** Returns the given fields that are changed as they are. A budget without limits becomes null. */
-function changeOf({ status: _moves, dependsOn: _replaced, budget, ...fields }: Update) {
-  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+/**
+ * Returns the given fields that are changed as they are. A budget without limits becomes null. A base is a branch of the
+ * repository, so another repository needs another one.
+ */
+function changeOf(task: TaskView, { status: _moves, dependsOn: _replaced, budget, ...fields }: Update) {
+  const isMoved = fields.repositoryId !== undefined && fields.repositoryId !== task.repositoryId;
+  const reset = isMoved ? { base: null } : {};
+  const given = { ...reset, ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) };
   if (budget === undefined) return given;
   return { ...given, budget: budget === null || Object.keys(budget).length === 0 ? null : budget };
 }
 
 async function assertMayChange(em: EntityManager, task: TaskView, input: Update): Promise<void> {
-  const touched = (['owner', 'status', 'repositoryId', 'dependsOn', 'planFirst'] as const).filter((name) => {
+  const touched = (['owner', 'status', 'repositoryId', 'base', 'dependsOn', 'planFirst'] as const).filter((name) => {
     const [before, after] = [task[name], input[name]];
     if (after === undefined) return false;
     return name === 'dependsOn'
@@ -163,9 +175,10 @@ async function assertMayChange(em: EntityManager, task: TaskView, input: Update)
   });
   if (touched.length > 0 && (await hasLiveRun(em, task.id)))
     throw new Refused(`This task has an unfinished run, so ${touched.join(', ')} cannot change. Cancel it first.`);
-  if (touched.includes('repositoryId') && task.branchName !== null)
+  const fixed = (['repositoryId', 'base'] as const).find((name) => touched.includes(name));
+  if (fixed !== undefined && task.branchName !== null)
     throw new Refused(
-      `This task has the branch ${task.branchName}, so its repository cannot change. Create a new task.`,
+      `This task has the branch ${task.branchName}, so its ${fixed === 'base' ? 'base' : 'repository'} cannot change. Create a new task.`,
     );
 }
 
@@ -207,6 +220,7 @@ export async function addSubtask(
       status: 'backlog',
       owner: parent.owner ?? undefined,
       repositoryId: parent.repositoryId ?? undefined,
+      base: parent.base,
       // No task can join a sprint that has ended. In that case, the subtask is in no sprint.
       sprintId: await openSprintOf(em, parent),
       parentId,

@@ -228,7 +228,7 @@ export async function upsertPull(
   em: EntityManager,
   pull: Pick<
     PullRequestRow,
-    'taskId' | 'repositoryId' | 'number' | 'url' | 'status' | 'headBranch' | 'headSha' | 'headSince'
+    'taskId' | 'repositoryId' | 'number' | 'url' | 'status' | 'headBranch' | 'baseBranch' | 'headSha' | 'headSince'
   > & {
     unreadySha?: string | null;
   },

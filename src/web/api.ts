@@ -347,6 +347,7 @@ export type Task = {
     owner: string | null;
     projectId: string;
     branchName: string | null;
+    base: string | null;
     prUrl: string | null;
     dependsOn: string[];
     repositoryId: string | null;
@@ -437,6 +438,7 @@ export type TaskCard = {
     status: "backlog" | "ready" | "in_progress" | "in_review" | "done" | "waiting_on_subtasks";
     owner: string | null;
     repositoryId: string | null;
+    base: string | null;
     parentId: string | null;
     sprintId: string | null;
     dependsOn: string[];
@@ -1891,6 +1893,42 @@ export function disconnectRepository(id: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
+ * List the names of branches, the default branch first, at most 100; their host is asked
+ */
+export function searchBranches(id: string, { search }: {
+    search?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: string[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}/branches${QS.query(QS.explode({
+        search
+    }))}`, {
+        ...opts
+    }));
+}
+/**
  * Get the primary repository of a project
  */
 export function getPrimaryRepository(projectId: string, opts?: Oazapfts.RequestOpts) {
@@ -2911,6 +2949,8 @@ export function createTask(projectId: string, body: {
     issue?: boolean;
     /** whether the agent proposes a plan first; null for the setting of the repository */
     planFirst?: boolean | null;
+    /** the branch from which it starts and into which it goes; null for that of the repository */
+    base?: string | null;
 }, { idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {
@@ -3015,6 +3055,8 @@ export function createTasks(projectId: string, body: {
         issue?: boolean;
         /** whether the agent proposes a plan first; null for the setting of the repository */
         planFirst?: boolean | null;
+        /** the branch from which it starts and into which it goes; null for that of the repository */
+        base?: string | null;
         ref?: string;
     }[];
 }, { idempotencyKey }: {
@@ -3132,6 +3174,8 @@ export function updateTask(id: string, body?: {
     repositoryId?: string;
     /** whether the agent proposes a plan first; null for the setting of the repository */
     planFirst?: boolean | null;
+    /** the branch from which it starts and into which it goes; null for that of the repository */
+    base?: string | null;
     /** replaces the whole budget; during a run it applies from the next turn */
     budget?: TaskBudget | null;
 }, opts?: Oazapfts.RequestOpts) {

@@ -120,7 +120,21 @@ const unseen: [command: string, appears: (shop: Shop) => Promise<unknown>][] = [
  * whatever runs, because that is what they are for.
  */
 const ownWords = [
-  ...['help', 'status', 'create', 'assign', 'say', 'pause', 'subtask', 'depends', 'budget', 'plan', 'ask', 'setup'],
+  ...[
+    'help',
+    'status',
+    'create',
+    'assign',
+    'say',
+    'pause',
+    'subtask',
+    'base',
+    'depends',
+    'budget',
+    'plan',
+    'ask',
+    'setup',
+  ],
 ];
 
 test('each verb either says what it is about, or does not act on what its writer cannot have seen', () => {

@@ -7,6 +7,7 @@ import { Refused } from '../../domain/machine.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
 import { startTrial } from '../../environment/trial.ts';
 import { countAsk } from '../../projects/budgets.ts';
+import { BranchText } from '../../repositories/schemas.ts';
 import { cancelTask, startTask } from '../../runs/operations.ts';
 import { addTasks, removeTask } from '../../sprints/operations.ts';
 import { listOpenSprints } from '../../sprints/store.ts';
@@ -128,6 +129,18 @@ export const verbs: Record<string, Verb> = {
     act: async (app, given) => {
       const title = oneLine(requiredArgument(given, 'a title'), 200);
       await addSubtask(app, await requiredTask(app, given), given.userId, { title, description: '' }, given.remember);
+    },
+  },
+  base: {
+    takes: '<branch>',
+    does: 'lets the task start from a branch and go into it, before its first run',
+    audit: 'task.update',
+    act: async (app, given) => {
+      const taskId = await requiredTask(app, given);
+      const argument = requiredArgument(given, 'the name of a branch');
+      const base = BranchText.safeParse(argument);
+      if (!base.success) throw new Refused(`${oneLine(argument, 60)} is not the name of a branch.`);
+      await updateTask(app, taskId, given.userId, { base: base.data });
     },
   },
   depends: {

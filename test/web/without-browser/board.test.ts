@@ -17,6 +17,7 @@ function card(id: string, changes: Partial<TaskCard> = {}): TaskCard {
     status: 'ready',
     owner: 'agent_1',
     repositoryId: null,
+    base: null,
     parentId: null,
     sprintId: null,
     dependsOn: [],

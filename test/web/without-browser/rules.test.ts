@@ -31,6 +31,7 @@ function task(changes: Partial<Task> = {}): Task {
     owner: 'agent_1',
     projectId: 'proj_1',
     branchName: null,
+    base: null,
     prUrl: null,
     dependsOn: [],
     repositoryId: null,

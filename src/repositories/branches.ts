@@ -1,0 +1,69 @@
+import type { App } from '../app.ts';
+import type { RepositoryRow } from '../db/tables/project.ts';
+import { AppError, badRequest, type Problem } from '../errors.ts';
+import { GitFailed } from '../git/engine.ts';
+import { HostClosed } from '../git/remote-url.ts';
+import { credentialFor, remoteFor } from './credentials.ts';
+
+/** A branch that a request names, and the path of the field that names it. */
+export interface NamedBranch {
+  repository: RepositoryRow | null;
+  branch: string;
+  path: string;
+}
+
+/** How long the hosts of all repositories of a request may take to list their branches. */
+const listMs = 10_000;
+
+/**
+ * Checks that repositories have the branches that a request names. Their hosts are asked, each once.
+ * @throws AppError 400 naming each field that is wrong; 502 when a host cannot be asked
+ */
+export async function assertBranches(app: App, named: NamedBranch[]): Promise<void> {
+  const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(listMs)]);
+  const known = new Map<string, Set<string>>();
+  const problems: Problem[] = [];
+  for (const { repository, branch, path } of named) {
+    if (repository === null) {
+      problems.push({ path, message: `${path} needs a repository: connect one to the project first` });
+      continue;
+    }
+    const branches = known.get(repository.id) ?? (await listBranches(app, repository, signal));
+    known.set(repository.id, branches);
+    if (!branches.has(branch))
+      problems.push({ path, message: `${path} must be a branch of the repository ${repository.name}, not ${branch}` });
+  }
+  if (problems.length > 0) throw badRequest(problems);
+}
+
+/** The most branches that a search returns. */
+const maxFound = 100;
+
+/**
+ * Returns branches of a repository whose names contain a text, ignoring case: the default branch first, then by name, at
+ * most 100.
+ * @throws AppError 502 when the host cannot be asked
+ */
+export async function searchBranches(app: App, repository: RepositoryRow, search: string): Promise<string[]> {
+  const branches = await listBranches(app, repository, AbortSignal.any([app.stopping, AbortSignal.timeout(listMs)]));
+  const wanted = search.toLowerCase();
+  const found = [...branches].filter((name) => name.toLowerCase().includes(wanted)).sort();
+  const isDefault = (name: string) => name === repository.defaultBranch;
+  return [...found.filter(isDefault), ...found.filter((name) => !isDefault(name))].slice(0, maxFound);
+}
+
+async function listBranches(app: App, repository: RepositoryRow, signal: AbortSignal): Promise<Set<string>> {
+  try {
+    const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
+    return new Set((await app.git.listBranches(remote, signal)).keys());
+  } catch (error) {
+    const { name, status } = error as { name?: string; status?: number };
+    const isExpected = error instanceof GitFailed || error instanceof HostClosed || status !== undefined;
+    if (!isExpected && name !== 'TimeoutError' && name !== 'AbortError') throw error;
+    app.log.info({ err: error, repositoryId: repository.id }, 'the branches of a repository could not be listed');
+    throw new AppError(
+      502,
+      `The host of the repository ${repository.name} could not list its branches. Try again later.`,
+    );
+  }
+}
