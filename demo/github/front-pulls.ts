@@ -125,6 +125,36 @@ export class FrontPulls {
   }
 }
 
+/**
+ * Merges a branch into another one, as `POST /repos/{owner}/{repo}/merges` does. Returns the merge commit, or GitHub's status
+ * and message where there is none.
+ */
+export async function mergeBranches(
+  folder: string,
+  { base = '', head = '', commit_message = `Merge ${head} into ${base}` }: Record<string, string>,
+): Promise<{ sha: string } | { status: 204 | 404 | 409; message: string }> {
+  const commitOf = async (branch: string) =>
+    gitIn(folder, ['rev-parse', '--verify', '-q', `refs/heads/${branch}`]).then(
+      (out) => out.toString('utf8').trim(),
+      () => undefined,
+    );
+  const [into, from] = [await commitOf(base), await commitOf(head)];
+  if (into === undefined) return { status: 404, message: 'Base does not exist' };
+  if (from === undefined) return { status: 404, message: 'Head does not exist' };
+  const succeeds = (args: string[]) =>
+    gitIn(folder, args).then(
+      (out) => out.toString('utf8').split('\n')[0],
+      () => undefined,
+    );
+  if ((await succeeds(['merge-base', '--is-ancestor', from, into])) !== undefined) return { status: 204, message: '' };
+  const tree = await succeeds(['merge-tree', '--write-tree', '--name-only', into, from]);
+  if (tree === undefined) return { status: 409, message: 'Merge conflict' };
+  const made = await gitIn(folder, [...person, 'commit-tree', tree, '-p', into, '-p', from, '-m', commit_message]);
+  const sha = made.toString('utf8').trim();
+  await gitIn(folder, ['update-ref', `refs/heads/${base}`, sha]);
+  return { sha };
+}
+
 /** Closes the issues that a merged pull request says it closes, as GitHub does. `path` is the merge endpoint. */
 export async function closeIssuesOf(path: string, call: Call): Promise<void> {
   const { body } = await call<{ body: string | null }>('GET', path.replace(/\/merge$/, ''));

@@ -17,7 +17,7 @@ import {
   replyAsComment,
   withLines,
 } from './front-extras.ts';
-import { closeIssuesOf, FrontPulls, type PullLike } from './front-pulls.ts';
+import { closeIssuesOf, FrontPulls, mergeBranches, type PullLike } from './front-pulls.ts';
 import { branchesIn, type Call, feedPush, gitIn, pullRefs, refsOf } from './git-objects.ts';
 import { serveGit } from './git-server.ts';
 import { type RareAnswer, RareStates } from './rare-states.ts';
@@ -150,6 +150,7 @@ export class Front {
   private async ask(method: string, path: string, authorization: string, body?: string, type?: string) {
     if (method === 'PUT' && /\/pulls\/\d+\/merge$/.test(path))
       return this.alone(() => this.merge(path, authorization, body));
+    if (method === 'POST' && path.endsWith('/merges')) return this.mergeBranches(path, authorization, body);
     noteEdit(this.edits, { method, path, authorization, body });
     const read = (of: string) => this.call('GET', of, authorization).then((answer) => answer.json());
     const refusal =
@@ -239,6 +240,23 @@ export class Front {
     const found = JSON.parse(text) as PullLike | PullLike[];
     for (const pull of Array.isArray(found) ? found : [found]) await this.pullsOf(path).shown(pull);
     return JSON.stringify(found);
+  }
+
+  private async mergeBranches(path: string, authorization: string, body = '{}') {
+    const headers = { 'content-type': 'application/json' };
+    const name = path.split('/').slice(2, 4).join('/');
+    const token = authorization.replace(/^(token|bearer) /i, '');
+    const folder = this.folderOf(name);
+    const { made, moved } = await this.alone(async () => {
+      const before = await refsOf(folder);
+      const made = await mergeBranches(folder, JSON.parse(body) as Record<string, string>);
+      if ('sha' in made) await feedPush(folder, name, this.caller(token));
+      return { made, moved: { before, after: await refsOf(folder) } };
+    });
+    if ('status' in made) return { status: made.status, headers, text: JSON.stringify({ message: made.message }) };
+    await this.tellOfPush(name, token, moved);
+    const commit = await this.call('GET', `/repos/${name}/commits/${made.sha}`, authorization);
+    return { status: 201, headers, text: await commit.text() };
   }
 
   private async merge(path: string, authorization: string, body = '{}') {

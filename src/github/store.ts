@@ -107,11 +107,6 @@ export async function findOpenPullsByHead(em: EntityManager, repositoryId: strin
   return em.findBy(PullRequests, { repositoryId, headSha: sha, status: In(['open', 'draft']) });
 }
 
-/** Finds the open pull requests of a repository. */
-export async function listOpenPullsOf(em: EntityManager, repositoryId: string) {
-  return em.findBy(PullRequests, { repositoryId, status: In(['open', 'draft']) });
-}
-
 /** Finds the reviews of a task that a successful run has worked on and that we have not replied to yet. */
 export async function listUnansweredReviews(em: EntityManager, taskId: string) {
   const rows: { id: string; cause: string; headSha: string }[] = await em.query(
@@ -271,7 +266,10 @@ export async function lockPull(em: EntityManager, repositoryId: string, number: 
 export async function updatePull(
   em: EntityManager,
   { repositoryId, number }: PullKey,
-  seen: Pick<PullRequestRow, 'status' | 'headSha' | 'headSince' | 'unreadySha' | 'additions' | 'mergedAt' | 'counts'>,
+  seen: Pick<
+    PullRequestRow,
+    'status' | 'baseBranch' | 'headSha' | 'headSince' | 'unreadySha' | 'additions' | 'mergedAt' | 'counts'
+  >,
 ): Promise<void> {
   await em.update(PullRequests, { repositoryId, number }, seen);
 }

@@ -91,6 +91,7 @@ export function handsOf({ github }: World) {
   };
   return {
     as,
+    inClone,
     mona: as('mona'),
     say: (number: number, body: string, who = 'mona') =>
       as(who)<{ id: number }>('POST', `${repo}/issues/${number}/comments`, { body }),

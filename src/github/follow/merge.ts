@@ -15,6 +15,7 @@ import { hasMergedPull, listOpenPulls } from '../../tasks/work-store.ts';
 import { httpStatusOf } from '../app/place.ts';
 import { candidateMethods, type MergeMethod } from './look-at-pull.ts';
 import { refreshPull } from './refresh-pull.ts';
+import { assertNothingBelow } from './stack.ts';
 
 /** What a person merges. */
 interface Merging {
@@ -54,6 +55,7 @@ export async function mergeTask(app: App, { taskId, userId, isAgain = false, ...
     throw new Refused(`The pull request ${draft.url} is a draft. Mark it ready for review before you merge.`);
   const unready = pulls.find((p) => p.unreadySha === p.headSha);
   if (unready !== undefined) throw new Refused(unreadyText(unready.url));
+  for (const pull of pulls) await assertNothingBelow(app.db.manager, pull);
   for (const pull of pulls) assertHeadSeen(pull, seen);
   const repositoryIds = pulls.map(({ repositoryId }) => repositoryId);
   const problem = await rightProblemIn(app, [userId], repositoryIds, 'write');
@@ -82,7 +84,7 @@ async function mergePull(app: App, pull: PullRequestRow, merged: string[]): Prom
   const octokit = await octokitFor(app, credential);
   const name = { owner: credential.owner, repo: credential.repo };
   try {
-    await assertBase(octokit, name, pull, repository?.defaultBranch);
+    await assertBase(octokit, name, pull, pull.baseBranch ?? repository?.defaultBranch);
     await mergeByAllowed(octokit, name, pull);
   } catch (error) {
     if (error instanceof Refused) throw error;

@@ -23,6 +23,7 @@ import {
   updatePull,
 } from '../store.ts';
 import { reviseUnasked } from './revise-unasked.ts';
+import { keepStacked, moveStacked } from './stack.ts';
 
 /** The base branch is merged into one pull request at most this many times. Then a person is asked to look. */
 const maxMerges = 2;
@@ -60,16 +61,19 @@ async function lookForConflict(
 const cloneMs = 300_000;
 
 /** Reads the diff of a task again after somebody else pushed to its branch. `headSha` is the new head of the branch. */
-async function refreshDiff(app: App, taskId: string, headSha: string): Promise<void> {
+async function refreshDiff(app: App, pull: PullRequestRow, headSha: string): Promise<void> {
   const em = app.db.manager;
+  const { taskId } = pull;
   const task = await getTask(em, taskId);
   const repository = task.repositoryId === null ? null : await findRepository(em, task.repositoryId);
-  if (repository === null || task.branchName === null) return;
+  // A task shows the diff of its own repository only.
+  if (repository === null || repository.id !== pull.repositoryId || task.branchName === null) return;
+  const baseBranch = pull.baseBranch ?? repository.defaultBranch;
   if ((await findDiff(em, taskId))?.headSha === headSha) return;
   const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
   const { checkout, remove } = await openCheckout(app, remote, AbortSignal.timeout(cloneMs));
   try {
-    const base = await checkout.fetch(repository.defaultBranch);
+    const base = await checkout.fetch(baseBranch);
     const head = await checkout.fetch(task.branchName);
     const from = base && head && (await checkout.mergeBase(base, head));
     if (!head || !from) return;
@@ -77,7 +81,7 @@ async function refreshDiff(app: App, taskId: string, headSha: string): Promise<v
     await upsertDiff(em, taskId, {
       ...diff,
       branchName: task.branchName,
-      baseBranch: repository.defaultBranch,
+      baseBranch,
       headSha: head,
     });
   } finally {
@@ -118,6 +122,9 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
   const status = pullStatus(data);
   const isSettled = status === 'merged' || status === 'closed';
   if (isSettled && status !== stored.status) await cancelIfRunning(app, stored.taskId);
+  const baseBranch = isSettled ? stored.baseBranch : await keepStacked(app, octokit, name, stored, data);
+  // Nobody has looked at what a merge into another branch would do.
+  const isMoved = baseBranch !== stored.baseBranch;
   await app.db.transaction(async (em) => {
     const before = await lockPull(em, stored.repositoryId, stored.number);
     // A person may decide that a draft is ready although its commit was not checked.
@@ -126,17 +133,19 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
       unreadySha: isMarkedReady ? null : before.unreadySha,
       status,
       headSha: data.head.sha,
-      headSince: isPushed || before.headSha !== data.head.sha ? answeredAt(answer) : before.headSince,
+      baseBranch,
+      headSince: isPushed || isMoved || before.headSha !== data.head.sha ? answeredAt(answer) : before.headSince,
       additions: data.additions,
       mergedAt: data.merged_at === null ? null : new Date(data.merged_at),
       // The pull request of an earlier run no longer counts for the task, unless somebody reopened it.
       counts: before.counts || !isSettled,
     });
     for (const event of eventsOf(before.status, status)) await tryMoveTask(app, em, stored.taskId, event);
+    if (status === 'merged' && before.status !== 'merged') await moveStacked(app, em, before);
     await showTask(app, em, stored.taskId);
   });
   if (!isSettled) {
-    await refreshDiff(app, stored.taskId, data.head.sha);
+    await refreshDiff(app, { ...stored, baseBranch }, data.head.sha);
     await lookForConflict(app, stored, data);
   }
   return { status, headSha: data.head.sha, isBehind: data.mergeable_state === 'behind' };

@@ -10,11 +10,12 @@ import { lookAtChecks } from '../follow/checks.ts';
 import { forgetIssue, issueReopened, observeIssue } from '../follow/issues.ts';
 import { refreshPull } from '../follow/refresh-pull.ts';
 import { takeReview } from '../follow/reviews.ts';
+import { listOpenPullsInto } from '../follow/stack.ts';
 import { isOwnLabel, makeLabels } from '../labels.ts';
 import { forgetShownCheck } from '../mirror/mirror-store.ts';
 import { takeTicks } from '../planning/advance-plan.ts';
 import { planMarker } from '../planning/plan-comment.ts';
-import { findPullsByGitHub, listOpenPullsOf } from '../store.ts';
+import { findPullsByGitHub } from '../store.ts';
 
 type Named = { installation?: { id: number } | undefined; repository?: { id: number; full_name: string } | undefined };
 
@@ -83,9 +84,11 @@ export function registerWebhooks(probot: Probot, app: App): void {
   );
   on.repository('push', ({ payload }) =>
     inPlace(payload, async (place) => {
-      if (payload.ref !== `refs/heads/${place.repository.defaultBranch}`) return;
-      // The base branch has changed, so open pull requests may conflict with it.
-      for (const { repositoryId, number, url } of await listOpenPullsOf(app.db.manager, place.repository.id))
+      const [, branch] = /^refs\/heads\/(.+)$/s.exec(payload.ref) ?? [];
+      if (branch === undefined) return;
+      const { id: repositoryId } = place.repository;
+      // The base of these pull requests has changed, so they may conflict with it.
+      for (const { number, url } of await listOpenPullsInto(app.db.manager, repositoryId, branch))
         await app.queue.send(undefined, 'pull', { repositoryId, number }, { key: url });
     }),
   );

@@ -1,0 +1,153 @@
+import type { EntityManager } from 'typeorm';
+import type { App, Octokit } from '../../app.ts';
+import type { PullRequestRow, PullStatus } from '../../db/tables/task.ts';
+import { Refused } from '../../domain/machine.ts';
+import { oneLine } from '../../domain/text/sanitize.ts';
+import type { RepoName } from '../../git/remote-url.ts';
+import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import { unlessUnknown } from '../../repositories/permission.ts';
+import { getTask, hasLiveRun } from '../../tasks/store.ts';
+import { setNotice } from '../store.ts';
+
+/** The work below a stacked pull request: that of the task whose branch is its base. */
+interface Below {
+  taskId: string;
+  /** Its pull request; null while it has none. */
+  url: string | null;
+  status: PullStatus | null;
+  baseBranch: string | null;
+  defaultBranch: string;
+}
+
+/** Finds the work whose branch is the base of a pull request. Returns undefined for a pull request that is not stacked. */
+async function findBelow(
+  em: EntityManager,
+  { repositoryId, baseBranch, taskId }: Pick<PullRequestRow, 'repositoryId' | 'baseBranch' | 'taskId'>,
+): Promise<Below | undefined> {
+  if (baseBranch === null) return undefined;
+  const rows: Below[] = await em.query(
+    `select t.id as "taskId", p.url, p.status, p.base_branch as "baseBranch", r.default_branch as "defaultBranch"
+     from repositories r
+     join tasks t on t.project_id = r.project_id
+     left join lateral (
+       select url, status, base_branch from pull_requests
+       where task_id = t.id and repository_id = r.id and head_branch = $2
+       order by created_at desc, number desc limit 1) p on true
+     where r.id = $1 and t.id <> $3 and (p.url is not null or (t.repository_id = r.id and t.branch_name = $2))
+     order by p.url is null, t.created_at desc limit 1`,
+    [repositoryId, baseBranch, taskId],
+  );
+  return rows[0];
+}
+
+/**
+ * Checks that a pull request is not stacked on one that is not merged.
+ * @throws Refused
+ */
+export async function assertNothingBelow(em: EntityManager, pull: PullRequestRow): Promise<void> {
+  const below = await findBelow(em, pull);
+  if (below === undefined) return;
+  if (below.status === 'merged')
+    throw new Refused(
+      `${below.url} was merged a moment ago, so ${pull.url} is moving to the branch ${targetOf(below)}. Look at it there, then merge again.`,
+    );
+  throw new Refused(
+    `${pull.url} is stacked on ${below.url ?? `the branch ${pull.baseBranch}`}, which is not merged. Merge that one first.`,
+  );
+}
+
+const targetOf = ({ baseBranch, defaultBranch }: Below) => baseBranch ?? defaultBranch;
+
+/** Queues the jobs that look again at the pull requests, and changes the tasks, that are stacked on a merged one. */
+export async function moveStacked(app: App, em: EntityManager, merged: PullRequestRow): Promise<void> {
+  const { repositoryId, headBranch, baseBranch } = merged;
+  await em.query(
+    `update tasks set base = $3, updated_at = now()
+     where repository_id = $1 and base = $2 and id <> $4 and status <> 'done'`,
+    [repositoryId, headBranch, baseBranch, merged.taskId],
+  );
+  for (const pull of await listOpenPullsInto(em, repositoryId, headBranch))
+    await app.queue.send(em, 'pull', { repositoryId, number: pull.number }, { key: pull.url });
+}
+
+/** Finds the open pull requests that go into a branch. */
+export async function listOpenPullsInto(
+  em: EntityManager,
+  repositoryId: string,
+  branch: string,
+): Promise<{ number: number; url: string }[]> {
+  return em.query(
+    `select p.number, p.url from pull_requests p join repositories r on r.id = p.repository_id
+     where p.repository_id = $1 and p.status in ('open', 'draft') and coalesce(p.base_branch, r.default_branch) = $2
+     order by p.number`,
+    [repositoryId, branch],
+  );
+}
+
+/** A pull request as GitHub shows it. */
+interface SeenPull {
+  base: { ref: string };
+  head: { ref: string };
+}
+
+/**
+ * Keeps an open pull request on its base. If that is the branch of a merged one, the pull request goes where the merged one
+ * went. Its branch gets what is new on its base, so that it shows only its own changes, even after a squash. Returns its
+ * base. Each step looks before it writes, so it can be repeated after a crash. While an agent works on the task, its branch
+ * stays as it is: the push of the run brings us here again.
+ */
+export async function keepStacked(
+  app: App,
+  octokit: Octokit,
+  name: RepoName,
+  pull: PullRequestRow,
+  seen: SeenPull,
+): Promise<string | null> {
+  const em = app.db.manager;
+  const below = await findBelow(em, pull);
+  if (below === undefined) return keptBase(octokit, name, pull, seen.base.ref);
+  const isMerged = below.status === 'merged';
+  const target = isMerged ? targetOf(below) : (pull.baseBranch as string);
+  if (isMerged && seen.base.ref !== target) {
+    const path = 'PATCH /repos/{owner}/{repo}/pulls/{pull_number}';
+    await octokit.request(path, { ...name, pull_number: pull.number, base: target });
+  }
+  if (!(await hasLiveRun(em, pull.taskId))) await catchUp(octokit, name, { branch: seen.head.ref, base: target });
+  if (isMerged) await noteMove(em, pull, below);
+  return target;
+}
+
+/**
+ * Returns the base of a pull request that is not stacked. Somebody may change it on GitHub, which we do not follow, because
+ * nobody has looked at the merge into another branch. If our branch is gone or renamed, there is no other.
+ */
+async function keptBase(octokit: Octokit, name: RepoName, { baseBranch }: PullRequestRow, now: string) {
+  if (baseBranch === null || baseBranch === now) return baseBranch;
+  const path = 'GET /repos/{owner}/{repo}/branches/{branch}';
+  // GitHub redirects the name of a renamed branch.
+  const found = await unlessUnknown(octokit.request(path, { ...name, branch: baseBranch }));
+  return found?.name === baseBranch ? baseBranch : now;
+}
+
+/** Merges what is new on the base into a branch. A conflict is left to `lookForConflict`. */
+async function catchUp(octokit: Octokit, name: RepoName, { branch, base }: { branch: string; base: string }) {
+  const place = { ...name, basehead: `${base}...${branch}`, per_page: 1 };
+  const compared = await unlessUnknown(octokit.request('GET /repos/{owner}/{repo}/compare/{basehead}', place));
+  if (!compared?.behind_by) return;
+  const commit_message = `Merge ${oneLine(base, 100)} into ${oneLine(branch, 100)}`;
+  try {
+    await octokit.request('POST /repos/{owner}/{repo}/merges', { ...name, base: branch, head: base, commit_message });
+  } catch (error) {
+    // 409 is a conflict; 404 a branch that is gone by now; 403 a protected branch; 422 a rule.
+    if (!isRefusedWith(error, 403, 404, 409, 422)) throw error;
+  }
+}
+
+/** Says in the status comments of a task where its pull request goes now. */
+async function noteMove(em: EntityManager, { taskId, repositoryId, number }: PullRequestRow, below: Below) {
+  const text = `${below.url}, on which pull request #${number} was stacked, is merged. It goes into \`${oneLine(targetOf(below), 100)}\` now.`;
+  await setNotice(em, taskId, repositoryId, number, text);
+  const { issueRepositoryId, issueNumber } = await getTask(em, taskId);
+  if (issueRepositoryId !== null && issueNumber !== null)
+    await setNotice(em, taskId, issueRepositoryId, issueNumber, text);
+}
