@@ -2,6 +2,7 @@ import {
   CheckCircleIcon,
   ClockIcon,
   DotFillIcon,
+  GitBranchIcon,
   GitPullRequestIcon,
   IssueOpenedIcon,
   IterationsIcon,
@@ -74,9 +75,14 @@ export const TaskCard = memo(function TaskCard({ task, agentName, sprintName, is
   );
 });
 
-function Links({ task: { issueNumber, prUrl } }: { task: Card }) {
+function Links({ task: { base, issueNumber, prUrl } }: { task: Card }) {
   return (
     <>
+      {base !== null && (
+        <span title={`Goes into ${base}`} className="card-name">
+          <GitBranchIcon size={12} /> <bdi>{base}</bdi>
+        </span>
+      )}
       {issueNumber !== null && (
         <span title="Issue">
           <IssueOpenedIcon size={12} /> #{issueNumber}

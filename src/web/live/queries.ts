@@ -28,6 +28,13 @@ export const installedRepositories = (id: string) =>
 export const members = (id: string) => queryOptions({ queryKey: ['members', id], queryFn: () => api.listMembers(id) });
 export const repositories = (id: string) =>
   queryOptions({ queryKey: ['repositories', id], queryFn: () => api.listRepositories({ projectId: id }) });
+/** Branches whose names contain a text. The host of the repository is asked, so a failure is not repeated at once. */
+export const branches = (repositoryId: string, search: string) =>
+  queryOptions({
+    queryKey: ['branches', repositoryId, search],
+    queryFn: () => api.searchBranches(repositoryId, { search }),
+    retry: false,
+  });
 /** The dialog that shows them offers to try again, and most failures last: the App is not installed. */
 export const openIssues = (repositoryId: string) =>
   queryOptions({

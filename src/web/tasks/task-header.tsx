@@ -73,6 +73,11 @@ function Effort({ taskId }: { taskId: string }) {
 function TaskLinks({ task }: { task: Task }) {
   return (
     <div className="row wrap-row muted small">
+      {task.base !== null && (
+        <span>
+          Goes into <code>{task.base}</code>
+        </span>
+      )}
       {task.budget && <span>Budget: {budgetText(task.budget)} per run</span>}
       {task.issueUrl && (
         <a href={task.issueUrl} rel="noopener nofollow" target="_blank">

@@ -14,18 +14,29 @@ import { errorMessage } from '../../live/errors.ts';
 import { putTask } from '../../live/put-task.ts';
 import * as queries from '../../live/queries.ts';
 import { isOpenSprint } from '../../sprints/is-open-sprint.ts';
+import { BaseField } from './base-field.tsx';
 import { PlanField } from './plan-field.tsx';
 
 type Fields = Pick<
   api.Task,
-  'title' | 'description' | 'owner' | 'repositoryId' | 'sprintId' | 'dependsOn' | 'planFirst'
+  'title' | 'description' | 'owner' | 'repositoryId' | 'base' | 'sprintId' | 'dependsOn' | 'planFirst'
 > & { budget: ReturnType<typeof taskBudgetTexts> };
 
-const nullable = ['owner', 'repositoryId', 'sprintId', 'planFirst'] as const;
+const nullable = ['owner', 'repositoryId', 'base', 'sprintId', 'planFirst'] as const;
 
 function fieldsOf(task: api.Task): Fields {
-  const { title, description, owner, repositoryId, sprintId, dependsOn, planFirst } = task;
-  return { title, description, owner, repositoryId, sprintId, dependsOn, planFirst, budget: taskBudgetTexts(task) };
+  const { title, description, owner, repositoryId, base, sprintId, dependsOn, planFirst } = task;
+  return {
+    title,
+    description,
+    owner,
+    repositoryId,
+    base,
+    sprintId,
+    dependsOn,
+    planFirst,
+    budget: taskBudgetTexts(task),
+  };
 }
 
 interface FieldsProps {
@@ -140,7 +151,7 @@ function Assignment({ task, fields, set }: FieldsProps) {
           emptyOption={task.repositoryId === null ? 'Primary repository' : undefined}
           value={fields.repositoryId ?? ''}
           options={repositories.data}
-          onSelect={(repositoryId) => set({ repositoryId: repositoryId === '' ? null : repositoryId })}
+          onSelect={(repositoryId) => set({ repositoryId: repositoryId === '' ? null : repositoryId, base: null })}
         />
         {task.parentId === null && (
           <SelectField
@@ -152,6 +163,12 @@ function Assignment({ task, fields, set }: FieldsProps) {
           />
         )}
         <PlanField value={fields.planFirst} onSelect={(planFirst) => set({ planFirst })} />
+        <BaseField
+          repositoryId={fields.repositoryId ?? undefined}
+          value={fields.base ?? ''}
+          onChange={(base) => set({ base: base.trim() === '' ? null : base.trim() })}
+          disabled={task.branchName !== null}
+        />
       </div>
       <DependencyField task={task} dependsOn={fields.dependsOn} onSelect={(dependsOn) => set({ dependsOn })} />
     </>

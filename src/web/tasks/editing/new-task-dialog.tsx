@@ -13,6 +13,7 @@ import { errorMessage } from '../../live/errors.ts';
 import { putTask } from '../../live/put-task.ts';
 import * as queries from '../../live/queries.ts';
 import { isOpenSprint } from '../../sprints/is-open-sprint.ts';
+import { BaseField } from './base-field.tsx';
 import { agentToPreselect, rememberAgent, titlesFromList } from './new-task-texts.ts';
 import { PlanField } from './plan-field.tsx';
 
@@ -130,7 +131,7 @@ function Assignment({ projectId, fields, set }: FieldsProps & { projectId: strin
         emptyOption="Primary repository"
         value={fields.repositoryId}
         options={repositories.data}
-        onSelect={(repositoryId) => set({ repositoryId })}
+        onSelect={(repositoryId) => set({ repositoryId, base: '' })}
       />
       <SelectField
         label="Sprint"
@@ -140,6 +141,11 @@ function Assignment({ projectId, fields, set }: FieldsProps & { projectId: strin
         onSelect={(sprintId) => set({ sprintId })}
       />
       <PlanField value={fields.planFirst} onSelect={(planFirst) => set({ planFirst })} />
+      <BaseField
+        repositoryId={fields.repositoryId || repositories.data?.find(({ isPrimary }) => isPrimary)?.id}
+        value={fields.base}
+        onChange={(base) => set({ base })}
+      />
     </div>
   );
 }
@@ -156,6 +162,7 @@ interface NewTaskFields {
   repositoryId: string;
   sprintId: string;
   planFirst: boolean | null;
+  base: string;
   issue: boolean;
 }
 
@@ -166,6 +173,7 @@ const emptyFields: NewTaskFields = {
   repositoryId: '',
   sprintId: '',
   planFirst: null,
+  base: '',
   issue: false,
 };
 
@@ -253,13 +261,14 @@ function useCreation(props: {
 }
 
 /** Returns the details of a task except its title. Empty fields are left out. */
-function detailsOf({ description, owner, repositoryId, sprintId, planFirst, issue }: Fields) {
+function detailsOf({ description, owner, repositoryId, sprintId, planFirst, base, issue }: Fields) {
   return {
     ...(owner === '' ? {} : { owner }),
     ...(repositoryId === '' ? {} : { repositoryId }),
     ...(sprintId === '' ? {} : { sprintId }),
     ...(description === '' ? {} : { description }),
     ...(planFirst === null ? {} : { planFirst }),
+    ...(base.trim() === '' ? {} : { base: base.trim() }),
     ...(issue ? { issue } : {}),
   };
 }
