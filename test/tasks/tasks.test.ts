@@ -31,6 +31,7 @@ test('a created task has every field of the contract', async () => {
     owner: developer,
     projectId: project,
     branchName: null,
+    base: null,
     attention: null,
     budget: null,
     prUrl: null,

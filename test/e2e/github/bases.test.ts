@@ -1,5 +1,5 @@
 import { until } from '../../../demo/real-service.ts';
-import { type Face, openFace, repo } from '../../support/face.ts';
+import { type Face, openFace, repo, write } from '../../support/face.ts';
 import { gitOut } from '../../support/git.ts';
 
 interface Based {
@@ -18,12 +18,14 @@ interface Pull {
 
 let face: Face;
 beforeAll(async () => {
-  face = await openFace({ settings: { SANDBOX: 'off' } });
-  await face.push('main', '.deckhand.yml', 'base: develop\n');
+  face = await openFace();
+  await face.push('main', '.deckhand.yml', 'base: develop\nsetup: sh prepare.sh\n');
+  await face.push('main', '.gitignore', 'ready.txt\n');
   await face.inClone('main', 'develop', false, async () => {});
+  await face.push('develop', 'prepare.sh', 'echo by-develop > ready.txt\n');
   await face.push('develop', 'developed.txt', 'here\n');
   await face.inClone('main', 'release', false, async () => {});
-  await face.push('release', 'released.txt', 'there\n');
+  await face.push('release', 'prepare.sh', 'echo by-release > ready.txt\n');
 });
 afterAll(() => face.world.close());
 
@@ -69,9 +71,10 @@ test('a base has to be a branch of the repository, and stays once the task has a
   await api('DELETE', `/tasks/${task.id}`);
 });
 
-test('`/agent base` moves a task, its run works there, and then the base is fixed', async () => {
-  const { say, settled, next, pullOf, told } = face;
-  next({ 'fixed.txt': 'y\n' });
+test('`/agent base` moves a task, its run works there with the set-up of the trusted base, and then the base is fixed', async () => {
+  const { say, settled, plays, pullOf, told } = face;
+  const look = { name: 'run_command', arguments: { command: 'cat ready.txt prepare.sh' } };
+  plays([write('fixed.txt', 'y\n'), look], [{ name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } }]);
   const number = await face.world.issue('/agent create');
   await face.taskOf(number);
   await say(number, '/agent base nope');
@@ -82,6 +85,9 @@ test('`/agent base` moves a task, its run works there, and then the base is fixe
   const task = await settled(number, 'in_review', 1);
   expect((await pullAt(pullOf(task))).base.ref).toBe('release');
   expect(changed('release', task.branchName ?? '')).toEqual(['fixed.txt']);
+  // Whoever may create a branch must not get the network and the secrets of set-up.
+  const answers = JSON.stringify(face.world.model.requests.at(-1)?.messages);
+  expect(answers).toContain('by-develop\\necho by-release');
   await expect(api('PATCH', `/tasks/${task.id}`, { base: 'develop' })).rejects.toThrow(/409.*its base cannot change/);
 });
 
