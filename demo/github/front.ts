@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { makeSampleRepository, type SampleParts } from '../sample-repository.ts';
 import type { Allowance } from './allowance.ts';
 import { asGitHub } from './as-github.ts';
-import { eventOf, type Moved, synchronized } from './events.ts';
+import { eventOf } from './events.ts';
 import {
   answerExtra,
   type Edits,
@@ -17,20 +17,13 @@ import {
   replyAsComment,
   withLines,
 } from './front-extras.ts';
-import { closeIssuesOf, FrontPulls, mergeBranches, type PullLike } from './front-pulls.ts';
-import { branchesIn, type Call, feedPush, gitIn, pullRefs, refsOf } from './git-objects.ts';
+import { closeIssuesOf, FrontPulls, type PullLike } from './front-pulls.ts';
+import { gitHostOf, type Push } from './git-host.ts';
+import { type Call, feedPush } from './git-objects.ts';
 import { serveGit } from './git-server.ts';
 import { type RareAnswer, RareStates } from './rare-states.ts';
 import { tooLong } from './text-limits.ts';
 import { WebhookSender } from './webhook-sender.ts';
-import { refusedWorkflows, rejection } from './workflow-rule.ts';
-
-/** A push that was received. `refs` has all branches after the push, newest commit first. */
-export interface Push {
-  repository: string;
-  token: string;
-  refs: string[];
-}
 
 interface Seeded extends SampleParts {
   /** The address of this GitHub. */
@@ -64,6 +57,7 @@ export class Front {
   private readonly root: string;
   private readonly seeded: Seeded;
   readonly names: string[];
+  private readonly git: ReturnType<typeof gitHostOf>;
   private readonly folders: Map<string, string>;
   private readonly pulls: Map<string, FrontPulls>;
   private readonly arePulls: Record<string, Promise<boolean>> = {};
@@ -77,6 +71,16 @@ export class Front {
     this.names = [seeded.name, ...seeded.more];
     this.folders = new Map(this.names.map((name) => [name, join(root, `${name.replace('/', '__')}.git`)]));
     this.pulls = new Map(this.names.map((name) => [name, new FrontPulls(this.folderOf(name), name, this.rare)]));
+    this.git = gitHostOf({
+      names: this.names,
+      pushes: this.pushes,
+      ownerToken: seeded.ownerToken,
+      folderOf: this.folderOf.bind(this),
+      call: this.call.bind(this),
+      caller: this.caller.bind(this),
+      alone: this.alone.bind(this),
+      sendAbout: this.sendAbout.bind(this),
+    });
   }
 
   /** Sets whether `mergeable` is null when a pull request is read for the first time after a push, as on GitHub. */
@@ -116,7 +120,7 @@ export class Front {
     const method = basic ? 'GIT' : (req.method ?? 'GET');
     if (token !== undefined && happens(this.faults(method, asked, token), res)) return;
     if (await this.isRare(req, res, { method, path, token })) return;
-    if (await serveGit(this.gitHost(), req, res)) return;
+    if (await serveGit(this.git, req, res)) return;
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString('utf8');
@@ -246,15 +250,8 @@ export class Front {
     const headers = { 'content-type': 'application/json' };
     const name = path.split('/').slice(2, 4).join('/');
     const token = authorization.replace(/^(token|bearer) /i, '');
-    const folder = this.folderOf(name);
-    const { made, moved } = await this.alone(async () => {
-      const before = await refsOf(folder);
-      const made = await mergeBranches(folder, JSON.parse(body) as Record<string, string>);
-      if ('sha' in made) await feedPush(folder, name, this.caller(token));
-      return { made, moved: { before, after: await refsOf(folder) } };
-    });
+    const made = await this.git.merge(name, token, JSON.parse(body));
     if ('status' in made) return { status: made.status, headers, text: JSON.stringify({ message: made.message }) };
-    await this.tellOfPush(name, token, moved);
     const commit = await this.call('GET', `/repos/${name}/commits/${made.sha}`, authorization);
     return { status: 201, headers, text: await commit.text() };
   }
@@ -306,46 +303,6 @@ export class Front {
     });
   }
 
-  private gitHost() {
-    return {
-      find: async (name: string, token: string | undefined) => {
-        if (!this.names.includes(name)) return undefined;
-        const response = await this.call('GET', `/repos/${name}`, token === undefined ? '' : `token ${token}`);
-        return response.ok ? this.folderOf(name) : undefined;
-      },
-      beforeAdvertising: (name: string) =>
-        this.alone(() => pullRefs(this.folderOf(name), name, this.caller(this.seeded.ownerToken))),
-      push: async (name: string, token: string, receive: () => Promise<Buffer>) => {
-        let moved: Moved | undefined;
-        // A synchronization between the two steps would move the refs back to what the emulator knows.
-        const output = await this.alone(async () => {
-          const before = await refsOf(this.folderOf(name));
-          const received = await receive();
-          const refused = await this.refusedPush(name, token, before);
-          if (refused !== undefined) return refused;
-          this.pushes.push({ repository: name, token, refs: await branchesIn(this.folderOf(name)) });
-          await feedPush(this.folderOf(name), name, this.caller(token));
-          moved = { before, after: await refsOf(this.folderOf(name)) };
-          return received;
-        });
-        if (moved !== undefined) await this.tellOfPush(name, token, moved);
-        return output;
-      },
-    };
-  }
-
-  /** Takes back a push that GitHub would refuse to the App, and returns the answer to it. */
-  private async refusedPush(name: string, token: string, before: Map<string, string>): Promise<Buffer | undefined> {
-    const folder = this.folderOf(name);
-    if (!token.startsWith('ghs_')) return undefined;
-    const refused = await refusedWorkflows(folder, before, await refsOf(folder));
-    for (const ref of refused.keys()) {
-      const old = before.get(ref);
-      await gitIn(folder, ['update-ref', ...(old === undefined ? ['-d', ref] : [ref, old])]);
-    }
-    return refused.size === 0 ? undefined : rejection(refused);
-  }
-
   /** Renames the repository; its former name redirects to its id. */
   async rename(to: string): Promise<void> {
     const { name } = this.seeded;
@@ -376,14 +333,6 @@ export class Front {
     const turn = this.before.then(work, work);
     this.before = turn.catch(() => {});
     return turn;
-  }
-
-  private async tellOfPush(name: string, token: string, moved: Moved): Promise<void> {
-    const read = async (path: string, by: string) => (await this.call('GET', path, `token ${by}`)).json();
-    const pusher = token.startsWith('ghs_') ? undefined : ((await read('/user', token)) as object);
-    const call: Call = (_method, path) => read(path, this.seeded.ownerToken) as never;
-    for (const event of await synchronized(name, moved, pusher, call))
-      await this.sendAbout(name, 'pull_request', event);
   }
 
   /** Sends an event about a repository, without those of its fields that each event has. */
