@@ -189,16 +189,22 @@ export async function labellerOf(app: App, place: Place, number: number, label: 
   return (await lastAddition(place, number, label, (await app.github?.bot())?.id))?.person;
 }
 
+/** Returns whether an issue has a label now. One that was deleted or transferred since the event has none. */
 async function hasLabel({ octokit, name }: Place, number: number, label: string): Promise<boolean> {
   const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/labels';
-  const { data } = await octokit.request(path, { ...name, issue_number: number, per_page: 100 });
-  return data.some((l) => labelKey(l.name) === label);
+  try {
+    const { data } = await octokit.request(path, { ...name, issue_number: number, per_page: 100 });
+    return data.some((l) => labelKey(l.name) === label);
+  } catch (error) {
+    if (isRefusedWith(error, 404, 410)) return false;
+    throw error;
+  }
 }
 
 async function removeLabel({ octokit, name }: Place, number: number, label: string): Promise<void> {
   const path = 'DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}';
   await octokit.request(path, { ...name, issue_number: number, name: label }).catch((error) => {
-    // An earlier delivery of the same event has already removed the label.
-    if (httpStatusOf(error) !== 404) throw error;
+    // An earlier delivery of the same event has already removed the label, or the issue is gone.
+    if (!isRefusedWith(error, 404, 410)) throw error;
   });
 }

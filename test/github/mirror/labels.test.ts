@@ -67,6 +67,16 @@ test('our labels are ours in any letter case', async () => {
   expect(await status()).toBe('ready');
 });
 
+test.each([404, 410])('a label is not on an issue that is gone (%i)', async (status) => {
+  const { place } = await labelled();
+  around.reads[`${labels}?per_page=100`] = { status, body: { message: 'Not Found' } };
+  around.reads[`${issue}/events?per_page=100`] = { status, body: { message: 'Not Found' } };
+  const sender = shown(400, 'ada');
+  for (const label of ['agent:run', 'agent:ready'])
+    await labelChanged(acme.service.app, place, { number: 8, label, sender, isPull: false });
+  expect(asked).toEqual([]);
+});
+
 test('a check run that became stale is followed by a new one', async () => {
   const { em, own, task } = await acme.twoPeople();
   const taskId = await task('ada');
