@@ -5,7 +5,7 @@ import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
 import { moveTask, recheckTask, showTask, tryMoveTask } from '../../tasks/move.ts';
 import { getTask } from '../../tasks/store.ts';
-import { type Place, readRepository } from '../app/place.ts';
+import { httpStatusOf, type Place, readRepository } from '../app/place.ts';
 import { assertMayDirect } from '../given-command.ts';
 import { comparedWords, wordsOfIssue } from '../issue-task.ts';
 import { labelKey, labelOf } from '../labels.ts';
@@ -42,8 +42,9 @@ export async function observeIssue(app: App, place: Place, number: number): Prom
 }
 
 /**
- * Reads an issue. A deleted or transferred one is `gone`. It is `hidden` while we may not read the repository, or while
- * issues are switched off there, for which GitHub answers with the same statuses.
+ * Reads an issue. A deleted or transferred one is `gone`: GitHub answers with 410 or a redirect. It is `hidden` while we may
+ * not read it or the repository, or while issues are switched off there. GitHub answers with 404 what it does not show
+ * us, so that says nothing about whether the issue is there. For switched off issues it answers with 410, too.
  */
 export async function readIssue({ octokit, name, repository }: Place, number: number) {
   const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}';
@@ -51,9 +52,10 @@ export async function readIssue({ octokit, name, repository }: Place, number: nu
     ({ data }) => data,
     (error) => {
       if (!isRefusedWith(error, 404, 410)) throw error;
-      return undefined;
+      return httpStatusOf(error) === 404 ? 'hidden' : undefined;
     },
   );
+  if (found === 'hidden') return found;
   // GitHub redirects both a transferred issue and a renamed repository to the new address. Only in the second case
   // does the issue still belong to this repository.
   if (found?.repository_url.toLowerCase().endsWith(`/repos/${name.owner}/${name.repo}`.toLowerCase())) return found;
