@@ -79,12 +79,18 @@ export class RareStates {
     return { status: 301, json: {}, headers: { location: `${asked.url}/${moved.now}${rest}` } };
   }
 
+  /**
+   * A transferred issue redirects, for reads and writes alike, and so do its labels, by GitHub's description. Its comments
+   * and events are not found (measured in github.com/Systemorph/MeshWeaver/issues/4629).
+   */
   private ofGone(asked: Asked): RareAnswer | undefined {
     const { path } = asked;
     const [issue = ''] = /^\/repos\/[^/]+\/[^/]+\/issues\/\d+(?=$|[/?])/.exec(path) ?? [];
     if (!this.goneIssues.has(issue)) return undefined;
     const now = this.goneIssues.get(issue);
-    return now === undefined ? refused(410, 'This issue was deleted') : movedTo(asked, now + path.slice(issue.length));
+    if (now === undefined) return refused(410, 'This issue was deleted');
+    const rest = path.slice(issue.length);
+    return /^(\/labels.*)?(\?.*)?$/.test(rest) ? movedTo(asked, now + rest, 301) : refused(404, 'Not Found');
   }
 
   private async ofSwitchedOff({ method, path, isPull }: Asked): Promise<RareAnswer | undefined> {
@@ -134,11 +140,14 @@ function refused(status: number, message: string): RareAnswer {
   return { status, json: { message, documentation_url: 'https://docs.github.com/rest', status: String(status) } };
 }
 
-/** Writes keep their method and body (docs.github.com, "Best practices for using the REST API"). */
-function movedTo({ method, url: server, api }: Asked, path: string): RareAnswer {
+/**
+ * Writes to what was renamed keep their method and body by the status 307 (docs.github.com, "Best practices for using the
+ * REST API").
+ */
+function movedTo({ method, url: server, api }: Asked, path: string, status = method === 'GET' ? 301 : 307): RareAnswer {
   const url = `${server}${api}${path}`;
   const documentation_url =
     'https://docs.github.com/rest/guides/best-practices-for-using-the-rest-api#follow-redirects';
   const json = { message: 'Moved Permanently', url, documentation_url };
-  return { status: method === 'GET' ? 301 : 307, json, headers: { location: url } };
+  return { status, json, headers: { location: url } };
 }

@@ -9,7 +9,7 @@ import { gitAsync } from '../support/git.ts';
 let github: DemoGitHub;
 let clone: string;
 beforeAll(async () => {
-  github = await startGitHub({ owner: 'mona', repository: 'sample', people: ['mona'] });
+  github = await startGitHub({ owner: 'mona', repository: 'sample', people: ['mona'], more: ['other'] });
   clone = mkdtempSync(join(tmpdir(), 'deckhand-clone-'));
   const address = `${github.url.replace('http://', 'http://x:person-mona@')}/mona/sample.git`;
   await gitAsync(clone, 'clone', '-q', address, '.');
@@ -98,4 +98,26 @@ test('comments are listed by when they were edited', async () => {
   };
   expect(await listed(edited.updated_at)).toMatchObject([{ id }]);
   expect(await listed('2999-01-01T00:00:00Z')).toEqual([]);
+});
+
+test('a transferred issue redirects with its labels; what else it had is not found', async () => {
+  const { number } = await mona<{ number: number }>('POST', '/issues', { title: 't' });
+  const old = `${repo}/issues/${number}`;
+  const now = await github.transfer(number, 'mona/other');
+  const answer = async (method: string, rest = '', body?: object) => {
+    const headers = { Authorization: 'token person-mona', 'Content-Type': 'application/json' };
+    const init = { method, headers, redirect: 'manual', ...(body && { body: JSON.stringify(body) }) } as const;
+    const { status, headers: given } = await fetch(`${github.url}${old}${rest}`, init);
+    return [status, given.get('location')];
+  };
+  const moved = (rest = '') => [301, `${github.url}${now}${rest}`];
+  expect(await answer('GET')).toEqual(moved());
+  expect(await answer('PATCH', '', { title: 'u' })).toEqual(moved());
+  expect(await answer('GET', '/labels?per_page=100')).toEqual(moved('/labels?per_page=100'));
+  expect(await answer('DELETE', '/labels/bug')).toEqual(moved('/labels/bug'));
+  const nothing = [404, null];
+  expect(await answer('GET', '/comments')).toEqual(nothing);
+  expect(await answer('POST', '/comments', { body: 'a' })).toEqual(nothing);
+  expect(await answer('GET', '/events')).toEqual(nothing);
+  expect(await answer('POST', '/reactions', { content: '+1' })).toEqual(nothing);
 });
