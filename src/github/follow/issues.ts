@@ -6,6 +6,7 @@ import { cancelIfRunning } from '../../runs/operations.ts';
 import { moveTask, recheckTask, showTask, tryMoveTask } from '../../tasks/move.ts';
 import { getTask } from '../../tasks/store.ts';
 import { httpStatusOf, type Place, readRepository } from '../app/place.ts';
+import { eachThenFail } from '../each-apart.ts';
 import { assertMayDirect } from '../given-command.ts';
 import { comparedWords, wordsOfIssue } from '../issue-task.ts';
 import { labelKey, labelOf } from '../labels.ts';
@@ -71,13 +72,15 @@ export async function forgetIssue(app: App, { repository }: Place, number: numbe
 
 /**
  * Handles a closed issue. If a pull request was merged, the task is done; otherwise its run is cancelled and its status
- * stays.
+ * stays. A merge cancels the run too, so a pull request that cannot be read does not hold that up.
  */
 async function settleClosed(app: App, taskId: string): Promise<void> {
-  await refreshPullsOf(app, taskId);
-  const { status } = await getTask(app.db.manager, taskId);
-  if (status !== 'done') await cancelIfRunning(app, taskId);
-  await recheckTask(app, taskId);
+  const settle = async () => {
+    const { status } = await getTask(app.db.manager, taskId);
+    if (status !== 'done') await cancelIfRunning(app, taskId);
+    await recheckTask(app, taskId);
+  };
+  await eachThenFail([() => refreshPullsOf(app, taskId), settle], (part) => part());
 }
 
 /** Handles a reopened issue: a task that was done becomes ready again. */

@@ -145,10 +145,28 @@ interface SeenIssue {
   status: OpenWork['status'];
 }
 
-/** Compares one task with its issue, its pull requests, their reviews and checks. */
+/** Compares one task with its issue, its pull requests, their reviews and checks. One part that fails holds up no other. */
 async function compare(app: App, place: Place, work: OpenWork): Promise<Recovered> {
+  const parts = [
+    () => comparePulls(app, place, work),
+    () => compareIssue(app, place, work),
+    () => recheckTask(app, work.taskId),
+  ];
+  await eachThenFail(parts, (part) => part());
+  const now = await findTask(app.db.manager, work.taskId);
+  if (now === undefined || now.status === work.status) return [];
+  return [
+    {
+      taskId: work.taskId,
+      action: 'caught_up',
+      reason: `events from GitHub were lost; after a comparison with GitHub the task is now ${now.status}`,
+    },
+  ];
+}
+
+async function comparePulls(app: App, place: Place, { taskId }: OpenWork): Promise<void> {
   const { octokit, name } = place;
-  const pulls = await listUnsettledPulls(app.db.manager, work.taskId, place.repository.id);
+  const pulls = await listUnsettledPulls(app.db.manager, taskId, place.repository.id);
   await eachThenFail(pulls, async (pull) => {
     const { status, headSha } = await refreshPull(app, octokit, name, pull);
     if (status === 'merged' || status === 'closed') return;
@@ -159,19 +177,10 @@ async function compare(app: App, place: Place, work: OpenWork): Promise<Recovere
       await takeReview(app, place, pull, review.id);
     await lookAtChecks(app, place, headSha);
   });
-  const number = work.issueRepositoryId === place.repository.id ? work.issueNumber : null;
-  if (number !== null) {
-    const labels = await observeIssue(app, place, number);
-    await obeyLabels(app, place, { number, labels, status: work.status });
-  }
-  await recheckTask(app, work.taskId);
-  const now = await findTask(app.db.manager, work.taskId);
-  if (now === undefined || now.status === work.status) return [];
-  return [
-    {
-      taskId: work.taskId,
-      action: 'caught_up',
-      reason: `events from GitHub were lost; after a comparison with GitHub the task is now ${now.status}`,
-    },
-  ];
+}
+
+async function compareIssue(app: App, place: Place, work: OpenWork): Promise<void> {
+  if (work.issueRepositoryId !== place.repository.id || work.issueNumber === null) return;
+  const labels = await observeIssue(app, place, work.issueNumber);
+  await obeyLabels(app, place, { number: work.issueNumber, labels, status: work.status });
 }
