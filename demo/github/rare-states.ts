@@ -48,12 +48,15 @@ export class RareStates {
   readonly goneIssues = new Map<string, string | undefined>();
   /** Whether issues are switched off in all repositories. Pull requests stay. */
   areIssuesOff = false;
+  /** Whether pull requests are switched off in all repositories. Issues stay. */
+  arePullsOff = false;
   /** Renamed repositories, by their former `owner/name`. */
   readonly renamed = new Map<string, { id: number; now: string }>();
 
   /** Returns the answer to a request that GitHub does not fulfil in these states; undefined for others. */
   async answer(asked: Asked): Promise<RareAnswer | undefined> {
-    return this.refusal(asked) ?? this.ofRenamed(asked) ?? this.ofGone(asked) ?? (await this.ofSwitchedOff(asked));
+    const known = this.refusal(asked) ?? this.ofRenamed(asked) ?? this.ofGone(asked) ?? this.ofHiddenPulls(asked);
+    return known ?? (await this.ofSwitchedOff(asked));
   }
 
   private refusal({ method, path, token }: Asked): RareAnswer | undefined {
@@ -93,6 +96,12 @@ export class RareStates {
     return /^(\/labels.*)?(\?.*)?$/.test(rest) ? movedTo(asked, now + rest, 301) : refused(404, 'Not Found');
   }
 
+  /** Nothing about pull requests is found while they are switched off (github.com/kenn-io/forge/pull/819). */
+  private ofHiddenPulls({ path }: Asked): RareAnswer | undefined {
+    const isOfPulls = /^\/repos\/[^/]+\/[^/]+\/pulls(?=$|[/?])/.test(path);
+    return this.arePullsOff && isOfPulls ? refused(404, 'Not Found') : undefined;
+  }
+
   private async ofSwitchedOff({ method, path, isPull }: Asked): Promise<RareAnswer | undefined> {
     const [issue, name = '', number] = /^\/repos\/([^/]+\/[^/]+)\/issues(?:\/(\d+)(?=$|[/?])|$)/.exec(path) ?? [];
     if (!this.areIssuesOff || issue === undefined || (number === undefined && method !== 'POST')) return undefined;
@@ -111,6 +120,7 @@ export class RareStates {
     const shown = this.shownIn(place, json) as Fields;
     if (this.isSuspended && place.startsWith('/app/installations/')) shown.suspended_at = '2026-11-01T10:00:00Z';
     if (this.areIssuesOff && 'has_issues' in shown) shown.has_issues = false;
+    if ('has_issues' in shown) shown.has_pull_requests = !this.arePullsOff;
     return shown;
   }
 

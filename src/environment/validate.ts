@@ -7,6 +7,7 @@ import { HostClosed, openAddress } from '../git/remote-url.ts';
 import { type Route, route } from '../http/route.ts';
 import { pinnedFetch } from '../outgoing/pinned-fetch.ts';
 import { type Credential, credentialFor, hostRules, octokitFor, remoteFor } from '../repositories/credentials.ts';
+import { pullsOffText } from '../repositories/pulls.ts';
 import { openCheckout } from '../repositories/reader.ts';
 import { onRepository } from '../repositories/routes.ts';
 import { readBase } from '../repositories/settings/repository-settings.ts';
@@ -15,7 +16,7 @@ import { findLastTrial } from './trial.ts';
 /** What a run needs to push and to open a pull request. */
 const ofRun = { contents: 'write', pull_requests: 'write' } as const;
 
-/** Returns why the service cannot push to a repository, as a sentence; undefined when it can. */
+/** Returns why agents cannot push to a repository, or propose what they push, as a sentence; undefined when they can. */
 async function pushProblem(
   app: App,
   repository: RepositoryRow,
@@ -27,6 +28,7 @@ async function pushProblem(
   if (credential.owner !== '') {
     const known = await knownToGitHub(await octokitFor(app, credential), credential, signal);
     if (known?.archived) return 'Agents cannot push, because the repository is archived.';
+    if (known?.has_pull_requests === false) return `Agents cannot propose changes: ${pullsOffText(credential)}.`;
     // GitHub reports these permissions only for the tokens of people, not for those of an App.
     if (credential.kind === 'git-token' && known?.permissions?.push === false)
       return 'Agents cannot push, because the git token may only read the repository. Give it write access.';

@@ -1,6 +1,8 @@
 import type { Answered, Octokit } from '../app.ts';
 import type { PullStatus } from '../db/tables/task.ts';
 import { RunFailed } from '../domain/run.ts';
+import type { RepoName } from '../git/remote-url.ts';
+import { isRefusedWith } from '../outgoing/github-errors.ts';
 
 export interface OpenedPull {
   number: number;
@@ -30,15 +32,54 @@ interface WantedPull {
   signal?: AbortSignal;
 }
 
+/** Says that a repository has pull requests switched off, and what to do. Begins in the middle of a sentence. */
+export function pullsOffText({ owner, repo }: RepoName): string {
+  return `pull requests are switched off in ${owner}/${repo}. Switch them on in its settings on GitHub, under General > Features`;
+}
+
+interface Searching extends RepoName {
+  request?: { signal?: AbortSignal };
+}
+
+/**
+ * Checks that a repository has pull requests. If GitHub does not say it, as older versions of GitHub Enterprise Server, it
+ * counts as so.
+ * @throws RunFailed `repository` if they are switched off
+ */
+export async function assertTakesPulls(octokit: Octokit, { owner, repo, request = {} }: Searching): Promise<void> {
+  const asked = octokit.request('GET /repos/{owner}/{repo}', { owner, repo, request });
+  const known = await asked.then(
+    ({ data }) => data,
+    () => undefined,
+  );
+  if (known?.has_pull_requests === false) throw new RunFailed('repository', pullsOffText({ owner, repo }));
+}
+
+/** Explains the 404 with which GitHub answers everything about pull requests while they are switched off. */
+async function unlessOff<T>(octokit: Octokit, at: Searching, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isRefusedWith(error, 404)) await assertTakesPulls(octokit, at);
+    throw error;
+  }
+}
+
 /**
  * Finds the open pull request of a branch, or creates one. Ignores pull requests from a fork's branch of the same name.
  * If GitHub's response to the creation is lost, calling this again finds the pull request.
+ * @throws RunFailed `repository` when the repository has pull requests switched off
  */
-export async function ensurePull(
-  octokit: Octokit,
-  { signal, turnsDraft = false, known, ...wanted }: WantedPull,
-): Promise<EnsuredPull> {
+export function ensurePull(octokit: Octokit, { signal, ...wanted }: WantedPull): Promise<EnsuredPull> {
   const request = signal === undefined ? {} : { signal };
+  return unlessOff(octokit, { ...wanted, request }, () => findOrCreate(octokit, wanted, request));
+}
+
+async function findOrCreate(
+  octokit: Octokit,
+  { turnsDraft = false, known, ...wanted }: Omit<WantedPull, 'signal'>,
+  request: { signal?: AbortSignal },
+): Promise<EnsuredPull> {
   const place = { ...wanted, known, request };
   const adopt = (pull: FoundPull) => adopted(octokit, pull, wanted.draft, turnsDraft);
   const found = (await findByNumber(octokit, place)) ?? (await findByHead(octokit, place));
@@ -117,12 +158,16 @@ interface SearchedPull extends Pick<WantedPull, 'owner' | 'repo' | 'head' | 'kno
 /**
  * Finds the open pull request of a branch. Ignores pull requests from a fork's branch of the same name. GitHub's filter
  * `head` finds nothing in private forks, or after the owner was renamed, so it is not the only way.
+ * @throws RunFailed `repository` when the repository has pull requests switched off
  */
-export async function findPull(octokit: Octokit, searched: SearchedPull): Promise<FoundPull | undefined> {
-  return (
-    (await findByNumber(octokit, searched)) ??
-    (await findByHead(octokit, searched)) ??
-    (await findAmongAll(octokit, searched))
+export function findPull(octokit: Octokit, searched: SearchedPull): Promise<FoundPull | undefined> {
+  return unlessOff(
+    octokit,
+    searched,
+    async () =>
+      (await findByNumber(octokit, searched)) ??
+      (await findByHead(octokit, searched)) ??
+      (await findAmongAll(octokit, searched)),
   );
 }
 

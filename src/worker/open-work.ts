@@ -5,7 +5,8 @@ import { prepareEnvironment } from '../environment/prepare.ts';
 import { knownSecrets } from '../environment/secrets/secrets.ts';
 import type { SetupContext } from '../environment/setup-context.ts';
 import { type Checkout, remoteSeconds } from '../git/engine.ts';
-import { credentialFor, remoteFor } from '../repositories/credentials.ts';
+import { type Credential, credentialFor, octokitFor, remoteFor } from '../repositories/credentials.ts';
+import { assertTakesPulls } from '../repositories/pulls.ts';
 import { admitToRun } from '../runs/directors.ts';
 import { endingStep, type Journal } from '../runs/journal.ts';
 import { objectionToSending } from './outgoing/outgoing-scan.ts';
@@ -28,6 +29,8 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
   const { run } = given;
   const { journal, signals, retrying } = shared;
   const credential = await credentialFor(app, repository);
+  // Before the work is paid for. Another repository may be opened just to read it.
+  if (repository.id === given.repository.id) await assertMayPropose(app, credential);
   // No git operation may take longer than the whole run.
   const limitSeconds = Math.min(remoteSeconds, Math.max(leastSeconds, given.limits.runMinutes.value * 60));
   const remote = { ...(await remoteFor(app, repository, credential, { contents: 'write' })), limitSeconds };
@@ -74,6 +77,12 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
     await remove();
     throw error;
   }
+}
+
+/** @throws RunFailed when the repository takes no pull requests */
+async function assertMayPropose(app: App, credential: Credential): Promise<void> {
+  if (credential.kind === 'none' || credential.owner === '') return;
+  await assertTakesPulls(await octokitFor(app, credential), credential);
 }
 
 /** Gives the agent's commands their variables and the way to the hosts that they may reach. */

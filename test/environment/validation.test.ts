@@ -114,6 +114,11 @@ test.each([
     async () => api.set('', { id: 1, archived: true, permissions: { push: true } }),
     /archived/,
   ],
+  [
+    'pull requests are switched off',
+    async () => api.set('', { id: 1, has_pull_requests: false, permissions: { push: true } }),
+    /pull requests are switched off in octocat\/sample. Switch them on .* under General > Features\./i,
+  ],
 ])('agents cannot push when %s', async (_why, change, message) => {
   await change();
   expect(await validate()).toMatchObject({ valid: true, canPush: false, message: expect.stringMatching(message) });

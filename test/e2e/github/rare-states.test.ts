@@ -138,6 +138,46 @@ test('a task keeps its issue while issues are switched off', async () => {
   await face.told(number, /backlog/i);
 });
 
+test('while pull requests are switched off, a run fails with the reason before it asks a model', async () => {
+  const { world, taskOf, get, next, say, settled } = face;
+  const { rare } = world.github;
+  rare.arePullsOff = true;
+  const asked = world.model.requests.length;
+  next({ 'off.txt': 'x\n' });
+  const number = await world.issue('/agent start');
+  const task = await taskOf(number);
+  const { failure } = await until('the failure', async () => {
+    const now = await get(task);
+    return now.failure !== null && now;
+  });
+  expect(failure?.category).toBe('repository');
+  expect(failure?.message).toMatch(/^pull requests are switched off in mona\/sample\. Switch them on/);
+  expect(world.model.requests).toHaveLength(asked);
+  rare.arePullsOff = false;
+  await say(number, '/agent retry');
+  await settled(number, 'in_review', 2);
+});
+
+test('pull requests that are switched off while an agent works are the reason of the failure', async () => {
+  const { world, taskOf, get, next, say, settled } = face;
+  const { rare } = world.github;
+  next({ 'later.txt': 'x\n' });
+  meanwhile = async () => {
+    rare.arePullsOff = true;
+  };
+  const number = await world.issue('/agent start');
+  const task = await taskOf(number);
+  const { failure } = await until('the failure', async () => {
+    const now = await get(task);
+    return now.failure !== null && now;
+  });
+  expect(failure).toMatchObject({ category: 'repository', message: expect.stringContaining('are switched off in') });
+  rare.arePullsOff = false;
+  next({});
+  await say(number, '/agent retry');
+  await settled(number, 'in_review', 2);
+});
+
 test('a project says that its installation is suspended, or that a list of IP addresses refuses it', async () => {
   const { world, get } = face;
   const { rare } = world.github;
