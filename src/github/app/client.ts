@@ -3,6 +3,7 @@ import type { EmitterWebhookEvent } from '@octokit/webhooks';
 import type { Probot } from 'probot';
 import type { GitHub, GitHubAccount, Octokit } from '../../app.ts';
 import { keepPace, type Pace } from './pacing.ts';
+import { tokenRenewal } from './renew-token.ts';
 
 /** Replaces the installation's number when the App's own calls are paced. GitHub counts those calls separately. */
 const appItself = 0;
@@ -23,11 +24,12 @@ export function githubApp({ probot, appAuth, pace, anonymous }: Parts): GitHub {
     app ??= probot.auth().then((octokit) => keepPace(octokit as Octokit, appItself, pace));
     return app;
   };
+  const renewing = tokenRenewal();
   let slug: Promise<string> | undefined;
   let bot: Promise<{ login: string; id: number }> | undefined;
   const github: GitHub = {
     asApp,
-    asInstallation: async (id) => keepPace((await probot.auth(id)) as Octokit, id, pace),
+    asInstallation: async (id) => renewing(keepPace((await probot.auth(id)) as Octokit, id, pace), id),
     mintToken: async (installationId, { githubId, repo }, permissions) => {
       const { token, expiresAt } = await appAuth({
         type: 'installation',
