@@ -1,6 +1,8 @@
 import { approvalReasons, type FilesOfTree, textsForFetch } from '../../src/environment/change/approval-reasons.ts';
+import { readForFetch } from '../../src/environment/change/judge-manifests.ts';
 import { fetchesOf, whileFetching } from '../../src/environment/change/package-managers.ts';
 import { detectSetup } from '../../src/environment/detect.ts';
+import { timeOf } from '../support/machine/processor-time.ts';
 
 const npm = 'npm ci --ignore-scripts --no-audit --no-fund --git=/bin/false';
 const wheels = '--only-binary :all: --dest /home/agent/.wheels --disable-pip-version-check --no-input';
@@ -245,4 +247,46 @@ test('what the base says already needs no approval', () => {
   };
   const project = { 'pyproject.toml': '[project]\ndependencies = ["uv"]\n[tool.uv]\na = 1 # why\n' };
   expect(reasonsFor('npm ci && pip install -r r.txt && uv sync', base, { ...change, ...project })).toEqual([]);
+});
+
+const contentsOf = (path: string, content: string) => {
+  const [base, change] = [new Map(), new Map([[path, 'oid']])];
+  return { base, change, contents: new Map([['oid', Buffer.from(content)]]) };
+};
+
+test.each<[string, () => unknown]>([
+  ['strings without an end', () => reasonsFor('uv sync', {}, { 'pyproject.toml': '"""\n\\'.repeat(60_000) })],
+  [
+    'a long table',
+    () => reasonsFor('uv sync', {}, { 'pyproject.toml': `[${'a'.repeat(1e6)}]\n${'a=1\n'.repeat(1e5)}` }),
+  ],
+  [
+    'empty lines of go.mod',
+    () => fetchesOf('go mod download').map((fetch) => readForFetch(fetch, contentsOf('go.mod', '\n'.repeat(200_000)))),
+  ],
+  [
+    'files of requirements without end',
+    () =>
+      reasonsFor(
+        'pip install -r r.txt',
+        {},
+        { 'r.txt': Array.from({ length: 1e5 }, (_, i) => `-r ${i}.txt`).join('\n') },
+      ),
+  ],
+])('%s: the time to judge grows only with the length', async (_what, judge) => {
+  expect(await timeOf(judge)).toBeLessThan(5000);
+});
+
+test('which Go a change wants is seen in every line, and only other versions count', () => {
+  const [fetch] = fetchesOf('go mod download');
+  const changes = (base: string, change: string) =>
+    fetch !== undefined &&
+    readForFetch(fetch, {
+      base: new Map([['go.mod', 'a']]),
+      change: new Map([['go.mod', 'b']]),
+      contents: new Map(Object.entries({ a: Buffer.from(base), b: Buffer.from(change) })),
+    }).changesGo;
+  expect(changes('module a\n\ngo 1.24\n', 'module b\ngo 1.24\n')).toBe(false);
+  expect(changes('module a\n\ngo 1.24\n', 'module a\n\ngo 1.25\n')).toBe(true);
+  expect(changes('go 1.24\n', 'go 1.24\n\n \t toolchain go1.99.1\n')).toBe(true);
 });

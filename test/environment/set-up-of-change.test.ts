@@ -1,7 +1,11 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fetchesOf } from '../../src/environment/change/package-managers.ts';
+import { readManifests } from '../../src/environment/change/read-manifests.ts';
 import { type CleanSandbox, openCleanSandbox } from '../../src/environment/clean-sandbox.ts';
 import type { Environment } from '../../src/environment/prepare.ts';
+import type { Checkout } from '../../src/git/engine.ts';
+import { longestBlock } from '../support/machine/processor-time.ts';
 import { npmProject, openRegistry, type Registry, registryHost, registryVariables } from './registry.ts';
 import { openStage, type Scene, type Stage } from './stage.ts';
 
@@ -119,6 +123,49 @@ test('fetches a new wheel of pip; asks for a package without one, and reports on
   const wrong = await treeWith({ 'requirements.txt': 'rawr==1.0\n' });
   expect((await freshWith(ofPip, wrong)).failed?.command).toContain(' download -r requirements.txt');
   expect(registry.requests).not.toContain('/files/raw-1.0.tar.gz');
+});
+
+test('asks when manifests are too large to check, together or alone, whatever they say', async () => {
+  const large = (bytes: number) => JSON.stringify({ ...leaf, description: 'x'.repeat(bytes) });
+  const one = await treeWith({ 'package.json': large(5_100_000) });
+  await expect(freshWith(environment, one)).rejects.toMatchObject(asks(/^package\.json: it has more than 5 MB/));
+  const many = Object.fromEntries(
+    Array.from({ length: 5 }, (_, i) => [`package${i}/package.json`, large(4_900_000 + i)]),
+  );
+  for (const path of Object.keys(many)) mkdirSync(join(scene.checkout.workTree, path, '..'));
+  const all = await treeWith({ ...npmProject(leaf), ...many });
+  await expect(freshWith(environment, all)).rejects.toMatchObject(asks(/^package\d\/package\.json: with it, .* 20 MB/));
+});
+
+test('reads what many manifests have in common once, and asks about more than 3,000 of them', async () => {
+  const trees = (count: number) => ({
+    base: new Map<string, { mode: string; oid: string }>(),
+    change: new Map(Array.from({ length: count }, (_, i) => [`p${i}/package.json`, { mode: '100644', oid: 'a' }])),
+  });
+  const read: string[] = [];
+  const checkout = {
+    readBlobs: async (oids: string[]) => {
+      read.push(...oids);
+      return new Map(oids.map((oid) => [oid, Buffer.from(`{"description":"${'x'.repeat(1000)}"}`)]));
+    },
+  } as unknown as Checkout;
+  const files = await readManifests(checkout, trees(3000), fetchesOf('npm ci'));
+  expect(files.manifests.change.size).toBe(3000);
+  expect(read).toEqual(['a']);
+  await expect(readManifests(checkout, trees(3001), fetchesOf('npm ci'))).rejects.toMatchObject(
+    asks(/^p3000\/package\.json: .* more than 3000 files/),
+  );
+});
+
+test('asks when manifests take too long to check, and the event loop is free in the meantime', async () => {
+  // Each value is written in 6,000 lines, which begin with up to 6,000 spaces.
+  const nested = '['.repeat(3000) + ']'.repeat(3000);
+  const content = Buffer.from(`{"a":[${Array(400).fill(nested).join()}]}`);
+  const checkout = { readBlobs: async (oids: string[]) => new Map(oids.map((oid) => [oid, content])) };
+  const change = new Map([['package.json', { mode: '100644', oid: 'a' }]]);
+  const judged = readManifests(checkout as unknown as Checkout, { base: new Map(), change }, fetchesOf('npm ci'));
+  const block = await longestBlock(() => expect(judged).rejects.toMatchObject(asks(/^package\.json: /)));
+  expect(block).toBeLessThan(1000);
 });
 
 test('closed has no network and never asks; approved always asks', async () => {

@@ -1,6 +1,8 @@
 import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { type Fetch, isRequirement, type PackageManager } from './package-managers.ts';
+import type { Fetch, PackageManager } from './package-managers.ts';
+import { inRequirements, linesIn, requirementFiles } from './requirements.ts';
+import { settingsOfUv } from './uv-settings.ts';
 
 /** The files of a tree that decide about a fetch. */
 export interface FilesOfTree {
@@ -22,9 +24,9 @@ const manifests: Record<PackageManager, RegExp> = {
   composer: /(^|\/)composer\.(json|lock)$/,
 };
 
-/** Returns whether a file is a manifest or a lock file of any package manager. */
-export function isManifest(path: string): boolean {
-  return Object.values(manifests).some((pattern) => pattern.test(path));
+/** Returns whether a file is a manifest or a lock file of a package manager. */
+export function isManifest(manager: PackageManager, path: string): boolean {
+  return manifests[manager].test(path);
 }
 
 /**
@@ -58,8 +60,18 @@ export function isConfiguration(manager: PackageManager, path: string): boolean 
   return configuration[manager].test(path) || besides.test(path);
 }
 
+/** Returns whether a change of a file needs an approval because it configures a package manager, or is code that one runs. */
+export function decidesByName(manager: PackageManager, path: string): boolean {
+  return configuration[manager].test(path) || (manager === 'pnpm' && pnpmCode.test(path));
+}
+
+const pnpmCode = /(^|\/)\.pnpmfile\.[cm]?js$/;
+
 /** Files that configurations name, such as certificates, and files with the version of a program. */
 const besides = /\.(pem|crt)$|(^|\/)\.(nvmrc|node-version|python-version|go-version|tool-versions)$/;
+
+/** The most reasons. People see fewer, with the number of the others. */
+const maxReasons = 1000;
 
 /**
  * Returns why the packages of a change cannot be fetched without its code having a say: one line for each file, which
@@ -67,7 +79,10 @@ const besides = /\.(pem|crt)$|(^|\/)\.(nvmrc|node-version|python-version|go-vers
  */
 export function approvalReasons(fetches: Fetch[], base: FilesOfTree, change: FilesOfTree): string[] {
   const reasons = new Set<string>();
-  for (const fetch of fetches) {
+  for (const [i, fetch] of fetches.entries()) {
+    // All fetches of a manager have the same manifests; those of pip have requirements of their own.
+    const isFirst = fetches.findIndex(({ manager }) => manager === fetch.manager) === i;
+    if (!isFirst && fetch.manager !== 'pip') continue;
     const used = configuration[fetch.manager];
     for (const path of new Set([...base.oids.keys(), ...change.oids.keys()]))
       if (used.test(path) && base.oids.get(path) !== change.oids.get(path))
@@ -75,7 +90,7 @@ export function approvalReasons(fetches: Fetch[], base: FilesOfTree, change: Fil
     for (const reason of readDifferently(fetch, base, change)) reasons.add(reason);
     for (const reason of inManifests[fetch.manager](fetch, base, change)) reasons.add(reason);
   }
-  return [...reasons];
+  return [...reasons].slice(0, maxReasons);
 }
 
 /**
@@ -106,7 +121,7 @@ const inManifests: Record<PackageManager, Judge> = {
     ),
     ...matching(change, /(^|\/)pnpm-lock\.yaml$/, /\btype: git\b/, fromGit),
     ...[...change.oids.keys()]
-      .filter((path) => /(^|\/)\.pnpmfile\.[cm]?js$/.test(path))
+      .filter((path) => pnpmCode.test(path))
       .map((path) => `${path}: it is code that decides what pnpm installs`),
   ],
   yarn: (_fetch, base, change) => [
@@ -114,7 +129,7 @@ const inManifests: Record<PackageManager, Judge> = {
     ...unusualRanges(base, change, rangesOfYarn),
     ...inYarnLocks(base, change),
   ],
-  pip: ({ requirements }, base, change) => inRequirements(requirements, base, change),
+  pip: ({ requirements }, base, change) => inRequirements(requirements, base.texts, change.texts),
   uv: (_fetch, base, change) => [
     ...matching(change, /(^|\/)uv\.lock$/, /\bgit["']?\s*=|\\/, fromGit),
     ...changedText(base, change, /(^|\/)pyproject\.toml$/, settingsOfUv).map(
@@ -190,7 +205,7 @@ const rangesOfYarn = new RegExp(
 /** Other ranges, such as `exec:` of Yarn and those from git, name code that could run while they are resolved. */
 function unusualRanges(base: FilesOfTree, change: FilesOfTree, usual: RegExp): string[] {
   return [...change.texts].flatMap(([path, text]) => {
-    if (posix.basename(path) !== 'package.json') return [];
+    if (posix.basename(path) !== 'package.json' || base.oids.get(path) === change.oids.get(path)) return [];
     const before = new Set(rangesIn(base.texts.get(path) ?? ''));
     const range = rangesIn(text).find((each) => !usual.test(each) && !before.has(each));
     return range === undefined ? [] : [`${path}: "${range.slice(0, 100)}" is not a version of a package of a registry`];
@@ -246,96 +261,9 @@ function formatOfYarn(text: string): string | undefined {
 function isUsualLock(text: string): boolean {
   const resolutions = text.match(/resolution/g)?.length ?? 0;
   const usual = text.match(
-    /^ {2}resolution: "(@[\w.-]+\/)?[\w.-]+@(npm:|workspace:|link:|portal:|patch:(@|%40)?[\w.%/-]+@npm%3A)[^"]*"$/gm,
+    /^ {2}resolution: "(@[\w.-]+\/)?[\w.-]+@(npm:|workspace:|link:|portal:|patch:(@|%40)?[\w.%/-]+@npm%3A)[^"\n]*"$/gm,
   );
   return resolutions === (usual?.length ?? 0) && !/\\|exec:/.test(text);
-}
-
-/** The most files of requirements that refer to each other. */
-const maxRequirements = 50;
-
-/** Reads files of requirements as far as they refer to each other. Their options could allow pip to run code. */
-function inRequirements(files: string[], base: FilesOfTree, change: FilesOfTree): string[] {
-  const reasons: string[] = [];
-  const all = requirementFiles(files, change.texts);
-  if (all.length > maxRequirements) return [`${files[0]}: it refers to more than ${maxRequirements} files`];
-  for (const path of all) {
-    const before = new Set(linesIn(base.texts.get(path) ?? '').filter((line) => isIndexOption.test(line)));
-    const wrong = linesIn(change.texts.get(path) ?? '').find((line) => !isHarmless(line) && !before.has(line));
-    if (wrong !== undefined)
-      reasons.push(`${path}: "${wrong.slice(0, 100)}" is more than a package of the index and its versions`);
-  }
-  return reasons;
-}
-
-/** Returns these files of requirements, and those that they refer to. */
-export function requirementFiles(files: string[], texts: Map<string, string>): string[] {
-  const found = new Set(files);
-  for (const path of found) {
-    if (found.size > maxRequirements) break;
-    for (const line of linesIn(texts.get(path) ?? '')) {
-      const [, other] = referral.exec(line) ?? [];
-      if (other !== undefined) found.add(posix.normalize(posix.join(posix.dirname(path), other)));
-    }
-  }
-  return [...found];
-}
-
-const referral = /^(?:-[rc]|--requirement|--constraint)[ =]?\s*([\w./-]+\.(?:txt|in))$/;
-/** Options that name an index. They count as harmless where the base has the same line. */
-const isIndexOption = /^(-i|-f|--index-url|--extra-index-url|--find-links|--trusted-host|--pre|--prefer-binary)\b/;
-
-/** Returns the requirements and options of a file of requirements. pip does not join a line of comment with the next one. */
-function linesIn(text: string): string[] {
-  return text
-    .replaceAll(/(?<=^|\n)[ \t]*#[^\n]*/g, '')
-    .replaceAll(/\\\r?\n/g, ' ')
-    .split(/\r?\n/)
-    .map((line) => line.replace(/(^|\s)#.*$/s, '').trim())
-    .filter((line) => line !== '');
-}
-
-function isHarmless(line: string): boolean {
-  if (!/^[\t\x20-\x7e]*$/.test(line)) return false;
-  const [, other] = referral.exec(line) ?? [];
-  if (other !== undefined) return !/^\/|(^|\/)\.\.\//.test(posix.normalize(other));
-  const [requirement = ''] = line.split(/\s--hash[ =]/, 1);
-  const [named = '', ...marker] = requirement.split(';');
-  const hashes = line.slice(requirement.length).replaceAll(/\s--hash[ =]sha(256|384|512):[0-9a-f]+(?=\s|$)/g, '');
-  return isRequirement(named.trim()) && marker.join(';').replaceAll(markerParts, '') === '' && hashes.trim() === '';
-}
-
-/** The parts of a condition after a requirement: strings, names, operators and brackets. None of them begins an option. */
-const markerParts = /"[\w.*+-]*"|'[\w.*+-]*'|\b[A-Za-z]\w*|[<>=!~]+|[()\s]/g;
-
-/** The parts of a TOML file: comments, strings, brackets, ends of lines, and anything else but a quote. */
-const tomlParts =
-  /#[^\n]*|"""(?:\\[\s\S]|(?!""")[^\\])*""""{0,2}|'''[\s\S]*?''''{0,2}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|[[\]{}]|\n|[^#"'[\]{}\n]+/g;
-
-/**
- * Returns the statements of a TOML file that could configure uv, however they spell `tool.uv`; the whole text if it cannot
- * be read.
- */
-function settingsOfUv(text: string): string {
-  const [parts, statements] = [text.match(tomlParts) ?? [], ['']];
-  if (parts.join('') !== text) return text;
-  let depth = 0;
-  for (const part of parts) {
-    if (part === '\n' && depth === 0) statements.push('');
-    else if (!part.startsWith('#')) statements.push((statements.pop() ?? '') + part);
-    if (/^[[{]$/.test(part)) depth++;
-    if (/^[\]}]$/.test(part)) depth--;
-  }
-  let table = '';
-  const settings = statements
-    .map((each) => each.trim())
-    .filter((statement) => {
-      if (statement.startsWith('[')) table = statement;
-      // A backslash may spell any name.
-      if (/\buv\b|\\/.test(table)) return statement !== '';
-      return /^(\[\s*["']?tool["']?\s*\])?$/.test(table) && /\buv\b|\\/.test(statement);
-    });
-  return settings.join('\n');
 }
 
 /** Returns the paths of files of which a part changes. */

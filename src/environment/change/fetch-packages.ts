@@ -6,8 +6,8 @@ import { addRefused, openMachineWithAccess, type RefusedHost } from '../command-
 import { moveInto } from '../keep/archive.ts';
 import { runCommands } from '../run-commands.ts';
 import type { CommandResult, SetupContext } from '../setup-context.ts';
-import { type FilesOfTree, isConfiguration, isManifest, requirementFiles, textsForFetch } from './approval-reasons.ts';
 import { type Fetch, whileFetching } from './package-managers.ts';
+import { type FilesForFetches, isOwn, otherFiles, readForFetch } from './read-manifests.ts';
 
 /** What the fetches of a change left. */
 export interface Fetched {
@@ -22,40 +22,8 @@ interface FailedFetch {
   codeNeeded: string | undefined;
 }
 
-/** The largest manifest that is read, and the most of them. */
-const [maxBytes, maxFiles] = [10_000_000, 3000];
-
-/** The ids, by path, of the regular files of a tree. Links are left out. */
-type Entries = Map<string, { mode: string; oid: string }>;
-
-/** Reads the files of a tree that decide about fetches. */
-export async function readManifests(
-  { checkout }: SetupContext,
-  entries: Entries,
-  fetches: Fetch[],
-): Promise<FilesOfTree> {
-  const files = [...entries].filter(([, { mode }]) => mode !== '120000');
-  const oids = new Map(files.map(([path, { oid }]) => [path, oid]));
-  const texts = new Map<string, string>();
-  const read = async (paths: string[]) => {
-    const wanted = paths.filter((path) => oids.has(path) && !texts.has(path)).slice(0, maxFiles);
-    const blobs = await checkout.readBlobs(
-      wanted.map((path) => oids.get(path) ?? ''),
-      maxBytes,
-    );
-    for (const path of wanted) texts.set(path, blobs.get(oids.get(path) ?? '')?.toString() ?? '');
-    return wanted.length > 0;
-  };
-  await read([...oids.keys()].filter((path) => isManifest(path) && !isInstalled(path)));
-  const named = fetches.flatMap(({ requirements }) => requirements);
-  while (await read(requirementFiles(named, texts)));
-  return { oids, texts };
-}
-
-/** Returns whether somebody committed a file among installed packages. */
-function isInstalled(path: string): boolean {
-  return /(^|\/)(node_modules|vendor)\//.test(path);
-}
+/** The most programs of Rust for which an empty file is written. */
+const maxTargets = 3000;
 
 /**
  * Fetches the packages of a change into a home folder, with the network of set-up. Each fetch runs in a folder of its own
@@ -64,7 +32,7 @@ function isInstalled(path: string): boolean {
  */
 export async function fetchPackages(
   context: SetupContext,
-  { fetches, base, change }: { fetches: Fetch[]; base: FilesOfTree; change: FilesOfTree },
+  { fetches, files }: { fetches: Fetch[]; files: FilesForFetches },
   { folder, home, confinement, seconds }: { folder: string; home: string; confinement: Confinement; seconds: number },
 ): Promise<Fetched> {
   const fetched: Fetched = { failed: [], refused: [] };
@@ -72,10 +40,12 @@ export async function fetchPackages(
   for (const [i, fetch] of fetches.entries()) {
     const place = join(folder, `fetch${i}`);
     const work = join(place, 'work');
-    await writeFiles(context, work, { fetch, base, change });
+    const { texts, changesGo } = await readForFetch(fetch, files);
+    await writeFiles(work, fetch, { texts, files });
     await mkdir(join(place, 'git', 'objects'), { recursive: true });
     await confinement.own(work);
-    const variables = { ...whileFetching, ...variablesOf(fetch, base, change) };
+    // A Go that the change chooses is not downloaded.
+    const variables = { ...whileFetching, ...(changesGo ? { GOTOOLCHAIN: 'local' } : {}) };
     const opened = await openMachineWithAccess(context, 'setup', {
       work,
       confinement,
@@ -101,11 +71,10 @@ export async function fetchPackages(
 
 /** Writes the manifests of a change for one package manager, and its configuration of the base. */
 async function writeFiles(
-  { checkout }: SetupContext,
   work: string,
-  { fetch, base, change }: { fetch: Fetch; base: FilesOfTree; change: FilesOfTree },
+  { manager }: Fetch,
+  { texts, files }: { texts: Map<string, string>; files: FilesForFetches },
 ): Promise<void> {
-  const { manager } = fetch;
   await mkdir(work, { recursive: true, mode: 0o755 });
   const write = async (path: string, content: string | Buffer) => {
     try {
@@ -116,28 +85,12 @@ async function writeFiles(
       if (!['EEXIST', 'EISDIR', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   };
-  for (const [path, text] of textsForFetch(fetch, change)) await write(path, text);
-  const also = (tree: FilesOfTree, isMeant: (path: string) => boolean) =>
-    [...tree.oids].filter(([path]) => isMeant(path) && !isInstalled(path)).slice(0, maxFiles);
-  const isPatch = (path: string) => /^(pnpm|yarn)$/.test(manager) && path.endsWith('.patch');
-  const files = [...also(base, (path) => isConfiguration(manager, path)), ...also(change, isPatch)];
-  const blobs = await checkout.readBlobs(
-    files.map(([, oid]) => oid),
-    maxBytes,
-  );
-  for (const [path, oid] of files) await write(path, blobs.get(oid) ?? '');
+  for (const [path, text] of texts) await write(path, text);
+  for (const [path, oid] of otherFiles(manager, files)) await write(path, files.contents.get(oid) ?? '');
+  if (manager !== 'cargo') return;
   // Cargo only looks whether its targets exist.
-  for (const [path] of also(change, (each) => manager === 'cargo' && each.endsWith('.rs'))) await write(path, '');
-}
-
-/** A Go that the change chooses is not downloaded. */
-function variablesOf({ manager }: Fetch, base: FilesOfTree, change: FilesOfTree): Record<string, string> {
-  if (manager !== 'go') return {};
-  const versions = ({ texts }: FilesOfTree) =>
-    [...texts]
-      .filter(([path]) => /(^|\/)go\.(mod|work)$/.test(path))
-      .map(([path, text]) => [path, text.match(/^\s*(go|toolchain)\s.*$/gm)]);
-  return JSON.stringify(versions(base)) === JSON.stringify(versions(change)) ? {} : { GOTOOLCHAIN: 'local' };
+  const targets = [...files.change.keys()].filter((path) => path.endsWith('.rs') && isOwn(path)).slice(0, maxTargets);
+  for (const path of targets) await write(path, '');
 }
 
 /**

@@ -8,21 +8,10 @@ import type { Environment } from '../prepare.ts';
 import { runCommands } from '../run-commands.ts';
 import { setupSeconds } from '../set-up.ts';
 import type { CommandResult, SetupContext } from '../setup-context.ts';
-import { approvalReasons } from './approval-reasons.ts';
-import { fetchPackages, readManifests } from './fetch-packages.ts';
+import { fetchPackages } from './fetch-packages.ts';
 import { fetchesOf, fromCaches } from './package-managers.ts';
-
-/** Set-up of a change needs the network of set-up, and code of the change would use it. A person has to allow that. */
-export class SetupNeedsApproval extends Error {
-  /** One line each: a file or a command, and why. */
-  readonly reasons: string[];
-
-  constructor(reasons: string[]) {
-    super(`set-up of this change needs the approval of a person: ${reasons.join('; ')}`);
-    this.name = 'SetupNeedsApproval';
-    this.reasons = reasons;
-  }
-}
+import { readManifests } from './read-manifests.ts';
+import { SetupNeedsApproval } from './setup-needs-approval.ts';
 
 /** What set-up of a change left. */
 export interface ChangeSetUp {
@@ -78,15 +67,15 @@ async function fetchAndBuild(
 ): Promise<ChangeSetUp> {
   const { plan, context } = environment;
   const fetches = commands.flatMap(fetchesOf);
-  const base = await readManifests(context, await context.checkout.files(plan.commit), fetches);
-  const change = await readManifests(context, files, fetches);
-  const reasons = approvalReasons(fetches, base, change);
+  const trees = { base: await context.checkout.files(plan.commit), change: files };
+  const read = await readManifests(context.checkout, trees, fetches).catch(approvalNeeded);
   // Set-up of the base fails even with its network, so an approval would gain nothing.
-  if (reasons.length > 0 && environment.how === 'failed') return runAll(environment, place, commands, 'agent', {});
-  if (reasons.length > 0) throw new SetupNeedsApproval(reasons);
+  if (read instanceof SetupNeedsApproval && environment.how === 'failed')
+    return runAll(environment, place, commands, 'agent', {});
+  if (read instanceof SetupNeedsApproval) throw read;
   const { folder, work, confinement } = place;
   const how = { folder, home: `${work}.home`, confinement, seconds: setupSeconds };
-  const fetched = await fetchPackages(context, { fetches, base, change }, how);
+  const fetched = await fetchPackages(context, { fetches, files: read }, how);
   const needed = fetched.failed.flatMap(({ codeNeeded }) => codeNeeded ?? []);
   if (needed.length > 0) throw new SetupNeedsApproval(needed);
   const [failed] = fetched.failed;
@@ -95,6 +84,12 @@ async function fetchAndBuild(
   const variables = Object.assign({}, ...done.map(({ manager }) => fromCaches[manager]));
   const built = await runAll(environment, place, commands, 'agent', variables);
   return { failed: built.failed, refused: addRefused(fetched.refused, built.refused) };
+}
+
+/** Returns an error that asks for an approval. Throws all others again. */
+function approvalNeeded(error: unknown): SetupNeedsApproval {
+  if (error instanceof SetupNeedsApproval) return error;
+  throw error;
 }
 
 /**

@@ -1,0 +1,170 @@
+import type { Checkout } from '../../git/engine.ts';
+import { apart } from '../../threads/apart.ts';
+import { OverLimit } from '../../threads/start-thread.ts';
+import { decidesByName, isConfiguration, isManifest } from './approval-reasons.ts';
+import type { ForFetch, Manifests } from './judge-manifests.ts';
+import type { Fetch } from './package-managers.ts';
+import { maxRequirements } from './requirements.ts';
+import { SetupNeedsApproval } from './setup-needs-approval.ts';
+
+/** The most bytes of one file that is read for fetches. */
+const maxBytes = 5_000_000;
+/** The most bytes of all of them together, in the base and in the change. */
+const maxTotalBytes = 20_000_000;
+/** The most manifests of a tree, and the most other files of a fetch. */
+const maxFiles = 3000;
+const readAtOnce = 4;
+
+/** Ordinary manifests take milliseconds, and the largest lock files a second. */
+const judging = apart<typeof import('./judge-manifests.ts')>(new URL('./judge-manifests.ts', import.meta.url), {
+  seconds: 15,
+  heapMb: 512,
+});
+
+/** The files of a tree, by path. */
+type Entries = Map<string, { mode: string; oid: string }>;
+
+/** The files that the fetches of a change may use, as git has them. */
+export interface FilesForFetches {
+  /** The ids of all regular files, by path. Links and submodules are left out. */
+  base: Map<string, string>;
+  change: Map<string, string>;
+  manifests: Manifests;
+  /** The contents of everything that a fetch may get, by id. */
+  contents: Map<string, Buffer>;
+}
+
+/**
+ * Reads the files that decide about fetches, and those that fetches get.
+ * @throws SetupNeedsApproval if they are too large, or if code of the change would have a say
+ */
+export async function readManifests(
+  checkout: Checkout,
+  trees: { base: Entries; change: Entries },
+  fetches: Fetch[],
+): Promise<FilesForFetches> {
+  const [base, change] = [regularIn(trees.base), regularIn(trees.change)];
+  const reader = readerOf(checkout);
+  const manifests: Manifests = { base: new Map(), change: new Map(), contents: new Map() };
+  const managers = [...new Set(fetches.map(({ manager }) => manager))];
+  const isOfAny = (is: (manager: Fetch['manager'], path: string) => boolean) => (path: string) =>
+    managers.some((manager) => is(manager, path));
+  const take = async (oids: Map<string, string>, into: Map<string, string>, paths: string[]) => {
+    await reader.read(paths.map((path) => [path, oids.get(path) ?? '']));
+    for (const path of paths) into.set(path, oids.get(path) ?? '');
+  };
+  for (const [oids, into] of [
+    [change, manifests.change],
+    [base, manifests.base],
+  ] as const) {
+    await take(oids, into, [...oids.keys()].filter(isOfAny(isManifest)).filter(isOwn));
+    await readRequirements(fetches, reader.contents, oids, (paths) => take(oids, into, paths));
+  }
+  manifests.contents = new Map(reader.contents);
+  for (const path of new Set([...base.keys(), ...change.keys()].filter(isOfAny(decidesByName))))
+    for (const [oids, into] of [
+      [base, manifests.base],
+      [change, manifests.change],
+    ] as const)
+      if (oids.has(path)) into.set(path, oids.get(path) ?? '');
+  const files: FilesForFetches = { base, change, manifests, contents: reader.contents };
+  const reasons = await judged(files, judging.call('reasonsIn', fetches, manifests));
+  if (reasons.length > 0) throw new SetupNeedsApproval(reasons);
+  for (const { manager } of fetches) await reader.read(otherFiles(manager, files));
+  return files;
+}
+
+/**
+ * Returns what a fetch reads of the change.
+ * @throws SetupNeedsApproval if that takes too long
+ */
+export function readForFetch(fetch: Fetch, files: FilesForFetches): Promise<ForFetch> {
+  return judged(files, judging.call('readForFetch', fetch, files.manifests));
+}
+
+/** Returns the files that a fetch gets besides manifests: configurations of the base, and patches of the change. */
+export function otherFiles(manager: Fetch['manager'], { base, change }: FilesForFetches): [string, string][] {
+  const isPatch = (path: string) => /^(pnpm|yarn)$/.test(manager) && path.endsWith('.patch');
+  return [
+    ...[...base].filter(([path]) => isConfiguration(manager, path) && isOwn(path)),
+    ...[...change].filter(([path]) => isPatch(path) && isOwn(path)),
+  ];
+}
+
+/** Returns whether a file is not among installed packages, which somebody committed. */
+export function isOwn(path: string): boolean {
+  return !/(^|\/)(node_modules|vendor)\//.test(path);
+}
+
+function regularIn(entries: Entries): Map<string, string> {
+  const regular = [...entries].filter(([, { mode }]) => mode.startsWith('100'));
+  return new Map(regular.map(([path, { oid }]) => [path, oid]));
+}
+
+/** Reads files of requirements as far as they refer to each other. Each of them is parsed once. */
+async function readRequirements(
+  fetches: Fetch[],
+  contents: Map<string, Buffer>,
+  oids: Map<string, string>,
+  take: (paths: string[]) => Promise<void>,
+): Promise<void> {
+  const known = new Set<string>();
+  let next = fetches.flatMap(({ requirements }) => requirements);
+  while (next.length > 0 && known.size <= maxRequirements) {
+    const fresh = [...new Set(next)].filter((path) => !known.has(path));
+    for (const path of fresh) known.add(path);
+    const paths = fresh.filter((path) => oids.has(path)).slice(0, maxRequirements);
+    await take(paths);
+    const read = paths.map((path): [string, Buffer] => [path, contents.get(oids.get(path) ?? '') ?? Buffer.alloc(0)]);
+    const referred = read.length === 0 ? [] : judging.call('referredInAll', read);
+    next = await asked(`${paths[0]}`, Promise.resolve(referred));
+  }
+}
+
+/** Reads contents of files, each once. */
+function readerOf(checkout: Checkout) {
+  const contents = new Map<string, Buffer>();
+  let bytes = 0;
+  const keep = (path: string, oid: string, content: Buffer | undefined) => {
+    if (content === undefined) throw tooLarge(path, `it has more than ${maxBytes / 1e6} MB`);
+    bytes += content.length;
+    contents.set(oid, content);
+    if (bytes > maxTotalBytes)
+      throw tooLarge(path, `with it, the files for package managers have more than ${maxTotalBytes / 1e6} MB`);
+  };
+  return {
+    contents,
+    /** @throws SetupNeedsApproval if the files are too large, too many, or have too many bytes together */
+    read: async (files: [path: string, oid: string][]): Promise<void> => {
+      const [last] = files[maxFiles] ?? [];
+      if (last !== undefined)
+        throw tooLarge(last, `with it, there are more than ${maxFiles} files for package managers`);
+      const fresh = [...new Map(files.map(([path, oid]) => [oid, path]))].filter(([oid]) => !contents.has(oid));
+      for (let at = 0; at < fresh.length; at += readAtOnce) {
+        const some = fresh.slice(at, at + readAtOnce);
+        const oids = some.map(([oid]) => oid);
+        const blobs = await checkout.readBlobs(oids, maxBytes);
+        for (const [oid, path] of some) keep(path, oid, blobs.get(oid));
+      }
+    },
+  };
+}
+
+function tooLarge(path: string, why: string): SetupNeedsApproval {
+  return new SetupNeedsApproval([`${path}: ${why}, which is too much to check`]);
+}
+
+/** Asks a person if manifests take too long. The reason names the largest, which probably is why. */
+function judged<T>({ manifests }: FilesForFetches, answer: Promise<T>): Promise<T> {
+  const sizeOf = (oid: string) => manifests.contents.get(oid)?.length ?? 0;
+  const largest = [...manifests.change].reduce((a, b) => (sizeOf(b[1]) > sizeOf(a[1]) ? b : a), ['', '']);
+  return asked(largest[0], answer);
+}
+
+/** @throws SetupNeedsApproval if the thread exceeded a limit */
+function asked<T>(path: string, answer: Promise<T>): Promise<T> {
+  return answer.catch((error) => {
+    if (!(error instanceof OverLimit)) throw error;
+    throw new SetupNeedsApproval([`${path}: checking it and the other manifests takes more than ${error.limit}`]);
+  });
+}
