@@ -7,7 +7,8 @@ export interface Question {
   args: unknown[];
 }
 
-export type Answer = { value?: unknown } | { threw: string };
+/** `isTooDeep` says that the function has used up the stack. */
+export type Answer = { value?: unknown } | { threw: string; isTooDeep?: boolean };
 
 // Node has opened the compile cache by now, and the functions need no variables.
 delete env.NODE_COMPILE_CACHE;
@@ -20,7 +21,8 @@ async function answer({ name, args }: Question): Promise<Answer> {
   try {
     return { value: await functions[name]?.(...args) };
   } catch (error) {
-    return { threw: (error as Error).message };
+    const { message } = error as Error;
+    return { threw: message, isTooDeep: error instanceof RangeError && message.includes('call stack') };
   }
 }
 

@@ -11,7 +11,7 @@ export interface Limits {
 
 /** A call exceeded its time or memory limit. */
 export class OverLimit extends Error {
-  /** The limit, such as `2 s`. */
+  /** The limit, such as `2 s` or `the stack`. */
   readonly limit: string;
 
   constructor(limit: string) {
@@ -85,7 +85,7 @@ export function startThread(module: URL, { seconds, heapMb }: Limits, gone: () =
         loaded = undefined;
         worker.postMessage(question);
         const answer = await next(seconds, new OverLimit(`${seconds} s`));
-        if ('threw' in answer) throw new Error(answer.threw);
+        if ('threw' in answer) throw answer.isTooDeep ? new OverLimit('the stack') : new Error(answer.threw);
         return answer.value;
       } finally {
         // Do not keep the process alive for an idle thread.

@@ -9,22 +9,29 @@ const fileOptions = /^--(require|import|loader|experimental-loader|config\w*|rcf
 const shortOptions = /^-(r|c|f|p)$/;
 const testRunners = /^(jest|vitest|mocha|ava|tap|tape|c8|nyc|karma|cypress|playwright|pytest|phpunit|rspec|prove)$/;
 
+/** Characters of all paths that a text may name. A long folder with many words would otherwise make millions of them. */
+export const maxPathChars = 5_000_000;
+
 /**
- * Finds the files that shell commands run or are configured with. `isFile` says which paths are files of the repository.
- * A file that a command only reads, such as one that a linter checks, does not count.
+ * Returns the paths of files that shell commands may run, or be configured with. Most of them do not exist. Undefined if
+ * they are too many. A file that a command only reads, such as one that a linter checks, does not count.
  */
-export function filesRunBy(text: string, isFile: (path: string) => boolean): Set<string> {
+export function pathsRunBy(text: string): string[] | undefined {
   const found = new Set<string>();
   let folder = '';
+  let chars = 0;
   for (const command of text.split(/[\n;&|(){}`]+/)) {
     const [program = '', ...args] = wordsOf(command);
     if (program === 'cd') folder = plain(`${args[0] ?? ''}/`);
     // The program may itself be a file of the repository.
     const words = [program, ...filesAmong(program, args)];
-    const paths = [...words.flatMap((word) => pathsOf(word, folder)), ...modulesOf(program, args, folder)];
-    for (const path of paths.map(plain).filter(isFile)) found.add(path);
+    for (const path of [...words.flatMap((word) => pathsOf(word, folder)), ...modulesOf(program, args, folder)]) {
+      chars += path.length;
+      if (chars > maxPathChars) return undefined;
+      found.add(plain(path));
+    }
   }
-  return found;
+  return [...found];
 }
 
 /** Returns the arguments of a program that it runs, or that configure it. */
@@ -81,21 +88,30 @@ const maxFollowed = 200;
 /** Returns the commands together with the scripts of package.json that they run. */
 export function withScripts(commands: string[], scripts: Record<string, string>): string[] {
   const all = [...commands];
-  const left = new Map(Object.entries(scripts));
-  for (let at = 0; at < all.length && at < maxFollowed; at++)
-    for (const name of scriptsNamedIn(all[at] ?? '', [...left.keys()])) {
-      all.push(left.get(name) ?? '');
-      left.delete(name);
-    }
+  const names = Object.keys(scripts);
+  const left = new Set(names.keys());
+  // The scripts before and after another run with it.
+  const byWord = new Map<string, number[]>();
+  for (const [i, name] of names.entries())
+    for (const word of new Set([name, name.replace(/^(pre|post)/, '')]))
+      byWord
+        .set(word, byWord.get(word) ?? [])
+        .get(word)
+        ?.push(i);
+  for (let at = 0; at < all.length && at < maxFollowed; at++) {
+    const named = [...scriptWordsOf(all[at] ?? '')].flatMap((word) => byWord.get(word) ?? []);
+    for (const i of [...new Set(named)].sort((a, b) => a - b))
+      if (left.delete(i)) all.push(scripts[names[i] ?? ''] ?? '');
+  }
   return all;
 }
 
-/** Returns which scripts a command runs, those before and after a script included. */
-function scriptsNamedIn(command: string, names: string[]): string[] {
-  if (!managers.test(command)) return [];
+/** Returns the words of a command that may name scripts. */
+function scriptWordsOf(command: string): Set<string> {
+  if (!managers.test(command)) return new Set();
   const words = new Set(command.split(/[\s;&|"']+/));
   if (words.has('t') || words.has('tst')) words.add('test');
-  return names.filter((name) => words.has(name) || words.has(name.replace(/^(pre|post)/, '')));
+  return words;
 }
 
 const extension = '\\.([cm]?[jt]sx?|json[c5]?|ya?ml|toml|ini|py|rb|exs)';

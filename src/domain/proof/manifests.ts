@@ -128,11 +128,19 @@ const header = /^\s*\[{1,2}([^[\]]*)\]/;
 /** A header that cannot be part of a list or of a continued value, so that it certainly ends the section before. */
 const certainHeader = /^\[{1,2}\s*(?!(true|false)\b)[a-z]/i;
 
+/** Characters of a line. The patterns take quadratic time, so a longer line counts as deciding without them. */
+const maxLine = 1000;
+
 function decidingLines(text: string, { section, line: anywhere }: { section: RegExp; line: RegExp }): string {
   let isIn = section.test('');
   return unescaped(text)
     .split(lineEnds)
     .filter((line) => {
+      if (line.length > maxLine) {
+        // It may begin a section of any name.
+        isIn ||= /^\s*\[/.test(line);
+        return line.trim() !== '';
+      }
       const name = header.exec(line)?.[1]?.replace(/["'\s]/g, '');
       if (name !== undefined) isIn = section.test(name) || (isIn && !certainHeader.test(line));
       return (isIn || anywhere.test(line)) && line.trim() !== '';

@@ -110,26 +110,45 @@ export function isCollected(path: string): boolean {
 }
 
 /** Where the commands of a repository look for tests. */
-interface Searched {
-  /** The commands of the checks, with the scripts that they run. */
-  commands: string[];
+export interface Searched {
+  /** The words of the commands that may name folders. */
+  words: Set<string>;
+  runsMochaInOneFolder: boolean;
+  runsUnittest: boolean;
   isFile(path: string): boolean;
 }
 
-/** Returns whether the checks which ran a test also run it under its new path, as far as commands say where they look. */
-export function isStillSearched(old: string, path: string, { commands, isFile }: Searched): boolean {
-  const [from, to] = [folderOf(old), folderOf(path)];
-  if (from === to) return true;
+/** Returns where commands look for tests: those of the checks, with the scripts that they run. */
+export function searchedBy(commands: string[], isFile: (path: string) => boolean): Searched {
   const all = commands.join('\n');
   const words = all.split(/[\s"'=]+/).map((word) => word.replace(/^\.\//, '').replace(/\/?(\*.*)?$/, ''));
+  return {
+    words: new Set(words),
+    // Mocha looks into one folder only.
+    runsMochaInOneFolder: /\bmocha\b/.test(all) && !/--recursive|\*\*/.test(all),
+    runsUnittest: /\bunittest\b/.test(all),
+    isFile,
+  };
+}
+
+/** Returns whether the checks which ran a test also run it under its new path, as far as commands say where they look. */
+export function isStillSearched(old: string, path: string, searched: Searched): boolean {
+  const [from, to] = [folderOf(old), folderOf(path)];
+  if (from === to) return true;
   // A folder that a command names, and that holds the old path only.
-  const named = words.filter((word) => word !== '' && `${from}/`.startsWith(`${word}/`));
-  if (named.length > 0 && !named.some((word) => `${to}/`.startsWith(`${word}/`))) return false;
-  // Mocha looks into one folder only, and unittest only into packages.
-  if (/\bmocha\b/.test(all) && !/--recursive|\*\*/.test(all)) return false;
-  if (!/\bunittest\b/.test(all) || !path.endsWith('.py')) return true;
-  const parts = to.split('/').filter((part) => part !== '');
-  return parts.every((_, i) => isFile(`${parts.slice(0, i + 1).join('/')}/__init__.py`));
+  const named = withParents(from).filter((folder) => searched.words.has(folder));
+  if (named.length > 0 && !named.some((folder) => `${to}/`.startsWith(`${folder}/`))) return false;
+  if (searched.runsMochaInOneFolder) return false;
+  // unittest looks only into packages.
+  if (!searched.runsUnittest || !path.endsWith('.py')) return true;
+  return withParents(to).every((folder) => searched.isFile(`${folder}/__init__.py`));
+}
+
+/** Returns a folder and those above it, apart from the root. */
+function withParents(folder: string): string[] {
+  const found: string[] = [];
+  for (let end = folder.length; end > 0; end = folder.lastIndexOf('/', end - 1)) found.push(folder.slice(0, end));
+  return found;
 }
 
 function folderOf(path: string): string {

@@ -2,9 +2,7 @@ import { readFileSync } from 'node:fs';
 import {
   changedLines,
   type Lines,
-  mayRunUnseen,
   measuresCoverage,
-  onlyDeclares,
   reachesNothing,
   type Sighting,
   watchedLanguage,
@@ -14,6 +12,7 @@ import { isCollected } from '../../domain/proof/test-files.ts';
 import { blobsOf, diffOf } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
 import type { Machine } from '../../sandbox/sandbox.ts';
+import { batchesOf, judging, unlessTooSlow } from './contents.ts';
 
 /** What to look for while the tests of a change run. */
 export interface Watch {
@@ -38,7 +37,7 @@ interface Given {
 const maxBytes = 500_000;
 /** The most files that may be loaded, so that their texts are looked at. */
 const maxLoaded = 600;
-const readAtOnce = 50;
+const readAtOnce = 10;
 
 /**
  * Finds out what the new tests have to reach. Undefined where it could not be seen whether they do: in other languages,
@@ -55,19 +54,35 @@ export async function watchFor({
   if (measuresCoverage(commands)) return undefined;
   const changed = changes.filter(({ path, newMode }) => !isTest(path) && newMode !== absent && isProgram(path));
   if (changed.length > maxLoaded || changed.some(({ path }) => watchedLanguage(path) === undefined)) return undefined;
-  const texts = await blobsOf(checkout, changed, 'new', maxBytes);
+  const declaring = await declaringAmong(checkout, changed);
+  if (declaring === undefined) return undefined;
   const diff = await diffOf(checkout, base, codeOfChange);
   const files = new Map(diff.files.map((file) => [file.path, file]));
   const programs: Watch['programs'] = {};
-  for (const { path, newOid } of changed) {
-    const [text, file] = [texts.get(newOid)?.toString('utf8'), files.get(path)];
-    if (text === undefined || file === undefined || file.truncated || file.binary) return undefined;
+  for (const { path } of changed) {
+    const file = files.get(path);
+    if (file === undefined || file.truncated || file.binary) return undefined;
     const lines = changedLines(file.hunks);
-    if (!onlyDeclares(path, text) && lines.lines.length + lines.cuts.length > 0) programs[path] = lines;
+    if (!declaring.has(path) && lines.lines.length + lines.cuts.length > 0) programs[path] = lines;
   }
   if (Object.keys(programs).length === 0) return undefined;
   const tests = changes.filter(({ path, newMode }) => isTest(path) && newMode !== absent && isCollected(path));
   return { programs, tests: tests.map(({ path }) => path) };
+}
+
+/** Returns the programs that only declare types; undefined if one is too large to be looked at. */
+async function declaringAmong(checkout: Checkout, changed: Change[]): Promise<Set<string> | undefined> {
+  const found = new Set<string>();
+  for (const some of batchesOf(changed, readAtOnce)) {
+    const texts = await blobsOf(checkout, some, 'new', maxBytes);
+    const read = some.flatMap(({ path, newOid }): [string, Buffer][] => {
+      const content = texts.get(newOid);
+      return content === undefined ? [] : [[path, content]];
+    });
+    if (read.length < some.length) return undefined;
+    for (const path of await unlessTooSlow(judging.call('declaringOnly', read), [])) found.add(path);
+  }
+  return found;
 }
 
 const absent = '000000';
@@ -146,10 +161,10 @@ export async function missesChange(
   const oids = loaded.flatMap((path) => files.get(path)?.oid ?? []);
   // What set-up or a build made may be the changed programs in another form.
   if (oids.length < loaded.length || loaded.length > maxLoaded) return false;
-  for (let at = 0; at < oids.length; at += readAtOnce) {
-    const some = oids.slice(at, at + readAtOnce);
+  for (const some of batchesOf(oids, readAtOnce)) {
     const texts = await checkout.readBlobs(some, maxBytes);
-    if (some.some((oid) => mayRunUnseen(texts.get(oid)?.toString('utf8') ?? "'child_process'"))) return false;
+    const read = some.flatMap((oid) => texts.get(oid) ?? []);
+    if (read.length < some.length || (await unlessTooSlow(judging.call('someRunUnseen', read), true))) return false;
   }
   return true;
 }

@@ -1,9 +1,10 @@
-import { decidesByName, filesRunBy, takesPlaceOfModule, withScripts } from '../../domain/proof/deciding-files.ts';
-import { differsInDeciding, mayDecide } from '../../domain/proof/manifests.ts';
+import { decidesByName, maxPathChars, takesPlaceOfModule } from '../../domain/proof/deciding-files.ts';
+import { mayDecide } from '../../domain/proof/manifests.ts';
 import { isOrdinary, projectRoots } from '../../domain/proof/ordinary-files.ts';
 import { isUsualTestFile } from '../../domain/proof/test-files.ts';
 import { blobsOf } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
+import { batchesOf, judging, unlessTooSlow } from './contents.ts';
 
 interface Given {
   checkout: Checkout;
@@ -14,6 +15,8 @@ interface Given {
   changes: Change[];
   /** Whether a changed file is a test. */
   isTest(path: string): boolean;
+  /** Called with a reason why the change cannot be proved. */
+  doubt(why: string): void;
 }
 
 /** Larger files are not read. A larger manifest is assumed to decide how tests run. */
@@ -44,44 +47,71 @@ export async function decidingFiles(given: Given): Promise<string[]> {
 /** The mode of a file that does not exist on one side of a change. */
 const absent = '000000';
 
+/** Manifests that a thread compares at once. Each has two sides of at most `maxBytes`. */
+const comparedAtOnce = 10;
+
 /** Finds the changed manifests whose parts about tests changed, such as the scripts of package.json. */
 async function decidingContents({ checkout, changes }: Given): Promise<Set<string>> {
-  const read = changes.filter(({ path }) => mayDecide(path)).slice(0, maxRead);
-  const [before, after] = [
-    await blobsOf(checkout, read, 'old', maxBytes),
-    await blobsOf(checkout, read, 'new', maxBytes),
-  ];
-  const decides = ({ path, oldMode, oldOid, newMode, newOid }: Change) => {
-    const [old, now] = [before.get(oldOid)?.toString('utf8'), after.get(newOid)?.toString('utf8')];
-    const isRead = (oldMode === absent || old !== undefined) && (newMode === absent || now !== undefined);
-    return !isRead || differsInDeciding(path, old, now);
-  };
-  const unread = changes.filter(({ path }) => mayDecide(path)).slice(maxRead);
-  return new Set([...read.filter(decides), ...unread].map(({ path }) => path));
+  const all = changes.filter(({ path }) => mayDecide(path));
+  const deciding = all.slice(maxRead).map(({ path }) => path);
+  for (const some of batchesOf(all.slice(0, maxRead), comparedAtOnce)) {
+    const before = await blobsOf(checkout, some, 'old', maxBytes);
+    const after = await blobsOf(checkout, some, 'new', maxBytes);
+    const both = some.map(({ path, oldOid, newOid }) => ({ path, old: before.get(oldOid), now: after.get(newOid) }));
+    const isRead = ({ oldMode, newMode }: Change, i: number) =>
+      (oldMode === absent || both[i]?.old !== undefined) && (newMode === absent || both[i]?.now !== undefined);
+    const read = both.filter((_, i) => some[i] !== undefined && isRead(some[i], i));
+    const paths = some.map(({ path }) => path);
+    const differing = await unlessTooSlow(judging.call('differingManifests', read), paths);
+    deciding.push(...differing, ...paths.filter((path) => read.every((each) => each.path !== path)));
+  }
+  return new Set(deciding);
 }
+
+/** Commands that are sent to a thread at once. Each has at most `maxScriptChars`. */
+const sentAtOnce = 25;
 
 /**
  * Finds the files that the checks run, through the scripts of package.json, Makefiles and shell scripts as the base has
  * them. A change of those is itself a reason for doubt.
  */
-async function filesThatChecksRun({ checkout, commands, changes }: Given, files: Files): Promise<Set<string>> {
+async function filesThatChecksRun({ checkout, commands, changes, doubt }: Given, files: Files): Promise<Set<string>> {
   // A new file may take the place of one that a command names without its ending.
   const added = new Set(changes.filter(({ oldMode }) => oldMode === absent).map(({ path }) => path));
   const isFile = (path: string) => files.has(path) || added.has(path);
   const read = readerOf(checkout, files);
   const found = new Set<string>();
-  const queue = [...commands];
   const opened = new Set<string>();
-  if (queue.some((command) => /\bg?make\b/.test(command))) queue.push(...(await makefilesOf(files, read)));
-  for (let at = 0; at < queue.length; at++)
-    for (const path of filesRunBy((queue[at] ?? '').slice(0, maxScriptChars), isFile)) {
-      found.add(path);
-      if (opened.has(path) || opened.size >= maxRead || !isShellScript.test(path)) continue;
-      opened.add(path);
-      queue.push(await read(path));
-    }
+  let next = [...commands];
+  if (next.some((command) => /\bg?make\b/.test(command))) next.push(...(await makefilesOf(files, read)));
+  while (next.length > 0) {
+    const paths = await pathsRunByAll(next);
+    if (paths === undefined) doubt(tooLong);
+    const run = paths?.filter(isFile) ?? [];
+    for (const path of run) found.add(path);
+    const scripts = run.filter((path) => isShellScript.test(path) && !opened.has(path)).slice(0, maxRead - opened.size);
+    for (const path of scripts) opened.add(path);
+    next = [];
+    for (const path of scripts) next.push(await read(path));
+  }
   return found;
 }
+
+/** Returns the paths that scripts may run; undefined if they are too many, or take too long to find. */
+async function pathsRunByAll(scripts: string[]): Promise<string[] | undefined> {
+  const all = new Set<string>();
+  let chars = 0;
+  for (const some of batchesOf(scripts, sentAtOnce)) {
+    const texts = some.map((text) => text.slice(0, maxScriptChars));
+    const paths = await unlessTooSlow(judging.call('pathsRunByAll', texts), undefined);
+    chars += paths?.reduce((sum, { length }) => sum + length, 0) ?? 0;
+    if (paths === undefined || chars > maxPathChars) return undefined;
+    for (const path of paths) all.add(path);
+  }
+  return [...all];
+}
+
+const tooLong = 'the commands of the checks are too long to find out what they run';
 
 /** Scripts of a shell are followed; other programs would need a parser of their language. */
 const isShellScript = /\.(sh|bash|mk)$|(^|\/)[^./]+$/;
@@ -102,33 +132,27 @@ function readerOf(checkout: Checkout, files: Files): Read {
   };
 }
 
-/** Returns the checks with the scripts that they run of the package.json files nearest to the root, as the base has them. */
-export async function withScriptsOf(checkout: Checkout, base: string, commands: string[]): Promise<string[]> {
-  const files = await checkout.files(base);
-  const read = readerOf(checkout, files);
-  const paths = [...files.keys()];
-  const depth = (path: string) => path.split('/').length;
-  const manifests = paths
-    .filter((path) => /(^|\/)package\.json$/.test(path))
-    .sort((a, b) => depth(a) - depth(b))
+/**
+ * Returns the checks with the scripts that they run of the package.json files nearest to the root, as the base has them.
+ * If they are too many, there is a doubt, and none of them.
+ */
+export async function withScriptsOf(
+  checkout: Checkout,
+  base: string,
+  commands: string[],
+  doubt: (why: string) => void,
+): Promise<string[]> {
+  const nearest = [...(await checkout.files(base))]
+    .filter(([path]) => /(^|\/)package\.json$/.test(path))
+    .map(([path, { oid }]) => ({ path, oid, depth: path.split('/').length }))
+    .sort((a, b) => a.depth - b.depth)
     .slice(0, maxRead);
-  const all: string[] = [];
-  for (const path of manifests) {
-    const folder = path.slice(0, -'package.json'.length);
-    const scripts = scriptsIn(await read(path));
-    const run = withScripts(commands, scripts).slice(commands.length);
-    all.push(...run.map((script) => (folder === '' ? script : `cd ${folder.slice(0, -1)}\n${script}`)));
-  }
-  return [...commands, ...all];
-}
-
-function scriptsIn(text: string): Record<string, string> {
-  try {
-    const { scripts = {} } = JSON.parse(text) as { scripts?: Record<string, unknown> };
-    return Object.fromEntries(
-      Object.entries(scripts).filter((each): each is [string, string] => typeof each[1] === 'string'),
-    );
-  } catch {
-    return {};
-  }
+  const contents = await checkout.readBlobs([...new Set(nearest.map(({ oid }) => oid))], maxBytes);
+  const manifests = nearest.flatMap(({ path, oid }): [string, Buffer][] => {
+    const content = contents.get(oid);
+    return content === undefined ? [] : [[path.slice(0, -'/package.json'.length), content]];
+  });
+  const all = await unlessTooSlow(judging.call('commandsRunBy', commands, manifests), undefined);
+  if (all === undefined) doubt(tooLong);
+  return all ?? commands;
 }

@@ -1,18 +1,16 @@
-import { setImmediate as breathe } from 'node:timers/promises';
 import { namesOf } from '../../domain/proof/proof.ts';
-import { readsCode } from '../../domain/proof/reading-code.ts';
 import {
-  countSkips,
   isFoundAs,
   isStillSearched,
   isUsualTestFile,
-  keepsMost,
-  takesOver,
+  type Searched,
+  searchedBy,
 } from '../../domain/proof/test-files.ts';
 import { blobsOf, diffOf, type TreeDiff } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
 import { pathsMatching } from '../../repositories/settings/repository-settings.ts';
 import type { Work } from '../work.ts';
+import { batchesOf, judging, unlessTooSlow } from './contents.ts';
 import { type Watch, watchFor } from './coverage.ts';
 import { decidingFiles, withScriptsOf } from './deciding.ts';
 import { addedHelpers, changedHelpers } from './helpers-of-tests.ts';
@@ -37,8 +35,10 @@ export interface TestedChange {
 const maxPaths = 1000;
 /** Larger test files that were renamed are not compared with what they were. */
 const maxBytes = 1_000_000;
-/** Files whose contents are in memory at the same time. All of them together may have gigabytes. */
-const readAtOnce = 8;
+/** Files whose contents are in memory, and in a message to a thread, at the same time. */
+const readAtOnce = 4;
+/** Files whose new lines are sent to a thread at once. */
+const linesAtOnce = 20;
 
 /** Reads the tests of a change: of everything that its pull request shows, not only of what this run did. */
 export async function readTestedChange(work: Work, tree: string): Promise<TestedChange> {
@@ -48,21 +48,28 @@ export async function readTestedChange(work: Work, tree: string): Promise<Tested
   const testsAmong = (paths: string[]) => testFilesAmong(work, paths);
   const isTest = await testsAmong(changes.map(({ path }) => path));
   const tests = changes.filter(({ path }) => isTest(path));
-  const support = await addedHelpers({ checkout, changes, isTest });
+  const unread = new Set<string>();
+  const doubt = (why: string) => void unread.add(why);
+  const support = await addedHelpers({ checkout, changes, isTest, doubt });
   const testsOnBase = await checkout.replaceFiles(base, tests.map(newSide));
   const newTestsOnBase = await checkout.replaceFiles(testsOnBase, support.map(newSide));
   const oldTestsOnChange = await checkout.replaceFiles(tree, tests.map(oldSide));
   const diff = await diffOf(checkout, base, testsOnBase);
-  const commands = await withScriptsOf(checkout, base, settings.checks);
+  const commands = await withScriptsOf(checkout, base, settings.checks, doubt);
   const after = await checkout.files(tree);
-  const moved = await movedTests(checkout, tests, diff, { commands, isFile: (path) => after.has(path) });
+  const moved = await movedTests(
+    checkout,
+    tests,
+    diff,
+    searchedBy(commands, (path) => after.has(path)),
+  );
   const isRemoved = ({ newMode }: Change) => newMode === absent;
   const testsRemoved = tests.filter((each) => isRemoved(each) && !moved.has(each.path)).map(({ path }) => path);
   const links = tests.filter(({ newMode }) => newMode === '120000').map(({ path }) => path);
   const programs = changes.map(({ path }) => path).filter((path) => !isTest(path));
-  const deciding = await decidingFiles({ checkout, base, commands, changes, isTest });
-  const helpers = await changedHelpers({ checkout, base, changes, isTest, testsAmong });
-  const over = diff.files.filter((file) => takesOver(addedLines(file))).map(({ path }) => path);
+  const deciding = await decidingFiles({ checkout, base, commands, changes, isTest, doubt });
+  const helpers = await changedHelpers({ checkout, base, changes, isTest, testsAmong, doubt });
+  const { takingOver, reading } = await judgeAddedLines(programs, diff);
   const watch = await watchFor({ checkout, base, codeOfChange: oldTestsOnChange, changes, isTest, commands });
   return {
     testsChanged: tests
@@ -72,14 +79,15 @@ export async function readTestedChange(work: Work, tree: string): Promise<Tested
     testsRemoved: testsRemoved.slice(0, maxPaths),
     doubts: [
       ...doubtAbout(
-        [...new Set([...deciding, ...helpers, ...over])],
+        [...new Set([...deciding, ...helpers, ...takingOver])],
         'decides how the tests run',
         'decide how the tests run',
       ),
       ...doubtAbout(testsRemoved, 'was removed', 'were removed'),
       ...doubtAbout(await switchedOff(checkout, tests, diff), 'switches tests off', 'switch tests off'),
       ...doubtAbout(links, 'is a symbolic link', 'are symbolic links'),
-      ...doubtAbout(await readersOf(programs, diff), 'reads code as text', 'read code as text'),
+      ...doubtAbout(reading, 'reads code as text', 'read code as text'),
+      ...unread,
     ],
     moved: support.map(({ path }) => path),
     watch,
@@ -108,23 +116,28 @@ async function movedTests(
   checkout: Checkout,
   tests: Change[],
   { files }: TreeDiff,
-  searched: Parameters<typeof isStillSearched>[2],
+  searched: Searched,
 ): Promise<Set<string>> {
-  const renamed = files.filter(({ previousPath }) => previousPath !== undefined);
-  const sources = new Set(renamed.map(({ previousPath }) => previousPath));
-  const removed = tests.filter(({ path }) => sources.has(path));
-  const blobs = await blobsOf(checkout, removed, 'old', maxBytes);
-  const oldLines = new Map(
-    removed.map(({ path, oldOid }) => [path, (blobs.get(oldOid)?.toString('utf8') ?? '').split('\n')]),
+  const renamed = files.flatMap(({ previousPath, ...file }) => (previousPath ? [{ ...file, previousPath }] : []));
+  const byPath = new Map(tests.map((each) => [each.path, each]));
+  const found = renamed.filter(
+    ({ path, previousPath }) => isFoundAs(previousPath, path) && isStillSearched(previousPath, path, searched),
   );
-  const oids = new Map(tests.map(({ path, oldOid, newOid }) => [path, { oldOid, newOid }]));
-  const kept = renamed.filter(({ path, previousPath = '', hunks, truncated, binary }) => {
-    if (!isFoundAs(previousPath, path) || !isStillSearched(previousPath, path, searched)) return false;
-    if (oids.get(previousPath)?.oldOid === oids.get(path)?.newOid) return true;
-    const changed = hunks.flatMap(({ lines }) => lines);
-    return !truncated && !binary && keepsMost(oldLines.get(previousPath) ?? [], changed);
-  });
-  return new Set(kept.flatMap(({ previousPath }) => previousPath ?? []));
+  const isSame = ({ path, previousPath }: (typeof found)[number]) =>
+    byPath.get(previousPath)?.oldOid === byPath.get(path)?.newOid;
+  const kept = new Set(found.filter(isSame).map(({ previousPath }) => previousPath));
+  const changed = found.filter((file) => !isSame(file) && !file.truncated && !file.binary);
+  for (const some of batchesOf(changed, readAtOnce)) {
+    const removed = some.flatMap(({ previousPath }) => byPath.get(previousPath) ?? []);
+    const blobs = await blobsOf(checkout, removed, 'old', maxBytes);
+    const sent = some.map(({ previousPath, hunks }) => ({
+      path: previousPath,
+      old: blobs.get(byPath.get(previousPath)?.oldOid ?? ''),
+      changed: hunks.flatMap(({ lines }) => lines),
+    }));
+    for (const path of await unlessTooSlow(judging.call('keepingMost', sent), [])) kept.add(path);
+  }
+  return kept;
 }
 
 const newSide = ({ path, newMode, newOid }: Change) => ({ path, mode: newMode, oid: newOid });
@@ -141,17 +154,13 @@ async function switchedOff(checkout: Checkout, tests: Change[], { files }: TreeD
     return from === undefined || to === undefined ? [] : [{ ...to, oldMode: from.oldMode, oldOid: from.oldOid }];
   });
   const both = [...tests.filter(({ oldMode, newMode }) => oldMode !== absent && newMode !== absent), ...renamed];
-  const skipsIn = (blob: Buffer | undefined) => countSkips(blob?.toString('utf8') ?? '');
   const found: string[] = [];
-  for (let at = 0; at < both.length; at += readAtOnce) {
-    const some = both.slice(at, at + readAtOnce);
+  for (const some of batchesOf(both, readAtOnce)) {
     const before = await blobsOf(checkout, some, 'old', maxBytes);
     const after = await blobsOf(checkout, some, 'new', maxBytes);
-    for (const { path, oldOid, newOid } of some) {
-      const [old, now] = [before.get(oldOid), after.get(newOid)];
-      if (skipsIn(now) > skipsIn(old) || (old !== undefined && now === undefined)) found.push(path);
-      await breathe();
-    }
+    const sides = some.map(({ path, oldOid, newOid }) => ({ path, old: before.get(oldOid), now: after.get(newOid) }));
+    const all = some.map(({ path }) => path);
+    found.push(...(await unlessTooSlow(judging.call('switchingOff', sides), all)));
   }
   return found;
 }
@@ -161,15 +170,19 @@ const absent = '000000';
 const addedLines = ({ hunks }: TreeDiff['files'][number]) =>
   hunks.flatMap(({ lines }) => lines.filter((line) => line.startsWith('+')).map((line) => line.slice(1)));
 
-/**
- * Finds the tests whose new lines read the text of changed programs. A large test takes up to half a second, so other
- * work gets its turn after each.
- */
-async function readersOf(programs: string[], { files }: TreeDiff): Promise<string[]> {
-  const found: string[] = [];
-  for (const file of files) {
-    if (readsCode(addedLines(file), programs)) found.push(file.path);
-    await breathe();
+/** Finds the tests whose new lines decide how other tests run, and those whose new lines read changed programs as text. */
+async function judgeAddedLines(
+  programs: string[],
+  { files }: TreeDiff,
+): Promise<{ takingOver: string[]; reading: string[] }> {
+  const found = { takingOver: [] as string[], reading: [] as string[] };
+  for (const some of batchesOf(files, linesAtOnce)) {
+    const sent = some.map((file) => ({ path: file.path, lines: addedLines(file) }));
+    const all = some.map(({ path }) => path);
+    const judged = judging.call('judgeAddedLines', sent, programs);
+    const { takingOver, reading } = await unlessTooSlow(judged, { takingOver: [], reading: all });
+    found.takingOver.push(...takingOver);
+    found.reading.push(...reading);
   }
   return found;
 }

@@ -1,4 +1,4 @@
-import { decidesByName } from '../../../src/domain/proof/deciding-files.ts';
+import { decidesByName, pathsRunBy, withScripts } from '../../../src/domain/proof/deciding-files.ts';
 import { differsInDeciding } from '../../../src/domain/proof/manifests.ts';
 import { readsCode } from '../../../src/domain/proof/reading-code.ts';
 import {
@@ -7,6 +7,7 @@ import {
   isStillSearched,
   isUsualTestFile,
   keepsMost,
+  searchedBy,
   takesOver,
 } from '../../../src/domain/proof/test-files.ts';
 import { timeOf } from '../../support/machine/processor-time.ts';
@@ -116,11 +117,11 @@ test.each<[string, string, string[], boolean]>([
   ['tests/test_a.py', 'tests/unit/test_a.py', ['python3 -m unittest'], false],
   ['tests/test_a.py', 'tests/unit/test_a.py', ['pytest'], true],
 ])('moved from %s to %s, a test is still run by %j: %s', (old, path, commands, isRun) =>
-  expect(isStillSearched(old, path, { commands, isFile: noFile })).toBe(isRun));
+  expect(isStillSearched(old, path, searchedBy(commands, noFile))).toBe(isRun));
 
 test('unittest finds tests in packages', () => {
   const isFile = (path: string) => ['tests/__init__.py', 'tests/unit/__init__.py'].includes(path);
-  const given = { commands: ['python3 -m unittest'], isFile };
+  const given = searchedBy(['python3 -m unittest'], isFile);
   expect(isStillSearched('tests/test_a.py', 'tests/unit/test_a.py', given)).toBe(true);
 });
 
@@ -194,8 +195,20 @@ test.each<[string, () => unknown]>([
   ['many folders of libraries', () => manyTimes(() => decidesByName(`${'vendor/patches/'.repeat(250)}x`))],
   [
     'many commands',
-    () => manyTimes(() => isStillSearched('a/b.js', 'c/b.js', { commands: ['x '.repeat(1000)], isFile: noFile })),
+    () => {
+      const searched = searchedBy(['x '.repeat(250_000)], noFile);
+      manyTimes(() => isStillSearched(`${'a/'.repeat(20)}b.js`, 'c/b.js', searched));
+    },
   ],
+  [
+    'many libraries in one line',
+    () => differsInDeciding('pyproject.toml', '', `[project]\n${'pytest '.repeat(28_000)}`),
+  ],
+  [
+    'many words in a deep folder',
+    () => times(20, () => pathsRunBy(`cd ${'a/'.repeat(5000)}\nnode ${'x '.repeat(4900)}`)),
+  ],
+  ['many scripts', () => times(50, () => withScripts(manyCommands, manyScripts))],
   ['many objects', () => countSkips("test('".repeat(10_000) + '{ a: 1,\n'.repeat(20_000))],
   ['many names', () => manyTimes(() => isFoundAs('a.js', `${'.test'.repeat(50)}x`))],
   ['many dots', () => manyTimes(() => isUsualTestFile(`${'a.'.repeat(2000)}x`))],
@@ -203,7 +216,14 @@ test.each<[string, () => unknown]>([
   expect(await timeOf(judge)).toBeLessThan(10_000);
 });
 
+const manyCommands = Array.from({ length: 200 }, (_, i) => `npm run ${i}`);
+const manyScripts = Object.fromEntries(Array.from({ length: 15_000 }, (_, i) => [`s${i}`, '']));
+
 /** A change has at most 5,000 files. */
 function manyTimes(judge: () => unknown): void {
-  for (let i = 0; i < 5000; i++) judge();
+  times(5000, judge);
+}
+
+function times(count: number, judge: () => unknown): void {
+  for (let i = 0; i < count; i++) judge();
 }

@@ -1,5 +1,8 @@
 import type { Checkout } from '../../../src/git/engine.ts';
+import { OverLimit } from '../../../src/threads/start-thread.ts';
+import { unlessTooSlow } from '../../../src/worker/proof/contents.ts';
 import { readTestedChange } from '../../../src/worker/proof/tested-change.ts';
+import { longestBlock } from '../../support/machine/processor-time.ts';
 import { type Given, openRepository, workWith } from './proving.ts';
 
 openRepository();
@@ -19,6 +22,7 @@ const helped = {
   'support/page.js': "export * from './checks.js';\n",
   'test/h.test.js': "import '../support/page.js';\n",
 };
+const longScripts = JSON.stringify({ scripts: { a: `echo ${'a'.repeat(70_000)}`, b: `echo ${'b'.repeat(70_000)}` } });
 const large = '# comment\n'.repeat(21_000);
 const many = Object.fromEntries(Array.from({ length: 310 }, (_, i) => [`test/a/${i}.txt`, 'x']));
 
@@ -93,6 +97,27 @@ test.each<[string, Partial<Given>, string]>([
     { change: { ...more, 'test/f.test.js': `${test1('test.skip')}${'// x\n'.repeat(300_000)}` } },
     'test/f.test.js switches tests off',
   ],
+  [
+    'a deep folder in which the checks run many words',
+    { settings: { checks: [`cd ${'a/'.repeat(5000)}\nnode ${'x '.repeat(4900)}`] } },
+    'the commands of the checks are too long to find out what they run',
+  ],
+  [
+    'more scripts than can be followed',
+    {
+      base: { ...base, ...Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`${i}/package.json`, longScripts])) },
+      settings: { checks: ['npm run a b'] },
+    },
+    'the commands of the checks are too long to find out what they run',
+  ],
+  [
+    'a long line of a manifest',
+    {
+      base: { ...base, 'pyproject.toml': '[project]\n' },
+      change: { ...more, 'pyproject.toml': `[project]\n${'pytest '.repeat(25_000)}\n` },
+    },
+    'pyproject.toml decides how the tests run',
+  ],
 ])('%s is doubted', async (_what, given, doubt) => {
   const { work, tree } = await workWith({ base, change: more, settings: {}, ...given });
   expect((await readTestedChange(work, tree)).doubts).toEqual([doubt]);
@@ -135,4 +160,25 @@ test('a change that keeps its tests in order is not doubted', async () => {
   };
   const { work, tree } = await workWith({ base, change, settings: {} });
   expect((await readTestedChange(work, tree)).doubts).toEqual([]);
+});
+
+test('nothing is proved of files that take too long to read', async () => {
+  const slow = Promise.reject(new OverLimit('15 s'));
+  expect(await unlessTooSlow(slow, ['test/a.js'])).toEqual(['test/a.js']);
+  await expect(unlessTooSlow(Promise.reject(new Error('the thread ended with 3')), [])).rejects.toThrow('ended with 3');
+});
+
+test('files that name each other in all ways are looked at once, and too many names are a doubt', async () => {
+  const count = 1100;
+  const all = Array.from({ length: count }, (_, i) => `helper${i}`);
+  const text = all.map((name) => `import './${name}.js';`).join('\n');
+  const many = Object.fromEntries(all.map((name) => [`support/${name}.js`, text]));
+  const change = { ...more, 'support/helper0.js': 'export const a = 1;\n' };
+  const { work, tree } = await workWith({ base: { ...base, ...many }, change, settings: {} });
+  const block = await longestBlock(async () =>
+    expect((await readTestedChange(work, tree)).doubts).toEqual([
+      'the files take too long to find out which of them only tests use',
+    ]),
+  );
+  expect(block).toBeLessThan(5000);
 });

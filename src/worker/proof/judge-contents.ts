@@ -1,0 +1,112 @@
+// Runs in a thread (contents.ts), because whoever writes a change chooses how long its files take to read.
+import { maxPathChars, pathsRunBy, withScripts } from '../../domain/proof/deciding-files.ts';
+import { differsInDeciding } from '../../domain/proof/manifests.ts';
+import { modulesNamedIn } from '../../domain/proof/module-names.ts';
+import { mayRunUnseen, onlyDeclares } from '../../domain/proof/reach.ts';
+import { readsCode } from '../../domain/proof/reading-code.ts';
+import { countSkips, keepsMost, takesOver } from '../../domain/proof/test-files.ts';
+
+/** A file before and after a change; undefined where it is missing, or was not read. */
+export interface BothSides {
+  path: string;
+  old: Uint8Array | undefined;
+  now: Uint8Array | undefined;
+}
+
+/** The most commands, and their characters, that the checks may run through scripts of package.json. */
+const [maxCommands, maxCommandChars] = [5000, 500_000];
+
+/** Returns the manifests that differ in a part which decides how tests run. */
+export function differingManifests(files: BothSides[]): string[] {
+  const differs = ({ path, old, now }: BothSides) =>
+    differsInDeciding(path, old === undefined ? undefined : textOf(old), now === undefined ? undefined : textOf(now));
+  return files.filter(differs).map(({ path }) => path);
+}
+
+/** Returns the paths that scripts of a shell may run; undefined if they are too many. */
+export function pathsRunByAll(texts: string[]): string[] | undefined {
+  const found = new Set<string>();
+  let chars = 0;
+  for (const text of texts) {
+    const paths = pathsRunBy(text);
+    chars += paths?.reduce((sum, { length }) => sum + length, 0) ?? 0;
+    if (paths === undefined || chars > maxPathChars) return undefined;
+    for (const path of paths) found.add(path);
+  }
+  return [...found];
+}
+
+/** Returns commands with the scripts that they run of package.json files, by folder; undefined if they are too many. */
+export function commandsRunBy(
+  commands: string[],
+  manifests: [folder: string, content: Uint8Array][],
+): string[] | undefined {
+  const all = [...commands];
+  let chars = 0;
+  for (const [folder, content] of manifests)
+    for (const script of withScripts(commands, scriptsIn(textOf(content))).slice(commands.length)) {
+      all.push(folder === '' ? script : `cd ${folder}\n${script}`);
+      chars += script.length + folder.length;
+      if (all.length > maxCommands || chars > maxCommandChars) return undefined;
+    }
+  return all;
+}
+
+/** Returns the tests in which more is switched off than before, or that can no longer be read. */
+export function switchingOff(files: BothSides[]): string[] {
+  const skipsIn = (content: Uint8Array | undefined) => (content === undefined ? 0 : countSkips(textOf(content)));
+  return files
+    .filter(({ old, now }) => (old !== undefined && now === undefined) || skipsIn(now) > skipsIn(old))
+    .map(({ path }) => path);
+}
+
+/** Returns the tests whose new lines decide about other tests, and those whose new lines read changed programs as text. */
+export function judgeAddedLines(
+  files: { path: string; lines: string[] }[],
+  programs: string[],
+): { takingOver: string[]; reading: string[] } {
+  const those = (does: (lines: string[]) => boolean) =>
+    files.filter(({ lines }) => does(lines)).map(({ path }) => path);
+  return { takingOver: those(takesOver), reading: those((lines) => readsCode(lines, programs)) };
+}
+
+/** Returns the renamed files that keep most of their lines. `changed` are the lines of the diff, with their signs. */
+export function keepingMost(files: { path: string; old: Uint8Array | undefined; changed: string[] }[]): string[] {
+  const keeps = ({ old, changed }: (typeof files)[number]) =>
+    keepsMost(old === undefined ? [] : textOf(old).split('\n'), changed);
+  return files.filter(keeps).map(({ path }) => path);
+}
+
+/** Returns which of these modules each file names, by their indexes. */
+export function modulesNamedInAll(files: [path: string, content: Uint8Array][], modules: string[]): Uint32Array[] {
+  const indexes = new Map(modules.map((name, i) => [name, i]));
+  return files.map(([path, content]) => {
+    const named = [...modulesNamedIn(path, textOf(content))];
+    return Uint32Array.from(named.flatMap((name) => indexes.get(name) ?? []));
+  });
+}
+
+/** Returns the programs that only declare types. */
+export function declaringOnly(files: [path: string, content: Uint8Array][]): string[] {
+  return files.filter(([path, content]) => onlyDeclares(path, textOf(content))).map(([path]) => path);
+}
+
+/** Returns whether one of these programs may run code that is not seen. */
+export function someRunUnseen(contents: Uint8Array[]): boolean {
+  return contents.some((content) => mayRunUnseen(textOf(content)));
+}
+
+function textOf(content: Uint8Array): string {
+  return Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('utf8');
+}
+
+function scriptsIn(text: string): Record<string, string> {
+  try {
+    const { scripts = {} } = JSON.parse(text) as { scripts?: Record<string, unknown> };
+    return Object.fromEntries(
+      Object.entries(scripts).filter((each): each is [string, string] => typeof each[1] === 'string'),
+    );
+  } catch {
+    return {};
+  }
+}
