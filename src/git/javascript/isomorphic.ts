@@ -173,7 +173,7 @@ async function readFile(repository: IsomorphicRepository, commit: string, path: 
 
 async function readBlobs(repository: IsomorphicRepository, oids: string[], maxBytes = Number.POSITIVE_INFINITY) {
   const blobs = new Map<string, Buffer>();
-  for (const oid of oids) {
+  for (const oid of new Set(oids)) {
     const { blob } = await git.readBlob({ ...repository.local, oid });
     if (blob.length <= maxBytes) blobs.set(oid, Buffer.from(blob));
   }

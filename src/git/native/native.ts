@@ -236,6 +236,6 @@ async function readFile({ objects }: NativeRepository, commit: string, path: str
 
 async function readBlobs({ objects }: NativeRepository, oids: string[], maxBytes = Number.POSITIVE_INFINITY) {
   const read = async (oid: string) => ((await objects.size(oid)) > maxBytes ? undefined : objects.blob(oid));
-  const contents = await Promise.all(oids.map(async (oid) => [oid, await read(oid)] as const));
+  const contents = await Promise.all([...new Set(oids)].map(async (oid) => [oid, await read(oid)] as const));
   return new Map(contents.filter((each): each is [string, Buffer] => each[1] !== undefined));
 }
