@@ -2,6 +2,7 @@ import cron, { type ScheduledTask } from 'node-cron';
 import type pg from 'pg';
 import { type ConnectionOptions, PgBoss } from 'pg-boss';
 import type { EntityManager, QueryRunner } from 'typeorm';
+import { forTenant } from '../threads/tenant.ts';
 import type { JobName, JobPolicies, JobPolicy, Jobs, Worker, Workers } from './names.ts';
 import { givenTurns, giveTurns, type NewJob, prepareTurns, type Queries, type TurnOf } from './turns.ts';
 
@@ -204,7 +205,7 @@ async function startWorkers<N extends JobName>(
   await boss.work<Jobs[N]>(name, options, async ([job]) => {
     if (job === undefined) return;
     try {
-      await handle(job.data);
+      await forTenant(job.groupId ?? undefined, () => handle(job.data));
     } catch (error) {
       onError(error, `job ${name}`);
       throw error;

@@ -1,5 +1,6 @@
 import { until } from '../../demo/real-service.ts';
 import { apart } from '../../src/threads/apart.ts';
+import { forTenant } from '../../src/threads/tenant.ts';
 import { longestBlock } from '../support/machine/processor-time.ts';
 import type * as hostile from './hostile.ts';
 
@@ -63,4 +64,23 @@ test('a result that arrived in time counts, even if the main thread was blocked 
   const until = performance.now() + 1200;
   while (performance.now() < until);
   expect(await answer).toBe(3);
+});
+
+test('a tenant whose calls take forever delays nobody else', async () => {
+  await Promise.all(Array.from({ length: 4 }, () => strict.call('add', 1, 1)));
+  const ends: string[] = [];
+  const forever = () => strict.call('forever').catch(() => ends.push('hostile'));
+  const hostile = forTenant('a', () => Array.from({ length: 6 }, forever));
+  const other = forTenant('b', () => strict.call('add', 1, 2)).then(() => ends.push('other'));
+  await Promise.all([...hostile, other]);
+  expect(ends).toEqual(['other', ...Array(6).fill('hostile')]);
+});
+
+test('calls of tenants that wait take turns', async () => {
+  const ends: string[] = [];
+  const calls = (tenant: string, count: number) =>
+    forTenant(tenant, () => Array.from({ length: count }, () => quick.call('forever').catch(() => ends.push(tenant))));
+  await Promise.all([...calls('a', 6), ...calls('b', 4), ...calls('c', 1)]);
+  // Without turns, it would wait for all others.
+  expect(ends.indexOf('c')).toBeLessThan(8);
 });
