@@ -1,7 +1,7 @@
 import type { UnderlyingSource } from 'node:stream/web';
+import { JsonCost } from '../domain/json/json-cost.ts';
 import { AnswerRefused } from '../errors.ts';
 import type { Clock } from './clock.ts';
-import { JsonCost } from './json-cost.ts';
 import { takeTurns } from './take-turns.ts';
 
 /** Collects chunks in one growing buffer. A million separate chunks of one byte would take 100 MB. */
@@ -143,7 +143,8 @@ class EventSplitter {
 
   #hold(bytes: Uint8Array): void {
     this.#held.add(bytes);
-    this.#cost.add(bytes);
+    const problem = this.#cost.add(bytes);
+    if (problem !== undefined) throw new AnswerRefused(problem);
     this.#lineBytes += bytes.length;
   }
 

@@ -1,7 +1,7 @@
+import { JsonCost } from '../domain/json/json-cost.ts';
 import { AnswerRefused } from '../errors.ts';
 import { boundedEvents, type EventLimits, growingBytes } from './bounded-events.ts';
 import { startClock } from './clock.ts';
-import { JsonCost } from './json-cost.ts';
 import { takeTurns } from './take-turns.ts';
 
 interface Limits {
@@ -33,7 +33,8 @@ async function readWhole(body: ReadableStream<Uint8Array>, limits: Limits): Prom
       whole.add(piece.subarray(0, free));
       break;
     }
-    cost?.add(piece);
+    const problem = cost?.add(piece);
+    if (problem !== undefined) throw new AnswerRefused(problem);
     whole.add(piece);
     // Rarely, because it copies what is kept.
     if (whole.length > 2 * keepsEnd) dropped += whole.keepEnd(keepsEnd);

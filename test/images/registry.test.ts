@@ -73,6 +73,36 @@ ifPossible.each<[string, MadeImage | undefined, Instead, RegExp]>([
     /larger than 4000 kB/,
   ],
   [
+    'a manifest of a million values',
+    makeImage([], { manifest: (m) => ({ ...m, annotations: Array(1_000_000).fill(0) }) }),
+    () => false,
+    /incorrectly \(it holds more than 10000 values\)/,
+  ],
+  [
+    'hundreds of thousands of numbers as environment variables',
+    makeImage([], { config: (c) => ({ ...c, config: { Env: Array(400_000).fill(0) } }) }),
+    () => false,
+    /incorrectly \(it holds more than 10000 values\)/,
+  ],
+  [
+    'thousands of environment variables',
+    makeImage([], { env: Array(1001).fill('A=b') }),
+    () => false,
+    /incorrectly \(config\.Env: Too big/,
+  ],
+  [
+    'a configuration larger than any real one',
+    makeImage([], { config: (c) => ({ ...c, comment: 'x'.repeat(1_000_000) }) }),
+    () => false,
+    /larger than 1000 kB/,
+  ],
+  [
+    'a configuration that is nested deeply',
+    makeImage([], { config: (c) => ({ ...c, comment: nested(101) }) }),
+    () => false,
+    /incorrectly \(it is nested more than 100 deep\)/,
+  ],
+  [
     'fewer layers',
     makeImage([smallSystem()], { manifest: (m) => ({ ...m, ...none() }) }),
     () => false,
@@ -146,6 +176,10 @@ function endless(res: ServerResponse): true {
   };
   more();
   return true;
+}
+
+function nested(levels: number): unknown {
+  return levels === 0 ? [] : [nested(levels - 1)];
 }
 
 function configOf(made: MadeImage): string {

@@ -1,5 +1,4 @@
-import { AnswerRefused } from '../../errors.ts';
-import { JsonCost } from '../../outgoing/json-cost.ts';
+import { parseWithin } from '../../domain/json/parse-within.ts';
 
 /** Longer lists in a payload are cut. An issue has at most this many labels. */
 const maxEntries = 100;
@@ -11,10 +10,9 @@ const maxValues = 3_000_000;
 export function parseBounded(text: string): unknown {
   try {
     // 24 MB of brackets took a gigabyte and ten seconds to parse.
-    new JsonCost(maxValues).add(Buffer.from(text));
-    return JSON.parse(text);
+    return parseWithin(text, maxValues);
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof AnswerRefused) return undefined;
+    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }

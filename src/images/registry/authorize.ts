@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { parseWithin } from '../../domain/json/parse-within.ts';
 import { resolveHost } from '../../host/resolve.ts';
 import { imageFailed, quoted } from '../reference.ts';
 
@@ -80,7 +81,7 @@ export interface Demand {
 }
 
 const tokenSeconds = 30;
-const maxTokenBytes = 200_000;
+const [maxTokenBytes, maxTokenValues] = [200_000, 1000];
 const answer = z.object({ token: z.string().min(1).optional(), access_token: z.string().min(1).optional() });
 
 /**
@@ -115,7 +116,7 @@ async function fetchToken({ challenge, registry, repository, credentials, send, 
 
 function parsed(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder().decode(bytes));
+    return parseWithin(new TextDecoder().decode(bytes), maxTokenValues);
   } catch {
     return undefined;
   }

@@ -1,28 +1,35 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { parseWithin, shortList } from '../../domain/json/parse-within.ts';
 import { imageFailed, quoted, type Reference } from '../reference.ts';
 import { readWithin } from './authorize.ts';
 import type { RegistryClient } from './client.ts';
 
-const maxManifestBytes = 4_000_000;
+/** Sizes of a manifest and of a configuration. Real configurations have a few kB; long labels make them larger. */
+const [maxManifestBytes, maxConfigBytes] = [4_000_000, 1_000_000];
+/** How many values the JSON of either has. One of 256 layers with five annotations each has about 5,000. */
+const maxValues = 10_000;
 /** Docker itself makes images of at most 127 layers. */
-const [maxLayers, maxPlatforms] = [256, 1000];
+const [maxLayers, maxPlatforms, maxVariables] = [256, 500, 1000];
 
-const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+const short = z.string().max(200);
+const digest = short.regex(/^sha256:[0-9a-f]{64}$/);
 const size = z.number().int().min(0);
-const platform = z.object({ os: z.string(), architecture: z.string(), variant: z.string().optional() });
+const platform = z.object({ os: short, architecture: short, variant: short.optional() });
 const index = z.object({
-  manifests: z.array(z.object({ digest, platform: platform.optional() })).max(maxPlatforms),
+  manifests: shortList(z.object({ digest, platform: platform.optional() }), maxPlatforms),
 });
 const manifest = z.object({
   config: z.object({ digest, size }),
-  layers: z.array(z.object({ mediaType: z.string(), digest, size })).max(maxLayers),
+  layers: shortList(z.object({ mediaType: short, digest, size }), maxLayers),
 });
 const imageConfig = z.object({
-  os: z.string(),
-  architecture: z.string(),
-  config: z.object({ Env: z.array(z.string()).nullish(), WorkingDir: z.string().nullish() }).nullish(),
-  rootfs: z.object({ type: z.literal('layers'), diff_ids: z.array(digest).max(maxLayers) }),
+  os: short,
+  architecture: short,
+  config: z
+    .object({ Env: shortList(z.string(), maxVariables).nullish(), WorkingDir: z.string().max(4096).nullish() })
+    .nullish(),
+  rootfs: z.object({ type: z.literal('layers'), diff_ids: shortList(digest, maxLayers) }),
 });
 
 const compressions = { '': 'none', gzip: 'gzip', zstd: 'zstd' } as const;
@@ -65,7 +72,7 @@ export async function describeImage(
   const list = named.isIndex ? parse(index, named.bytes, name) : undefined;
   const chosen = list === undefined ? named : await fetchChosen(registry, list, name, signal);
   const { config, layers } = parse(manifest, chosen.bytes, name);
-  const bytes = await fetchChecked(registry, `blobs/${config.digest}`, '*/*', config.digest, name, signal);
+  const bytes = await fetchConfig(registry, config.digest, name, signal);
   const { os, architecture, config: more, rootfs } = parse(imageConfig, bytes.bytes, name);
   if (os !== ours.os || architecture !== ours.architecture) throw notForUs(name, [{ os, architecture }]);
   if (rootfs.diff_ids.length !== layers.length) throw imageFailed(`the layers of ${name} contradict its configuration`);
@@ -109,7 +116,8 @@ async function fetchManifest(
   signal: AbortSignal,
 ) {
   const accept = [...kinds.index, ...kinds.manifest].join(', ');
-  const found = await fetchChecked(registry, `manifests/${version}`, accept, expected, name, signal);
+  const response = await registry.get(`manifests/${version}`, accept, signal);
+  const found = await readChecked(response, maxManifestBytes, expected, name);
   const kind = found.kind.split(';')[0]?.trim() ?? '';
   const isIndex = kinds.index.includes(kind);
   if (!isIndex && !kinds.manifest.includes(kind))
@@ -117,17 +125,13 @@ async function fetchManifest(
   return { ...found, isIndex };
 }
 
-/** Fetches a short document. @throws RunFailed when its digest is not the expected one */
-async function fetchChecked(
-  registry: RegistryClient,
-  path: string,
-  accept: string,
-  expected: string | undefined,
-  name: string,
-  signal: AbortSignal,
-) {
-  const response = await registry.get(path, accept, signal);
-  const bytes = await readWithin(response, maxManifestBytes, `the registry about ${name}`);
+async function fetchConfig(registry: RegistryClient, digest: string, name: string, signal: AbortSignal) {
+  return readChecked(await registry.get(`blobs/${digest}`, '*/*', signal), maxConfigBytes, digest, name);
+}
+
+/** Reads a short document. @throws RunFailed when its digest is not the expected one */
+async function readChecked(response: Response, maxBytes: number, expected: string | undefined, name: string) {
+  const bytes = await readWithin(response, maxBytes, `the registry about ${name}`);
   const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
   if (expected !== undefined && digest !== expected)
     throw imageFailed(`the registry sent something other than ${expected} for ${name}`);
@@ -136,7 +140,7 @@ async function fetchChecked(
 
 function parse<T>(schema: z.ZodType<T>, bytes: Uint8Array, name: string): T {
   try {
-    const found = schema.safeParse(JSON.parse(new TextDecoder().decode(bytes)));
+    const found = schema.safeParse(parseWithin(new TextDecoder().decode(bytes), maxValues));
     if (found.success) return found.data;
     const [issue] = found.error.issues;
     throw new Error(`${issue?.path.join('.')}: ${issue?.message}`);

@@ -1,5 +1,3 @@
-import { AnswerRefused } from '../errors.ts';
-
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
@@ -10,7 +8,7 @@ const depthOf = new Int8Array(256);
 for (const byte of [openList, openObject]) depthOf[byte] = 1;
 for (const byte of [closeList, closeObject]) depthOf[byte] = -1;
 
-/** No known API nests its responses this deep. */
+/** No known API nests its JSON this deep. */
 const maxDepth = 100;
 
 /**
@@ -23,20 +21,22 @@ export class JsonCost {
   #isEscaped = false;
   #values = 0;
   #depth = 0;
+  #isTooDeep = false;
 
   constructor(maxValues: number) {
     this.#maxValues = maxValues;
   }
 
   /**
-   * Counts the values in the next piece.
-   * @throws AnswerRefused when there are more than `maxValues`, or they are nested too deeply
+   * Counts the values in the next piece. Returns the predicate of a sentence, such as `holds more than 100 values`, when
+   * there are more than `maxValues` or they are nested too deeply.
    */
-  add(piece: Uint8Array): void {
+  add(piece: Uint8Array): string | undefined {
     for (let at = 0; at < piece.length; at++)
       if (this.#isString) at = this.#skipString(piece, at);
       else this.#count(piece[at] ?? 0);
-    if (this.#values > this.#maxValues) throw new AnswerRefused(`holds more than ${this.#maxValues} values`);
+    if (this.#isTooDeep) return `is nested more than ${maxDepth} deep`;
+    return this.#values > this.#maxValues ? `holds more than ${this.#maxValues} values` : undefined;
   }
 
   /** Resets the counters for the next document. */
@@ -45,6 +45,7 @@ export class JsonCost {
     this.#isEscaped = false;
     this.#values = 0;
     this.#depth = 0;
+    this.#isTooDeep = false;
   }
 
   /** Returns the position at which the string ends, or the last position of the piece. */
@@ -64,6 +65,6 @@ export class JsonCost {
     this.#isString = byte === quote;
     this.#values += valuesOf[byte] ?? 0;
     this.#depth += depthOf[byte] ?? 0;
-    if (this.#depth > maxDepth) throw new AnswerRefused(`is nested more than ${maxDepth} deep`);
+    this.#isTooDeep ||= this.#depth > maxDepth;
   }
 }
