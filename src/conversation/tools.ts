@@ -17,7 +17,7 @@ import {
 } from './tools/tool.ts';
 
 /** Every tool of a run. Their names and parameters are part of the published interface, and models are tuned to them. */
-const tools: Record<string, Tool> = {
+export const tools: Record<string, Tool> = {
   ...readTools,
   ...editTools,
   ...commandTools,

@@ -84,6 +84,47 @@ describe('arguments', () => {
     expect(understood(given)).toEqual({ ok: false, problem: expect.stringMatching(problem) }));
 });
 
+describe('refusals stay small', () => {
+  const schema = z.strictObject({ steps: z.array(z.string()).max(50) });
+  const problemWith = (text: string) => {
+    const fitted = fitArguments(schema, text);
+    return fitted.ok ? '' : fitted.problem;
+  };
+
+  test('the first five problems are named, and the others counted', () => {
+    const problem = problemWith(JSON.stringify({ steps: Array(40).fill(0) }));
+    expect(problem.match(/expected string/g)).toHaveLength(5);
+    expect(problem).toMatch(/steps\[0\][\s\S]*and 35 more\nexpected { steps }$/);
+  });
+
+  test('a long problem is cut', () => {
+    const problem = problemWith(JSON.stringify({ steps: [], ['x'.repeat(100_000)]: 1 }));
+    expect(problem.length).toBeLessThan(2200);
+    expect(problem).toMatch(/Unrecognized key: "x+…\nexpected { steps }$/);
+  });
+
+  test.each([
+    ['JSON', JSON.stringify({ steps: Array(400_000).fill(0) })],
+    ['JSON that is repaired', `{'steps': [${'0,'.repeat(400_000)}]}`],
+    ['JSON that was encoded twice', JSON.stringify(JSON.stringify({ steps: Array(400_000).fill(0) }))],
+  ])('%s with too many values is not checked value by value', (_what, text) => {
+    const fitted = fitArguments(z.strictObject({ steps: z.array(z.string()) }), text);
+    expect(fitted).toEqual({ ok: false, problem: expect.stringMatching(/more than 5000 values; send fewer/) });
+  });
+
+  test('a list as text is one item if it has too many values', () => {
+    const steps = JSON.stringify(Array(400_000).fill(0));
+    expect(fitArguments(schema, JSON.stringify({ steps }))).toEqual({ ok: true, value: { steps: [steps] } });
+  });
+
+  test('the commas and quotes of a long text are no values', () => {
+    const text = `"a", 'b': [`.repeat(10_000);
+    expect(fitArguments(schema, JSON.stringify({ steps: [text] }))).toEqual({ ok: true, value: { steps: [text] } });
+    const inSingle = 'it, is: {'.repeat(10_000);
+    expect(fitArguments(schema, `{'steps': ['${inSingle}']}`)).toEqual({ ok: true, value: { steps: [inSingle] } });
+  });
+});
+
 test('tools are found by names that mean the same; hidden arguments are not offered', () => {
   const tools = { read_file: { names: ['cat'] }, cat_file: {} };
   for (const name of ['read_file', 'readFile', 'READ-FILE', 'functions.read_file', 'cat', 'Cat<|channel|>'])

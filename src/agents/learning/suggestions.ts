@@ -107,7 +107,7 @@ const maxPromptChars = 8000;
 /** Time limit for the model, because other suggestions wait for it. */
 const answerMs = 60_000;
 
-const functions = {
+export const functions = {
   write_suggestions: {
     description: 'Write the suggestions, the most useful first.',
     arguments: z.object({

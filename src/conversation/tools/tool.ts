@@ -90,7 +90,7 @@ export function refused(problem: string): ToolResult {
 
 export const FinishCall = z.strictObject({
   summary: z.string().min(1),
-  nextSteps: z.array(z.string()),
+  nextSteps: z.array(z.string()).max(50),
   prTitle: z.string().optional(),
   prBody: z.string().optional(),
 });

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { JsonCost } from './json-cost.ts';
 
 /**
@@ -10,12 +9,4 @@ export function parseWithin(text: string, maxValues: number): unknown {
   const problem = new JsonCost(maxValues).add(new TextEncoder().encode(text));
   if (problem !== undefined) throw new SyntaxError(`it ${problem}`);
   return JSON.parse(text);
-}
-
-/**
- * Returns the schema of a list of at most `max` items. Unlike `z.array(item).max(max)`, which checks all items before it
- * counts them, it does not look at the items of a longer list.
- */
-export function shortList<T extends z.ZodType>(item: T, max: number) {
-  return z.array(z.unknown()).max(max).pipe(z.array(item));
 }

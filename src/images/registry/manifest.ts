@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { parseWithin, shortList } from '../../domain/json/parse-within.ts';
+import { parseWithin } from '../../domain/json/parse-within.ts';
 import { imageFailed, quoted, type Reference } from '../reference.ts';
 import { readWithin } from './authorize.ts';
 import type { RegistryClient } from './client.ts';
@@ -17,19 +17,19 @@ const digest = short.regex(/^sha256:[0-9a-f]{64}$/);
 const size = z.number().int().min(0);
 const platform = z.object({ os: short, architecture: short, variant: short.optional() });
 const index = z.object({
-  manifests: shortList(z.object({ digest, platform: platform.optional() }), maxPlatforms),
+  manifests: z.array(z.object({ digest, platform: platform.optional() })).max(maxPlatforms),
 });
 const manifest = z.object({
   config: z.object({ digest, size }),
-  layers: shortList(z.object({ mediaType: short, digest, size }), maxLayers),
+  layers: z.array(z.object({ mediaType: short, digest, size })).max(maxLayers),
 });
 const imageConfig = z.object({
   os: short,
   architecture: short,
   config: z
-    .object({ Env: shortList(z.string(), maxVariables).nullish(), WorkingDir: z.string().max(4096).nullish() })
+    .object({ Env: z.array(z.string()).max(maxVariables).nullish(), WorkingDir: z.string().max(4096).nullish() })
     .nullish(),
-  rootfs: z.object({ type: z.literal('layers'), diff_ids: shortList(digest, maxLayers) }),
+  rootfs: z.object({ type: z.literal('layers'), diff_ids: z.array(digest).max(maxLayers) }),
 });
 
 const compressions = { '': 'none', gzip: 'gzip', zstd: 'zstd' } as const;

@@ -84,7 +84,17 @@ export function readObject(text: string, { isCut = false }: { isCut?: boolean })
 function checked<S extends z.ZodType>(schema: S, value: unknown): Fitted<z.output<S>> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return { ok: true, value: parsed.data };
-  return { ok: false, problem: `the arguments do not fit: ${z.prettifyError(parsed.error)}${expected(schema)}` };
+  return { ok: false, problem: `the arguments do not fit: ${described(parsed.error)}${expected(schema)}` };
+}
+
+/** A refusal goes into the conversation, the journal and the database. */
+const [maxIssues, maxChars] = [5, 2000];
+
+/** Describes the first problems, and counts the others. */
+function described({ issues }: z.ZodError): string {
+  const text = z.prettifyError(new z.ZodError(issues.slice(0, maxIssues)));
+  const shown = text.length > maxChars ? `${text.slice(0, maxChars).toWellFormed()}…` : text;
+  return issues.length > maxIssues ? `${shown}\n… and ${issues.length - maxIssues} more` : shown;
 }
 
 /** Lists the arguments of a tool: `; expected { path, startLine? }`. */

@@ -1,8 +1,12 @@
+import { parseWithin } from '../../domain/json/parse-within.ts';
+
 /** The reading of a text that should be a JSON value. A problem is a message for the model. */
 export type Reading = { value: unknown; problem?: undefined } | { value?: undefined; problem: string };
 
 /** The deepest nesting that is read. */
 const maxDepth = 50;
+/** The most values that are read. Our largest tool needs about 2,000. */
+const maxValues = 5000;
 
 /**
  * Reads JSON as models write it. Valid JSON is read as it is. Otherwise repairs mistakes that leave only one reading:
@@ -16,8 +20,9 @@ export function readJson(text: string, { isCut = false }: { isCut?: boolean } = 
   const bare = withoutFence(text.trim());
   if (bare === '') return isCut ? { problem: 'the arguments were cut off' } : { value: {} };
   try {
-    return { value: JSON.parse(bare) };
+    return { value: parseWithin(bare, maxValues) };
   } catch {
+    // Also when there are too many values, because what looks like one may stand in a text in single quotes.
     return repaired(bare, isCut);
   }
 }
@@ -46,7 +51,7 @@ function isLeftover(rest: string, value: unknown): boolean {
   if (text.length > 100_000) return false;
   if (/^(?:[\]}`;,"]|<\/?[\w|:.-]{1,60}>|\s){0,40}$/.test(text)) return true;
   try {
-    return JSON.stringify(JSON.parse(text)) === JSON.stringify(value);
+    return JSON.stringify(parseWithin(text, maxValues)) === JSON.stringify(value);
   } catch {
     return false;
   }
@@ -60,6 +65,7 @@ const words: Record<string, unknown> = { true: true, false: false, null: null, T
 /** Reads one value from a text, in one pass. */
 class Scanner {
   #at = 0;
+  #values = 0;
   readonly #text: string;
   readonly #isCut: boolean;
 
@@ -73,6 +79,8 @@ class Scanner {
   }
 
   value(depth: number): unknown {
+    this.#values += 1;
+    if (this.#values > maxValues) throw new Unreadable(`it has more than ${maxValues} values; send fewer`);
     if (depth > maxDepth) throw new Unreadable(`the value is nested deeper than ${maxDepth} levels`);
     const char = this.#peek();
     if (char === '{') return this.#object(depth);
