@@ -17,9 +17,21 @@ const isInUse = `(a.is_newest or exists (
   select 1 from agents n where n.previous_version_id = a.id and n.is_newest and n.rollout < 100))`;
 
 /**
- * SQL: the agents that user $1 can see. These are the agents of the user's projects, the user's own, and those whose
- * creator has assigned them to a task in a project in which both are members.
+ * SQL: a user can see agent `a`. It is one of the user's projects, or the user's own, or its creator has assigned it to a
+ * task in a project in which both are members.
  */
+const isVisibleTo = (userId: '$1' | '$3') => `(a.creator_id = ${userId}
+    or exists (select 1 from members m where m.project_id = a.project_id and m.user_id = ${userId})
+    or (a.creator_id is not null and exists (
+      select 1 from members mine join members theirs on theirs.project_id = mine.project_id
+      where mine.user_id = ${userId} and theirs.user_id = a.creator_id
+        and exists (select 1 from tasks t where t.project_id = mine.project_id and t.owner in (
+          -- A task has the newest version as owner; its earlier versions are visible too.
+          with recursive newer (id) as (
+            select a.id union select n.id from agents n join newer o on n.previous_version_id = o.id)
+          select id from newer)))))`;
+
+/** SQL: the agents that user $1 can see. */
 const visible = `
   select a.id, a.project_id as "projectId", a.creator_id as "creatorId", a.built_in as "builtIn", a.rollout, a.name, a.description, a.team, a.model,
     a.reasoning_effort as "reasoningEffort", a.max_output_tokens as "maxOutputTokens",
@@ -31,16 +43,7 @@ const visible = `
   left join lateral (
     select r.task_id from runs r join members m on m.project_id = r.project_id and m.user_id = $1
     where r.agent_id = a.id and r.status = 'running' order by r.started_at limit 1) busy on true
-  where (a.creator_id = $1
-    or exists (select 1 from members m where m.project_id = a.project_id and m.user_id = $1)
-    or (a.creator_id is not null and exists (
-      select 1 from members mine join members theirs on theirs.project_id = mine.project_id
-      where mine.user_id = $1 and theirs.user_id = a.creator_id
-        and exists (select 1 from tasks t where t.project_id = mine.project_id and t.owner in (
-          -- A task has the newest version as owner; its earlier versions are visible too.
-          with recursive newer (id) as (
-            select a.id union select n.id from agents n join newer o on n.previous_version_id = o.id)
-          select id from newer)))))`;
+  where ${isVisibleTo('$1')}`;
 
 /** SQL `with` clause: `chain` has the ids of agent $1 and of its earlier versions. */
 const versions = `with recursive chain (id) as (
@@ -123,7 +126,8 @@ export type NamedAgent = Pick<AgentRow, 'id' | 'name'>;
 
 /**
  * Finds the agents that a name can refer to in a project: the project's own, otherwise the sender's own, otherwise those of
- * other members. If there is more than one, the name is ambiguous.
+ * other members that the sender can see. Assigning any other one would show its system prompt to all members. If there
+ * is more than one, the name is ambiguous.
  */
 export async function findAgentsByName(
   em: EntityManager,
@@ -135,7 +139,8 @@ export async function findAgentsByName(
     `select a.id, a.name, case when a.project_id = $2 then 1 when a.creator_id = $3 then 2 else 3 end as rank
      from agents a
      left join members m on m.project_id = $2 and m.user_id = a.creator_id
-     where lower(a.name) = lower($1) and a.is_newest and (a.project_id = $2 or m.user_id is not null)
+     where lower(a.name) = lower($1) and a.is_newest
+       and (a.project_id = $2 or (m.user_id is not null and ${isVisibleTo('$3')}))
      order by rank, a.id`,
     [name, projectId, userId],
   );

@@ -1,3 +1,4 @@
+import { findAgentsByName } from '../../src/agents/store.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 
 let service: TestApp;
@@ -22,4 +23,26 @@ test('with a project, the list has only the agents that can work there', async (
   expect((await names(`?projectId=${other}`)).filter((n: string) => n === 'Developer')).toHaveLength(1);
   expect((await names('')).filter((n: string) => n === 'Developer').length).toBeGreaterThan(1);
   expect((await as('member', 'GET', `/agents?projectId=${other}`)).status).toBe(403);
+});
+
+test('a command finds the agent of another member only once its creator has assigned it to a task', async () => {
+  const team = (await as('owner', 'POST', '/projects', { name: 'Team' })).body.id;
+  await as('owner', 'POST', `/projects/${team}/members`, { login: 'member' });
+  const { id } = (await as('owner', 'POST', '/agents', { name: 'Secretive', systemPrompt: 'private' })).body;
+  const { manager } = service.app.db;
+  const idOf = async (who: 'owner' | 'member') => (await as(who, 'GET', '/me')).body.id as string;
+  const found = async (by: string | null, name = 'secretive') =>
+    (await findAgentsByName(manager, name, team, by)).map((agent) => agent.id);
+  const [owner, member] = [await idOf('owner'), await idOf('member')];
+
+  expect(await found(owner)).toEqual([id]);
+  expect(await found(member)).toEqual([]);
+  expect(await found(null)).toEqual([]);
+  expect((await as('member', 'GET', `/agents/${id}`)).status).toBe(404);
+  // Agents of the project need not be visible: people who may write in a repository need not be members.
+  expect(await found(null, 'developer')).toHaveLength(1);
+
+  await as('owner', 'POST', `/projects/${team}/tasks`, { title: 'Shared', owner: id });
+  expect(await found(member)).toEqual([id]);
+  expect(await found(null)).toEqual([]);
 });
