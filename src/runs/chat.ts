@@ -273,6 +273,7 @@ export async function chatAboutTask(
       repository: task.repositoryId === null ? null : await findRepository(em, task.repositoryId),
       branch: task.branchName,
     },
+    directedBy: task.directedBy,
     mayName: comment && mayNameIn(comment),
     changed: diff === undefined ? undefined : { commit: diff.headSha, paths },
     ...asking,

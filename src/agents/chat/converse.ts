@@ -21,6 +21,7 @@ import {
   insertExchange,
   insertSummary,
   listMessages,
+  listSpeakers,
   type Subject,
 } from './store.ts';
 
@@ -106,8 +107,13 @@ export interface Chat extends Asking {
   agent: AgentRow | undefined;
   /** The current state of the task or sprint, as data for the model. */
   context: string;
-  /** What the agent can read if the person may read it, too. Without a branch it reads the default branch; without a repository it reads nothing. */
+  /**
+   * What the agent can read if everybody may read it whose words the model gets. Without a branch it reads the default
+   * branch; without a repository it reads nothing.
+   */
   reads: { repository: RepositoryRow | null; branch: string | null };
+  /** The ids of the people whose words are in `context`. */
+  directedBy?: string[];
   /** The files of the task's change, and a commit that has them. Answers link to these even if nothing was read. */
   changed?: { commit: string; paths: string[] } | undefined;
   /** Returns whether the reply may name what belongs to these repositories; undefined if it may name everything. */
@@ -151,19 +157,18 @@ export async function converseInChat(app: App, chat: Chat): Promise<string> {
   const clean = (text: string) => withoutSecrets(text, secrets);
   const message = clean(chat.message);
   const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(answerMs)]);
-  const { repository, branch } = chat.reads;
-  const readers = [chat.user.id];
-  const reader = repository === null ? undefined : openReader(app, { repository, branch, readers }, signal);
+  let reader: Reader | undefined;
   try {
+    const history = about === undefined ? [] : await shorten(app, { model, signal, clean }, about);
+    reader = openFor(app, chat, about === undefined ? [] : await listSpeakers(em, about), signal);
     const talk: Talk = { model, reader, signal, clean };
-    const history = about === undefined ? [] : await shorten(app, talk, about);
     const opening: Message[] = [
       { role: 'system', content: [chat.agent?.systemPrompt, rules].filter(Boolean).join('\n\n') },
       { role: 'user', content: chat.context },
       ...[...history, { role: 'user' as const, content: message, login: chat.user.login }].map(asMessage),
     ];
     const said = clean(await answer(talk, opening.map(cleaned(clean)), liveText(chat.onText, secrets)));
-    const files = { repository, commitWith: knownFiles(chat, reader) };
+    const files = { repository: chat.reads.repository, commitWith: knownFiles(chat, reader) };
     const response = await linkAnswer(app, chat, said, files);
     if (about !== undefined)
       await app.db.transaction(async (tx) => {
@@ -176,6 +181,16 @@ export async function converseInChat(app: App, chat: Chat): Promise<string> {
   } finally {
     await reader?.close();
   }
+}
+
+/**
+ * The words of each speaker can tell the model what to read and what to quote, and everybody in the conversation reads the
+ * answer. So each of them must be allowed to read it, not only the person who asks now.
+ */
+function openFor(app: App, { user, reads, directedBy = [] }: Chat, speakers: string[], signal: AbortSignal) {
+  const { repository, branch } = reads;
+  if (repository === null) return undefined;
+  return openReader(app, { repository, branch, readers: [user.id, ...speakers, ...directedBy] }, signal);
 }
 
 /** An answer may take minutes. Somebody who was removed from the project in that time does not get it. */
@@ -251,7 +266,7 @@ function asMessage(turn: Turn): Message {
 }
 
 /** Returns the conversation for the model. If it is too long, replaces its older part by a summary, which is stored. */
-async function shorten(app: App, { model, signal, clean }: Talk, about: Subject): Promise<Turn[]> {
+async function shorten(app: App, { model, signal, clean }: Omit<Talk, 'reader'>, about: Subject): Promise<Turn[]> {
   const all = await listMessages(app.db.manager, about);
   const spoken = all.filter((m) => m.role !== 'summary');
   const earlier = all.find((m) => m.role === 'summary');

@@ -127,6 +127,19 @@ export async function listMessages(em: EntityManager, about: Subject): Promise<C
   );
 }
 
+/**
+ * Returns the ids of everybody who has ever spoken in a conversation: summaries contain their words too, and answers
+ * follow them. A deleted account is `''`, which is nobody.
+ */
+export async function listSpeakers(em: EntityManager, about: Subject): Promise<string[]> {
+  const [column, id] = columns(about);
+  const rows: { id: string }[] = await em.query(
+    `select distinct coalesce(user_id, '') as id from chat_messages where ${column} = $1 and role = 'user'`,
+    [id],
+  );
+  return rows.map((row) => row.id);
+}
+
 /** A message as people read it. */
 export interface HistoryEntry {
   id: string;
