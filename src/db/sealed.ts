@@ -97,6 +97,8 @@ export interface SecretBox {
 
 const nonceBytes = 12;
 const tagBytes = 16;
+/** Bytes that a ciphertext has more than its value. */
+export const sealedExtra = nonceBytes + tagBytes;
 
 export function secretBox(keys: () => readonly [Buffer, ...Buffer[]]): SecretBox {
   return {

@@ -1,23 +1,38 @@
-/** Characters of which credentials consist. */
-const inCredential = /[\x21-\x7e]/;
+import { createHash } from 'node:crypto';
+import {
+  type Beginning,
+  beginningsIn,
+  findPatterns,
+  type Patterns,
+  prepareBeginning,
+  preparePatterns,
+} from './text/find-many.ts';
 
 /**
  * Returns how much of a growing text can be searched for credentials already. The rest may be the beginning of one.
  * Keys and tokens have no spaces, so a text is cut at the last one; other secrets, such as passwords, may have some.
  */
-export function safeLength(text: string, secrets: string[]): number {
+export function safeLength(text: string, secrets: readonly string[]): number {
   let length = boundaryBefore(text, text.length);
-  for (const secret of secrets.filter((each) => !/^[\x21-\x7e]*$/.test(each)))
-    for (let at = Math.max(0, length - secret.length + 1); at < length; at++)
-      if (secret.startsWith(text.slice(at, at + secret.length))) length = boundaryBefore(text, at);
+  const { spaced } = cleanerOf(secrets);
+  const inText = spaced.length === 0 || length === 0 ? undefined : beginningsIn(text);
+  for (const secret of spaced) {
+    const at = inText?.find(secret, Math.max(0, length - secret.length + 1), length) ?? -1;
+    if (at >= 0) length = boundaryBefore(text, at);
+  }
   return length;
 }
 
 /** Returns the end of the last character before `end` that cannot belong to a key or a token. */
 function boundaryBefore(text: string, end: number): number {
   let at = end;
-  while (inCredential.test(text.charAt(at - 1))) at--;
+  while (at > 0 && inCredential(text.charCodeAt(at - 1))) at--;
   return at;
+}
+
+/** Returns whether credentials have such a character: printable ones of ASCII, without the space. */
+function inCredential(code: number): boolean {
+  return code > 0x20 && code < 0x7f;
 }
 
 /**
@@ -82,14 +97,27 @@ function formsOfOne(secret: string): string[] {
 
 /** Escapes may be used for every character, also where none is needed. */
 function spelled(secret: string): string[] {
-  const bytes = Buffer.from(secret).toString('hex').match(/../g) ?? [];
-  const units = Array.from({ length: secret.length }, (_, i) => secret.charCodeAt(i).toString(16).padStart(4, '0'));
-  const written = (by: (codes: string[]) => string[]) => [...by(bytes), ...by(bytes.map((code) => code.toUpperCase()))];
-  const long = [units, units.map((code) => code.toUpperCase())].map((codes) => codes.map((c) => `\\u${c}`).join(''));
-  return [
-    ...long,
-    ...written((codes) => [codes.map((c) => `%${c}`).join(''), codes.map((c) => `\\x${c}`).join(''), codes.join(':')]),
-  ];
+  const bytes = Buffer.from(secret).toString('hex');
+  const units = Buffer.from(secret, 'utf16le').swap16().toString('hex');
+  return [units, units.toUpperCase()]
+    .map((hex) => separated(hex, 4, '\\u'))
+    .concat(
+      [bytes, bytes.toUpperCase()].flatMap((hex) => [
+        separated(hex, 2, '%'),
+        separated(hex, 2, '\\x'),
+        separated(hex, 2, ':').slice(1),
+      ]),
+    );
+}
+
+/** Writes something before each group of digits. A regular expression would take fifty times as long. */
+function separated(hex: string, digits: number, before: string): string {
+  const written = Buffer.allocUnsafe((hex.length / digits) * (before.length + digits));
+  for (let from = 0, to = 0; from < hex.length; from += digits) {
+    for (let i = 0; i < before.length; i++) written[to++] = before.charCodeAt(i);
+    for (let i = from; i < from + digits; i++) written[to++] = hex.charCodeAt(i);
+  }
+  return written.toString('latin1');
 }
 
 /** Package managers store a password in the URL of a registry, and keys of several lines in JSON. */
@@ -98,8 +126,9 @@ function escaped(secret: string): string[] {
   // encodeURIComponent refuses half of a surrogate pair. Some encoders escape more characters than others.
   const url = encodeURIComponent(secret.toWellFormed());
   const strict = url.replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
-  const urls = [url, strict, url.replaceAll('%2F', '/')].flatMap((each) => [each, each.replaceAll('%20', '+')]);
-  const lower = urls.map((each) => each.replace(/%../g, (code) => code.toLowerCase()));
+  const kinds = [...new Set([url, strict, url.replaceAll('%2F', '/')])];
+  const urls = [...new Set(kinds.flatMap((each) => [each, each.replaceAll('%20', '+')]))];
+  const lower = urls.map((each) => each.replace(/%(?:[A-F].|.[A-F])/g, (code) => code.toLowerCase()));
   return [json, json.replaceAll('/', '\\/'), ...urls, ...lower];
 }
 
@@ -140,26 +169,86 @@ export function findNeedle(flatBytes: Buffer, needles: Needle[]): Needle | undef
 
 const removed = '[a credential was removed]';
 
+/** A set of secrets, prepared for removing them from texts. Nothing of it reveals a secret. */
+interface Cleaner {
+  patterns: Patterns;
+  /** The secrets with white space or other characters that keys and tokens do not have. */
+  spaced: Beginning[];
+}
+
+/**
+ * Returns a function that keeps its last result for each array, as long as the contents of the array stay the same. The
+ * secrets of a run grow when it opens another repository.
+ */
+export function oncePerSecrets<T>(prepare: (secrets: readonly string[]) => T): (secrets: readonly string[]) => T {
+  const kept = new WeakMap<readonly string[], { contents: string[]; result: T }>();
+  return (secrets) => {
+    const known = kept.get(secrets);
+    if (known?.contents.length === secrets.length && known.contents.every((each, i) => each === secrets[i]))
+      return known.result;
+    const result = prepare(secrets);
+    kept.set(secrets, { contents: [...secrets], result });
+    return result;
+  };
+}
+
+/**
+ * Preparing 256 kB of secrets takes 0.2 s. So the sets that were used last are kept, because most callers read the secrets
+ * again each time. The keys are digests.
+ */
+const recent = new Map<string, Cleaner>();
+const maxRecent = 32;
+
+const cleanerOf = oncePerSecrets((secrets) => {
+  const digest = createHash('sha256');
+  for (const secret of secrets) digest.update(`${secret.length} `).update(secret, 'utf16le');
+  const key = digest.digest('base64');
+  const cleaner = recent.get(key) ?? {
+    patterns: preparePatterns(formsOfEach(secrets)),
+    spaced: secrets.filter((secret) => !/^[\x21-\x7e]*$/.test(secret)).map(prepareBeginning),
+  };
+  // Used last, so all others are dropped before it.
+  recent.delete(key);
+  recent.set(key, cleaner);
+  const [oldest] = recent.keys();
+  if (recent.size > maxRecent && oldest !== undefined) recent.delete(oldest);
+  return cleaner;
+});
+
+/** Forms need sixty times the memory of a secret, so they are built for one after the other. */
+function* formsOfEach(secrets: readonly string[]): Iterable<string> {
+  for (const secret of secrets) if (secret.length >= minSecretLength) yield* formsOfOne(secret);
+}
+
 /**
  * Replaces live credentials, and anything that looks like a token, in every string of a value. Used for the output of
- * models and of set-up, which goes to GitHub and into logs.
+ * models and of set-up, which goes to GitHub and into logs. The time is proportional to the length of the strings.
  */
-export function withoutSecrets<T>(value: T, secrets: string[]): T {
-  const forms = formsOf(secrets);
+export function withoutSecrets<T>(value: T, secrets: readonly string[]): T {
+  const { patterns } = cleanerOf(secrets);
   const clean = (text: string) => {
-    let cleaned = text;
-    for (const form of forms) cleaned = cleaned.replaceAll(form, removed);
+    let cleaned = without(text, patterns);
     for (const [, pattern] of tokenShapes) cleaned = cleaned.replace(pattern, removed);
     return cleaned;
   };
   return JSON.parse(JSON.stringify(value, (_key, v) => (typeof v === 'string' ? clean(v) : v)));
 }
 
+function without(text: string, patterns: Patterns): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (const [start, end] of findPatterns(text, patterns)) {
+    parts.push(text.slice(at, start), removed);
+    at = end;
+  }
+  return at === 0 ? text : parts.join('') + text.slice(at);
+}
+
 /**
  * Removes secrets from text that arrives in pieces. Text that may be the beginning of a secret is held back until it is
  * complete; `end` sends the rest.
  */
-export function cleanStream(send: (text: string) => void, secrets: string[]) {
+export function cleanStream(send: (text: string) => void, secrets: readonly string[]) {
   let held = '';
   const flush = (length: number) => {
     const text = withoutSecrets(held.slice(0, length), secrets);
@@ -169,7 +258,8 @@ export function cleanStream(send: (text: string) => void, secrets: string[]) {
   return {
     add: (piece: string) => {
       held += piece;
-      flush(safeLength(held, secrets));
+      // Without a boundary in the piece, nothing more can be sent. Looking for one would read all that is held each time.
+      if (boundaryBefore(piece, piece.length) > 0) flush(safeLength(held, secrets));
     },
     end: () => flush(held.length),
   };

@@ -1,4 +1,5 @@
 import { revealAllSecrets, revealSecrets } from '../../src/environment/secrets/secrets.ts';
+import { placeOf } from '../../src/environment/secrets/store.ts';
 import { openProject } from '../support/project.ts';
 
 const { service, call, createProject } = await openProject();
@@ -63,6 +64,29 @@ test('a project has at most 100 secrets, and deleting the project deletes them',
   expect((await put('A7', 'x'.repeat(32_768))).status).toBe(204);
   expect((await call('DELETE', `/projects/${projectId}`)).status).toBe(204);
   expect(await revealed()).toEqual([]);
+});
+
+test('the secrets of a project have at most 256 kB together', async () => {
+  for (let i = 0; i < 8; i++) expect((await put(`A${i}`, 'x'.repeat(32_760))).status).toBe(204);
+  expect((await put('B', 'é'.repeat(32))).status).toBe(204);
+  const refused = await put('C', 'eight ch');
+  expect([refused.status, refused.body.errors]).toEqual([
+    400,
+    [
+      {
+        path: 'value',
+        message: expect.stringContaining('262144 bytes together, and with this one they would have 262152'),
+      },
+    ],
+  ]);
+  expect((await put('B', 'é'.repeat(31))).status).toBe(204);
+  // Those of an older version may be larger together. Each can still be replaced.
+  const larger = service.app.secrets.seal('x'.repeat(40_000), placeOf({ projectId, name: 'A0' })).ciphertext;
+  const set = 'update environment_secrets set ciphertext = $1 where project_id = $2 and name = $3';
+  await service.app.db.manager.query(set, [larger, projectId, 'A0']);
+  expect([(await put('A1', 'y'.repeat(32_760))).status, (await put('A1', 'y'.repeat(32_761))).status]).toEqual([
+    204, 400,
+  ]);
 });
 
 test('a secret is revealed only for the repositories that it belongs to', async () => {

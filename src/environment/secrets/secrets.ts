@@ -17,6 +17,7 @@ import {
   listSecretPlaces,
   listSecretRows,
   listSecretRowsOf,
+  listSecretSizes,
   listSecrets,
   listUnassigned,
   lockSecret,
@@ -79,6 +80,11 @@ const UnassignedSecrets = z
 
 /** The most secrets of a project. */
 const maxSecrets = 100;
+/**
+ * The most bytes of a project's secrets together. All texts of its runs and chats are searched for them, in twenty
+ * encodings.
+ */
+const maxTotalBytes = 262_144;
 
 /** An environment secret with its value, for use in this process only. */
 export interface OpenSecret {
@@ -92,8 +98,8 @@ export interface OpenSecret {
 
 /**
  * Stores an environment secret of a project, or replaces it with its value, repositories and hosts.
- * @throws AppError 400 for an unsuitable name, or for repositories that are not in the project; Refused when the project
- * has too many secrets
+ * @throws AppError 400 for an unsuitable name, for repositories that are not in the project, or when the values together
+ * are too large; Refused when the project has too many secrets
  */
 export async function setSecret(
   app: App,
@@ -112,6 +118,7 @@ export async function setSecret(
     const before = known.find((each) => each.name === name);
     if (known.length >= maxSecrets && before === undefined)
       throw new Refused(`The project has ${maxSecrets} environment secrets, which is the limit. Delete one first.`);
+    assertSmall(await listSecretSizes(em, projectId), name, value);
     const sealed = app.secrets.seal(value, placeOf({ projectId, name }));
     const row = { projectId, name, ...sealed, version: randomUUID(), hosts: [...new Set(hosts)] };
     await upsertSecret(em, row, chosen);
@@ -124,6 +131,21 @@ export async function setSecret(
       ]),
     });
   });
+}
+
+/**
+ * Secrets of an older version may be larger together, so a value that is not larger than the one it replaces is allowed.
+ * @throws AppError 400 on `value`
+ */
+function assertSmall(sizes: Map<string, number>, name: string, value: string): void {
+  const before = sizes.get(name) ?? 0;
+  const bytes = Buffer.byteLength(value);
+  const total = [...sizes.values()].reduce((sum, each) => sum + each, bytes - before);
+  if (total <= maxTotalBytes || bytes <= before) return;
+  throw badField(
+    'value',
+    `value is too large: the environment secrets of a project may have ${maxTotalBytes} bytes together, and with this one they would have ${total}. Delete secrets that are no longer used, or keep large files elsewhere`,
+  );
 }
 
 /** Returns the ids of the chosen repositories, oldest repository first. @throws AppError 400 on `repositories` */

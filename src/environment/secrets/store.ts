@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { Sealed, SecretPlace } from '../../db/sealed.ts';
+import { type Sealed, type SecretPlace, sealedExtra } from '../../db/sealed.ts';
 import { type EnvironmentSecretRow, EnvironmentSecrets, SecretRepositories } from '../../db/tables/environment.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 
@@ -28,6 +28,15 @@ export function listSecrets(em: EntityManager, projectId: string): Promise<Secre
      from environment_secrets s where s.project_id = $1 order by s.name`,
     [projectId],
   );
+}
+
+/** Returns the sizes of the values of a project's environment secrets in bytes, by their names. */
+export async function listSecretSizes(em: EntityManager, projectId: string): Promise<Map<string, number>> {
+  const rows: { name: string; bytes: number }[] = await em.query(
+    'select name, octet_length(ciphertext) - $2::int as bytes from environment_secrets where project_id = $1',
+    [projectId, sealedExtra],
+  );
+  return new Map(rows.map(({ name, bytes }) => [name, bytes]));
 }
 
 /** Returns all environment secrets of a project. */

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { isInGitFolder, seenAs } from '../../domain/protected/protected-paths.ts';
-import { bareNeedlesOf, findNeedle, flat, needlesOf } from '../../domain/secrets.ts';
+import { bareNeedlesOf, findNeedle, flat, needlesOf, oncePerSecrets } from '../../domain/secrets.ts';
 import { blobsOf } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
 import { apart } from '../../threads/apart.ts';
@@ -66,10 +66,10 @@ export async function objectionsTo(
 }
 
 /** The names stay empty, because messages must not say which secret was found. */
-function anonymousNeedles(secrets: string[]): Needles {
+const anonymousNeedles = oncePerSecrets((secrets): Needles => {
   const unnamed = secrets.map((value) => ({ name: '', value }));
   return { flat: needlesOf(unnamed), bare: bareNeedlesOf(unnamed) };
-}
+});
 
 function objectionToPath({ path, newMode }: Change, needles: Needles): string | undefined {
   if (newMode !== '000000' && findNeedle(flat(Buffer.from(path)), needles.flat) !== undefined)
