@@ -125,7 +125,10 @@ export interface Checkout {
    * for a file that cannot be read.
    */
   readFile(commit: string, path: string): Promise<Buffer | 'too large' | undefined>;
-  /** Returns the names in a folder of a commit, in no particular order; none when the commit has no such folder. */
+  /**
+   * Returns the names in a folder of a commit, in no particular order; none when the commit has no such folder. The root
+   * is ''.
+   */
   listFolder(commit: string, path: string): Promise<string[]>;
   /** Returns all files of a commit, by path. Folders have no entries. */
   files(commit: string): Promise<Map<string, { mode: string; oid: string }>>;

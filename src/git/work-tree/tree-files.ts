@@ -29,6 +29,7 @@ export async function findFile(folder: Folder, tree: string, path: string): Prom
 
 /** Returns the names in the folder at a path below a tree; none when there is no such folder. */
 export async function namesIn(folder: Folder, tree: string, path: string): Promise<string[]> {
+  if (path === '') return [...(await folder(tree)).keys()];
   const found = await findEntry(folder, tree, path);
   return found?.mode === folderMode ? [...(await folder(found.oid)).keys()] : [];
 }
