@@ -76,7 +76,7 @@ function stepsFor(title: string): Said[] {
         arguments: {
           summary: `Added \`${path}\` for "${title}". This change comes from the scripted model of the demo; connect a real one to see real work.`,
           nextSteps: [],
-          prTitle: title.slice(0, 72),
+          title: title.slice(0, 72),
         },
       },
     ],

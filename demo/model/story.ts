@@ -60,7 +60,7 @@ export const script: Script = [
         summary:
           'slugify now removes accents (Unicode NFKD) before it drops everything that is not a letter, so "Crème brûlée" becomes "creme-brulee". A new test covers it.',
         nextSteps: [],
-        prTitle: 'Keep accented letters in slugs',
+        title: 'Keep accented letters in slugs',
       },
     },
   ],

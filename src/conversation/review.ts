@@ -13,6 +13,8 @@ export interface AboutChange {
   used: string[];
   /** Why the host would refuse the change, one line per file; undefined when it would push it. */
   refused: string | undefined;
+  /** What of the form of the pull request is not as the repository wants it, one sentence each. */
+  form: string[];
 }
 
 /** The opening of what the host says when it will not push a change. */
@@ -37,6 +39,7 @@ export function reviewText(files: ChangedFile[], about: AboutChange): string {
   return [
     part('first-finish'),
     about.refused === undefined ? '' : `${refusalNotice} Correct this, or the run fails:\n${about.refused}`,
+    about.form.length === 0 ? '' : `The form of the pull request:\n${about.form.map((line) => `- ${line}`).join('\n')}`,
     noticed.length === 0 ? '' : `The host noticed:\n${noticed.map((line) => `- ${line}`).join('\n')}`,
     `${files.length} ${files.length === 1 ? 'file' : 'files'} changed.\n${diffFence}\n${diffText(files)}\n\`\`\``,
   ]
@@ -45,7 +48,10 @@ export function reviewText(files: ChangedFile[], about: AboutChange): string {
 }
 
 /** Returns what is unusual about a change, one sentence each. */
-export function noticesOf(files: ChangedFile[], { assignment, used }: AboutChange): string[] {
+export function noticesOf(
+  files: ChangedFile[],
+  { assignment, used }: Pick<AboutChange, 'assignment' | 'used'>,
+): string[] {
   const remarks: [string, (file: ChangedFile) => boolean][] = [
     ['existing tests were edited: make sure that they still check what they did', (f) => isTest(f) && isEdited(f)],
     ['tests were removed: restore them unless the task asks for it', (f) => isTest(f) && f.status === 'deleted'],

@@ -1,6 +1,5 @@
 import type { Check, StateMachine } from './machine.ts';
 import type { RunStatus } from './run.ts';
-import { slug } from './text/sanitize.ts';
 
 /** Returns the address of a task's page on the dashboard. `baseUrl` does not end with a slash. */
 export function taskPage(baseUrl: string, taskId: string): string {
@@ -15,20 +14,6 @@ export function runPage(baseUrl: string, taskId: string, runId: string): string 
 /** Returns the address of the page that shows the environment of a repository and its last trial. */
 export function environmentPage(baseUrl: string, repository: { id: string; projectId: string }): string {
   return `${baseUrl}/projects/${repository.projectId}/repositories/${repository.id}`;
-}
-
-/**
- * Returns the branch name of a task: `agent/<last 8 characters of the id>-<slug of the title>`. If earlier branches
- * were merged or deleted, `attempt` adds `-2`, `-3` and so on.
- */
-export function branchName(taskId: string, title: string, attempt = 1): string {
-  const name = `agent/${taskId.slice(-8)}-${slug(title) || 'task'}`;
-  return attempt > 1 ? `${name}-${attempt}` : name;
-}
-
-/** Returns whether a run may push to this branch. It may push to no other ref. */
-export function isAgentBranch(ref: string): boolean {
-  return /^agent\/[a-z0-9-]+$/.test(ref);
 }
 
 export const taskStatuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done', 'waiting_on_subtasks'] as const;

@@ -31,6 +31,19 @@ export async function listStepNames(em: EntityManager, runId: string, prefix: st
   return rows.map((r) => r.name);
 }
 
+/** At most so many runs of a task are looked at. */
+const maxRuns = 1000;
+
+/** Returns the data of a step in all runs of a task, the newest run first. */
+export async function listStepsOfTask<T>(em: EntityManager, taskId: string, name: string): Promise<T[]> {
+  const rows: { data: T }[] = await em.query(
+    `select s.data from run_steps s join runs r on r.id = s.run_id where r.task_id = $1 and s.name = $2
+     order by r.created_at desc, r.id desc limit $3`,
+    [taskId, name, maxRuns],
+  );
+  return rows.map((row) => row.data);
+}
+
 /** Longer lines in the log of a run are cut to this many characters. */
 const maxEventText = 2000;
 
@@ -164,6 +177,9 @@ export function openJournal(app: App, held: Held): Journal {
 export function stepOf(step: string, task: { repositoryId: string | null }, repository: { id: string }): string {
   return repository.id === task.repositoryId ? step : `${step} ${repository.id}`;
 }
+
+/** The step that holds the branch and the commit that a run is about to push, so that a later run knows them as ours. */
+export const pushingStep = 'pushing';
 
 /** The step of a rewound run that holds the branch of the run that it goes back to, one for each repository. */
 export const earlierStep = 'earlier branch';

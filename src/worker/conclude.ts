@@ -55,7 +55,7 @@ async function pushChange(app: App, work: Work, ending: JudgedEnding, changed: W
   await storeProof(work, changed);
   await findUnplanned(work, treeOf);
   await awaitPushApproval(app, work, changed, treeOf);
-  await pushWorks(app, changed, finish.prTitle || work.task.title, subtasks === undefined);
+  await pushWorks(app, changed, finish.title || work.task.title, subtasks === undefined);
 }
 
 /** Gives each repository the evidence about its judged files. Results about any other tree are left out. */

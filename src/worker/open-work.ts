@@ -6,6 +6,7 @@ import { knownSecrets } from '../environment/secrets/secrets.ts';
 import type { SetupContext } from '../environment/setup-context.ts';
 import { type Checkout, remoteSeconds } from '../git/engine.ts';
 import { type Credential, credentialFor, octokitFor, remoteFor } from '../repositories/credentials.ts';
+import { type Customs, noCustoms, readCustoms } from '../repositories/customs/customs.ts';
 import { assertTakesPulls } from '../repositories/pulls.ts';
 import { admitToRun } from '../runs/directors.ts';
 import { endingStep, type Journal } from '../runs/journal.ts';
@@ -40,12 +41,13 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
   };
   const prepare = async (checkout: Checkout, placed: Placed) => {
     const { settings } = placed;
+    const customs = await customsOf(checkout, placed, { ...given, journal, repository });
     const signal = AbortSignal.any([signals.git, signals.tools]);
     const context: SetupContext = { app, repository, checkout, settings, signal, note: journal.note };
     const environment = await prepareEnvironment(context, await setupCommit(checkout, placed));
     closing.push(environment.remove);
     await environment.placeInto(checkout.workTree, signals.confinement);
-    return { environment };
+    return { customs, environment };
   };
   try {
     const workspace = await openWorkspace(app, run, journal, { ...given, repository, remote, signals }, prepare);
@@ -83,6 +85,20 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
 async function assertMayPropose(app: App, credential: Credential): Promise<void> {
   if (credential.kind === 'none' || credential.owner === '') return;
   await assertTakesPulls(await octokitFor(app, credential), credential);
+}
+
+/** Reads the customs of a repository once in a run, and says in its log what of them is not followed. */
+async function customsOf(
+  checkout: Checkout,
+  { settings, trustedHead }: Placed,
+  { task, journal, repository }: Pick<Work, 'task' | 'journal' | 'repository'>,
+): Promise<Customs> {
+  const stored = await journal.once(stepOf('customs', task, repository), async () => {
+    const customs = await readCustoms(checkout, trustedHead, settings);
+    for (const note of customs.notes) await journal.note('repository', note);
+    return customs;
+  });
+  return { ...noCustoms, ...stored };
 }
 
 /** Gives the agent's commands their variables and the way to the hosts that they may reach. */

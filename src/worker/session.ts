@@ -9,6 +9,7 @@ import { converse, type LoopContext } from '../conversation/loop.ts';
 import { type Memory, newMemory } from '../conversation/memory.ts';
 import { openingMessages } from '../conversation/prompts.ts';
 import { endedNotice, tellingOfLostProcesses } from '../conversation/tools/command-tools.ts';
+import type { FinishArguments } from '../conversation/tools/tool.ts';
 import type { RunRow } from '../db/tables/task.ts';
 import { RunFailed } from '../domain/run.ts';
 import { withoutSecrets } from '../domain/secrets.ts';
@@ -118,7 +119,7 @@ async function askOnce<T>(journal: Journal, ask: () => Promise<T>): Promise<T | 
 async function recallEnding(work: Work): Promise<JudgedEnding | undefined> {
   const known = await work.journal.recall<Partial<JudgedEnding> & Pick<JudgedEnding, 'finish'>>(endingStep);
   if (known === undefined) return undefined;
-  const { trees, ...ending } = known;
+  const { trees, ...ending } = { ...known, finish: renamed(known.finish) };
   if (trees === undefined) {
     // An older version did not store what it judged. The agent has to finish once more.
     await work.journal.write((em) => deleteStep(em, work.run.id, endingStep));
@@ -127,6 +128,16 @@ async function recallEnding(work: Work): Promise<JudgedEnding | undefined> {
   if (ending.unfit === undefined && !isDeepStrictEqual(await readTrees(work), trees))
     throw new RunFailed('internal', 'the files of the run were not restored as they were judged; retry the task');
   return { ...ending, trees };
+}
+
+/** Earlier versions stored the title and the body of a pull request under other names. */
+function renamed(finish: FinishArguments & { prTitle?: string; prBody?: string }): FinishArguments {
+  const { prTitle, prBody, ...others } = finish;
+  return {
+    ...(prTitle === undefined ? {} : { title: prTitle }),
+    ...(prBody === undefined ? {} : { body: prBody }),
+    ...others,
+  };
 }
 
 /** From now on the handoff is what the agent wrote at its ending, however the run ends. */

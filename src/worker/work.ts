@@ -17,6 +17,7 @@ import { payingForLost } from '../llm/lost.ts';
 import type { Model, Tokens } from '../llm/model.ts';
 import { costOf } from '../llm/usage.ts';
 import { creatorOf, limitsOf } from '../projects/budgets.ts';
+import type { Customs } from '../repositories/customs/customs.ts';
 import { findRepository } from '../repositories/store.ts';
 import type { Journal } from '../runs/journal.ts';
 import { payForAnswer } from '../runs/spend.ts';
@@ -42,6 +43,8 @@ export interface Work extends Workspace, AboutRun {
   retrying: RetryPolicy;
   /** Aborted when this worker no longer holds the run. */
   signal: AbortSignal;
+  /** How the repository wants its changes written, by its base branch. */
+  customs: Customs;
   /** The tree whose set-up may use the network of set-up, because a person allowed it. */
   treeWithApprovedSetup?: string | undefined;
   /** What set-up prepared for the agent and the checks. */

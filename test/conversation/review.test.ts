@@ -6,10 +6,11 @@ const file = (path: string, more: Partial<FileDiff> & { lines?: string[] } = {})
   const hunks = [{ oldStart: 1, oldLines: 1, newStart: 1, newLines: 1, lines }];
   return { path, status: 'modified', additions: 1, deletions: 1, hunks, ...rest };
 };
-const about = (more: Partial<Parameters<typeof noticesOf>[1]> = {}) => ({
+const about = (more: Partial<Parameters<typeof reviewText>[1]> = {}) => ({
   assignment: 'Fix slugify in src/slugify.js',
   used: [] as string[],
   refused: undefined,
+  form: [],
   ...more,
 });
 /** The remarks about these files, apart from the one that no file tool opened them. */
@@ -103,8 +104,9 @@ test('the review shows the remarks, what must be restored, and the change', () =
   const refused = '- .github/workflows/ci.yml is protected by default; restore it';
   const text = reviewText(
     [file('src/a.js', { lines: ['-old', '+console.log(1)'] })],
-    about({ used: ['src/a.js'], refused }),
+    about({ used: ['src/a.js'], refused, form: ['the title has to be another'] }),
   );
+  expect(text).toContain('The form of the pull request:\n- the title has to be another\n');
   expect(text).toMatch(/^This is your change\. It does not count yet\./);
   expect(text).toContain(refused);
   expect(text).toContain('- debug output was added: src/a.js');

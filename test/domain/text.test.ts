@@ -1,5 +1,5 @@
 import { exhausted, limitsOfService, lowerLimits } from '../../src/domain/budget.ts';
-import { branchName, isAgentBranch } from '../../src/domain/task.ts';
+import { branchName, isBranchOf, problemWithBranchPattern } from '../../src/domain/text/branch-names.ts';
 import {
   closedBlocks,
   harmless,
@@ -22,14 +22,46 @@ test.each([
   ['../../main', undefined, 'agent/x47q1cwc-main'],
   ['x'.repeat(200), 1, `agent/x47q1cwc-${'x'.repeat(40)}`],
 ])('the branch of %j, attempt %i', (title, attempt, wanted) => {
-  const name = branchName(id, title, attempt);
+  const name = branchName({ id, title, issueNumber: null }, undefined, attempt);
   expect(name).toBe(wanted);
-  expect(isAgentBranch(name)).toBe(true);
+  expect(isBranchOf(id, name)).toBe(true);
 });
 
-test('only an agent branch may be pushed', () => {
-  for (const name of ['main', 'agent/../main', 'agent/', 'refs/heads/agent/x', 'agent/x y', 'agent/x:main'])
-    expect(isAgentBranch(name)).toBe(false);
+test.each([
+  ['feature/{issue}-{slug}-{id}', 'feature/12-fix-it-x47q1cwc', 'feature/fix-it-x47q1cwc'],
+  ['{id}', 'x47q1cwc', 'x47q1cwc'],
+  ['bot/{issue}/{id}', 'bot/12/x47q1cwc', 'bot/x47q1cwc'],
+  ['gh-{issue}_{id}', 'gh-12_x47q1cwc', 'gh_x47q1cwc'],
+  ['{issue}/{id}.{slug}', '12/x47q1cwc.fix-it', 'x47q1cwc.fix-it'],
+])('branches by %s', (pattern, wanted, withoutIssue) => {
+  expect(problemWithBranchPattern(pattern)).toBeUndefined();
+  expect(branchName({ id, title: 'Fix it', issueNumber: 12 }, pattern)).toBe(wanted);
+  expect(branchName({ id, title: 'Fix it', issueNumber: null }, pattern, 2)).toBe(`${withoutIssue}-2`);
+  expect(isBranchOf(id, wanted)).toBe(true);
+});
+
+test.each<[string, unknown]>([
+  ['agent/{slug}', 'must contain {id}, so that every task has its own branch'],
+  ['agent/{id}-{user}', 'must contain no {user}; there are {id}, {slug} and {issue}'],
+  ['agent/{id', 'must contain no {id; there are {id}, {slug} and {issue}'],
+  ...['-{id}', 'a..{id}', 'a b{id}', '{id}.lock', '{id}/', 'refs/heads/{id}', 'a/.{id}', 'a:{id}', '{issue}-.{id}'].map(
+    (pattern): [string, unknown] => [pattern, expect.stringMatching(/^must give a name of letters/)],
+  ),
+])('the pattern %s is refused', (pattern, problem) => {
+  expect(problemWithBranchPattern(pattern)).toEqual(problem);
+});
+
+test('only a branch of the task may be pushed', () => {
+  const part = 'x47q1cwc';
+  for (const name of [
+    'main',
+    'agent/12345678-x',
+    `agent/../${part}`,
+    `refs/heads/${part}`,
+    `x ${part}`,
+    `${part}:main`,
+  ])
+    expect(isBranchOf(id, name)).toBe(false);
 });
 
 test('neutralized text mentions nobody, closes nothing and runs no command', () => {

@@ -41,6 +41,15 @@ test.each([
       secrets: ['NPM_TOKEN'],
     },
   ],
+  [
+    'branch: bot/{issue}-{id}\ncommits: conventional\nsignOff: true\npullRequest: { labels: agent, reviewers: ["@mona", acme/core], draft: always }',
+    {
+      branch: 'bot/{issue}-{id}',
+      commits: 'conventional' as const,
+      signOff: true,
+      pullRequest: { labels: ['agent'], reviewers: ['mona', 'acme/core'], assignees: [], draft: 'always' as const },
+    },
+  ],
   ['network: { setup: [] }', { network: { setup: [], agent: [] } }],
   ['plan: large\npush: approved', { plan: 'large' as const, push: 'approved' as const }],
   [
@@ -64,6 +73,17 @@ test.each([
   ['budget: { steps: "9" }', 'line 1: budget.steps: must be a number, not text'],
   ['plan: allways', 'line 1: plan: must be never, always or large'],
   ['proof: always', 'line 1: proof: must be optional or required'],
+  ['commits: strict', 'line 1: commits: must be free or conventional'],
+  ['signOff: "yes"', 'line 1: signOff: must be true or false, not text'],
+  ['branch: agent/{slug}', 'line 1: branch: must contain {id}, so that every task has its own branch'],
+  ['pullRequest: { label: a }', 'line 1: there is no key "pullRequest.label"; did you mean "pullRequest.labels"?'],
+  ['pullRequest: agent', 'line 1: pullRequest: must contain keys such as { labels: [agent] }, not text'],
+  ['pullRequest: { draft: never }', 'line 1: pullRequest.draft: must be auto or always'],
+  [
+    'pullRequest: { reviewers: [mona, "a b"] }',
+    'line 1: pullRequest.reviewers.1: must be the login of a person, or org/team for a team',
+  ],
+  ['pullRequest: { assignees: [acme/core] }', 'line 1: pullRequest.assignees.0: must be the login of a person'],
   ['budget: 5', 'line 1: budget: must contain limits such as { minutes: 20 }, not the number 5'],
   ['image: "a b"', expect.stringMatching(/^line 1: image: must be the reference of an image/)],
   ['imageAuth: { username: U, password: P }', 'line 1: imageAuth: can be given only together with image'],

@@ -91,8 +91,9 @@ export function refused(problem: string): ToolResult {
 export const FinishCall = z.strictObject({
   summary: z.string().min(1),
   nextSteps: z.array(z.string()).max(50),
-  prTitle: z.string().optional(),
-  prBody: z.string().optional(),
+  /** The title and the body of the pull request. */
+  title: z.string().optional(),
+  body: z.string().optional(),
 });
 const GiveUp = z.strictObject({ reason: z.string().min(1) });
 
@@ -120,14 +121,14 @@ export const endings = {
   }),
   finish: tool({
     description:
-      'End the work when the task is done and checked: say what you did and why, and what remains. Your change then becomes a pull request.',
+      'End the work when the task is done and checked: say what you did and why, and what remains. Your change then becomes a pull request with this title and body.',
     arguments: FinishCall,
     names: words('done submit complete attempt_completion complete_task task_complete finish_task'),
     argumentNames: {
       summary: words('message result output answer text'),
       nextSteps: ['remaining', 'todo', 'follow_ups'],
-      prTitle: ['title', 'pull_request_title'],
-      prBody: ['body', 'pull_request_body'],
+      title: ['prTitle', 'pull_request_title'],
+      body: ['prBody', 'pull_request_body'],
     },
     defaults: { nextSteps: [] },
     changes: false,

@@ -1,13 +1,13 @@
 import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../../app.ts';
-import { isAgentBranch } from '../../domain/task.ts';
+import { isBranchOf } from '../../domain/text/branch-names.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import type { Jobs } from '../../queue/names.ts';
 import { type Credential, credentialFor, octokitFor } from '../../repositories/credentials.ts';
 import { findRepository } from '../../repositories/store.ts';
 import { type Leftover, queueTidying } from '../../tasks/update.ts';
-import { authorFor } from '../../worker/publish/publish.ts';
+import { authorFor } from '../../worker/publish/commit-message.ts';
 import { httpStatusOf, readRepository } from '../app/place.ts';
 import { findOwnComment } from '../comments.ts';
 import { isOwnLabel } from '../labels.ts';
@@ -110,7 +110,7 @@ async function remove(app: App, host: Host, left: Leftover): Promise<void> {
     // Somebody may have made a new task for the issue, which shows the same labels and the same comment.
     if (!(await isTakenAgain(app, left))) await removeMarks(app, host, left);
   }
-  if (branch !== null) await attempt(() => deleteBranch(app, host, branch));
+  if (branch !== null) await attempt(() => deleteBranch(app, host, left.taskId, branch));
 }
 
 async function isTakenAgain(app: App, { repositoryId, number, branch }: Leftover): Promise<boolean> {
@@ -164,9 +164,9 @@ async function removeMarks(app: App, host: Host, left: Leftover): Promise<void> 
   });
 }
 
-/** Deletes the branch of an agent if all of its commits are our own. */
-async function deleteBranch(app: App, host: Host, branch: string): Promise<void> {
-  if (!isAgentBranch(branch)) return;
+/** Deletes the branch of a task if all of its commits are our own. */
+async function deleteBranch(app: App, host: Host, taskId: string, branch: string): Promise<void> {
+  if (!isBranchOf(taskId, branch)) return;
   const ref = { ...nameOf(host), ref: `heads/${branch}` };
   const head = await headOf(host, ref);
   if (head === undefined || !(await isOurs(app, host, head))) return;

@@ -1,7 +1,7 @@
 import type { App } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import { mayReveal } from '../../domain/settings.ts';
-import { branchName } from '../../domain/task.ts';
+import { branchName } from '../../domain/text/branch-names.ts';
 import { harmless, harmlessLine, slug, withoutCiSkips } from '../../domain/text/sanitize.ts';
 import { AppError } from '../../errors.ts';
 import { getSession, type Prd, type Session } from '../../planning/store.ts';
@@ -12,7 +12,7 @@ import { ensurePull } from '../../repositories/pulls.ts';
 import { openCheckout, startTools } from '../../repositories/reader.ts';
 import { lackOfRight } from '../../repositories/rights.ts';
 import { findDocs, listRepositoriesById } from '../../repositories/store.ts';
-import { authorFor } from '../../worker/publish/publish.ts';
+import { authorFor } from '../../worker/publish/commit-message.ts';
 
 /**
  * Opens a pull request that adds the requirements of a finalized plan to the project's documentation repository. The
@@ -40,7 +40,7 @@ export async function proposePrd(app: App, { projectId, sessionId, userId }: Job
   if (credential.kind === 'none')
     return app.log.warn({ projectId }, 'the requirements were not proposed: no git credential is configured');
   const octokit = await octokitFor(app, credential);
-  const branch = branchName(session.id, `prd ${session.prd.title}`);
+  const branch = branchName({ id: session.id, title: `prd ${session.prd.title}`, issueNumber: null });
   const hasBranch = await ensureBranch(app, { repository, credential }, branch, session.prd);
   if (!hasBranch)
     return app.log.warn({ projectId }, 'the requirements were not proposed: the documentation repository is empty');

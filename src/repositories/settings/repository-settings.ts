@@ -1,23 +1,29 @@
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import { limitsInBudget, type ProjectBudgets } from '../../domain/budget.ts';
 import { RunFailed } from '../../domain/run.ts';
+import { defaultBranchPattern } from '../../domain/text/branch-names.ts';
 import type { Checkout } from '../../git/engine.ts';
 import { apart } from '../../threads/apart.ts';
 import { OverLimit } from '../../threads/start-thread.ts';
+import { noPullRequestSettings } from './custom-keys.ts';
 import type { RepositorySettings } from './schema.ts';
 
 /** The file with a repository's settings for agents. Only its version on the default branch is used. */
 export const settingsFile = '.deckhand.yml';
 
+/** The settings about the form of what we push and open. They decide nothing about files. */
+type CustomSettings = Pick<RepositorySettings, 'branch' | 'commits' | 'signOff' | 'pullRequest'>;
+
 /** The settings that decide what checks and a proof say about files. */
 export type DecidingSettings = Omit<
   RepositorySettings,
-  'base' | 'plan' | 'push' | 'proof' | 'protected' | 'allowed' | 'agent' | 'budget'
+  'base' | 'plan' | 'push' | 'proof' | 'protected' | 'allowed' | 'agent' | 'budget' | keyof CustomSettings
 >;
 
 /** Returns the settings that decide what checks and a proof say about files. Evidence counts for no others. */
 export function decidingSettings(settings: RepositorySettings): DecidingSettings {
-  const { base, plan, push, proof, protected: closed, allowed, agent, budget, ...deciding } = settings;
+  const { base, plan, push, proof, protected: closed, allowed, agent, budget, ...others } = settings;
+  const { branch, commits, signOff, pullRequest, ...deciding } = others;
   return deciding;
 }
 
@@ -44,6 +50,10 @@ export const noSettings: RepositorySettings = {
   protected: [],
   allowed: [],
   budget: {},
+  branch: defaultBranchPattern,
+  commits: 'free',
+  signOff: false,
+  pullRequest: noPullRequestSettings,
 };
 
 /** Returns the limits that a repository sets for its runs. */

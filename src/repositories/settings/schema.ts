@@ -16,6 +16,8 @@ import {
   secretName,
   setupsOfChange,
 } from '../../domain/settings.ts';
+import { branch, commits, type PullRequestSettings, pullRequest, signOff } from './custom-keys.ts';
+import { kindOf, listed, notText, text } from './fields.ts';
 
 /** The contents of .deckhand.yml. */
 export interface RepositorySettings {
@@ -56,36 +58,18 @@ export interface RepositorySettings {
   /** The name of the agent to use when a command names none. */
   agent?: string | undefined;
   budget: RunBudget;
+  /** The pattern of the names of our branches. */
+  branch: string;
+  /** The form of titles and of the messages of commits. */
+  commits: 'free' | 'conventional';
+  /** Whether our commits are signed off. */
+  signOff: boolean;
+  /** What our pull requests get once they are open. */
+  pullRequest: PullRequestSettings;
 }
-
-const text = (most: number) =>
-  z
-    .string({ error: ({ input }) => (input === null ? 'must not be empty' : notText(input)) })
-    .trim()
-    .min(1, 'must not be empty')
-    .max(most, `must have at most ${most} characters`);
-
-/** Accepts a list, or a single value as a list of one. */
-const listed = <T extends z.ZodType>(item: T, most: number) =>
-  z.preprocess(
-    (given) => (Array.isArray(given) ? given : [given]),
-    z.array(item).max(most, `must have at most ${most} entries`),
-  );
 
 /** A path relative to the root of the repository. Removes a leading `/` or `./` and a trailing `/`. */
 const path = text(500).transform((given) => given.replace(/^\.?\//, '').replace(/\/$/, ''));
-
-/** Says what is wrong with a value that is not text. */
-function notText(value: unknown): string {
-  return value === undefined ? 'is required' : `must be text, not ${kindOf(value)}; put it in quotation marks`;
-}
-
-function kindOf(value: unknown): string {
-  if (value === null || value === undefined) return 'nothing';
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'object') return 'a mapping';
-  return typeof value === 'string' ? 'text' : `the ${typeof value} ${String(value).slice(0, 30)}`;
-}
 
 /**
  * Maximum number of `*` in one name, and of `**` in one pattern. The time to match grows exponentially with the number
@@ -283,6 +267,10 @@ export const Settings = z
       )
       .partial()
       .default({}),
+    branch,
+    commits,
+    signOff,
+    pullRequest,
   })
   .superRefine((given, context) => {
     for (const name of given.secrets)
@@ -297,5 +285,6 @@ export const innerKeys: Record<string, string[]> = {
   budget: ['minutes', 'steps', 'tokens', 'costUsd'],
   imageAuth: ['username', 'password'],
   network: ['setup', 'agent'],
+  pullRequest: ['labels', 'reviewers', 'assignees', 'draft'],
   services: ['run', 'port'],
 };

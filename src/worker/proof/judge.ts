@@ -11,6 +11,7 @@ import { UnfitWorkTree } from '../../git/work-tree/read-inside.ts';
 import type { Message } from '../../llm/model.ts';
 import { decidingSettings } from '../../repositories/settings/repository-settings.ts';
 import { changedWorks, isAhead, lookUp, ownChangesOf, readTrees, type TreeOf } from '../outgoing/changes.ts';
+import { formNotices } from '../outgoing/form.ts';
 import { objections } from '../outgoing/objection.ts';
 import { setupWait } from '../waits.ts';
 import { allWorks, type Work } from '../work.ts';
@@ -102,7 +103,7 @@ async function judgeTrees(work: Work, ending: Ending, judging: Judging, trees: T
   if (unplanned !== undefined) return { accepted: false, objection: unplanned };
   const found = await objections(work, treeOf);
   if (ending.subtasks === undefined && timesSaid(own, part('first-finish')) === 0) {
-    const review = await reviewOf(work, treeOf, messages, found);
+    const review = await reviewOf(work, treeOf, ending, { messages, refused: found });
     if (review !== undefined) return { accepted: false, objection: review };
   }
   if (found !== undefined) {
@@ -160,14 +161,15 @@ function timesRefused(messages: Message[]): number {
 async function reviewOf(
   work: Work,
   treeOf: TreeOf,
-  messages: Message[],
-  refused: string | undefined,
+  { finish }: Ending,
+  { messages, refused }: { messages: Message[]; refused: string | undefined },
 ): Promise<string | undefined> {
   const files: ChangedFile[] = [];
   for (const each of allWorks(work)) files.push(...(await filesOf(work, each, treeOf)));
   if (files.length === 0) return undefined;
   const assignment = `${work.task.title}\n${work.task.description}\n${work.run.instructions}`;
-  return reviewText(files, { assignment, used: pathsUsed(messages), refused });
+  const form = await formNotices(work, await changedWorks(work, treeOf), finish);
+  return reviewText(files, { assignment, used: pathsUsed(messages), refused, form });
 }
 
 /** Returns what the agent changed in one repository. For a merge, leaves out what came from the base branch. */

@@ -1,22 +1,22 @@
 import type { App } from '../../app.ts';
 import type { FinishArguments } from '../../conversation/tools/tool.ts';
-import type { UserRow } from '../../db/tables/project.ts';
 import { RunFailed } from '../../domain/run.ts';
-import { isAgentBranch, taskPage } from '../../domain/task.ts';
+import { taskPage } from '../../domain/task.ts';
+import { isBranchOf } from '../../domain/text/branch-names.ts';
 import { closedBlocks, harmless, harmlessLine, withoutCiSkips } from '../../domain/text/sanitize.ts';
 import { diffOf } from '../../git/diff.ts';
-import type { Person } from '../../git/engine.ts';
 import { maxBody } from '../../outgoing/fit-texts.ts';
-import { type Credential, octokitFor } from '../../repositories/credentials.ts';
+import { octokitFor } from '../../repositories/credentials.ts';
 import { ensurePull, type OpenedPull } from '../../repositories/pulls.ts';
-import { stepOf } from '../../runs/journal.ts';
+import { pushingStep, stepOf } from '../../runs/journal.ts';
 import { setProvenCommit } from '../../runs/proof/proof-store.ts';
-import { findStarter, lockForPush } from '../../runs/store.ts';
+import { lockForPush } from '../../runs/store.ts';
 import { findTask, setTaskFields, type TaskView } from '../../tasks/store.ts';
 import { listPullsIn, setUnreadySha, upsertDiff, upsertPull } from '../../tasks/work-store.ts';
 import { evidenceSection, isDraft, updateEvidence } from '../proof/publish-proof.ts';
 import { allWorks, type Work } from '../work.ts';
 import { parentsOf } from '../workspace/workspace.ts';
+import { authorFor, commitMessage, titleOf } from './commit-message.ts';
 import { knownPulls, withdrawPull } from './withdraw.ts';
 
 export interface Pushed {
@@ -68,6 +68,8 @@ async function pushOnce(app: App, work: Work, tree: string, title: string): Prom
     const at = { taskId: task.id, repositoryId: repository.id, headBranch: branch.name };
     await journal.write((em) => setUnreadySha(em, at, commit));
   }
+  await assertFree(work, commit);
+  await journal.once(stepOf(pushingStep, task, repository), async () => ({ branch: branch.name, commit }));
   const pushing = app.db.transaction(async (em) => {
     await lockForPush(em, run.id);
     await journal.note('push', `pushing ${commit.slice(0, 7)} to ${branch.name}`);
@@ -88,9 +90,24 @@ async function pushOnce(app: App, work: Work, tree: string, title: string): Prom
   return { commit, tree };
 }
 
+/**
+ * Checks that nobody else has created the branch of a run since the run chose its name. A push is never forced, but it
+ * would move a branch that somebody created at a commit of the base branch.
+ * @throws RunFailed
+ */
+async function assertFree({ checkout, branch }: Work, commit: string): Promise<void> {
+  if (branch.continues) return;
+  const head = await checkout.fetch(branch.name);
+  if (head === undefined || head === commit) return;
+  throw new RunFailed(
+    'push_rejected',
+    `somebody else has created the branch ${branch.name} since the run began; retry the task, and it gets another branch`,
+  );
+}
+
 async function commitTree(app: App, work: Work, tree: string, title: string): Promise<string> {
-  const { run, checkout, branch, credential } = work;
-  if (!isAgentBranch(branch.name)) throw new RunFailed('internal', `${branch.name} is not a branch for agents`);
+  const { run, task, checkout, branch, credential } = work;
+  if (!isBranchOf(task.id, branch.name)) throw new RunFailed('internal', `${branch.name} is not a branch of this task`);
   const commit = await checkout.commit({
     tree,
     parents: parentsOf(branch),
@@ -111,39 +128,6 @@ async function diffOfBranch({ checkout, baseBranch, branch }: Work, commit: stri
   return diffOf(checkout, (await checkout.mergeBase(head ?? branch.base, commit)) ?? branch.from, commit);
 }
 
-async function commitMessage(app: App, { run, task, agent }: Work, title: string): Promise<string> {
-  const starter = run.startedBy === null ? undefined : await findStarter(app.db.manager, run.startedBy);
-  const trailers = [
-    `Task: ${task.id}`,
-    ...(starter === undefined ? [] : [`Co-authored-by: ${coAuthor(app, starter)}`]),
-  ];
-  const prefix = app.config.COMMAND_PREFIX;
-  const subject = harmlessLine(title, 72, prefix);
-  const body = `Work of the agent ${harmlessLine(agent.name, 100, prefix)}.`;
-  return withoutCiSkips(`${subject}\n\n${body}\n\n${trailers.join('\n')}\n`);
-}
-
-function coAuthor(app: App, user: UserRow): string {
-  const mail = user.githubId === null ? user.login : `${user.githubId}+${user.login}`;
-  const name = harmlessLine(user.name || user.login, 100, app.config.COMMAND_PREFIX);
-  return `${name.replace(/[<>]/g, '')} <${mail}@${noreplyHost(app)}>`;
-}
-
-/**
- * Returns the author of our commits: the bot user of the App, or the service itself if the project only has a git
- * token.
- */
-export async function authorFor(app: App, credential: Credential): Promise<Person> {
-  if (credential.kind !== 'installation' || app.github === undefined)
-    return { name: 'Deckhand', email: `deckhand@${noreplyHost(app)}` };
-  const bot = await app.github.bot();
-  return { name: bot.login, email: `${bot.id}+${bot.login}@${noreplyHost(app)}` };
-}
-
-function noreplyHost(app: App): string {
-  return `users.noreply.${new URL(app.config.GITHUB_SERVER_URL).hostname}`;
-}
-
 /** Opens a pull request for the branch of a repository, or finds the open one. */
 export async function proposeWork(app: App, work: Work, finish: FinishArguments, draft: boolean): Promise<OpenedPull> {
   const { task, repository, credential, branch, journal } = work;
@@ -161,7 +145,7 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
       head: branch.name,
       known: await knownPulls(app, work),
       base: work.baseBranch,
-      title: withoutCiSkips(harmlessLine(finish.prTitle || task.title, 200, app.config.COMMAND_PREFIX)),
+      title: await titleOf(app, work, finish.title || task.title, 200),
       body: pullBody(app, work, finish, { issue, commit }),
       draft: !isReady,
       // If this run changed nothing, a person's decision that the pull request is ready stands.
@@ -231,7 +215,7 @@ function pullBody(
   const prefix = app.config.COMMAND_PREFIX;
   const isHere = issue.issueRepositoryId === repository.id && issue.issueNumber !== null;
   const parts = [
-    closedBlocks(harmless(finish.prBody || finish.summary, prefix).slice(0, 30_000)),
+    closedBlocks(harmless(finish.body || finish.summary, prefix).slice(0, 30_000)),
     finish.nextSteps.length > 0
       ? `### Next steps\n${finish.nextSteps.map((s) => `- ${harmlessLine(s, 500, prefix)}`).join('\n')}`
       : '',

@@ -3,13 +3,13 @@ import type { App } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import type { RunRow } from '../../db/tables/task.ts';
 import { RunFailed } from '../../domain/run.ts';
-import { branchName } from '../../domain/task.ts';
+import { branchName } from '../../domain/text/branch-names.ts';
 import type { Checkout, Remote } from '../../git/engine.ts';
 import { type OpenCheckout, openCheckout, startToolsIn } from '../../repositories/reader.ts';
 import { noSettings, readBase, readSettings } from '../../repositories/settings/repository-settings.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { listOpened } from '../../runs/directors.ts';
-import { earlierStep, type Journal, stepOf } from '../../runs/journal.ts';
+import { earlierStep, type Journal, listStepsOfTask, pushingStep, stepOf } from '../../runs/journal.ts';
 import type { Confinement, ToolHost } from '../../sandbox/sandbox.ts';
 import type { TaskView } from '../../tasks/store.ts';
 import { isAskedFor, listPullsIn } from '../../tasks/work-store.ts';
@@ -126,6 +126,12 @@ export interface Signals {
 /** What is known once the files are in place. */
 export type Placed = Pick<Workspace, 'branch' | 'settings' | 'baseBranch' | 'baseHead' | 'trustedHead' | 'startTree'>;
 
+/** What a workspace is opened for. */
+interface About {
+  task: TaskView;
+  repository: RepositoryRow;
+}
+
 /**
  * Clones the repository and checks out the branch of the run as it is on the remote. If the branch does not exist yet,
  * checks out the head of the base branch. A worker that takes over a run checks out the commit from which the run
@@ -135,7 +141,7 @@ export async function openWorkspace<T extends object>(
   app: App,
   run: Pick<RunRow, 'id' | 'kind' | 'taskId' | 'createdAt'>,
   journal: Journal,
-  about: { task: TaskView; repository: RepositoryRow; remote: Remote; signals: Signals },
+  about: About & { remote: Remote; signals: Signals },
   prepare: (checkout: Checkout, placed: Placed) => Promise<T>,
 ): Promise<Workspace & T> {
   const { checkout, remove } = await openCheckout(app, about.remote, about.signals.git);
@@ -163,7 +169,7 @@ async function putInPlace(
   run: Pick<RunRow, 'id' | 'kind' | 'taskId' | 'createdAt'>,
   journal: Journal,
   checkout: Checkout,
-  about: { task: TaskView; repository: RepositoryRow },
+  about: About,
 ): Promise<Placed> {
   const { repository } = about;
   const trusted = await readBase(checkout, repository, async (commit) => {
@@ -179,10 +185,8 @@ async function putInPlace(
       `the branch ${baseBranch} no longer exists, and the task goes into it; choose another base for the task or its pull request`,
     );
   const branch = await journal.once(stepOf('branch', about.task, repository), async () => {
-    const chosen = {
-      ...(await chooseBranch(app, about.task, repository, checkout, base)),
-      setupFrom: trusted.head,
-    };
+    const place = { ...about, pattern: trusted.settings.branch };
+    const chosen = { ...(await chooseBranch(app, place, checkout, base)), setupFrom: trusted.head };
     const earlier = await journal.recall<Branch>(stepOf(earlierStep, about.task, repository));
     if (earlier !== undefined) return catchingUp(checkout, rewoundBranch(chosen, earlier), base);
     // After subtasks were merged into the base, the agent has to continue with their changes.
@@ -270,30 +274,55 @@ async function mergeCommit(checkout: Checkout, from: string, base: string): Prom
   return checkout.commit({ tree, parents: [from, base], message: 'merge', author, at });
 }
 
+/** A workspace whose branch is chosen, with the pattern of its name. */
+type Named = About & { pattern: string };
+
 /**
  * Chooses the task's branch while it exists and is not merged. After a merge or a deletion, chooses the next name,
  * `…-2`.
  */
-async function chooseBranch(
-  app: App,
-  task: TaskView,
-  repository: RepositoryRow,
-  checkout: Checkout,
-  base: string,
-): Promise<Branch> {
+async function chooseBranch(app: App, about: Named, checkout: Checkout, base: string): Promise<Branch> {
+  const { task, repository, pattern } = about;
   const pulls = await listPullsIn(app.db.manager, task.id, repository.id);
   const known = repository.id === task.repositoryId ? task.branchName : (pulls[0]?.headBranch ?? null);
-  if (known === null) {
-    const name = branchName(task.id, task.title);
-    // A run that was cancelled during its push may have left the branch.
-    const left = task.runCount > 1 ? await checkout.fetch(name) : undefined;
-    return { name, from: left ?? base, base, continues: left !== undefined };
-  }
+  if (known === null) return newBranch(app, about, { checkout, base, first: 1 });
   const isMerged = pulls.some((p) => p.headBranch === known && p.status === 'merged');
   const head = isMerged ? undefined : await checkout.fetch(known);
   if (head !== undefined) return { name: known, from: head, base, continues: true };
-  const attempt = Number(/-(\d+)$/.exec(known.slice('agent/12345678'.length))?.[1] ?? 1);
-  const stem = branchName(task.id, task.title);
-  const isNumbered = known !== stem && attempt > 1;
-  return { name: branchName(task.id, task.title, isNumbered ? attempt + 1 : 2), from: base, base, continues: false };
+  const stem = branchName(namedIn(about), pattern);
+  const attempt = known === stem ? 1 : Number(/-(\d{1,4})$/.exec(known)?.[1] ?? 1);
+  return newBranch(app, about, { checkout, base, first: attempt + 1 });
+}
+
+/** So many names that others have taken are skipped. */
+const maxTaken = 20;
+
+/**
+ * Chooses the first name that is free, or whose branch we pushed: a run that was cancelled during its push may have left
+ * it. Any other branch of that name belongs to somebody else, and is left alone.
+ */
+async function newBranch(
+  app: App,
+  about: Named,
+  { checkout, base, first }: { checkout: Checkout; base: string; first: number },
+): Promise<Branch> {
+  const { task, repository, pattern } = about;
+  const step = stepOf(pushingStep, task, repository);
+  const pushed = await listStepsOfTask<{ branch: string; commit: string }>(app.db.manager, task.id, step);
+  for (let attempt = first; attempt < first + maxTaken; attempt++) {
+    const name = branchName(namedIn(about), pattern, attempt);
+    const head = await checkout.fetch(name);
+    if (head === undefined) return { name, from: base, base, continues: false };
+    for (const { branch, commit } of pushed)
+      if (branch === name && (await checkout.isAncestor(commit, head)))
+        return { name, from: head, base, continues: true };
+  }
+  const name = branchName(namedIn(about), pattern, first);
+  throw new RunFailed('repository', `the branch ${name} and the next ${maxTaken - 1} exist already; delete them`);
+}
+
+/** Returns what a branch is named after. The number of an issue in another repository would be misleading. */
+function namedIn({ task, repository }: About) {
+  const isHere = task.issueRepositoryId === repository.id;
+  return { id: task.id, title: task.title, issueNumber: isHere ? task.issueNumber : null };
 }

@@ -1,0 +1,56 @@
+// The keys of .deckhand.yml about a repository's customs: the form of branches, commits and pull requests.
+
+import { z } from 'zod';
+import { defaultBranchPattern, problemWithBranchPattern } from '../../domain/text/branch-names.ts';
+import { kindOf, listed, text } from './fields.ts';
+
+/** What a repository wants its pull requests to have. */
+export interface PullRequestSettings {
+  labels: string[];
+  /** Logins of people, and `org/team` for teams. */
+  reviewers: string[];
+  assignees: string[];
+  /** `auto` opens a draft only for a change that is not ready. */
+  draft: 'auto' | 'always';
+}
+
+export const noPullRequestSettings: PullRequestSettings = { labels: [], reviewers: [], assignees: [], draft: 'auto' };
+
+export const branch = text(100)
+  .superRefine((given, context) => {
+    const problem = problemWithBranchPattern(given);
+    if (problem !== undefined) context.addIssue(problem);
+  })
+  .default(defaultBranchPattern);
+
+export const commits = z.enum(['free', 'conventional'], 'must be free or conventional').default('free');
+
+export const signOff = z
+  .boolean({ error: ({ input }) => `must be true or false, not ${kindOf(input)}` })
+  .default(false);
+
+/** Accepts a leading `@`, as in comments. GitHub's logins have at most 39 characters. */
+const login = text(60).transform((given) => given.replace(/^@/, ''));
+
+const person = login.refine((given) => /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,38})(?:\[bot\])?$/.test(given), {
+  error: 'must be the login of a person',
+});
+
+const reviewer = text(200)
+  .transform((given) => given.replace(/^@/, ''))
+  .refine((given) => /^[A-Za-z0-9][A-Za-z0-9_-]{0,38}(?:\[bot\]|\/[a-z0-9][a-z0-9._-]{0,99})?$/i.test(given), {
+    error: 'must be the login of a person, or org/team for a team',
+  });
+
+/** GitHub allows at most ten assignees, and 100 labels; label names have at most 50 characters. */
+export const pullRequest = z
+  .strictObject(
+    {
+      labels: listed(text(50), 20).default([]),
+      reviewers: listed(reviewer, 15).default([]),
+      assignees: listed(person, 10).default([]),
+      draft: z.enum(['auto', 'always'], 'must be auto or always').default('auto'),
+    },
+    { error: ({ input }) => `must contain keys such as { labels: [agent] }, not ${kindOf(input)}` },
+  )
+  .default(noPullRequestSettings);

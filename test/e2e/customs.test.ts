@@ -1,0 +1,62 @@
+import { type Face, openFace, repo, write } from '../support/face.ts';
+import { gitOut } from '../support/git.ts';
+
+let face: Face;
+beforeAll(async () => {
+  face = await openFace({ settings: { SANDBOX: 'off' } });
+});
+afterAll(() => face.world.close());
+
+interface Pull {
+  title: string;
+  body: string;
+  draft: boolean;
+  labels: { name: string }[];
+  requested_reviewers: { login: string }[];
+  assignees: { login: string }[];
+}
+const finish = (more: object = {}) => ({ name: 'finish', arguments: { summary: 'Done.', nextSteps: [], ...more } });
+const told = () => JSON.stringify(face.world.model.requests.at(-1)?.messages);
+const pullOf = (task: Parameters<Face['pullOf']>[0]) => face.mona<Pull>('GET', `${repo}/pulls/${face.pullOf(task)}`);
+const git = (...args: string[]) => gitOut(face.world.github.folderOf('mona/sample'), ...args);
+
+test('titles, messages, sign-off and branches follow the customs of the repository', async () => {
+  const { world, plays, push, settled } = face;
+  await push(
+    'main',
+    '.commitlintrc.yml',
+    'extends: "@commitlint/config-conventional"\nrules: { type-enum: [2, always, [feat, fix, chore]] }\n',
+  );
+  await push('main', '.deckhand.yml', 'branch: bot/{issue}-{id}\nsignOff: true\n');
+  plays(
+    [write('src/made.js', 'good\n'), finish({ title: 'Add a Made File.' })],
+    [finish({ title: 'Add a Made File.' })],
+  );
+  const number = await world.issue('/agent start');
+  const task = await settled(number, 'in_review', 1);
+  expect(told()).toContain('subject may not end with full stop');
+  expect(told()).toContain('The types are feat, fix, chore.');
+  expect(task.branchName).toBe(`bot/${number}-${task.id.slice(-8)}`);
+  expect((await pullOf(task)).title).toBe('feat: add a Made File');
+  const [subject = '', ...message] = git('log', '-1', '--format=%B', task.branchName ?? '').split('\n');
+  const author = git('log', '-1', '--format=%an <%ae>', task.branchName ?? '');
+  expect(subject).toBe('feat: add a Made File');
+  expect(message.filter((line) => line.startsWith('Signed-off-by: '))).toEqual([`Signed-off-by: ${author}`]);
+});
+
+test('a branch of somebody else is left alone, and the next name is taken', async () => {
+  const { world, plays, push } = face;
+  await push('main', '.deckhand.yml', 'branch: same-{id}\n');
+  plays([write('src/other.js', 'good\n'), finish({ title: 'feat: another' })], [finish({ title: 'feat: another' })]);
+  const [agent] = await world.get<{ id: string }[]>('/agents');
+  const post = <T>(path: string, body?: object) => world.service.api<T>(world.token, 'POST', path, body);
+  const made = { title: 'Do it', owner: agent?.id };
+  const { id } = await post<{ id: string }>(`/projects/${world.project.id}/tasks`, made);
+  const taken = `same-${id.slice(-8)}`;
+  git('branch', taken, 'main');
+  const before = git('rev-parse', taken);
+  await post(`/tasks/${id}/start`);
+  const task = await world.taskIn('in_review');
+  expect(task).toMatchObject({ id, branchName: `${taken}-2` });
+  expect(git('rev-parse', taken)).toBe(before);
+});
