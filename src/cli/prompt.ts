@@ -2,12 +2,14 @@ import { findAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import type { Config } from '../config.ts';
 import { sectionsOf } from '../conversation/briefing/briefing.ts';
+import { customsSections } from '../conversation/briefing/customs.ts';
 import { readSkills } from '../conversation/briefing/skills.ts';
 import { promptLength, usualRatio } from '../conversation/memory.ts';
 import { toolSpecs } from '../conversation/tools.ts';
 import { notConfigured } from '../errors.ts';
 import type { Message, ToolSpec } from '../llm/model.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
+import { readCustoms } from '../repositories/customs/customs.ts';
 import { openCheckout, startTools } from '../repositories/reader.ts';
 import { rightProblemIn } from '../repositories/rights.ts';
 import { readBase } from '../repositories/settings/repository-settings.ts';
@@ -48,7 +50,8 @@ async function previewPrompt(app: App, taskId: string): Promise<{ messages: Mess
       const related = (await listRelatedHandoffs(em, taskId)).flatMap(({ directedBy }) => directedBy);
       const run = { instructions: '', directedBy: [...new Set([...task.directedBy, ...related])] };
       const given = { agent, task, repository, run };
-      const sections = sectionsOf({ skills: await readSkills(checkout, baseHead) });
+      const customs = customsSections(await readCustoms(checkout, baseHead, settings), { commits: [], pulls: [] });
+      const sections = sectionsOf({ skills: await readSkills(checkout, baseHead), customs });
       const mayRead = async (ids: (string | null)[]) => {
         const others = ids.filter((id) => id !== repository.id);
         if (others.includes(null)) return false;

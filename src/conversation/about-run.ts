@@ -3,6 +3,7 @@ import type { RunRow } from '../db/tables/task.ts';
 import type { Checkout } from '../git/engine.ts';
 import type { GitHubUser } from '../projects/store.ts';
 import type { Credential } from '../repositories/credentials.ts';
+import type { Customs } from '../repositories/customs/customs.ts';
 import type { TaskView } from '../tasks/store.ts';
 
 /** What a conversation knows of the run that it belongs to, and may ask of it. */
@@ -15,6 +16,7 @@ export interface AboutRun {
   /** The commit of the base branch whose instructions and skills apply. */
   baseHead: string;
   environment: { told: string };
+  customs: Customs;
   /** The live credentials that must not leave the service. Grows when the conversation uses another one. */
   secrets: string[];
   journal: {

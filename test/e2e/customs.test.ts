@@ -60,3 +60,33 @@ test('a branch of somebody else is left alone, and the next name is taken', asyn
   expect(task).toMatchObject({ id, branchName: `${taken}-2` });
   expect(git('rev-parse', taken)).toBe(before);
 });
+
+test('the agent fills the template; its headings and boxes are kept, and our part is folded below', async () => {
+  const { world, plays, push, settled } = face;
+  await push('main', '.deckhand.yml', '{}\n');
+  await push('main', '.changeset/config.json', '{}\n');
+  await push(
+    'main',
+    '.github/PULL_REQUEST_TEMPLATE.md',
+    '<!-- Hello -->\n## What\n\n## Checklist\n- [ ] I tested it\n- [ ] I asked @mona\n',
+  );
+  const body = '## What\nIt says hello.\n\n- [x] I tested it';
+  plays(
+    [write('src/hello.js', 'hi\n'), finish({ title: 'feat: hello', body })],
+    [finish({ title: 'feat: hello', body })],
+  );
+  const number = await world.issue('/agent start');
+  const task = await settled(number, 'in_review', 1);
+  for (const said of [
+    '## Template for pull requests\\nFill it in',
+    '<!-- Hello -->',
+    'Releases are written with changesets',
+    'A first version',
+    'leaves out parts of the template .github/PULL_REQUEST_TEMPLATE.md: \\"## Checklist\\", \\"- [ ] I asked @mona\\"',
+  ])
+    expect(told()).toContain(said);
+  const pull = await pullOf(task);
+  expect(pull.body).toMatch(
+    /^## What\nIt says hello\.\n\n- \[x\] I tested it\n\n## Checklist\n\n- \[ \] I asked @\u2060mona\n\n<details><summary>Deckhand<\/summary>\n\n[\s\S]*Closes #\d+\n\n---\nWork of the agent [\s\S]*<\/details>$/,
+  );
+});

@@ -5,6 +5,7 @@ import type { Image, Message } from '../../llm/model.ts';
 import type { AboutRun } from '../about-run.ts';
 import { type McpTools, openMcpTools } from '../mcp/mcp-tools.ts';
 import type { Comment, Thread } from './comments.ts';
+import { customsSections, readEarlier } from './customs.ts';
 import { type Discussion, readDiscussion } from './discussion.ts';
 import type { PictureRef } from './pictures.ts';
 import { readSkills, type Skills } from './skills.ts';
@@ -16,15 +17,18 @@ interface Besides {
   mcp?: Pick<McpTools, 'specs' | 'notes'>;
   /** What the agent should know about its environment. */
   environment?: string;
+  /** How the repository wants its changes written. */
+  customs?: string[];
 }
 
 /** Writes the sections of an agent's first message that are not about the task itself, in their order. */
-export function sectionsOf({ discussion, skills, mcp, environment = '' }: Besides): string[] {
+export function sectionsOf({ discussion, skills, mcp, environment = '', customs = [] }: Besides): string[] {
   return [
     environment === '' ? '' : `## Environment\n${environment}`,
     commentsSection(discussion?.threads ?? []),
     picturesSection(discussion?.pictures ?? []),
     skills === undefined ? '' : skillsSection(skills),
+    ...customs,
     mcp === undefined ? '' : serversSection(mcp),
   ].filter((section) => section !== '');
 }
@@ -80,16 +84,18 @@ export interface Briefing {
   mcp: McpTools;
 }
 
-/** Reads comments, images and skills, and asks the MCP servers of the project for their tools. */
+/** Reads comments, images, skills and earlier titles, and asks the MCP servers of the project for their tools. */
 export async function openBriefing(app: App, work: AboutRun, signal: AbortSignal): Promise<Briefing> {
   const opening = openMcpTools(app, work, signal);
   try {
-    const [mcp, discussion, skills] = await Promise.all([
+    const [mcp, earlier, discussion, skills] = await Promise.all([
       opening,
+      readEarlier(app, work, signal),
       readDiscussion(app, work, signal),
       readSkills(work.checkout, work.baseHead),
     ]);
-    const sections = sectionsOf({ discussion, skills, mcp, environment: work.environment.told });
+    const customs = customsSections(work.customs, earlier);
+    const sections = sectionsOf({ discussion, skills, mcp, environment: work.environment.told, customs });
     return { sections: withoutSecrets(sections, work.secrets), images: discussion.images, mcp };
   } catch (error) {
     await opening.then(

@@ -103,7 +103,7 @@ async function accessTo(app: App, work: AboutRun): Promise<Access> {
 }
 
 /** Returns undefined when GitHub fails, and says so in the log of the run. */
-async function unlessDown<T>(
+export async function unlessDown<T>(
   app: App,
   work: AboutRun,
   { what, signal }: { what: string; signal: AbortSignal },

@@ -1,5 +1,6 @@
 import type { FinishArguments } from '../../conversation/tools/tool.ts';
 import { problemsWithTitle } from '../../repositories/customs/commit-rules.ts';
+import { missingFrom, templateOf } from '../../repositories/customs/fill-template.ts';
 import type { Work } from '../work.ts';
 
 /** At most this many types are named. */
@@ -13,7 +14,8 @@ export async function formNotices(own: Work, changed: Work[], finish: FinishArgu
   const notices: string[] = [];
   for (const each of changed) {
     const where = each === own ? '' : `${each.repository.name}: `;
-    notices.push(...(await titleNotices(each, finish)).map((notice) => where + notice));
+    const found = [...(await titleNotices(each, finish)), ...templateNotices(each, finish)];
+    notices.push(...found.map((notice) => where + notice));
   }
   return notices;
 }
@@ -28,6 +30,23 @@ async function titleNotices({ customs }: Work, { title = '' }: FinishArguments):
   return [
     `the title has to be one of Conventional Commits, by the rules in ${from}: ${problems.map(onOneLine).join('; ')}. Give finish a title such as "fix: accept empty names".${named}`,
   ];
+}
+
+/** At most this many headings and boxes are named. */
+const maxMissing = 20;
+
+/** A branch that exists has its pull request, whose body stays as it is. */
+function templateNotices({ customs, branch }: Work, { body = '' }: FinishArguments): string[] {
+  const template = branch.continues ? undefined : templateOf(customs.templates, body);
+  if (template === undefined) return [];
+  const where = `the template ${onOneLine(template.path)}`;
+  if (body.trim() === '') return [`finish has no \`body\`: fill in ${where}`];
+  const { headings, boxes } = missingFrom(template, body);
+  const missing = [...headings, ...boxes];
+  if (missing.length === 0) return [];
+  const named = missing.slice(0, maxMissing).map((text) => `"${onOneLine(text.trim()).slice(0, 100)}"`);
+  const more = missing.length > maxMissing ? ` and ${missing.length - maxMissing} more` : '';
+  return [`the \`body\` of finish leaves out parts of ${where}: ${named.join(', ')}${more}`];
 }
 
 /** The rules come from the repository, and a line break in them would look like another notice. */

@@ -7,6 +7,7 @@ import { closedBlocks, harmless, harmlessLine, withoutCiSkips } from '../../doma
 import { diffOf } from '../../git/diff.ts';
 import { maxBody } from '../../outgoing/fit-texts.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
+import { filledTemplate, templateOf } from '../../repositories/customs/fill-template.ts';
 import { ensurePull, type OpenedPull } from '../../repositories/pulls.ts';
 import { pushingStep, stepOf } from '../../runs/journal.ts';
 import { setProvenCommit } from '../../runs/proof/proof-store.ts';
@@ -211,11 +212,13 @@ function pullBody(
   finish: FinishArguments,
   { issue, commit }: { issue: IssueOfTask; commit: string },
 ): string {
-  const { task, repository, agent, run, unplanned = [] } = work;
+  const { task, repository, agent, run, unplanned = [], customs } = work;
   const prefix = app.config.COMMAND_PREFIX;
   const isHere = issue.issueRepositoryId === repository.id && issue.issueNumber !== null;
-  const parts = [
-    closedBlocks(harmless(finish.body || finish.summary, prefix).slice(0, 30_000)),
+  const said = finish.body || finish.summary;
+  const template = templateOf(customs.templates, said);
+  const text = template === undefined ? said : filledTemplate(template, said);
+  const own = [
     finish.nextSteps.length > 0
       ? `### Next steps\n${finish.nextSteps.map((s) => `- ${harmlessLine(s, 500, prefix)}`).join('\n')}`
       : '',
@@ -223,9 +226,16 @@ function pullBody(
     evidenceSection(app, work, commit),
     isHere ? `Closes #${issue.issueNumber}` : '',
     `---\nWork of the agent **${harmlessLine(agent.name, 100, prefix)}** on [${task.id}](${taskPage(app.config.BASE_URL, task.id)}), run \`${run.id}\`. A person reviews and merges.`,
+  ].filter((part) => part !== '');
+  const parts = [
+    closedBlocks(harmless(text, prefix).slice(0, template === undefined ? 30_000 : 40_000)),
+    ...(template === undefined ? own : [detailsOpening, ...own, detailsClosing]),
   ];
   return withoutCiSkips(parts.filter((part) => part !== '').join('\n\n'));
 }
+
+/** Below a template of the repository, our own part is folded. */
+const [detailsOpening, detailsClosing] = ['<details><summary>Deckhand</summary>', '</details>'];
 
 /** At most this many files that the plan does not name are listed. */
 const maxUnplanned = 50;
