@@ -9,7 +9,7 @@ import { type Credential, credentialFor, octokitFor, remoteFor } from '../reposi
 import { type Customs, noCustoms, readCustoms } from '../repositories/customs/customs.ts';
 import { assertTakesPulls } from '../repositories/pulls.ts';
 import { admitToRun } from '../runs/directors.ts';
-import { endingStep, type Journal } from '../runs/journal.ts';
+import { endingStep, type Journal, stepOf } from '../runs/journal.ts';
 import { objectionToSending } from './outgoing/outgoing-scan.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { Assignment, Work } from './work.ts';

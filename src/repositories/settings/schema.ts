@@ -238,11 +238,11 @@ const positive = z
   .number({ error: ({ input }) => `must be a number, not ${kindOf(input)}` })
   .positive('must be more than 0');
 
-const branch = text(255).regex(branchPattern, 'must be the name of a branch');
+const base = text(255).regex(branchPattern, 'must be the name of a branch');
 
 export const Settings = z
   .strictObject({
-    base: branch.optional(),
+    base: base.optional(),
     image: image.optional(),
     imageAuth: imageAuth.optional(),
     setup: listed(text(2000), 20).default([]),
