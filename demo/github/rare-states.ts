@@ -46,6 +46,8 @@ export class RareStates {
   readonly deletedForks = new Set<number>();
   /** Where issues are now, by `/repos/owner/name/issues/number`; undefined if they were deleted. */
   readonly goneIssues = new Map<string, string | undefined>();
+  /** Paths of issues and pull requests whose conversation is locked, as in `goneIssues`. */
+  readonly locked = new Set<string>();
   /** Whether issues are switched off in all repositories. Pull requests stay. */
   areIssuesOff = false;
   /** Whether pull requests are switched off in all repositories. Issues stay. */
@@ -69,6 +71,10 @@ export class RareStates {
       );
     if (this.requires === 'queue' && method === 'PUT' && /\/pulls\/\d+\/merge$/.test(path))
       return refused(405, 'Repository rule violations found\n\nChanges must be made through the merge queue\n\n');
+    const [, commented = ''] = /^(.*\/issues\/\d+)\/comments$/.exec(path) ?? [];
+    // People with write permission may comment; no permission of an App is enough.
+    if (method === 'POST' && token !== undefined && this.locked.has(commented))
+      return refused(403, 'Unable to create comment because issue is locked.');
     const [, login = ''] = /^(?:\/users|.*\/collaborators)\/([^/?]+)/.exec(path) ?? [];
     return this.deletedUsers.has(decodeURIComponent(login)) ? refused(404, 'Not Found') : undefined;
   }

@@ -1,15 +1,13 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { wasNoted } from '../../audit/records.ts';
-import { oneLine } from '../../domain/text/sanitize.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import type { TaskView } from '../../tasks/store.ts';
-import { httpStatusOf, type Place, placeOfRepository } from '../app/place.ts';
+import { type Place, placeOfRepository } from '../app/place.ts';
 import { wordsForIssue } from '../issue-task.ts';
 import { findItem } from '../paginate.ts';
 import { linkIssue } from './mirror-store.ts';
-
-const refused = 'issue_refused';
+import { noteRefusal } from './note-refusal.ts';
 
 /**
  * Creates the issue of a task that wants one. If GitHub refuses it, for example because the repository has no issues, the
@@ -20,18 +18,13 @@ export async function makeIssue(app: App, em: EntityManager, task: TaskView, rec
   if (!task.wantsIssue || task.issueNumber !== null || task.repositoryId === null) return;
   const place = await placeOfRepository(app, task.repositoryId);
   if (place === undefined) return;
-  const wasRefused = await wasNoted(em, task.id, `task.${refused}`);
-  if (wasRefused && !recheck) return;
+  if (!recheck && (await wasNoted(em, task.id, 'task.issue_refused'))) return;
   try {
     const { number, html_url } = await ensureIssue(app, task, place);
     await linkIssue(em, task.id, { repositoryId: place.repository.id, number, url: html_url });
   } catch (error) {
     if (!isRefusedWith(error, 403, 404, 410, 422)) throw error;
-    app.log.info({ err: error, taskId: task.id }, 'GitHub refused to create the issue of a task');
-    if (wasRefused) return;
-    const refusal = `GitHub answered with status ${httpStatusOf(error)}: ${oneLine((error as Error).message, 150)}`;
-    const { id: taskId, projectId } = task;
-    await app.audit.noteEvent(em, { taskId, projectId, event: refused, changes: { refusal: [null, refusal] } });
+    await noteRefusal(app, em, task, 'issue_refused', error);
   }
 }
 

@@ -28,6 +28,7 @@ import { makeIssue } from './make-issue.ts';
 import { syncMilestone } from './milestones.ts';
 import { wanted } from './mirror.ts';
 import { listMirrored, markShown } from './mirror-store.ts';
+import { noteRefusal } from './note-refusal.ts';
 import { statusMarker, type TaskPicture } from './status-comment.ts';
 import { syncCheck } from './sync-check.ts';
 import { isTripped, noteWrite, syncLabels } from './sync-labels.ts';
@@ -86,7 +87,16 @@ async function syncMirrored(
     // The milestone comes last, so that a problem with milestones does not hold up the rest.
     if (mirrored.shown === essence && !(await mayShowProgress(app, em, mirrored, progress, installationId)))
       return await milestone();
-    const commentId = await syncComment(app, em, octokit, issue, mirrored, comment);
+    // Progress alone creates no comment: one that is missing although the status was shown has been refused.
+    const mayCreate = recheck || mirrored.commentId !== null || mirrored.shown !== essence;
+    const commentId = await syncComment(app, em, octokit, issue, mirrored, { body: comment, mayCreate }).catch(
+      async (error) => {
+        // Apps cannot comment while the conversation is locked. The check run still shows the task.
+        if (!isRefusedWith(error, 403)) throw error;
+        await noteRefusal(app, em, task, 'comment_refused', error);
+        return mirrored.commentId;
+      },
+    );
     if (sha !== undefined) {
       const target = { octokit, name: { owner, repo }, taskId: task.id, sha, detailsUrl: picture.taskUrl };
       await syncCheck(em, target, mirrored, check);
@@ -94,7 +104,7 @@ async function syncMirrored(
     await markShown(em, mirrored, { commentId, shown: essence, progress });
     await milestone();
   } catch (error) {
-    // The issue was deleted, transferred or locked, so the task cannot be shown on it.
+    // The issue was deleted or transferred, or GitHub lets us change nothing there, so the task cannot be shown on it.
     if (!isRefusedWith(error, 403, 404, 410)) throw error;
     app.log.info({ err: error, taskId: task.id }, 'a task cannot be shown');
   }
@@ -133,7 +143,7 @@ async function syncComment(
   octokit: Octokit,
   issue: IssueRef,
   mirrored: MirroredRow,
-  body: string,
+  { body, mayCreate }: { body: string; mayCreate: boolean },
 ): Promise<number | null> {
   const { owner, repo } = issue;
   const path = '/repos/{owner}/{repo}/issues/comments/{comment_id}' as const;
@@ -150,9 +160,9 @@ async function syncComment(
   // If GitHub's response to the creation was lost, the comment exists but we do not know its id.
   const found = stored ?? (await findOwnComment(app, octokit, issue, statusMarker));
   if (found === undefined) {
-    if (isTripped(mirrored)) return null;
-    await noteWrite(app, em, mirrored);
+    if (isTripped(mirrored) || !mayCreate) return null;
     const made = await octokit.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', { ...issue, body });
+    await noteWrite(app, em, mirrored);
     return Number(made.data.id);
   }
   if (found.body !== body) await octokit.request(`PATCH ${path}`, { owner, repo, comment_id: Number(found.id), body });

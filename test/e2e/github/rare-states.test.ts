@@ -178,6 +178,32 @@ test('pull requests that are switched off while an agent works are the reason of
   await settled(number, 'in_review', 2);
 });
 
+test('a pull request whose conversation is locked gets its check run, and the task says why it has no comment', async () => {
+  const { world, taskOf, get, kinds, mona, next } = face;
+  const { rare } = world.github;
+  const number = await world.issue('/agent create');
+  await face.told(number, /backlog/i);
+  const { id } = await taskOf(number);
+  // The next number is that of the pull request.
+  rare.locked.add(`${repo}/issues/${number + 1}`);
+  next({ 'locked.txt': 'x\n' });
+  await face.say(number, '/agent start');
+  const task = await face.settled(number, 'in_review', 1);
+  expect(face.pullOf(task)).toBe(number + 1);
+  const { head } = await mona<{ head: { sha: string } }>('GET', `${repo}/pulls/${number + 1}`);
+  await until('the check run', async () => {
+    const path = `${repo}/commits/${head.sha}/check-runs`;
+    const { check_runs: checks } = await mona<{ check_runs: { conclusion: string | null }[] }>('GET', path);
+    return checks.some(({ conclusion }) => conclusion === 'success');
+  });
+  expect(await world.comments(number + 1)).toEqual([]);
+  const timeline = await world.get<{ type: string; text: string }[]>(`/tasks/${id}/timeline`);
+  expect(timeline.filter(({ type }) => type === 'comment_refused').map(({ text }) => text)).toEqual([
+    'GitHub answered with status 403: Unable to create comment because issue is locked. - https://docs.github.com/rest',
+  ]);
+  expect([(await get(task)).failure, await kinds(task)]).toEqual([null, ['start']]);
+});
+
 test('a project says that its installation is suspended, or that a list of IP addresses refuses it', async () => {
   const { world, get } = face;
   const { rare } = world.github;

@@ -39,6 +39,7 @@ const events: Record<string, string> = {
   start: 'The task was started',
   revise: 'Changes were requested',
   issue_refused: 'GitHub refused to create the issue',
+  comment_refused: 'GitHub refused the status comment',
 };
 
 /** Returns the sentence of an entry in two parts: who acted, null if nobody did, and what happened. */
