@@ -1,5 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import { z } from 'zod';
+import { costProblem } from '../domain/json/parse-within.ts';
+import { AnswerRefused } from '../errors.ts';
 
 /** An MCP server did not do what was asked. The message follows the server's name in a sentence. */
 export class McpFailed extends Error {
@@ -120,15 +122,25 @@ async function* messagesIn(answer: Response): AsyncGenerator<Message> {
   }
 }
 
-/** Parses JSON with one message, or with several, as an older version of the protocol allowed. */
+/** The most values in the JSON of an answer, or of one event in a stream. */
+const maxValues = 100_000;
+/** Messages that are read from one list. Zod makes an error of each that is none, which takes 20 µs. */
+const maxMessages = 1000;
+
+/**
+ * Parses JSON with one message, or with several, as an older version of the protocol allowed.
+ * @throws McpFailed for what is not JSON; AnswerRefused for JSON with too many values
+ */
 function* parsed(text: string): Generator<Message> {
+  const problem = costProblem(text, maxValues);
+  if (problem !== undefined) throw new AnswerRefused(problem);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     throw new McpFailed('sent an answer that is not JSON');
   }
-  for (const each of Array.isArray(value) ? value : [value]) {
+  for (const each of Array.isArray(value) ? value.slice(0, maxMessages) : [value]) {
     const { data } = message.safeParse(each);
     if (data !== undefined) yield data;
   }

@@ -1,5 +1,4 @@
 import type { UnderlyingSource } from 'node:stream/web';
-import { JsonCost } from '../domain/json/json-cost.ts';
 import { AnswerRefused } from '../errors.ts';
 import type { Clock } from './clock.ts';
 import { takeTurns } from './take-turns.ts';
@@ -37,7 +36,10 @@ export function growingBytes() {
   };
 }
 
-/** Limits on a stream of server-sent events. */
+/**
+ * Limits on a stream of server-sent events. Whoever parses the JSON of an event counts its values first: only a parser of
+ * events knows which bytes belong to it.
+ */
 export interface EventLimits {
   maxBytes: number;
   maxEvents: number;
@@ -46,8 +48,6 @@ export interface EventLimits {
    * after each chunk.
    */
   maxEventBytes: number;
-  /** Maximum number of values in the JSON of one event. */
-  maxValues: number;
   /** Milliseconds without a byte after which the stream has broken; unlimited when undefined. */
   maxSilenceMs?: number;
 }
@@ -56,7 +56,7 @@ const [lineFeed, carriageReturn] = [0x0a, 0x0d];
 
 /**
  * Passes on complete events only, until the stream ends or exceeds a limit. Lines must end with a line feed. The
- * standard also allows a lone carriage return, which no known server uses.
+ * standard also allows a lone carriage return, which no known server uses and which is refused.
  */
 export function boundedEvents(
   body: ReadableStream<Uint8Array>,
@@ -110,14 +110,14 @@ async function* wholeEvents(body: ReadableStream<Uint8Array>, limits: EventLimit
 class EventSplitter {
   readonly #limits: EventLimits;
   readonly #held = growingBytes();
-  readonly #cost: JsonCost;
   #events = 0;
   /** Bytes of the current line so far, without its line ending. */
   #lineBytes = 0;
+  /** The last byte was a carriage return. */
+  #isAfterReturn = false;
 
   constructor(limits: EventLimits) {
     this.#limits = limits;
-    this.#cost = new JsonCost(limits.maxValues);
   }
 
   /** Yields the events that this piece completes. @throws AnswerRefused */
@@ -143,16 +143,25 @@ class EventSplitter {
 
   #hold(bytes: Uint8Array): void {
     this.#held.add(bytes);
-    const problem = this.#cost.add(bytes);
-    if (problem !== undefined) throw new AnswerRefused(problem);
+    this.#refuseLoneReturn(bytes);
     this.#lineBytes += bytes.length;
+  }
+
+  /** A parser of events would find more lines and more events than are counted here. @throws AnswerRefused */
+  #refuseLoneReturn(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    const isLone = (next: number | undefined) => next !== undefined && next !== lineFeed;
+    let isRefused = this.#isAfterReturn && isLone(bytes[0]);
+    for (let at = bytes.indexOf(carriageReturn); at >= 0; at = bytes.indexOf(carriageReturn, at + 1))
+      isRefused ||= isLone(bytes[at + 1]);
+    if (isRefused) throw new AnswerRefused('ends a line with a lone carriage return');
+    this.#isAfterReturn = bytes.at(-1) === carriageReturn;
   }
 
   #endEvent(): Uint8Array<ArrayBuffer> {
     const { maxEvents } = this.#limits;
     this.#events += 1;
     if (this.#events > maxEvents) throw new AnswerRefused(`has more than ${maxEvents} events`);
-    this.#cost.reset();
     return this.#held.take();
   }
 }

@@ -38,7 +38,7 @@ export async function followRedirects(from: URL, send: (at: URL) => Promise<Resp
 const modelAnswers = {
   maxBytes: 4_000_000,
   maxValues: 100_000,
-  events: { maxBytes: 64_000_000, maxEvents: 400_000, maxEventBytes: 4_000_000, maxValues: 10_000 },
+  events: { maxBytes: 64_000_000, maxEvents: 400_000, maxEventBytes: 4_000_000 },
 };
 
 /**
@@ -87,7 +87,7 @@ const mcpAnswers: AnswerLimits = {
   maxBytes: 4_000_000,
   maxMs: 125_000,
   maxValues: 100_000,
-  events: { maxBytes: 8_000_000, maxEvents: 10_000, maxEventBytes: 4_000_000, maxValues: 100_000 },
+  events: { maxBytes: 8_000_000, maxEvents: 10_000, maxEventBytes: 4_000_000 },
 };
 
 /** Returns a `fetch` for MCP servers; see `pinnedFetch`. */

@@ -64,6 +64,7 @@ describe('with a hostile server', () => {
     ['endless-json', /more than 100000 values/],
     ['endless-events', /more than 10000 events/],
     ['endless-event', /event larger than 4 MB/],
+    ['costly-event', /more than 100000 values/],
     ['endless-requests', /more than 10000 events/],
     ['gzip-bomb', /is compressed/],
     ['silence', /did not answer within 1 s/],

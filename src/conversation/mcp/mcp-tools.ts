@@ -20,8 +20,15 @@ const maxBytes = 30_000;
 /** Share of `maxBytes` that a cut answer keeps from its beginning. The rest is kept from its end. */
 const headShare = 0.8;
 
+/** Parts of an answer that are read. */
+const maxParts = 1000;
+
 const result = z.object({
-  content: z.array(z.looseObject({ type: z.string() })).catch([]),
+  content: z
+    .array(z.unknown())
+    .transform((parts) => parts.slice(0, maxParts))
+    .pipe(z.array(z.looseObject({ type: z.string() })))
+    .catch([]),
   structuredContent: z.unknown().optional(),
   isError: z.boolean().catch(false),
 });

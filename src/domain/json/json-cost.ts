@@ -39,15 +39,6 @@ export class JsonCost {
     return this.#values > this.#maxValues ? `holds more than ${this.#maxValues} values` : undefined;
   }
 
-  /** Resets the counters for the next document. */
-  reset(): void {
-    this.#isString = false;
-    this.#isEscaped = false;
-    this.#values = 0;
-    this.#depth = 0;
-    this.#isTooDeep = false;
-  }
-
   /** Returns the position at which the string ends, or the last position of the piece. */
   #skipString(piece: Uint8Array, from: number): number {
     for (let at = from; at < piece.length; at++) {

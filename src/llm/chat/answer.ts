@@ -62,11 +62,12 @@ const answer = z.object({
     [
       z.object({
         message: z.looseObject({
-          content: z.union([z.string(), z.array(part)]).nullish(),
+          content: z.union([z.string(), z.array(part).max(maxCalls)]).nullish(),
           refusal: z.string().nullish().catch(null),
           function_call: call.shape.function.nullish().catch(null),
           tool_calls: z
             .array(call)
+            .max(maxCalls)
             .nullish()
             .transform((calls) => calls ?? []),
         }),
@@ -88,10 +89,10 @@ type Message = z.output<typeof answer>['choices'][0]['message'];
 export function chatReply(model: string, completion: unknown): ModelAnswer {
   failOnError(completion);
   const { data, error } = answer.safeParse(completion);
+  if (error?.issues[0]?.code === 'too_big') throw tooManyCalls();
   if (data === undefined) throw malformedAnswer('Chat Completion', error.issues[0]?.path, completion);
   const [{ message: given, finish_reason }] = data.choices;
   const message = withLegacyCall(given);
-  if (message.tool_calls.length > maxCalls) throw tooManyCalls();
   const text = textOf(message);
   failOnReason(finish_reason, message, text);
   const calls = withIds(message.tool_calls.filter(({ type }) => type === 'function'));

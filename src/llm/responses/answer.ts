@@ -17,13 +17,15 @@ export interface ResponsesKept {
 
 const message = z.object({
   type: z.literal('message'),
-  content: z.array(
-    z.union([
-      z.object({ type: z.literal('output_text'), text: z.string() }),
-      z.object({ type: z.literal('refusal'), refusal: z.string() }),
-      z.object({ type: z.string() }),
-    ]),
-  ),
+  content: z
+    .array(
+      z.union([
+        z.object({ type: z.literal('output_text'), text: z.string() }),
+        z.object({ type: z.literal('refusal'), refusal: z.string() }),
+        z.object({ type: z.string() }),
+      ]),
+    )
+    .max(maxCalls),
 });
 
 const functionCall = z.object({
@@ -64,7 +66,7 @@ export function readOutput(output: unknown[]): ReadOutput {
 /** The fields that the service reads. */
 const answer = z.object({
   status: z.string().nullish(),
-  output: z.array(outputItem),
+  output: z.array(outputItem).max(maxCalls),
   incomplete_details: z.object({ reason: z.string().nullish() }).nullish().catch(null),
   usage,
 });
@@ -77,10 +79,10 @@ const answer = z.object({
 export function responsesReply(model: string, response: unknown): ModelAnswer {
   if (isFields(response) && response.error != null) throw new AnswerIsError(response.error);
   const { data, error } = answer.safeParse(response);
+  if (error?.issues[0]?.code === 'too_big') throw tooManyCalls();
   if (data === undefined) throw malformedAnswer('Response', error.issues[0]?.path, response);
   // The items as they came; those in `data` have only the fields that the schema names.
   const { output } = response as { output: unknown[] };
-  if (output.length > maxCalls) throw tooManyCalls();
   const { text, refusal, calls } = readOutput(output);
   const reason = data.incomplete_details?.reason;
   failOnReason(data.status, reason, { refusal, isEmpty: text === '' && calls.length === 0 });

@@ -37,6 +37,7 @@ const attacks: Record<string, (res: ServerResponse, asked: Asked) => unknown> = 
   },
   'endless-events': (res) => endless(stream(res), 'data: {"jsonrpc":"2.0","method":"x"}\n\n'.repeat(1000)),
   'endless-event': (res) => endless(stream(res), 'a'.repeat(65_536)),
+  'costly-event': (res) => stream(res).end(`: "\ndata: [${'[],'.repeat(200_000)}1]\n\n`),
   'endless-requests': (res) =>
     endless(stream(res), 'data: {"jsonrpc":"2.0","id":"q","method":"ping"}\n\n'.repeat(1000)),
   'gzip-bomb': (res) => res.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(Buffer.alloc(50_000_000))),
