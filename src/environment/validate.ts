@@ -3,6 +3,7 @@ import type { App, Octokit } from '../app.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
 import { RunFailed } from '../domain/run.ts';
 import { GitFailed, type GitFault, type Remote } from '../git/engine.ts';
+import { fewAtOnce } from '../git/few-at-once.ts';
 import { HostClosed, openAddress } from '../git/remote-url.ts';
 import { type Route, route } from '../http/route.ts';
 import { pinnedFetch } from '../outgoing/pinned-fetch.ts';
@@ -76,6 +77,8 @@ async function refusesPush(app: App, { url, token }: Remote, signal: AbortSignal
 const connectionMs = 10_000;
 /** How long each further check may take. Reading the settings fetches the default branch. */
 const furtherMs = 30_000;
+/** Validations use git in the web process, which also serves everybody else: four at once, two of them of one project. */
+const inTurn = fewAtOnce(4, 2);
 
 const explanations: Record<GitFault, string> = {
   auth: 'The host refused the credentials. Check the installation of the App or the git token',
@@ -99,7 +102,11 @@ interface Validation {
  * Checks everything in a repository that a later run would fail or stop at: the connection, the default branch, the right
  * to push, protected branches, the settings file and the environment. A failure is returned as a result, not thrown.
  */
-export async function validateRepository(app: App, repository: RepositoryRow): Promise<Validation> {
+export function validateRepository(app: App, repository: RepositoryRow): Promise<Validation> {
+  return inTurn(repository.projectId, app.stopping, () => validation(app, repository));
+}
+
+async function validation(app: App, repository: RepositoryRow): Promise<Validation> {
   try {
     const credential = await credentialFor(app, repository);
     const remote = await remoteFor(app, repository, credential, { contents: 'read' });
@@ -256,6 +263,7 @@ export const validationRoutes: Route[] = [
     access: onRepository('member'),
     audit: { action: 'repository.validate', object: ({ repository }) => repository },
     reply: [200, Validation],
+    costs: 'start',
     // The validation writes nothing.
     waits: 'between writes',
     handle: (app, { repository }) => validateRepository(app, repository),

@@ -305,6 +305,7 @@ export const importRoutes: Route[] = [
     body: ImportIssues,
     reply: [200, ImportedIssues],
     errors: { 502: gitHubFailed, 503: notInstalled },
+    costs: 'start',
     waits: 'before it writes',
     handle: (app, { repository, user, body }) => importIssues(app, repository, user.id, body),
   }),

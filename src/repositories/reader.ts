@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
 import { type Checkout, GitFailed, type Remote } from '../git/engine.ts';
+import { fewAtOnce } from '../git/few-at-once.ts';
 import { HostClosed } from '../git/remote-url.ts';
 import { removeTree } from '../sandbox/neutral-path.ts';
 import type { Confinement, ToolAnswer, ToolHost } from '../sandbox/sandbox.ts';
@@ -140,10 +141,22 @@ interface Opened {
   remove(): Promise<void>;
 }
 
+/** Chats clone in the web process, which also serves everybody else: four at once, two of them of one project. */
+const inTurn = fewAtOnce(4, 2);
+
 async function openHost(app: App, { repository, branch, readers }: Reading, signal: AbortSignal): Promise<Opened> {
   const problem = await rightProblem(app, readers, repository, 'read');
   if (problem !== undefined) throw new Unreadable(problem.message);
   const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
+  return inTurn(repository.projectId, signal, () => cloneFor(app, remote, { repository, branch }, signal));
+}
+
+async function cloneFor(
+  app: App,
+  remote: Remote,
+  { repository, branch }: Pick<Reading, 'repository' | 'branch'>,
+  signal: AbortSignal,
+): Promise<Opened> {
   const { checkout, remove } = await openCheckout(app, remote, signal);
   try {
     const { host, placed: commit } = await startTools(app, checkout, signal, async () => {

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { serveGit } from '../../demo/github/git-server.ts';
 import { Repositories, type RepositoryRow } from '../../src/db/tables/project.ts';
 import { validateRepository } from '../../src/environment/validate.ts';
@@ -187,4 +188,20 @@ test('a failed trial of the environment is reported, and a successful one is not
   expect((await validate()).message).toMatch(/The last trial of its environment failed\.$/);
   await end('ready');
   expect((await validate()).message).toBe('Reached. It has 2 branches, and agents can push.');
+});
+
+test('validations of one project wait for each other, two at a time', async () => {
+  const [row] = await service.app.db.manager.find(Repositories, { where: { id: repository } });
+  let atOnce = 0;
+  let most = 0;
+  const listBranches = async () => {
+    atOnce += 1;
+    most = Math.max(most, atOnce);
+    await setImmediate();
+    atOnce -= 1;
+    return new Map();
+  };
+  const app = { ...service.app, git: { ...service.app.git, listBranches } };
+  const all = await Promise.all(Array.from({ length: 6 }, () => validateRepository(app, row as RepositoryRow)));
+  expect([all.length, most]).toEqual([6, 2]);
 });

@@ -39,6 +39,16 @@ test('starting runs has a separate limit', async () => {
   expect(statuses).toEqual([404, 404, 429]);
 });
 
+test.each([
+  ['validating a repository', '/repositories/repo_x/validate', {}],
+  ['importing issues', '/repositories/repo_x/issues', { numbers: [1] }],
+])('%s counts as a start', async (what, path, body) => {
+  const token = await service.token(what.replaceAll(' ', '-'));
+  const statuses = [];
+  for (let i = 0; i < 3; i++) statuses.push((await service.call('POST', path, { token, body })).status);
+  expect(statuses).toEqual([404, 404, 429]);
+});
+
 test("a revoked token does not use up its user's limit", async () => {
   const [revoked, good] = [await service.token('robbed'), await service.token('robbed')];
   const [, claims = ''] = revoked.split('.');

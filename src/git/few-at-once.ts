@@ -1,0 +1,51 @@
+/** Runs work when its turn comes. @throws the reason of the signal, if it aborts before that; what the work throws */
+export type InTurn = <T>(key: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
+
+interface Waiting {
+  key: string;
+  begin(): void;
+}
+
+/**
+ * Returns a function that runs at most `atOnce` works in this process at the same time, and at most `ofOne` of them with
+ * the same key, so that one tenant cannot take all turns. The others wait, oldest first.
+ */
+export function fewAtOnce(atOnce: number, ofOne: number): InTurn {
+  const running: string[] = [];
+  const waiting: Waiting[] = [];
+  const beginNext = () => {
+    const mayBegin = ({ key }: Waiting) => running.filter((each) => each === key).length < ofOne;
+    while (running.length < atOnce) {
+      const next = waiting.findIndex(mayBegin);
+      const [begun] = next < 0 ? [] : waiting.splice(next, 1);
+      if (begun === undefined) return;
+      running.push(begun.key);
+      begun.begin();
+    }
+  };
+  const turn = (key: string, signal: AbortSignal) =>
+    new Promise<void>((resolve, reject) => {
+      signal.throwIfAborted();
+      const giveUp = () => {
+        waiting.splice(waiting.indexOf(mine), 1);
+        reject(signal.reason);
+      };
+      const begin = () => {
+        signal.removeEventListener('abort', giveUp);
+        resolve();
+      };
+      const mine = { key, begin };
+      signal.addEventListener('abort', giveUp, { once: true });
+      waiting.push(mine);
+      beginNext();
+    });
+  return async (key, signal, work) => {
+    await turn(key, signal);
+    try {
+      return await work();
+    } finally {
+      running.splice(running.indexOf(key), 1);
+      beginNext();
+    }
+  };
+}
