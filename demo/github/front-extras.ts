@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { exactNumber } from './as-github.ts';
+import type { RareStates } from './rare-states.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 
 export interface Reaction {
@@ -50,6 +51,7 @@ interface Around {
   /** Logs of GitHub Actions jobs, by their id. */
   jobLogs: Map<number, string>;
   edits: Edits;
+  rare: RareStates;
   /** Sends an event about the first repository. */
   send(event: string, payload: { sender: string; [field: string]: unknown }): Promise<void>;
   call(method: string, path: string, authorization: string, body?: string): Promise<Response>;
@@ -84,6 +86,8 @@ const extras: [RegExp, Handler][] = [
   [/ \/app\/hook\/deliveries/, hookDeliveries],
   [/\/actions\/jobs\/\d+\/logs$/, redirectToLog],
   [/ \/_storage\/logs\//, storedLog],
+  [/^POST .*\/requested_reviewers$/, askReviewers],
+  [/^POST .*\/assignees$/, assign],
   [/^POST .*\/check-(run|suite)s\/\d+\/rerequest$/, rerequest],
 ];
 
@@ -109,6 +113,54 @@ async function rerequest({ call, send }: Around, { path, authorization }: Asked)
   const shown = event === 'check_suite' ? { ...again, status: 'queued', conclusion: null } : again;
   await send(event, { sender: login, action: 'rerequested', [event]: shown });
   return { status: 201, json: {} };
+}
+
+/** Returns whether somebody may write to the repository of a path. */
+async function mayWrite({ call }: Around, { path, authorization }: Asked, login: string): Promise<boolean> {
+  const repository = path.split('/').slice(0, 4).join('/');
+  const answer = await call('GET', `${repository}/collaborators/${login}/permission`, authorization);
+  const { permission = 'none' } = (await answer.json()) as { permission?: string };
+  return answer.ok && ['admin', 'maintain', 'write'].includes(permission);
+}
+
+/** Asks for reviews. GitHub refuses all if it refuses one: the author, or who is neither collaborator nor reviewer. */
+async function askReviewers(around: Around, asked: Asked): Promise<Answer> {
+  const { path, authorization, body } = asked;
+  const of = path.replace(/\/requested_reviewers$/, '');
+  const read = async (from: string) => (await around.call('GET', from, authorization)).json();
+  const { user } = (await read(of)) as { user?: { login: string } };
+  const reviews = (await read(`${of}/reviews`)) as { user: { login: string } }[];
+  const refused = (message: string) => ({ status: 422, json: { message } });
+  for (const login of (JSON.parse(body) as { reviewers?: string[] }).reviewers ?? []) {
+    if (login === user?.login) return refused('Review cannot be requested from pull request author.');
+    const isKnown = Array.isArray(reviews) && reviews.some((review) => review.user.login === login);
+    if (!isKnown && !(await mayWrite(around, asked, login)))
+      return refused(
+        `Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the ${path.split('/').slice(2, 4).join('/')} repository.`,
+      );
+  }
+  const answer = await around.call('POST', path, authorization, body);
+  const json = (await answer.json()) as { labels?: { description: string | null }[] };
+  // In this answer, labels always have a description.
+  const labels = json.labels?.map((label) => ({ ...label, description: label.description ?? '' }));
+  return { status: answer.ok ? 201 : answer.status, json: answer.ok ? { ...json, labels } : json };
+}
+
+/** Assigns people to an issue or a pull request. GitHub ignores those who may not be assigned. */
+async function assign(around: Around, asked: Asked): Promise<Answer> {
+  const { path, authorization, body } = asked;
+  const of = path.replace(/\/assignees$/, '');
+  const number = Number(/\d+$/.exec(of)?.[0]);
+  const assigned = around.rare.assigned.get(number) ?? [];
+  for (const login of (JSON.parse(body) as { assignees?: string[] }).assignees ?? []) {
+    const person = await around.call('GET', `/users/${login}`, authorization);
+    if (!person.ok) return { status: 404, json: { message: 'Not Found' } };
+    if (!(await mayWrite(around, asked, login))) continue;
+    const { id, node_id, avatar_url, url, html_url, type } = (await person.json()) as Record<string, unknown>;
+    assigned.push({ login, id, node_id, avatar_url, url, html_url, type });
+  }
+  around.rare.assigned.set(number, assigned);
+  return { status: 201, json: { number, assignees: assigned } };
 }
 
 async function listInstalled({ names, call }: Around, { authorization }: Asked): Promise<Answer> {

@@ -128,9 +128,9 @@ export class Front {
       res.writeHead(202).end();
       return this.tell(String(req.headers['x-github-event']), await this.withPullMark(body));
     }
-    const { hooks, reactions, jobLogs, names, edits } = this;
+    const { hooks, reactions, jobLogs, names, edits, rare } = this;
     const [call, send] = [this.call.bind(this), this.send.bind(this)];
-    const around = { hooks, reactions, jobLogs, names, edits, call, send };
+    const around = { hooks, reactions, jobLogs, names, edits, rare, call, send };
     const extra = await answerExtra(around, { method, path, authorization, body, host });
     if (extra !== undefined)
       return end(res, { ...extra, text: extra.text ?? JSON.stringify(this.shown(path, extra.json)) });

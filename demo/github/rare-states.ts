@@ -52,6 +52,8 @@ export class RareStates {
   areIssuesOff = false;
   /** Whether pull requests are switched off in all repositories. Issues stay. */
   arePullsOff = false;
+  /** Who is assigned to pull requests, by the number. The emulator assigns people to issues only. */
+  readonly assigned = new Map<number, object[]>();
   /** Renamed repositories, by their former `owner/name`. */
   readonly renamed = new Map<string, { id: number; now: string }>();
 
@@ -125,6 +127,8 @@ export class RareStates {
     }
     const shown = this.shownIn(place, json) as Fields;
     if (this.isSuspended && place.startsWith('/app/installations/')) shown.suspended_at = '2026-11-01T10:00:00Z';
+    const assignees = this.assigned.get(Number(/\/(?:pulls|issues)\/(\d+)$/.exec(place)?.[1]));
+    if (assignees !== undefined) shown.assignees = assignees;
     if (this.areIssuesOff && 'has_issues' in shown) shown.has_issues = false;
     if ('has_issues' in shown) shown.has_pull_requests = !this.arePullsOff;
     return shown;

@@ -90,3 +90,40 @@ test('the agent fills the template; its headings and boxes are kept, and our par
     /^## What\nIt says hello\.\n\n- \[x\] I tested it\n\n## Checklist\n\n- \[ \] I asked @\u2060mona\n\n<details><summary>Deckhand<\/summary>\n\n[\s\S]*Closes #\d+\n\n---\nWork of the agent [\s\S]*<\/details>$/,
   );
 });
+
+test('labels, reviewers, assignees and a draft, once; who cannot be asked is left out and named', async () => {
+  const { world, plays, push, settled, mona, as } = face;
+  await push('main', 'docs/pull_request_template.md', '## What\n');
+  await push(
+    'main',
+    '.deckhand.yml',
+    'pullRequest: { labels: [bot, review me], reviewers: [mona, stranger, acme/core], assignees: [mona, stranger, nobody-here], draft: always }\n',
+  );
+  const title = 'feat: labelled';
+  plays([write('src/labelled.js', 'a\n'), finish({ title })], [finish({ title })]);
+  const number = await world.issue('/agent start');
+  const task = await settled(number, 'in_review', 1);
+  const pull = await pullOf(task);
+  expect(pull).toMatchObject({ draft: true, requested_reviewers: [{ login: 'mona' }], assignees: [{ login: 'mona' }] });
+  expect(pull.labels.map(({ name }) => name)).toEqual(expect.arrayContaining(['bot', 'review me']));
+  const left = [
+    'the reviewer acme/core, a team of',
+    'the reviewer stranger, whom',
+    'the assignee stranger, whom',
+    'the assignee nobody-here, whom',
+  ];
+  for (const each of left) expect(pull.body).toContain(each);
+  expect(pull.body).not.toContain('mona, whom');
+  expect(pull.body).toMatch(/^## What\n\nDone\.\n[\s\S]*<\/details>$/);
+  const [run] = await world.get<{ id: string }[]>(`/tasks/${task.id}/runs`);
+  const log = JSON.stringify(await world.get(`/runs/${run?.id}/events`));
+  for (const each of left) expect(log).toContain(each);
+  // People decide from here on: a later run adds nothing again.
+  await mona('DELETE', `${repo}/issues/${face.pullOf(task)}/labels/bot`);
+  plays([write('src/labelled.js', 'b\n'), finish({ title })], [finish({ title })]);
+  await as('mona')('POST', `${repo}/issues/${number}/comments`, { body: '/agent revise Say b.' });
+  await settled(number, 'in_review', 2);
+  const later = await pullOf(task);
+  expect(later.labels.map(({ name }) => name)).not.toContain('bot');
+  expect(later).toMatchObject({ draft: true, body: pull.body });
+});

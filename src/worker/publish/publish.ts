@@ -18,6 +18,7 @@ import { evidenceSection, isDraft, updateEvidence } from '../proof/publish-proof
 import { allWorks, type Work } from '../work.ts';
 import { parentsOf } from '../workspace/workspace.ts';
 import { authorFor, commitMessage, titleOf } from './commit-message.ts';
+import { addDetails } from './pull-details.ts';
 import { knownPulls, withdrawPull } from './withdraw.ts';
 
 export interface Pushed {
@@ -131,7 +132,7 @@ async function diffOfBranch({ checkout, baseBranch, branch }: Work, commit: stri
 
 /** Opens a pull request for the branch of a repository, or finds the open one. */
 export async function proposeWork(app: App, work: Work, finish: FinishArguments, draft: boolean): Promise<OpenedPull> {
-  const { task, repository, credential, branch, journal } = work;
+  const { task, repository, credential, branch, journal, settings } = work;
   if (credential.kind === 'none' || credential.owner === '')
     throw new RunFailed('repository', 'the repository is not on GitHub, so no pull request can be opened');
   const pushed = await journal.recall<Pushed>(stepOf('push', task, repository));
@@ -148,13 +149,14 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
       base: work.baseBranch,
       title: await titleOf(app, work, finish.title || task.title, 200),
       body: pullBody(app, work, finish, { issue, commit }),
-      draft: !isReady,
+      // A draft that the repository asks for is a person's to mark as ready.
+      draft: !isReady || settings.pullRequest.draft === 'always',
       // If this run changed nothing, a person's decision that the pull request is ready stands.
       turnsDraft: pushed !== undefined && isDraft(work),
       signal: work.signal,
     });
   };
-  return journal.once(stepOf('pull', task, repository), async () => {
+  const pull = await journal.once(stepOf('pull', task, repository), async () => {
     const { seenAt, ...opened } = await work.retrying(ensure);
     if (branch.continues) await work.retrying(() => updateEvidence(app, work, opened.number, commit));
     const { number, url, status } = opened;
@@ -176,6 +178,8 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
     await journal.note('pull', `pull request ${opened.url}`, { number: opened.number });
     return opened;
   });
+  await addDetails(app, work, pull);
+  return pull;
 }
 
 /** Returns whether the branch is where the run left it. Its checks say nothing about commits that others pushed since. */
