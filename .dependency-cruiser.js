@@ -17,7 +17,7 @@ const features = [
 const inside = {
   conversation: ['tools', 'mcp', 'briefing'],
   environment: ['keep', 'secrets', 'change'],
-  github: ['app', 'mirror', 'follow', 'planning', 'commands', 'inbox'],
+  github: ['app', 'diff', 'mirror', 'follow', 'planning', 'commands', 'inbox'],
   http: ['limits', 'access', 'documents'],
   images: ['registry'],
   llm: ['calls', 'refusals', 'chat', 'responses'],

@@ -22,7 +22,7 @@ const surplusInEvents: Record<string, string[]> = {
   ],
 };
 
-const neverNullInEvents = ['app', 'details_url', 'pushed_at', 'started_at'];
+const neverNullInEvents = ['app', 'details_url', 'pushed_at', 'started_at', 'in_reply_to_id', 'original_position'];
 
 /** The same for answers, by the path of the request. The fields are those of the object, or of each in a list. */
 const surplusAt: [RegExp, string[]][] = [

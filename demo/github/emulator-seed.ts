@@ -41,6 +41,7 @@ const events = [
   'organization',
   'pull_request',
   'pull_request_review',
+  'pull_request_review_comment',
   'push',
   'repository',
   'status',

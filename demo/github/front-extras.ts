@@ -360,12 +360,6 @@ export async function keptCompleted(
   return status === 'completed' ? JSON.stringify(rest) : body;
 }
 
-/**
- * Adds the lines of review comments, for which the emulator stores positions only. GitHub leaves them out where it lists
- * the comments of one review.
- */
-export function withLines(text: string): string {
-  const comments = JSON.parse(text) as { position: number | null }[];
-  if (!Array.isArray(comments)) return text;
-  return JSON.stringify(comments.map((c) => ({ ...c, line: c.position, original_line: c.position })));
-}
+/** Returns the status of an answer. The emulator has another one for requested reviewers. */
+export const answeredStatus = (path: string, { ok, status }: Response) =>
+  ok && path.endsWith('/requested_reviewers') ? 201 : status;

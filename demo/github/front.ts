@@ -6,6 +6,7 @@ import { asGitHub } from './as-github.ts';
 import { eventOf } from './events.ts';
 import {
   answerExtra,
+  answeredStatus,
   type Edits,
   endingSoon,
   type Faults,
@@ -15,13 +16,13 @@ import {
   type Reaction,
   refusedReply,
   replyAsComment,
-  withLines,
 } from './front-extras.ts';
 import { closeIssuesOf, FrontPulls, type PullLike } from './front-pulls.ts';
+import { commentEvents, withLines } from './front-reviews.ts';
 import { gitHostOf, type Push } from './git-host.ts';
 import { type Call, feedPush } from './git-objects.ts';
 import { serveGit } from './git-server.ts';
-import { type RareAnswer, RareStates } from './rare-states.ts';
+import { forGit, RareStates } from './rare-states.ts';
 import { tooLong } from './text-limits.ts';
 import { WebhookSender } from './webhook-sender.ts';
 
@@ -171,6 +172,7 @@ export class Front {
       if (value !== null) headers[name] = value;
     }
     const said = endingSoon(path, await response.text(), this.tokenSeconds);
+    if (method === 'POST' && response.ok) await this.tellOfComments(path, said);
     return {
       status: answeredStatus(path, response),
       headers,
@@ -335,6 +337,13 @@ export class Front {
     return turn;
   }
 
+  /** Tells of the comments of a review that was submitted. */
+  private async tellOfComments(path: string, answer: string): Promise<void> {
+    const name = path.split('/').slice(2, 4).join('/');
+    for (const event of await commentEvents(path, answer, this.caller(this.seeded.ownerToken)))
+      await this.sendAbout(name, 'pull_request_review_comment', event);
+  }
+
   /** Sends an event about a repository, without those of its fields that each event has. */
   private async sendAbout(name: string, event: string, payload: object): Promise<void> {
     const repository = await this.caller(this.seeded.ownerToken)('GET', `/repos/${name}`);
@@ -351,16 +360,7 @@ export class Front {
 /** Returns the path below which GitHub has its API. */
 const basePathOf = ({ url = '' }: IncomingMessage) => (url.startsWith('/api/v3/') ? '/api/v3' : '');
 
-/** Git shows answers that are plain text. */
-function forGit({ status, json, headers }: RareAnswer) {
-  return { status, headers: { 'content-type': 'text/plain', ...headers }, text: json.message ?? '' };
-}
-
 /** Ends a response with an answer of the front itself. */
 function end(res: ServerResponse, answer: { status: number; headers?: Record<string, string>; text: string }): void {
   res.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers }).end(answer.text);
 }
-
-/** Returns the status of an answer. The emulator has another one for requested reviewers. */
-const answeredStatus = (path: string, { ok, status }: Response) =>
-  ok && path.endsWith('/requested_reviewers') ? 201 : status;

@@ -171,3 +171,8 @@ function movedTo({ method, url: server, api }: Asked, path: string, status = met
   const json = { message: 'Moved Permanently', url, documentation_url };
   return { status, json, headers: { location: url } };
 }
+
+/** Git shows answers that are plain text. */
+export function forGit({ status, json, headers }: RareAnswer) {
+  return { status, headers: { 'content-type': 'text/plain', ...headers }, text: json.message ?? '' };
+}

@@ -17,8 +17,8 @@ import { findTaskOfIssue, findTaskOfPull } from './store.ts';
 /** A command, the person who gave it and is allowed to, and the place where they gave it. */
 export interface GivenCommand {
   command: Command;
-  source: Pick<CommandSource, 'issue'>;
-  /** The comment that contains the command; null for the body of the issue. */
+  source: Pick<CommandSource, 'issue' | 'inReview'> & Partial<Pick<CommandSource, 'body'>>;
+  /** The comment in the conversation that contains the command; null for other texts. */
   commentId: number | null;
   /** When the comment or the issue was written; undefined for a label. */
   writtenAt: Date | undefined;
@@ -151,15 +151,28 @@ export interface IssueThen extends ReadIssue {
   unknown?: string;
 }
 
-/** Text on GitHub that may contain commands: a new comment, or the body of a new issue. */
+/** A text of a review: a comment on a line, or what the review says of the whole. */
+export type InReview =
+  | { kind: 'thread'; commentId: number; firstId: number; reviewId: number | null }
+  | { kind: 'review'; reviewId: number };
+
+/** Returns what tells a text from the others of its issue or pull request. GitHub numbers each kind separately. */
+export function textIdOf({ commentId, inReview }: Pick<CommandSource, 'commentId' | 'inReview'>): string {
+  if (inReview === undefined) return `${commentId ?? 'body'}`;
+  return inReview.kind === 'thread' ? `thread ${inReview.commentId}` : `review ${inReview.reviewId}`;
+}
+
+/** Text on GitHub that may contain commands: a new comment or review, or the body of a new issue. */
 export interface CommandSource {
   installationId: number;
   repository: { id: number; private: boolean; full_name?: string };
   issue: IssueThen & { isPull: boolean };
   sender: GitHubUser;
   body: string;
-  /** The comment that contains the text; null for the body of the issue. */
+  /** The comment in the conversation that contains the text; null for the body of the issue and for reviews. */
   commentId: number | null;
+  /** Where in a review of the pull request the text stands, if it does. */
+  inReview?: InReview | undefined;
   /** When the text was written, as GitHub gives it. */
   writtenAt: string;
   /** Whether the event of the text was lost, and the text was found later. */

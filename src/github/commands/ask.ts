@@ -10,7 +10,8 @@ import { findRepository, listRepositoriesById } from '../../repositories/store.t
 import { chatAboutTask, type InComment, mayNameIn } from '../../runs/chat.ts';
 import { getTask } from '../../tasks/store.ts';
 import { sayOnce } from '../comments.ts';
-import { type GivenCommand, issueOf, mustHidePrivate, taskOfCommand } from '../given-command.ts';
+import { answerMarker, replyOnce } from '../diff/reply.ts';
+import { type GivenCommand, issueOf, mustHidePrivate, taskOfCommand, textIdOf } from '../given-command.ts';
 
 const maxAnswer = 20_000;
 
@@ -18,7 +19,8 @@ const maxAnswer = 20_000;
  * Replies to a question in a separate comment. The task's agent writes the reply; without a task, the Developer does.
  */
 export async function ask(app: App, given: GivenCommand): Promise<void> {
-  const { at, source, commentId } = given;
+  const { at, source } = given;
+  const textId = textIdOf({ ...given, ...source });
   const message = plain(given.command.argument);
   if (message === '') throw new Refused('Write your question after `ask`.');
   const taskId = await taskOfCommand(app, given);
@@ -27,7 +29,7 @@ export async function ask(app: App, given: GivenCommand): Promise<void> {
   const asking = {
     user: { id: given.userId, login: user?.login ?? 'ghost' },
     message,
-    request: `comment ${place} ${commentId ?? 'body'}/${given.command.line}`,
+    request: `comment ${place} ${textId}/${given.command.line}`,
   };
   const comment = replyIn(app, given, await mustHidePrivate(app, given));
   const text = await (taskId === undefined
@@ -35,7 +37,10 @@ export async function ask(app: App, given: GivenCommand): Promise<void> {
     : aboutTask(app, taskId, asking, comment));
   const answer = closedBlocks(harmless(text, app.config.COMMAND_PREFIX).slice(0, maxAnswer));
   // Each question gets one reply. If the command is repeated after a crash, the marker finds the reply.
-  const marker = `<!-- deckhand:answer ${commentId ?? 'body'}/${given.command.line} -->`;
+  const about = `${textId}/${given.command.line}`;
+  if (source.inReview?.kind === 'thread')
+    return replyOnce(app, { ...at, number: source.issue.number, firstId: source.inReview.firstId }, about, answer);
+  const marker = answerMarker(about);
   const issue = { ...at.name, issue_number: source.issue.number };
   await sayOnce(app, at.octokit, issue, marker, `${marker}\n${answer}`);
 }

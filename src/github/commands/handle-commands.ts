@@ -4,15 +4,15 @@ import { Refused } from '../../domain/machine.ts';
 import { type Command, type Marks, maxCommands, mayHoldCommands } from '../../domain/text/commands.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
 import { AppError } from '../../errors.ts';
-import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { upsertUser } from '../../projects/store.ts';
 import { rightOf } from '../../repositories/permission.ts';
 import { apart } from '../../threads/apart.ts';
-import { httpStatusOf, type Place, placeOfEvent } from '../app/place.ts';
+import { type Place, placeOfEvent } from '../app/place.ts';
 import { commandTable } from '../comments.ts';
-import { type CommandSource, type GivenCommand, type IssueThen, taskOfPlace } from '../given-command.ts';
+import { type CommandSource, type GivenCommand, type IssueThen, taskOfPlace, textIdOf } from '../given-command.ts';
 import { clearNotices, insertHandledCommand, wasCommandHandled } from '../store.ts';
 import { postNotice, removeReply } from './notices.ts';
+import { isStillThere, react, sayInThread } from './texts.ts';
 import { carryOut, forReaders, planVerbs, verbs } from './verbs.ts';
 
 /** GitHub's limit for comments and the bodies of issues, in characters. */
@@ -58,11 +58,11 @@ export async function handleCommands(app: App, source: CommandSource): Promise<v
   const commands = await readCommands(body, marks);
   if (commands === undefined) {
     await refuse();
-    return postNotice(app, place, source.issue, unreadable);
+    return sayHere(app, place, source, 'all', unreadable);
   }
   if (commands.length === 0) return;
   if (right === 'read' && !commands.every(({ verb }) => forReaders.has(verb))) return refuse();
-  if (!(await isStillThere(place, source.commentId))) return;
+  if (!(await isStillThere(place, source))) return;
   const user = await upsertUser(app.db.manager, { ...source.sender, login });
   await carryOutInOrder(app, place, { source, commands, userId: user.id, right });
 }
@@ -72,8 +72,8 @@ export async function handleCommands(app: App, source: CommandSource): Promise<v
  * recorded. Commands about one plan share a lock too.
  */
 async function carryOutInOrder(app: App, place: Place, batch: Omit<CommandBatch, 'textKey'>): Promise<void> {
-  const { repository, issue, commentId } = batch.source;
-  const textKey = `${repository.id}/${issue.number}/${commentId ?? 'body'}`;
+  const { repository, issue } = batch.source;
+  const textKey = `${repository.id}/${issue.number}/${textIdOf(batch.source)}`;
   const isPlanning = batch.commands.some((command) => planVerbs.has(command.verb));
   const lock = isPlanning ? `plan ${repository.id}/${issue.number}` : `commands ${textKey}`;
   await app.db.withLock(lock, () => carryOutAll(app, place, { ...batch, textKey }));
@@ -98,7 +98,7 @@ export async function handleLabel(app: App, place: Place, labelled: IssueThen, u
   };
   const hadTask = await hasTask(app, place, issue);
   const refusal = await refusalOf(() => carryOut(app, given));
-  await sayOutcome(app, place, issue, { command, refusal, hadTask });
+  await sayOutcome(app, place, { issue, commentId: null }, { command, refusal, hadTask });
 }
 
 /** The commands of one text, and the person who wrote them. */
@@ -109,19 +109,6 @@ interface CommandBatch {
   /** Prefix of the keys by which the commands of this text are recorded. */
   textKey: string;
   right: 'write' | 'read';
-}
-
-/** Returns whether the comment still exists. The commands of a deleted comment are not executed. */
-async function isStillThere({ octokit, name }: Place, commentId: number | null): Promise<boolean> {
-  if (commentId === null) return true;
-  const path = 'GET /repos/{owner}/{repo}/issues/comments/{comment_id}';
-  return octokit.request(path, { ...name, comment_id: commentId }).then(
-    () => true,
-    (error) => {
-      if (isRefusedWith(error, 404, 410)) return false;
-      throw error;
-    },
-  );
 }
 
 async function carryOutAll(app: App, place: Place, batch: CommandBatch): Promise<void> {
@@ -141,11 +128,12 @@ async function carryOutAll(app: App, place: Place, batch: CommandBatch): Promise
       i === maxCommands
         ? `A comment may contain at most ${maxCommands} commands. This command and those after it were ignored.`
         : await refusalOf(() => carryOut(app, givenCommand(place, batch, command, key)));
-    await insertHandledCommand(em, key);
     isRefused ||= refusal !== undefined;
     // People with only read permission get a reaction, and the help if they asked for it, but no reasons.
-    if (right === 'write' || command.verb === 'help')
-      await sayOutcome(app, place, source.issue, { command, refusal, hadTask });
+    const isTold = right === 'write' || command.verb === 'help';
+    // Said before the command counts as handled. Otherwise the answer would be lost with a process that ends here.
+    if (isTold) await sayOutcome(app, place, source, { command, refusal, hadTask });
+    await insertHandledCommand(em, key);
   }
   if (isNew) await react(place, source, isRefused ? 'confused' : 'rocket');
 }
@@ -196,38 +184,24 @@ async function hasTask(app: App, { repository }: Place, { number, isPull }: Comm
   return (await taskOfPlace(app, repository.id, number, isPull)) !== undefined;
 }
 
-async function sayOutcome(app: App, place: Place, issue: CommandSource['issue'], outcome: Outcome): Promise<void> {
+async function sayOutcome(app: App, place: Place, source: Said, outcome: Outcome): Promise<void> {
+  const { issue } = source;
   const taskId = await taskOfPlace(app, place.repository.id, issue.number, issue.isPull);
   const text = answerTo(app, issue, taskId !== undefined, outcome);
   // Remove the refusal of an earlier command. It is in the status comment, or in its own comment if there was no task.
   if (text === '' && taskId !== undefined) await clearNotices(app.db.manager, taskId);
   if (text === '' && !outcome.hadTask) await removeReply(app, place, issue);
-  await postNotice(app, place, issue, text);
+  await sayHere(app, place, source, `${outcome.command.line}`, text);
 }
 
-/**
- * Adds a reaction to the comment or issue. GitHub keeps one reaction of each kind, so a failed attempt can be retried.
- */
-async function react(
-  { octokit, name }: Place,
-  { commentId, issue }: CommandSource,
-  content: 'eyes' | 'rocket' | 'confused',
-): Promise<void> {
-  const give = () =>
-    commentId === null
-      ? octokit.request('POST /repos/{owner}/{repo}/issues/{issue_number}/reactions', {
-          ...name,
-          issue_number: issue.number,
-          content,
-        })
-      : octokit.request('POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions', {
-          ...name,
-          comment_id: commentId,
-          content,
-        });
-  // A failed reaction must not stop the command: the comment may be deleted, or the issue locked.
-  await give().catch((error) => (httpStatusOf(error) >= 500 ? give().catch(() => {}) : undefined));
+/** Shows a text where the command was given: in its thread, otherwise in the status comment or in a reply. */
+function sayHere(app: App, place: Place, source: Said, about: string, text: string): Promise<void> {
+  return text !== '' && source.inReview?.kind === 'thread'
+    ? sayInThread(app, place, source, `${textIdOf(source)}/${about}`, text)
+    : postNotice(app, place, source.issue, text);
 }
+
+type Said = Pick<CommandSource, 'issue' | 'commentId' | 'inReview'>;
 
 const onlyOnIssues = new Set(['create', 'plan']);
 

@@ -14,7 +14,8 @@ import {
   waitsForRevision,
 } from '../../runs/waiting/operations.ts';
 import { getTask } from '../../tasks/store.ts';
-import { listLatestRuns } from '../../tasks/work-store.ts';
+import { listLatestRuns, type Revision } from '../../tasks/work-store.ts';
+import { revisionInReview } from '../follow/revise-thread.ts';
 import { assertSeen, type GivenCommand, requiredArgument, requiredTask, taskOfCommand } from '../given-command.ts';
 import { answerPlan, approvePlan, hasPlan } from '../planning/plan-verbs.ts';
 
@@ -33,11 +34,16 @@ export async function approve(app: App, given: GivenCommand): Promise<unknown> {
 /** Asks a run that waits for approval for another plan or change. If none waits, asks for changes to the task's work. */
 export async function revise(app: App, given: GivenCommand): Promise<unknown> {
   const taskId = await requiredTask(app, given);
-  const text = requiredArgument(given, 'what should change');
+  const isInReview = given.source.inReview !== undefined;
+  const revision = isInReview ? await revisionInReview(app, given) : saidRevision(taskId, given);
   if (waitsForRevision(await getTask(app.db.manager, taskId)))
-    return reviseWaiting(app, { ...(await actOf(app, given)), text: plain(text) });
-  const about = { taskId, source: 'person', text, cause: null, askedBy: given.userId } as const;
-  return reviseTask(app, about, given.remember);
+    return reviseWaiting(app, { ...(await actOf(app, given)), text: plain(revision.text) });
+  return reviseTask(app, revision, given.remember);
+}
+
+function saidRevision(taskId: string, given: GivenCommand): Revision {
+  const text = requiredArgument(given, 'what should change');
+  return { taskId, source: 'person', text, cause: null, askedBy: given.userId };
 }
 
 /**

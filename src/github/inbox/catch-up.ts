@@ -6,8 +6,10 @@ import type { Place } from '../app/place.ts';
 import { handleCommands } from '../commands/handle-commands.ts';
 import { labelChanged, labellerOf, readTextAt } from '../commands/labels.ts';
 import { heardUntil, listenFromNow } from '../delivery-store.ts';
+import { threadOf } from '../diff/read-threads.ts';
 import { labelKey, runLabel } from '../labels.ts';
 import { itemsOf } from '../paginate.ts';
+import { findPull } from '../store.ts';
 
 /**
  * Reads the issues and comments created since the last call and executes their commands, because their events may
@@ -22,8 +24,11 @@ export async function catchUp(app: App, place: Place, isOver: () => boolean): Pr
   if (since !== undefined) {
     const texts = { since, isOver, mayCommand: commanders(place) };
     if (!(await readIssues(app, place, texts, touched))) return touched;
-    const stoppedAt = await readComments(app, place, texts);
-    if (stoppedAt !== undefined) readUntil = Date.parse(stoppedAt);
+    if (!(await readReviews(app, place, texts, touched))) return touched;
+    for (const read of [readComments, readDiffComments]) {
+      const stoppedAt = await read(app, place, texts);
+      if (stoppedAt !== undefined) readUntil = Math.min(readUntil, Date.parse(stoppedAt));
+    }
   }
   await listenFromNow(app.db.manager, place.repository.id, readUntil);
   return touched;
@@ -124,6 +129,69 @@ async function readComments(
     });
   }
   return undefined;
+}
+
+/**
+ * Reads the comments on lines of pull requests. Returns when the first one that it did not read was written; undefined
+ * once all are read.
+ */
+async function readDiffComments(
+  app: App,
+  place: Place,
+  { since, isOver, mayCommand }: Missed,
+): Promise<string | undefined> {
+  const { octokit, name } = place;
+  const mayAddressUs = await addressing(app);
+  const path = 'GET /repos/{owner}/{repo}/pulls/comments';
+  const query = { ...name, since, sort: 'created', direction: 'asc', per_page: 100 } as const;
+  for await (const comment of itemsOf(octokit.paginate.iterator(path, query))) {
+    // GitHub's description does not say that the author may be null, as it is for a deleted account.
+    const sender = comment.user as typeof comment.user | null;
+    if (sender === null || comment.created_at < since) continue;
+    if (isOver()) return comment.created_at;
+    const { body, created_at: writtenAt } = comment;
+    if (!mayAddressUs(body) || !(await mayCommand(sender)) || !(await isUnedited(octokit, comment))) continue;
+    const number = Number(/\/(\d+)$/.exec(comment.pull_request_url)?.[1]);
+    const issue = await readPull(place, number);
+    const inReview = threadOf(comment);
+    await handleCommands(app, { ...spokenAt(place), issue, sender, body, commentId: null, inReview, writtenAt });
+  }
+  return undefined;
+}
+
+/**
+ * Reads the reviews of the pull requests of tasks that changed. GitHub lists reviews by pull request only. Returns whether
+ * it has read all.
+ */
+async function readReviews(
+  app: App,
+  place: Place,
+  { since, isOver, mayCommand }: Missed,
+  touched: Set<number>,
+): Promise<boolean> {
+  const { octokit, name, repository } = place;
+  const mayAddressUs = await addressing(app);
+  const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
+  for (const number of touched) {
+    if ((await findPull(app.db.manager, repository.id, number)) === null) continue;
+    if (isOver()) return false;
+    const pages = octokit.paginate.iterator(path, { ...name, pull_number: number, per_page: 100 });
+    for await (const review of itemsOf(pages)) {
+      const { user: sender, body, submitted_at: writtenAt = '' } = review;
+      if (sender === null || writtenAt < since || !mayAddressUs(body)) continue;
+      if (!(await mayCommand(sender)) || !(await isUnedited(octokit, review))) continue;
+      const issue = await readPull(place, number);
+      const inReview = { kind: 'review', reviewId: review.id } as const;
+      await handleCommands(app, { ...spokenAt(place), issue, sender, body, commentId: null, inReview, writtenAt });
+    }
+  }
+  return true;
+}
+
+async function readPull({ octokit, name }: Place, number: number) {
+  const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}';
+  const { data } = await octokit.request(path, { ...name, issue_number: number });
+  return { number, title: data.title, body: data.body ?? '', url: data.html_url, isPull: true };
 }
 
 /** Returns a function that says whether a text may contain a command to us. */

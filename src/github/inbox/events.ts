@@ -6,6 +6,7 @@ import { type Place, placeOfEvent } from '../app/place.ts';
 import { takeButton } from '../commands/check-buttons.ts';
 import { handleCommands } from '../commands/handle-commands.ts';
 import { labelChanged } from '../commands/labels.ts';
+import { threadOf } from '../diff/read-threads.ts';
 import { lookAtChecks } from '../follow/checks.ts';
 import { forgetIssue, issueReopened, observeIssue } from '../follow/issues.ts';
 import { refreshPull } from '../follow/refresh-pull.ts';
@@ -204,12 +205,51 @@ function registerPulls(on: Registrars, app: App, inPlace: InPlace): void {
     const about = { number: pull_request.number, label: label?.name ?? '', sender: personOf(sender), isPull: true };
     return inPlace(payload, (place) => labelChanged(app, place, about));
   });
-  on.repository('pull_request_review.submitted', ({ payload }) =>
-    inPlace(payload, async (place) => {
-      if (payload.review.state.toLowerCase() !== 'changes_requested') return;
-      for (const pull of await pullsOf(payload)) await takeReview(app, place, pull, payload.review.id);
-    }),
-  );
+  on.repository('pull_request_review.submitted', async ({ payload }) => {
+    const { review, repository, installation, pull_request, sender } = payload;
+    // Before the review itself, so that a command in it acts on the task as its author saw it.
+    if (installation !== undefined && sender?.id !== undefined)
+      await handleCommands(app, {
+        installationId: installation.id,
+        repository,
+        issue: issueOfPull(pull_request),
+        sender: personOf(sender),
+        body: review.body ?? '',
+        commentId: null,
+        inReview: { kind: 'review', reviewId: review.id },
+        writtenAt: review.submitted_at ?? new Date().toISOString(),
+      });
+    if (review.state.toLowerCase() !== 'changes_requested') return;
+    await inPlace(payload, async (place) => {
+      for (const pull of await pullsOf(payload)) await takeReview(app, place, pull, review.id);
+    });
+  });
+  on.person('pull_request_review_comment.created', async ({ payload }) => {
+    const { comment, repository, installation, pull_request, sender } = payload;
+    if (installation === undefined) return;
+    await handleCommands(app, {
+      installationId: installation.id,
+      repository,
+      issue: issueOfPull(pull_request),
+      sender: personOf(sender),
+      body: comment.body,
+      commentId: null,
+      inReview: threadOf(comment),
+      writtenAt: comment.created_at,
+    });
+  });
+}
+
+/** Returns a pull request as the issue that it is to GitHub. */
+function issueOfPull({ number, title, body, html_url }: PullInEvent) {
+  return { number, title, body: body ?? '', url: html_url, isPull: true };
+}
+
+interface PullInEvent {
+  number: number;
+  title: string;
+  body?: string | null;
+  html_url: string;
 }
 
 function personOf(sender: { id: number; login: string; type?: string; avatar_url?: string }) {

@@ -68,3 +68,40 @@ test('when the time is over among the issues, the next catch-up begins where thi
   expect(await caughtUp(() => left-- <= 0)).toEqual({ touched: [1], hasMoved: false });
   expect(await caughtUp()).toEqual({ touched: [1, 2], hasMoved: true });
 });
+
+test('commands whose events were lost are found in reviews and in comments on lines', async () => {
+  write();
+  const { em, own, task } = await acme.twoPeople();
+  await em.query('delete from handled_commands');
+  const taskId = await task('ada');
+  await em.query(
+    `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha)
+     values ($1, $2, 1, 'u', 'open', 'agent/x', 'a')`,
+    [taskId, own.id],
+  );
+  const ada = shown(400, 'ada');
+  around.pages['/issues'] = [{ ...issue(1), pull_request: {} }];
+  around.pages['/issues/1'] = { ...issue(1), pull_request: {} };
+  const place = { path: 'a.ts', line: 1, pull_request_url: 'https://api.github.com/repos/acme/app/pulls/1' };
+  const times = { created_at: aMinuteAgo(), updated_at: aMinuteAgo() };
+  const lines = [1, 2].map((id) => ({
+    ...{ id, node_id: `L_${id}`, body: `/agent nonsense${id}`, user: ada, pull_request_review_id: 9 },
+    ...{ ...place, ...times, ...(id === 2 ? { in_reply_to_id: 1 } : {}) },
+  }));
+  around.pages['/pulls/comments'] = lines;
+  around.pages['/pulls/1/comments'] = lines;
+  around.pages['/pulls/1/reviews'] = [
+    { id: 9, node_id: 'R_9', state: 'APPROVED', body: '/agent nonsense9', user: ada, submitted_at: aMinuteAgo() },
+  ];
+  around.pages['/pulls/1/reviews/9'] = { id: 9 };
+  around.nodes = ['L_1', 'L_2', 'R_9'].map((id) => ({ id, lastEditedAt: null, editor: null }));
+  await caughtUp();
+  const keys = await em.query('select key from handled_commands order by key');
+  expect(keys.map(({ key }: { key: string }) => key)).toEqual(['1/1/review 9/0', '1/1/thread 1/0', '1/1/thread 2/0']);
+  // Answers go to the first comment of the thread.
+  const told = asked.filter(({ path }) => path.endsWith('/replies')).map(({ path, body }) => [path, body.body]);
+  expect(told).toEqual([
+    ['/repos/acme/app/pulls/1/comments/1/replies', expect.stringContaining('nonsense1')],
+    ['/repos/acme/app/pulls/1/comments/1/replies', expect.stringContaining('nonsense2')],
+  ]);
+});
