@@ -21,7 +21,7 @@ const inside = {
   http: ['limits', 'access', 'documents'],
   images: ['registry'],
   llm: ['calls', 'refusals', 'chat', 'responses'],
-  runs: ['proof', 'waiting', 'continuing'],
+  runs: ['review', 'proof', 'waiting', 'continuing'],
   web: [
     'live',
     'display',

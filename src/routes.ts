@@ -16,6 +16,7 @@ import { repositoryRoutes } from './repositories/routes.ts';
 import { taskChatRoutes } from './runs/chat.ts';
 import { rewindRoutes } from './runs/continuing/rewind-task.ts';
 import { changeRoutes, timelineRoutes } from './runs/history.ts';
+import { reviewRoutes } from './runs/review/routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { spendRoutes } from './runs/spend.ts';
 import { waitingRoutes } from './runs/waiting/routes.ts';
@@ -52,6 +53,7 @@ const operations: Route[] = [
   ...planningRoutes,
   ...runRoutes,
   ...changeRoutes,
+  ...reviewRoutes,
   ...waitingRoutes,
   ...rewindRoutes,
   ...spendRoutes,

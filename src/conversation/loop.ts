@@ -161,6 +161,8 @@ export interface LoopContext {
   keep(turn: Message[], reply: ModelAnswer, changed: boolean, wait?: NewWait | HeldWait): Promise<void>;
   /** Decides whether the conversation may end like this. `messages` excludes the turn in which it ends. */
   judge(ending: Ending, messages: Message[]): Promise<Judgement>;
+  /** Keeps the answer to a comment until the run ends. Returns false when the run was not asked for such a comment. */
+  answerComment?(id: string, text: string): Promise<boolean>;
   /** Adds a line to the log of the run. */
   note(type: string, text: string, data?: object): Promise<void>;
   /** Removes the credentials from every string in a value. */

@@ -46,12 +46,14 @@ function mcpSpecs({ mcp, plan }: Offered): ToolSpec[] {
   return plan === 'always' ? [] : (mcp?.specs ?? []);
 }
 
-function isUsable(tool: Tool, { hasShell, maySplit, plan = 'never' }: Offered): boolean {
+function isUsable(tool: Tool, { hasShell, maySplit, plan = 'never', comments = false }: Offered): boolean {
   switch (tool.offer) {
     case 'with shell':
       return hasShell;
     case 'with split':
       return maySplit && plan !== 'always';
+    case 'with comments':
+      return comments;
     case 'with plan':
       return plan !== 'never';
     default:

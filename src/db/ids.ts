@@ -13,6 +13,7 @@ export type IdPrefix =
   | 'recon'
   | 'handoff'
   | 'rev'
+  | 'comment'
   | 'sprint'
   | 'wiz'
   | 'msg'

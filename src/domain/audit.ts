@@ -34,6 +34,8 @@ export type ShownChanges = Record<string, [before: Shown, after: Shown]>;
 
 /** Longer texts are cut: the log tells that a description has changed, and is no copy of it. */
 const maxText = 200;
+/** What people say to the agent is kept in full, because the timeline of the task shows it. */
+const said = new Set(['answer', 'request', 'said', 'instructions']);
 
 /** Returns the fields with these names whose values differ. */
 export function changesBetween<T extends object>(before: T, after: T, names: readonly (keyof T & string)[]): Changes {
@@ -43,12 +45,13 @@ export function changesBetween<T extends object>(before: T, after: T, names: rea
 
 /** Converts changes to the form that is stored. `clean` removes secrets; it gets each text before it is cut. */
 export function shownChanges(changes: Changes, clean: (text: string) => string): ShownChanges {
-  const shown = (value: unknown): Shown => {
+  const shown = (name: string, value: unknown): Shown => {
     if (value === null || value === undefined) return null;
     if (typeof value === 'number' || typeof value === 'boolean') return value;
-    return cut(storableText(clean(typeof value === 'string' ? value : JSON.stringify(value))));
+    const text = storableText(clean(typeof value === 'string' ? value : JSON.stringify(value)));
+    return said.has(name) ? text : cut(text);
   };
-  return Object.fromEntries(Object.entries(changes).map(([name, [a, b]]) => [name, [shown(a), shown(b)]]));
+  return Object.fromEntries(Object.entries(changes).map(([name, [a, b]]) => [name, [shown(name, a), shown(name, b)]]));
 }
 
 function cut(text: string): string {

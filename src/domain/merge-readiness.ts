@@ -33,6 +33,8 @@ export interface PullReadiness {
 /** Everything that decides whether a task can be merged, and what people should know before they merge it. */
 export interface MergeFacts {
   hasLiveRun: boolean;
+  /** The latest run was asked for a change and ended without one. */
+  changedNothing?: boolean;
   pulls: PullReadiness[];
   proof: Proof | undefined;
 }
@@ -47,13 +49,15 @@ export interface MergeProblem {
 const maxNames = 5;
 
 /** Returns the problems of a merge. Those that block it come first. */
-export function mergeProblems({ hasLiveRun, pulls, proof }: MergeFacts): MergeProblem[] {
+export function mergeProblems({ hasLiveRun, changedNothing = false, pulls, proof }: MergeFacts): MergeProblem[] {
   const all: MergeProblem[] = [];
   const blocking = (text: string) => all.push({ text, blocks: true });
   const warning = (text: string) => all.push({ text, blocks: false });
   if (hasLiveRun) blocking('The task has an unfinished run. Wait for it to end, or cancel it.');
   if (pulls.length === 0) blocking('The task has no open pull request to merge.');
   for (const pull of pulls) all.push(...problemsOf(pull));
+  if (changedNothing && !hasLiveRun)
+    warning('The last revision changed nothing, so what it was asked for is still open.');
   if (pulls.length > 0 && proof !== undefined && proof.status !== 'proved') warning(proofSentence(proof));
   return [...all.filter((each) => each.blocks), ...all.filter((each) => !each.blocks)];
 }

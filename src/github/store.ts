@@ -107,13 +107,24 @@ export async function findOpenPullsByHead(em: EntityManager, repositoryId: strin
   return em.findBy(PullRequests, { repositoryId, headSha: sha, status: In(['open', 'draft']) });
 }
 
-/** Finds the reviews of a task that a successful run has worked on and that we have not replied to yet. */
+/** A request in a review, whose threads have no answers yet. */
+export interface UnansweredRequest {
+  id: string;
+  cause: string;
+  headSha: string;
+  changedNothing: boolean;
+  githubReviewId: number | null;
+}
+
+/** Finds the requests in reviews that a successful run has worked on and that we have not replied to yet. */
 export async function listUnansweredReviews(em: EntityManager, taskId: string) {
-  const rows: { id: string; cause: string; headSha: string }[] = await em.query(
-    `select v.id, v.cause, p.head_sha as "headSha"
+  const rows: UnansweredRequest[] = await em.query(
+    `select v.id, v.cause /* not null */, p.head_sha as "headSha", r.changed_nothing as "changedNothing",
+       v.github_review_id::float8 as "githubReviewId"
      from revisions v join runs r on r.id = v.run_id and r.status = 'succeeded'
      join pull_requests p on p.repository_id = split_part(v.cause, '/', 2) and p.number = split_part(v.cause, '/', 3)::int
-     where v.task_id = $1 and v.source = 'review' and v.answered_at is null order by v.created_at`,
+     where v.task_id = $1 and (v.source = 'review' or v.cause like 'thread/%' or v.github_review_id is not null)
+       and v.answered_at is null order by v.created_at`,
     [taskId],
   );
   return rows;

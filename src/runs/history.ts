@@ -28,11 +28,12 @@ const TimelineEntry = z
     runId: z.string().nullable(),
     text: z.string().meta({
       description:
-        'what was said, asked or requested, the failure of a run, a commit, or a pull request; at most 500 characters',
+        'what was said, asked or requested, in full; the failure of a run, or that it changed nothing; a commit, or a pull request, with at most 500 characters',
     }),
     url: z.string().nullable(),
     changes: z.record(z.string(), z.array(Value).length(2)).meta({
-      description: 'the changed fields, each with its values before and after; texts are cut at 200 characters',
+      description:
+        'the changed fields, each with its values before and after; texts are cut at 200 characters, except for what people said to the agent',
       example: { status: ['ready', 'in_progress'] },
     }),
     handoff: z
@@ -57,7 +58,7 @@ interface TimelineEntry {
   handoff: { summary: string; nextSteps: string[] } | null;
 }
 
-/** Longer texts are cut to this many characters. The log of a run shows all of them. */
+/** Longer texts are cut to this many characters, except what people wrote. The log of a run shows all of them. */
 const maxText = 500;
 
 /**
@@ -86,7 +87,7 @@ const acts = `select a.id, a.at, substr(a.action, 6), ${person('a.actor_id', 'a.
   where a.object_type = 'task' and a.object_id = $1 and a.action like 'task.%' and a.action not in ${leftOut}`;
 
 const runs = `select 'run ' || r.id, r.finished_at, 'run_' || r.status, null, null, g.name, r.id,
-    coalesce(r.failure->>'message', ''), null, '{}', (
+    coalesce(r.failure->>'message', case when r.changed_nothing then 'The revision changed nothing.' end, ''), null, '{}', (
       select json_build_object('summary', h.summary, 'nextSteps', h.next_steps) from handoffs h
       where h.run_id = r.id order by h.created_at desc, h.id desc limit 1)
   from runs r left join agents g on g.id = r.agent_id where r.task_id = $1 and r.finished_at is not null`;
@@ -117,7 +118,7 @@ async function listTimeline(
   { limit, offset }: { limit: number; offset: number },
 ): Promise<TimelineEntry[]> {
   return em.query(
-    `select e.id, e.at, e.type, e.actor, e.via, e.agent, e."runId", left(e.text, ${maxText}) as text, e.url, e.changes,
+    `select e.id, e.at, e.type, e.actor, e.via, e.agent, e."runId", case when e.via is null then left(e.text, ${maxText}) else e.text end as text, e.url, e.changes,
        e.handoff
      from (${[created, acts, runs, waits, pushes, pulls].join('\nunion all\n')}) e
      order by e.at desc, e.id desc limit $2 + 1 offset $3`,

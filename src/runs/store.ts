@@ -21,7 +21,7 @@ export const runColumns = `r.id, r.task_id as "taskId", r.project_id as "project
   r.fence, r.lease_until as "leaseUntil",
   r.heartbeat_at as "heartbeatAt", r.created_at as "createdAt", r.started_at as "startedAt",
   r.finished_at as "finishedAt", r.waiting_since as "waitingSince", r.waited_seconds as "waitedSeconds",
-  r.continues_run_id as "continuesRunId", r.rewound_turn as "rewoundTurn"`;
+  r.continues_run_id as "continuesRunId", r.rewound_turn as "rewoundTurn", r.changed_nothing as "changedNothing"`;
 
 export async function insertRun(
   em: EntityManager,
@@ -122,6 +122,11 @@ export async function endRun(
     [runId],
   );
   return true;
+}
+
+/** Notes that a run was asked for a change and ends without one. */
+export async function markUnchanged(em: EntityManager, runId: string): Promise<void> {
+  await em.query('update runs set changed_nothing = true where id = $1', [runId]);
 }
 
 export async function findRun(em: EntityManager, id: string): Promise<RunRow | null> {

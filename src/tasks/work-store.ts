@@ -53,6 +53,11 @@ export async function giveRevisionsTo(em: EntityManager, runId: string, ids: str
   await em.query('update revisions set run_id = $1 where id = any($2)', [runId, ids]);
 }
 
+/** Marks the revision with a cause as taken up by a run. */
+export async function giveCauseTo(em: EntityManager, runId: string, cause: string): Promise<void> {
+  await em.query('update revisions set run_id = $1 where cause = $2', [runId, cause]);
+}
+
 /** Makes the revisions of a run that did not succeed available to the next run. */
 export async function releaseRevisionsOf(em: EntityManager, runId: string): Promise<void> {
   await em.query('update revisions set run_id = null where run_id = $1', [runId]);

@@ -742,6 +742,25 @@ export type TaskChange = {
     /** what the tests prove; null before the first proof */
     proof: Proof | null;
 };
+export type ReviewComment = {
+    id: string;
+    path: string;
+    /** the line; of an outdated comment, the line that it was written on; null for the whole file */
+    line: number | null;
+    /** whether the line is part of the old or of the new file */
+    side: "old" | "new";
+    /** everything that the person wrote, as Markdown */
+    text: string;
+    /** the login of the person */
+    author: string;
+    at: string;
+    /** 1 before the first revision of the task, and one more after each */
+    round: number;
+    /** `addressed` if the agent answered it, or a run that was asked for it pushed a change; `outdated` if it was not and its line is no longer in the diff */
+    state: "open" | "addressed" | "outdated";
+    /** what the agent answered; null before that */
+    answer: string | null;
+};
 export type Accepted = {};
 export type RunTurn = {
     /** numbered from 1 */
@@ -815,10 +834,10 @@ export type TimelineEntry = {
     /** the name of the agent that did it */
     agent: string | null;
     runId: string | null;
-    /** what was said, asked or requested, the failure of a run, a commit, or a pull request; at most 500 characters */
+    /** what was said, asked or requested, in full; the failure of a run, or that it changed nothing; a commit, or a pull request, with at most 500 characters */
     text: string;
     url: string | null;
-    /** the changed fields, each with its values before and after; texts are cut at 200 characters */
+    /** the changed fields, each with its values before and after; texts are cut at 200 characters, except for what people said to the agent */
     changes: {
         [key: string]: (string | number | boolean | null)[];
     };
@@ -5344,6 +5363,41 @@ export function getTaskChange(id: string, opts?: Oazapfts.RequestOpts) {
         status: 503;
         data: ErrorReply;
     }>(`/tasks/${encodeURIComponent(id)}/change`, {
+        ...opts
+    }));
+}
+/**
+ * List the comments of people on lines of the change of a task, oldest first
+ */
+export function listReviewComments(id: string, { limit, offset }: {
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: ReviewComment[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/review-comments${QS.query(QS.explode({
+        limit,
+        offset
+    }))}`, {
         ...opts
     }));
 }

@@ -2,8 +2,10 @@ import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import type { Ending, JudgedEnding } from '../conversation/ending.ts';
 import { commandFailed, RunFailed } from '../domain/run.ts';
+import { stepOf } from '../runs/journal.ts';
 import { followRevisions } from '../runs/operations.ts';
-import { endRun } from '../runs/store.ts';
+import { answerComments } from '../runs/review/store.ts';
+import { endRun, markUnchanged } from '../runs/store.ts';
 import { tryMoveTask } from '../tasks/move.ts';
 import { hasOpenPull, insertHandoff } from '../tasks/work-store.ts';
 import { refreshRemote } from './open-work.ts';
@@ -12,7 +14,7 @@ import { objections, rejection } from './outgoing/objection.ts';
 import { findUnplanned } from './plan.ts';
 import { isDraft, recallProof, storeProof } from './proof/publish-proof.ts';
 import { firstFailure, isChecked } from './proof/verify.ts';
-import { linkPulls, proposeWork, pushWorks } from './publish/publish.ts';
+import { linkPulls, type Pushed, proposeWork, pushWorks } from './publish/publish.ts';
 import { splitTask } from './split.ts';
 import { awaitPushApproval } from './waits.ts';
 import { allWorks, type Work } from './work.ts';
@@ -36,13 +38,14 @@ export async function conclude(app: App, work: Work, ending: JudgedEnding): Prom
   if (changed.length > 0) await pushChange(app, work, ending, changed);
   if (subtasks !== undefined) return succeed(app, work, finish, (em) => splitTask(app, em, work.run, task, subtasks));
   if (proposed.length > 0 && changed.length === 0) await storeProof(work, changed);
+  const commits = await pushedCommits(changed);
   for (const each of proposed) await proposeWork(app, each, finish, isDraft(each));
   if (proposed.length > 1) await linkPulls(app, work);
   if (proposed.length > 0 || (await hasOpenPull(app.db.manager, task.id)))
-    return succeed(app, work, finish, (em) => moveToReview(app, em, task.id));
+    return succeed(app, work, finish, (em) => moveToReview(app, em, task.id), commits);
   await journal.note('loop', 'nothing had to be changed');
   const facts = { finishedUnchanged: true };
-  await succeed(app, work, finish, (em) => tryMoveTask(app, em, task.id, 'finish', { facts }));
+  await succeed(app, work, finish, (em) => tryMoveTask(app, em, task.id, 'finish', { facts }), commits);
 }
 
 /** Pushes the change that was judged, once a person has approved it where that is needed. */
@@ -99,14 +102,32 @@ async function moveToReview(app: App, em: EntityManager, taskId: string): Promis
   if ((await tryMoveTask(app, em, taskId, 'propose')) === 'in_review') await followRevisions(app, em, taskId);
 }
 
-/** Ends the run, stores its handoff and moves the task, in one transaction. */
+/** Returns the commits that the run pushed, by repository. */
+async function pushedCommits(changed: Work[]): Promise<Map<string, string>> {
+  const commits = new Map<string, string>();
+  for (const { repository, task, journal } of changed) {
+    const pushed = await journal.recall<Pick<Pushed, 'commit'>>(stepOf('push', task, repository));
+    if (pushed !== undefined) commits.set(repository.id, pushed.commit);
+  }
+  return commits;
+}
+
+/**
+ * Ends the run, stores its handoff and moves the task, in one transaction. `commits` are those that it pushed; without
+ * them, the task was split.
+ */
 async function succeed(
   app: App,
   { run, journal }: Work,
   { summary, nextSteps }: Ending['finish'],
   move: (em: EntityManager) => Promise<unknown>,
+  commits?: Map<string, string>,
 ): Promise<void> {
+  const isUnchanged = run.kind === 'revise' && commits?.size === 0;
+  if (isUnchanged) await journal.note('loop', 'the revision changed nothing');
   await journal.write(async (em) => {
+    if (commits !== undefined) await answerComments(em, run.id, { commits, summary });
+    if (isUnchanged) await markUnchanged(em, run.id);
     await insertHandoff(em, { taskId: run.taskId, runId: run.id, summary, nextSteps });
     await endRun(em, run.id, 'succeeded', null);
     await move(em);

@@ -21,6 +21,7 @@ import { listTurns } from '../runs/continuing/turn-store.ts';
 import { admitUsers, directorsOf, listOpenedOfTasks } from '../runs/directors.ts';
 import { deleteStep, endingStep, type Journal } from '../runs/journal.ts';
 import { openLiveText } from '../runs/live-text.ts';
+import { draftAnswer, hasComments } from '../runs/review/store.ts';
 import { findRun, spentByFamily } from '../runs/store.ts';
 import type { ToolHost } from '../sandbox/sandbox.ts';
 import type { TaskView } from '../tasks/store.ts';
@@ -70,6 +71,7 @@ export async function workInside(app: App, given: Limited, work: Work, signals: 
     const context = loopContext(app, given, work, { repositories, signals, memory, turnsBefore: turns.length });
     context.host = tellingOfLostProcesses(context.host, messages);
     context.offered.mcp = briefing.mcp;
+    context.offered.comments = await hasComments(app.db.manager, work.run.id);
     work.handoff = (failure) => askOnce(journal, () => askForHandoff(context, messages, failure, work.signal));
     const ending = await converse(context, messages);
     return endedWith(work, await journal.once(endingStep, async () => ending));
@@ -308,6 +310,7 @@ function loopContext(
       return judgement;
     },
     spent: () => spentOf(app, run, task),
+    answerComment: (id, answer) => work.journal.write((em) => draftAnswer(em, run.id, id, answer)),
     // People see turns numbered from 1.
     note: (type, text, data = {}) => work.journal.note(type, clean(text), clean({ turn: turns.count() + 1, ...data })),
     withoutSecrets: clean,

@@ -65,3 +65,12 @@ test('what blocks a merge comes first, and a change that its tests do not prove 
     { text: 'The task has no open pull request to merge.', blocks: true },
   ]);
 });
+
+test('a revision that changed nothing speaks against a merge until another run changes something', () => {
+  const facts = { pulls: [], proof: undefined };
+  const text = 'The last revision changed nothing, so what it was asked for is still open.';
+  const problemsOf = (about: object) => mergeProblems({ ...facts, hasLiveRun: false, ...about });
+  expect(problemsOf({ changedNothing: true })).toContainEqual({ text, blocks: false });
+  expect(problemsOf({ changedNothing: true, hasLiveRun: true }).map((each) => each.text)).not.toContain(text);
+  expect(problemsOf({}).map((each) => each.text)).not.toContain(text);
+});

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { storable } from '../../domain/text/sanitize.ts';
 import { type Given, words } from '../../llm/calls/declaration.ts';
 import { problemWithFiles } from '../planned-files.ts';
-import { refused, tool } from './tool.ts';
+import { answered, refused, tool } from './tool.ts';
 
 const AskPerson = z.strictObject({
   question: z.string().trim().min(1).max(4000),
@@ -15,8 +15,29 @@ const ProposePlan = z.strictObject({
   checks: z.array(z.string().trim().min(1).max(500)).max(50).optional(),
 });
 
-/** The tools that ask people. The run then waits for them. */
+const AnswerComment = z.strictObject({
+  comment: z.string().trim().min(1).max(100),
+  text: z.string().trim().min(1).max(10_000),
+});
+
+/** The tools that ask people, for whom the run then waits, and that answer them. */
 export const peopleTools = {
+  answer_comment: tool({
+    description:
+      'Answer a comment on a line, in its thread: what you changed for it, or why you changed nothing. `comment` is its id in the request. People see the answer when your run has ended; a second answer replaces the first.',
+    arguments: AnswerComment,
+    names: words('reply_to_comment reply_comment respond_to_comment answer_review_comment'),
+    argumentNames: { comment: words('id comment_id thread thread_id'), text: words('answer body reply message') },
+    changes: false,
+    offer: 'with comments',
+    about: ({ comment }) => comment,
+    run: async ({ answerComment, withoutSecrets }, args) => {
+      const { comment, text } = withoutSecrets(storable(args));
+      const isKept = await answerComment?.(comment, text);
+      if (!isKept) return refused(`you were not asked to act on ${comment}; use an id of the request`);
+      return answered({ ok: true, text: 'kept; people see it when your run has ended' }, false);
+    },
+  }),
   ask_person: tool({
     description:
       'Ask the people who gave you the task, and wait for their answer, which may take days. Use it only for what neither the task nor the repository answers, where a wrong guess would cost a person more than the question. Offer options if the answers are known.',

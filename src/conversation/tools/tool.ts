@@ -35,6 +35,8 @@ export interface Offered {
    */
   plan?: PlanMode;
   mcp?: McpToolset;
+  /** Whether people asked for something in comments on lines, which the run answers. */
+  comments?: boolean;
 }
 
 /** What the tools of a run work with. */
@@ -47,6 +49,8 @@ export interface ToolContext {
   spent(): Promise<Spent>;
   /** Adds a line to the log of the run. */
   note(type: string, text: string, data?: object): Promise<void>;
+  /** Keeps the answer to a comment until the run ends. Returns false when the run was not asked for such a comment. */
+  answerComment?(id: string, text: string): Promise<boolean>;
   /** Removes the credentials from every string in a value. */
   withoutSecrets<T>(value: T): T;
 }
@@ -56,7 +60,7 @@ export interface Tool extends Declared {
   /** Whether a call may change the workspace, which is then stored before the next turn. */
   changes: boolean;
   /** `hidden` is understood but not offered: calls of other agents' tools become calls of this one. */
-  offer?: 'always' | 'with shell' | 'with split' | 'with plan' | 'hidden';
+  offer?: 'always' | 'with shell' | 'with split' | 'with plan' | 'with comments' | 'hidden';
   /** What a call is about, for the log of the run. */
   about?(args: never): string;
   /** Returns another call that these arguments mean; undefined for this tool. */

@@ -20,6 +20,9 @@ export interface RevisionRow {
   askedBy: string | null;
   runId: string | null;
   answeredAt: Date | null;
+  /** The review with which a request of the dashboard is shown on GitHub, and when that was settled. */
+  githubReviewId: number | null;
+  reviewPostedAt: Date | null;
   createdAt: Date;
 }
 const Revisions = table<RevisionRow>('revisions', {
@@ -31,6 +34,8 @@ const Revisions = table<RevisionRow>('revisions', {
   askedBy: maybeText(),
   runId: maybeText(),
   answeredAt: maybeTime(),
+  githubReviewId: big({ nullable: true }),
+  reviewPostedAt: maybeTime(),
   createdAt: madeNow(),
 });
 

@@ -126,6 +126,8 @@ export interface RunRow {
   continuesRunId: string | null;
   /** The turn of that run, numbered from 1, after which a rewound run goes on; null for a run of another kind. */
   rewoundTurn: number | null;
+  /** It was asked for a change, and ended without one. */
+  changedNothing: boolean;
   createdAt: Date;
   startedAt: Date | null;
   finishedAt: Date | null;
@@ -164,6 +166,7 @@ export const Runs = table<RunRow>('runs', {
   pauseText: maybeText(),
   continuesRunId: maybeText(),
   rewoundTurn: whole({ nullable: true }),
+  changedNothing: flag(false),
   createdAt: madeNow(),
   startedAt: maybeTime(),
   finishedAt: maybeTime(),

@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
 import { plain } from '../../domain/text/sanitize.ts';
@@ -14,7 +15,8 @@ import {
   waitsForRevision,
 } from '../../runs/waiting/operations.ts';
 import { getTask } from '../../tasks/store.ts';
-import { listLatestRuns, type Revision } from '../../tasks/work-store.ts';
+import { listLatestRuns } from '../../tasks/work-store.ts';
+import type { AskedRevision } from '../follow/reviews.ts';
 import { revisionInReview } from '../follow/revise-thread.ts';
 import { assertSeen, type GivenCommand, requiredArgument, requiredTask, taskOfCommand } from '../given-command.ts';
 import { answerPlan, approvePlan, hasPlan } from '../planning/plan-verbs.ts';
@@ -35,15 +37,19 @@ export async function approve(app: App, given: GivenCommand): Promise<unknown> {
 export async function revise(app: App, given: GivenCommand): Promise<unknown> {
   const taskId = await requiredTask(app, given);
   const isInReview = given.source.inReview !== undefined;
-  const revision = isInReview ? await revisionInReview(app, given) : saidRevision(taskId, given);
+  const { revision, also } = isInReview ? await revisionInReview(app, given) : saidRevision(taskId, given);
+  const both = async (em: EntityManager) => {
+    await also(em);
+    await given.remember(em);
+  };
   if (waitsForRevision(await getTask(app.db.manager, taskId)))
-    return reviseWaiting(app, { ...(await actOf(app, given)), text: plain(revision.text) });
-  return reviseTask(app, revision, given.remember);
+    return reviseWaiting(app, { ...(await actOf(app, given)), text: plain(revision.text), revision, also: both });
+  return reviseTask(app, revision, both);
 }
 
-function saidRevision(taskId: string, given: GivenCommand): Revision {
+function saidRevision(taskId: string, given: GivenCommand): AskedRevision {
   const text = requiredArgument(given, 'what should change');
-  return { taskId, source: 'person', text, cause: null, askedBy: given.userId };
+  return { revision: { taskId, source: 'person', text, cause: null, askedBy: given.userId }, also: async () => {} };
 }
 
 /**

@@ -29,7 +29,7 @@ export async function replyOnce(app: App, at: ThreadPlace, about: string, text: 
  * Replies to the first comment of a thread. GitHub refuses a reply to a reply. Does nothing if the comment was deleted or
  * the conversation is locked.
  */
-async function reply({ octokit, name, number, firstId }: ThreadPlace, body: string): Promise<void> {
+export async function reply({ octokit, name, number, firstId }: ThreadPlace, body: string): Promise<void> {
   const path = 'POST /repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies';
   await octokit.request(path, { ...name, pull_number: number, comment_id: firstId, body }).catch((error) => {
     if (!isRefusedWith(error, 403, 404, 422)) throw error;

@@ -12,7 +12,7 @@ import { listRunChecks } from '../../runs/journal.ts';
 import { findProof } from '../../runs/proof/proof-store.ts';
 import { findLiveRun } from '../../runs/store.ts';
 import { listDependents } from '../../sprints/advance-sprint.ts';
-import { listOpenPulls } from '../../tasks/work-store.ts';
+import { listLatestRuns, listOpenPulls } from '../../tasks/work-store.ts';
 import { httpStatusOf } from '../app/place.ts';
 import { lookAtPull, type SeenPull, TooMuch } from './look-at-pull.ts';
 
@@ -110,12 +110,13 @@ export async function readMergeReadiness(app: App, taskId: string) {
     em,
     pulls.map((pull) => pull.repositoryId),
   );
-  const [readings, liveRun, proof, runChecks, dependents] = await Promise.all([
+  const [readings, liveRun, proof, runChecks, dependents, [latestRun]] = await Promise.all([
     Promise.all(pulls.map((pull, i) => readingOf(app, pull, repositories, i))),
     findLiveRun(em, taskId),
     findProof(em, taskId),
     listRunChecks(em, taskId),
     listDependents(em, taskId),
+    listLatestRuns(em, taskId, 1),
   ]);
   const pullRequests = pulls.map((pull, i) => ({
     ...(readings[i] as Reading),
@@ -133,7 +134,12 @@ export async function readMergeReadiness(app: App, taskId: string) {
       isUnready: pulls[i]?.unreadySha === pulls[i]?.headSha,
     }),
   );
-  const problems = mergeProblems({ hasLiveRun: liveRun !== null, pulls: facts, proof });
+  const problems = mergeProblems({
+    hasLiveRun: liveRun !== null,
+    changedNothing: latestRun?.changedNothing ?? false,
+    pulls: facts,
+    proof,
+  });
   return { pullRequests, runChecks, dependents, problems };
 }
 

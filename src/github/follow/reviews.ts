@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
 import { fenced, plain } from '../../domain/text/sanitize.ts';
@@ -6,12 +7,14 @@ import { upsertUser } from '../../projects/store.ts';
 import { asWriter } from '../../repositories/permission.ts';
 import { type Said, voicesOf } from '../../repositories/voices.ts';
 import { reviseTask } from '../../runs/operations.ts';
+import { giveComments } from '../../runs/review/store.ts';
 import { showTask } from '../../tasks/move.ts';
 import type { Revision } from '../../tasks/work-store.ts';
 import type { Place } from '../app/place.ts';
-import { placeOf, readThreads } from '../diff/read-threads.ts';
+import { answerList, keepComments, type PullOfTask } from '../diff/keep-comments.ts';
+import { placeOf } from '../diff/read-threads.ts';
 import { assertMayDirect } from '../given-command.ts';
-import { type PullFound, setNotice } from '../store.ts';
+import { setNotice } from '../store.ts';
 
 /**
  * Starts one revision for a review in which somebody with write permission requests changes. The agent gets the review
@@ -27,7 +30,9 @@ export async function takeReview(app: App, place: Place, pull: PullOfTask, revie
     await assertMayDirect(app, user.id, { taskId: pull.taskId, repository: place.repository });
     const object = { type: 'task', id: pull.taskId, projectId: place.repository.projectId } as const;
     await app.audit.during({ userId: user.id, via: 'review', action: 'task.revise', object }, () =>
-      reviewRevision(place, pull, { review, reviewer, userId: user.id }).then((revision) => reviseTask(app, revision)),
+      reviewRevision(app, place, pull, { review, reviewer, userId: user.id }).then(({ revision, also }) =>
+        reviseTask(app, revision, also),
+      ),
     );
   } catch (error) {
     if (!(error instanceof Refused || error instanceof AppError)) throw error;
@@ -36,8 +41,6 @@ export async function takeReview(app: App, place: Place, pull: PullOfTask, revie
     await showTask(app, undefined, pull.taskId);
   }
 }
-
-type PullOfTask = Pick<PullFound, 'taskId' | 'repositoryId' | 'number'>;
 
 /** Reads a review of a pull request from GitHub. */
 export async function readReview({ octokit, name }: Pick<Place, 'octokit' | 'name'>, number: number, reviewId: number) {
@@ -52,14 +55,21 @@ export interface AskedReview {
   userId: string;
 }
 
+/** A request, and what has to be stored together with it. */
+export interface AskedRevision {
+  revision: Revision;
+  also(em: EntityManager): Promise<void>;
+}
+
 /** Returns the request for what a review says: the whole and each of its comments. Each review has one cause. */
 export async function reviewRevision(
+  app: App,
   { octokit, name }: Pick<Place, 'octokit' | 'name'>,
   pull: PullOfTask,
   { review, reviewer, userId }: AskedReview,
-): Promise<Revision> {
+): Promise<AskedRevision> {
   // The comments of a review alone would come without their lines.
-  const threads = await readThreads(octokit, name, pull.number);
+  const { threads, ids } = await keepComments(app, { octokit, name }, pull);
   const comments = threads.flatMap((thread) => thread.comments.filter((c) => c.pull_request_review_id === review.id));
   // After the texts were read, so that an edit of what was read is seen.
   const voices = await voicesOf<Said>(octokit, [review, ...comments]);
@@ -75,13 +85,20 @@ export async function reviewRevision(
       isOwn(c) ? `### ${placeOf(c)}\n${plain(c.body)}` : asData(placeOf(c), plain(c.body), whose(c)),
     ),
   ];
-  return {
+  const asked = comments.flatMap((c) => {
+    const id = ids.get(c.id);
+    return id === undefined ? [] : [{ id, place: placeOf(c) }];
+  });
+  const cause = `review/${pull.repositoryId}/${pull.number}/${review.id}`;
+  const revision = {
     taskId: pull.taskId,
     source: 'review',
-    cause: `review/${pull.repositoryId}/${pull.number}/${review.id}`,
-    text: text.filter((part) => part.trim() !== '').join('\n\n'),
+    cause,
+    text: [...text, answerList(asked)].filter((part) => part.trim() !== '').join('\n\n'),
     askedBy: userId,
-  };
+  } as const;
+  const commentIds = asked.map(({ id }) => id);
+  return { revision, also: (em) => giveComments(em, commentIds, cause) };
 }
 
 /** Everybody with write permission may edit a review. The run would follow their words with the rights of the reviewer. */

@@ -1,10 +1,11 @@
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
 import { fenced, plain } from '../../domain/text/sanitize.ts';
-import type { Revision } from '../../tasks/work-store.ts';
-import { type DiffThread, placeOf, readThreads } from '../diff/read-threads.ts';
+import { giveComments } from '../../runs/review/store.ts';
+import { answerList, keepComments } from '../diff/keep-comments.ts';
+import { type DiffThread, placeOf } from '../diff/read-threads.ts';
 import { type GivenCommand, requiredTask } from '../given-command.ts';
-import { readReview, reviewRevision } from './reviews.ts';
+import { type AskedRevision, readReview, reviewRevision } from './reviews.ts';
 
 /**
  * Returns the request that a command in a review makes. In a thread, the agent gets its place, the lines of the diff and
@@ -12,7 +13,7 @@ import { readReview, reviewRevision } from './reviews.ts';
  * about the whole review, so the agent gets all of its comments.
  * @throws Refused when the request says nothing, or what it is about was deleted
  */
-export async function revisionInReview(app: App, given: GivenCommand): Promise<Revision> {
+export async function revisionInReview(app: App, given: GivenCommand): Promise<AskedRevision> {
   const { issue, inReview } = given.source;
   const taskId = await requiredTask(app, given);
   const pull = { taskId, repositoryId: given.repository.id, number: issue.number };
@@ -20,20 +21,26 @@ export async function revisionInReview(app: App, given: GivenCommand): Promise<R
   const review = reviewId === null ? undefined : await readReview(given.at, issue.number, reviewId);
   if (review !== undefined && (inReview?.kind === 'review' || review.state === 'CHANGES_REQUESTED')) {
     if (review.user === null) throw new Refused('The account that wrote this review was deleted.');
-    return reviewRevision(given.at, pull, { review, reviewer: review.user, userId: given.userId });
+    return reviewRevision(app, given.at, pull, { review, reviewer: review.user, userId: given.userId });
   }
   if (inReview?.kind !== 'thread') throw new Refused('This review was deleted.');
-  const threads = await readThreads(given.at.octokit, given.at.name, issue.number);
+  const { threads, ids } = await keepComments(app, given.at, pull);
   const thread = threads.find(({ firstId }) => firstId === inReview.firstId);
   const asked = requestIn(given);
   if (thread === undefined || asked === '') throw new Refused('Write what should change after `revise`.');
-  return {
+  const commentIds = thread.comments.flatMap(({ id }) => ids.get(id) ?? []);
+  const [first] = thread.comments;
+  const last = commentIds.at(-1);
+  const asks = last === undefined || first === undefined ? [] : [{ id: last, place: placeOf(first) }];
+  const cause = `thread/${pull.repositoryId}/${pull.number}/${inReview.firstId}/${inReview.commentId}/${given.command.line}`;
+  const revision = {
     taskId,
     source: 'person',
-    cause: `thread/${pull.repositoryId}/${pull.number}/${inReview.firstId}/${inReview.commentId}/${given.command.line}`,
-    text: threadText(issue.number, thread, asked),
+    cause,
+    text: [threadText(issue.number, thread, asked), answerList(asks)].filter((part) => part !== '').join('\n\n'),
     askedBy: given.userId,
-  };
+  } as const;
+  return { revision, also: (em) => giveComments(em, commentIds, cause) };
 }
 
 /** Returns the words of the person who gave the command: its argument, and the other lines of the comment. */

@@ -4,6 +4,7 @@ import { findTask } from '../../tasks/store.ts';
 import { type Reconciliation, reconcile } from '../../worker/lease/reconcile.ts';
 import { type Place, placeOfRepository } from '../app/place.ts';
 import { labelChanged, labellerOf } from '../commands/labels.ts';
+import { keepComments } from '../diff/keep-comments.ts';
 import { eachApart, eachThenFail } from '../each-apart.ts';
 import { lookAtChecks } from '../follow/checks.ts';
 import { observeIssue } from '../follow/issues.ts';
@@ -170,6 +171,7 @@ async function comparePulls(app: App, place: Place, { taskId }: OpenWork): Promi
   await eachThenFail(pulls, async (pull) => {
     const { status, headSha } = await refreshPull(app, octokit, name, pull);
     if (status === 'merged' || status === 'closed') return;
+    await keepComments(app, place, pull);
     const at = { ...name, pull_number: pull.number };
     const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
     const reviews = await octokit.paginate(path, { ...at, per_page: 100 });

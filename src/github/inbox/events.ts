@@ -6,6 +6,7 @@ import { type Place, placeOfEvent } from '../app/place.ts';
 import { takeButton } from '../commands/check-buttons.ts';
 import { handleCommands } from '../commands/handle-commands.ts';
 import { labelChanged } from '../commands/labels.ts';
+import { keepComments } from '../diff/keep-comments.ts';
 import { threadOf } from '../diff/read-threads.ts';
 import { lookAtChecks } from '../follow/checks.ts';
 import { forgetIssue, issueReopened, observeIssue } from '../follow/issues.ts';
@@ -197,6 +198,8 @@ function registerPulls(on: Registrars, app: App, inPlace: InPlace): void {
       for (const pull of await pullsOf(payload)) {
         const isPushed = payload.action === 'synchronize' && payload.after !== pull.headSha;
         await refreshPull(app, place.octokit, place.name, pull, isPushed);
+        // A push moves the lines of comments, or takes them out of the diff.
+        if (payload.action === 'synchronize') await keepComments(app, place, pull);
       }
     }),
   );
@@ -224,6 +227,12 @@ function registerPulls(on: Registrars, app: App, inPlace: InPlace): void {
       for (const pull of await pullsOf(payload)) await takeReview(app, place, pull, review.id);
     });
   });
+  on.repository('pull_request_review_comment', ({ payload }) =>
+    inPlace(payload, async (place) => {
+      for (const pull of await pullsOf(payload))
+        if (pull.repositoryId === place.repository.id) await keepComments(app, place, pull);
+    }),
+  );
   on.person('pull_request_review_comment.created', async ({ payload }) => {
     const { comment, repository, installation, pull_request, sender } = payload;
     if (installation === undefined) return;

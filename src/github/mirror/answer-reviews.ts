@@ -1,63 +1,71 @@
 import type { App, Octokit } from '../../app.ts';
+import { harmless } from '../../domain/text/sanitize.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import { addressedIn, findAnswers, nothingChanged } from '../../runs/review/store.ts';
 import { type Place, placeOfRepository, readRepository } from '../app/place.ts';
+import { type DiffComment, readThreads } from '../diff/read-threads.ts';
+import { answerMarker, reply } from '../diff/reply.ts';
 import { eachThenFail } from '../each-apart.ts';
-import { itemsOf } from '../paginate.ts';
-import { listUnansweredReviews, markAnswered } from '../store.ts';
-
-/** The first line of our reply in a review thread. It prevents a second reply to the same review. */
-const answerMarker = (reviewId: number) => `<!-- deckhand:answer ${reviewId} -->`;
+import { listUnansweredReviews, markAnswered, type UnansweredRequest } from '../store.ts';
 
 /**
  * Replies in the threads of the reviews that a run has worked on, and requests another review from each reviewer, once.
  */
 export async function answerReviews(app: App, taskId: string): Promise<void> {
-  await eachThenFail(await listUnansweredReviews(app.db.manager, taskId), async ({ id, cause, headSha }) => {
-    const [, repositoryId = '', number = '', reviewId = ''] = cause.split('/');
-    const place = await placeOfRepository(app, repositoryId);
+  await eachThenFail(await listUnansweredReviews(app.db.manager, taskId), async (asked) => {
+    const place = await placeOfRepository(app, asked.cause.split('/')[1] ?? '');
     if (place !== undefined)
       try {
-        await answerThreads(app, place, Number(number), Number(reviewId), headSha);
-        await askAgain(place.octokit, { ...place.name, pull_number: Number(number) }, Number(reviewId));
+        await answerRequest(app, place, asked);
       } catch (error) {
         // The pull request or the review was deleted, or the reviewer can no longer be asked.
         if (!isRefusedWith(error, 403, 404, 422)) throw error;
         if ((await readRepository(place)) === undefined) return;
       }
-    await markAnswered(app.db.manager, id);
+    await markAnswered(app.db.manager, asked.id);
   });
 }
 
-/** Replies once in each thread in which the review has a comment. GitHub takes replies to a thread's first comment only. */
+async function answerRequest(app: App, place: Place, asked: UnansweredRequest): Promise<void> {
+  const [kind, , number = '', reviewId = ''] = asked.cause.split('/');
+  const answers = await findAnswers(app.db.manager, asked.id);
+  const otherwise = asked.changedNothing ? nothingChanged : addressedIn(asked.headSha);
+  const textFor = (firstId: number) => answers.get(firstId) ?? otherwise;
+  await answerThreads(app, place, Number(number), requestOf(asked), textFor);
+  if (kind === 'review')
+    await askAgain(place.octokit, { ...place.name, pull_number: Number(number) }, Number(reviewId));
+}
+
+/** A request in a review: by what its answers are found again, and the comments that it is about. */
+interface Request {
+  about: string;
+  isAsked(comment: DiffComment, firstId: number): boolean;
+}
+
+function requestOf({ cause, githubReviewId }: { cause: string; githubReviewId: number | null }): Request {
+  const [kind, , , first = '', ...rest] = cause.split('/');
+  if (kind === 'thread')
+    return { about: `done ${rest.join('/')}`, isAsked: (_comment, firstId) => firstId === Number(first) };
+  const reviewId = kind === 'review' ? Number(first) : githubReviewId;
+  return { about: `${reviewId}`, isAsked: (comment) => comment.pull_request_review_id === reviewId };
+}
+
+/** Replies once in each thread that a request is about. GitHub takes replies to a thread's first comment only. */
 export async function answerThreads(
   app: App,
   { octokit, name }: Place,
   number: number,
-  reviewId: number,
-  headSha: string,
+  { about, isAsked }: Request,
+  textFor: (firstId: number) => string,
 ) {
-  const at = { ...name, pull_number: number };
   const bot = await app.github?.bot();
-  const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/comments';
-  const firstOf = new Map<number, number>();
-  const [answered, asked] = [new Set<number>(), new Set<number>()];
-  for await (const comment of itemsOf(octokit.paginate.iterator(path, { ...at, per_page: 100 }))) {
-    const before = comment.in_reply_to_id;
-    const first = before === undefined || before === null ? comment.id : (firstOf.get(before) ?? before);
-    firstOf.set(comment.id, first);
-    const isAnswer = comment.user?.id === bot?.id && comment.body.startsWith(answerMarker(reviewId));
-    if (isAnswer) answered.add(first);
-    else if (comment.pull_request_review_id === reviewId) asked.add(first);
-  }
-  const body = `${answerMarker(reviewId)}\nAddressed in ${headSha}.`;
-  for (const comment_id of asked) {
-    if (answered.has(comment_id)) continue;
-    const reply = 'POST /repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies';
-    await octokit.request(reply, { ...at, comment_id, body }).catch((error) => {
-      // The comment was deleted or the conversation locked. The other threads still get their replies.
-      if (!isRefusedWith(error, 403, 404, 422)) throw error;
-    });
+  const marker = answerMarker(about);
+  for (const { firstId, comments } of await readThreads(octokit, name, number)) {
+    if (comments.some(({ user, body }) => user?.id === bot?.id && body.startsWith(marker))) continue;
+    if (!comments.some((comment) => isAsked(comment, firstId))) continue;
+    const text = harmless(textFor(firstId), app.config.COMMAND_PREFIX);
+    await reply({ octokit, name, number, firstId }, `${marker}\n${text}`);
   }
 }
 

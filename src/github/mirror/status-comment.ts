@@ -30,6 +30,8 @@ export interface TaskPicture {
   /** How to call the tasks that the notice mentions, by their ids. */
   taskNames: Map<string, string>;
   run: PictureOfRun | null;
+  /** The latest run was asked for a change and ended without one. */
+  changedNothing?: boolean;
   /** Runs before this one, newest first. */
   earlier: PictureOfRun[];
   /** The latest events of the run, oldest first. */
@@ -162,6 +164,7 @@ export function statusComment(task: TaskPicture, shownIn: { isPrivate: boolean }
     attentionSection(task),
     task.cancelledBecause === null ? [] : [`> **Cancelled**: ${safe(task, task.cancelledBecause)}`],
     failure(task),
+    task.changedNothing ? ['> **Nothing changed**: the last revision ended without a change.'] : [],
     notice(task),
     otherText(task),
     proof(task),

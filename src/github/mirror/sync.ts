@@ -200,6 +200,7 @@ async function pictureOf(
     notice: isTripped(mirrored) ? breakerText : told(mirrored.notice),
     taskNames: await findTaskNames(app, task.projectId, shownIn, mirrored.notice),
     run: run ?? null,
+    changedNothing: run?.changedNothing ?? false,
     cancelledBecause:
       run?.status === 'cancelled' ? (events.findLast((e) => e.type === 'cancelled')?.text ?? null) : null,
     earlier,

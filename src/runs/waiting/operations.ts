@@ -16,6 +16,7 @@ import {
 import { rightProblemIn } from '../../repositories/rights.ts';
 import { showTask } from '../../tasks/move.ts';
 import { getTask, type TaskView } from '../../tasks/store.ts';
+import { giveCauseTo, insertRevision, type Revision } from '../../tasks/work-store.ts';
 import { addDirector, listOpened } from '../directors.ts';
 import { deleteStep, endingStep, findLastEventAt, insertEvent } from '../journal.ts';
 import { findLiveRun, findRun, findStarter, lockRun } from '../store.ts';
@@ -137,7 +138,7 @@ export function waitsForRevision({ attention }: Pick<TaskView, 'attention'>): bo
  * Asks a run that waits for approval for another plan, or for another change.
  * @throws Refused when the run does not wait for that
  */
-export async function reviseWaiting(app: App, act: Act & { text: string }): Promise<TaskView> {
+export async function reviseWaiting(app: App, act: Act & { text: string; revision?: Revision }): Promise<TaskView> {
   return directRun(app, act, async (em, run, login) => {
     const waiting = await waitingFor(em, run, approvals, 'be revised', act);
     const [what, next] =
@@ -148,6 +149,9 @@ export async function reviseWaiting(app: App, act: Act & { text: string }): Prom
     if (waiting.waitReason === 'push') await deleteStep(em, waiting.id, endingStep);
     const text = `[${login} asks for ${what}]\n${act.text}\n\n${next}`;
     await insertMessage(em, { runId: waiting.id, text, saidBy: act.userId });
+    // A request in a review is stored, so that its threads are answered when the run ends.
+    if (act.revision?.cause != null && (await insertRevision(em, act.revision)))
+      await giveCauseTo(em, waiting.id, act.revision.cause);
     app.audit.note({ request: [null, act.text] });
     await insertEvent(em, waiting.id, 'revised', `${login} asked for ${what}: ${act.text}`, {});
     await goOn(app, em, waiting);

@@ -7,10 +7,23 @@ import * as api from '../api.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 import { dropTask, putTask } from '../live/put-task.ts';
 import * as queries from '../live/queries.ts';
-import { actionNames } from './actions/task-actions.ts';
+import { actionNames, type TaskAction } from './actions/task-actions.ts';
 import { EditTaskDialog } from './editing/edit-task-dialog.tsx';
+import { mergeReadiness } from './merging/readiness.ts';
 import type { TaskState } from './task-state.ts';
 import { useConfirmedAction } from './use-confirmed-action.tsx';
+
+/** Shows the button for what comes next. Merge is green only if nothing speaks against it. */
+function PrimaryButton(props: { task: api.Task; action: TaskAction; isDisabled: boolean; onSelect(): void }) {
+  const { task, action, isDisabled, onSelect } = props;
+  const { data } = useQuery({ ...mergeReadiness(task.id), enabled: action === 'merge' });
+  const isDoubtful = action === 'merge' && (data?.problems.length ?? 0) > 0;
+  return (
+    <Button variant={isDoubtful ? 'default' : 'primary'} disabled={isDisabled} onClick={onSelect}>
+      {actionNames[action]}
+    </Button>
+  );
+}
 
 /** Shows the buttons of a task's page: the one for what comes next, others that fit, and a menu with the rest. */
 export function TaskButtons({ task, state }: { task: api.Task; state: TaskState }) {
@@ -22,9 +35,12 @@ export function TaskButtons({ task, state }: { task: api.Task; state: TaskState 
     <div className="row wrap-row">
       {primary === 'assign' && <AssignAgent task={task} />}
       {primary !== null && primary !== 'assign' && (
-        <Button variant="primary" disabled={isPending} onClick={() => void select(task, primary)}>
-          {actionNames[primary]}
-        </Button>
+        <PrimaryButton
+          task={task}
+          action={primary}
+          isDisabled={isPending}
+          onSelect={() => void select(task, primary)}
+        />
       )}
       {others.map((action) => (
         <Button

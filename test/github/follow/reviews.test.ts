@@ -63,9 +63,19 @@ beforeEach(() => {
   comments = [said(1, 1), said(2, 1), answered, said(4, 2, 1), said(5, 2, 3), said(6, 2), said(7, 2)];
 });
 
+const review = {
+  about: '2',
+  isAsked: ({ pull_request_review_id: id }: { pull_request_review_id: number | null }) => id === 2,
+};
 const answer = async () => {
   const octokit = (await service.app.github?.asInstallation(1)) as Octokit;
-  await answerThreads(service.app, { octokit, name: { owner: 'acme', repo: 'shop' } } as Place, 4, 2, 'abc');
+  await answerThreads(
+    service.app,
+    { octokit, name: { owner: 'acme', repo: 'shop' } } as Place,
+    4,
+    review,
+    () => 'Addressed in abc.',
+  );
 };
 
 test('each thread of a review gets one reply to its first comment, also in a later round', async () => {

@@ -1,0 +1,83 @@
+import type { EntityManager } from 'typeorm';
+import type { App } from '../../app.ts';
+import { keepOnly, placeOnGitHub, saveComment } from '../../runs/review/store.ts';
+import type { Place } from '../app/place.ts';
+import type { PullFound } from '../store.ts';
+import { type DiffComment, type DiffThread, readThreads } from './read-threads.ts';
+
+export type PullOfTask = Pick<PullFound, 'taskId' | 'repositoryId' | 'number'>;
+
+/** The first line of a comment of ours that quotes a person. It names the comment that the person wrote in the dashboard. */
+export const quoteMarker = (id: string) => `<!-- deckhand:comment ${id} -->`;
+
+const quoted = /^<!-- deckhand:comment (comment_[0-9a-z]{26}) -->/;
+
+/**
+ * Reads the comments on lines of a pull request and stores what people wrote, and which lines GitHub no longer shows. A
+ * lock covers reading and storing, so that an older reading cannot overwrite a newer one. Returns the threads, and our
+ * ids of their comments by GitHub's numbers.
+ */
+export async function keepComments(
+  app: App,
+  { octokit, name }: Pick<Place, 'octokit' | 'name'>,
+  pull: PullOfTask,
+): Promise<{ threads: DiffThread[]; ids: Map<number, string> }> {
+  const { repositoryId, number } = pull;
+  return app.db.withLock(`comments ${repositoryId}#${number}`, async () => {
+    const threads = await readThreads(octokit, name, number);
+    const bot = await app.github?.bot();
+    // Not in a transaction: the audit record of an operation belongs to its first one. Repeating this does no harm.
+    const em = app.db.manager;
+    const ids = new Map<number, string>();
+    for (const { firstId, comments } of threads)
+      for (const comment of comments) {
+        const id = await keepComment(em, pull, firstId, comment, bot?.id);
+        if (id !== undefined) ids.set(comment.id, id);
+      }
+    await keepOnly(em, pull, [...ids.keys()]);
+    return { threads, ids };
+  });
+}
+
+/** Stores a comment of a person, or where ours with the words of a person is. Returns its id; undefined for other comments. */
+async function keepComment(
+  em: EntityManager,
+  pull: PullOfTask,
+  threadId: number,
+  comment: DiffComment,
+  botId: number | undefined,
+): Promise<string | undefined> {
+  const { id, user, body } = comment;
+  const onGitHub = { number: pull.number, id, threadId, isOutdated: isWithoutLine(comment) };
+  const isOwn = user?.id === botId;
+  const [, ownId] = isOwn ? (quoted.exec(body) ?? []) : [];
+  if (ownId !== undefined) {
+    await placeOnGitHub(em, ownId, onGitHub);
+    return ownId;
+  }
+  if (isOwn || user?.type === 'Bot') return undefined;
+  return saveComment(em, { ...pull, ...shownOf(comment), onGitHub });
+}
+
+/** Returns whether GitHub no longer shows the line of a comment in the diff. */
+function isWithoutLine({ line, original_line, subject_type }: DiffComment): boolean {
+  return (line ?? null) === null && (original_line ?? null) !== null && subject_type !== 'file';
+}
+
+function shownOf({ path, line, original_line, side, body, user, created_at }: DiffComment) {
+  return {
+    path,
+    line: line ?? original_line ?? null,
+    side: side === 'LEFT' ? ('old' as const) : ('new' as const),
+    text: body,
+    author: user?.login ?? 'ghost',
+    at: new Date(created_at),
+  };
+}
+
+/** Lists comments for the agent, with the ids by which it answers them. Empty without comments. */
+export function answerList(comments: { id: string; place: string }[]): string {
+  if (comments.length === 0) return '';
+  const lines = comments.map(({ id, place }) => `- ${id}: ${place}`);
+  return `Answer each of these comments with answer_comment before you finish:\n${lines.join('\n')}`;
+}
