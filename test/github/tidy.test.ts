@@ -73,7 +73,7 @@ const sql = (text: string, values: unknown[] = []) => service.app.db.manager.que
 
 /** Tidies up after a task with a pull request. Returns what was written to GitHub. */
 async function tidied(): Promise<string[]> {
-  await sql(`insert into leftovers (task_id, repository_id, number, branch) values ('task_x', $1, 7, 'agent/x')`, [
+  await sql(`insert into leftovers (task_id, repository_id, number, branch) values ('task_x', $1, 7, 'agent/task_x')`, [
     repository,
   ]);
   const written = await tidyOnce(7);
@@ -89,7 +89,7 @@ async function tidyOnce(number: number): Promise<string[]> {
 
 const comment = `POST ${place}/issues/7/comments`;
 const close = `PATCH ${place}/pulls/7`;
-const deletion = `DELETE ${place}/git/refs/heads%2Fagent%2Fx`;
+const deletion = `DELETE ${place}/git/refs/heads%2Fagent%2Ftask_x`;
 
 // A refused write is among the requests, too.
 test.each([
@@ -122,8 +122,8 @@ test('a branch is kept if somebody pushes to it while its commits are read', asy
 test.each([
   403, 404,
 ])('what a task left stays noted while GitHub does not let us into the repository (%i)', async (status) => {
-  refusals = { [`GET ${place}`]: status, [`GET ${place}/git/ref/heads%2Fagent%2Fx`]: 404 };
-  await sql(`insert into leftovers (task_id, repository_id, number, branch) values ('task_x', $1, 0, 'agent/x')`, [
+  refusals = { [`GET ${place}`]: status, [`GET ${place}/git/ref/heads%2Fagent%2Ftask_x`]: 404 };
+  await sql(`insert into leftovers (task_id, repository_id, number, branch) values ('task_x', $1, 0, 'agent/task_x')`, [
     repository,
   ]);
   expect(await tidyOnce(0)).toEqual([]);
@@ -133,7 +133,7 @@ test.each([
   refusals = { [`GET ${place}`]: status };
   await sql(
     `insert into leftovers (task_id, repository_id, number, branch, at)
-             values ('task_x', $1, 0, 'agent/x', now() - interval '31 days')`,
+             values ('task_x', $1, 0, 'agent/task_x', now() - interval '31 days')`,
     [repository],
   );
   await tidyOnce(0);

@@ -47,8 +47,12 @@ export async function addDetails(app: App, work: Work, pull: Pick<OpenedPull, 'n
   });
 }
 
-/** Returns what GitHub refused, worded to follow "without". */
-async function addAll(octokit: Octokit, place: Place, wanted: Work['settings']['pullRequest']): Promise<string[]> {
+/** Adds what is missing. Returns what GitHub refused, worded to follow "without". */
+export async function addAll(
+  octokit: Octokit,
+  place: Place,
+  wanted: Work['settings']['pullRequest'],
+): Promise<string[]> {
   const { owner, repo, number, request } = place;
   const at = { owner, repo, pull_number: number, request };
   const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', at);
