@@ -1,4 +1,3 @@
-import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import type { EntityManager } from 'typeorm';
 import type { z } from 'zod';
 import type { App } from '../../app.ts';
@@ -9,6 +8,7 @@ import { Refused } from '../../domain/machine.ts';
 import { fenced, storableText } from '../../domain/text/sanitize.ts';
 import { AppError, badField, notFound } from '../../errors.ts';
 import type { Message } from '../../llm/model.ts';
+import { apart } from '../../threads/apart.ts';
 import { explained } from '../chat/converse.ts';
 import { modelIfConfigured } from '../model.ts';
 import { assertMayChange, assertNewest, shown } from '../operations.ts';
@@ -136,7 +136,7 @@ export async function evolveAgent(app: App, agent: AgentView, userId: string, gi
 export async function previewVersion(app: App, agent: AgentView, userId: string, given: Given) {
   assertNewest(agent);
   const systemPrompt = await newPrompt(app, agent, userId, given);
-  return { systemPrompt, diff: promptDiff(agent, systemPrompt) };
+  return { systemPrompt, diff: await promptDiff(agent, systemPrompt) };
 }
 
 /**
@@ -173,31 +173,17 @@ function withImprovements(prompt: string, improvements: string[]): string {
   return [prompt, '', 'Improvements:', ...improvements.map((text) => `- ${text}`)].join('\n').trimStart();
 }
 
-/** Comparing two prompts takes at most this long. Beyond that, the diff replaces all lines. */
-const diffMs = 500;
+/** Comparing two prompts of 25,000 lines takes half a second, so it is done in a thread. */
+const comparing = apart<typeof import('./prompt-diff.ts')>(new URL('./prompt-diff.ts', import.meta.url), {
+  seconds: 10,
+  heapMb: 256,
+});
 
-function promptDiff({ systemPrompt: before, version }: AgentView, after: string): string {
+async function promptDiff({ systemPrompt: before, version }: AgentView, after: string): Promise<string> {
   if (before === after) return '';
-  const [from, to] = [`version ${version}`, `version ${version + 1}`];
-  const options = { context: 3, timeout: diffMs, headerOptions: FILE_HEADERS_ONLY };
-  const [old, now] = [withEnd(before), withEnd(after)];
-  return createTwoFilesPatch(from, to, old, now, undefined, undefined, options) ?? replaced(from, to, old, now);
-}
-
-/** Adds the final line break that most prompts lack. Without it, every diff would note that it is missing. */
-function withEnd(text: string): string {
-  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
-}
-
-function replaced(from: string, to: string, old: string, now: string): string {
-  const lines = (text: string) => text.split('\n').slice(0, -1);
-  const [removed, added] = [lines(old), lines(now)];
-  return [
-    `--- ${from}`,
-    `+++ ${to}`,
-    `@@ -1,${removed.length} +1,${added.length} @@`,
-    ...removed.map((line) => `-${line}`),
-    ...added.map((line) => `+${line}`),
-    '',
-  ].join('\n');
+  return comparing.call(
+    'diffOf',
+    { name: `version ${version}`, text: before },
+    { name: `version ${version + 1}`, text: after },
+  );
 }

@@ -1,5 +1,6 @@
 import { type ModelRequest, type Said, startModel, textOf } from '../../../demo/model/model.ts';
 import { openTestApp } from '../../support/app.ts';
+import { longestBlock } from '../../support/machine/processor-time.ts';
 import { openRuns } from '../../support/runs.ts';
 
 let says: (request: ModelRequest) => Said = () => 'You are careful. Run the tests before you finish.';
@@ -220,4 +221,17 @@ test('without a model improvements are appended', async () => {
   } finally {
     await plain.close();
   }
+});
+
+test('two long prompts are compared in a thread', async () => {
+  const lines = (word: string, every: number) => Array.from({ length: 24_999 }, (_, i) => word[i % every]).join('\n');
+  const agent = await newAgent(lines('ab', 2));
+  let diff = '';
+  const block = await longestBlock(async () => {
+    const asked = { newSystemPrompt: lines('bca', 3), preview: true };
+    diff = (await call('POST', `/agents/${agent.id}/evolve`, asked)).body.diff;
+  });
+  expect(diff).toMatch(/^--- version 1\n\+\+\+ version 2\n@@ -1,24999 \+1,24999 @@\n/);
+  // In the service itself it would take half a second, the limit of a comparison.
+  expect(block).toBeLessThan(100);
 });
