@@ -52,6 +52,14 @@ function isLater(kind: RunKind): boolean {
 export const pushModes = ['free', 'approved'] as const;
 export type PushMode = (typeof pushModes)[number];
 
+/** Who may approve the plan and the push of a run, and merge its work through the service. */
+export const approvers = ['anyone', 'others'] as const;
+export type Approvers = (typeof approvers)[number];
+
+/** How a pull request is merged, in the order in which the methods are tried where the repository names none. */
+export const mergeMethods = ['squash', 'merge', 'rebase'] as const;
+export type MergeMethod = (typeof mergeMethods)[number];
+
 /** How long a model reasons before it answers, from least to most. A model may support only some of them. */
 export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 export type ReasoningEffort = (typeof reasoningEfforts)[number];

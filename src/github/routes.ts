@@ -45,7 +45,7 @@ export const githubRoutes: Route[] = [
     body: MergeTask,
     reply: [200, Task],
     errors: {
-      403: 'The caller may not write to one of the repositories on GitHub; the message names it',
+      403: 'The caller may not write to one of the repositories on GitHub, or started the task where others have to merge; the message says which',
       409: 'Nothing to merge, another head than in `heads`, or GitHub refused; the message says why and what is merged already',
       502: 'GitHub answered with an error',
       503: 'No git credential is configured',

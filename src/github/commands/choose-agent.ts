@@ -5,7 +5,7 @@ import { Refused } from '../../domain/machine.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
-import { parseSettings, settingsFile } from '../../repositories/settings/repository-settings.ts';
+import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { getTask } from '../../tasks/store.ts';
 import type { GivenCommand } from '../given-command.ts';
 
@@ -29,18 +29,9 @@ export async function agentNamed(
  */
 export async function defaultAgent(em: EntityManager, given: GivenCommand): Promise<NamedAgent> {
   const { octokit, name } = given.at;
-  const path = 'GET /repos/{owner}/{repo}/contents/{path}';
-  const file = await octokit.request(path, { ...name, path: settingsFile }).then(
-    ({ data }) => data,
-    (error) => {
-      if (isRefusedWith(error, 403, 404)) return undefined;
-      throw error;
-    },
-  );
-  const content = file !== undefined && 'content' in file ? file.content : '';
-  const settings = await parseSettings(Buffer.from(content, 'base64')).catch((error) => {
-    // The settings file is invalid. The run will fail and give the reason.
-    if (error instanceof RunFailed) return undefined;
+  const settings = await settingsOnGitHub(octokit, name).catch((error) => {
+    // The settings file is invalid, or cannot be read. The run will fail and give the reason.
+    if (error instanceof RunFailed || isRefusedWith(error, 403)) return undefined;
     throw error;
   });
   if (settings?.agent !== undefined) return agentNamed(em, given, settings.agent);

@@ -1,31 +1,31 @@
 import type { Octokit } from '../../app.ts';
 import type { PullRequestRow } from '../../db/tables/task.ts';
 import type { PullCheck, PullReview } from '../../domain/merge-readiness.ts';
+import { RunFailed } from '../../domain/run.ts';
+import { type MergeMethod, mergeMethods } from '../../domain/settings.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import type { RepositorySettings } from '../../repositories/settings/schema.ts';
+import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { checkName } from '../mirror/sync-check.ts';
 import { listCheckRuns, listPages, listStatuses } from '../paginate.ts';
 
-/** How pull requests can be merged, in the order in which they are tried. */
-const mergeMethods = ['squash', 'merge', 'rebase'] as const;
-export type MergeMethod = (typeof mergeMethods)[number];
-
 /**
- * Returns the methods that a repository allows. GitHub shows them only to admins, so every method that is not known to be
- * forbidden is returned.
+ * Returns the methods that a repository allows, the one of its settings file first. GitHub shows them only to admins, so
+ * every method that is not known to be forbidden is returned.
  */
-export function candidateMethods(repository: {
-  allow_squash_merge?: boolean;
-  allow_merge_commit?: boolean;
-  allow_rebase_merge?: boolean;
-}): MergeMethod[] {
+export function candidateMethods(
+  repository: { allow_squash_merge?: boolean; allow_merge_commit?: boolean; allow_rebase_merge?: boolean },
+  wanted: MergeMethod | undefined,
+): MergeMethod[] {
   const allowed = {
     squash: repository.allow_squash_merge,
     merge: repository.allow_merge_commit,
     rebase: repository.allow_rebase_merge,
   };
-  return mergeMethods.filter((method) => allowed[method] !== false);
+  const inOrder = new Set([...(wanted === undefined ? [] : [wanted]), ...mergeMethods]);
+  return [...inOrder].filter((method) => allowed[method] !== false);
 }
 
 /** What GitHub shows of a pull request. Null where it is unknown. */
@@ -55,7 +55,7 @@ async function all<T>(what: string, listing: ReturnType<typeof listPages<T>>): P
 const maxName = 100;
 
 /**
- * Reads from GitHub what decides whether a pull request can be merged, with at most 32 requests, usually five.
+ * Reads from GitHub what decides whether a pull request can be merged, with at most 33 requests, usually six.
  * @throws TooMuch
  */
 export async function lookAtPull(
@@ -65,8 +65,9 @@ export async function lookAtPull(
   signal: AbortSignal,
 ): Promise<SeenPull> {
   const at: At = { ...name, request: { signal } };
-  const [repository, pull, runs, statuses, reviews] = await Promise.all([
+  const [repository, settings, pull, runs, statuses, reviews] = await Promise.all([
     octokit.request('GET /repos/{owner}/{repo}', at),
+    unlessInvalid(settingsOnGitHub(octokit, at)),
     octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...at, pull_number: number }),
     unlessForbidden(checkRunsOf(octokit, at, headSha)),
     unlessForbidden(statusesOf(octokit, at, headSha)),
@@ -74,7 +75,7 @@ export async function lookAtPull(
   ]);
   const { mergeable = null, mergeable_state: state, base } = pull.data;
   return {
-    method: candidateMethods(repository.data)[0] ?? null,
+    method: candidateMethods(repository.data, settings?.merge.method)[0] ?? null,
     baseBranch: base.ref,
     mergeable,
     isBlocked: state === 'blocked' || state === 'behind',
@@ -91,6 +92,16 @@ async function unlessForbidden<T>(asked: Promise<T>): Promise<T | null> {
     return await asked;
   } catch (error) {
     if (isRefusedWith(error, 403, 404)) return null;
+    throw error;
+  }
+}
+
+/** Returns null for a settings file that cannot be used. A merge is refused with the reason. */
+async function unlessInvalid(read: Promise<RepositorySettings>): Promise<RepositorySettings | null> {
+  try {
+    return await unlessForbidden(read);
+  } catch (error) {
+    if (error instanceof RunFailed) return null;
     throw error;
   }
 }

@@ -3,17 +3,22 @@ import type { App, Octokit } from '../../app.ts';
 import type { PullRequestRow } from '../../db/tables/task.ts';
 import { Refused } from '../../domain/machine.ts';
 import { unreadyText } from '../../domain/merge-readiness.ts';
+import { RunFailed } from '../../domain/run.ts';
+import type { MergeMethod } from '../../domain/settings.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
 import { mustHaveSeen } from '../../domain/waiting.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { credentialFor, noCredential, octokitFor } from '../../repositories/credentials.ts';
 import { rightProblemIn } from '../../repositories/rights.ts';
+import type { RepositorySettings } from '../../repositories/settings/schema.ts';
+import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { findRepository } from '../../repositories/store.ts';
 import { findLiveRun } from '../../runs/store.ts';
+import { assertIsOther } from '../../runs/waiting/approvers.ts';
 import { getTask, type TaskView } from '../../tasks/store.ts';
 import { hasMergedPull, listOpenPulls } from '../../tasks/work-store.ts';
 import { httpStatusOf } from '../app/place.ts';
-import { candidateMethods, type MergeMethod } from './look-at-pull.ts';
+import { candidateMethods } from './look-at-pull.ts';
 import { refreshPull } from './refresh-pull.ts';
 import { assertNothingBelow } from './stack.ts';
 
@@ -33,8 +38,8 @@ interface Merging {
  * Merges every open pull request of a task, in the order in which their repositories were connected. Each is merged
  * only if its head is still the commit that we saw last, and the person may have seen it. They need write permission in all
  * of the repositories, which is asked for before the first one is merged.
- * @throws Refused with GitHub's reason and a list of what is merged already; AppError 403 without the permission, 502 if
- * GitHub cannot be asked about it, 503 without a credential
+ * @throws Refused with GitHub's reason and a list of what is merged already; AppError 403 without the permission, or if
+ * somebody else has to merge it, 502 if GitHub cannot be asked, 503 without a credential
  */
 export async function mergeTask(app: App, { taskId, userId, isAgain = false, ...seen }: Merging): Promise<TaskView> {
   const task = await getTask(app.db.manager, taskId);
@@ -60,10 +65,13 @@ export async function mergeTask(app: App, { taskId, userId, isAgain = false, ...
   const repositoryIds = pulls.map(({ repositoryId }) => repositoryId);
   const problem = await rightProblemIn(app, [userId], repositoryIds, 'write');
   if (problem !== undefined) throw problem;
+  const targets = await targetsOf(app, pulls);
+  if (targets.some(({ settings }) => settings.approve === 'others'))
+    await assertIsOther(app.db.manager, taskId, userId, 'you cannot merge it');
   const merged: string[] = [];
-  for (const pull of pulls) {
-    await mergePull(app, pull, merged);
-    merged.push(pull.url);
+  for (const target of targets) {
+    await mergePull(app, target, merged);
+    merged.push(target.pull.url);
   }
   return getTask(app.db.manager, taskId);
 }
@@ -77,15 +85,38 @@ function assertHeadSeen(pull: PullRequestRow, { writtenAt, heads }: Pick<Merging
     throw new Refused(`The head of ${pull.url} is not the commit that you looked at. ${again}`);
 }
 
-async function mergePull(app: App, pull: PullRequestRow, merged: string[]): Promise<void> {
-  const repository = await findRepository(app.db.manager, pull.repositoryId);
-  const credential = repository === null ? { kind: 'none' as const } : await credentialFor(app, repository);
-  if (credential.kind === 'none') throw noCredential();
-  const octokit = await octokitFor(app, credential);
-  const name = { owner: credential.owner, repo: credential.repo };
+/** A pull request that is merged, with the client for its repository and what the repository's settings say. */
+interface Target {
+  pull: PullRequestRow;
+  octokit: Octokit;
+  name: RepoName;
+  /** The branch that it goes to. */
+  base: string;
+  settings: RepositorySettings;
+}
+
+/** @throws Refused when the settings of a repository cannot be used; AppError 503 without a credential */
+async function targetsOf(app: App, pulls: PullRequestRow[]): Promise<Target[]> {
+  const targets: Target[] = [];
+  for (const pull of pulls) {
+    const repository = await findRepository(app.db.manager, pull.repositoryId);
+    const credential = repository === null ? { kind: 'none' as const } : await credentialFor(app, repository);
+    if (repository === null || credential.kind === 'none') throw noCredential();
+    const octokit = await octokitFor(app, credential);
+    const name = { owner: credential.owner, repo: credential.repo };
+    const settings = await settingsOnGitHub(octokit, name).catch((error) => {
+      throw error instanceof RunFailed ? new Refused(`${repository.name}: ${error.message}`) : error;
+    });
+    targets.push({ pull, octokit, name, base: pull.baseBranch ?? repository.defaultBranch, settings });
+  }
+  return targets;
+}
+
+async function mergePull(app: App, target: Target, merged: string[]): Promise<void> {
+  const { pull, octokit, name, base } = target;
   try {
-    await assertBase(octokit, name, pull, pull.baseBranch ?? repository?.defaultBranch);
-    await mergeByAllowed(octokit, name, pull);
+    await assertBase(octokit, name, pull, base);
+    await mergeByAllowed(target);
   } catch (error) {
     if (error instanceof Refused) throw error;
     // Somebody may have merged it already, or GitHub's response may have been lost. Its state on GitHub decides.
@@ -116,9 +147,9 @@ async function assertBase(octokit: Octokit, name: RepoName, { number, url }: Pul
   );
 }
 
-async function mergeByAllowed(octokit: Octokit, name: RepoName, pull: PullRequestRow): Promise<void> {
+async function mergeByAllowed({ octokit, name, pull, settings }: Target): Promise<void> {
   const { data } = await octokit.request('GET /repos/{owner}/{repo}', name);
-  const candidates = candidateMethods(data);
+  const candidates = candidateMethods(data, settings.merge.method);
   for (const [i, merge_method] of candidates.entries())
     try {
       return await mergeBy(octokit, name, pull, merge_method);
@@ -131,7 +162,10 @@ async function mergeByAllowed(octokit: Octokit, name: RepoName, pull: PullReques
 /** A merge of a base branch that has just changed is tried this many times, with this pause. */
 const [mostTries, pauseMs] = [3, 1000];
 
-/** Somebody else's merge may change the base branch while GitHub merges (https://github.com/cli/cli/issues/8092). */
+/**
+ * Merges without a title and a message, so that GitHub takes them as the repository's settings say. Somebody else's merge
+ * may change the base branch while GitHub merges (https://github.com/cli/cli/issues/8092).
+ */
 async function mergeBy(octokit: Octokit, name: RepoName, pull: PullRequestRow, merge_method: MergeMethod) {
   const path = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
   for (let tries = 1; ; tries++)

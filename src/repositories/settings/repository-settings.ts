@@ -17,12 +17,22 @@ type CustomSettings = Pick<RepositorySettings, 'branch' | 'commits' | 'signOff' 
 /** The settings that decide what checks and a proof say about files. */
 export type DecidingSettings = Omit<
   RepositorySettings,
-  'base' | 'plan' | 'push' | 'proof' | 'protected' | 'allowed' | 'agent' | 'budget' | keyof CustomSettings
+  | 'base'
+  | 'plan'
+  | 'push'
+  | 'approve'
+  | 'merge'
+  | 'proof'
+  | 'protected'
+  | 'allowed'
+  | 'agent'
+  | 'budget'
+  | keyof CustomSettings
 >;
 
 /** Returns the settings that decide what checks and a proof say about files. Evidence counts for no others. */
 export function decidingSettings(settings: RepositorySettings): DecidingSettings {
-  const { base, plan, push, proof, protected: closed, allowed, agent, budget, ...others } = settings;
+  const { base, plan, push, approve, merge, proof, protected: closed, allowed, agent, budget, ...others } = settings;
   const { branch, commits, signOff, pullRequest, ...deciding } = others;
   return deciding;
 }
@@ -45,6 +55,8 @@ export const noSettings: RepositorySettings = {
   checks: [],
   plan: 'never',
   push: 'free',
+  approve: 'anyone',
+  merge: { update: true },
   setupOfChange: 'packages',
   proof: 'optional',
   protected: [],

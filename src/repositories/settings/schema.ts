@@ -5,9 +5,13 @@ import { z } from 'zod';
 import type { RunBudget } from '../../domain/budget.ts';
 import { problemWithAllowed } from '../../domain/protected/protected-paths.ts';
 import {
+  type Approvers,
+  approvers,
   branchPattern,
   egressPort,
   isTakenVariable,
+  type MergeMethod,
+  mergeMethods,
   type PlanMode,
   type PushMode,
   planModes,
@@ -49,6 +53,10 @@ export interface RepositorySettings {
   plan: PlanMode;
   /** Whether a person approves a change before it is pushed. */
   push: PushMode;
+  /** `others`: who started a task approves neither its plan nor its push, and does not merge it through the service. */
+  approve: Approvers;
+  /** How pull requests are merged, and whether a merge updates a branch that GitHub requires to be up to date. */
+  merge: { method?: MergeMethod | undefined; update: boolean };
   /** `required` makes the pull request of a change that its tests do not prove a draft. */
   proof: 'optional' | 'required';
   /** Paths that agents may not change: files, folders and globs. */
@@ -234,6 +242,16 @@ function problemWithLocation(given: string): string | undefined {
   return isInside ? undefined : 'must name a file or a folder of the repository';
 }
 
+const merge = z
+  .strictObject(
+    {
+      method: z.enum(mergeMethods, 'must be merge, squash or rebase').optional(),
+      update: z.boolean({ error: ({ input }) => `must be true or false, not ${kindOf(input)}` }).default(true),
+    },
+    { error: ({ input }) => `must contain { method, update }, not ${kindOf(input)}` },
+  )
+  .default({ update: true });
+
 const positive = z
   .number({ error: ({ input }) => `must be a number, not ${kindOf(input)}` })
   .positive('must be more than 0');
@@ -255,6 +273,8 @@ export const Settings = z
     tests,
     plan: z.enum(planModes, 'must be never, always or large').default('never'),
     push: z.enum(pushModes, 'must be free or approved').default('free'),
+    approve: z.enum(approvers, 'must be anyone or others').default('anyone'),
+    merge,
     setupOfChange: z.enum(setupsOfChange, 'must be packages, approved or closed').default('packages'),
     proof: z.enum(['optional', 'required'], 'must be optional or required').default('optional'),
     protected: listed(pattern, 200).default([]),
@@ -284,6 +304,7 @@ export const Settings = z
 export const innerKeys: Record<string, string[]> = {
   budget: ['minutes', 'steps', 'tokens', 'costUsd'],
   imageAuth: ['username', 'password'],
+  merge: ['method', 'update'],
   network: ['setup', 'agent'],
   pullRequest: ['labels', 'reviewers', 'assignees', 'draft'],
   services: ['run', 'port'],

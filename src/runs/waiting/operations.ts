@@ -20,6 +20,7 @@ import { giveCauseTo, insertRevision, type Revision } from '../../tasks/work-sto
 import { addDirector, listOpened } from '../directors.ts';
 import { deleteStep, endingStep, findLastEventAt, insertEvent } from '../journal.ts';
 import { findLiveRun, findRun, findStarter, lockRun } from '../store.ts';
+import { assertIsOther, needsOther } from './approvers.ts';
 import { park, showAttention } from './park.ts';
 import { approveChange, approvePlan, endWaiting, insertMessage, listUnread, setPause } from './store.ts';
 
@@ -113,12 +114,14 @@ const approvals: readonly WaitReason[] = ['plan', 'push'];
 
 /**
  * Approves the plan or change of a waiting run. The run then carries out the plan or pushes the change.
- * @throws Refused when the run does not wait for an approval
+ * @throws Refused when the run does not wait for an approval; AppError 403 when somebody else has to approve it
  */
 export async function approveRun(app: App, act: Act): Promise<TaskView> {
   return directRun(app, act, async (em, run, login) => {
     const waiting = await waitingFor(em, run, approvals, 'be approved', act);
     const isPlan = waiting.waitReason === 'plan';
+    if (await needsOther(em, waiting.id))
+      await assertIsOther(em, act.taskId, act.userId, `you cannot approve its ${isPlan ? 'plan' : 'change'}`);
     if (isPlan) {
       await approvePlan(em, waiting.waitId ?? '', act.userId);
       const text = `[${login} approved the plan]\nCarry it out now.`;

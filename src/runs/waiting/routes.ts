@@ -33,7 +33,7 @@ export const waitingRoutes: Route[] = [
     audit: { action: 'task.approve', object: ({ task }) => task },
     body: ApproveRun,
     reply: [200, Task],
-    errors: waitErrors,
+    errors: { ...waitErrors, 403: 'The caller started the task, and its repository asks for the approval of others' },
     costs: 'start',
     waits: 'before it writes',
     handle: (app, { task, user, body }) => approveRun(app, { taskId: task.id, userId: user.id, ...body }),

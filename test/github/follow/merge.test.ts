@@ -121,6 +121,56 @@ test('the API merges only the heads that its caller looked at', async () => {
   expect((await outcome()).merged).toEqual(['b']);
 });
 
+/** Gives the repository these settings. */
+const settle = (text: string) => {
+  const content = Buffer.from(text).toString('base64');
+  around.pages['/contents/.deckhand.yml'] = { type: 'file', encoding: 'base64', content };
+};
+
+test.each([
+  ['merge: { method: rebase }', [], ['rebase']],
+  ['merge: { method: merge }', ['Merge commits are not allowed on this repository.'], ['merge', 'squash']],
+  ['', ['Squash merges are not allowed on this repository.'], ['squash', 'merge']],
+])('with the settings %j and the refusals %j, the methods %j are tried', async (text, refusals, methods) => {
+  const { call, id, push } = await inReview();
+  settle(text);
+  await push('b', 10);
+  asked.length = 0;
+  around.merges = refusals.map((message) => ({ status: 405, message }));
+  expect((await call('ada', 'POST', `/tasks/${id}/merge`)).status).toBe(200);
+  const tries = asked.filter(({ path }) => path.endsWith('/merge')).map(({ body }) => body);
+  // GitHub takes title and message as the repository says, if none are given.
+  expect(tries).toEqual(methods.map((merge_method) => ({ sha: 'b', merge_method })));
+});
+
+test('settings that cannot be used merge nothing', async () => {
+  const { call, id, push, outcome } = await inReview();
+  settle('merge: never');
+  await push('b', 10);
+  const { status, body } = await call('ada', 'POST', `/tasks/${id}/merge`);
+  expect([status, body.message]).toEqual([409, expect.stringMatching(/^app: \.deckhand\.yml .* merge: must contain/)]);
+  expect((await outcome()).merged).toEqual([]);
+});
+
+test('with `approve: others`, who started the task does not merge it, and others do', async () => {
+  const { call, em, id, ids, projectId, push, command, outcome } = await inReview();
+  settle('approve: others');
+  await em.query(
+    `insert into runs (id, task_id, project_id, kind, status, started_by, finished_at)
+     values ('run_others', $1, $2, 'start', 'succeeded', $3, now())`,
+    [id, projectId, ids.ada],
+  );
+  await push('b', 10);
+  const { status, body } = await call('ada', 'POST', `/tasks/${id}/merge`);
+  expect([status, body.message]).toEqual([
+    403,
+    expect.stringMatching(/^You started this task, .*: you cannot merge it\./),
+  ]);
+  await command(11);
+  expect(await outcome()).toEqual({ merged: [], said: expect.stringContaining('you cannot merge it') });
+  expect((await call('bob', 'POST', `/tasks/${id}/merge`)).status).toBe(200);
+});
+
 const moved = { status: 405, message: 'Base branch was modified. Review and try the merge again.' };
 
 test.each([

@@ -1,0 +1,40 @@
+import type { EntityManager } from 'typeorm';
+import { AppError } from '../../errors.ts';
+
+/**
+ * Returns the users who started a task. Everybody counts who started, retried or rewound it; who asked for changes has
+ * reviewed its work. Of a run that began by itself, those count who wrote the task or added it to a sprint.
+ */
+async function listStarters(em: EntityManager, taskId: string): Promise<string[]> {
+  const rows: { id: string }[] = await em.query(
+    `select distinct s.id as id /* not null */ from runs r, lateral (
+         select r.started_by where r.started_by is not null
+         union all
+         select d.id from jsonb_array_elements_text(r.directed_by) d (id) where r.started_by is null) s (id)
+     where r.task_id = $1 and r.kind <> 'revise'`,
+    [taskId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Checks that a person did not start a task that `approve: others` is about. `forbidden` completes "You started this task".
+ * @throws AppError 403
+ */
+export async function assertIsOther(em: EntityManager, taskId: string, userId: string, forbidden: string) {
+  if (!(await listStarters(em, taskId)).includes(userId)) return;
+  throw new AppError(
+    403,
+    `You started this task, and .deckhand.yml says "approve: others": ${forbidden}. Ask somebody else with write permission.`,
+  );
+}
+
+/** Returns whether a repository that a run has open asks for the approval of others than who started the task. */
+export async function needsOther(em: EntityManager, runId: string): Promise<boolean> {
+  const [row]: [{ found: boolean }] = await em.query(
+    `select exists (select 1 from run_steps s where s.run_id = $1
+       and (s.name = 'settings' or starts_with(s.name, 'settings ')) and s.data->>'approve' = 'others') as found`,
+    [runId],
+  );
+  return row.found;
+}
