@@ -47,6 +47,7 @@ import { SeenHeads1768435200000 } from './0056-seen-heads.ts';
 import { AsksOfStrangers1768608000000 } from './0058-asks-of-strangers.ts';
 import { ServersOfRepositories1768694400000 } from './0059-servers-of-repositories.ts';
 import { Bases1768780800000 } from './0060-bases.ts';
+import { Merges1768867200000 } from './0061-merges.ts';
 import { ReviewComments1768953600000 } from './0062-review-comments.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
@@ -100,5 +101,6 @@ export const migrations = [
   AsksOfStrangers1768608000000,
   ServersOfRepositories1768694400000,
   Bases1768780800000,
+  Merges1768867200000,
   ReviewComments1768953600000,
 ];

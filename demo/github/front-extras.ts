@@ -51,6 +51,8 @@ interface Around {
   /** Logs of GitHub Actions jobs, by their id. */
   jobLogs: Map<number, string>;
   edits: Edits;
+  /** Answers GraphQL requests about merges; undefined for others. */
+  merges: { answer(body: string): Promise<object | undefined> };
   rare: RareStates;
   /** Sends an event about the first repository. */
   send(event: string, payload: { sender: string; [field: string]: unknown }): Promise<void>;
@@ -97,7 +99,9 @@ export async function answerExtra(around: Around, asked: Asked): Promise<Answer 
   return extras.find(([pattern]) => pattern.test(request))?.[1](around, asked);
 }
 
-function answerGraphql(around: Around, asked: Asked): Promise<Answer> {
+async function answerGraphql(around: Around, asked: Asked): Promise<Answer> {
+  const merging = await around.merges.answer(asked.body);
+  if (merging !== undefined) return { status: 200, json: merging };
   if (asked.body.includes('on Comment')) return readEditors(around, asked);
   return asked.body.includes('lastEditedAt') ? readEdits(around, asked) : setDraft(around, asked);
 }
@@ -359,7 +363,3 @@ export async function keptCompleted(
   const { status: _status, conclusion: _conclusion, ...rest } = JSON.parse(body) as Record<string, unknown>;
   return status === 'completed' ? JSON.stringify(rest) : body;
 }
-
-/** Returns the status of an answer. The emulator has another one for requested reviewers. */
-export const answeredStatus = (path: string, { ok, status }: Response) =>
-  ok && path.endsWith('/requested_reviewers') ? 201 : status;

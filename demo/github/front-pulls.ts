@@ -87,16 +87,56 @@ export class FrontPulls {
     const tree = this.joined(base, head);
     pull.mergeable = isFirst && this.decidesLate ? null : (await tree) !== undefined;
     if (pull.mergeable && (await this.isBehind(base, head))) pull.mergeable_state = 'behind';
+    else if (pull.mergeable && this.rare.isBlocked) pull.mergeable_state = 'blocked';
+    else if (pull.mergeable === false) pull.mergeable_state = 'dirty';
     return pull;
+  }
+
+  /** Commits that GitHub itself has made, and signed. */
+  private readonly signed = new Set<string>();
+
+  /** Merges the base into the branch of a pull request, as "Update branch" does. Returns why GitHub refuses. */
+  async update(
+    pull: PullLike,
+    expected: string | undefined,
+    by: { id: number; login: string },
+  ): Promise<string | undefined> {
+    const { head, base } = await this.shown(pull);
+    if (!head || !base) return 'Not Found';
+    if (expected !== undefined && expected !== head.sha) return 'expected head sha didn’t match current head ref.';
+    const isThere = await this.contains(head.sha, base.sha);
+    if (isThere) return 'There are no new commits on the base branch.';
+    const tree = await this.joined(base.sha, head.sha);
+    if (tree === undefined) return 'merge conflict between base and head';
+    const author = ['-c', `user.name=${by.login}`, '-c', `user.email=${by.id}+${by.login}@users.noreply.github.com`];
+    const message = `Merge branch '${base.ref}' into ${head.ref}`;
+    const parents = ['-p', head.sha, '-p', base.sha];
+    const made = await gitIn(this.folder, [...author, 'commit-tree', tree, ...parents, '-m', message]);
+    const sha = made.toString('utf8').trim();
+    this.signed.add(sha);
+    await gitIn(this.folder, ['update-ref', `refs/heads/${head.ref}`, sha, head.sha]);
+    return undefined;
+  }
+
+  private contains(commit: string, ancestor: string): Promise<boolean> {
+    return gitIn(this.folder, ['merge-base', '--is-ancestor', ancestor, commit]).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** Returns a commit as GitHub's GraphQL API shows it. */
+  async commit(sha: string): Promise<object | null> {
+    const shown = await gitIn(this.folder, ['show', '-s', '--format=%ae %P', sha]).catch(() => undefined);
+    if (shown === undefined) return null;
+    const [email, ...parents] = shown.toString('utf8').trim().split(' ');
+    const signature = this.signed.has(sha) ? { isValid: true, wasSignedByGitHub: true } : null;
+    return { author: { email }, signature, parents: { nodes: parents.map((oid) => ({ oid })) } };
   }
 
   /** Returns whether the base branch requires a branch to be up to date, and this one is not. */
   private async isBehind(base: string, head: string): Promise<boolean> {
-    if (this.rare.requires !== 'up to date') return false;
-    return gitIn(this.folder, ['merge-base', '--is-ancestor', base, head]).then(
-      () => false,
-      () => true,
-    );
+    return this.rare.requires === 'up to date' && !(await this.contains(head, base));
   }
 
   /** Merges as GitHub does, using git. Returns GitHub's status and message if GitHub would refuse. */
@@ -113,7 +153,7 @@ export class FrontPulls {
     const tree = await this.joined(base.sha, head.sha);
     if (tree === undefined) return { status: 405, message: 'Pull Request is not mergeable' };
     // GitHub's words for a branch that is behind, although its checks may have succeeded.
-    if (await this.isBehind(base.sha, head.sha))
+    if (this.rare.isBlocked || (await this.isBehind(base.sha, head.sha)))
       return { status: 405, message: '1 of 1 required status checks are expected.' };
     const title = `${pull.title} (#${number})`;
     const made = await gitIn(this.folder, [...person, 'commit-tree', tree, '-p', base.sha, '-m', title]);

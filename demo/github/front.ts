@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { makeSampleRepository, type SampleParts } from '../sample-repository.ts';
 import type { Allowance } from './allowance.ts';
+import { answeredStatus, basePathOf, end, forGit } from './answers.ts';
 import { asGitHub } from './as-github.ts';
 import { eventOf } from './events.ts';
 import {
   answerExtra,
-  answeredStatus,
   type Edits,
   endingSoon,
   type Faults,
@@ -17,12 +17,13 @@ import {
   refusedReply,
   replyAsComment,
 } from './front-extras.ts';
+import { FrontMerges } from './front-merges.ts';
 import { closeIssuesOf, FrontPulls, type PullLike } from './front-pulls.ts';
 import { commentEvents, withLines } from './front-reviews.ts';
 import { gitHostOf, type Push } from './git-host.ts';
 import { type Call, feedPush } from './git-objects.ts';
 import { serveGit } from './git-server.ts';
-import { forGit, RareStates } from './rare-states.ts';
+import { RareStates } from './rare-states.ts';
 import { tooLong } from './text-limits.ts';
 import { WebhookSender } from './webhook-sender.ts';
 
@@ -54,6 +55,7 @@ export class Front {
   /** The validity of new tokens in seconds, if a test overrides the emulator's. */
   tokenSeconds: number | undefined;
   readonly hooks: WebhookSender;
+  readonly merges: FrontMerges;
   private readonly inner: string;
   private readonly root: string;
   private readonly seeded: Seeded;
@@ -81,6 +83,14 @@ export class Front {
       caller: this.caller.bind(this),
       alone: this.alone.bind(this),
       sendAbout: this.sendAbout.bind(this),
+    });
+    this.merges = new FrontMerges({
+      rare: this.rare,
+      names: () => this.names,
+      pullsOf: (name) => this.pullsOf(name),
+      owner: this.caller(seeded.ownerToken),
+      tell: (name, event, payload) => this.sendAbout(name, event, payload),
+      moving: (name, work) => this.git.moving(name, work),
     });
   }
 
@@ -129,9 +139,9 @@ export class Front {
       res.writeHead(202).end();
       return this.tell(String(req.headers['x-github-event']), await this.withPullMark(body));
     }
-    const { hooks, reactions, jobLogs, names, edits, rare } = this;
+    const { hooks, reactions, jobLogs, names, edits, merges, rare } = this;
     const [call, send] = [this.call.bind(this), this.send.bind(this)];
-    const around = { hooks, reactions, jobLogs, names, edits, rare, call, send };
+    const around = { hooks, reactions, jobLogs, names, edits, merges, rare, call, send };
     const extra = await answerExtra(around, { method, path, authorization, body, host });
     if (extra !== undefined)
       return end(res, { ...extra, text: extra.text ?? JSON.stringify(this.shown(path, extra.json)) });
@@ -156,6 +166,7 @@ export class Front {
     if (method === 'PUT' && /\/pulls\/\d+\/merge$/.test(path))
       return this.alone(() => this.merge(path, authorization, body));
     if (method === 'POST' && path.endsWith('/merges')) return this.mergeBranches(path, authorization, body);
+    if (method === 'PUT' && path.endsWith('/update-branch')) return this.merges.update(path, body);
     noteEdit(this.edits, { method, path, authorization, body });
     const read = (of: string) => this.call('GET', of, authorization).then((answer) => answer.json());
     const refusal =
@@ -244,7 +255,9 @@ export class Front {
     if (/\/pulls\/\d+\/comments(\?|$)/.test(path)) return withLines(text);
     if (!/^\/repos\/[^/]+\/[^/]+\/pulls(\/\d+)?(\?|$)/.test(path)) return text;
     const found = JSON.parse(text) as PullLike | PullLike[];
-    for (const pull of Array.isArray(found) ? found : [found]) await this.pullsOf(path).shown(pull);
+    const [, , owner, repo] = path.split('/');
+    for (const pull of Array.isArray(found) ? found : [found])
+      this.merges.show(`${owner}/${repo}`, await this.pullsOf(path).shown(pull));
     return JSON.stringify(found);
   }
 
@@ -320,14 +333,9 @@ export class Front {
   }
 
   /** Moves an issue to another repository of the account. Returns its path there. */
-  async transfer(number: number, to: string): Promise<string> {
-    const call = this.caller(this.seeded.ownerToken);
+  transfer(number: number, to: string): Promise<string> {
     const from = `/repos/${this.seeded.name}/issues/${number}`;
-    const { title, body } = await call<{ title: string; body: string }>('GET', from);
-    const made = await call<{ number: number }>('POST', `/repos/${to}/issues`, { title, body });
-    const now = `/repos/${to}/issues/${made.number}`;
-    this.rare.goneIssues.set(from, now);
-    return now;
+    return this.rare.transfer(from, to, this.caller(this.seeded.ownerToken));
   }
 
   /** Runs one synchronization of refs between git and the emulator at a time. */
@@ -355,12 +363,4 @@ export class Front {
     const person = await this.caller(this.seeded.ownerToken)('GET', `/users/${sender}`);
     await this.sendAbout(this.seeded.name, event, { ...rest, sender: person });
   }
-}
-
-/** Returns the path below which GitHub has its API. */
-const basePathOf = ({ url = '' }: IncomingMessage) => (url.startsWith('/api/v3/') ? '/api/v3' : '');
-
-/** Ends a response with an answer of the front itself. */
-function end(res: ServerResponse, answer: { status: number; headers?: Record<string, string>; text: string }): void {
-  res.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers }).end(answer.text);
 }

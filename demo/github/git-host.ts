@@ -17,6 +17,8 @@ type AskedMerge = Record<string, string>;
 interface Merging {
   /** Merges a branch into another one, and reports it as a push. */
   merge(name: string, token: string, asked: AskedMerge): ReturnType<typeof mergeBranches>;
+  /** Runs work that moves branches, and reports it as a push of the App. */
+  moving<T>(name: string, work: () => Promise<T>): Promise<T>;
 }
 
 /** What git over HTTP needs from the front. */
@@ -59,6 +61,13 @@ export function gitHostOf(around: AroundGit): GitHost & Merging {
       });
       if (moved !== undefined) await tellOfPush(around, name, token, moved);
       return output;
+    },
+    moving: async (name, work) => {
+      const before = await refsOf(folderOf(name));
+      const result = await alone(work);
+      await alone(() => feedPush(folderOf(name), name, caller(ownerToken)));
+      await tellOfPush(around, name, 'ghs_x', { before, after: await refsOf(folderOf(name)) });
+      return result;
     },
     merge: async (name, token, asked) => {
       const { made, moved } = await alone(async () => {

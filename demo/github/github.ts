@@ -13,6 +13,7 @@ import { Allowance, spareToken } from './allowance.ts';
 import { appId, emulatorSeed, installationId, type Seed, webhookSecret } from './emulator-seed.ts';
 import { Front } from './front.ts';
 import type { Faults, Reaction } from './front-extras.ts';
+import type { FrontMerges } from './front-merges.ts';
 import type { Push } from './git-host.ts';
 import type { Call } from './git-objects.ts';
 import type { RareStates } from './rare-states.ts';
@@ -46,6 +47,8 @@ export interface DemoGitHub {
   decideLate(isLate: boolean): void;
   /** Rare states, which tests set and take back. */
   rare: RareStates;
+  /** Auto-merge and the merge queue: tests settle what waits, and take pull requests out of the queue. */
+  merges: Pick<FrontMerges, 'settle' | 'dequeue'>;
   /** Renames the first repository. */
   rename(to: string): Promise<void>;
   /** Moves an issue of the first repository to another one (`owner/name`). Returns its path there. */
@@ -156,6 +159,7 @@ function controlsOf(front: Front) {
     reactions: front.reactions,
     jobLogs: front.jobLogs,
     rare: front.rare,
+    merges: front.merges,
     rename: (to: string) => front.rename(to),
     transfer: (number: number, to: string) => front.transfer(number, to),
     folderOf: (name: string) => front.folderOf(name),

@@ -1,3 +1,5 @@
+import type { Call } from './git-objects.ts';
+
 /** An answer of the front itself. */
 export interface RareAnswer {
   status: number;
@@ -40,6 +42,10 @@ export class RareStates {
   walled: string | undefined;
   /** What the base branch requires of a merge: the merge queue, or a branch that is up to date. */
   requires: 'queue' | 'up to date' | undefined;
+  /** Whether a check or a review is missing that the base branch requires. */
+  isBlocked = false;
+  /** Whether the repositories allow auto-merge. GitHub's default is that they do not. */
+  allowsAutoMerge = true;
   /** Logins of deleted accounts. */
   readonly deletedUsers = new Set<string>();
   /** Numbers of pull requests whose fork was deleted. */
@@ -61,6 +67,15 @@ export class RareStates {
   async answer(asked: Asked): Promise<RareAnswer | undefined> {
     const known = this.refusal(asked) ?? this.ofRenamed(asked) ?? this.ofGone(asked) ?? this.ofHiddenPulls(asked);
     return known ?? (await this.ofSwitchedOff(asked));
+  }
+
+  /** Moves an issue to another repository. Returns its path there. */
+  async transfer(from: string, to: string, call: Call): Promise<string> {
+    const { title, body } = await call<{ title: string; body: string }>('GET', from);
+    const made = await call<{ number: number }>('POST', `/repos/${to}/issues`, { title, body });
+    const now = `/repos/${to}/issues/${made.number}`;
+    this.goneIssues.set(from, now);
+    return now;
   }
 
   private refusal({ method, path, token }: Asked): RareAnswer | undefined {
@@ -170,9 +185,4 @@ function movedTo({ method, url: server, api }: Asked, path: string, status = met
     'https://docs.github.com/rest/guides/best-practices-for-using-the-rest-api#follow-redirects';
   const json = { message: 'Moved Permanently', url, documentation_url };
   return { status, json, headers: { location: url } };
-}
-
-/** Git shows answers that are plain text. */
-export function forGit({ status, json, headers }: RareAnswer) {
-  return { status, headers: { 'content-type': 'text/plain', ...headers }, text: json.message ?? '' };
 }

@@ -1,16 +1,21 @@
 import { z } from 'zod';
 import { anyUser } from '../http/access/access.ts';
-import { pageQuery, type Route, route } from '../http/route.ts';
+import { Later, pageQuery, type Route, route } from '../http/route.ts';
 import { Reconciliation } from '../runs/schemas.ts';
 import { onTask } from '../tasks/routes.ts';
 import { Task } from '../tasks/schemas.ts';
 import { listReconciliations } from '../worker/lease/reconcile.ts';
 import { mergeTask } from './follow/merge.ts';
 import { MergeReadiness, readMergeReadiness } from './follow/merge-readiness.ts';
+import { mergeWhenReady, stopMergingTask } from './follow/merge-when-ready.ts';
 import { reconcileFor } from './inbox/compare-with-github.ts';
 
 const MergeTask = z
   .strictObject({
+    when: z.enum(['now', 'ready'], 'must be now or ready').default('now').meta({
+      description:
+        '`ready`: GitHub merges, by its merge queue or its auto-merge, when what the base branch requires is there',
+    }),
     heads: z
       .array(z.strictObject({ prUrl: z.string().max(2000), headSha: z.string().max(100) }))
       .max(100)
@@ -44,6 +49,7 @@ export const githubRoutes: Route[] = [
     audit: { action: 'task.merge', object: ({ task }) => task },
     body: MergeTask,
     reply: [200, Task],
+    defers: 'With `when: ready`: what GitHub does is in `merging`; what was ready is merged already',
     errors: {
       403: 'The caller may not write to one of the repositories on GitHub, or started the task where others have to merge; the message says which',
       409: 'Nothing to merge, another head than in `heads`, or GitHub refused; the message says why and what is merged already',
@@ -51,8 +57,30 @@ export const githubRoutes: Route[] = [
       503: 'No git credential is configured',
     },
     waits: 'between writes',
-    handle: (app, { task, user, body, keyed }) =>
-      mergeTask(app, { taskId: task.id, userId: user.id, isAgain: keyed?.isAgain, heads: body.heads }),
+    handle: async (app, { task, user, body: { when, heads }, keyed }) => {
+      const ask = { taskId: task.id, userId: user.id, isAgain: keyed?.isAgain, heads };
+      return when === 'ready' ? new Later(await mergeWhenReady(app, ask)) : mergeTask(app, ask);
+    },
+  }),
+  route({
+    operationId: 'stopMergingTask',
+    method: 'delete',
+    path: '/tasks/:id/merge',
+    summary:
+      'Take back that GitHub merges the pull requests of a task when they are ready. Needs write permission there',
+    tag: 'tasks',
+    access: onTask('member'),
+    audit: { action: 'task.stop_merging', object: ({ task }) => task },
+    reply: [204],
+    errors: {
+      403: 'The caller may not write to one of the repositories on GitHub; the message names it',
+      409: 'No merge of this task waits',
+      502: 'GitHub answered with an error',
+      503: 'No git credential is configured',
+    },
+    waits: 'between writes',
+    handle: (app, { task, user, keyed }) =>
+      stopMergingTask(app, { taskId: task.id, userId: user.id, isAgain: keyed?.isAgain }),
   }),
   route({
     operationId: 'reconcileTasks',

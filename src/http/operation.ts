@@ -11,7 +11,7 @@ import { assertReadsReplies, countStream, countUnsent } from './limits/replies.t
 import type { Leave } from './limits/user-line.ts';
 import { linksOf, type Page, readList } from './lists.ts';
 import { noBody, readBody, validated } from './request.ts';
-import { methodsWithBody, Preview, Repeated, type Route, Serialized, waitsOf } from './route.ts';
+import { Later, methodsWithBody, Preview, Repeated, type Route, Serialized, waitsOf } from './route.ts';
 
 const contentType = 'application/x-ndjson';
 
@@ -189,9 +189,13 @@ function toReply({ reply: [status, shape], previews }: Route, result: unknown): 
   if (result instanceof Preview && previews !== undefined)
     return { status: 200, body: JSON.stringify(previews.shape.parse(result.value)) };
   if (result instanceof Serialized) return { status, body: result.text };
-  const isRepeated = result instanceof Repeated;
-  const body = shape && JSON.stringify(shape.parse(isRepeated ? result.value : result));
-  return { status: isRepeated ? 200 : status, body };
+  const [value, as] = unwrapped(result, status);
+  return { status: as, body: shape && JSON.stringify(shape.parse(value)) };
+}
+
+function unwrapped(result: unknown, status: number): [value: unknown, status: number] {
+  if (result instanceof Repeated) return [result.value, 200];
+  return result instanceof Later ? [result.value, 202] : [result, status];
 }
 
 async function listReply({ app, declared, req, res }: Call, input: Input): Promise<Reply> {

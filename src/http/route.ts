@@ -102,6 +102,15 @@ export class Preview {
   }
 }
 
+/** The result of a request of which the rest happens later. The reply has status 202 and the shape of `reply`. */
+export class Later<T> {
+  readonly value: T;
+
+  constructor(value: T) {
+    this.value = value;
+  }
+}
+
 /** A reply that is JSON already, in the shape that the route declares. */
 export class Serialized {
   readonly text: string;
@@ -152,6 +161,8 @@ interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | 
   repeats?: string;
   /** Description and shape of the 200 for a request that changes nothing, for which the handler returns `Preview`. */
   previews?: { description: string; shape: z.ZodType };
+  /** Description of the 202 for a request of which the rest happens later, for which the handler returns `Later`. */
+  defers?: string;
   /** The reply contains a secret, so it is not stored for repeated requests with the same Idempotency-Key. */
   isSecret?: boolean;
   /** The additional, stricter limit that the request counts against. */
@@ -180,7 +191,7 @@ interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | 
   handle: (
     app: App,
     given: Given<C, Input<Q>, Input<B>>,
-  ) => Promise<Output<R> | Repeated<Output<R>> | Preview | Serialized>;
+  ) => Promise<Output<R> | Repeated<Output<R>> | Later<Output<R>> | Preview | Serialized>;
   /** Handles the request instead if the caller accepts `text/event-stream`. `streams` describes the events. */
   stream?: (app: App, given: Given<C, Input<Q>, Input<B>>, out: EventStream) => Promise<void>;
   streams?: string;

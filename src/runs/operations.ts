@@ -11,6 +11,7 @@ import { mayReveal } from '../domain/settings.ts';
 import { AppError } from '../errors.ts';
 import { findProject } from '../projects/store.ts';
 import { credentialFor, noCredential } from '../repositories/credentials.ts';
+import { listMergingPulls } from '../repositories/merging/store.ts';
 import { findPrimary, findRepository } from '../repositories/store.ts';
 import { moveTask, tryMoveTask } from '../tasks/move.ts';
 import { getTask, hasLiveRunBelow, setTaskFields, type TaskView } from '../tasks/store.ts';
@@ -180,6 +181,8 @@ export async function queueRun(
   const revisionIds = waiting.map((r) => r.id);
   await giveRevisionsTo(em, runId, revisionIds);
   await app.queue.send(em, 'run', {});
+  // What GitHub would merge when it is ready is taken back while an agent works on it.
+  for (const { url, ...at } of await listMergingPulls(em, taskId)) await app.queue.send(em, 'pull', at, { key: url });
   return runId;
 }
 

@@ -15,9 +15,10 @@ const InboxEntry = z
     projectId: z.string(),
     reason: z.enum(reasons),
     title: z.string(),
-    text: z
-      .string()
-      .meta({ description: 'what the run waits for, why it failed, or what was done; at most 2,000 characters' }),
+    text: z.string().meta({
+      description:
+        'what the run waits for, why it failed, why it is not merged when ready any more, or what was done; at most 2,000 characters',
+    }),
     since: Timestamp,
   })
   .meta({ id: 'InboxEntry' });
@@ -53,10 +54,22 @@ async function listInbox(em: EntityManager, userId: string): Promise<InboxEntry[
        where m.user_id = $1),
      newest as (select * from entries where reason is not null order by since desc, id desc limit $2)
      select n.id as "taskId", n.project_id as "projectId", n.reason, n.title, n.since, left(coalesce(n.text, (
+         select m.dropped from merges m join pull_requests p on p.repository_id = m.repository_id and p.number = m.number
+         where p.task_id = n.id and n.reason = 'review' and p.status in ('open', 'draft') and m.dropped is not null
+         order by p.created_at limit 1), (
          select h.summary from handoffs h where h.task_id = n.id and n.reason = 'review'
          order by h.created_at desc, h.id desc limit 1), ''), $3) as text
      from newest n order by n.since desc, n.id desc`,
     [userId, maxEntries, maxText],
+  );
+}
+
+/** Tells people that what the inbox says about a task has changed. */
+export async function tellInbox(em: EntityManager, taskId: string): Promise<void> {
+  await em.query(
+    `select note_inbox_event(project_id, id, reason_of_task(status, failure)) from tasks
+     where id = $1 and reason_of_task(status, failure) is not null`,
+    [taskId],
   );
 }
 

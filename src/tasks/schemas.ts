@@ -24,6 +24,10 @@ const Attention = z
   })
   .meta({ id: 'Attention', description: 'What the run of a task waits for' });
 
+const Merging = z
+  .object({ state: z.enum(['waiting', 'queued']), since: Timestamp, reason: z.string() })
+  .meta({ id: 'Merging', description: "GitHub merges the task's pull requests when they are ready" });
+
 const amount = z.number('must be a number above 0').positive('must be a number above 0');
 const count = z.int('must be a whole number above 0').positive('must be a whole number above 0');
 const Budget = z
@@ -54,6 +58,7 @@ export const Task = z
       .meta({ description: 'what the issue says, if that differs from the task' }),
     failure: Failure.nullable(),
     attention: Attention.nullable(),
+    merging: Merging.nullable(),
     planFirst: z.boolean().nullable(),
     budget: Budget.nullable(),
     runCount: z.int(),

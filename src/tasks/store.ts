@@ -15,6 +15,8 @@ export interface TaskView extends Omit<TaskRow, 'issueTitle' | 'issueBody' | 're
   dependsOn: string[];
   prUrl: string | null;
   runCount: number;
+  /** What GitHub does to merge its pull requests when they are ready; null when it does nothing. */
+  merging: { state: 'waiting' | 'queued'; since: string; reason: string } | null;
 }
 
 export const taskColumns = `t.id, t.project_id as "projectId", t.title, t.description, t.status, t.owner,
@@ -30,7 +32,11 @@ export const taskColumns = `t.id, t.project_id as "projectId", t.title, t.descri
   (select count(*)::int from runs r where r.task_id = t.id) as "runCount",
   (select json_build_object('id', r.wait_id, 'reason', r.wait_reason, 'text', r.wait_text, 'options', r.wait_options,
       'since', to_char(r.waiting_since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-    from runs r where r.task_id = t.id and r.status = 'waiting') as attention`;
+    from runs r where r.task_id = t.id and r.status = 'waiting') as attention,
+  (select json_build_object('state', m.state, 'reason', m.reason,
+      'since', to_char(m.since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+    from pull_requests p join merges m on m.repository_id = p.repository_id and m.number = p.number
+    where p.task_id = t.id and m.state is not null order by m.state desc, m.since limit 1) as merging`;
 
 export async function findTask(em: EntityManager, id: string): Promise<TaskView | undefined> {
   const rows: TaskView[] = await em.query(`select ${taskColumns} from tasks t where t.id = $1`, [id]);

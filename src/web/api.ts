@@ -306,7 +306,7 @@ export type InboxEntry = {
     projectId: string;
     reason: "plan" | "question" | "push" | "paused" | "review" | "failed";
     title: string;
-    /** what the run waits for, why it failed, or what was done; at most 2,000 characters */
+    /** what the run waits for, why it failed, why it is not merged when ready any more, or what was done; at most 2,000 characters */
     text: string;
     since: string;
 };
@@ -332,6 +332,11 @@ export type Attention = {
     text: string;
     options: string[];
     since: string;
+};
+export type Merging = {
+    state: "waiting" | "queued";
+    since: string;
+    reason: string;
 };
 export type TaskBudget = {
     costUsd?: number;
@@ -362,6 +367,7 @@ export type Task = {
     };
     failure: Failure | null;
     attention: Attention | null;
+    merging: Merging | null;
     planFirst: boolean | null;
     budget: TaskBudget | null;
     runCount: number;
@@ -897,6 +903,8 @@ export type MergeReadiness = {
     }[];
 };
 export type MergeTask = {
+    /** `ready`: GitHub merges, by its merge queue or its auto-merge, when what the base branch requires is there */
+    when?: "now" | "ready";
     /** the heads of all open pull requests that were looked at; the merge is refused if one differs */
     heads?: {
         prUrl: string;
@@ -5895,6 +5903,9 @@ export function mergeTask(id: string, mergeTask?: MergeTask, { idempotencyKey }:
         status: 200;
         data: Task;
     } | {
+        status: 202;
+        data: Task;
+    } | {
         status: 400;
         data: ErrorReply;
     } | {
@@ -5935,6 +5946,41 @@ export function mergeTask(id: string, mergeTask?: MergeTask, { idempotencyKey }:
             "Idempotency-Key": idempotencyKey
         })
     })));
+}
+/**
+ * Take back that GitHub merges the pull requests of a task when they are ready. Needs write permission there
+ */
+export function stopMergingTask(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/merge`, {
+        ...opts,
+        method: "DELETE"
+    }));
 }
 /**
  * Recover stuck tasks of the caller's projects, and compare them with GitHub

@@ -11,6 +11,8 @@ const picture: TaskPicture = {
   branchName: 'agent/12345678-t',
   failure: null,
   attention: null,
+  merging: null,
+  dropped: [],
   cancelledBecause: null,
   issueText: null,
   budget: null,

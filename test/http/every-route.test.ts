@@ -126,7 +126,7 @@ test('the routes are exactly those of the contract', () => {
     GET /projects/:projectId/mcp-servers;PUT /projects/:projectId/mcp-servers;
     GET /projects/:projectId/environment-secrets;PUT /projects/:projectId/environment-secrets/:name;
     DELETE /projects/:projectId/environment-secrets/:name;
-    POST /repositories;GET /repositories;GET /repositories/:id;PATCH /repositories/:id;DELETE /repositories/:id;
+    POST /repositories;GET /repositories;GET /repositories/:id;GET /repositories/:id/branches;PATCH /repositories/:id;DELETE /repositories/:id;
     GET /repositories/primary/:projectId;GET /repositories/docs/:projectId;POST /repositories/:id/validate;
     GET /repositories/:id/issues;POST /repositories/:id/issues;
     POST /repositories/:id/environment;GET /repositories/:id/environment;
@@ -137,7 +137,7 @@ test('the routes are exactly those of the contract', () => {
     POST /projects/:projectId/tasks;POST /projects/:projectId/tasks/bulk;GET /projects/:projectId/tasks;GET /projects/:projectId/stats;
     GET /projects/:projectId/board;GET /projects/:projectId/views;PUT /projects/:projectId/views/:name;DELETE /projects/:projectId/views/:name;
     GET /tasks/:id;PATCH /tasks/:id;DELETE /tasks/:id;GET /tasks/:id/subtasks;POST /tasks/:id/subtasks;GET /tasks/:id/diff;GET /tasks/:id/change;GET /tasks/:id/proof;GET /tasks/:id/timeline;GET /tasks/:id/review-comments;GET /tasks/:id/merge-readiness;GET /tasks/:id/handoffs;GET /tasks/:id/prs;
-    POST /tasks/:id/start;POST /tasks/:id/retry;POST /tasks/:id/revise;POST /tasks/:id/cancel;POST /tasks/:id/merge;
+    POST /tasks/:id/start;POST /tasks/:id/retry;POST /tasks/:id/revise;POST /tasks/:id/cancel;POST /tasks/:id/merge;DELETE /tasks/:id/merge;
     POST /tasks/:id/approve;POST /tasks/:id/answer;POST /tasks/:id/say;POST /tasks/:id/pause;POST /tasks/:id/resume;POST /tasks/:id/rewind;
     GET /tasks/:id/runs;GET /runs/:runId;GET /runs/:runId/events;GET /runs/:runId/turns;POST /projects/:projectId/sprints;GET /projects/:projectId/sprints;GET /projects/:projectId/sprints/active;GET /projects/:projectId/velocity;GET /projects/:projectId/backlog;GET /sprints/:sprintId;PATCH /sprints/:sprintId;DELETE /sprints/:sprintId;POST /sprints/:sprintId/start;POST /sprints/:sprintId/complete;POST /sprints/:sprintId/cancel;GET /sprints/:sprintId/tasks;POST /sprints/:sprintId/tasks;POST /sprints/:sprintId/tasks/bulk;DELETE /sprints/:sprintId/tasks/:taskId;GET /sprints/:sprintId/metrics;GET /sprints/:sprintId/burndown;GET /sprints/:sprintId/digest;GET /projects/:projectId/events;GET /projects/:projectId/audit;GET /projects/:projectId/spend;GET /tasks/:id/chat;POST /tasks/:id/chat;GET /sprints/:sprintId/chat;POST /sprints/:sprintId/chat-with-dev-lead;POST /projects/:projectId/wizard/initialize;POST /projects/:projectId/wizard/generate-prd;POST /projects/:projectId/wizard/generate-plan;POST /projects/:projectId/wizard/generate-tasks;POST /projects/:projectId/wizard/create-sprint;POST /projects/:projectId/wizard/:sessionId/answer;POST /projects/:projectId/wizard/:sessionId/finalize;GET /projects/:projectId/wizard/:sessionId;GET /projects/:projectId/wizard/:sessionId/editing;
     GET /projects/:projectId/wizard;PATCH /projects/:projectId/wizard/:sessionId;DELETE /projects/:projectId/wizard/:sessionId`;

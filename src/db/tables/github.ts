@@ -81,3 +81,33 @@ export const Leftovers = table<LeftoverRow>('leftovers', {
   milestone: whole({ nullable: true }),
   at: madeNow(),
 });
+
+/** What GitHub does to merge a pull request when it is ready. */
+export interface MergeRow {
+  repositoryId: string;
+  number: number;
+  /** `waiting` for its auto-merge, or `queued` in its merge queue; null when GitHub does not merge it now. */
+  state: 'waiting' | 'queued' | null;
+  since: Date | null;
+  /** What it waits for. */
+  reason: string | null;
+  /** The user who asked for it here; null when somebody asked on GitHub. */
+  askedBy: string | null;
+  /** The commit that they asked for. */
+  headSha: string | null;
+  /** How many times the branch was brought up to date since. */
+  updates: number;
+  /** Why it was stopped. */
+  dropped: string | null;
+}
+export const Merges = table<MergeRow>('merges', {
+  repositoryId: key(),
+  number: whole({ primary: true }),
+  state: maybeText(),
+  since: maybeTime(),
+  reason: maybeText(),
+  askedBy: maybeText(),
+  headSha: maybeText(),
+  updates: whole({ default: 0 }),
+  dropped: maybeText(),
+});

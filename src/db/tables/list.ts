@@ -1,6 +1,6 @@
 import { EnvironmentSecrets, EnvironmentTrials, SecretRepositories } from './environment.ts';
 import { figureTables } from './figures.ts';
-import { Installations, Leftovers, Mirrored } from './github.ts';
+import { Installations, Leftovers, Merges, Mirrored } from './github.ts';
 import { McpHeaders, McpServers } from './mcp.ts';
 import { Agents, Members, ProjectSecrets, Projects, Repositories, SavedViews, Users } from './project.ts';
 import { runTables, waitingTables } from './run.ts';
@@ -32,5 +32,6 @@ export const tables = [
   Sprints,
   Digests,
   Mirrored,
+  Merges,
   Leftovers,
 ];

@@ -15,6 +15,7 @@ import { getTask } from '../../tasks/store.ts';
 import { addSubtask, updateTask } from '../../tasks/update.ts';
 import { listLatestRuns } from '../../tasks/work-store.ts';
 import { mergeTask } from '../follow/merge.ts';
+import { mergeWhenReady } from '../follow/merge-when-ready.ts';
 import {
   assertMayDirect,
   assertSeen,
@@ -198,14 +199,18 @@ export const verbs: Record<string, Verb> = {
     },
   },
   merge: {
-    takes: '',
-    does: 'merges the pull requests of the task',
+    takes: '[when ready]',
+    does: 'merges the pull requests of the task; `when ready` lets GitHub do it once nothing is missing',
     audit: 'task.merge',
     act: async (app, given) => {
       const { userId, writtenAt, isMissed } = given;
+      const { argument } = given.command;
+      const isLater = /^when\s+ready$/i.test(argument);
+      if (argument !== '' && !isLater) throw new Refused('Write `merge`, or `merge when ready`.');
       if (isMissed)
         throw new Refused('This command reached us late. Look at the changes as they are now, then merge again.');
-      await mergeTask(app, { taskId: await requiredTask(app, given), userId, writtenAt });
+      const ask = { taskId: await requiredTask(app, given), userId, writtenAt };
+      await (isLater ? mergeWhenReady(app, ask) : mergeTask(app, ask));
     },
   },
 };

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App, Octokit } from '../../app.ts';
+import type { RepositoryRow } from '../../db/tables/project.ts';
 import type { PullRequestRow } from '../../db/tables/task.ts';
 import { Refused } from '../../domain/machine.ts';
 import { unreadyText } from '../../domain/merge-readiness.ts';
@@ -21,9 +22,10 @@ import { httpStatusOf } from '../app/place.ts';
 import { candidateMethods } from './look-at-pull.ts';
 import { refreshPull } from './refresh-pull.ts';
 import { assertNothingBelow } from './stack.ts';
+import { updateBranch } from './update-branch.ts';
 
 /** What a person merges. */
-interface Merging {
+export interface MergeAsk {
   taskId: string;
   userId: string;
   /** An earlier attempt was interrupted; then it is a success if nothing is left to merge. */
@@ -41,13 +43,29 @@ interface Merging {
  * @throws Refused with GitHub's reason and a list of what is merged already; AppError 403 without the permission, or if
  * somebody else has to merge it, 502 if GitHub cannot be asked, 503 without a credential
  */
-export async function mergeTask(app: App, { taskId, userId, isAgain = false, ...seen }: Merging): Promise<TaskView> {
+export async function mergeTask(app: App, ask: MergeAsk): Promise<TaskView> {
+  const before = await mergedBefore(app, ask);
+  if (before !== undefined) return before;
+  const merged: string[] = [];
+  for (const target of await targetsToMerge(app, ask)) {
+    await mergePull(app, target, merged);
+    merged.push(target.pull.url);
+  }
+  return getTask(app.db.manager, ask.taskId);
+}
+
+/** Returns the task of an attempt that was interrupted, if nothing is left to merge. */
+export async function mergedBefore(app: App, { taskId, isAgain = false }: MergeAsk): Promise<TaskView | undefined> {
+  const em = app.db.manager;
+  if (!isAgain || (await listOpenPulls(em, taskId)).length > 0 || !(await hasMergedPull(em, taskId))) return undefined;
+  app.audit.note({});
+  return getTask(em, taskId);
+}
+
+/** Returns what a person may merge of a task. @throws like `mergeTask` */
+export async function targetsToMerge(app: App, { taskId, userId, ...seen }: MergeAsk): Promise<Target[]> {
   const task = await getTask(app.db.manager, taskId);
   const pulls = await listOpenPulls(app.db.manager, taskId);
-  if (isAgain && pulls.length === 0 && (await hasMergedPull(app.db.manager, taskId))) {
-    app.audit.note({});
-    return task;
-  }
   if (task.status === 'done' || task.status === 'waiting_on_subtasks')
     throw new Refused(
       `Only a task with an open pull request can be merged; this one is ${task.status === 'done' ? 'done' : 'waiting for its subtasks'}.`,
@@ -65,19 +83,15 @@ export async function mergeTask(app: App, { taskId, userId, isAgain = false, ...
   const repositoryIds = pulls.map(({ repositoryId }) => repositoryId);
   const problem = await rightProblemIn(app, [userId], repositoryIds, 'write');
   if (problem !== undefined) throw problem;
-  const targets = await targetsOf(app, pulls);
+  const targets: Target[] = [];
+  for (const pull of pulls) targets.push({ pull, ...(await settledTarget(app, pull)) });
   if (targets.some(({ settings }) => settings.approve === 'others'))
     await assertIsOther(app.db.manager, taskId, userId, 'you cannot merge it');
-  const merged: string[] = [];
-  for (const target of targets) {
-    await mergePull(app, target, merged);
-    merged.push(target.pull.url);
-  }
-  return getTask(app.db.manager, taskId);
+  return targets;
 }
 
 /** @throws Refused unless the head of a pull request was there when the person looked */
-function assertHeadSeen(pull: PullRequestRow, { writtenAt, heads }: Pick<Merging, 'writtenAt' | 'heads'>): void {
+function assertHeadSeen(pull: PullRequestRow, { writtenAt, heads }: Pick<MergeAsk, 'writtenAt' | 'heads'>): void {
   const again = 'Look at the changes, then merge again.';
   if (!mustHaveSeen(writtenAt, pull.headSince))
     throw new Refused(`The head of ${pull.url} changed after this command was written. ${again}`);
@@ -86,33 +100,44 @@ function assertHeadSeen(pull: PullRequestRow, { writtenAt, heads }: Pick<Merging
 }
 
 /** A pull request that is merged, with the client for its repository and what the repository's settings say. */
-interface Target {
+export interface Target extends Place {
   pull: PullRequestRow;
-  octokit: Octokit;
-  name: RepoName;
-  /** The branch that it goes to. */
-  base: string;
   settings: RepositorySettings;
 }
 
-/** @throws Refused when the settings of a repository cannot be used; AppError 503 without a credential */
-async function targetsOf(app: App, pulls: PullRequestRow[]): Promise<Target[]> {
-  const targets: Target[] = [];
-  for (const pull of pulls) {
-    const repository = await findRepository(app.db.manager, pull.repositoryId);
-    const credential = repository === null ? { kind: 'none' as const } : await credentialFor(app, repository);
-    if (repository === null || credential.kind === 'none') throw noCredential();
-    const octokit = await octokitFor(app, credential);
-    const name = { owner: credential.owner, repo: credential.repo };
-    const settings = await settingsOnGitHub(octokit, name).catch((error) => {
-      throw error instanceof RunFailed ? new Refused(`${repository.name}: ${error.message}`) : error;
-    });
-    targets.push({ pull, octokit, name, base: pull.baseBranch ?? repository.defaultBranch, settings });
-  }
-  return targets;
+interface Place {
+  octokit: Octokit;
+  name: RepoName;
+  repository: RepositoryRow;
+  /** The branch that it goes to. */
+  base: string;
 }
 
-async function mergePull(app: App, target: Target, merged: string[]): Promise<void> {
+/** Returns the repository of a pull request and the client for it. @throws AppError 503 without a credential */
+export async function targetOf(app: App, pull: Pick<PullRequestRow, 'repositoryId' | 'baseBranch'>): Promise<Place> {
+  const repository = await findRepository(app.db.manager, pull.repositoryId);
+  const credential = repository === null ? { kind: 'none' as const } : await credentialFor(app, repository);
+  if (repository === null || credential.kind === 'none') throw noCredential();
+  const name = { owner: credential.owner, repo: credential.repo };
+  return {
+    octokit: await octokitFor(app, credential),
+    name,
+    repository,
+    base: pull.baseBranch ?? repository.defaultBranch,
+  };
+}
+
+/** @throws Refused when the settings of the repository cannot be used; AppError 503 without a credential */
+async function settledTarget(app: App, pull: PullRequestRow): Promise<Omit<Target, 'pull'>> {
+  const place = await targetOf(app, pull);
+  const settings = await settingsOnGitHub(place.octokit, place.name).catch((error) => {
+    throw error instanceof RunFailed ? new Refused(`${place.repository.name}: ${error.message}`) : error;
+  });
+  return { ...place, settings };
+}
+
+/** Merges a pull request now. @throws Refused with GitHub's reason */
+export async function mergePull(app: App, target: Target, merged: string[]): Promise<void> {
   const { pull, octokit, name, base } = target;
   try {
     await assertBase(octokit, name, pull, base);
@@ -124,11 +149,22 @@ async function mergePull(app: App, target: Target, merged: string[]): Promise<vo
     if (now.status === 'merged') return;
     if (![403, 404, 405, 409, 422].includes(httpStatusOf(error))) throw error;
     const already = merged.length > 0 ? ` (merged already: ${merged.join(', ')})` : '';
-    // GitHub only says that checks are expected, although they may have succeeded.
-    const why = now.isBehind ? ' The branch is behind its base branch: update it on GitHub, then merge.' : '';
-    throw new Refused(`GitHub refused to merge ${pull.url}: ${oneLine((error as Error).message, 400)}${why}${already}`);
+    throw new Refused((await refusalText(target, error as Error, now.isBehind)) + already);
   }
   await refreshPull(app, octokit, name, pull);
+}
+
+/** Says why GitHub refused a merge, and what to do. Brings the branch up to date if that is what is missing. */
+async function refusalText({ pull, octokit, name, settings }: Target, { message }: Error, isBehind: boolean) {
+  const refused = `GitHub refused to merge ${pull.url}: ${oneLine(message, 400)}`;
+  if (/merge queue/i.test(message))
+    return `${refused} Merge it when ready instead: GitHub then adds it to its merge queue.`;
+  if (!isBehind) return refused;
+  // GitHub only says that checks are expected, although they may have succeeded.
+  const isUpdated = settings.merge.update && (await updateBranch(octokit, name, pull));
+  return isUpdated
+    ? `${pull.url} was behind its base branch, which requires branches to be up to date. It is brought up to date now. Merge it when its checks have passed, or merge it when ready.`
+    : `${refused} The branch is behind its base branch: update it on GitHub, then merge.`;
 }
 
 /**
@@ -136,7 +172,12 @@ async function mergePull(app: App, target: Target, merged: string[]): Promise<vo
  * its base, which does not change its head.
  * @throws Refused
  */
-async function assertBase(octokit: Octokit, name: RepoName, { number, url }: PullRequestRow, base: string | undefined) {
+export async function assertBase(
+  octokit: Octokit,
+  name: RepoName,
+  { number, url }: PullRequestRow,
+  base: string | undefined,
+) {
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
   const { data } = await octokit.request(path, { ...name, pull_number: number });
   // Hosts that only look like GitHub may leave out the base.

@@ -22,6 +22,7 @@ import {
   resetMergeableAsks,
   updatePull,
 } from '../store.ts';
+import { followMerging } from './follow-merging.ts';
 import { reviseUnasked } from './revise-unasked.ts';
 import { keepStacked, moveStacked } from './stack.ts';
 
@@ -92,7 +93,8 @@ async function refreshDiff(app: App, pull: PullRequestRow, headSha: string): Pro
 /**
  * Reads a pull request from GitHub and moves its task accordingly. A merge finishes the task, closing closes it, and
  * reopening reopens it. The state comes from GitHub, not from an event, so lost, repeated and late events do no harm.
- * `isPushed` says that the head has changed since we saw it last, even if it is the same commit again by now.
+ * `isPushed` says that the head has changed since we saw it last, even if it is the same commit again by now. `looks` asks
+ * for the merge queue, too, which only GraphQL shows.
  */
 export async function refreshPull(
   app: App,
@@ -100,13 +102,22 @@ export async function refreshPull(
   name: Name,
   { repositoryId, number }: PullKey,
   isPushed = false,
+  looks = false,
 ) {
   // One lock covers reading and storing, so that an older reading cannot overwrite a newer one.
-  return app.db.withLock(`pull ${repositoryId}#${number}`, async () => {
+  return app.db.withLock(lockOf({ repositoryId, number }), async () => {
     const stored = await getPull(app.db.manager, repositoryId, number);
-    return readAndSettle(app, octokit, name, stored, isPushed);
+    const { data, status } = await readAndSettle(app, octokit, name, stored, isPushed);
+    const isSettled = status === 'merged' || status === 'closed';
+    const hasAutoMerge = data.auto_merge != null;
+    const [headSha, base] = [data.head.sha, data.base.ref];
+    await followMerging(app, { octokit, name, pull: stored, headSha, base, isSettled, hasAutoMerge }, looks);
+    return { status, headSha, isBehind: data.mergeable_state === 'behind' };
   });
 }
+
+/** Returns the name of the lock of a pull request. */
+export const lockOf = ({ repositoryId, number }: PullKey) => `pull ${repositoryId}#${number}`;
 
 interface Name {
   owner: string;
@@ -148,7 +159,7 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
     await refreshDiff(app, { ...stored, baseBranch }, data.head.sha);
     await lookForConflict(app, stored, data);
   }
-  return { status, headSha: data.head.sha, isBehind: data.mergeable_state === 'behind' };
+  return { data, status };
 }
 
 /** Reads every pull request of a task that is not merged. */

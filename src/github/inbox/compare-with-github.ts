@@ -66,7 +66,7 @@ async function reconcileNow(app: App, userId: string): Promise<Reconciliation> {
 }
 
 /**
- * Tasks without news from GitHub that one pass compares, for each installation. A comparison takes up to ten calls, so
+ * Tasks without news from GitHub that one pass compares, for each installation. A comparison takes up to eleven calls, so
  * four passes an hour leave more than half of the 5,000 calls that GitHub allows.
  */
 const unaskedComparisons = 50;
@@ -169,7 +169,7 @@ async function comparePulls(app: App, place: Place, { taskId }: OpenWork): Promi
   const { octokit, name } = place;
   const pulls = await listUnsettledPulls(app.db.manager, taskId, place.repository.id);
   await eachThenFail(pulls, async (pull) => {
-    const { status, headSha } = await refreshPull(app, octokit, name, pull);
+    const { status, headSha } = await refreshPull(app, octokit, name, pull, false, true);
     if (status === 'merged' || status === 'closed') return;
     await keepComments(app, place, pull);
     const at = { ...name, pull_number: pull.number };

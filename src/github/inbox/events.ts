@@ -197,7 +197,8 @@ function registerPulls(on: Registrars, app: App, inPlace: InPlace): void {
     inPlace(payload, async (place) => {
       for (const pull of await pullsOf(payload)) {
         const isPushed = payload.action === 'synchronize' && payload.after !== pull.headSha;
-        await refreshPull(app, place.octokit, place.name, pull, isPushed);
+        const looks = ['enqueued', 'dequeued'].includes(payload.action);
+        await refreshPull(app, place.octokit, place.name, pull, isPushed, looks);
         // A push moves the lines of comments, or takes them out of the diff.
         if (payload.action === 'synchronize') await keepComments(app, place, pull);
       }

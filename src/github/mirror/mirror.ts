@@ -21,7 +21,7 @@ export interface Wanted {
 
 /** Computes what an issue or pull request in the repository `shownIn` should show of a task. Pure. */
 export function wanted(task: TaskPicture, shownIn: { isPrivate: boolean }): Wanted {
-  const { status, failure, attention, issueText, budget, notice, run, pulls } = task;
+  const { status, failure, attention, issueText, budget, notice, run, pulls, merging, dropped } = task;
   const labels = [
     labelOf[status],
     ...(failure === null ? [] : [failedLabel]),
@@ -37,6 +37,8 @@ export function wanted(task: TaskPicture, shownIn: { isPrivate: boolean }): Want
     run?.status,
     run?.kind,
     pulls.map((p) => [p.number, p.status]),
+    merging?.state,
+    dropped,
   ]);
   const comment = statusComment(task, shownIn);
   return { labels, comment, check: checkOf(task, comment), essence };

@@ -6,6 +6,7 @@ import { mayName } from '../../domain/settings.ts';
 import type { TaskStatus } from '../../domain/task.ts';
 import { closedBlocks, harmless, harmlessLine } from '../../domain/text/sanitize.ts';
 import { type Attention, type RunPlan, readApproval, type WaitReason } from '../../domain/waiting.ts';
+import type { Merging } from '../../repositories/merging/store.ts';
 import { clipped, folded, isCommandTable } from '../comments.ts';
 import { withTaskNames } from './task-names.ts';
 
@@ -21,6 +22,10 @@ export interface TaskPicture {
   attention:
     | (Pick<Attention, 'id' | 'reason' | 'text' | 'options'> & { plan?: Pick<RunPlan, 'files' | 'checks'> })
     | null;
+  /** What GitHub does to merge its pull requests when they are ready; null when it does nothing. */
+  merging: Pick<Merging, 'state' | 'reason'> | null;
+  /** Why that was stopped, one sentence for each pull request. */
+  dropped: string[];
   /** Why the service itself cancelled the run; null when it did not. */
   cancelledBecause: string | null;
   /** What the issue says, if that differs from the task. */
@@ -163,6 +168,7 @@ export function statusComment(task: TaskPicture, shownIn: { isPrivate: boolean }
     progress(task),
     attentionSection(task),
     task.cancelledBecause === null ? [] : [`> **Cancelled**: ${safe(task, task.cancelledBecause)}`],
+    mergingSection(task),
     failure(task),
     task.changedNothing ? ['> **Nothing changed**: the last revision ended without a change.'] : [],
     notice(task),
@@ -209,6 +215,17 @@ function failure(task: TaskPicture): string[] {
   if (task.failure === null) return [];
   const { category, message } = task.failure;
   return [`> **Failed (${category})**: ${safe(task, message)}`, `> ${remedyFor(task.failure)}`];
+}
+
+/** Says that GitHub merges the pull requests when they are ready, or why it no longer does. */
+function mergingSection(task: TaskPicture): string[] {
+  const { merging, dropped, commandPrefix: prefix } = task;
+  if (merging === null) return dropped.map((why) => `> **Not merged**: ${safe(task, why)}`);
+  if (merging.state === 'queued') return [`> **🚦 In the merge queue**: ${safe(task, merging.reason)}`];
+  return [
+    `> **🚦 Waiting to be merged**: ${safe(task, merging.reason)}`,
+    `> GitHub merges it when it is ready; \`${prefix} merge\` tries at once.`,
+  ];
 }
 
 /** What the last command led to. The ids of tasks in a refusal are replaced after the text was made harmless. */

@@ -10,6 +10,7 @@ import type { Attention } from '../../domain/waiting.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import type { Jobs } from '../../queue/names.ts';
 import { credentialFor } from '../../repositories/credentials.ts';
+import { listDropped } from '../../repositories/merging/store.ts';
 import { refusalsIn } from '../../repositories/rights.ts';
 import { findRepository } from '../../repositories/store.ts';
 import { listEvents } from '../../runs/journal.ts';
@@ -196,6 +197,7 @@ async function pictureOf(
     ...task,
     failure: failure && { ...failure, message: told(failure.message) },
     attention: task.attention && { ...task.attention, ...(await pictureOfPlan(em, task.attention)) },
+    dropped: (await listDropped(em, task.id)).filter((each) => mayName(each, shownIn)).map(({ why }) => told(why)),
     agent: agent?.name ?? null,
     notice: isTripped(mirrored) ? breakerText : told(mirrored.notice),
     taskNames: await findTaskNames(app, task.projectId, shownIn, mirrored.notice),

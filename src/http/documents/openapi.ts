@@ -117,7 +117,7 @@ function requestParams({ path, query, method }: Route) {
 }
 
 function successes(declared: Route): ZodOpenApiOperationObject['responses'] {
-  const { reply, repeats, previews, summary, paged, method } = declared;
+  const { reply, repeats, previews, defers, summary, paged, method } = declared;
   const [status, shape] = reply;
   const headers = {
     ...(method === 'post' ? { 'Idempotent-Replayed': z.literal('true').optional() } : {}),
@@ -132,6 +132,9 @@ function successes(declared: Route): ZodOpenApiOperationObject['responses'] {
   return {
     [`${status}` as '200']: first,
     ...(again === undefined ? {} : { 200: { description: repeats ?? '', content: again } }),
+    ...(defers === undefined || shape === undefined
+      ? {}
+      : { 202: { ...first, description: defers, content: contentOf(declared, shape) } }),
     ...(previews === undefined
       ? {}
       : { 200: { description: previews.description, content: contentOf(declared, previews.shape) } }),

@@ -2,6 +2,8 @@ import type { App, Octokit } from '../../app.ts';
 import { isDatabaseAway } from '../../db/database.ts';
 import { LeaseLost, RunFailed } from '../../domain/run.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
+import { stopMerging } from '../../repositories/merging/auto-merge.ts';
+import { endMerging, findMerge } from '../../repositories/merging/store.ts';
 import { type FoundPull, findPull, isDraftRefused, setDraft } from '../../repositories/pulls.ts';
 import { stepOf } from '../../runs/journal.ts';
 import { listPullsIn, setPullStatus } from '../../tasks/work-store.ts';
@@ -10,21 +12,20 @@ import { isChecked } from '../proof/verify.ts';
 import { temporaryFault } from '../retry.ts';
 import type { Work } from '../work.ts';
 
-/** A pull request that is ready for review could not become a draft, so unchecked commits may not be pushed to it. */
+/** A pull request that is ready, or about to be merged, could not be taken back, so nothing may be pushed to it. */
 export class StaysReady extends RunFailed {
-  constructor(cause: Error, isTransient: boolean) {
+  /** `what` says what could not be done. */
+  constructor(what: string, cause: Error, isTransient: boolean) {
     const why = cause.message.replace(/\s+/g, ' ').slice(0, 300);
-    super(
-      'push_rejected',
-      `nothing was pushed, because the change is not ready and its pull request could not become a draft: ${why}`,
-    );
+    super('push_rejected', `nothing was pushed, because ${what}: ${why}`);
     if (isTransient) this.failure.retryable = true;
   }
 }
 
 /**
  * Prepares the open pull request of a branch for a push. If the commits are not ready, it becomes a draft. If no new
- * evidence follows (`isProposed` is false), what it says about checks becomes void. A push must wait for this, because
+ * evidence follows (`isProposed` is false), what it says about checks becomes void. GitHub no longer merges it when it is
+ * ready, because whoever asked for that has not seen what is pushed. A push must wait for this, because
  * nobody may see unchecked commits in a ready pull request. Can be repeated until the push is recorded.
  * @throws StaysReady when GitHub refuses or does not respond
  */
@@ -32,6 +33,7 @@ export async function withdrawPull(app: App, work: Work, isProposed: boolean): P
   const { credential, branch, journal, task, repository } = work;
   if (!branch.continues || credential.kind === 'none' || credential.owner === '') return;
   if ((await journal.recall(stepOf('push', task, repository))) !== undefined) return;
+  await takeBackMerges(app, work);
   const isUnready = isDraft(work);
   if (!isUnready && isProposed) return;
   const at = { owner: credential.owner, repo: credential.repo };
@@ -47,7 +49,27 @@ export async function withdrawPull(app: App, work: Work, isProposed: boolean): P
     await work.retrying(withdraw);
   } catch (error) {
     if (error instanceof LeaseLost || work.signal.aborted || isDatabaseAway(error)) throw error;
-    throw new StaysReady(error as Error, temporaryFault(error) !== undefined);
+    const what = 'the change is not ready and its pull request could not become a draft';
+    throw new StaysReady(what, error as Error, temporaryFault(error) !== undefined);
+  }
+}
+
+/** @throws StaysReady when GitHub refuses or does not respond */
+async function takeBackMerges(app: App, work: Work): Promise<void> {
+  const { credential, branch, journal, task, repository } = work;
+  const pulls = await listPullsIn(app.db.manager, task.id, repository.id);
+  for (const pull of pulls.filter(({ headBranch }) => headBranch === branch.name)) {
+    if (credential.kind === 'none' || (await findMerge(app.db.manager, pull))?.state == null) continue;
+    const at = { owner: credential.owner, repo: credential.repo };
+    try {
+      await work.retrying(async () => stopMerging(await octokitFor(app, credential), at, pull.number));
+    } catch (error) {
+      if (error instanceof LeaseLost || work.signal.aborted || isDatabaseAway(error)) throw error;
+      const what = 'GitHub would merge the pull request when it is ready, and that could not be taken back';
+      throw new StaysReady(what, error as Error, temporaryFault(error) !== undefined);
+    }
+    const why = `Deckhand took back the merge of ${pull.url}, because the agent pushed a new commit. Look at it, then merge again.`;
+    await journal.write((em) => endMerging(em, pull, why));
   }
 }
 

@@ -65,6 +65,12 @@ export async function openWorkshop(): Promise<Workshop> {
   return { ...basics, ...tasksOf(basics), ...sprintsOf(basics), ...planningOf(basics) };
 }
 
+/** What GraphQL shows of a pull request that GitHub does not merge. */
+const unmerged = {
+  ...{ id: 'PR_1', headRefOid: 'c'.repeat(40), mergeStateStatus: 'CLEAN', isMergeQueueEnabled: false },
+  ...{ autoMergeRequest: null, mergeQueueEntry: null, timelineItems: { nodes: [] } },
+};
+
 async function openBasics(): Promise<Basics> {
   const github = await openGitHub();
   const model = await startModel(planner);
@@ -130,6 +136,7 @@ function openGitHub(): Promise<FakeGitHub> {
     [/^GET .*\/comments/, () => []],
     [/^GET .*\/reviews\/5$/, () => ({ state: 'CHANGES_REQUESTED', user: reviewer, body: 'rename it' })],
     [/^GET .*\/permission$/, () => ({ permission: 'write', role_name: '', user: reviewer })],
+    [/^POST \/graphql$/, () => ({ data: { repository: { pullRequest: unmerged } } })],
     [/^(POST|PATCH) (?!.*\/access_tokens$)/, () => ({ id: 1 })],
     [/^GET \/repos\/\w+\/\w+$/, () => ({ id: 1, private: false })],
     [/^GET \/users\/(.+)$/, ([, login = '']) => person(decodeURIComponent(login))],

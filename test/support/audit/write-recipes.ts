@@ -106,6 +106,15 @@ export const writeRecipes: Record<string, (shop: Workshop) => Promise<Request> |
     const { task, run } = await shop.talkedTask();
     return { path: `/tasks/${task}/rewind`, body: { runId: run, turn: 1, text: 'otherwise' } };
   },
+  stopMergingTask: async ({ reviewedTask, sql }) => {
+    const { task } = await reviewedTask();
+    await sql(
+      `insert into merges (repository_id, number, state, since, reason)
+       select repository_id, number, 'waiting', now(), 'It waits.' from pull_requests where task_id = $1`,
+      [task],
+    );
+    return { path: `/tasks/${task}/merge` };
+  },
   mergeTask: async ({ reviewedTask }) => ({ path: `/tasks/${(await reviewedTask()).task}/merge` }),
   reconcileTasks: () => ({ path: '/agents/pool/reconcile' }),
   createSprint: ({ project }) => ({

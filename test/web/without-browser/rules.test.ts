@@ -41,6 +41,7 @@ function task(changes: Partial<Task> = {}): Task {
     issueUrl: null,
     failure: null,
     attention: null,
+    merging: null,
     planFirst: null,
     budget: null,
     runCount: 0,

@@ -1,0 +1,22 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RareAnswer } from './rare-states.ts';
+
+/** Returns the path below which GitHub has its API. */
+export const basePathOf = ({ url = '' }: IncomingMessage) => (url.startsWith('/api/v3/') ? '/api/v3' : '');
+
+/** Git shows answers that are plain text. */
+export function forGit({ status, json, headers }: RareAnswer) {
+  return { status, headers: { 'content-type': 'text/plain', ...headers }, text: json.message ?? '' };
+}
+
+/** Ends a response with an answer of the front itself. */
+export function end(
+  res: ServerResponse,
+  answer: { status: number; headers?: Record<string, string>; text: string },
+): void {
+  res.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers }).end(answer.text);
+}
+
+/** Returns the status of an answer. The emulator has another one for requested reviewers. */
+export const answeredStatus = (path: string, { ok, status }: Response) =>
+  ok && path.endsWith('/requested_reviewers') ? 201 : status;
