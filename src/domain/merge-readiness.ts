@@ -37,6 +37,8 @@ export interface MergeFacts {
   changedNothing?: boolean;
   pulls: PullReadiness[];
   proof: Proof | undefined;
+  /** Why GitHub no longer merges pull requests when they are ready, one sentence for each. */
+  dropped: string[];
 }
 
 /** A problem of a merge, such as a failed check. A merge is refused while one of its problems `blocks` it. */
@@ -49,12 +51,19 @@ export interface MergeProblem {
 const maxNames = 5;
 
 /** Returns the problems of a merge. Those that block it come first. */
-export function mergeProblems({ hasLiveRun, changedNothing = false, pulls, proof }: MergeFacts): MergeProblem[] {
+export function mergeProblems({
+  hasLiveRun,
+  changedNothing = false,
+  pulls,
+  proof,
+  dropped,
+}: MergeFacts): MergeProblem[] {
   const all: MergeProblem[] = [];
   const blocking = (text: string) => all.push({ text, blocks: true });
   const warning = (text: string) => all.push({ text, blocks: false });
   if (hasLiveRun) blocking('The task has an unfinished run. Wait for it to end, or cancel it.');
   if (pulls.length === 0) blocking('The task has no open pull request to merge.');
+  for (const why of dropped) warning(why);
   for (const pull of pulls) all.push(...problemsOf(pull));
   if (changedNothing && !hasLiveRun)
     warning('The last revision changed nothing, so what it was asked for is still open.');

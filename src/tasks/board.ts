@@ -72,6 +72,10 @@ const Card = z
     sprintId: z.string().nullable(),
     dependsOn: z.array(z.string()),
     prUrl: z.string().nullable(),
+    merging: z
+      .enum(['waiting', 'queued'])
+      .nullable()
+      .meta({ description: 'what GitHub does to merge its pull requests when they are ready' }),
     issueNumber: z.int().nullable(),
     failure: Failure.nullable(),
     runCount: z.int(),
@@ -123,6 +127,7 @@ interface CardColumns {
   sprintId: string | null;
   dependsOn: string[];
   prUrl: string | null;
+  merging: 'waiting' | 'queued' | null;
   issueNumber: number | null;
   failure: RunFailure | null;
   runCount: number;
@@ -167,6 +172,8 @@ const cards = `select t.id, t.project_id as "projectId", t.title, t.status, t.ow
     array(select d.depends_on_id from task_dependencies d where d.task_id = t.id order by 1) as "dependsOn",
     (select p.url from pull_requests p where p.task_id = t.id and p.repository_id = t.repository_id
       order by p.created_at desc, p.number desc limit 1) as "prUrl",
+    (select max(m.state) from pull_requests p join merges m on m.repository_id = p.repository_id and m.number = p.number
+      where p.task_id = t.id) as merging,
     s.runs as "runCount", s.cost as "costUsd",
     coalesce(r.failure->>'category' = 'checks', false) or exists (
       select 1 from revisions v where v.task_id = t.id and v.source = 'checks' and v.run_id is null) as "hasFailedChecks",

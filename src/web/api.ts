@@ -449,6 +449,8 @@ export type TaskCard = {
     sprintId: string | null;
     dependsOn: string[];
     prUrl: string | null;
+    /** what GitHub does to merge its pull requests when they are ready */
+    merging: ("waiting" | "queued") | null;
     issueNumber: number | null;
     failure: Failure | null;
     runCount: number;

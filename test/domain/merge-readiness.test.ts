@@ -19,8 +19,11 @@ const proof: Proof = {
   testsRemoved: [],
   reason: null,
 };
-const problems = (changes: Partial<PullReadiness> = {}, more: { hasLiveRun?: boolean; proof?: Proof } = {}) =>
-  mergeProblems({ hasLiveRun: false, proof, pulls: [{ ...green, ...changes }], ...more }).map(
+const problems = (
+  changes: Partial<PullReadiness> = {},
+  more: { hasLiveRun?: boolean; proof?: Proof; dropped?: string[] } = {},
+) =>
+  mergeProblems({ hasLiveRun: false, proof, dropped: [], pulls: [{ ...green, ...changes }], ...more }).map(
     ({ text, blocks }) => `${blocks ? 'blocks' : 'warns'}: ${text}`,
   );
 const failing = (count: number) =>
@@ -61,16 +64,22 @@ test('what blocks a merge comes first, and a change that its tests do not prove 
     'warns: 1 check of sample #5 failed: check 1.',
     'warns: Not proved by its tests: the tests of this change also pass without it.',
   ]);
-  expect(mergeProblems({ hasLiveRun: false, pulls: [], proof: unproved })).toEqual([
+  expect(mergeProblems({ hasLiveRun: false, pulls: [], proof: unproved, dropped: [] })).toEqual([
     { text: 'The task has no open pull request to merge.', blocks: true },
   ]);
 });
 
 test('a revision that changed nothing speaks against a merge until another run changes something', () => {
-  const facts = { pulls: [], proof: undefined };
+  const facts = { pulls: [], proof: undefined, dropped: [] };
   const text = 'The last revision changed nothing, so what it was asked for is still open.';
   const problemsOf = (about: object) => mergeProblems({ ...facts, hasLiveRun: false, ...about });
   expect(problemsOf({ changedNothing: true })).toContainEqual({ text, blocks: false });
   expect(problemsOf({ changedNothing: true, hasLiveRun: true }).map((each) => each.text)).not.toContain(text);
   expect(problemsOf({}).map((each) => each.text)).not.toContain(text);
+});
+
+test('why GitHub no longer merges it is a warning', () => {
+  expect(problems({}, { dropped: ['GitHub took it out of its merge queue: somebody removed it.'] })).toEqual([
+    'warns: GitHub took it out of its merge queue: somebody removed it.',
+  ]);
 });

@@ -7,6 +7,7 @@ import { taskStatuses } from '../../domain/task.ts';
 import { AppError } from '../../errors.ts';
 import { RateLimited } from '../../outgoing/github-errors.ts';
 import { credentialFor, noCredential, octokitFor } from '../../repositories/credentials.ts';
+import { listDropped } from '../../repositories/merging/store.ts';
 import { listRepositoriesById } from '../../repositories/store.ts';
 import { listRunChecks } from '../../runs/journal.ts';
 import { findProof } from '../../runs/proof/proof-store.ts';
@@ -110,13 +111,14 @@ export async function readMergeReadiness(app: App, taskId: string) {
     em,
     pulls.map((pull) => pull.repositoryId),
   );
-  const [readings, liveRun, proof, runChecks, dependents, [latestRun]] = await Promise.all([
+  const [readings, liveRun, proof, runChecks, dependents, [latestRun], dropped] = await Promise.all([
     Promise.all(pulls.map((pull, i) => readingOf(app, pull, repositories, i))),
     findLiveRun(em, taskId),
     findProof(em, taskId),
     listRunChecks(em, taskId),
     listDependents(em, taskId),
     listLatestRuns(em, taskId, 1),
+    listDropped(em, taskId),
   ]);
   const pullRequests = pulls.map((pull, i) => ({
     ...(readings[i] as Reading),
@@ -139,6 +141,7 @@ export async function readMergeReadiness(app: App, taskId: string) {
     changedNothing: latestRun?.changedNothing ?? false,
     pulls: facts,
     proof,
+    dropped: dropped.map(({ why }) => why),
   });
   return { pullRequests, runChecks, dependents, problems };
 }

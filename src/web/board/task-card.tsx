@@ -3,6 +3,7 @@ import {
   ClockIcon,
   DotFillIcon,
   GitBranchIcon,
+  GitMergeIcon,
   GitPullRequestIcon,
   IssueOpenedIcon,
   IterationsIcon,
@@ -55,6 +56,11 @@ export const TaskCard = memo(function TaskCard({ task, agentName, sprintName, is
       <div className="card-states">
         <RunState run={task.run} />
         <FailureLabel task={task} />
+        {task.merging !== null && (
+          <Label variant="done" title="GitHub merges it when it is ready">
+            <GitMergeIcon size={12} /> {task.merging === 'queued' ? 'In merge queue' : 'Merges when ready'}
+          </Label>
+        )}
       </div>
       <div className="card-facts">
         <span title={task.id} className="card-id">

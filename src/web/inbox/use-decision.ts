@@ -87,7 +87,8 @@ export function useInboxAction({ title }: api.InboxEntry, { mutateAsync }: Steer
   return useConfirmedAction(({ action, ...details }) =>
     mutateAsync(async (id) => {
       const task = await performAction(action, id, details);
-      notify(`${done[action]}: ${title}`, 'success');
+      const isLater = action === 'merge' && task.status !== 'done';
+      notify(`${isLater ? 'Will be merged when it is ready' : done[action]}: ${title}`, 'success');
       return task;
     }),
   );

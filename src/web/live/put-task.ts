@@ -46,6 +46,7 @@ function partsOf(task: Task) {
   return {
     ...{ id, projectId, title, status, owner, repositoryId, base, parentId, sprintId, dependsOn },
     ...{ prUrl, issueNumber, failure, runCount, createdAt, updatedAt },
+    merging: task.merging?.state ?? null,
   };
 }
 

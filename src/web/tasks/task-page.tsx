@@ -15,6 +15,7 @@ import * as queries from '../live/queries.ts';
 import { isMergeable } from './actions/task-actions.ts';
 import { useRunControls } from './actions/use-steering.ts';
 import { FailureNotice } from './failure-notice.tsx';
+import { MergingBox } from './merging/merging-box.tsx';
 import { ReadinessBox } from './merging/readiness-box.tsx';
 import { OverviewTab } from './overview-tab.tsx';
 import { TaskHeader } from './task-header.tsx';
@@ -47,6 +48,7 @@ function TaskView({ task }: { task: Task }) {
       <TaskHeader task={task} />
       <FailureNotice task={task} />
       <AttentionBox task={task} />
+      <MergingBox task={task} />
       {task.status === 'in_progress' && <CurrentRun task={task} />}
       <RunButtons task={task} />
       {isMergeable(task) && <ReadinessBox task={task} />}

@@ -46,7 +46,11 @@ export function useConfirmedAction(perform?: (request: ActionRequest) => Promise
   const dialog = open && (
     <Suspense>
       {open.action === 'merge' && (
-        <MergeDialog task={open.task} onMerge={(heads) => mutateAsync({ ...open, heads })} onClose={onClose} />
+        <MergeDialog
+          task={open.task}
+          onMerge={(heads, when) => mutateAsync({ ...open, heads, when })}
+          onClose={onClose}
+        />
       )}
       {open.action === 'revise' && (
         <RequestChangesDialog task={open.task} onSubmit={(text) => mutateAsync({ ...open, text })} onClose={onClose} />

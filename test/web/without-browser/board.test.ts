@@ -22,6 +22,7 @@ function card(id: string, changes: Partial<TaskCard> = {}): TaskCard {
     sprintId: null,
     dependsOn: [],
     prUrl: null,
+    merging: null,
     issueNumber: null,
     failure: null,
     runCount: 0,

@@ -83,13 +83,15 @@ export interface ActionDetails {
   text?: string | undefined;
   /** The heads of the pull requests that they merge. */
   heads?: api.MergeTask['heads'] | undefined;
+  /** Whether GitHub merges them later, when they are ready. */
+  when?: api.MergeTask['when'] | undefined;
 }
 
 /** Sends an action to the service. @throws an error with the service's reason when it refuses */
 export function performAction(
   action: TaskAction,
   id: string,
-  { text = '', heads }: ActionDetails = {},
+  { text = '', heads, when = 'now' }: ActionDetails = {},
 ): Promise<api.Task> {
   switch (action) {
     case 'start':
@@ -101,7 +103,7 @@ export function performAction(
     case 'cancel':
       return api.cancelTask(id);
     case 'merge':
-      return api.mergeTask(id, heads === undefined ? {} : { heads });
+      return api.mergeTask(id, heads === undefined ? { when } : { when, heads });
     default:
       return api.updateTask(id, { status: action.slice('to_'.length) as TaskStatus });
   }

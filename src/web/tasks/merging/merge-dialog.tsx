@@ -16,15 +16,16 @@ import { mergeReadiness, mergeSteps, mergeTitle } from './readiness.ts';
  */
 export function MergeDialog(props: {
   task: Pick<Task, 'id'>;
-  /** Merges these heads. Rejects when that is refused, after telling the person why. */
-  onMerge(heads: MergeTask['heads']): Promise<unknown>;
+  /** Merges these heads, now or when they are ready. Rejects when that is refused, after telling the person why. */
+  onMerge(heads: MergeTask['heads'], when: MergeTask['when']): Promise<unknown>;
   onClose(): void;
 }) {
   const { task, onMerge, onClose } = props;
   const query = useQuery(mergeReadiness(task.id));
   // A merge changes what can be merged, so the dialog shows what the person has agreed to until it is over.
   const [agreed, setAgreed] = useState<MergeReadiness>();
-  const [isBusy, setBusy] = useState(false);
+  const [busy, setBusy] = useState<MergeTask['when']>();
+  const isBusy = busy !== undefined;
   // What the person looks at: the first answer since the dialog opened, because the page may have kept an older one. Pushes
   // after that are not part of it, although the page learns of them.
   const [openedAt] = useState(() => Date.now());
@@ -36,14 +37,19 @@ export function MergeDialog(props: {
   const decided = useOvertaken(task.id);
   const overtaken = isBusy ? undefined : decided;
   const isBlocked = overtaken !== undefined || problems.some(({ blocks }) => blocks);
-  const merge = async () => {
+  // If the readiness cannot be read, the service still refuses what cannot be merged.
+  const isUnread = seen === undefined && query.error === null;
+  const merge = async (when: 'now' | 'ready') => {
     setAgreed(data);
-    setBusy(true);
+    setBusy(when);
     try {
-      await onMerge(seen?.pullRequests.map(({ prUrl, headSha }) => ({ prUrl, headSha })));
+      await onMerge(
+        seen?.pullRequests.map(({ prUrl, headSha }) => ({ prUrl, headSha })),
+        when,
+      );
       onClose();
     } catch {
-      setBusy(false);
+      setBusy(undefined);
       setSeen((await query.refetch()).data);
     }
   };
@@ -56,12 +62,17 @@ export function MergeDialog(props: {
       footerButtons={[
         { content: 'Cancel', autoFocus: true, onClick: onClose },
         {
+          content: 'Merge when ready',
+          loading: busy === 'ready',
+          disabled: isBlocked || isUnread || busy === 'now',
+          onClick: () => void merge('ready'),
+        },
+        {
           content: problems.length > 0 && !isBlocked ? 'Merge anyway' : 'Merge',
           buttonType: 'primary',
-          loading: isBusy,
-          // If the readiness cannot be read, the service still refuses what cannot be merged.
-          disabled: isBlocked || (seen === undefined && query.error === null),
-          onClick: () => void merge(),
+          loading: busy === 'now',
+          disabled: isBlocked || isUnread || busy === 'ready',
+          onClick: () => void merge('now'),
         },
       ]}
     >
