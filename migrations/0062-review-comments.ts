@@ -39,15 +39,15 @@ export class ReviewComments1768953600000 implements MigrationInterface {
       create index review_comments_task on review_comments (task_id, at, id);
       create index review_comments_revision on review_comments (revision_id);
       create index review_comments_drafted_by on review_comments (drafted_by);
-      -- The review with which a request of the dashboard is shown on GitHub, and when that was settled.
-      alter table revisions add github_review_id bigint, add review_posted_at timestamptz;
+      -- What a person wrote about the whole in the dashboard, the review that shows it on GitHub, and when that was settled.
+      alter table revisions add said text, add github_review_id bigint, add review_posted_at timestamptz;
       alter table runs add changed_nothing boolean not null default false;`);
   }
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
       drop table review_comments;
-      alter table revisions drop column github_review_id, drop column review_posted_at;
+      alter table revisions drop column said, drop column github_review_id, drop column review_posted_at;
       alter table runs drop column changed_nothing;`);
   }
 }

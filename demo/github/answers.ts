@@ -17,6 +17,8 @@ export function end(
   res.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers }).end(answer.text);
 }
 
-/** Returns the status of an answer. The emulator has another one for requested reviewers. */
-export const answeredStatus = (path: string, { ok, status }: Response) =>
-  ok && path.endsWith('/requested_reviewers') ? 201 : status;
+/** Returns the status of an answer. The emulator has another one for requested reviewers and for new reviews. */
+export const answeredStatus = (path: string, { ok, status }: Response) => {
+  if (ok && path.endsWith('/requested_reviewers')) return 201;
+  return ok && path.endsWith('/reviews') ? 200 : status;
+};

@@ -139,6 +139,14 @@ export class FrontPulls {
     return this.rare.requires === 'up to date' && !(await this.contains(head, base));
   }
 
+  /** Returns the diff of a file of a pull request. */
+  async diffOf(listed: PullLike, file: string): Promise<string> {
+    const pull = await this.shown(listed);
+    if (!pull.head || !pull.base) return '';
+    const range = `${pull.base.sha}...${pull.head.sha}`;
+    return (await gitIn(this.folder, ['diff', '--no-color', range, '--', file])).toString('utf8');
+  }
+
   /** Merges as GitHub does, using git. Returns GitHub's status and message if GitHub would refuse. */
   async merge(
     pull: PullLike,

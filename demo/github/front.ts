@@ -19,7 +19,7 @@ import {
 } from './front-extras.ts';
 import { FrontMerges } from './front-merges.ts';
 import { closeIssuesOf, FrontPulls, type PullLike } from './front-pulls.ts';
-import { commentEvents, withLines } from './front-reviews.ts';
+import { ReviewLines } from './front-reviews.ts';
 import { gitHostOf, type Push } from './git-host.ts';
 import { type Call, feedPush } from './git-objects.ts';
 import { serveGit } from './git-server.ts';
@@ -50,6 +50,7 @@ export class Front {
   readonly jobLogs = new Map<number, string>();
   readonly edits: Edits = new Map();
   readonly rare = new RareStates();
+  private readonly lines = new ReviewLines();
   /** Replaced by tests to make calls fail. */
   faults: Faults = () => undefined;
   /** The validity of new tokens in seconds, if a test overrides the emulator's. */
@@ -140,8 +141,8 @@ export class Front {
       return this.tell(String(req.headers['x-github-event']), await this.withPullMark(body));
     }
     const { hooks, reactions, jobLogs, names, edits, merges, rare } = this;
-    const [call, send] = [this.call.bind(this), this.send.bind(this)];
-    const around = { hooks, reactions, jobLogs, names, edits, merges, rare, call, send };
+    const bound = { call: this.call.bind(this), send: this.send.bind(this) };
+    const around = { hooks, reactions, jobLogs, names, edits, merges, rare, ...bound };
     const extra = await answerExtra(around, { method, path, authorization, body, host });
     if (extra !== undefined)
       return end(res, { ...extra, text: extra.text ?? JSON.stringify(this.shown(path, extra.json)) });
@@ -169,13 +170,15 @@ export class Front {
     if (method === 'PUT' && path.endsWith('/update-branch')) return this.merges.update(path, body);
     noteEdit(this.edits, { method, path, authorization, body });
     const read = (of: string) => this.call('GET', of, authorization).then((answer) => answer.json());
+    const review = await this.lines.asked({ method, path, authorization, body }, this.pullsOf(path), read);
     const refusal =
       tooLong(method, path, body) ??
       (await refusedReply(path, read)) ??
+      review.refusal ??
       (method === 'POST' ? await this.pullsOf(path).refusedPull(path, body) : undefined);
     if (refusal !== undefined)
       return { status: 422, headers: { 'content-type': 'application/json' }, text: JSON.stringify(refusal) };
-    const [target, sent] = replyAsComment(path, await keptCompleted(method, path, body, read));
+    const [target, sent] = replyAsComment(path, await keptCompleted(method, path, review.body, read));
     const response = await this.call(method, target, authorization, sent, type);
     const headers: Record<string, string> = {};
     for (const name of ['content-type', 'link', 'location', 'retry-after']) {
@@ -183,7 +186,7 @@ export class Front {
       if (value !== null) headers[name] = value;
     }
     const said = endingSoon(path, await response.text(), this.tokenSeconds);
-    if (method === 'POST' && response.ok) await this.tellOfComments(path, said);
+    if (method === 'POST' && response.ok) await this.tellOfComments(path, body, said);
     return {
       status: answeredStatus(path, response),
       headers,
@@ -197,8 +200,8 @@ export class Front {
     res: ServerResponse,
     asked: { method: string; path: string; token: string | undefined },
   ): Promise<boolean> {
-    const isPull = this.isPull.bind(this);
-    const rare = await this.rare.answer({ ...asked, url: this.seeded.url, api: basePathOf(req), isPull });
+    const about = { url: this.seeded.url, api: basePathOf(req), isPull: this.isPull.bind(this) };
+    const rare = await this.rare.answer({ ...asked, ...about });
     if (rare !== undefined)
       end(res, asked.method === 'GIT' ? forGit(rare) : { ...rare, text: JSON.stringify(rare.json) });
     return rare !== undefined;
@@ -252,7 +255,7 @@ export class Front {
       return JSON.stringify(
         this.pullsOf(path).marked(JSON.parse(text), await this.isPull(issue[1] ?? '', Number(issue[2]))),
       );
-    if (/\/pulls\/\d+\/comments(\?|$)/.test(path)) return withLines(text);
+    if (/\/pulls\/\d+\/comments(\?|$)/.test(path)) return this.lines.shown(text);
     if (!/^\/repos\/[^/]+\/[^/]+\/pulls(\/\d+)?(\?|$)/.test(path)) return text;
     const found = JSON.parse(text) as PullLike | PullLike[];
     const [, , owner, repo] = path.split('/');
@@ -345,11 +348,9 @@ export class Front {
     return turn;
   }
 
-  /** Tells of the comments of a review that was submitted. */
-  private async tellOfComments(path: string, answer: string): Promise<void> {
-    const name = path.split('/').slice(2, 4).join('/');
-    for (const event of await commentEvents(path, answer, this.caller(this.seeded.ownerToken)))
-      await this.sendAbout(name, 'pull_request_review_comment', event);
+  private async tellOfComments(path: string, body: string | undefined, answer: string): Promise<void> {
+    for (const event of await this.lines.created(path, body, answer, this.caller(this.seeded.ownerToken)))
+      await this.sendAbout(path.split('/').slice(2, 4).join('/'), 'pull_request_review_comment', event);
   }
 
   /** Sends an event about a repository, without those of its fields that each event has. */

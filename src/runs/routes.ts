@@ -9,6 +9,7 @@ import { listEvents } from './journal.ts';
 import { followRun } from './live-text.ts';
 import { cancelTask, reviseTask, startTask } from './operations.ts';
 import { findProof } from './proof/proof-store.ts';
+import { requestedChanges } from './review/request-changes.ts';
 import { Proof, RetryTask, ReviseTask, Run, RunEvent, showRun } from './schemas.ts';
 import { listRuns, runColumns } from './store.ts';
 import { reviseWaiting, waitsForRevision } from './waiting/operations.ts';
@@ -77,10 +78,13 @@ export const runRoutes: Route[] = [
     errors: startErrors,
     costs: 'start',
     waits: 'before it writes',
-    handle: (app, { task, user, body }) =>
-      waitsForRevision(task)
-        ? reviseWaiting(app, { taskId: task.id, userId: user.id, text: body.text })
-        : reviseTask(app, { taskId: task.id, source: 'person', text: body.text, cause: null, askedBy: user.id }),
+    handle: async (app, { task, user, body }) => {
+      const { revision, also } = await requestedChanges(app, task, user.id, body);
+      const { text } = revision;
+      return waitsForRevision(task)
+        ? reviseWaiting(app, { taskId: task.id, userId: user.id, text, revision, also })
+        : reviseTask(app, revision, also);
+    },
   }),
   route({
     operationId: 'cancelTask',

@@ -59,7 +59,36 @@ export const Proof = z
 
 export const RetryTask = z.strictObject({ text: longText(10_000).optional() });
 
-export const ReviseTask = z.strictObject({ text: titleText(10_000) });
+const maxRequest = 60_000;
+
+const LineComment = z
+  .strictObject({
+    path: z.string().min(1).max(4000),
+    line: z.int().min(1),
+    side: z.enum(['old', 'new']).meta({ description: 'whether the line is part of the old or of the new file' }),
+    quote: longText(1000).default('').meta({ description: 'the line as the person saw it' }),
+    text: titleText(10_000),
+  })
+  .meta({ id: 'NewReviewComment' });
+
+export const ReviseTask = z
+  .strictObject({
+    text: longText(10_000)
+      .trim()
+      .default('')
+      .meta({ description: 'what should change; may be missing if there are comments' }),
+    comments: z.array(LineComment).max(200).default([]).meta({
+      description: 'comments on lines of the change; all texts together have at most 60,000 characters',
+    }),
+  })
+  .refine(({ text, comments }) => text !== '' || comments.length > 0, {
+    path: ['text'],
+    message: 'must have 1 to 10000 characters if there are no comments',
+  })
+  .refine(({ text, comments }) => comments.reduce((sum, each) => sum + each.text.length, text.length) <= maxRequest, {
+    path: ['comments'],
+    message: `must have at most ${maxRequest} characters with the text of the request`,
+  });
 
 export const RunEvent = z
   .object({

@@ -26,14 +26,24 @@ export interface Revision {
    */
   cause: string | null;
   askedBy: string | null;
+  /** What the person wrote about the whole, if a review on GitHub is to show the request. */
+  said?: string;
 }
 
 /** Stores a revision until a run takes it up. Returns false when a revision with the same cause is already stored. */
 export async function insertRevision(em: EntityManager, revision: Revision): Promise<boolean> {
   const rows: unknown[] = await em.query(
-    `insert into revisions (id, task_id, source, text, cause, asked_by) values ($1, $2, $3, $4, $5, $6)
+    `insert into revisions (id, task_id, source, text, cause, asked_by, said) values ($1, $2, $3, $4, $5, $6, $7)
      on conflict (cause) do nothing returning id`,
-    [newId('rev'), revision.taskId, revision.source, revision.text, revision.cause, revision.askedBy],
+    [
+      newId('rev'),
+      revision.taskId,
+      revision.source,
+      revision.text,
+      revision.cause,
+      revision.askedBy,
+      revision.said ?? null,
+    ],
   );
   return rows.length === 1;
 }

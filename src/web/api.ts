@@ -688,6 +688,15 @@ export type PlannedSprint = {
         title: string;
     }[];
 };
+export type NewReviewComment = {
+    path: string;
+    line: number;
+    /** whether the line is part of the old or of the new file */
+    side: "old" | "new";
+    /** the line as the person saw it */
+    quote?: string;
+    text: string;
+};
 export type Proof = {
     status: "proved" | "unproved" | "weakened" | "no_tests" | "not_run";
     /** whether the checks fail on the base's code with the tests of the change */
@@ -5123,7 +5132,10 @@ export function retryTask(id: string, body?: {
  * Request a change to work in review, or another plan or change while a run waits for approval. During any other unfinished run, the request waits for the next run
  */
 export function reviseTask(id: string, body: {
-    text: string;
+    /** what should change; may be missing if there are comments */
+    text?: string;
+    /** comments on lines of the change; all texts together have at most 60,000 characters */
+    comments?: NewReviewComment[];
 }, { idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {

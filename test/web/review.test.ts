@@ -113,7 +113,8 @@ inBrowser('comments on lines survive a reload and are sent as one request for ch
   await dialog.waitFor({ state: 'detached' });
   await world.taskIn('in_review');
   const asked = JSON.stringify(world.model.requests.at(-1)?.messages);
-  const request = 'Please in French.\n\n### a.txt:2\n> two\n\nCall it deux.\n\n### a.txt:3\n> three\n\nCall it trois.';
+  const request =
+    'Please in French.\n\n### a.txt:2\n> two\n\nCall it deux.\n\n### a.txt:3\n> three\n\nCall it trois.\n\n';
   expect(asked).toContain(JSON.stringify(request).slice(1, -1));
   await go('?tab=diff');
   await bar().getByText('0 of 3 files viewed').waitFor();
@@ -122,6 +123,17 @@ inBrowser('comments on lines survive a reload and are sent as one request for ch
       .getByText(/not sent yet/)
       .count(),
   ).toBe(0);
+  // Both stand at their lines, with the answer.
+  for (const [line, text] of [
+    [2, 'Call it deux.'],
+    [3, 'Call it trois.'],
+  ] as const) {
+    const thread = page.getByRole('region', { name: `Thread on a.txt:${line}`, exact: true });
+    await thread.getByText(text).waitFor();
+    await thread.getByText('Addressed', { exact: true }).waitFor();
+    await thread.getByText(/^Addressed in [0-9a-f]+/).waitFor();
+  }
+  await isSound('threads');
 });
 
 inBrowser('a viewed file stays viewed until its diff changes', async () => {

@@ -20,7 +20,8 @@ export interface RevisionRow {
   askedBy: string | null;
   runId: string | null;
   answeredAt: Date | null;
-  /** The review with which a request of the dashboard is shown on GitHub, and when that was settled. */
+  /** What a person wrote about the whole in the dashboard, the review that shows it on GitHub, and when that was settled. */
+  said: string | null;
   githubReviewId: number | null;
   reviewPostedAt: Date | null;
   createdAt: Date;
@@ -34,6 +35,7 @@ const Revisions = table<RevisionRow>('revisions', {
   askedBy: maybeText(),
   runId: maybeText(),
   answeredAt: maybeTime(),
+  said: maybeText(),
   githubReviewId: big({ nullable: true }),
   reviewPostedAt: maybeTime(),
   createdAt: madeNow(),

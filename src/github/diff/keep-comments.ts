@@ -71,10 +71,3 @@ function shownOf({ path, line, original_line, side, body, user, created_at }: Di
     at: new Date(created_at),
   };
 }
-
-/** Lists comments for the agent, with the ids by which it answers them. Empty without comments. */
-export function answerList(comments: { id: string; place: string }[]): string {
-  if (comments.length === 0) return '';
-  const lines = comments.map(({ id, place }) => `- ${id}: ${place}`);
-  return `Answer each of these comments with answer_comment before you finish:\n${lines.join('\n')}`;
-}

@@ -1,8 +1,9 @@
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
 import { fenced, plain } from '../../domain/text/sanitize.ts';
+import { answerList } from '../../runs/review/request-changes.ts';
 import { giveComments } from '../../runs/review/store.ts';
-import { answerList, keepComments } from '../diff/keep-comments.ts';
+import { keepComments } from '../diff/keep-comments.ts';
 import { type DiffThread, placeOf } from '../diff/read-threads.ts';
 import { type GivenCommand, requiredTask } from '../given-command.ts';
 import { type AskedRevision, readReview, reviewRevision } from './reviews.ts';

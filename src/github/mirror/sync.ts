@@ -30,6 +30,7 @@ import { syncMilestone } from './milestones.ts';
 import { wanted } from './mirror.ts';
 import { listMirrored, markShown } from './mirror-store.ts';
 import { noteRefusal } from './note-refusal.ts';
+import { postRequests } from './post-requests.ts';
 import { statusMarker, type TaskPicture } from './status-comment.ts';
 import { syncCheck } from './sync-check.ts';
 import { isTripped, noteWrite, syncLabels } from './sync-labels.ts';
@@ -50,7 +51,8 @@ export async function syncTask(app: App, { taskId, recheck }: Jobs['mirror']): P
         eachThenFail(await listMirrored(em, taskId), (each) => syncMirrored(app, em, task, each, recheck));
       await eachThenFail([() => makeIssue(app, em, task, recheck), showAll], (part) => part());
     });
-  await eachThenFail([show, () => answerReviews(app, taskId)], (part) => part());
+  const parts = [show, () => postRequests(app, taskId), () => answerReviews(app, taskId)];
+  await eachThenFail(parts, (part) => part());
 }
 
 async function syncMirrored(

@@ -45,7 +45,7 @@ const roundAt = `(select 1 + count(*)::int from runs r
   where r.task_id = $2 and r.kind = 'revise' and r.status = 'succeeded' and r.finished_at <= $11::timestamptz)`;
 
 /** Stores a comment, or what has changed of it. Returns its id. */
-export async function saveComment(em: EntityManager, found: FoundComment): Promise<string> {
+export async function saveComment(em: EntityManager, found: FoundComment, id = newId('comment')): Promise<string> {
   const { taskId, repositoryId, onGitHub, path, line, side, text, author, at } = found;
   const [row]: [{ id: string }] = await em.query(
     `insert into review_comments (id, task_id, repository_id, number, github_id, thread_id, path, line, side, text, at,
@@ -55,7 +55,7 @@ export async function saveComment(em: EntityManager, found: FoundComment): Promi
        author = excluded.author, thread_id = excluded.thread_id, is_outdated = excluded.is_outdated
      returning id`,
     [
-      newId('comment'),
+      id,
       taskId,
       repositoryId,
       onGitHub?.number ?? null,
@@ -165,4 +165,36 @@ export async function findAnswers(em: EntityManager, revisionId: string): Promis
     [revisionId],
   );
   return new Map(rows.map(({ threadId, answer }) => [threadId, answer]));
+}
+
+/** A request of the dashboard that a review on GitHub does not show yet. */
+export interface UnpostedRequest {
+  id: string;
+  cause: string;
+  /** What the person wrote about the whole. */
+  said: string;
+  author: string | null;
+}
+
+export async function listUnpostedRequests(em: EntityManager, taskId: string): Promise<UnpostedRequest[]> {
+  return em.query(
+    `select v.id, v.cause /* not null */, coalesce(v.said, '') as said, u.login as author
+     from revisions v left join users u on u.id = v.asked_by
+     where v.task_id = $1 and v.cause like 'dashboard/%' and v.review_posted_at is null order by v.created_at, v.id`,
+    [taskId],
+  );
+}
+
+/** Notes which review shows a request; null if GitHub shows none. */
+export async function markPosted(em: EntityManager, id: string, reviewId: number | null): Promise<void> {
+  await em.query('update revisions set github_review_id = $2, review_posted_at = now() where id = $1', [id, reviewId]);
+}
+
+/** Lists the comments of a request, in the order of the files. */
+export async function listCommentsOf(em: EntityManager, revisionId: string) {
+  const rows: Pick<ReviewComment, 'id' | 'path' | 'line' | 'side' | 'text'>[] = await em.query(
+    'select id, path, line, side, text from review_comments where revision_id = $1 order by path, line, id',
+    [revisionId],
+  );
+  return rows;
 }

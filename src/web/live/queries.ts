@@ -127,6 +127,9 @@ export const taskOfPage = (id: string | undefined) =>
 /** A summary of the change of a task: its size, checks and proof. */
 export const change = (id: string) => queryOptions({ queryKey: ['change', id], queryFn: () => api.getTaskChange(id) });
 export const diff = (id: string) => queryOptions({ queryKey: ['diff', id], queryFn: () => api.getTaskDiff(id) });
+/** What people wrote on lines of a task's change. It is read whole, so that no thread is missing. */
+export const reviewComments = (id: string) =>
+  queryOptions({ queryKey: ['review-comments', id], queryFn: () => api.listReviewComments(id) });
 export const pulls = (id: string) => queryOptions({ queryKey: ['pulls', id], queryFn: () => api.listPullRequests(id) });
 /** What the tests of a task's change prove; null before the first proof. */
 export const proof = (id: string) =>

@@ -7,7 +7,10 @@ import * as queries from './queries.ts';
 export type Changed = 'task' | 'run' | 'step' | 'sprint';
 
 /** Parts of a task that change with it. Each has the task's id in its key. */
-const partsOfTask = ['task', 'pulls', 'proof', 'subtasks', 'diff', 'change', 'runs', 'timeline', 'merge-readiness'];
+const partsOfTask = [
+  ...['task', 'pulls', 'proof', 'subtasks', 'diff', 'change', 'runs', 'timeline', 'merge-readiness'],
+  'review-comments',
+];
 const dependOnRuns = ['health', 'agents', 'agent'];
 const dependOnTasksAndSprints = ['sprint', 'metrics', 'burndown', 'digest', 'velocity'];
 

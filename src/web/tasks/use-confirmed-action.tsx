@@ -53,7 +53,11 @@ export function useConfirmedAction(perform?: (request: ActionRequest) => Promise
         />
       )}
       {open.action === 'revise' && (
-        <RequestChangesDialog task={open.task} onSubmit={(text) => mutateAsync({ ...open, text })} onClose={onClose} />
+        <RequestChangesDialog
+          task={open.task}
+          onSubmit={(request) => mutateAsync({ ...open, request })}
+          onClose={onClose}
+        />
       )}
       {open.action === 'retry' && (
         <TaskTextDialog

@@ -2,10 +2,12 @@ import { until } from '../../../demo/real-service.ts';
 import { type Face, openFace, repo } from '../../support/face.ts';
 
 let face: Face;
+/** The model answers once this is fulfilled. */
+let gate: Promise<void> = Promise.resolve();
 /** A task in review, whose pull request several tests comment on. */
 let shared: Awaited<ReturnType<Face['inReview']>>;
 beforeAll(async () => {
-  face = await openFace({ settings: { SANDBOX: 'off' } });
+  face = await openFace({ settings: { SANDBOX: 'off' }, before: () => gate });
   shared = await face.inReview({ 'review.txt': 'bad\n' });
 });
 afterAll(() => face.world.close());
@@ -56,4 +58,53 @@ test('a command in a review that approves, and in its comments, is carried out',
   await inReviewAgain(before + 1);
   const { budget } = await face.world.get<{ budget: object }>(`/tasks/${shared.task.id}`);
   expect(budget).toMatchObject({ steps: 90 });
+});
+
+interface Kept {
+  id: string;
+  text: string;
+  state: string;
+  answer: string | null;
+  round: number;
+}
+const kept = () => face.world.get<Kept[]>(`/tasks/${shared.task.id}/review-comments`);
+
+test('a request of the dashboard is a review on GitHub; the agent answers in its thread, also when it changes nothing', async () => {
+  const { world, get, kinds, mona } = face;
+  const before = await kinds(shared.task);
+  let open = () => {};
+  gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  await world.service.api(world.token, 'POST', `/tasks/${shared.task.id}/revise`, {
+    text: 'Once more.',
+    comments: [{ path: 'review.txt', line: 1, side: 'new', quote: 'better', text: 'Say best.' }],
+  });
+  const asked = (await kept()).find(({ text }) => text === 'Say best.');
+  const answer = { comment: asked?.id, text: 'It says better already.' };
+  const finish = { name: 'finish', arguments: { summary: 'It is right as it is.', nextSteps: [] } };
+  face.plays([{ name: 'answer_comment', arguments: answer }], [finish]);
+  open();
+  await inReviewAgain(before.length + 1);
+  const quoted = await until('the review', async () =>
+    (await listed()).find(({ body, user }) => user.login === 'deckhand[bot]' && body.includes('> Say best.')),
+  );
+  const answers = await until('the answer', async () => {
+    const found = await answersIn(quoted.id);
+    return found.length > 0 && found;
+  });
+  expect(answers).toEqual([expect.stringContaining('It says better already.')]);
+  expect((await kept()).find(({ text }) => text === 'Say best.')).toMatchObject({
+    state: 'addressed',
+    answer: 'It says better already.',
+  });
+  await face.told(shared.number, 'Nothing changed');
+  const reviews = await mona<{ state: string; body: string }[]>('GET', `${repo}/pulls/${shared.pull}/reviews`);
+  expect(reviews.filter(({ body }) => body.includes('> Once more.')).map(({ state }) => state)).toEqual(['COMMENTED']);
+  const { problems } = await world.get<{ problems: { text: string }[] }>(`/tasks/${shared.task.id}/merge-readiness`);
+  expect(problems.map(({ text }) => text).join()).toContain('The last revision changed nothing');
+  // Comparing with GitHub again changes nothing.
+  await world.service.api(world.token, 'POST', '/agents/pool/reconcile');
+  expect(await answersIn(quoted.id)).toHaveLength(1);
+  expect((await get(shared.task)).status).toBe('in_review');
 });

@@ -81,6 +81,8 @@ function dropRefusal({ status, owner }: ActionTask, target: TaskStatus): string 
 /** What a person says with an action. */
 export interface ActionDetails {
   text?: string | undefined;
+  /** The changes that they request. */
+  request?: Parameters<typeof api.reviseTask>[1] | undefined;
   /** The heads of the pull requests that they merge. */
   heads?: api.MergeTask['heads'] | undefined;
   /** Whether GitHub merges them later, when they are ready. */
@@ -91,7 +93,7 @@ export interface ActionDetails {
 export function performAction(
   action: TaskAction,
   id: string,
-  { text = '', heads, when = 'now' }: ActionDetails = {},
+  { text = '', request = {}, heads, when = 'now' }: ActionDetails = {},
 ): Promise<api.Task> {
   switch (action) {
     case 'start':
@@ -99,7 +101,7 @@ export function performAction(
     case 'retry':
       return api.retryTask(id, text === '' ? {} : { text });
     case 'revise':
-      return api.reviseTask(id, { text });
+      return api.reviseTask(id, request);
     case 'cancel':
       return api.cancelTask(id);
     case 'merge':

@@ -1,7 +1,8 @@
 import { SegmentedControl } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { useSearchParams } from 'react-router';
-import type { FileDiff, Task, TaskDiff } from '../../api.ts';
+import type { FileDiff, ReviewComment, Task, TaskDiff } from '../../api.ts';
 import { formatNumber, plural } from '../../display/formats.ts';
 import { QueryResult } from '../../display/query-result.tsx';
 import { EmptyState } from '../../display/sections.tsx';
@@ -9,6 +10,7 @@ import * as queries from '../../live/queries.ts';
 import { isViewed, takesComments } from '../review/review.ts';
 import { ReviewBar } from '../review/review-bar.tsx';
 import { useReview } from '../review/stored-review.ts';
+import { OtherThreads } from '../review/threads.tsx';
 import { FileDiffView, type ViewType } from './file-diff.tsx';
 import { FileTree } from './file-tree.tsx';
 
@@ -28,9 +30,15 @@ export function ChangesTab({ task }: { task: Task }) {
   );
 }
 
+/** The same list each time, so that files without comments are not drawn again. */
+const noComments: ReviewComment[] = [];
+
 function Changes({ task, diff }: { task: Task; diff: TaskDiff }) {
   const [review, changeReview] = useReview(task.id);
   const [searchParams, setSearchParams] = useSearchParams();
+  const { data: written = noComments } = useQuery(queries.reviewComments(task.id));
+  const threads = useMemo(() => Map.groupBy(written, ({ path }) => path), [written]);
+  const elsewhere = written.filter(({ path }) => !diff.files.some((file) => file.path === path));
   const view = searchParams.get('view') === 'split' ? 'split' : 'unified';
   const setView = (next: ViewType) =>
     setSearchParams({ tab: 'diff', ...(next === 'split' ? { view: 'split' } : {}) }, { replace: true });
@@ -41,6 +49,7 @@ function Changes({ task, diff }: { task: Task; diff: TaskDiff }) {
         <p className="muted">Showing the first {plural(diff.files.length, 'file')}. View the rest on GitHub.</p>
       )}
       <ReviewBar task={task} diff={diff} review={review} onChange={changeReview} />
+      <OtherThreads comments={elsewhere} />
       <div className="diff-page">
         <nav aria-label="Changed files" className="file-list tree">
           <FileTree files={diff.files} isViewed={(file) => isViewed(review, file)} />
@@ -53,6 +62,7 @@ function Changes({ task, diff }: { task: Task; diff: TaskDiff }) {
               view={view}
               isFolded={isFoldedAt(diff.files, i)}
               review={review}
+              threads={threads.get(file.path) ?? noComments}
               takesComments={takesComments(task)}
               onChange={changeReview}
             />

@@ -3,7 +3,7 @@ import { Button, Checkbox, FormControl } from '@primer/react';
 import { memo, useMemo, useState } from 'react';
 import { type ChangeData, Diff, Hunk, type HunkData, type HunkTokens, tokenize } from 'react-diff-view';
 import { refractor } from 'refractor';
-import type { FileDiff } from '../../api.ts';
+import type { FileDiff, ReviewComment } from '../../api.ts';
 import { formatNumber, plural } from '../../display/formats.ts';
 import { hasHidden, revealHidden } from '../../display/hidden-characters.ts';
 import { notify } from '../../frame/notices.tsx';
@@ -12,12 +12,14 @@ import {
   digestOfFile,
   isSameAbout,
   isViewed,
+  linesOf,
   maxComments,
   type Review,
   withComment,
   withoutComment,
   withViewed,
 } from '../review/review.ts';
+import { commentsAt, OtherThreads } from '../review/threads.tsx';
 import { anchorOf } from './file-tree.tsx';
 
 export type ViewType = 'unified' | 'split';
@@ -28,6 +30,8 @@ interface Given {
   file: FileDiff;
   view: ViewType;
   review: Review;
+  /** What was written on lines of this file and sent. */
+  threads: ReviewComment[];
   /** Whether people can comment on lines. */
   takesComments: boolean;
   onChange(change: (before: Review) => Review): void;
@@ -47,6 +51,7 @@ export const FileDiffView = memo(
   (a, b) =>
     a.file === b.file &&
     a.view === b.view &&
+    a.threads === b.threads &&
     a.isFolded === b.isFolded &&
     a.takesComments === b.takesComments &&
     a.onChange === b.onChange &&
@@ -54,7 +59,7 @@ export const FileDiffView = memo(
 );
 
 function DiffOfFile({ isFolded, ...given }: FileGiven) {
-  const { file, review, onChange } = given;
+  const { file, review, threads, onChange } = given;
   const wasViewed = isViewed(review, file);
   const digest = digestOfFile(file);
   const [choice, setChoice] = useState<{ digest: string; isOpen: boolean }>();
@@ -101,18 +106,25 @@ function DiffOfFile({ isFolded, ...given }: FileGiven) {
         </p>
       )}
       {!file.binary && isOpen && <Lines {...given} />}
+      <OtherThreads comments={threads.filter((each) => file.binary || !isOpen || !isInDiff(file, each))} />
       {file.truncated && <p className="muted padded">The rest of this file is not shown. View it on GitHub.</p>}
     </section>
   );
 }
 
-function Lines({ file, view, review, takesComments, onChange }: Given) {
+/** Returns whether a comment stands at a line of the diff. */
+function isInDiff(file: FileDiff, comment: ReviewComment): boolean {
+  return linesOf(file).some((line) => commentsAt([comment], line).length > 0);
+}
+
+function Lines({ file, view, review, threads, takesComments, onChange }: Given) {
   const hunks = useMemo(() => file.hunks.map(toHunkData), [file]);
   const tokens = useMemo(() => highlight(file.path, hunks), [file.path, hunks]);
   const { widgets, renderGutter, onKeyDown } = useLineComments({
     file,
     hunks,
     takesComments,
+    threads,
     comments: review.comments.filter(({ path }) => path === file.path),
     onChange: (comment) =>
       onChange((before) => {

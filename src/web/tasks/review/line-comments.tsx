@@ -2,8 +2,9 @@ import { PlusIcon } from '@primer/octicons-react';
 import { Button, FormControl, Textarea } from '@primer/react';
 import { type KeyboardEvent, type ReactNode, useCallback, useMemo, useState } from 'react';
 import { type ChangeData, type GutterOptions, getChangeKey, type HunkData } from 'react-diff-view';
-import type { FileDiff } from '../../api.ts';
+import type { FileDiff, ReviewComment } from '../../api.ts';
 import { type DiffLine, type DraftComment, isAbout, linesOf, maxRequest, placeOf } from './review.ts';
+import { commentsAt, Thread } from './threads.tsx';
 
 interface Given {
   file: FileDiff;
@@ -11,7 +12,9 @@ interface Given {
   hunks: HunkData[];
   /** Without it, lines have no buttons; comments that were written before are still shown. */
   takesComments: boolean;
-  /** The comments on this file. */
+  /** What was written on this file and sent. */
+  threads: ReviewComment[];
+  /** The comments on this file that are not sent yet. */
   comments: DraftComment[];
   onChange(comment: DraftComment): void;
   onRemove(id: string): void;
@@ -22,7 +25,7 @@ interface Given {
  * the editor. `onKeyDown` belongs to the element around them: the arrow keys move between the buttons, of which only the
  * first is reached with Tab.
  */
-export function useLineComments({ file, hunks, takesComments, comments, onChange, onRemove }: Given) {
+export function useLineComments({ file, hunks, takesComments, threads, comments, onChange, onRemove }: Given) {
   const [editedId, setEditedId] = useState<string>();
   const [opened, setOpened] = useState<DraftComment>();
   const lines = useMemo(() => pairLines(file, hunks), [file, hunks]);
@@ -52,7 +55,8 @@ export function useLineComments({ file, hunks, takesComments, comments, onChange
   const all = opened === undefined || comments.some(({ id }) => id === opened.id) ? comments : [...comments, opened];
   for (const [change, line] of lines) {
     const here = all.filter((comment) => isAbout(comment, line) && (comment.text !== '' || comment.id === editedId));
-    if (here.length === 0) continue;
+    const thread = commentsAt(threads, line);
+    if (here.length + thread.length === 0) continue;
     const focusLine = () => {
       setEditedId(undefined);
       document.getElementById(buttonId(file.path, change))?.focus();
@@ -63,7 +67,7 @@ export function useLineComments({ file, hunks, takesComments, comments, onChange
       focusLine();
     };
     const close = ({ id, text }: DraftComment) => (text.trim() === '' ? remove(id) : focusLine());
-    widgets[getChangeKey(change)] = here.map((comment) =>
+    const drafts = here.map((comment) =>
       comment.id === editedId ? (
         <CommentEditor
           key={comment.id}
@@ -75,6 +79,12 @@ export function useLineComments({ file, hunks, takesComments, comments, onChange
       ) : (
         <CommentText key={comment.id} comment={comment} onEdit={setEditedId} onRemove={remove} />
       ),
+    );
+    widgets[getChangeKey(change)] = (
+      <>
+        <Thread comments={thread} />
+        {drafts}
+      </>
     );
   }
   return { widgets, renderGutter, onKeyDown: moveBetweenLines };

@@ -5,7 +5,16 @@ import { formatNumber, plural } from '../../display/formats.ts';
 import { FormButtons, FormDialog, OvertakenNote, submitOnCtrlEnter } from '../../forms/form-dialog.tsx';
 import { useDraft } from '../../forms/use-draft.ts';
 import { useOvertaken } from '../timeline/overtaken.ts';
-import { maxRequest, placeOf, requestText, withoutComment, writtenComments } from './review.ts';
+import {
+  lengthOf,
+  maxRequest,
+  maxWhole,
+  placeOf,
+  type ReviseTask,
+  requestOf,
+  withoutComment,
+  writtenComments,
+} from './review.ts';
 import { useReview } from './stored-review.ts';
 
 /**
@@ -15,7 +24,7 @@ import { useReview } from './stored-review.ts';
 export function RequestChangesDialog(props: {
   task: Pick<Task, 'id'>;
   /** Sends the request. Rejects when the service refuses it, after telling the person why. */
-  onSubmit(text: string): Promise<unknown>;
+  onSubmit(request: ReviseTask): Promise<unknown>;
   onClose(): void;
 }) {
   const { task, onSubmit, onClose } = props;
@@ -24,8 +33,8 @@ export function RequestChangesDialog(props: {
   const [wasSubmitted, setSubmitted] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const comments = writtenComments(review);
-  const text = requestText(about.value, comments);
-  const problem = problemOf(text);
+  const request = requestOf(about.value, comments);
+  const problem = problemOf(request);
   const decided = useOvertaken(task.id);
   // The request changes the task, too.
   const overtaken = isBusy ? undefined : decided;
@@ -35,7 +44,7 @@ export function RequestChangesDialog(props: {
     if (problem !== undefined || isBusy || overtaken !== undefined) return;
     setBusy(true);
     try {
-      await onSubmit(text);
+      await onSubmit(request);
       about.clear();
       changeReview((before) => comments.reduce((left, { id }) => withoutComment(left, id), before));
       onClose();
@@ -86,8 +95,9 @@ export function RequestChangesDialog(props: {
   );
 }
 
-function problemOf(text: string): string | undefined {
-  if (text === '') return 'Say what should change.';
-  if (text.length <= maxRequest) return undefined;
-  return `The request has ${formatNumber(text.length)} characters with its comments. Shorten it to ${formatNumber(maxRequest)}.`;
+function problemOf(request: ReviseTask): string | undefined {
+  const length = lengthOf(request);
+  if (length === 0) return 'Say what should change.';
+  if (length <= maxWhole) return undefined;
+  return `The request has ${formatNumber(length)} characters with its comments. Shorten it to ${formatNumber(maxWhole)}.`;
 }

@@ -53,7 +53,7 @@ export function ReviewBar(props: {
       {isAsking && (
         <RequestChangesDialog
           task={task}
-          onSubmit={(text) => mutateAsync((id) => api.reviseTask(id, { text }))}
+          onSubmit={(request) => mutateAsync((id) => api.reviseTask(id, request))}
           onClose={() => setAsking(false)}
         />
       )}

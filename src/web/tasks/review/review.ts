@@ -1,5 +1,8 @@
-import type { FileDiff, Task, TaskDiff } from '../../api.ts';
+import type { FileDiff, reviseTask, Task, TaskDiff } from '../../api.ts';
 import { revealHidden } from '../../display/hidden-characters.ts';
+
+/** What the service takes as a request for changes. */
+export type ReviseTask = Parameters<typeof reviseTask>[1];
 
 /** A comment on a line of a diff. Its author has not submitted it yet. */
 export interface DraftComment {
@@ -139,19 +142,17 @@ export function placeOf({ path, side, line }: Pick<DraftComment, 'path' | 'side'
   return `${revealHidden(path)}:${line}${side === 'old' ? ' (removed line)' : ''}`;
 }
 
-/** Longest request that the service accepts, in characters. */
-export const maxRequest = 10_000;
-/** Longer lines are cut where they are quoted. */
-const maxQuote = 200;
+/** Longest text and comment that the service accepts, and all of them together, in characters. */
+export const [maxRequest, maxWhole] = [10_000, 60_000];
+/** Returns a request for changes, as it is sent: what the person says about the whole, and each comment with its line. */
+export function requestOf(about: string, comments: DraftComment[]): ReviseTask {
+  const sent = comments.map(({ path, side, line, quote, text }) => ({ path, side, line, quote, text: text.trim() }));
+  return { text: about.trim(), comments: sent };
+}
 
-/** Writes a request for changes: what the person says about the whole, then each comment with the line it is about. */
-export function requestText(about: string, comments: DraftComment[]): string {
-  const places = [...comments].sort((a, b) => a.path.localeCompare(b.path) || a.line - b.line);
-  const parts = places.map(({ quote, text, ...place }) => {
-    const cut = quote.length > maxQuote ? `${quote.slice(0, maxQuote).toWellFormed()}…` : quote;
-    return `### ${placeOf(place)}\n> ${revealHidden(cut)}\n\n${text.trim()}`;
-  });
-  return [about.trim(), ...parts].filter((part) => part !== '').join('\n\n');
+/** Returns how many characters of a request the person wrote. */
+export function lengthOf({ text = '', comments = [] }: ReviseTask): number {
+  return comments.reduce((sum, each) => sum + each.text.length, text.length);
 }
 
 /**

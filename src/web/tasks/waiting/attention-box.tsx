@@ -166,7 +166,7 @@ export function Answers(
           {isRevising && (
             <RequestChangesDialog
               task={task}
-              onSubmit={(text) => decide('Requested changes', (taskId) => api.reviseTask(taskId, { text }))}
+              onSubmit={(request) => decide('Requested changes', (taskId) => api.reviseTask(taskId, request))}
               onClose={() => revise(false)}
             />
           )}

@@ -1,0 +1,111 @@
+import { postRequests } from '../../../src/github/mirror/post-requests.ts';
+import { openAcme } from '../../support/stand-ins/acme.ts';
+import { around, asked } from '../../support/stand-ins/named-github.ts';
+
+const acme = openAcme();
+const number = 62;
+const reviews = `/repos/acme/app/pulls/${number}/reviews`;
+const bot = { id: 41, login: 'deckhand[bot]' };
+
+/** A task of ada's in review, whose change has line 2 of a.ts. */
+async function inReview() {
+  const people = await acme.twoPeople();
+  const { em, own } = people;
+  const id = await people.task('ada');
+  await em.query(`update tasks set status = 'in_review' where id = $1`, [id]);
+  await em.query(
+    `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha)
+     values ($1, $2, $3, 'u', 'open', 'agent/x', 'none')`,
+    [id, own.id, number],
+  );
+  await em.query(
+    `insert into diffs (task_id, branch_name, base_branch, files, truncated, head_sha)
+     values ($1, 'agent/x', 'main', '[{"path": "a.ts"}]', false, 'abc')`,
+    [id],
+  );
+  around.pages[`/pulls/${number}/reviews`] = [];
+  around.pages[`/pulls/${number}/comments`] = [];
+  const said = 'x'.repeat(250);
+  const comments = [
+    { path: 'a.ts', line: 2, side: 'new', quote: said, text: `First @mona ${said}` },
+    { path: 'a.ts', line: 2, side: 'new', text: 'Second' },
+    { path: 'gone.ts', line: 7, side: 'old', text: 'Third' },
+  ];
+  const revise = (body: object) => people.call('ada', 'POST', `/tasks/${id}/revise`, body);
+  const posted = () => asked.filter(({ path }) => path === reviews).map(({ body }) => body);
+  const listed = async () => (await people.call('ada', 'GET', `/tasks/${id}/review-comments`)).body;
+  return { ...people, id, said, comments, revise, posted, listed, post: () => postRequests(acme.service.app, id) };
+}
+
+test('a request of the dashboard is shown as a review with its comments, in the words of the App, once', async () => {
+  const { em, id, said, comments, revise, posted, listed, post } = await inReview();
+  expect((await revise({ text: 'Not yet.', comments })).status).toBe(200);
+  const [{ instructions }] = await em.query('select instructions from runs where task_id = $1', [id]);
+  // Each comment, with every word and the whole line.
+  for (const part of [
+    'Not yet.',
+    `### a.ts:2\n> ${said}\n\nFirst @mona ${said}`,
+    '### a.ts:2\nSecond',
+    'gone.ts:7 (removed line)',
+  ])
+    expect(instructions).toContain(part);
+  await post();
+  const [review] = posted();
+  expect(review).toMatchObject({ event: 'COMMENT', commit_id: 'abc' });
+  expect(review?.body).toMatch(
+    /^<!-- deckhand:request rev_.*-->\n\*\*ada\*\* requests changes in \[Deckhand\]\(.*\):\n\n> Not yet\./,
+  );
+  expect(review?.body).toContain('`gone.ts:7 (removed line)`\n\n> Third');
+  expect(review?.comments).toEqual([
+    expect.objectContaining({
+      path: 'a.ts',
+      line: 2,
+      side: 'RIGHT',
+      body: expect.stringContaining(`> First @\u2060mona ${said}`),
+    }),
+    expect.objectContaining({ path: 'a.ts', line: 2, body: expect.stringContaining('> Second') }),
+  ]);
+  await post();
+  expect(posted()).toHaveLength(1);
+  expect(
+    (await listed()).map((each: { text: string; state: string; author: string }) => [each.state, each.author]),
+  ).toEqual(Array.from({ length: 3 }, () => ['open', 'ada']));
+});
+
+test('after a lost answer, the review is found, and its comments are those of the person', async () => {
+  const { em, id, comments, revise, posted, listed, post } = await inReview();
+  await revise({ comments: comments.slice(1, 2) });
+  around.writes[`POST ${reviews}`] = { status: 502, body: {} };
+  await expect(post()).rejects.toMatchObject({ status: 502 });
+  const [sent] = posted();
+  const [line] = sent?.comments as { body: string }[];
+  around.pages[`/pulls/${number}/reviews`] = [{ id: 9, user: bot, body: sent?.body }];
+  around.pages[`/pulls/${number}/comments`] = [
+    { ...{ id: 70, user: bot, body: line?.body, path: 'a.ts', line: 3, side: 'RIGHT', pull_request_review_id: 9 } },
+  ];
+  await post();
+  expect(posted()).toHaveLength(1);
+  expect(await em.query('select github_review_id::int as review from revisions where task_id = $1', [id])).toEqual([
+    { review: 9 },
+  ]);
+  expect(await listed()).toMatchObject([{ author: 'ada', text: 'Second' }]);
+  expect(await em.query('select thread_id::int as thread from review_comments where task_id = $1', [id])).toEqual([
+    { thread: 70 },
+  ]);
+});
+
+test('if GitHub does not show one of the lines, the review quotes all comments', async () => {
+  const { comments, revise, posted, post } = await inReview();
+  await revise({ text: 'Not yet.', comments: comments.slice(1, 2) });
+  around.writes[`POST ${reviews}`] = { status: 422, body: { message: 'Unprocessable Entity' } };
+  await post();
+  expect(posted().map((body) => [(body.comments as object[]).length, String(body.body).includes('> Second')])).toEqual([
+    [1, false],
+    [0, true],
+  ]);
+});
+
+test('a request without text and comments is refused', async () => {
+  const { revise } = await inReview();
+  expect(await revise({})).toMatchObject({ status: 400, body: { errors: [{ path: 'text' }] } });
+});
