@@ -2,6 +2,7 @@ import type { Octokit } from '../app.ts';
 import type { TaskStatus } from '../domain/task.ts';
 import type { RepoName } from '../git/remote-url.ts';
 import { isRefusedWith } from '../outgoing/github-errors.ts';
+import { listPages } from './paginate.ts';
 
 export const labelOf: Record<TaskStatus, string> = {
   backlog: 'agent:backlog',
@@ -45,10 +46,14 @@ const described: Record<string, [string, string]> = {
   [runLabel]: ['5319e7', 'Add this label to start an agent'],
 };
 
-/** Creates those of our labels that a repository lacks. */
+/**
+ * Creates those of our labels that a repository lacks. In a repository with more than 1,000 labels, one of ours may be
+ * there unread; GitHub then refuses to create it.
+ */
 export async function makeLabels(octokit: Octokit, name: RepoName): Promise<void> {
-  const found = await octokit.paginate('GET /repos/{owner}/{repo}/labels', { ...name, per_page: 100 });
-  const there = new Set(found.map((label) => labelKey(label.name)));
+  const read = (page: object) => octokit.request('GET /repos/{owner}/{repo}/labels', { ...name, ...page });
+  const { items } = await listPages(async (page) => (await read(page)).data);
+  const there = new Set(items.map((label) => labelKey(label.name)));
   for (const [label, [color, description]] of Object.entries(described)) {
     if (there.has(label)) continue;
     await octokit

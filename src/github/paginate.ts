@@ -1,5 +1,6 @@
 import type { Octokit } from '../app.ts';
 import type { RepoName } from '../git/remote-url.ts';
+import { lastPage } from '../outgoing/last-page.ts';
 
 /** GitHub lists at most 100 items on a page. Later pages are read up to this number. */
 const maxPages = 10;
@@ -22,6 +23,19 @@ export async function listPages<T>(
     if (found.length < pageSize) return { items, isCut: false };
   }
   return { items, isCut: true };
+}
+
+/** Lists the newest 1,000 items, oldest first. For what GitHub lists only with the oldest first. */
+export async function listNewest<T>(
+  read: (page: { per_page: number; page: number }) => Promise<{ data: T[]; headers: { link?: string | undefined } }>,
+): Promise<T[]> {
+  const first = await read({ per_page: pageSize, page: 1 });
+  const last = lastPage(first.headers);
+  const isCut = last > maxPages;
+  const items = isCut ? [] : [...first.data];
+  for (let page = isCut ? last - maxPages + 1 : 2; page <= last; page++)
+    items.push(...(await read({ per_page: pageSize, page })).data);
+  return items;
 }
 
 /** Lists the latest status of each context of a commit. */

@@ -3,6 +3,7 @@ import type { RepositoryRow } from '../../db/tables/project.ts';
 import { mayReveal } from '../../domain/settings.ts';
 import { plain } from '../../domain/text/sanitize.ts';
 import type { RepoName } from '../../git/remote-url.ts';
+import { lastPage } from '../../outgoing/last-page.ts';
 import { findProject } from '../../projects/store.ts';
 import { credentialFor, octokitFor } from '../../repositories/credentials.ts';
 import { asWriter } from '../../repositories/permission.ts';
@@ -156,14 +157,13 @@ function isCommand(body: string, prefix: string): boolean {
 }
 
 /**
- * Reads the last one or two pages of comments. GitHub lists those of an issue only with the oldest first, and names the
- * last page in the `Link` header of the first one.
+ * Reads the last one or two pages of comments. GitHub lists those of an issue only with the oldest first.
  */
 async function newest(octokit: Octokit, at: At): Promise<{ found: GitHubComment[]; isCut: boolean }> {
   const read = (page: number) =>
     octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', { ...at, per_page: pageSize, page });
   const first = await read(1);
-  const last = Number(/[?&]page=(\d+)[^>]*>; *rel="last"/.exec(first.headers.link ?? '')?.[1] ?? 1);
+  const last = lastPage(first.headers);
   const before = last > 2 ? await read(last - 1) : first;
   const pages = last > 1 ? [before, await read(last)] : [first];
   return { found: pages.flatMap(({ data }) => data as GitHubComment[]), isCut: last > 2 };

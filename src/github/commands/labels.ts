@@ -9,6 +9,7 @@ import { obeyLabel } from '../follow/issues.ts';
 import { type IssueThen, taskOfPlace } from '../given-command.ts';
 import type { ReadIssue } from '../issue-task.ts';
 import { isOwnLabel, labelKey, runLabel } from '../labels.ts';
+import { listNewest } from '../paginate.ts';
 import { insertHandledCommand, wasCommandHandled } from '../store.ts';
 import { handleLabel } from './handle-commands.ts';
 
@@ -161,7 +162,8 @@ interface Addition {
 
 /**
  * Finds the event in which a label was last added. The event counts even if we removed the label before we learned of
- * it, but not if a person removed it. Returns undefined when the issue's events do not show who added the label.
+ * it, but not if a person removed it. Returns undefined when the newest 1,000 events of the issue do not show who added the
+ * label.
  */
 async function lastAddition(
   { octokit, name }: Place,
@@ -171,7 +173,7 @@ async function lastAddition(
 ): Promise<Addition | undefined> {
   try {
     const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/events';
-    const all = await octokit.paginate(path, { ...name, issue_number: number, per_page: 100 });
+    const all = await listNewest((page) => octokit.request(path, { ...name, issue_number: number, ...page }));
     const events = all.filter((event) => 'label' in event && labelKey(event.label?.name ?? '') === label);
     const at = events.findLastIndex((event) => event.event === 'labeled');
     const added = events[at];

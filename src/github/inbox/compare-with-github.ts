@@ -12,6 +12,7 @@ import { refreshPull } from '../follow/refresh-pull.ts';
 import { takeReview } from '../follow/reviews.ts';
 import { labelOf } from '../labels.ts';
 import { syncMilestones } from '../mirror/milestones.ts';
+import { listNewest } from '../paginate.ts';
 import {
   listInstalledRepositories,
   listOpenWork,
@@ -165,6 +166,10 @@ async function compare(app: App, place: Place, work: OpenWork): Promise<Recovere
   ];
 }
 
+/**
+ * Compares the pull requests of a task, their reviews and checks. Of more than 1,000 reviews, only the newest 1,000 are
+ * read: older ones that were missed start no revision.
+ */
 async function comparePulls(app: App, place: Place, { taskId }: OpenWork): Promise<void> {
   const { octokit, name } = place;
   const pulls = await listUnsettledPulls(app.db.manager, taskId, place.repository.id);
@@ -174,9 +179,9 @@ async function comparePulls(app: App, place: Place, { taskId }: OpenWork): Promi
     await keepComments(app, place, pull);
     const at = { ...name, pull_number: pull.number };
     const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
-    const reviews = await octokit.paginate(path, { ...at, per_page: 100 });
+    const reviews = await listNewest((page) => octokit.request(path, { ...at, ...page }));
     for (const review of reviews.filter((r) => r.state === 'CHANGES_REQUESTED'))
-      await takeReview(app, place, pull, review.id);
+      await takeReview(app, place, pull, Number(review.id));
     await lookAtChecks(app, place, headSha);
   });
 }

@@ -7,6 +7,7 @@ import { findSprint, type SprintView } from '../../sprints/store.ts';
 import type { TaskView } from '../../tasks/store.ts';
 import { type IssueRef, type Place, placeOfRepository, readRepository } from '../app/place.ts';
 import { eachApart } from '../each-apart.ts';
+import { listPages } from '../paginate.ts';
 import { markMilestone } from './mirror-store.ts';
 
 /** A milestone on GitHub that shows a sprint. */
@@ -121,7 +122,8 @@ function wantedOf(app: App, { name, endDay, status }: Pick<SprintView, 'name' | 
 
 /**
  * Finds or creates the milestone of a sprint in a repository. It may exist already if GitHub's response to an earlier
- * creation was lost.
+ * creation was lost. Of more than 1,000 milestones, those with the last days are read. GitHub refuses the title of another
+ * one with 422.
  */
 async function ensureMilestone(
   app: App,
@@ -134,11 +136,12 @@ async function ensureMilestone(
     if (known !== undefined) return known;
     const wanted = wantedOf(app, sprint);
     const description = `Sprint ${sprint.id}`;
-    const list = { ...name, state: 'all', per_page: 100 } as const;
-    const all = await octokit.paginate('GET /repos/{owner}/{repo}/milestones', list);
-    const own = all.find((m) => m.description === description);
+    const list = { ...name, state: 'all', sort: 'due_on', direction: 'desc' } as const;
+    const read = (page: object) => octokit.request('GET /repos/{owner}/{repo}/milestones', { ...list, ...page });
+    const { items } = await listPages(async (page) => (await read(page)).data);
+    const own = items.find((m) => m.description === description);
     // Titles are unique on GitHub. If people or another sprint use this title, the end of the sprint's id is appended.
-    const isTaken = all.some((m) => m.title === wanted.title && m !== own);
+    const isTaken = items.some((m) => m.title === wanted.title && m !== own);
     const title = isTaken ? `${wanted.title} (${sprint.id.slice(-6)})` : wanted.title;
     const path = 'POST /repos/{owner}/{repo}/milestones';
     const { number } = own ?? (await octokit.request(path, { ...name, ...wanted, title, description })).data;

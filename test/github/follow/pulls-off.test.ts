@@ -2,7 +2,7 @@ import { type Place, placeOfRepository } from '../../../src/github/app/place.ts'
 import { observeIssue } from '../../../src/github/follow/issues.ts';
 import { compareJob } from '../../../src/github/inbox/compare-with-github.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
-import { around } from '../../support/stand-ins/named-github.ts';
+import { around, read } from '../../support/stand-ins/named-github.ts';
 
 // While pull requests are switched off, GitHub answers 404 to everything about them.
 
@@ -40,4 +40,21 @@ test('the comparison with GitHub reads the issue although the pull request canno
   await compareJob(acme.service.app, projectId);
   const [{ title }] = await em.query('select issue_title as title from tasks where id = $1', [taskId]);
   expect(title).toBe('Renamed');
+});
+
+test('the comparison with GitHub reads the newest 1,000 reviews of a pull request', async () => {
+  const { projectId } = await withIssue('open');
+  const base = { sha: 'b', repo: { id: 1 } };
+  const pull = { number: 5, state: 'open', merged_at: null, html_url: 'u', additions: 1, mergeable: true };
+  around.pages['/pulls/5'] = { ...pull, head: { sha: 'a', ref: 'agent/x', repo: { id: 1 } }, base };
+  const reviews = (page: number) => `/repos/acme/app/pulls/5/reviews?per_page=100&page=${page}`;
+  const headers = { link: '<https://api.github.com/x?per_page=100&page=12>; rel="last"' };
+  for (let page = 1; page <= 12; page++) {
+    const body = [{ id: page, state: [1, 2, 12].includes(page) ? 'CHANGES_REQUESTED' : 'COMMENTED' }];
+    around.reads[reviews(page)] = { status: 200, body, headers };
+  }
+  await compareJob(acme.service.app, projectId);
+  const paths = read.filter((path) => path.startsWith('/repos/acme/app/pulls/5/reviews'));
+  expect(paths.filter((path) => path.includes('?'))).toEqual([1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map(reviews));
+  expect(paths.filter((path) => !path.includes('?'))).toEqual(['/repos/acme/app/pulls/5/reviews/12']);
 });

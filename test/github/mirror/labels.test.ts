@@ -3,11 +3,12 @@ import { labelChanged } from '../../../src/github/commands/labels.ts';
 import { observeIssue } from '../../../src/github/follow/issues.ts';
 import { syncTask } from '../../../src/github/mirror/sync.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
-import { around, asked, shown } from '../../support/stand-ins/named-github.ts';
+import { around, asked, read, shown } from '../../support/stand-ins/named-github.ts';
 
 const acme = openAcme();
 const issue = '/repos/acme/app/issues/8';
 const labels = `${issue}/labels`;
+const events = (page: number) => `${issue}/events?per_page=100&page=${page}`;
 const sync = (taskId: string) => syncTask(acme.service.app, { taskId, recheck: true });
 
 /** A task in the backlog with an issue that has these labels. */
@@ -59,7 +60,7 @@ test('our labels are ours in any letter case', async () => {
   const label = 'Agent:Ready';
   around.reads[`${labels}?per_page=100`] = { status: 200, body: [{ name: label }] };
   const event = { event: 'labeled', id: 1, label: { name: label }, actor: shown(400, 'ada') };
-  around.reads[`${issue}/events?per_page=100`] = {
+  around.reads[events(1)] = {
     status: 200,
     body: [{ ...event, created_at: new Date().toISOString() }],
   };
@@ -67,10 +68,34 @@ test('our labels are ours in any letter case', async () => {
   expect(await status()).toBe('ready');
 });
 
+test('the newest 1,000 events of an issue say who added a label', async () => {
+  const { place, status } = await labelled();
+  around.reads[`${labels}?per_page=100`] = { status: 200, body: [{ name: 'agent:ready' }] };
+  // Somebody without write permission added it first, and removed it.
+  const event = (id: number, change: string, name: string) => ({
+    ...{ id, event: change, label: { name: 'agent:ready' }, created_at: new Date().toISOString() },
+    actor: shown(id, name),
+  });
+  const page = (body: object[]) => ({
+    ...{ status: 200, body },
+    headers: { link: `<https://api.github.com${issue}/events?per_page=100&page=30>; rel="last"` },
+  });
+  around.reads[events(1)] = page([event(100, 'labeled', 'mona'), event(100, 'unlabeled', 'mona')]);
+  for (let number = 2; number < 30; number++) around.reads[events(number)] = page([]);
+  around.reads[events(30)] = page([event(400, 'labeled', 'ada')]);
+  await labelChanged(acme.service.app, place, {
+    ...{ number: 8, label: 'agent:ready', isPull: false },
+    sender: shown(100, 'mona'),
+  });
+  expect(await status()).toBe('ready');
+  const pages = read.filter((path) => path.startsWith(`${issue}/events`));
+  expect(pages).toEqual([1, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30].map(events));
+});
+
 test.each([404, 410])('a label is not on an issue that is gone (%i)', async (status) => {
   const { place } = await labelled();
   around.reads[`${labels}?per_page=100`] = { status, body: { message: 'Not Found' } };
-  around.reads[`${issue}/events?per_page=100`] = { status, body: { message: 'Not Found' } };
+  around.reads[events(1)] = { status, body: { message: 'Not Found' } };
   const sender = shown(400, 'ada');
   for (const label of ['agent:run', 'agent:ready'])
     await labelChanged(acme.service.app, place, { number: 8, label, sender, isPull: false });

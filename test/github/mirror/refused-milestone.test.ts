@@ -7,11 +7,12 @@ const acme = openAcme();
 const milestones = '/repos/acme/app/milestones';
 
 /** Shows a task of an active sprint on its issue. */
-async function shown() {
+async function shown(pages: typeof around.pages = {}) {
   const { em, own, task, call, projectId } = await acme.twoPeople();
   const taskId = await task('ada');
   around.pages['/milestones'] = [];
   around.pages['/issues/8'] = { number: 8, milestone: null };
+  Object.assign(around.pages, pages);
   const day = new Date().toISOString().slice(0, 10);
   const sprint = await call('ada', 'POST', `/projects/${projectId}/sprints`, {
     name: 'S',
@@ -33,6 +34,21 @@ async function shown() {
 test('the issue of a task gets the milestone of its sprint', async () => {
   around.writes[`POST ${milestones}`] = { status: 201, body: { number: 3 } };
   expect(await shown()).toEqual(expect.arrayContaining([milestones, '/repos/acme/app/issues/8']));
+});
+
+test('of many milestones, the 1,000 with the last days are read', async () => {
+  around.writes[`POST ${milestones}`] = { status: 201, body: { number: 4 } };
+  const queries: string[] = [];
+  const page = Array.from({ length: 100 }, (_, i) => ({ number: i + 10, title: `M${i}`, description: null }));
+  const paths = await shown({
+    '/milestones': (query: URLSearchParams) => {
+      queries.push(query.toString());
+      return page;
+    },
+  });
+  expect(paths).toContain(milestones);
+  const wanted = 'state=all&sort=due_on&direction=desc&per_page=100';
+  expect(queries).toEqual(Array.from({ length: 10 }, (_, i) => `${wanted}&page=${i + 1}`));
 });
 
 test.each([403, 404, 422])('a milestone that GitHub refuses with %s does not fail the mirror', async (status) => {

@@ -24,7 +24,7 @@ interface Around {
   /** What each write request gets instead of `{ id: 1 }`, by its method and path. */
   writes: Record<string, { status: number; body: object }>;
   /** What reading something of a repository gets instead, by its path, such as `/repos/acme/app/issues/8`. */
-  reads: Record<string, { status: number; body: object }>;
+  reads: Record<string, { status: number; body: object; headers?: Record<string, string> }>;
   /** What the next merges are answered with. */
   merges: { status: number; message: string }[];
   /** What its clock shows, if that is not our time. */
@@ -44,6 +44,9 @@ const calm = (): Around => ({
 export const around: Around = calm();
 /** The write requests that arrived, including those for tokens. */
 export const asked: { path: string; body: Record<string, unknown> }[] = [];
+
+/** The paths of repositories that were read. */
+export const read: string[] = [];
 
 export const shown = (id: number, login: string) => ({ id, login, name: null, avatar_url: '', type: 'User' });
 const idOf = (login: string) => [...people].find(([, name]) => name === login)?.[0];
@@ -131,8 +134,11 @@ export function openNamedGitHub(): Promise<FakeGitHub> {
         /^GET \/repos\/([^/]+\/[^/?]+)(.*)$/,
         ([request, name = '', rest = ''], res) => {
           if (around.clock !== undefined) res.setHeader('Date', around.clock.toUTCString());
-          const { status, body } = around.reads[request.slice('GET '.length)] ?? {};
+          const path = request.slice('GET '.length);
+          read.push(path);
+          const { status, body, headers = {} } = around.reads[path] ?? {};
           if (status !== undefined) res.statusCode = status;
+          for (const [header, value] of Object.entries(headers)) res.setHeader(header, value);
           return body ?? about(name, rest);
         },
       ],
@@ -161,4 +167,5 @@ export function resetNames(): void {
   repositories.set('acme/secret', 2);
   Object.assign(around, calm());
   asked.length = 0;
+  read.length = 0;
 }
