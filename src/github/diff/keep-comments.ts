@@ -7,6 +7,9 @@ import { type DiffComment, type DiffThread, readThreads } from './read-threads.t
 
 export type PullOfTask = Pick<PullFound, 'taskId' | 'repositoryId' | 'number'>;
 
+/** The first line of a comment of ours that quotes a person. It names the comment that the person wrote in the dashboard. */
+export const quoteMarker = (id: string) => `<!-- deckhand:comment ${id} -->`;
+
 const quoted = /^<!-- deckhand:comment (comment_[0-9a-z]{26}) -->/;
 
 /**
