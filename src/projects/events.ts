@@ -31,22 +31,49 @@ async function transactionNumbers(em: EntityManager): Promise<{ settled: number;
   return row;
 }
 
-/**
- * Returns the changes of a project by transactions from the number `from` on. All transactions before `settled` have
- * ended, so they can add no more changes.
- */
-async function listChanges(
-  em: EntityManager,
-  projectId: string,
-  from: number,
-): Promise<{ rows: ProjectChange[]; settled: number }> {
-  const rows: (ProjectChange & { settled: number })[] = await em.query(
-    `select id::float8 as id, kind, object_id as "objectId", status, at, xid::text::float8 as transaction,
-       pg_snapshot_xmin(pg_current_snapshot())::text::float8 as settled
-     from project_events where project_id = $1 and xid >= $2::text::xid8 order by id`,
-    [projectId, String(from)],
+/** Changes read per query, so that a project's changes of hours do not wait in memory for a slow reader. */
+const portion = 500;
+/** A client that missed more changes than this loads everything again, which is less work than sending them. */
+const maxMissed = 5000;
+
+interface Portion {
+  rows: ProjectChange[];
+  /** All transactions before this one had ended before anything was read, so they can add no more changes. */
+  settled: number;
+  isEnd: boolean;
+}
+
+/** Returns the changes of a project by transactions from the number `from` on, in portions. */
+async function* listChanges(em: EntityManager, projectId: string, from: number): AsyncGenerator<Portion> {
+  let settled: number | undefined;
+  for (let after = 0; ; ) {
+    const rows: (ProjectChange & { settled: number })[] = await em.query(
+      `select id::float8 as id, kind, object_id as "objectId", status, at, xid::text::float8 as transaction,
+         pg_snapshot_xmin(pg_current_snapshot())::text::float8 as settled
+       from project_events where project_id = $1 and xid >= $2::text::xid8 and id > $3 order by id limit $4`,
+      [projectId, String(from), after, portion],
+    );
+    settled ??= rows[0]?.settled ?? from;
+    const isEnd = rows.length < portion;
+    yield { rows, settled, isEnd };
+    if (isEnd) return;
+    after = rows.at(-1)?.id ?? after;
+  }
+}
+
+/** Returns the ids of the changes by transactions from the number `from` on. */
+async function listIds(em: EntityManager, projectId: string, from: number): Promise<Set<number>> {
+  const ids = new Set<number>();
+  for await (const { rows } of listChanges(em, projectId, from)) for (const { id } of rows) ids.add(id);
+  return ids;
+}
+
+async function hasMissedTooMuch(em: EntityManager, projectId: string, from: number): Promise<boolean> {
+  const rows: unknown[] = await em.query(
+    'select from project_events where project_id = $1 and xid >= $2::text::xid8 offset $3 limit 1',
+    [projectId, String(from), maxMissed],
   );
-  return { rows, settled: rows[0]?.settled ?? from };
+  return rows.length > 0;
 }
 
 /** How far back a client can resume with `Last-Event-ID`. */
@@ -70,29 +97,46 @@ const ProjectEvent = z.object({ id: z.string(), status: z.string(), at: Timestam
  */
 async function sendChanges(app: App, projectId: string, out: EventStream): Promise<void> {
   const em = app.db.manager;
-  const { isReset, ...start } = await startOf(em, out.lastEventId);
+  const { isReset, ...start } = await startOf(em, projectId, out.lastEventId);
   let { from, sent } = start;
-  if (isReset) out.send({ id: positionAt(from, []), event: 'reset', data: {} });
+  if (isReset) out.send({ id: positionAt(from, new Set()), event: 'reset', data: {} });
   // A new stream starts with the next change, so the changes before it are marked as sent.
-  if (out.lastEventId === undefined || isReset)
-    sent = new Set((await listChanges(em, projectId, from)).rows.map((row) => row.id));
+  if (out.lastEventId === undefined || isReset) sent = await listIds(em, projectId, from);
   out.begin();
   const look = async () => {
-    const { rows, settled } = await listChanges(em, projectId, from);
     // Rows of unsettled transactions will be read again, so the stream remembers which of them it has sent.
-    const unsettled = new Set(rows.filter((row) => row.transaction >= settled).map((row) => row.id));
-    const sentUnsettled = [...unsettled].filter((id) => sent.has(id));
-    for (const { id, kind, objectId, status, at } of rows.filter((row) => !sent.has(row.id))) {
-      if (unsettled.has(id)) sentUnsettled.push(id);
-      const position = positionAt(settled, sentUnsettled);
-      out.send({ id: position, event: kind, data: { id: objectId, status, at: at.toISOString() } });
-      await out.drained();
+    const unsettled = new Set<number>();
+    let next = from;
+    for await (const { rows, settled, isEnd } of listChanges(em, projectId, from)) {
+      next = settled;
+      for (const { id, transaction } of rows) if (transaction >= settled) unsettled.add(id);
+      await sendUnsent(rows, { from, sent, end: isEnd ? positionAt(settled, unsettled) : undefined }, out);
+      if (out.signal.aborted) return true;
     }
     sent = unsettled;
-    from = settled;
+    from = next;
     return false;
   };
   await follow(out.signal, (hear) => app.db.listen(`project ${projectId}`, hear), look);
+}
+
+/**
+ * Sends a portion of changes without those that were already sent. A client that resumes begins where the reading began,
+ * unless it has everything: then it begins at `end`.
+ */
+async function sendUnsent(
+  rows: ProjectChange[],
+  { from, sent, end }: { from: number; sent: Set<number>; end: string | undefined },
+  out: EventStream,
+): Promise<void> {
+  const left = rows.filter((row) => !sent.has(row.id));
+  for (const { id, kind, objectId, status, at } of left) {
+    sent.add(id);
+    const position = (id === left.at(-1)?.id ? end : undefined) ?? positionAt(from, sent);
+    out.send({ id: position, event: kind, data: { id: objectId, status, at: at.toISOString() } });
+    await out.drained();
+    if (out.signal.aborted) return;
+  }
 }
 
 /** Maximum number of ids in a position. With more unsettled changes, a client that resumes gets some of them twice. */
@@ -102,26 +146,28 @@ const maxRemembered = 40;
  * Formats a position as `<transaction>-<second>` or `<transaction>-<second>-<id>.<id>…`. The second is the time of the
  * position, which tells how old it is.
  */
-function positionAt(transaction: number, sent: number[]): string {
+function positionAt(transaction: number, sent: Set<number>): string {
   const position = `${transaction}-${Math.floor(Date.now() / 1000)}`;
-  return sent.length === 0 || sent.length > maxRemembered ? position : `${position}-${sent.join('.')}`;
+  return sent.size === 0 || sent.size > maxRemembered ? position : `${position}-${[...sent].join('.')}`;
 }
 
 interface Start {
   /** The first transaction to read. */
   from: number;
   sent: Set<number>;
-  /** Changes since `Last-Event-ID` may already be deleted, so the client has to load everything again. */
+  /**
+   * Changes since `Last-Event-ID` may already be deleted, or are too many, so the client has to load everything again.
+   */
   isReset: boolean;
 }
 
-async function startOf(em: EntityManager, lastEventId: string | undefined): Promise<Start> {
+async function startOf(em: EntityManager, projectId: string, lastEventId: string | undefined): Promise<Start> {
   const { settled, next } = await transactionNumbers(em);
   if (lastEventId === undefined) return { from: settled, sent: new Set(), isReset: false };
   const [, transaction, second, ids = ''] = /^(\d{1,15})-(\d{1,12})(?:-([\d.]{1,1000}))?$/.exec(lastEventId) ?? [];
   const isKept = Number(second) * 1000 > Date.now() - resumeMinutes * 60_000 && Number(transaction) <= next;
   const sent = new Set(ids.split('.').map(Number));
-  return isKept
+  return isKept && !(await hasMissedTooMuch(em, projectId, Number(transaction)))
     ? { from: Number(transaction), sent, isReset: false }
     : { from: settled, sent: new Set(), isReset: true };
 }
@@ -137,7 +183,7 @@ export const projectEventRoutes: Route[] = [
     reply: [200, ProjectEvent],
     isStream: true,
     streams:
-      'Events `task`, `run`, `sprint`, `plan`, `inbox` and `chat` with `{ id, status, at }`. `inbox` has the id of a task, and as its status why the task needs a person, or `done`. `chat` has the id of the task or sprint whose chat has a new answer, and `task` or `sprint` as its status. A client can resume with `Last-Event-ID` within an hour; after that the first event is `reset`',
+      'Events `task`, `run`, `sprint`, `plan`, `inbox` and `chat` with `{ id, status, at }`. `inbox` has the id of a task, and as its status why the task needs a person, or `done`. `chat` has the id of the task or sprint whose chat has a new answer, and `task` or `sprint` as its status. A client can resume with `Last-Event-ID` within an hour; after that, or after 5,000 changes, the first event is `reset`',
     stream: (app, { projectId }, out) => sendChanges(app, projectId, out),
     handle: async () => ({ id: '', status: '', at: '' }),
   }),

@@ -59,6 +59,46 @@ test('if missed events are no longer stored, a reset is sent', async () => {
   }
 });
 
+/** Adds changes that nobody made, of the same transaction. */
+const addChanges = (count: number) =>
+  service.app.db.manager.query(
+    `insert into project_events (project_id, kind, object_id, status)
+     select $1, 'task', 'task_' || n, 'ready' from generate_series(1, $2::int) n`,
+    [project, count],
+  );
+
+test('missed changes are read in portions, and after too many of them a reset is sent', async () => {
+  const [{ next }] = await service.app.db.manager.query(
+    'select pg_snapshot_xmax(pg_current_snapshot())::text::float8 as next',
+  );
+  const last = { 'Last-Event-ID': `${next}-${Math.floor(Date.now() / 1000)}` };
+  await addChanges(1200);
+  const stream = await listen(`/projects/${project}/events`, last);
+  await until('all of them', async () => named(stream.heard, 'task').length >= 1200);
+  const told = named(stream.heard, 'task');
+  expect(told.map((h) => h.data?.id)).toEqual(Array.from({ length: 1200 }, (_, i) => `task_${i + 1}`));
+  await stream.stop();
+  // A client that lost its connection in between has not missed what it did not get.
+  for (const [received, isRepeated] of [
+    [30, false],
+    [700, true],
+    [1199, true],
+  ] as const) {
+    const again = await listen(`/projects/${project}/events`, { 'Last-Event-ID': told[received - 1]?.id ?? '' });
+    const wanted = isRepeated ? 1200 : 1200 - received;
+    await until('the rest', async () => named(again.heard, 'task').length >= wanted);
+    expect(named(again.heard, 'task').at(-1)?.data?.id).toBe('task_1200');
+    await again.stop();
+  }
+  await addChanges(3900);
+  const tooMany = await listen(`/projects/${project}/events`, last);
+  await until('the reset', async () => named(tooMany.heard, 'reset').length > 0);
+  await call('POST', `/projects/${project}/tasks`, { title: 'after the reset' });
+  await until('the next change', async () => named(tooMany.heard, 'task').length > 0);
+  expect(named(tooMany.heard, 'task').map((h) => h.data?.status)).toEqual(['backlog']);
+  await tooMany.stop();
+});
+
 test('a change that is committed late is sent late, to new and to resumed streams', async () => {
   const task = (await call('POST', `/projects/${project}/tasks`, { title: 'slow' })).body;
   const open = async (headers = {}) => {
