@@ -67,7 +67,6 @@ async function readComments(
       ],
       // The login bob now belongs to somebody else, who may write.
       [/\/collaborators\/bob\/permission$/, () => ({ permission: 'write', role_name: 'write', user: { id: 99 } })],
-      [/\/repos\/o\/other\/collaborators\/mona\/permission$/, () => ({ permission: 'read', user: { id: 1 } })],
       [/\/collaborators\/lisa\/permission$/, () => ({ permission: 'write', user: { id: 5 } })],
       [/\/collaborators\/mona\/permission$/, () => ({ permission: 'admin', role_name: 'admin', user: { id: 1 } })],
     ],
@@ -75,7 +74,7 @@ async function readComments(
   );
   closing.push(github.close);
   const octokit = octokitFor(github.url);
-  const elsewhere = worksElsewhere ? { octokit, name: { owner: 'o', repo: 'other' } } : undefined;
+  const elsewhere = worksElsewhere ? async ({ id }: { id: number }) => id !== 1 : undefined;
   const reader = { where: 'issue', botId: 3, commandPrefix: '/agent', elsewhere, admit } as const;
   const thread = await commentsOf(octokit, { owner: 'o', repo: 'r', issue_number: 7 }, reader);
   return { thread, asked, directors, section: sectionsOf({ discussion: { threads: [thread], pictures: [] } })[0] };

@@ -4,9 +4,10 @@ import { mayReveal } from '../../domain/settings.ts';
 import { plain } from '../../domain/text/sanitize.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { lastPage } from '../../outgoing/last-page.ts';
-import { findProject } from '../../projects/store.ts';
+import { findProject, upsertUser } from '../../projects/store.ts';
 import { credentialFor, octokitFor } from '../../repositories/credentials.ts';
 import { asWriter } from '../../repositories/permission.ts';
+import { lackOfRight } from '../../repositories/rights.ts';
 import { findRepository } from '../../repositories/store.ts';
 import { type Voice, voicesOf } from '../../repositories/voices.ts';
 import { listPullsIn } from '../../tasks/work-store.ts';
@@ -87,27 +88,34 @@ export async function readThread(app: App, { where, repository, number }: Place,
   const { owner, repo } = credential;
   const { admit } = work;
   const reader = { where, botId: bot?.id, commandPrefix: app.config.COMMAND_PREFIX, admit };
-  const elsewhere = repository.id === work.repository.id ? undefined : await placeOfWork(app, work);
+  const mayDirect = (person: Voice) => mayWriteWhereItWorks(app, person, work.repository);
+  const elsewhere = repository.id === work.repository.id ? undefined : mayDirect;
   return commentsOf(octokit, { owner, repo, issue_number: number }, { ...reader, elsewhere });
 }
 
-/** Returns where the task works, if GitHub can be asked about permissions there. */
-async function placeOfWork(app: App, { credential }: AboutRun): Promise<Elsewhere | undefined> {
-  if (credential.kind !== 'installation') return undefined;
-  return { octokit: await octokitFor(app, credential), name: { owner: credential.owner, repo: credential.repo } };
-}
-
-/** Another repository in which authors need write permission. */
-interface Elsewhere {
-  octokit: Octokit;
-  name: RepoName;
+/**
+ * Returns whether somebody may write to the repository of a task. Where GitHub cannot be asked about people, their role in
+ * the project counts. Without an answer, nobody may.
+ */
+async function mayWriteWhereItWorks(app: App, person: Voice, repository: RepositoryRow): Promise<boolean> {
+  try {
+    const { id } = await upsertUser(app.db.manager, person);
+    return (await lackOfRight(app, [id], repository, 'write')) === undefined;
+  } catch (error) {
+    app.log.warn(
+      { err: error, repositoryId: repository.id },
+      'GitHub could not be asked who may write where a task works',
+    );
+    return false;
+  }
 }
 
 interface Reader {
   where: Comment['where'];
   botId: number | undefined;
   commandPrefix: string;
-  elsewhere?: Elsewhere | undefined;
+  /** Returns whether somebody may write to the repository of the task, if that is another one. */
+  elsewhere?: ((person: Voice) => Promise<boolean>) | undefined;
   /** Makes people directors of the run. Returns the ids of those who may be. */
   admit(people: Voice[]): Promise<Set<number>>;
 }
@@ -126,11 +134,14 @@ export async function commentsOf(
 ): Promise<Thread> {
   const { found, isCut } = await newest(octokit, at);
   const kept = fitting(found.filter(({ user, body }) => !isBot(user, botId) && !isCommand(body ?? '', commandPrefix)));
-  const own = { octokit, name: { owner: at.owner, repo: at.repo } };
   // Without an answer of GitHub, nobody's rights count. People want the run to go on, so it does not wait for one.
   const voices = await voicesOf(octokit, kept.comments).catch(() => new Map<Fitting, Voice[]>());
   const people = new Map([...voices.values()].reverse().flatMap((each) => each.map((voice) => [voice.id, voice])));
-  const writers = await writersAmong(elsewhere === undefined ? [own] : [own, elsewhere], [...people.values()]);
+  const asWriterHere = async (person: Voice) => {
+    const writer = await asWriter(octokit, { owner: at.owner, repo: at.repo }, person).catch(() => undefined);
+    return writer !== undefined && ((await elsewhere?.(writer)) ?? true) ? writer : undefined;
+  };
+  const writers = await writersAmong([...people.values()], asWriterHere);
   const mayAll = (known: { has(id: number): boolean }, comment: Fitting) =>
     voices.get(comment)?.every(({ id }) => known.has(id)) ?? false;
   const written = kept.comments.filter((comment) => mayAll(writers, comment));
@@ -189,15 +200,17 @@ function cut(text: string): string {
   return `${text.slice(0, maxCommentChars)}\n[… ${text.length - maxCommentChars} characters of this comment cut …]`;
 }
 
-/** Returns those who may write to all of these repositories, by their ids. Unknown permissions count as none. */
-async function writersAmong(places: Elsewhere[], people: Voice[]): Promise<Map<number, Voice>> {
+/** Returns those who may write, by their ids. */
+async function writersAmong(
+  people: Voice[],
+  asWriterHere: (person: Voice) => Promise<Voice | undefined>,
+): Promise<Map<number, Voice>> {
   const writers = new Map<number, Voice>();
   const end = performance.now() + lookUpMs;
   for (const person of people.slice(0, maxPeople)) {
     if (performance.now() > end) break;
-    const rights = places.map(({ octokit, name }) => asWriter(octokit, name, person).catch(() => undefined));
-    const [writer, ...others] = await Promise.all(rights);
-    if (writer !== undefined && !others.includes(undefined)) writers.set(person.id, writer);
+    const writer = await asWriterHere(person);
+    if (writer !== undefined) writers.set(person.id, writer);
   }
   return writers;
 }
