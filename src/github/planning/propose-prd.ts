@@ -1,9 +1,12 @@
 import type { App } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
+import { RunFailed } from '../../domain/run.ts';
 import { mayReveal } from '../../domain/settings.ts';
 import { branchName } from '../../domain/text/branch-names.ts';
 import { harmless, harmlessLine, slug, withoutCiSkips } from '../../domain/text/sanitize.ts';
+import { knownSecrets } from '../../environment/secrets/secrets.ts';
 import { AppError } from '../../errors.ts';
+import type { Checkout } from '../../git/engine.ts';
 import { getSession, type Prd, type Session } from '../../planning/store.ts';
 import { findProject } from '../../projects/store.ts';
 import type { Jobs } from '../../queue/names.ts';
@@ -11,13 +14,18 @@ import { type Credential, credentialFor, nameOnGitHub, octokitFor, remoteFor } f
 import { ensurePull } from '../../repositories/pulls.ts';
 import { openCheckout, startTools } from '../../repositories/reader.ts';
 import { lackOfRight } from '../../repositories/rights.ts';
+import { readSettings } from '../../repositories/settings/repository-settings.ts';
+import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { findDocs, listRepositoriesById } from '../../repositories/store.ts';
+import { protectedChanges } from '../../worker/outgoing/objection.ts';
+import { objectionsTo, objectionToSending } from '../../worker/outgoing/outgoing-scan.ts';
 import { authorFor } from '../../worker/publish/commit-message.ts';
 
 /**
  * Opens a pull request that adds the requirements of a finalized plan to the project's documentation repository. The
  * branch, the file and the pull request are each created only if missing, so a retry creates nothing twice. Nothing is
- * opened unless the person who finalized the plan may write there.
+ * opened unless the person who finalized the plan may write there, and unless a run could push the document. What a
+ * repository wants of the changes of runs, this one does not have, so the pull request is a draft there.
  */
 export async function proposePrd(app: App, { projectId, sessionId, userId }: Jobs['prd']): Promise<void> {
   const session = await getSession(app.db.manager, projectId, sessionId).catch((error) => {
@@ -40,20 +48,38 @@ export async function proposePrd(app: App, { projectId, sessionId, userId }: Job
   if (credential.kind === 'none')
     return app.log.warn({ projectId }, 'the requirements were not proposed: no git credential is configured');
   const octokit = await octokitFor(app, credential);
-  const branch = branchName({ id: session.id, title: `prd ${session.prd.title}`, issueNumber: null });
-  const hasBranch = await ensureBranch(app, { repository, credential }, branch, session.prd);
-  if (!hasBranch)
-    return app.log.warn({ projectId }, 'the requirements were not proposed: the documentation repository is empty');
   const prefix = app.config.COMMAND_PREFIX;
-  await ensurePull(octokit, {
-    ...name,
-    head: branch,
-    known: [],
-    base: repository.defaultBranch,
+  const wanted: Wanted = {
+    branch: branchName({ id: session.id, title: `prd ${session.prd.title}`, issueNumber: null }),
     title: withoutCiSkips(`Requirements: ${harmlessLine(session.prd.title, 150, prefix)}`),
     body: withoutCiSkips(bodyOf(session, prefix)),
-    draft: false,
+    prd: session.prd,
+  };
+  const found = await ensureBranch(app, { repository, credential }, wanted);
+  if ('refused' in found) return app.log.warn({ projectId }, `the requirements were not proposed: ${found.refused}`);
+  const { push } = await findProject(app.db.manager, projectId);
+  await ensurePull(octokit, {
+    ...name,
+    head: wanted.branch,
+    known: [],
+    base: repository.defaultBranch,
+    title: wanted.title,
+    body: wanted.body,
+    draft: push === 'approved' || wantsMore(found.settings),
   });
+}
+
+/** What the pull request consists of. */
+interface Wanted {
+  branch: string;
+  title: string;
+  body: string;
+  prd: Prd;
+}
+
+/** Returns whether the changes of runs need more than a pull request. */
+function wantsMore({ checks, proof, push }: RepositorySettings): boolean {
+  return checks.length > 0 || proof === 'required' || push === 'approved';
 }
 
 interface DocsAccess {
@@ -85,37 +111,87 @@ function bodyOf({ goal, result }: Session, prefix: string): string {
 }
 
 /**
- * Ensures that a branch on top of the default branch contains the document. Returns false when there is no default
- * branch. The file is written inside the sandbox, because the folder's path may be a symbolic link in the repository.
+ * Ensures that a branch on top of the default branch contains the document. Returns the settings of the repository, or
+ * why there is no such branch. The file is written inside the sandbox, because the folder's path may be a symbolic link
+ * in the repository.
  */
-async function ensureBranch(app: App, docs: DocsAccess, branch: string, prd: Prd): Promise<boolean> {
+async function ensureBranch(
+  app: App,
+  docs: DocsAccess,
+  wanted: Wanted,
+): Promise<{ settings: RepositorySettings } | { refused: string }> {
   const { repository, credential } = docs;
   const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(gitMs)]);
   const remote = await remoteFor(app, repository, credential, { contents: 'write' });
+  const secrets = [...(await knownSecrets(app, repository.projectId)), ...(remote.token ? [remote.token] : [])];
+  const { branch, title, body } = wanted;
+  const objection = objectionToSending({ branch, title, body }, secrets);
+  if (objection !== undefined) return { refused: `their title, goal or sprint ${objection}` };
   const { checkout, remove } = await openCheckout(app, remote, signal);
   try {
-    if ((await checkout.fetch(branch)) !== undefined) return true;
     const base = await checkout.fetch(repository.defaultBranch);
-    if (base === undefined) return false;
-    const { host } = await startTools(app, checkout, signal, () => checkout.checkout(base));
-    try {
-      const path = `docs/requirements/${slug(prd.title) || 'requirements'}.md`;
-      const content = prd.markdown.endsWith('\n') ? prd.markdown : `${prd.markdown}\n`;
-      const { ok, text } = await host.call('write_file', { path, content });
-      if (!ok) throw new Error(`the requirements were not written: ${text}`);
-    } finally {
-      await host.close();
-    }
+    if (base === undefined) return { refused: 'the documentation repository is empty' };
+    const settings = await readSettings(checkout, base);
+    if ((await checkout.fetch(branch)) !== undefined) return { settings };
+    const tree = await writeDocument(app, checkout, { base, prd: wanted.prd, signal });
+    const refused = await objectionToTree(checkout, { base, tree, settings, secrets, signal });
+    if (refused !== undefined) return { refused };
     const commit = await checkout.commit({
-      tree: await checkout.snapshot(),
+      tree,
       parents: [base],
-      message: withoutCiSkips(`docs: requirements of ${harmlessLine(prd.title, 60, app.config.COMMAND_PREFIX)}\n`),
+      message: withoutCiSkips(
+        `docs: requirements of ${harmlessLine(wanted.prd.title, 60, app.config.COMMAND_PREFIX)}\n`,
+      ),
       author: await authorFor(app, credential),
       at: new Date(),
     });
     await checkout.push(commit, branch);
-    return true;
+    return { settings };
+  } catch (error) {
+    // A settings file that cannot be used. Without it, nobody knows what is protected.
+    if (error instanceof RunFailed) return { refused: error.message };
+    throw error;
   } finally {
     await remove();
   }
+}
+
+/** Writes the document into the files of a commit. Returns their tree. */
+async function writeDocument(
+  app: App,
+  checkout: Checkout,
+  { base, prd, signal }: { base: string; prd: Prd; signal: AbortSignal },
+): Promise<string> {
+  const { host } = await startTools(app, checkout, signal, () => checkout.checkout(base));
+  try {
+    const path = `docs/requirements/${slug(prd.title) || 'requirements'}.md`;
+    const content = prd.markdown.endsWith('\n') ? prd.markdown : `${prd.markdown}\n`;
+    const { ok, text } = await host.call('write_file', { path, content });
+    if (!ok) throw new Error(`the requirements were not written: ${text}`);
+  } finally {
+    await host.close();
+  }
+  return checkout.snapshot();
+}
+
+interface Written {
+  base: string;
+  tree: string;
+  settings: RepositorySettings;
+  secrets: string[];
+  signal: AbortSignal;
+}
+
+/** Returns why a run could not push these files; undefined if it could. */
+async function objectionToTree(
+  checkout: Checkout,
+  { base, tree, settings, secrets, signal }: Written,
+): Promise<string | undefined> {
+  const changes = await checkout.changes(await checkout.treeOf(base), tree);
+  const branch = { from: base, base };
+  const [found] = [
+    ...(await protectedChanges(settings, changes, { checkout, branch })),
+    ...(await objectionsTo(checkout, changes, secrets, { signal })),
+  ];
+  return found && `${found.path} ${found.reason}`;
 }

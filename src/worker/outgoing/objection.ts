@@ -17,6 +17,9 @@ const maxAttributesBytes = 200_000;
 /** Paths checked before other requests are served. This many take a few milliseconds. */
 const pathsInARow = 500;
 
+/** From which commits a change comes. */
+type Origin = Pick<Branch, 'from' | 'base' | 'conflicts'>;
+
 /**
  * Finds the changed files that agents may not change in this repository: those that its settings protect, and those
  * that are protected by default unless the settings allow them.
@@ -24,7 +27,7 @@ const pathsInARow = 500;
 export async function protectedChanges(
   settings: RepositorySettings,
   changes: Change[],
-  { checkout, branch }: { checkout: Checkout; branch: Branch },
+  { checkout, branch }: { checkout: Checkout; branch: Origin },
 ): Promise<Objection[]> {
   const objections: Objection[] = [];
   const own = await pathsProtectedBy(
@@ -54,7 +57,7 @@ function reasonOf(
 }
 
 /** Finds the .gitattributes files whose lines about filters changed. */
-async function changedFilters(checkout: Checkout, branch: Branch, changes: Change[]): Promise<Set<string>> {
+async function changedFilters(checkout: Checkout, branch: Origin, changes: Change[]): Promise<Set<string>> {
   const touched = changes.filter(({ path }) => isAttributesFile(path));
   if (touched.length === 0) return new Set();
   const root = await checkout.readFile(branch.from, '.gitattributes');
@@ -76,7 +79,7 @@ async function changedFilters(checkout: Checkout, branch: Branch, changes: Chang
 /**
  * Returns whether a merge takes a file's filters from the base branch. `isSame` compares them with the base version.
  */
-async function isAsOnBase(checkout: Checkout, branch: Branch, path: string, isSame: (base: Buffer) => boolean) {
+async function isAsOnBase(checkout: Checkout, branch: Origin, path: string, isSame: (base: Buffer) => boolean) {
   if (branch.conflicts === undefined) return false;
   const base = (await checkout.readFile(branch.base, path)) ?? Buffer.alloc(0);
   return base !== 'too large' && base.length <= maxAttributesBytes && isSame(base);
