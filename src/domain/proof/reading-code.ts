@@ -1,3 +1,9 @@
+/** The start of a call of git, in a shell or as a list of arguments, up to its verb. Options may have values. */
+const git = (() => {
+  const end = String.raw`['", [\]]{1,20}`;
+  const value = String.raw`[^\s'",-][^\s'",]{0,100}${end}`;
+  return String.raw`\bgit${end}((?:-[^\s'",]{1,100}${end}(?:${value}){0,3}){0,4})`;
+})();
 /** How programs read a file as text, or ask about it, in the common languages. */
 const reading = new RegExp(
   [
@@ -8,7 +14,7 @@ const reading = new RegExp(
     String.raw`\b(IO\.(read\w*|foreach|binread)|File\.(read\w*|exist\w*|open|size|foreach)|file_get_contents|filesize|fopen)\b`,
     String.raw`\b(ReadFile|ReadAllText|ReadAllLines|readString|readAllLines|readAllBytes|os\.(Open|Stat)|include_(str|bytes))\b|//go:embed\b`,
     // Programs
-    String.raw`\bgit['", [\]]+(diff|log|show|grep|blame|hash-object|cat-file|status|ls-files)\b`,
+    String.raw`${git}(diff|log|show|grep|blame|hash-object|cat-file|status|ls-files)\b`,
     String.raw`\b(e?grep|rg|cat|head|tail|sed|awk|wc|od|xxd|strings|diff|cmp|cksum|b2sum|md5sum|sha\d+sum|stat)['"]?[ ,]|\bdone *<`,
   ].join('|'),
   'g',
@@ -17,8 +23,12 @@ const reading = new RegExp(
 const readsSource =
   /\bgetsource(lines)?\(|\.__code__\b|\bfunc_code\b|\.source_location\b|->getFileName\(|\bdis\.(dis|get_instructions|Bytecode)\(/;
 /** How a test asks git for the code of the whole repository, unless it works in a repository of its own. */
-const asksGit = /\bgit['", [\]]+(diff|show|grep|blame|hash-object|status|ls-files)\b/;
-const inOtherFolder = /\b(cwd|chdir|init|clone|mkdtemp\w*|te?mp\w*)\b|-C\b/;
+const asksGit = new RegExp(String.raw`${git}(?:diff|show|grep|blame|hash-object|status|ls-files)\b`, 'g');
+const inOtherFolder = /\b(cwd|chdir|init|clone|mkdtemp\w*|te?mp\w*)\b/;
+/** The folders in which git works, among its options. */
+const gitFolder = /(?:^|['", [\]])-C['", [\]]{0,20}([^\s'",]{1,100})/g;
+/** How languages name temporary folders and the functions that make them. */
+const temporary = /\b(?:mkd?)?te?mp(?!late|erature)|[a-z_.]Te?mp(?!late|erature)|\bTe?mp(?=Dir)|TMP/;
 /** Programs, as opposed to the data and documents that tests may read. */
 const programName =
   /\.([cm]?[jt]sx?|vue|svelte|astro|py|rb|go|rs|java|kts?|cs|fs|php|swift|scala|c|h|cc|cpp|hpp|exs?|sh|bash|pl|lua|dart|sql)$/;
@@ -48,7 +58,7 @@ export function readsCode(lines: string[], changed: string[]): boolean {
   const text = lines.join('\n').slice(0, maxChars);
   const names = new Set(changed.filter(isProgram).map(nameOf));
   if (readsSource.test(text) || stringifiesImport(text, names)) return true;
-  if (asksGit.test(text) && !inOtherFolder.test(text)) return true;
+  if (asksGitHere(text)) return true;
   for (let step = 0; step < steps; step++)
     for (const line of text.split('\n')) {
       const name = assignment.exec(line)?.[1];
@@ -65,12 +75,40 @@ export function readsCode(lines: string[], changed: string[]): boolean {
   });
 }
 
+/** Returns whether a text asks git about the repository that is tested, and not about one that it made. */
+function asksGitHere(text: string): boolean {
+  const calls = [...text.matchAll(asksGit)].map(([, options = '']) => options);
+  if (calls.length === 0) return false;
+  const folders = temporaryNames(text);
+  const isTemporary = (folder: string) => temporary.test(folder) || mentions(folder, folders);
+  return calls.some((options) => {
+    const named = [...options.matchAll(gitFolder)].map(([, folder = '']) => folder);
+    return named.length > 0 ? !named.every(isTemporary) : !inOtherFolder.test(text);
+  });
+}
+
+/** What a line defines: a variable, or a function such as a fixture of pytest. */
+const definition = /\b(?:def|func|function|fn) +(\w+) *\(|\b(\w+) *(?::=|=)(?!=)/;
+
+/** Returns the names that stand for a temporary folder or for something in it. */
+function temporaryNames(text: string): Set<string> {
+  const names = new Set<string>();
+  for (let step = 0; step < steps; step++)
+    for (const line of text.split('\n')) {
+      const [, called, assigned] = definition.exec(line) ?? [];
+      const name = called ?? assigned;
+      if (name !== undefined && (temporary.test(line) || mentions(line, names))) names.add(name);
+    }
+  return names;
+}
+
 const isImport = /\b(import|require)\b(?!\.)/;
 /** A line that only imports, or the end of an import of several lines. */
 const isImportLine =
   /^\s*(import\b(?!\.)|export\b.* from\b|\}\s*from\b|from\b.*\bimport\b|(const|let|var)\b.*\brequire\()/;
 
 function mentions(text: string, names: Set<string>): boolean {
+  if (names.size === 0) return false;
   const words = text.split(/[^\w.-]+/).flatMap((word) => [word, ...word.split('.')]);
   return words.some((word) => names.has(word));
 }
