@@ -125,7 +125,17 @@ test('a neutralized line opens no tag, fence or list, and stays within its limit
 });
 
 test('what makes CI skip a commit is broken without a visible change, and other text stays', () => {
-  const orders = ['[skip ci]', '[ci skip]', '[no ci]', '[Skip Actions]', '[actions skip]', '[skip-ci]', '[ci_skip]'];
+  const orders = [
+    '[skip ci]',
+    '[ci skip]',
+    '[no ci]',
+    '[Skip Actions]',
+    '[actions skip]',
+    '[skip-ci]',
+    '[ci_skip]',
+    '--skip-ci',
+    '--SKIP-CI',
+  ];
   for (const order of [...orders, '***NO_CI***', 'skip-checks: true', 'a\n\nskip-checks:true']) {
     const broken = withoutCiSkips(`Fix it ${order}`.replace('Fix it skip', 'skip'));
     expect([order, broken.includes(order.trim())]).toEqual([order, false]);
@@ -135,6 +145,8 @@ test('what makes CI skip a commit is broken without a visible change, and other 
     '[x] skip it',
     'skip ci',
     '[skipper]',
+    '--skip-cipher',
+    'a--skip-circle',
     '[no cinema]',
     '- [ ] done',
     '[a link](https://example.org/skip)',

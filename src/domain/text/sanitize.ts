@@ -98,9 +98,9 @@ export function harmlessLine(text: string, max: number, commandPrefix: string): 
   return /^[`~#>|+*=-]|^\d+[.)]/.test(line) ? `\u2060${oneLine(line, max - 1)}` : oneLine(line, max);
 }
 
-/** What tells CI systems in a commit message to skip a commit: `[skip ci]` and the like, `***NO_CI***`, `skip-checks: true`. */
+/** What tells CI systems in a commit message to skip a commit: `[skip ci]` and the like, `--skip-ci` (CodeShip), `***NO_CI***`, `skip-checks: true`. */
 const ciSkips =
-  /\[(?=[^[\]\n]{0,40}(?<![a-z])skip(?![a-z])|[^[\]\n]{0,40}(?<![a-z])no[ _-]ci(?![a-z]))|\*{3}(?=no_ci)|^[ \t]*skip(?=-checks[ \t]*:)/gim;
+  /\[(?=[^[\]\n]{0,40}(?<![a-z])skip(?![a-z])|[^[\]\n]{0,40}(?<![a-z])no[ _-]ci(?![a-z]))|--(?=skip-ci(?![a-z]))|\*{3}(?=no_ci)|^[ \t]*skip(?=-checks[ \t]*:)/gim;
 
 /**
  * Breaks what CI systems would take as an order to skip a commit, without changing what people see. Used for messages of
