@@ -67,8 +67,14 @@ export class FrontMerges {
     if (query.includes('object(oid:')) return this.commit(variables as { owner: string; repo: string; sha: string });
     if (query.includes('mergeQueueEntry {') && query.startsWith('query'))
       return this.read(variables as { owner: string; repo: string; number: number });
+    if (query.includes('statusCheckRollup')) return { data: { repository: { pullRequest: this.required() } } };
     const [act] = /(enable|disable)PullRequestAutoMerge|(en|de)queuePullRequest/.exec(query) ?? [];
     return act === undefined ? undefined : this.mutate(act, variables);
+  }
+
+  /** What is missing while something is: a review. */
+  private required(): object {
+    return { reviewDecision: this.around.rare.isBlocked ? 'REVIEW_REQUIRED' : null, commits: { nodes: [] } };
   }
 
   private of(name: string, number: number): Merge {

@@ -1,10 +1,14 @@
 import { type Proof, proofSentence } from './proof/proof.ts';
+import type { OwnedFiles } from './text/code-owners.ts';
+import { oneLine } from './text/sanitize.ts';
 
 /** A check of a pull request on GitHub. */
 export interface PullCheck {
   name: string;
   outcome: 'passed' | 'failed' | 'running' | 'skipped';
   url: string | null;
+  /** Whether the base branch requires it. */
+  required: boolean;
 }
 
 /** The latest decision of a reviewer. */
@@ -26,6 +30,12 @@ export interface PullReadiness {
   isBlocked: boolean;
   checks: PullCheck[] | null;
   reviews: PullReview[] | null;
+  /** What the reviews that its base branch requires amount to; null where none is required. */
+  review: 'required' | 'approved' | 'changes_requested' | null;
+  /** The files whose code owners have not reviewed it. */
+  missingOwners: OwnedFiles[] | null;
+  /** Whether the base branch requires a review by code owners. */
+  needsOwners: boolean;
   /** Why the pull request could not be read. */
   error: string | null;
 }
@@ -77,11 +87,13 @@ export function unreadyText(name: string): string {
 }
 
 function problemsOf(pull: PullReadiness): MergeProblem[] {
-  const { name, isDraft, isUnready, mergeable, isBlocked, checks, reviews, error } = pull;
+  const { name, isDraft, isUnready, mergeable, isBlocked, checks, reviews, review, error } = pull;
   const warnings: (string | false)[] = [
     error !== null && `${name} could not be read from GitHub: ${error}`,
     error === null && mergeable === null && `GitHub has not decided yet whether ${name} can be merged.`,
     isBlocked && mergeable === true && !isDraft && `The rules of the base branch of ${name} are not met yet.`,
+    review === 'required' && `A review of ${name} that its base branch requires is missing.`,
+    ...ownersProblems(pull),
     sentence(checks, 'failed', (n, names) => `${checkCount(n)} of ${name} failed: ${names}.`),
     sentence(checks, 'running', (n, names) => `${checkCount(n)} of ${name} not finished: ${names}.`),
     ...(reviews ?? []).map(
@@ -98,13 +110,25 @@ function problemsOf(pull: PullReadiness): MergeProblem[] {
   return [...asProblems(blocking, true), ...asProblems(warnings, false)];
 }
 
+/** Names the owners whose review is missing. Where none is required, that is still worth knowing. */
+function ownersProblems({ name, missingOwners, needsOwners }: PullReadiness): string[] {
+  const how = needsOwners ? 'A required review' : 'A review';
+  return (missingOwners ?? []).slice(0, maxNames).map(({ owners, paths, count }) => {
+    const who = owners.slice(0, maxNames).join(', ');
+    const more = count > 1 ? ` and ${count - 1} more` : '';
+    return `${how} of ${name} by a code owner is missing: ${oneLine(who, 300)} for ${oneLine(paths[0] ?? '', 200)}${more}.`;
+  });
+}
+
 function sentence(
   checks: PullCheck[] | null,
   outcome: PullCheck['outcome'],
   say: (count: number, names: string) => string,
 ): string | false {
-  const found = (checks ?? []).filter((check) => check.outcome === outcome).map(({ name }) => name);
-  const names = found.slice(0, maxNames).join(', ');
+  const found = (checks ?? []).filter((check) => check.outcome === outcome);
+  // Required checks decide, so they are named first.
+  const shown = found.toSorted((a, b) => Number(b.required) - Number(a.required)).slice(0, maxNames);
+  const names = shown.map(({ name, required }) => (required ? `${name} (required)` : name)).join(', ');
   return found.length > 0 && say(found.length, found.length > maxNames ? `${names}, …` : names);
 }
 

@@ -868,6 +868,8 @@ export type PullRequestCheck = {
     name: string;
     outcome: "passed" | "failed" | "running" | "skipped";
     url: string | null;
+    /** whether the base branch requires it */
+    required: boolean;
 };
 export type PullRequestReview = {
     login: string;
@@ -888,6 +890,14 @@ export type PullRequestReadiness = {
     /** null without permission to read them */
     checks: PullRequestCheck[] | null;
     reviews: PullRequestReview[] | null;
+    /** what the reviews amount to; null where the base branch requires none */
+    review: ("required" | "approved" | "changes_requested") | null;
+    /** the code owners who have not reviewed it, with the number of their files and the first ones; one owner of each group is enough. Null when it is not known */
+    missingOwners: {
+        owners: string[];
+        paths: string[];
+        count: number;
+    }[] | null;
     /** why it could not be read from GitHub */
     error: string | null;
 };

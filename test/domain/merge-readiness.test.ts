@@ -7,8 +7,11 @@ const green: PullReadiness = {
   isUnready: false,
   mergeable: true,
   isBlocked: false,
-  checks: [{ name: 'build', outcome: 'passed', url: null }],
+  checks: [{ name: 'build', outcome: 'passed', url: null, required: false }],
   reviews: [{ login: 'hubot', state: 'approved' }],
+  review: null,
+  missingOwners: [],
+  needsOwners: false,
   error: null,
 };
 const proof: Proof = {
@@ -27,7 +30,12 @@ const problems = (
     ({ text, blocks }) => `${blocks ? 'blocks' : 'warns'}: ${text}`,
   );
 const failing = (count: number) =>
-  Array.from({ length: count }, (_, i) => ({ name: `check ${i + 1}`, outcome: 'failed' as const, url: null }));
+  Array.from({ length: count }, (_, i) => ({
+    name: `check ${i + 1}`,
+    outcome: 'failed' as const,
+    url: null,
+    required: false,
+  }));
 
 test('a merge has no problems when everything is green, or nothing was asked for', () => {
   expect(problems()).toEqual([]);
@@ -51,7 +59,10 @@ test.each<[Partial<PullReadiness>, string]>([
   [{ checks: failing(1) }, 'warns: 1 check of sample #5 failed: check 1.'],
   [{ checks: failing(5) }, 'warns: 5 checks of sample #5 failed: check 1, check 2, check 3, check 4, check 5.'],
   [{ checks: failing(7) }, 'warns: 7 checks of sample #5 failed: check 1, check 2, check 3, check 4, check 5, ….'],
-  [{ checks: [{ name: 'lint', outcome: 'running', url: null }] }, 'warns: 1 check of sample #5 not finished: lint.'],
+  [
+    { checks: [{ name: 'lint', outcome: 'running', url: null, required: false }] },
+    'warns: 1 check of sample #5 not finished: lint.',
+  ],
   [{ reviews: [{ login: 'hubot', state: 'changes_requested' }] }, 'warns: hubot requested changes to sample #5.'],
 ])('%j', (changes, expected) => {
   expect(problems(changes)).toEqual([expected]);
@@ -81,5 +92,19 @@ test('a revision that changed nothing speaks against a merge until another run c
 test('why GitHub no longer merges it is a warning', () => {
   expect(problems({}, { dropped: ['GitHub took it out of its merge queue: somebody removed it.'] })).toEqual([
     'warns: GitHub took it out of its merge queue: somebody removed it.',
+  ]);
+});
+
+test('required checks are named first and marked; missing reviews and code owners are named', () => {
+  const failed = (name: string, required: boolean) => ({ name, outcome: 'failed' as const, url: null, required });
+  const owners = { owners: ['@acme/docs', '@ada'], paths: ['docs/a.md', 'docs/b.md'], count: 3 };
+  const checks = [failed('lint', false), failed('test', true)];
+  expect(problems({ checks, review: 'required', missingOwners: [owners], needsOwners: true })).toEqual([
+    'warns: A review of sample #5 that its base branch requires is missing.',
+    'warns: A required review of sample #5 by a code owner is missing: @acme/docs, @ada for docs/a.md and 2 more.',
+    'warns: 2 checks of sample #5 failed: test (required), lint.',
+  ]);
+  expect(problems({ missingOwners: [{ ...owners, count: 1 }] })).toEqual([
+    'warns: A review of sample #5 by a code owner is missing: @acme/docs, @ada for docs/a.md.',
   ]);
 });

@@ -15,6 +15,9 @@ let listed: Record<string, object[]> = {};
 /** Statuses with which requests are refused, by the end of their paths. */
 let refusals: Record<string, number> = {};
 let asked: string[] = [];
+/** What GraphQL answers, and what further paths do. */
+let graphql: object | undefined;
+let extra: Record<string, unknown> = {};
 
 const run = (name: string, status: string, conclusion: string | null, more = {}) => ({
   name,
@@ -60,9 +63,12 @@ beforeAll(async () => {
     [
       [/^GET \/app\/installations/, () => []],
       [/^GET \/users\/ada$/, () => ({ id: 1, login: 'ada', type: 'User', avatar_url: '' })],
+      [/^POST \/graphql$/, () => ({ data: graphql ?? {} })],
       [
         /^GET ([^?]+)(.*)/,
         ([, path = '', query = ''], res) => {
+          const more = Object.keys(extra).find((each) => path.endsWith(each));
+          if (more !== undefined) return extra[more];
           const end = Object.keys(answers).find((each) => path.endsWith(each));
           const status = end === undefined ? undefined : refusals[end];
           if (status === undefined) return end === undefined ? undefined : answerOf(end, query);
@@ -85,7 +91,7 @@ afterAll(async () => {
   github.close();
 });
 beforeEach(() => {
-  [refusals, listed] = [{}, {}];
+  [refusals, listed, extra, graphql] = [{}, {}, {}, undefined];
 });
 
 const post = async (path: string, body: object) => (await service.call('POST', path, { token, body })).body;
@@ -109,8 +115,23 @@ async function inReview(): Promise<string> {
 }
 const readiness = async (id: string) => (await service.call('GET', `/tasks/${id}/merge-readiness`, { token })).body;
 
+const required = (name: string, isRequired: boolean) => ({ name, isRequired });
+
 test('merge readiness has the checks, reviews, mergeability and method of each pull request, and the problems', async () => {
   const id = await inReview();
+  const nodes = [required('build', true), required('test', true), required('lint', false)];
+  const commit = { statusCheckRollup: { contexts: { nodes } } };
+  graphql = { repository: { pullRequest: { reviewDecision: 'REVIEW_REQUIRED', commits: { nodes: [{ commit }] } } } };
+  const content = Buffer.from('* @bob\n/docs/ @acme/docs\n').toString('base64');
+  extra = {
+    '/contents/CODEOWNERS': { type: 'file', encoding: 'base64', size: 20, content },
+    '/rules/branches/main': [
+      { type: 'required_status_checks', parameters: { required_status_checks: [{ context: 'slow' }] } },
+      { type: 'pull_request', parameters: { require_code_owner_review: true } },
+    ],
+    '/orgs/acme/teams/docs/memberships/ada': { url: 'https://github.example/x', role: 'member', state: 'active' },
+    '/pulls/7/files': [{ filename: 'src/a.ts' }, { filename: 'docs/b.md' }],
+  };
   expect(await readiness(id)).toEqual({
     pullRequests: [
       {
@@ -123,24 +144,29 @@ test('merge readiness has the checks, reviews, mergeability and method of each p
         baseBranch: 'main',
         mergeable: true,
         checks: [
-          { name: 'build', outcome: 'passed', url: 'https://ci.example/build' },
-          { name: 'lint', outcome: 'running', url: null },
-          { name: 'optional', outcome: 'skipped', url: 'https://ci.example/optional' },
-          { name: 'test', outcome: 'failed', url: 'https://ci.example/test' },
-          { name: 'old-ci', outcome: 'failed', url: null },
+          { name: 'build', outcome: 'passed', url: 'https://ci.example/build', required: true },
+          { name: 'lint', outcome: 'running', url: null, required: false },
+          { name: 'optional', outcome: 'skipped', url: 'https://ci.example/optional', required: false },
+          { name: 'test', outcome: 'failed', url: 'https://ci.example/test', required: true },
+          { name: 'old-ci', outcome: 'failed', url: null, required: false },
+          { name: 'slow', outcome: 'running', url: null, required: true },
         ],
         reviews: [
           { login: 'ada', state: 'approved' },
           { login: 'bob', state: 'changes_requested' },
         ],
+        review: 'required',
+        missingOwners: [{ owners: ['@bob'], paths: ['src/a.ts'], count: 1 }],
         error: null,
       },
     ],
     runChecks: [],
     dependents: [],
     problems: [
-      { text: '2 checks of r #7 failed: test, old-ci.', blocks: false },
-      { text: '1 check of r #7 not finished: lint.', blocks: false },
+      { text: 'A review of r #7 that its base branch requires is missing.', blocks: false },
+      { text: 'A required review of r #7 by a code owner is missing: @bob for src/a.ts.', blocks: false },
+      { text: '2 checks of r #7 failed: test (required), old-ci.', blocks: false },
+      { text: '2 checks of r #7 not finished: slow (required), lint.', blocks: false },
       { text: 'bob requested changes to r #7.', blocks: false },
     ],
   });

@@ -3,6 +3,7 @@ import type { PullRequestRow } from '../../db/tables/task.ts';
 import type { PullCheck, PullReview } from '../../domain/merge-readiness.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { type MergeMethod, mergeMethods } from '../../domain/settings.ts';
+import type { OwnedFiles } from '../../domain/text/code-owners.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
@@ -10,6 +11,7 @@ import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { checkName } from '../mirror/sync-check.ts';
 import { listCheckRuns, listPages, listStatuses } from '../paginate.ts';
+import { missingOwners, type Requirements, readRequirements } from './requirements.ts';
 
 /**
  * Returns the methods that a repository allows, the one of its settings file first. GitHub shows them only to admins, so
@@ -36,6 +38,9 @@ export interface SeenPull {
   isBlocked: boolean;
   checks: PullCheck[] | null;
   reviews: PullReview[] | null;
+  review: Requirements['review'];
+  missingOwners: OwnedFiles[] | null;
+  needsOwners: boolean;
 }
 
 /** GitHub lists more about a pull request than is read. What was not read may forbid a merge, so nothing is shown. */
@@ -55,7 +60,7 @@ async function all<T>(what: string, listing: ReturnType<typeof listPages<T>>): P
 const maxName = 100;
 
 /**
- * Reads from GitHub what decides whether a pull request can be merged, with at most 33 requests, usually six.
+ * Reads from GitHub what decides whether a pull request can be merged, with at most 60 requests, usually eleven.
  * @throws TooMuch
  */
 export async function lookAtPull(
@@ -74,15 +79,36 @@ export async function lookAtPull(
     unlessForbidden(reviewsOf(octokit, at, number)),
   ]);
   const { mergeable = null, mergeable_state: state, base } = pull.data;
+  const approvers = (reviews ?? []).filter((each) => each.state === 'approved').map(({ login }) => login);
+  const about = { number, base: base.ref, approvers };
+  const [required, owners] = await Promise.all([
+    readRequirements(octokit, at, about),
+    unlessForbidden(missingOwners(octokit, at, about)),
+  ]);
+  const found = [...(runs ?? []), ...(statuses ?? [])].map((each) => ({
+    ...each,
+    required: required.checks.has(each.name),
+  }));
+  const expected = required.expected.map((each) => ({
+    name: each,
+    outcome: 'running' as const,
+    url: null,
+    required: true,
+  }));
   return {
     method: candidateMethods(repository.data, settings?.merge.method)[0] ?? null,
     baseBranch: base.ref,
     mergeable,
     isBlocked: state === 'blocked' || state === 'behind',
-    checks: runs === null && statuses === null ? null : [...(runs ?? []), ...(statuses ?? [])],
+    checks: runs === null && statuses === null ? null : [...found, ...expected],
     reviews,
+    review: required.review,
+    missingOwners: owners,
+    needsOwners: required.needsOwners,
   };
 }
+
+type SeenCheck = Omit<PullCheck, 'required'>;
 
 type At = RepoName & { request: { signal: AbortSignal } };
 
@@ -107,7 +133,7 @@ async function unlessInvalid(read: Promise<RepositorySettings>): Promise<Reposit
 }
 
 /** Returns the check runs of a commit, without our own, which shows the status of the task. */
-async function checkRunsOf(octokit: Octokit, at: At, ref: string): Promise<PullCheck[]> {
+async function checkRunsOf(octokit: Octokit, at: At, ref: string): Promise<SeenCheck[]> {
   const runs = await all('check runs', listCheckRuns(octokit, { ...at, ref }));
   return runs
     .filter((run) => !(run.name === checkName && run.external_id?.startsWith('task_')))
@@ -124,7 +150,7 @@ function outcomeOf(conclusion: string | null): PullCheck['outcome'] {
 }
 
 /** Returns the statuses of a commit, which services without check runs report. */
-async function statusesOf(octokit: Octokit, at: At, ref: string): Promise<PullCheck[]> {
+async function statusesOf(octokit: Octokit, at: At, ref: string): Promise<SeenCheck[]> {
   const outcomes: Record<string, PullCheck['outcome']> = { success: 'passed', pending: 'running' };
   return (await all('statuses', listStatuses(octokit, { ...at, ref }))).map(({ context, state, target_url }) => ({
     name: oneLine(context, maxName),

@@ -46,7 +46,12 @@ export function rememberFor<T>(ms: number, now: () => number = Date.now) {
 }
 
 const Check = z
-  .object({ name: z.string(), outcome: z.enum(['passed', 'failed', 'running', 'skipped']), url: z.string().nullable() })
+  .object({
+    name: z.string(),
+    outcome: z.enum(['passed', 'failed', 'running', 'skipped']),
+    url: z.string().nullable(),
+    required: z.boolean().meta({ description: 'whether the base branch requires it' }),
+  })
   .meta({ id: 'PullRequestCheck' });
 
 const Review = z
@@ -65,6 +70,17 @@ const Pull = z
     mergeable: z.boolean().nullable().meta({ description: 'null while GitHub computes whether there are conflicts' }),
     checks: z.array(Check).nullable().meta({ description: 'null without permission to read them' }),
     reviews: z.array(Review).nullable(),
+    review: z
+      .enum(['required', 'approved', 'changes_requested'])
+      .nullable()
+      .meta({ description: 'what the reviews amount to; null where the base branch requires none' }),
+    missingOwners: z
+      .array(z.object({ owners: z.array(z.string()), paths: z.array(z.string()), count: z.int() }))
+      .nullable()
+      .meta({
+        description:
+          'the code owners who have not reviewed it, with the number of their files and the first ones; one owner of each group is enough. Null when it is not known',
+      }),
     error: z.string().nullable().meta({ description: 'why it could not be read from GitHub' }),
   })
   .meta({ id: 'PullRequestReadiness' });
@@ -100,7 +116,10 @@ const maxPulls = 10;
 
 type Reading = SeenPull & { error: string | null };
 
-const unread = { method: null, baseBranch: null, mergeable: null, isBlocked: false, checks: null, reviews: null };
+const unread = {
+  ...{ method: null, baseBranch: null, mergeable: null, isBlocked: false, checks: null, reviews: null },
+  ...{ review: null, missingOwners: null, needsOwners: false },
+};
 const recently = rememberFor<Reading>(keptMs);
 
 /** Returns what a merge of a task will do, and any problems with it. Reads GitHub within a time limit. */

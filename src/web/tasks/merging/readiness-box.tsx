@@ -65,7 +65,7 @@ function Checks({ checks }: { checks: NonNullable<PullRequestReadiness['checks']
     <details>
       <summary>Checks: {checkCounts(checks)}</summary>
       <ul>
-        {checks.map(({ name, outcome, url }) => {
+        {checks.map(({ name, outcome, url, required }) => {
           const Icon = icons[outcome];
           return (
             <li key={`${name} ${url}`} className="row">
@@ -77,6 +77,7 @@ function Checks({ checks }: { checks: NonNullable<PullRequestReadiness['checks']
                   <bdi>{name}</bdi>
                 </a>
               )}
+              {required && <span className="muted">required</span>}
             </li>
           );
         })}

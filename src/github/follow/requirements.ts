@@ -1,0 +1,156 @@
+import type { Octokit } from '../../app.ts';
+import type { OwnedFiles } from '../../domain/text/code-owners.ts';
+import { oneLine } from '../../domain/text/sanitize.ts';
+import type { RepoName } from '../../git/remote-url.ts';
+import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import { matchOwners, readCodeOwners } from '../../repositories/settings/code-owners.ts';
+import { listPages } from '../paginate.ts';
+
+type At = RepoName & { request: { signal: AbortSignal } };
+
+/** What the base branch of a pull request requires. Nothing is known where GitHub does not say. */
+export interface Requirements {
+  /** Names of checks and contexts of statuses that must pass. */
+  checks: Set<string>;
+  /** Those of them that have not reported yet. */
+  expected: string[];
+  /** What the reviews amount to; null where none is required. */
+  review: 'required' | 'approved' | 'changes_requested' | null;
+  /** Whether a review by code owners is required. */
+  needsOwners: boolean;
+}
+
+const query = `query ($owner: String!, $repo: String!, $number: Int!) {
+  repository(owner: $owner, name: $repo) {
+    pullRequest(number: $number) {
+      reviewDecision
+      commits(last: 1) { nodes { commit { statusCheckRollup { contexts(first: 100) { nodes {
+        ... on CheckRun { name isRequired(pullRequestNumber: $number) }
+        ... on StatusContext { context isRequired(pullRequestNumber: $number) }
+      } } } } } }
+    }
+  }
+}`;
+
+interface Context {
+  name?: string;
+  context?: string;
+  isRequired?: boolean;
+}
+
+interface Answer {
+  repository?: {
+    pullRequest?: {
+      reviewDecision: 'APPROVED' | 'CHANGES_REQUESTED' | 'REVIEW_REQUIRED' | null;
+      commits: {
+        nodes:
+          | ({ commit: { statusCheckRollup: { contexts: { nodes: (Context | null)[] | null } } | null } } | null)[]
+          | null;
+      };
+    } | null;
+  } | null;
+}
+
+const decisions = {
+  APPROVED: 'approved',
+  CHANGES_REQUESTED: 'changes_requested',
+  REVIEW_REQUIRED: 'required',
+} as const;
+
+/** Reads what the base branch requires, with two requests. */
+export async function readRequirements(
+  octokit: Octokit,
+  { request, ...name }: At,
+  { number, base }: { number: number; base: string },
+): Promise<Requirements> {
+  const [pull, rules] = await Promise.all([
+    octokit
+      .graphql<Answer | undefined>(query, { ...name, number, request })
+      .then((answer) => answer?.repository?.pullRequest, unlessUnknown),
+    octokit
+      .request('GET /repos/{owner}/{repo}/rules/branches/{branch}', { ...name, branch: base, per_page: 100, request })
+      .then(({ data }) => data, unlessUnknown),
+  ]);
+  const contexts = pull?.commits.nodes?.flatMap((each) => each?.commit.statusCheckRollup?.contexts.nodes ?? []) ?? [];
+  const nameOf = (each: Context | null) => oneLine(each?.name ?? each?.context ?? '', 100);
+  const checks = new Set(contexts.filter((each) => each?.isRequired === true).map(nameOf));
+  const known = Array.isArray(rules) ? (rules as BranchRule[]) : [];
+  const wanted = known.flatMap(({ parameters }) => parameters?.required_status_checks ?? []);
+  const seen = new Set(contexts.map(nameOf));
+  const names = [...new Set(wanted.map(({ context }) => oneLine(context, 100)))];
+  for (const each of names) checks.add(each);
+  return {
+    checks,
+    // Without an answer, it is not known which checks have reported.
+    expected: pull ? names.filter((each) => !seen.has(each)) : [],
+    review: pull?.reviewDecision ? decisions[pull.reviewDecision] : null,
+    needsOwners: known.some(({ parameters }) => parameters?.require_code_owner_review === true),
+  };
+}
+
+interface BranchRule {
+  parameters?: { required_status_checks?: { context: string }[]; require_code_owner_review?: boolean };
+}
+
+/** Older servers and narrower tokens do not answer these questions. */
+function unlessUnknown(error: Error): undefined {
+  if (error.name === 'GraphqlResponseError' || isRefusedWith(error, 403, 404)) return undefined;
+  throw error;
+}
+
+/** More changed files than this are not matched. */
+const maxFiles = 1000;
+/** Teams and reviewers that are asked about. */
+const maxQuestions = 10;
+
+interface About {
+  number: number;
+  base: string;
+  /** Logins of those who approved. */
+  approvers: string[];
+}
+
+/**
+ * Returns the code owners whose review of a pull request is missing, with their files; null where that is not known. Any
+ * owner of a file is enough.
+ */
+export async function missingOwners(octokit: Octokit, at: At, about: About): Promise<OwnedFiles[] | null> {
+  const text = await readCodeOwners(octokit, { ...at, ref: about.base });
+  if (text === undefined) return [];
+  if (text === 'too large') return null;
+  const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/files';
+  const read = (page: object) => octokit.request(path, { ...at, pull_number: about.number, ...page });
+  const { items, isCut } = await listPages(async (page) => (await read(page)).data);
+  if (isCut || items.length > maxFiles) return null;
+  const groups = await matchOwners(text, [...new Set(items.map(({ filename }) => filename))]);
+  if (groups === undefined) return null;
+  const missing: OwnedFiles[] = [];
+  let questions = 0;
+  for (const group of groups) {
+    const isReviewed = await someAsync(group.owners, (owner) =>
+      someAsync(about.approvers, async (login) => {
+        if (owner.toLowerCase() === `@${login.toLowerCase()}`) return true;
+        return /^@[^/]+\/./.test(owner) && questions++ < maxQuestions && isMember(octokit, at, owner, login);
+      }),
+    );
+    if (!isReviewed) missing.push(group);
+  }
+  return missing;
+}
+
+async function isMember(octokit: Octokit, { request }: At, owner: string, username: string): Promise<boolean> {
+  const [org = '', team_slug = ''] = owner.slice(1).split('/');
+  const path = 'GET /orgs/{org}/teams/{team_slug}/memberships/{username}';
+  return octokit.request(path, { org, team_slug, username, request }).then(
+    ({ data }) => data.state === 'active',
+    (error) => {
+      if (isRefusedWith(error, 403, 404)) return false;
+      throw error;
+    },
+  );
+}
+
+async function someAsync<T>(all: T[], test: (each: T) => Promise<boolean>): Promise<boolean> {
+  for (const each of all) if (await test(each)) return true;
+  return false;
+}
