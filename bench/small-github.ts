@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { serveGit } from '../demo/github/git-server.ts';
+import { serveGit } from '../demo/github/git/git-server.ts';
 
 /** Serves bare git repositories by name, and the part of GitHub's API that opening a pull request needs. */
 export async function serve(bareOf: (name: string) => string | undefined) {

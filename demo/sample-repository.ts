@@ -1,7 +1,7 @@
 import { cp, mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gitIn } from './github/git-objects.ts';
+import { gitIn } from './github/git/git-objects.ts';
 
 const sample = fileURLToPath(new URL('./sample-repository', import.meta.url));
 /** Files that give the sample project a dependency. It is packed in the repository, so that no network is needed. */

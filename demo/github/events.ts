@@ -1,5 +1,5 @@
 import { eventAsGitHub } from './as-github.ts';
-import type { Call } from './git-objects.ts';
+import type { Call } from './git/git-objects.ts';
 
 /** What a push changed: the commits of all branches before and after it, by ref. */
 export interface Moved {

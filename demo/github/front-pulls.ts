@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Call, feedPush, gitIn } from './git-objects.ts';
+import { type Call, feedPush, gitIn } from './git/git-objects.ts';
 import type { RareStates } from './rare-states.ts';
 
 export interface PullLike {

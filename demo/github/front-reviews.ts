@@ -1,5 +1,5 @@
 import type { FrontPulls, PullLike } from './front-pulls.ts';
-import type { Call } from './git-objects.ts';
+import type { Call } from './git/git-objects.ts';
 
 interface ListedComment {
   id: number;

@@ -20,9 +20,9 @@ import {
 import { FrontMerges } from './front-merges.ts';
 import { closeIssuesOf, FrontPulls, type PullLike } from './front-pulls.ts';
 import { ReviewLines } from './front-reviews.ts';
-import { gitHostOf, type Push } from './git-host.ts';
-import { type Call, feedPush } from './git-objects.ts';
-import { serveGit } from './git-server.ts';
+import { gitHostOf, type Push } from './git/git-host.ts';
+import { type Call, feedPush } from './git/git-objects.ts';
+import { serveGit } from './git/git-server.ts';
 import { RareStates } from './rare-states.ts';
 import { tooLong } from './text-limits.ts';
 import { WebhookSender } from './webhook-sender.ts';

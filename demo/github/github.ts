@@ -14,8 +14,8 @@ import { appId, emulatorSeed, installationId, type Seed, webhookSecret } from '.
 import { Front } from './front.ts';
 import type { Faults, Reaction } from './front-extras.ts';
 import type { FrontMerges } from './front-merges.ts';
-import type { Push } from './git-host.ts';
-import type { Call } from './git-objects.ts';
+import type { Push } from './git/git-host.ts';
+import type { Call } from './git/git-objects.ts';
 import type { RareStates } from './rare-states.ts';
 import type { Delivery } from './webhook-sender.ts';
 

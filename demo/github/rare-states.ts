@@ -1,4 +1,4 @@
-import type { Call } from './git-objects.ts';
+import type { Call } from './git/git-objects.ts';
 
 /** An answer of the front itself. */
 export interface RareAnswer {

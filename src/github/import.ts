@@ -208,7 +208,7 @@ async function readChosen(place: Place, numbers: number[]): Promise<{ issues: Re
 /** Returns why an issue gets no task; undefined when it may get one. */
 function unfit(number: number, issue: Awaited<ReturnType<typeof readIssue>>): string | undefined {
   if (issue === 'gone') return `The repository has no issue ${number}.`;
-  if (issue === 'hidden') return `GitHub does not show issue ${number}: issues are switched off, or access was lost.`;
+  if (issue === 'hidden') return `GitHub shows no issue ${number}: it does not exist, or the App may not read it.`;
   if (issue.pull_request !== undefined) return `Number ${number} is a pull request.`;
   return issue.state === 'open' ? undefined : `Issue ${number} is closed.`;
 }

@@ -5,9 +5,9 @@ import { Reconciliation } from '../runs/schemas.ts';
 import { onTask } from '../tasks/routes.ts';
 import { Task } from '../tasks/schemas.ts';
 import { listReconciliations } from '../worker/lease/reconcile.ts';
-import { mergeTask } from './follow/merge.ts';
-import { MergeReadiness, readMergeReadiness } from './follow/merge-readiness.ts';
-import { mergeWhenReady, stopMergingTask } from './follow/merge-when-ready.ts';
+import { mergeTask } from './follow/merging/merge.ts';
+import { MergeReadiness, readMergeReadiness } from './follow/merging/merge-readiness.ts';
+import { mergeWhenReady, stopMergingTask } from './follow/merging/merge-when-ready.ts';
 import { reconcileFor } from './inbox/compare-with-github.ts';
 
 const MergeTask = z

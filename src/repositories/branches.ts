@@ -3,7 +3,8 @@ import type { RepositoryRow } from '../db/tables/project.ts';
 import { AppError, badRequest, type Problem } from '../errors.ts';
 import { GitFailed } from '../git/engine.ts';
 import { HostClosed } from '../git/remote-url.ts';
-import { credentialFor, remoteFor } from './credentials.ts';
+import { credentialFor, octokitFor, remoteFor } from './credentials.ts';
+import { unlessUnknown } from './permission.ts';
 
 /** A branch that a request names, and the path of the field that names it. */
 export interface NamedBranch {
@@ -12,28 +13,39 @@ export interface NamedBranch {
   path: string;
 }
 
-/** How long the hosts of all repositories of a request may take to list their branches. */
+/** How long the hosts of all repositories of a request may take together. */
 const listMs = 10_000;
 
 /**
- * Checks that repositories have the branches that a request names. Their hosts are asked, each once.
+ * Checks that repositories have the branches that a request names. Their hosts are asked.
  * @throws AppError 400 naming each field that is wrong; 502 when a host cannot be asked
  */
 export async function assertBranches(app: App, named: NamedBranch[]): Promise<void> {
   const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(listMs)]);
-  const known = new Map<string, Set<string>>();
+  const known = new Map<string, boolean>();
   const problems: Problem[] = [];
   for (const { repository, branch, path } of named) {
     if (repository === null) {
       problems.push({ path, message: `${path} needs a repository: connect one to the project first` });
       continue;
     }
-    const branches = known.get(repository.id) ?? (await listBranches(app, repository, signal));
-    known.set(repository.id, branches);
-    if (!branches.has(branch))
+    const key = `${repository.id} ${branch}`;
+    const exists = known.get(key) ?? (await askHost(app, repository, () => hasBranch(app, repository, branch, signal)));
+    known.set(key, exists);
+    if (!exists)
       problems.push({ path, message: `${path} must be a branch of the repository ${repository.name}, not ${branch}` });
   }
   if (problems.length > 0) throw badRequest(problems);
+}
+
+async function hasBranch(app: App, repository: RepositoryRow, branch: string, signal: AbortSignal): Promise<boolean> {
+  const credential = await credentialFor(app, repository);
+  if (credential.kind === 'none' || credential.owner === '')
+    return (await listBranches(app, repository, signal)).has(branch);
+  const octokit = await octokitFor(app, credential);
+  const at = { owner: credential.owner, repo: credential.repo, branch, request: { signal } };
+  // GitHub redirects the name of a renamed branch.
+  return (await unlessUnknown(octokit.request('GET /repos/{owner}/{repo}/branches/{branch}', at)))?.name === branch;
 }
 
 /** The most branches that a search returns. */
@@ -45,7 +57,8 @@ const maxFound = 100;
  * @throws AppError 502 when the host cannot be asked
  */
 export async function searchBranches(app: App, repository: RepositoryRow, search: string): Promise<string[]> {
-  const branches = await listBranches(app, repository, AbortSignal.any([app.stopping, AbortSignal.timeout(listMs)]));
+  const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(listMs)]);
+  const branches = await askHost(app, repository, () => listBranches(app, repository, signal));
   const wanted = search.toLowerCase();
   const found = [...branches].filter((name) => name.toLowerCase().includes(wanted)).sort();
   const isDefault = (name: string) => name === repository.defaultBranch;
@@ -53,17 +66,22 @@ export async function searchBranches(app: App, repository: RepositoryRow, search
 }
 
 async function listBranches(app: App, repository: RepositoryRow, signal: AbortSignal): Promise<Set<string>> {
+  const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
+  return new Set((await app.git.listBranches(remote, signal)).keys());
+}
+
+/** @throws AppError 502 when the host of a repository cannot be asked */
+async function askHost<T>(app: App, repository: RepositoryRow, ask: () => Promise<T>): Promise<T> {
   try {
-    const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
-    return new Set((await app.git.listBranches(remote, signal)).keys());
+    return await ask();
   } catch (error) {
     const { name, status } = error as { name?: string; status?: number };
     const isExpected = error instanceof GitFailed || error instanceof HostClosed || status !== undefined;
     if (!isExpected && name !== 'TimeoutError' && name !== 'AbortError') throw error;
-    app.log.info({ err: error, repositoryId: repository.id }, 'the branches of a repository could not be listed');
+    app.log.info({ err: error, repositoryId: repository.id }, 'the branches of a repository could not be read');
     throw new AppError(
       502,
-      `The host of the repository ${repository.name} could not list its branches. Try again later.`,
+      `The host of the repository ${repository.name} could not be asked for its branches. Try again later.`,
     );
   }
 }

@@ -41,8 +41,7 @@ export async function createTask(
   userId: string,
   input: z.output<typeof CreateTask>,
 ): Promise<TaskView> {
-  await assertBases(app, projectId, [{ ...input, path: 'base' }]);
-  return app.db.transaction(async (em) => {
+  const assertReferences = async (em: EntityManager) => {
     const problems = [
       ...(await ownerProblems(em, projectId, userId, input.owner)),
       ...(await dependencyProblems(em, projectId, input.dependsOn)),
@@ -50,6 +49,12 @@ export async function createTask(
       ...(await sprintProblems(em, projectId, input.sprintId)),
     ];
     if (problems.length > 0) throw badRequest(problems);
+  };
+  // The host is asked last, and outside of the transaction.
+  if (input.base) await assertReferences(app.db.manager);
+  await assertBases(app, projectId, [{ ...input, path: 'base' }]);
+  return app.db.transaction(async (em) => {
+    await assertReferences(em);
     const { issue, ...task } = input;
     const id = await insertTask(app, em, projectId, { ...task, wantsIssue: issue, createdBy: userId });
     app.audit.note({ title: [null, task.title], status: [null, task.status], owner: [null, task.owner] });
@@ -221,6 +226,7 @@ type NewTask = z.output<typeof CreateTasks>['tasks'][number];
  * @throws AppError 400 naming each field that is wrong
  */
 export async function createTasks(app: App, projectId: string, userId: string, tasks: NewTask[]): Promise<TaskView[]> {
+  if (tasks.some(({ base }) => base)) await assertTaskReferences(app.db.manager, projectId, userId, tasks);
   await assertBases(
     app,
     projectId,
@@ -245,8 +251,7 @@ export async function createTasksIn(
   tasks: NewTask[],
   directedBy = [userId],
 ): Promise<TaskView[]> {
-  const problems = [...refProblems(tasks), ...(await referenceProblems(em, projectId, userId, tasks))];
-  if (problems.length > 0) throw badRequest(problems);
+  await assertTaskReferences(em, projectId, userId, tasks);
   const ids: string[] = [];
   for (const { ref: _ref, dependsOn: _insertedBelow, issue, ...task } of tasks)
     ids.push(await insertTask(app, em, projectId, { ...task, wantsIssue: issue, createdBy: userId, directedBy }));
@@ -256,6 +261,12 @@ export async function createTasksIn(
     if (resolved.length > 0) await replaceDependencies(em, ids[i] as string, [...new Set(resolved)]);
   }
   return getTasks(em, ids);
+}
+
+/** @throws AppError 400 naming each field that is wrong */
+async function assertTaskReferences(em: EntityManager, projectId: string, userId: string, tasks: NewTask[]) {
+  const problems = [...refProblems(tasks), ...(await referenceProblems(em, projectId, userId, tasks))];
+  if (problems.length > 0) throw badRequest(problems);
 }
 
 /** Finds refs that are used twice, and cycles of dependencies among the new tasks. */

@@ -102,10 +102,12 @@ export async function updateTask(
   given: Update | ((task: TaskView) => Omit<Update, 'base'>),
 ): Promise<TaskView> {
   if (typeof given !== 'function' && given.base) {
-    const { projectId, repositoryId } = await getTask(app.db.manager, taskId);
-    await assertBases(app, projectId, [
-      { base: given.base, repositoryId: given.repositoryId ?? repositoryId, path: 'base' },
-    ]);
+    const task = await getTask(app.db.manager, taskId);
+    const { projectId, repositoryId } = task;
+    // The host is asked last, and outside of the transaction.
+    await checkReferences(app.db.manager, task, userId, given);
+    const named = { base: given.base, repositoryId: given.repositoryId ?? repositoryId, path: 'base' };
+    await assertBases(app, projectId, [named]);
   }
   return app.db.transaction(async (em) => {
     // A run that ends locks the run first and then its task. Using the same order here prevents a deadlock.

@@ -1,5 +1,5 @@
 import { mock } from 'node:test';
-import { idleMs, runInSmallProcess } from '../../demo/github/small-process.ts';
+import { idleMs, runInSmallProcess } from '../../demo/github/git/small-process.ts';
 
 const env = { PATH: process.env.PATH };
 const shell = (script: string) => runInSmallProcess('sh', ['-c', script], { env });

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { serveGit } from '../../demo/github/git-server.ts';
+import { serveGit } from '../../demo/github/git/git-server.ts';
 import { Repositories, type RepositoryRow } from '../../src/db/tables/project.ts';
 import { validateRepository } from '../../src/environment/validate.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';

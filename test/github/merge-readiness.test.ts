@@ -1,5 +1,5 @@
 import { latestReviews } from '../../src/github/follow/look-at-pull.ts';
-import { rememberFor } from '../../src/github/follow/merge-readiness.ts';
+import { rememberFor } from '../../src/github/follow/merging/merge-readiness.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { appSettings } from '../support/github-app.ts';
 import { type FakeGitHub, openFakeGitHub } from '../support/stand-ins/fake-github.ts';

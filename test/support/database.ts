@@ -22,7 +22,14 @@ export async function createTestDatabase(
 ): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   // Copies of one template wait for each other. PostgreSQL refuses only while a client is connected to the template.
-  await asAdmin(`create database ${name} template ${template}`);
+  for (let tries = 1; ; tries++)
+    try {
+      await asAdmin(`create database ${name} template ${template}`);
+      break;
+    } catch (error) {
+      // On a busy machine, a client that has disconnected may count for longer than PostgreSQL waits (5 s).
+      if ((error as { code?: string }).code !== '55006' || tries === 5) throw error;
+    }
   return {
     url: server.replace(/\/postgres$/, `/${name}`),
     drop: () => asAdmin(`drop database ${name} with (force)`),

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { serveGit } from '../../demo/github/git-server.ts';
-import { runInSmallProcess } from '../../demo/github/small-process.ts';
+import { serveGit } from '../../demo/github/git/git-server.ts';
+import { runInSmallProcess } from '../../demo/github/git/small-process.ts';
 
 const sample = fileURLToPath(new URL('../../demo/sample-repository', import.meta.url));
 

@@ -32,6 +32,7 @@ test('a created task has every field of the contract', async () => {
     projectId: project,
     branchName: null,
     base: null,
+    merging: null,
     attention: null,
     budget: null,
     prUrl: null,

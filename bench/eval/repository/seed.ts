@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gitIn } from '../../../demo/github/git-objects.ts';
+import { gitIn } from '../../../demo/github/git/git-objects.ts';
 import type { Files } from '../tasks/task.ts';
 import { writeFiles } from './file-tree.ts';
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { serveGit } from '../../../demo/github/git-server.ts';
+import { serveGit } from '../../../demo/github/git/git-server.ts';
 
 /** A pull request that the service opened. */
 export interface Pull {

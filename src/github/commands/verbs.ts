@@ -14,8 +14,8 @@ import { listOpenSprints } from '../../sprints/store.ts';
 import { getTask } from '../../tasks/store.ts';
 import { addSubtask, updateTask } from '../../tasks/update.ts';
 import { listLatestRuns } from '../../tasks/work-store.ts';
-import { mergeTask } from '../follow/merge.ts';
-import { mergeWhenReady } from '../follow/merge-when-ready.ts';
+import { mergeTask } from '../follow/merging/merge.ts';
+import { mergeWhenReady } from '../follow/merging/merge-when-ready.ts';
 import {
   assertMayDirect,
   assertSeen,

@@ -11,7 +11,7 @@ import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { checkName } from '../mirror/sync-check.ts';
 import { listCheckRuns, listPages, listStatuses } from '../paginate.ts';
-import { missingOwners, type Requirements, readRequirements } from './requirements.ts';
+import { missingOwners, type Requirements, readRequirements } from './merging/requirements.ts';
 
 /**
  * Returns the methods that a repository allows, the one of its settings file first. GitHub shows them only to admins, so

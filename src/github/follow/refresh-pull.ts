@@ -22,7 +22,7 @@ import {
   resetMergeableAsks,
   updatePull,
 } from '../store.ts';
-import { followMerging } from './follow-merging.ts';
+import { followMerging } from './merging/follow-merging.ts';
 import { reviseUnasked } from './revise-unasked.ts';
 import { keepStacked, moveStacked } from './stack.ts';
 

@@ -1,4 +1,5 @@
 import type { App } from '../../app.ts';
+import type { PullRequestRow } from '../../db/tables/task.ts';
 import { recheckTask, showTask } from '../../tasks/move.ts';
 import { findTask } from '../../tasks/store.ts';
 import { type Reconciliation, reconcile } from '../../worker/lease/reconcile.ts';
@@ -176,14 +177,22 @@ async function comparePulls(app: App, place: Place, { taskId }: OpenWork): Promi
   await eachThenFail(pulls, async (pull) => {
     const { status, headSha } = await refreshPull(app, octokit, name, pull, false, true);
     if (status === 'merged' || status === 'closed') return;
-    await keepComments(app, place, pull);
-    const at = { ...name, pull_number: pull.number };
-    const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
-    const reviews = await listNewest((page) => octokit.request(path, { ...at, ...page }));
-    for (const review of reviews.filter((r) => r.state === 'CHANGES_REQUESTED'))
-      await takeReview(app, place, pull, Number(review.id));
-    await lookAtChecks(app, place, headSha);
+    const parts = [
+      () => keepComments(app, place, pull),
+      () => compareReviews(app, place, pull),
+      () => lookAtChecks(app, place, headSha),
+    ];
+    await eachThenFail(parts, (part) => part());
   });
+}
+
+async function compareReviews(app: App, place: Place, pull: PullRequestRow): Promise<void> {
+  const { octokit, name } = place;
+  const at = { ...name, pull_number: pull.number };
+  const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
+  const reviews = await listNewest((page) => octokit.request(path, { ...at, ...page }));
+  for (const review of reviews.filter((r) => r.state === 'CHANGES_REQUESTED'))
+    await takeReview(app, place, pull, Number(review.id));
 }
 
 async function compareIssue(app: App, place: Place, work: OpenWork): Promise<void> {

@@ -260,7 +260,6 @@ const base = text(255).regex(branchPattern, 'must be the name of a branch');
 
 export const Settings = z
   .strictObject({
-    base: base.optional(),
     image: image.optional(),
     imageAuth: imageAuth.optional(),
     setup: listed(text(2000), 20).default([]),
@@ -279,6 +278,7 @@ export const Settings = z
     proof: z.enum(['optional', 'required'], 'must be optional or required').default('optional'),
     protected: listed(pattern, 200).default([]),
     allowed: listed(allowed, 200).default([]),
+    base: base.optional(),
     agent: text(200).optional(),
     budget: z
       .strictObject(

@@ -1,4 +1,4 @@
-import { postRequests } from '../../../src/github/mirror/post-requests.ts';
+import { postRequests } from '../../../src/github/mirror/reviews/post-requests.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, asked } from '../../support/stand-ins/named-github.ts';
 

@@ -1,6 +1,6 @@
 import type { Octokit } from '../../../src/app.ts';
 import type { Place } from '../../../src/github/app/place.ts';
-import { answerThreads } from '../../../src/github/mirror/answer-reviews.ts';
+import { answerThreads } from '../../../src/github/mirror/reviews/answer-reviews.ts';
 import { openTestApp, type TestApp } from '../../support/app.ts';
 import { appSettings } from '../../support/github-app.ts';
 import { type FakeGitHub, openFakeGitHub } from '../../support/stand-ins/fake-github.ts';

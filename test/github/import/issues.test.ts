@@ -123,7 +123,7 @@ test('each open issue becomes one task, linked to it; the others are skipped wit
     skipped: [
       { number: 3, reason: 'Number 3 is a pull request.', taskId: null },
       { number: 4, reason: 'Issue 4 is closed.', taskId: null },
-      { number: 99, reason: 'The repository has no issue 99.', taskId: null },
+      { number: 99, reason: 'GitHub shows no issue 99: it does not exist, or the App may not read it.', taskId: null },
     ],
   });
   const [{ taskId }] = first.body.imported;

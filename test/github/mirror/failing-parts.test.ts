@@ -1,5 +1,5 @@
 import { refreshPullsOf } from '../../../src/github/follow/refresh-pull.ts';
-import { answerReviews } from '../../../src/github/mirror/answer-reviews.ts';
+import { answerReviews } from '../../../src/github/mirror/reviews/answer-reviews.ts';
 import { syncTask } from '../../../src/github/mirror/sync.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, asked } from '../../support/stand-ins/named-github.ts';

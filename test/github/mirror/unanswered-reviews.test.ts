@@ -1,4 +1,4 @@
-import { answerReviews } from '../../../src/github/mirror/answer-reviews.ts';
+import { answerReviews } from '../../../src/github/mirror/reviews/answer-reviews.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around } from '../../support/stand-ins/named-github.ts';
 

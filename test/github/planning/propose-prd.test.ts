@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { serveGit } from '../../../demo/github/git-server.ts';
+import { serveGit } from '../../../demo/github/git/git-server.ts';
 import { proposePrd } from '../../../src/github/planning/propose-prd.ts';
 import { openTestApp, type TestApp } from '../../support/app.ts';
 import { gitOut, serveSampleRepository } from '../../support/git.ts';

@@ -36,6 +36,7 @@ export const commandRecipes: Record<string, (shop: Workshop) => Promise<Order> |
   resume: (shop) => onTask(shop, shop.waitingTask('paused')),
   rewind: async (shop) => onTask(shop, (await shop.talkedTask()).task, '1 otherwise'),
   subtask: (shop) => onTask(shop, shop.newTask(), 'The first half'),
+  base: (shop) => onTask(shop, shop.newTask(), 'release'),
   depends: async (shop) => {
     const other = await onTask(shop, shop.newTask());
     return onTask(shop, shop.newTask(), `#${other.issue}`);

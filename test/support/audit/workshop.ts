@@ -134,6 +134,10 @@ function openGitHub(): Promise<FakeGitHub> {
     [/^GET .*\/pulls\/(\d+)$/, ([, number = '']) => pull(number)],
     [/^GET (.*)\/issues\/77$/, ([, at = '']) => issueOf(at)],
     [/^GET .*\/comments/, () => []],
+    [
+      /^GET .*\/branches\/(\w+)$/,
+      ([, name = '']) => ({ name, commit: { sha: 'b'.repeat(40), url: '' }, protected: false }),
+    ],
     [/^GET .*\/reviews\/5$/, () => ({ state: 'CHANGES_REQUESTED', user: reviewer, body: 'rename it' })],
     [/^GET .*\/permission$/, () => ({ permission: 'write', role_name: '', user: reviewer })],
     [/^POST \/graphql$/, () => ({ data: { repository: { pullRequest: unmerged } } })],

@@ -1,6 +1,6 @@
-import type { App, Octokit } from '../../app.ts';
-import type { RepoName } from '../../git/remote-url.ts';
-import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import type { App, Octokit } from '../../../app.ts';
+import type { RepoName } from '../../../git/remote-url.ts';
+import { isRefusedWith } from '../../../outgoing/github-errors.ts';
 
 interface Head {
   number: number;

@@ -1,16 +1,16 @@
-import type { App, Octokit } from '../../app.ts';
-import type { MergeRow } from '../../db/tables/github.ts';
-import type { PullRequestRow } from '../../db/tables/task.ts';
-import { oneLine } from '../../domain/text/sanitize.ts';
-import type { RepoName } from '../../git/remote-url.ts';
-import { readMerge, type SeenMerge, stopMerging } from '../../repositories/merging/auto-merge.ts';
-import { countUpdate, endMerging, findMerge, setAgreedHead, setMerging } from '../../repositories/merging/store.ts';
-import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
-import { findLiveRun } from '../../runs/store.ts';
-import { tellInbox } from '../../tasks/inbox.ts';
-import { showTask } from '../../tasks/move.ts';
-import { touchTask } from '../../tasks/store.ts';
-import { reviseUnasked } from './revise-unasked.ts';
+import type { App, Octokit } from '../../../app.ts';
+import type { MergeRow } from '../../../db/tables/github.ts';
+import type { PullRequestRow } from '../../../db/tables/task.ts';
+import { oneLine } from '../../../domain/text/sanitize.ts';
+import type { RepoName } from '../../../git/remote-url.ts';
+import { readMerge, type SeenMerge, stopMerging } from '../../../repositories/merging/auto-merge.ts';
+import { countUpdate, endMerging, findMerge, setAgreedHead, setMerging } from '../../../repositories/merging/store.ts';
+import { settingsOnGitHub } from '../../../repositories/settings/settings-on-github.ts';
+import { findLiveRun } from '../../../runs/store.ts';
+import { tellInbox } from '../../../tasks/inbox.ts';
+import { showTask } from '../../../tasks/move.ts';
+import { touchTask } from '../../../tasks/store.ts';
+import { reviseUnasked } from '../revise-unasked.ts';
 import { isOwnUpdate, updateBranch } from './update-branch.ts';
 
 /** A branch is brought up to date at most this many times for one merge. Then a person is asked to look. */

@@ -1,13 +1,13 @@
-import type { App, Octokit } from '../../app.ts';
-import { harmless } from '../../domain/text/sanitize.ts';
-import type { RepoName } from '../../git/remote-url.ts';
-import { isRefusedWith } from '../../outgoing/github-errors.ts';
-import { addressedIn, findAnswers, nothingChanged } from '../../runs/review/store.ts';
-import { type Place, placeOfRepository, readRepository } from '../app/place.ts';
-import { type DiffComment, readThreads } from '../diff/read-threads.ts';
-import { answerMarker, reply } from '../diff/reply.ts';
-import { eachThenFail } from '../each-apart.ts';
-import { listUnansweredReviews, markAnswered, type UnansweredRequest } from '../store.ts';
+import type { App, Octokit } from '../../../app.ts';
+import { harmless } from '../../../domain/text/sanitize.ts';
+import type { RepoName } from '../../../git/remote-url.ts';
+import { isRefusedWith } from '../../../outgoing/github-errors.ts';
+import { addressedIn, findAnswers, nothingChanged } from '../../../runs/review/store.ts';
+import { type Place, placeOfRepository, readRepository } from '../../app/place.ts';
+import { type DiffComment, readThreads } from '../../diff/read-threads.ts';
+import { answerMarker, reply } from '../../diff/reply.ts';
+import { eachThenFail } from '../../each-apart.ts';
+import { listUnansweredReviews, markAnswered, type UnansweredRequest } from '../../store.ts';
 
 /**
  * Replies in the threads of the reviews that a run has worked on, and requests another review from each reviewer, once.

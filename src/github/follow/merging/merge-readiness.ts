@@ -1,21 +1,21 @@
 import { z } from 'zod';
-import type { App } from '../../app.ts';
-import type { RepositoryRow } from '../../db/tables/project.ts';
-import type { PullRequestRow } from '../../db/tables/task.ts';
-import { mergeProblems, type PullReadiness } from '../../domain/merge-readiness.ts';
-import { taskStatuses } from '../../domain/task.ts';
-import { AppError } from '../../errors.ts';
-import { RateLimited } from '../../outgoing/github-errors.ts';
-import { credentialFor, noCredential, octokitFor } from '../../repositories/credentials.ts';
-import { listDropped } from '../../repositories/merging/store.ts';
-import { listRepositoriesById } from '../../repositories/store.ts';
-import { listRunChecks } from '../../runs/journal.ts';
-import { findProof } from '../../runs/proof/proof-store.ts';
-import { findLiveRun } from '../../runs/store.ts';
-import { listDependents } from '../../sprints/advance-sprint.ts';
-import { listLatestRuns, listOpenPulls } from '../../tasks/work-store.ts';
-import { httpStatusOf } from '../app/place.ts';
-import { lookAtPull, type SeenPull, TooMuch } from './look-at-pull.ts';
+import type { App } from '../../../app.ts';
+import type { RepositoryRow } from '../../../db/tables/project.ts';
+import type { PullRequestRow } from '../../../db/tables/task.ts';
+import { mergeProblems, type PullReadiness } from '../../../domain/merge-readiness.ts';
+import { taskStatuses } from '../../../domain/task.ts';
+import { AppError } from '../../../errors.ts';
+import { RateLimited } from '../../../outgoing/github-errors.ts';
+import { credentialFor, noCredential, octokitFor } from '../../../repositories/credentials.ts';
+import { listDropped } from '../../../repositories/merging/store.ts';
+import { listRepositoriesById } from '../../../repositories/store.ts';
+import { listRunChecks } from '../../../runs/journal.ts';
+import { findProof } from '../../../runs/proof/proof-store.ts';
+import { findLiveRun } from '../../../runs/store.ts';
+import { listDependents } from '../../../sprints/advance-sprint.ts';
+import { listLatestRuns, listOpenPulls } from '../../../tasks/work-store.ts';
+import { httpStatusOf } from '../../app/place.ts';
+import { lookAtPull, type SeenPull, TooMuch } from '../look-at-pull.ts';
 
 /** More results than this are not kept. */
 const maxKept = 500;

@@ -1,10 +1,10 @@
-import type { Octokit } from '../../app.ts';
-import type { OwnedFiles } from '../../domain/text/code-owners.ts';
-import { oneLine } from '../../domain/text/sanitize.ts';
-import type { RepoName } from '../../git/remote-url.ts';
-import { isRefusedWith } from '../../outgoing/github-errors.ts';
-import { matchOwners, readCodeOwners } from '../../repositories/settings/code-owners.ts';
-import { listPages } from '../paginate.ts';
+import type { Octokit } from '../../../app.ts';
+import type { OwnedFiles } from '../../../domain/text/code-owners.ts';
+import { oneLine } from '../../../domain/text/sanitize.ts';
+import type { RepoName } from '../../../git/remote-url.ts';
+import { isRefusedWith } from '../../../outgoing/github-errors.ts';
+import { matchOwners, readCodeOwners } from '../../../repositories/settings/code-owners.ts';
+import { listPages } from '../../paginate.ts';
 
 type At = RepoName & { request: { signal: AbortSignal } };
 

@@ -1,5 +1,5 @@
-import { type Moved, synchronized } from './events.ts';
-import { mergeBranches } from './front-pulls.ts';
+import { type Moved, synchronized } from '../events.ts';
+import { mergeBranches } from '../front-pulls.ts';
 import { branchesIn, type Call, feedPush, gitIn, pullRefs, refsOf } from './git-objects.ts';
 import type { GitHost } from './git-server.ts';
 import { refusedWorkflows, rejection } from './workflow-rule.ts';

@@ -1,14 +1,14 @@
-import type { App } from '../../app.ts';
-import { taskPage } from '../../domain/task.ts';
-import { harmless } from '../../domain/text/sanitize.ts';
-import { isRefusedWith } from '../../outgoing/github-errors.ts';
-import { placeOf } from '../../runs/review/request-changes.ts';
-import { listCommentsOf, listUnpostedRequests, markPosted, type UnpostedRequest } from '../../runs/review/store.ts';
-import { findDiff } from '../../tasks/work-store.ts';
-import { type Place, placeOfRepository, readRepository } from '../app/place.ts';
-import { keepComments, quoteMarker } from '../diff/keep-comments.ts';
-import { eachThenFail } from '../each-apart.ts';
-import { findItem } from '../paginate.ts';
+import type { App } from '../../../app.ts';
+import { taskPage } from '../../../domain/task.ts';
+import { harmless } from '../../../domain/text/sanitize.ts';
+import { isRefusedWith } from '../../../outgoing/github-errors.ts';
+import { placeOf } from '../../../runs/review/request-changes.ts';
+import { listCommentsOf, listUnpostedRequests, markPosted, type UnpostedRequest } from '../../../runs/review/store.ts';
+import { findDiff } from '../../../tasks/work-store.ts';
+import { type Place, placeOfRepository, readRepository } from '../../app/place.ts';
+import { keepComments, quoteMarker } from '../../diff/keep-comments.ts';
+import { eachThenFail } from '../../each-apart.ts';
+import { findItem } from '../../paginate.ts';
 
 /** The first line of the review that shows a request. We find the review again by this line and its author. */
 const requestMarker = (id: string) => `<!-- deckhand:request ${id} -->`;

@@ -1,20 +1,20 @@
-import type { App } from '../../app.ts';
-import { Refused } from '../../domain/machine.ts';
-import { oneLine } from '../../domain/text/sanitize.ts';
+import type { App } from '../../../app.ts';
+import { Refused } from '../../../domain/machine.ts';
+import { oneLine } from '../../../domain/text/sanitize.ts';
 import {
   enableAutoMerge,
   enqueue,
   readMerge,
   type SeenMerge,
   stopMerging,
-} from '../../repositories/merging/auto-merge.ts';
-import { endMerging, findMerge, listMergingPulls, noteAsked, setMerging } from '../../repositories/merging/store.ts';
-import { rightProblemIn } from '../../repositories/rights.ts';
-import { showTask } from '../../tasks/move.ts';
-import { getTask, type TaskView, touchTask } from '../../tasks/store.ts';
-import { candidateMethods } from './look-at-pull.ts';
+} from '../../../repositories/merging/auto-merge.ts';
+import { endMerging, findMerge, listMergingPulls, noteAsked, setMerging } from '../../../repositories/merging/store.ts';
+import { rightProblemIn } from '../../../repositories/rights.ts';
+import { showTask } from '../../../tasks/move.ts';
+import { getTask, type TaskView, touchTask } from '../../../tasks/store.ts';
+import { candidateMethods } from '../look-at-pull.ts';
+import { lockOf, refreshPull } from '../refresh-pull.ts';
 import { assertBase, type MergeAsk, mergedBefore, mergePull, type Target, targetOf, targetsToMerge } from './merge.ts';
-import { lockOf, refreshPull } from './refresh-pull.ts';
 
 /**
  * Lets GitHub merge every open pull request of a task when it is ready: by its merge queue where the base branch has one,
