@@ -165,7 +165,7 @@ async function shownInComment(app: App, task: TaskView, comment: InComment): Pro
       dependencies: await nameable(dependencies),
       subtasks: await nameable(subtasks),
     },
-    diff: await findDiff(em, task.id),
+    diff: task.repositoryId === null ? undefined : await findDiff(em, task.id),
     attention: null,
     failure: secret.size > 0 ? null : all.failure,
     handoffs: [],

@@ -200,6 +200,19 @@ test('an answer in a comment says nothing of what runs found where the asker may
   expect([count(publicly, 'vaulted'), count(publicly, 'pushed diff')]).toEqual([0, 1]);
 });
 
+test('nobody is told of the change of a task whose repository is no longer connected', async () => {
+  const elsewhere = await make('/repositories', { projectId: project, name: 'left', url: 'https://github.com/o/left' });
+  await makeHeld(hidden, 20, elsewhere);
+  const at = (branch: string | null) =>
+    sql('update tasks set repository_id = null, branch_name = $1 where issue_number = 20', [branch]);
+  await at('agent/left');
+  await expect(asked(hidden, 20)).rejects.toThrow('The repository in which the task worked is no longer connected');
+  // Without a branch it has not worked in any, but what is stored of a change stays out anyway.
+  await at(null);
+  const { prompt } = await asked(hidden, 20);
+  expect([count(prompt, 'pushed diff'), count(prompt, 'known-20')]).toEqual([0, 3]);
+});
+
 test('an answer in a private repository names no tasks and pull requests of others that the asker may not read', async () => {
   const eve = await service.token('eve');
   await makeFamily(hidden, 10);

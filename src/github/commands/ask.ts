@@ -64,9 +64,12 @@ function replyIn(app: App, { repository, userId }: GivenCommand, hidesPrivate: b
 async function aboutTask(app: App, taskId: string, asking: Asking, comment: InComment): Promise<string> {
   const task = await getTask(app.db.manager, taskId);
   const connected = task.repositoryId === null ? null : await findRepository(app.db.manager, task.repositoryId);
-  // Treats a repository that is no longer connected as private. A task without a branch has not read its repository.
-  const source = connected ?? { isPrivate: task.branchName !== null };
-  if (comment.hidesPrivate && source.isPrivate)
+  // A task without a branch has not changed its repository.
+  if (connected === null && task.branchName !== null)
+    throw new Refused(
+      'The repository in which the task worked is no longer connected, so nobody can be asked who may read it. Ask in the dashboard.',
+    );
+  if (comment.hidesPrivate && connected?.isPrivate)
     throw new Refused(
       'The task works in a private repository, and this comment is public. Ask in the dashboard, or turn on the project setting sharePrivateContext.',
     );
