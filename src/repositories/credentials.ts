@@ -14,7 +14,7 @@ import {
 import { revealSecret } from '../projects/secrets.ts';
 import { findUser, upsertUser } from '../projects/store.ts';
 import { rightOf, unlessUnknown } from './permission.ts';
-import { findActiveInstallation, findRepository, hasSecrets, hasServers, setGitHubId } from './store.ts';
+import { findActiveInstallation, findRepository, hasSecrets, hasServers, setGitHubId, setPrivate } from './store.ts';
 
 /** An installation of the App that covers a repository. */
 type Installed = { kind: 'installation'; installationId: number; githubId: number | null } & RepoName;
@@ -135,18 +135,29 @@ export function onHost({ githubId, url }: Pick<RepositoryRow, 'githubId' | 'url'
   return githubId === null ? url : String(githubId);
 }
 
-async function lookUpNumber(app: App, credential: Credential, name: RepoName): Promise<number | undefined> {
+async function lookUp(app: App, credential: Credential, name: RepoName) {
   const octokit = await octokitFor(app, credential);
   const found = await unlessUnknown(octokit.request('GET /repos/{owner}/{repo}', name));
   // A host that only looks like GitHub may show a repository without a number.
-  return Number.isSafeInteger(Number(found?.id)) ? Number(found?.id) : undefined;
+  if (found === undefined || !Number.isSafeInteger(Number(found.id))) return undefined;
+  return { id: Number(found.id), isPrivate: found.private };
+}
+
+/**
+ * Stores whether a repository is private. GitHub sends no events about repositories without an installation. Who fetches
+ * the repository now goes on with the row that it has, so that is changed, too.
+ */
+async function notePrivate(app: App, repository: RepositoryRow, isPrivate: boolean): Promise<void> {
+  if (repository.isInstalled || typeof isPrivate !== 'boolean' || repository.isPrivate === isPrivate) return;
+  await setPrivate(app.db.manager, repository, isPrivate);
+  repository.isPrivate = isPrivate;
 }
 
 /**
  * Checks that the address of a repository still belongs to the one that was connected. Its secrets and what was kept of it
- * would go to another one that took over the name, and a public one can be fetched with any token. Returns its number on
- * GitHub; null if none was known, nobody can ask for it, and the repository has neither secrets nor MCP
- * servers to lose.
+ * would go to another one that took over the name, and a public one can be fetched with any token. Also notes whether it
+ * is private now. Returns its number on GitHub; null if none was known, nobody can ask for it, and the repository has
+ * neither secrets nor MCP servers to lose.
  * @throws GitFailed `missing` if it does not; AppError 503 without a credential to ask with
  */
 async function checkedNumber(app: App, repository: RepositoryRow, credential: Credential): Promise<number | null> {
@@ -155,12 +166,15 @@ async function checkedNumber(app: App, repository: RepositoryRow, credential: Cr
   const em = app.db.manager;
   const mayBeUnknown =
     repository.githubId === null && !(await hasSecrets(em, repository)) && !(await hasServers(em, repository));
-  const found = await lookUpNumber(app, credential, name).catch((error) => {
+  const found = await lookUp(app, credential, name).catch((error) => {
     if (!mayBeUnknown) throw error;
     return undefined;
   });
   if (found === undefined && mayBeUnknown) return null;
-  if (found !== undefined && (await isSame(app, repository, found))) return found;
+  if (found !== undefined && (await isSame(app, repository, found.id))) {
+    await notePrivate(app, repository, found.isPrivate);
+    return found.id;
+  }
   const problem =
     found === undefined
       ? 'GitHub shows no repository there'

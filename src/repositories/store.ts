@@ -52,6 +52,15 @@ export async function setGitHubId(
   await em.update(Repositories, { id, url, githubId: IsNull() }, { githubId });
 }
 
+/** Stores whether a repository is private, unless its URL has changed. */
+export async function setPrivate(
+  em: EntityManager,
+  { id, url }: Pick<RepositoryRow, 'id' | 'url'>,
+  isPrivate: boolean,
+): Promise<void> {
+  await em.update(Repositories, { id, url }, { isPrivate });
+}
+
 /** Returns whether environment secrets belong to a repository. */
 export function hasSecrets(
   em: EntityManager,

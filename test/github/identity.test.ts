@@ -131,6 +131,20 @@ test.each<[string, Credential]>([
   await expect(remoteAs(1, credential)).rejects.toThrow('GitHub shows no repository there');
 });
 
+test('without an installation, a repository that became private counts as private from its next fetch on', async () => {
+  const { manager } = service.app.db;
+  await manager.update(Repositories, { githubId: 1 }, { isPrivate: false, isInstalled: false });
+  const row = await manager.findOneByOrFail(Repositories, { githubId: 1 });
+  const stored = async () => (await manager.findOneByOrFail(Repositories, { githubId: 1 })).isPrivate;
+  // What GitHub shows at the address of another repository says nothing about this one.
+  repositories.set('acme/app', 3);
+  await expect(remoteFor(service.app, row, gitToken, {})).rejects.toThrow('another repository now');
+  expect([row.isPrivate, await stored()]).toEqual([false, false]);
+  repositories.set('acme/app', 1);
+  await remoteFor(service.app, row, gitToken, {});
+  expect([row.isPrivate, await stored()]).toEqual([true, true]);
+});
+
 test('a repository whose number is known is not fetched without a credential, because nobody can compare it', async () => {
   await expect(remoteAs(1, { kind: 'none' })).rejects.toThrow('No git credential for the repository');
   expect((await remoteAs(null, { kind: 'none' })).url).toBe(`${url}/acme/app`);
