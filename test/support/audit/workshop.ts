@@ -1,7 +1,7 @@
 import { startModel } from '../../../demo/model/model.ts';
 import { openTestApp, type TestApp } from '../app.ts';
 import { appSettings } from '../github-app.ts';
-import { type FakeGitHub, openFakeGitHub } from '../stand-ins/fake-github.ts';
+import { type FakeGitHub, openFakeGitHub, unmerged } from '../stand-ins/fake-github.ts';
 import { planner } from '../stand-ins/planner.ts';
 
 interface Made {
@@ -64,12 +64,6 @@ export async function openWorkshop(): Promise<Workshop> {
   const basics = await openBasics();
   return { ...basics, ...tasksOf(basics), ...sprintsOf(basics), ...planningOf(basics) };
 }
-
-/** What GraphQL shows of a pull request that GitHub does not merge. */
-const unmerged = {
-  ...{ id: 'PR_1', headRefOid: 'c'.repeat(40), mergeStateStatus: 'CLEAN', isMergeQueueEnabled: false },
-  ...{ autoMergeRequest: null, mergeQueueEntry: null, timelineItems: { nodes: [] } },
-};
 
 async function openBasics(): Promise<Basics> {
   const github = await openGitHub();

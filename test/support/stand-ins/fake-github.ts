@@ -54,3 +54,9 @@ const tokenRoute: Route = [
   /\/access_tokens$/,
   () => ({ token: 'ghs_x', expires_at: new Date(Date.now() + 3_600_000).toISOString() }),
 ];
+
+/** What GraphQL shows of a pull request that GitHub does not merge. */
+export const unmerged = {
+  ...{ id: 'PR_1', headRefOid: 'c'.repeat(40), mergeStateStatus: 'CLEAN', isMergeQueueEnabled: false },
+  ...{ autoMergeRequest: null, mergeQueueEntry: null, timelineItems: { nodes: [] } },
+};

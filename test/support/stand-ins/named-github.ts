@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { type FakeGitHub, openFakeGitHub } from './fake-github.ts';
+import { type FakeGitHub, openFakeGitHub, unmerged } from './fake-github.ts';
 
 /** A GitHub in which people and repositories change their names but keep their ids. */
 export const people = new Map<number, string>();
@@ -125,7 +125,7 @@ export function openNamedGitHub(): Promise<FakeGitHub> {
         /^(?:POST|DELETE) .*\/issues\/\d+\/labels/,
         ({ input }, res) => (input in around.writes ? written(input, res) : []),
       ],
-      [/^POST \/graphql$/, () => ({ data: { nodes: around.nodes } })],
+      [/^POST \/graphql$/, () => ({ data: { nodes: around.nodes, repository: { pullRequest: unmerged } } })],
       [/^PUT .*\/merge$/, (_match, res) => merged(res)],
       [/^(?!GET)(?!.*access_tokens)/, ({ input }, res) => written(input, res)],
       [/^GET \/installation\/repositories/, installed],
