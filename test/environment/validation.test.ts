@@ -194,9 +194,13 @@ test('validations of one project wait for each other, two at a time', async () =
   const [row] = await service.app.db.manager.find(Repositories, { where: { id: repository } });
   let atOnce = 0;
   let most = 0;
+  const both = Promise.withResolvers<void>();
   const listBranches = async () => {
     atOnce += 1;
     most = Math.max(most, atOnce);
+    // The first one waits for the second, however long that takes to begin.
+    if (atOnce === 2) both.resolve();
+    await both.promise;
     await setImmediate();
     atOnce -= 1;
     return new Map();
