@@ -140,6 +140,7 @@ test('what makes CI skip a commit is broken without a visible change, and other 
     const broken = withoutCiSkips(`Fix it ${order}`.replace('Fix it skip', 'skip'));
     expect([order, broken.includes(order.trim())]).toEqual([order, false]);
     expect(broken.replaceAll('\u2060', '')).toContain(order);
+    expect(withoutCiSkips(broken)).toBe(broken);
   }
   for (const text of [
     '[x] skip it',

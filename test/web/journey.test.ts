@@ -156,7 +156,7 @@ async function leadToMerge(file: string, { press, write: type, comment }: typeof
 
   await readiness().waitFor();
   await press(button('Merge'));
-  await press(button(/^Merge/, page.getByRole('alertdialog')));
+  await press(button(/^Merge( anyway)?$/, page.getByRole('alertdialog')));
   await page.getByText('Nothing is left to do.', { exact: false }).waitFor();
   expect(await world.get(`/tasks/${id}`)).toMatchObject({ status: 'done' });
   // No comment could be sent any more.

@@ -100,11 +100,12 @@ export function harmlessLine(text: string, max: number, commandPrefix: string): 
 
 /** What tells CI systems in a commit message to skip a commit: `[skip ci]` and the like, `--skip-ci` (CodeShip), `***NO_CI***`, `skip-checks: true`. */
 const ciSkips =
-  /\[(?=[^[\]\n]{0,40}(?<![a-z])skip(?![a-z])|[^[\]\n]{0,40}(?<![a-z])no[ _-]ci(?![a-z]))|--(?=skip-ci(?![a-z]))|\*{3}(?=no_ci)|^[ \t]*skip(?=-checks[ \t]*:)/gim;
+  /\[(?!\u2060)(?=[^[\]\n]{0,40}(?<![a-z])skip(?![a-z])|[^[\]\n]{0,40}(?<![a-z])no[ _-]ci(?![a-z]))|--(?=skip-ci(?![a-z]))|\*{3}(?=no_ci)|^[ \t]*skip(?=-checks[ \t]*:)/gim;
 
 /**
  * Breaks what CI systems would take as an order to skip a commit, without changing what people see. Used for messages of
- * commits, and for titles and bodies of pull requests, which become messages when they are squashed.
+ * commits, and for titles and bodies of pull requests, which become messages when they are squashed. A second call changes
+ * nothing.
  */
 export function withoutCiSkips(text: string): string {
   return text.replace(ciSkips, '$&\u2060');
