@@ -124,7 +124,7 @@ async function* messagesIn(answer: Response): AsyncGenerator<Message> {
 
 /** The most values in the JSON of an answer, or of one event in a stream. */
 const maxValues = 100_000;
-/** Messages that are read from one list. Zod makes an error of each that is none, which takes 20 µs. */
+/** The most messages in one list. Zod builds an error for each invalid one, which takes 20 µs. */
 const maxMessages = 1000;
 
 /**

@@ -37,8 +37,8 @@ export function growingBytes() {
 }
 
 /**
- * Limits on a stream of server-sent events. Whoever parses the JSON of an event counts its values first: only a parser of
- * events knows which bytes belong to it.
+ * Limits on a stream of server-sent events. The values of an event's JSON are counted by the code that parses it, because only
+ * that code knows which bytes belong to one event.
  */
 export interface EventLimits {
   maxBytes: number;

@@ -133,7 +133,7 @@ export async function addPersonSpend(em: EntityManager, userId: string, costUsd:
   );
 }
 
-/** Who worked in which project. */
+/** The agent or person whose model calls are counted, and the project. */
 interface Worker {
   projectId: string;
   agentId: string | null;

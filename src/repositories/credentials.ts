@@ -144,8 +144,8 @@ async function lookUp(app: App, credential: Credential, name: RepoName) {
 }
 
 /**
- * Stores whether a repository is private. GitHub sends no events about repositories without an installation. Who fetches
- * the repository now goes on with the row that it has, so that is changed, too.
+ * Stores whether a repository is private. GitHub sends no events about repositories without an installation. The caller
+ * goes on with the row that it has read, so this changes that row as well.
  */
 async function notePrivate(app: App, repository: RepositoryRow, isPrivate: boolean): Promise<void> {
   if (repository.isInstalled || typeof isPrivate !== 'boolean' || repository.isPrivate === isPrivate) return;

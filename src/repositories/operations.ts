@@ -105,7 +105,7 @@ async function assertMayMove(em: EntityManager, before: RepositoryRow, seen: See
     throw new Refused(`The URL cannot change while a task has a branch in the repository (${branch}). ${advice}`);
   if (seen === undefined) throw new Refused('Somebody else changed the URL of this repository. Reload to see it.');
   if (isSame(before.githubId, seen.githubId)) return;
-  // What was read here would count as content of the other repository, with the permissions there.
+  // Text read from this repository would count as text of the other one, and be shown to the people who can read that one.
   if (live || read) throw new Refused(`The URL cannot change, because a run has read the repository. ${advice}`);
   await forgetSecretsOf(em, before);
 }

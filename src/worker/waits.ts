@@ -35,7 +35,7 @@ export async function awaitPushApproval(app: App, work: Work, changed: Work[], t
   if ((await work.journal.steps('push')).length > 0 || !(await needsApproval(app, work))) return;
   const wanted = await approvableOf('push', changed, treeOf);
   if (await isApproved(app.db.manager, work.run.id, wanted)) return;
-  // Who allowed set-up of exactly this change has seen all of it.
+  // The person who allowed set-up of exactly this change has seen all of it.
   if (await isSetupApproved(app, work, changed, treeOf)) return;
   const { held, ...wait } = await waitFor(work, { wanted, changed, treeOf, reasons: [] });
   await work.journal.write(async (em) => {

@@ -81,7 +81,10 @@ inBrowser(
       (await world.get<{ actual: number }[]>(`/sprints/${sprint.id}/burndown`)).map((point) => point.actual);
     expect(await left()).toEqual([1]);
     await button('Merge').click();
-    await page.getByRole('alertdialog').getByRole('button', { name: /^Merge( anyway)?$/ }).click();
+    await page
+      .getByRole('alertdialog')
+      .getByRole('button', { name: /^Merge( anyway)?$/ })
+      .click();
     await page.getByText('Done', { exact: true }).waitFor();
     await go(`/sprints/${sprint.id}?tab=chart`);
     await page.getByText('1 of 1 (100%)').waitFor();

@@ -11,8 +11,9 @@ export interface Earlier {
   pulls: string[];
 }
 
-/** So many subjects and titles are shown, of those that GitHub lists on one page. */
+/** An agent sees at most this many subjects and titles. */
 const maxShown = 10;
+/** More are read than shown, because those of bots and merges are left out. */
 const perPage = 50;
 const maxChars = 150;
 

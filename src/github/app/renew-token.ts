@@ -16,7 +16,7 @@ interface Renewal {
  */
 export function tokenRenewal() {
   const renewals = new Map<number, Renewal>();
-  /** Gets a new token. Returns false if there is none newer than a request that was sent at `sentAt`, and it is too early for one. */
+  /** Returns whether there is a token that is newer than a request sent at `sentAt`. Gets one, but not more often than each `pauseMs`. */
   const renew = async (octokit: Octokit, installationId: number, sentAt: number): Promise<boolean> => {
     const known = renewals.get(installationId);
     if (known !== undefined && known.endedAt > sentAt) {

@@ -22,7 +22,7 @@ export function readJson(text: string, { isCut = false }: { isCut?: boolean } = 
   try {
     return { value: parseWithin(bare, maxValues) };
   } catch {
-    // Also when there are too many values, because what looks like one may stand in a text in single quotes.
+    // This includes text with too many values: the count takes the contents of strings in single quotes for values.
     return repaired(bare, isCut);
   }
 }

@@ -44,7 +44,7 @@ export interface Header {
 /** Takes a title apart. One without a type is a subject. */
 export function headerOf(title: string): Header {
   const line = title.trim();
-  // Invisible joiners, which make a title harmless, would make `fix: #1` another type.
+  // Titles contain invisible joiners, which make them harmless. With one, `fix` would be another type.
   const [, type, scope = '', breaking = '', subject = ''] =
     /^([\p{L}\p{N}_\u2060-]{1,30})(?:\(([^()]{1,60})\))?(!?):\s*(.*)$/su.exec(line) ?? [];
   if (type === undefined) return { type: '', scope: '', isBreaking: false, subject: line };
@@ -72,7 +72,7 @@ const synonyms: Record<string, string> = {
   chores: 'chore',
 };
 
-/** Says which type a word stands for; undefined for a word that is none. */
+/** Returns the allowed type that a word names, synonyms included; undefined if there is none. */
 export function typeNamed(word: string, allowed: string[]): string | undefined {
   const lower = word.toLowerCase();
   const find = (name: string | undefined) => allowed.find((type) => type.toLowerCase() === name);

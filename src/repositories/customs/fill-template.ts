@@ -73,7 +73,7 @@ interface Compared {
   boxes: { box: Mark; section: number }[];
 }
 
-/** Finds the headings and boxes of a template in a body. Of those with the same text, the first is the first. */
+/** Finds the headings and boxes of a template in a body. Equal texts are matched in order. */
 function compared(template: Template, body: string[]): Compared {
   const wanted = marksIn(linesOf(template.text));
   const found = marksIn(body);

@@ -7,8 +7,8 @@ import type { Work } from '../work.ts';
 const maxTypes = 30;
 
 /**
- * Returns what of the form of its pull requests the agent should correct, one sentence each. It is told once; what it
- * leaves, the service repairs.
+ * Returns what the agent should correct in the titles and bodies of its pull requests, one sentence each. It gets one
+ * chance. The service repairs the rest.
  */
 export async function formNotices(own: Work, changed: Work[], finish: FinishArguments): Promise<string[]> {
   const notices: string[] = [];

@@ -19,9 +19,9 @@ interface Place {
 }
 
 /**
- * Gives a pull request the labels, assignees and reviewers that its repository asks for, once: what people change
- * afterwards stays. What GitHub refuses is left out, and the log and the pull request say so. Looks before each step, so
- * a repetition adds nothing twice. The change is open by now, so a fault of GitHub is no reason to fail the run.
+ * Gives a pull request the labels, assignees and reviewers that its repository asks for. It does so once, so that later
+ * changes by people stay. The log and the pull request name what GitHub refused. Each step reads GitHub's state first, so
+ * a repeated call adds nothing twice. A failure does not end the run, because the pull request is already open.
  */
 export async function addDetails(app: App, work: Work, pull: Pick<OpenedPull, 'number'>): Promise<void> {
   const { task, repository, journal, settings, credential } = work;

@@ -294,7 +294,7 @@ async function chooseBranch(app: App, about: Named, checkout: Checkout, base: st
   return newBranch(app, about, { checkout, base, first: attempt + 1 });
 }
 
-/** So many names that others have taken are skipped. */
+/** A new branch tries at most this many names. */
 const maxTaken = 20;
 
 /**

@@ -68,8 +68,8 @@ async function readIfKnown(app: App, { octokit, name, pull }: Reading): Promise<
 }
 
 /**
- * Returns why GitHub must not merge a pull request, as the end of a sentence. Who asked here for the merge saw one commit; who
- * asked on GitHub knows its rules.
+ * Returns why GitHub must not merge a pull request, as the end of a sentence. A merge asked for here is for the commit that the
+ * person saw. A merge asked for on GitHub follows GitHub's rules alone.
  */
 async function objectionTo(
   app: App,

@@ -53,7 +53,7 @@ interface PullOfTask {
   number: number;
 }
 
-/** Posts a request. Comments on lines that GitHub does not show stand in the text of the review. */
+/** Posts a request as a review. GitHub refuses comments on lines outside the diff, so the review's text quotes those. */
 async function post(app: App, place: Place, pull: PullOfTask, request: UnpostedRequest): Promise<number> {
   const em = app.db.manager;
   const comments = await listCommentsOf(em, request.id);
