@@ -4,8 +4,7 @@ import type { ToolCall, ToolSpec } from '../llm/model.ts';
 import { parseJson, readTools } from '../repositories/read-tools.ts';
 import { commandTools } from './tools/command-tools.ts';
 import { editTools, severalEdits } from './tools/edit-tools.ts';
-import { otherTools } from './tools/other-tools.ts';
-import { peopleTools } from './tools/people-tools.ts';
+import { otherTools, peopleTools } from './tools/other-tools.ts';
 import {
   answered,
   endings,

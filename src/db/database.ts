@@ -1,12 +1,10 @@
-import type pg from 'pg';
+import pg from 'pg';
 import { DataSource, type EntityManager, type MigrationInterface } from 'typeorm';
 import { type Begins, type LastAct, openAmbient } from './ambient.ts';
 import { PooledClient } from './client.ts';
-import { type Hear, openListener } from './listener.ts';
 import { LockLost, migrationLock, openNamedLocks } from './locks.ts';
 import { openPresence } from './presence.ts';
 import { tables } from './tables/list.ts';
-import { writeProbe } from './write-probe.ts';
 
 type MigrationClass = new () => MigrationInterface;
 
@@ -199,4 +197,97 @@ export function violatedUnique(error: unknown): string | undefined {
   const { code, constraint, driverError } = error as { code?: string; constraint?: string; driverError?: unknown };
   if (code === '23505') return constraint ?? '';
   return driverError === undefined || driverError === error ? undefined : violatedUnique(driverError);
+}
+
+/**
+ * A write that fails on a full disk, a standby or a read-only database, and that leaves no trace. Locking a row writes
+ * to the row and to the write-ahead log, which is flushed at the commit. A result that does not fit into `work_mem`
+ * needs about 1 MB of new disk space. The statements are sent as one message, so they form one transaction.
+ */
+export const writeProbe = `
+  set local work_mem = '64kB';
+  select count(*) from generate_series(1, 50000);
+  select 1 from migrations order by id limit 1 for no key update`;
+
+type Hear = (message?: string) => void;
+
+/** Reports changes made by any process, using PostgreSQL's LISTEN. */
+interface Listener {
+  /**
+   * Calls `hear` whenever something about the topic may have changed, until the returned function is called. A message
+   * that was sent with `tell` is passed on.
+   */
+  on(topic: string, hear: Hear): () => void;
+  close(): Promise<void>;
+}
+
+const reconnectMs = 500;
+const listenMs = 15_000;
+
+/**
+ * Opens a listener that uses one connection for all topics of this process. The connection is opened on first use and
+ * reopened when it breaks. All listeners are then called, because notifications may have been missed.
+ */
+function openListener(url: string): Listener {
+  const heard = new Map<string, Set<Hear>>();
+  let client: pg.Client | undefined;
+  let isClosed = false;
+  let again: NodeJS.Timeout | undefined;
+  const tellAll = () => {
+    for (const hearers of heard.values()) for (const hear of hearers) hear();
+  };
+  const connect = async () => {
+    const made = new pg.Client({
+      connectionString: url,
+      application_name: 'deckhand-listener',
+      // The connection only receives, so without keep-alive it would not notice that the server has vanished.
+      connectionTimeoutMillis: listenMs,
+      keepAlive: true,
+    });
+    client = made;
+    const lost = () => {
+      if (client !== made) return;
+      client = undefined;
+      made.end().catch(() => {});
+      if (!isClosed && heard.size > 0) again = setTimeout(start, reconnectMs).unref();
+    };
+    made.on('error', lost);
+    made.on('end', lost);
+    made.on('notification', ({ payload = '' }) => {
+      const [topic, message] = split(payload);
+      for (const hear of heard.get(topic) ?? []) hear(message);
+    });
+    try {
+      await made.connect();
+      await made.query('listen changes');
+      tellAll();
+    } catch {
+      lost();
+    }
+  };
+  const start = () => void connect();
+  return {
+    on: (topic, hear) => {
+      const hearers = heard.get(topic) ?? new Set();
+      heard.set(topic, hearers.add(hear));
+      if (client === undefined && !isClosed) start();
+      return () => {
+        hearers.delete(hear);
+        if (hearers.size === 0 && heard.get(topic) === hearers) heard.delete(topic);
+      };
+    },
+    close: async () => {
+      isClosed = true;
+      clearTimeout(again);
+      const last = client;
+      client = undefined;
+      await last?.end().catch(() => {});
+    },
+  };
+}
+
+/** A notification is a topic, and after a line feed the message if there is one. */
+function split(payload: string): [topic: string, message?: string] {
+  const at = payload.indexOf('\n');
+  return at < 0 ? [payload] : [payload.slice(0, at), payload.slice(at + 1)];
 }

@@ -1,10 +1,19 @@
-import { Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  Agent,
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { Socket } from 'node:net';
+import { pipeline } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Connect, Gate } from './dial.ts';
+import { type Hello, maxPeekedBytes, readHello } from './client-hello.ts';
+import { type Connect, type Denial, dial, type Gate, pinnedTo } from './dial.ts';
 import { connectTarget, type Target, urlTarget } from './host-names.ts';
-import { deny, forward } from './plain-request.ts';
-import { openTunnel, refuse } from './tunnel.ts';
 
 /**
  * Returns a function that waits for its turn: at once for the first `burst` calls, then `perSecond` times a second. It
@@ -133,4 +142,181 @@ export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof 
 function targetOf({ url = '' }: IncomingMessage, host: Target | undefined): (Target & { path: string }) | undefined {
   if (host === undefined) return urlTarget(url);
   return url.startsWith('/') ? { ...host, path: url } : undefined;
+}
+
+/** How long a host may keep silent. */
+const silenceMs = 60_000;
+
+/** Headers that concern one connection (RFC 9110, section 7.6.1), and those of a body, which no request has here. */
+const ofConnection = [
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+
+/**
+ * Answers a request for port 80. Forwards it if its method is GET or HEAD and its Host header names the same host.
+ * Resolves when the exchange with the host has ended.
+ */
+async function forward(
+  { req, res, target }: { req: IncomingMessage; res: ServerResponse; target: Target & { path: string } },
+  { gate, agent }: { gate: Gate; agent: Agent },
+): Promise<void> {
+  const verdict = await gate.admit(target);
+  if ('says' in verdict) return deny(res, verdict);
+  const problem = problemOf(req, target);
+  if (problem !== undefined) return deny(res, gate.refuse(target, problem));
+  const { host, path } = target;
+  const headers = { ...endToEnd(req.headers), host };
+  const lookup = pinnedTo(verdict.addresses);
+  const sent = request({ agent, host, port: 80, method: req.method, path, headers, lookup, timeout: silenceMs });
+  sent.once('timeout', () => sent.destroy(new Error(`no answer within ${silenceMs / 1000} s`)));
+  sent.once('response', (answer) => {
+    try {
+      passOn(answer, res);
+    } catch {
+      // Such as a status below 100.
+      sent.destroy(new Error('bad answer'));
+    }
+  });
+  let why = 'bad answer';
+  sent.once('error', ({ code, message }: NodeJS.ErrnoException) => {
+    why = code ?? message;
+  });
+  // May close without an error, for example after an answer that switches the protocol.
+  sent.once('close', () => {
+    if (!res.headersSent) deny(res, { status: 502, says: `host ${host} could not be reached (${why})` });
+  });
+  const abandon = () => sent.destroy();
+  req.socket.once('close', abandon);
+  sent.end();
+  await new Promise<void>((resolve) => sent.once('close', resolve));
+  req.socket.off('close', abandon);
+}
+
+/** Replies with a refusal or a failure; ends the connection, because a body may follow that nobody reads. */
+function deny(res: ServerResponse, { status, says }: Denial | { status: 400 | 503; says: string }): void {
+  if (res.headersSent) return void res.destroy();
+  res.writeHead(status, { 'Content-Type': 'text/plain', Connection: 'close' }).end(`${says}\n`);
+}
+
+function problemOf({ method = '', headers, headersDistinct }: IncomingMessage, target: Target): string | undefined {
+  const { host, port } = target;
+  if (port !== 80) return `port ${port} is for TLS only`;
+  if (method !== 'GET' && method !== 'HEAD') return `only GET and HEAD are allowed on port 80, not ${method}`;
+  const length = headers['content-length'] ?? '0';
+  if (headers['transfer-encoding'] !== undefined || length !== '0') return 'a request on port 80 must not have a body';
+  if (headers.upgrade !== undefined) return 'a connection on port 80 cannot be upgraded';
+  const [name, ...more] = headersDistinct.host ?? [];
+  const isSame = more.length === 0 && [host, `${host}:80`].includes(name?.toLowerCase() ?? '');
+  return isSame ? undefined : 'the Host header must name the same host';
+}
+
+function passOn(answer: IncomingMessage, res: ServerResponse): void {
+  const { 'content-length': length, ...headers } = answer.headers;
+  const framing = length === undefined ? {} : { 'content-length': length };
+  res.writeHead(answer.statusCode ?? 502, { ...endToEnd(headers), ...framing });
+  pipeline(answer, res, () => {});
+}
+
+/** Leaves out the headers that concern one connection, those that `Connection` names included. */
+function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const named = (headers.connection ?? '').toLowerCase().split(/[\s,]+/);
+  const left = Object.entries(headers).filter(([name]) => !ofConnection.includes(name) && !named.includes(name));
+  return Object.fromEntries(left);
+}
+
+/** How long a client may take to read a refusal. */
+const goodbyeMs = 2000;
+
+/** A fatal TLS alert, `access_denied`, which clients report better than a closed connection. */
+const alert = Buffer.from([21, 3, 3, 0, 2, 2, 49]);
+
+interface Tunnel {
+  client: Socket;
+  /** What arrived after the request. */
+  head: Buffer;
+  target: Target;
+}
+
+/**
+ * Answers `CONNECT` on port 443: connects to the host and passes TLS on, once the client has asked for that host by
+ * name. Until then the host receives nothing.
+ */
+async function openTunnel(
+  { client, head, target }: Tunnel,
+  { gate, connect, helloMs }: { gate: Gate; connect: Connect; helloMs: number },
+): Promise<void> {
+  const verdict = await gate.admit(target);
+  if ('says' in verdict) return refuse(client, verdict);
+  const upstream = await dial(connect, target, verdict.addresses, client);
+  if ('says' in upstream) return refuse(client, upstream);
+  client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+  const { bytes, problem } = await peek({ client, head, target }, helloMs);
+  // Browsers open connections in advance and may not use them.
+  if (client.destroyed || upstream.destroyed || bytes.length === 0) return void client.destroy();
+  if (problem !== undefined) {
+    gate.refuse(target, problem);
+    upstream.destroy();
+    return part(client, alert);
+  }
+  upstream.write(bytes);
+  // An error or early end of either side ends both.
+  pipeline(client, upstream, () => {});
+  pipeline(upstream, client, () => {});
+}
+
+/** Replies to a `CONNECT` that is refused. Python and Go show the reason in the first line, but not the body. */
+function refuse(client: Socket, { status, says }: Denial | { status: 400; says: string }): void {
+  const reason = /^[\x20-\x7e]*$/.test(says) ? says : STATUS_CODES[status];
+  const head = [`HTTP/1.1 ${status} ${reason}`, 'Content-Type: text/plain', `Content-Length: ${says.length + 1}`];
+  part(client, [...head, 'Connection: close', '', `${says}\n`].join('\r\n'));
+}
+
+/** Sends a final reply and closes the connection. Whatever the client still sends is discarded. */
+function part(client: Socket, words: string | Buffer): void {
+  client.resume().end(words);
+  const timer = setTimeout(() => client.destroy(), goodbyeMs);
+  client.once('close', () => clearTimeout(timer));
+}
+
+/** Waits for the TLS hello. Returns what has arrived and, unless the hello names the host, the problem. */
+function peek(
+  { client, head, target }: Tunnel,
+  helloMs: number,
+): Promise<{ bytes: Buffer; problem?: string | undefined }> {
+  return new Promise((resolve) => {
+    let bytes = head;
+    const done = (problem?: string) => {
+      clearTimeout(timer);
+      client.off('data', add).off('end', ended).off('close', ended).pause();
+      resolve({ bytes, problem });
+    };
+    const look = () => {
+      const hello: Hello = bytes.length > 0 ? readHello(bytes) : undefined;
+      if (hello === undefined) return bytes.length > maxPeekedBytes ? done('its TLS hello is too long') : undefined;
+      done('problem' in hello ? hello.problem : mismatch(hello.serverName, target.host));
+    };
+    const add = (chunk: Buffer) => {
+      bytes = Buffer.concat([bytes, chunk]);
+      look();
+    };
+    const ended = () => done('the connection ended before its TLS hello');
+    const timer = setTimeout(() => done(`its TLS hello was not complete after ${helloMs / 1000} s`), helloMs);
+    client.on('data', add).once('end', ended).once('close', ended);
+    look();
+  });
+}
+
+function mismatch(serverName: string, host: string): string | undefined {
+  return serverName === host ? undefined : 'its TLS hello names another server';
 }

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { migrations } from '../../migrations/list.ts';
-import { listFinishedTasks } from '../../src/agents/learning/comparison.ts';
 import { listEvidence } from '../../src/agents/learning/evidence.ts';
+import { listFinishedTasks } from '../../src/agents/learning/routes.ts';
 import { listAuditRecords } from '../../src/audit/records.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { addPasts, listOpenTasks } from '../../src/sprints/forecast-store.ts';

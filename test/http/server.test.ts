@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { until } from '../../demo/real-service.ts';
-import { writeProbe } from '../../src/db/write-probe.ts';
+import { writeProbe } from '../../src/db/database.ts';
 import { readiness } from '../../src/http/readiness.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { headOf, openRaw } from '../support/http/raw-http.ts';

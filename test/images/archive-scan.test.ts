@@ -1,4 +1,4 @@
-import { ArchiveScan } from '../../src/images/archive-scan.ts';
+import { ArchiveScan } from '../../src/images/layers.ts';
 import { attributes, type Entry, tar } from './stand-ins/tar.ts';
 
 /** Reads an archive in pieces of this size. */

@@ -4,12 +4,12 @@ import type { RunRow } from '../../src/db/tables/task.ts';
 import type { NewWait } from '../../src/domain/waiting.ts';
 import { openJournal } from '../../src/runs/journal.ts';
 import { endRun } from '../../src/runs/store.ts';
-import { cancelExpiredWaits } from '../../src/runs/waiting/expire.ts';
 import { pauseRun, resumeRun } from '../../src/runs/waiting/operations.ts';
 import { park } from '../../src/runs/waiting/park.ts';
 import { listWaitingRevisions } from '../../src/tasks/work-store.ts';
 import { claimRun } from '../../src/worker/lease/lease-store.ts';
 import { clockStart } from '../../src/worker/lease/run-clock.ts';
+import { cancelExpiredWaits } from '../../src/worker/lease/work-on-runs.ts';
 import { openMessageInbox, pauseIfAsked } from '../../src/worker/waits.ts';
 import { openRuns } from '../support/runs.ts';
 

@@ -1,10 +1,10 @@
+import { Digests, Sprints } from './audit.ts';
 import { EnvironmentSecrets, EnvironmentTrials, SecretRepositories } from './environment.ts';
 import { figureTables } from './figures.ts';
 import { Installations, Leftovers, Merges, Mirrored } from './github.ts';
 import { McpHeaders, McpServers } from './mcp.ts';
 import { Agents, Members, ProjectSecrets, Projects, Repositories, SavedViews, Users } from './project.ts';
 import { runTables, waitingTables } from './run.ts';
-import { Digests, Sprints } from './sprint.ts';
 import { Handoffs, PullRequests, Runs, Tasks } from './task.ts';
 
 /** The tables that TypeORM reads or writes. A test compares them with the migrations, column by column. */

@@ -5,7 +5,6 @@ import { decidesByName, isConfiguration, isManifest } from './approval-reasons.t
 import type { ForFetch, Manifests } from './judge-manifests.ts';
 import type { Fetch } from './package-managers.ts';
 import { maxRequirements } from './requirements.ts';
-import { SetupNeedsApproval } from './setup-needs-approval.ts';
 
 /** The most bytes of one file that is read for fetches. */
 const maxBytes = 5_000_000;
@@ -167,4 +166,16 @@ function asked<T>(path: string, answer: Promise<T>): Promise<T> {
     if (!(error instanceof OverLimit)) throw error;
     throw new SetupNeedsApproval([`${path}: checking it and the other manifests takes more than ${error.limit}`]);
   });
+}
+
+/** Set-up of a change needs the network of set-up, and code of the change would use it. A person has to allow that. */
+export class SetupNeedsApproval extends Error {
+  /** One line each: a file or a command, and why. */
+  readonly reasons: string[];
+
+  constructor(reasons: string[]) {
+    super(`set-up of this change needs the approval of a person: ${reasons.join('; ')}`);
+    this.name = 'SetupNeedsApproval';
+    this.reasons = reasons;
+  }
 }

@@ -1,10 +1,11 @@
+import { createHash, randomUUID } from 'node:crypto';
 import type { Dirent, Stats } from 'node:fs';
-import { readlink } from 'node:fs/promises';
-import { join } from 'node:path';
-import { blobOid, writeLoose } from './loose-object.ts';
+import { access, mkdir, readlink, rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { deflate } from 'node:zlib';
 import { hashInside, listFolder, lookAt, readInside, tooLarge, UnfitWorkTree } from './read-inside.ts';
-import type { TreeEntry } from './tree-files.ts';
-import { foldersOf, inPortions } from './tree-files.ts';
+import { foldersOf, inPortions, type TreeEntry } from './tree-files.ts';
 
 /** How many files a run may change. A larger change is most likely build output. */
 const maxChangedFiles = 5000;
@@ -205,4 +206,27 @@ function modeOf(stats: Stats): string {
 
 function stampOf({ ino, size, mode, mtimeMs, ctimeMs }: Stats): string {
   return `${ino} ${size} ${mode} ${mtimeMs} ${ctimeMs}`;
+}
+
+function blobOid(content: Buffer): string {
+  return createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
+}
+
+/** Writes a blob in git's loose object format (man gitformat-loose), unless the repository already has it. */
+async function writeLoose(gitDir: string, oid: string, content: Buffer): Promise<void> {
+  const file = join(gitDir, 'objects', oid.slice(0, 2), oid.slice(2));
+  if (
+    await access(file).then(
+      () => true,
+      () => false,
+    )
+  )
+    return;
+  await mkdir(dirname(file), { recursive: true });
+  const packed = await promisify(deflate)(Buffer.concat([Buffer.from(`blob ${content.length}\0`), content]));
+  // Written under a temporary name and renamed, because two files with the same content may be written at the same
+  // time.
+  const unfinished = `${file}.${randomUUID()}`;
+  await writeFile(unfinished, packed, { mode: 0o444 });
+  await rename(unfinished, file);
 }

@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { findAgent } from '../../agents/store.ts';
 import type { App, Octokit } from '../../app.ts';
+import { wasNoted } from '../../audit/records.ts';
 import type { MirroredRow } from '../../db/tables/github.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import { mayName } from '../../domain/settings.ts';
 import { runPage, taskPage } from '../../domain/task.ts';
+import { oneLine } from '../../domain/text/sanitize.ts';
 import type { Attention } from '../../domain/waiting.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import type { Jobs } from '../../queue/names.ts';
@@ -20,15 +22,15 @@ import { findPlan } from '../../runs/waiting/store.ts';
 import { findTask, listSubtasks, type TaskView } from '../../tasks/store.ts';
 import { listHandoffs, listPulls } from '../../tasks/work-store.ts';
 import { writesLeft } from '../app/pacing.ts';
-import type { IssueRef } from '../app/place.ts';
+import { httpStatusOf, type IssueRef, type Place, placeOfRepository } from '../app/place.ts';
 import { findOwnComment } from '../comments.ts';
 import { eachThenFail } from '../each-apart.ts';
+import { wordsForIssue } from '../issue-task.ts';
+import { findItem } from '../paginate.ts';
 import { findPull } from '../store.ts';
-import { makeIssue } from './make-issue.ts';
 import { syncMilestone } from './milestones.ts';
 import { wanted } from './mirror.ts';
-import { listMirrored, markShown } from './mirror-store.ts';
-import { noteRefusal } from './note-refusal.ts';
+import { linkIssue, listMirrored, markShown } from './mirror-store.ts';
 import { answerReviews } from './reviews/answer-reviews.ts';
 import { postRequests } from './reviews/post-requests.ts';
 import { statusMarker, type TaskPicture } from './status-comment.ts';
@@ -279,4 +281,52 @@ async function picturePulls(em: EntityManager, taskId: string): Promise<TaskPict
     status: p.status,
     isPrivate: repositories.get(p.repositoryId)?.isPrivate ?? true,
   }));
+}
+
+/**
+ * Creates the issue of a task that wants one. If GitHub refuses it, for example because the repository has no issues, the
+ * timeline of the task says so once. GitHub is then asked again with each `recheck` only, which every comparison with
+ * GitHub causes.
+ */
+async function makeIssue(app: App, em: EntityManager, task: TaskView, recheck: boolean): Promise<void> {
+  if (!task.wantsIssue || task.issueNumber !== null || task.repositoryId === null) return;
+  const place = await placeOfRepository(app, task.repositoryId);
+  if (place === undefined) return;
+  if (!recheck && (await wasNoted(em, task.id, 'task.issue_refused'))) return;
+  try {
+    const { number, html_url } = await ensureIssue(app, task, place);
+    await linkIssue(em, task.id, { repositoryId: place.repository.id, number, url: html_url });
+  } catch (error) {
+    if (!isRefusedWith(error, 403, 404, 410, 422)) throw error;
+    await noteRefusal(app, em, task, 'issue_refused', error);
+  }
+}
+
+/** Searches for the issue before creating it, because GitHub's response to an earlier attempt may have been lost. */
+async function ensureIssue(app: App, task: TaskView, { octokit, name }: Place) {
+  const marker = `<!-- deckhand:task ${task.id} -->`;
+  const bot = await app.github?.bot();
+  // Starts a minute earlier, because GitHub's clock may differ from ours.
+  const since = new Date(task.createdAt.getTime() - 60_000).toISOString();
+  const path = 'GET /repos/{owner}/{repo}/issues';
+  const pages = octokit.paginate.iterator(path, { ...name, state: 'all', since, per_page: 100 });
+  const found = await findItem(pages, (issue) => issue.body?.startsWith(marker) && issue.user?.id === bot?.id);
+  if (found !== undefined) return found;
+  const { title, body } = wordsForIssue(task, app.config.COMMAND_PREFIX);
+  const make = 'POST /repos/{owner}/{repo}/issues';
+  return (await octokit.request(make, { ...name, title, body: `${marker}\n${body}` })).data;
+}
+
+/** Says in the timeline of a task, once, that GitHub refused something that should show the task there. */
+async function noteRefusal(
+  app: App,
+  em: EntityManager,
+  { id: taskId, projectId }: Pick<TaskView, 'id' | 'projectId'>,
+  event: 'issue_refused' | 'comment_refused',
+  error: unknown,
+): Promise<void> {
+  app.log.info({ err: error, taskId }, `GitHub refused something of a task (${event})`);
+  if (await wasNoted(em, taskId, `task.${event}`)) return;
+  const refusal = `GitHub answered with status ${httpStatusOf(error)}: ${oneLine((error as Error).message, 150)}`;
+  await app.audit.noteEvent(em, { taskId, projectId, event, changes: { refusal: [null, refusal] } });
 }

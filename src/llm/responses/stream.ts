@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { badAnswer, CharCount } from '../bounds.ts';
+import { badAnswer, CharCount, maxCalls, tooManyCalls } from '../bounds.ts';
 import { doneEvent } from '../events.ts';
 import { AnswerIsError } from '../refusals/refusal.ts';
 import { Interrupted, type Tell } from '../wire-format.ts';
-import { StreamedItems } from './items.ts';
 
 /** The fields of an event that the service reads. */
 const event = z.object({
@@ -100,4 +99,130 @@ function finished(output: unknown[]): unknown {
 /** The last event repeats all items at OpenAI. Other servers send them only one by one. */
 function withItems(response: Record<string, unknown>, items: unknown[]): unknown {
   return Array.isArray(response.output) && response.output.length > 0 ? response : { ...response, output: items };
+}
+
+type Fields = Record<string, unknown>;
+
+/** An event about one item. The place of the item in the answer, and its id, may be missing or wrong. */
+interface ItemEvent {
+  type: string;
+  delta?: string | null | undefined;
+  arguments?: string | null | undefined;
+  output_index?: number | null | undefined;
+  item_id?: string | null | undefined;
+  item?: Fields | null | undefined;
+}
+
+interface Item {
+  fields: Fields;
+  isDone: boolean;
+}
+
+/**
+ * The items of a streamed response. OpenAI announces an item, sends its pieces, and repeats it when it is complete. Other
+ * servers leave out one or two of these, number all items alike, or give an item another id in each event.
+ */
+class StreamedItems {
+  readonly #count: CharCount;
+  readonly #tell: Pick<Tell, 'call'>;
+  readonly #items = new Map<number, Item>();
+  #text = '';
+  #refusal = '';
+
+  constructor(count: CharCount, tell: Pick<Tell, 'call'>) {
+    this.#count = count;
+    this.#tell = tell;
+  }
+
+  /** @throws ModelFailed when there are too many items, or they are too long */
+  add(event: ItemEvent): void {
+    const { type } = event;
+    if (type === 'response.output_item.added') this.#put(event, false);
+    else if (type === 'response.output_item.done') this.#put(event, true);
+    else if (type === 'response.function_call_arguments.delta')
+      this.#setArguments(event, (before) => before + this.#count.counted(event.delta));
+    else if (type === 'response.function_call_arguments.done')
+      this.#setArguments(event, (before) => this.#count.counted(event.arguments) || before);
+  }
+
+  /** Adds text of the answer, or of a refusal, which counts only if no item repeats it. */
+  addText(part: 'text' | 'refusal', text: string): void {
+    if (part === 'text') this.#text += text;
+    else this.#refusal += text;
+  }
+
+  /** Returns the complete items in order. A call is also complete without being repeated; so is the text. */
+  all(): Fields[] {
+    const inOrder = [...this.#items].sort(([a], [b]) => a - b).map(([, item]) => item);
+    const items = inOrder.filter(({ fields, isDone }) => isDone || isCall(fields)).map(({ fields }) => fields);
+    const content = [
+      ...(this.#text === '' ? [] : [{ type: 'output_text', text: this.#text }]),
+      ...(this.#refusal === '' ? [] : [{ type: 'refusal', refusal: this.#refusal }]),
+    ];
+    if (content.length === 0 || items.some(({ type }) => type === 'message')) return items;
+    const firstCall = items.findIndex(isCall);
+    const message = { type: 'message', role: 'assistant', content };
+    return items.toSpliced(firstCall < 0 ? items.length : firstCall, 0, message);
+  }
+
+  #put({ output_index, item }: ItemEvent, isDone: boolean): void {
+    if (item == null) return;
+    const index = (isDone ? this.#indexOfDone(output_index, item) : undefined) ?? this.#freeIndex(output_index);
+    if (index >= maxCalls) throw tooManyCalls();
+    this.#count.counted(JSON.stringify(item));
+    this.#items.set(index, { fields: { ...item }, isDone });
+  }
+
+  /** Returns the index of the item that is repeated as complete. */
+  #indexOfDone(given: number | null | undefined, item: Fields): number | undefined {
+    const ofType = [...this.#items].filter(([, { fields }]) => fields.type === item.type);
+    const isSame = ([, { fields }]: [number, Item]) =>
+      isEqual(fields.call_id, item.call_id) || isEqual(fields.id, item.id);
+    const open = ofType.filter(([, { fields, isDone }]) => !isDone && !isOtherCall(fields, item));
+    const found =
+      open.find(isSame) ??
+      open.find(([index]) => index === given) ??
+      ofType.find(isSame) ??
+      // Servers that complete all items at the end do so in their order.
+      open[0];
+    return found?.[0];
+  }
+
+  /** Several servers give all items the same index, or repeat it after an item is complete. */
+  #freeIndex(given: number | null | undefined): number {
+    if (given != null && !this.#items.has(given)) return given;
+    return this.#items.size === 0 ? 0 : Math.max(...this.#items.keys()) + 1;
+  }
+
+  #setArguments({ output_index, item_id }: ItemEvent, change: (before: string) => string): void {
+    const fields = this.#openCall(output_index, item_id);
+    if (fields === undefined) return;
+    const { arguments: given, name } = fields;
+    const before = typeof given === 'string' ? given : '';
+    const after = change(before);
+    fields.arguments = after;
+    // After the pieces, servers send the complete arguments once more. These are not reported again.
+    if (after.length > before.length) this.#tell.call(String(name ?? ''), after.slice(before.length));
+  }
+
+  /** A piece whose id and index are unknown belongs to the call that was announced last. */
+  #openCall(index: number | null | undefined, id: string | null | undefined): Fields | undefined {
+    const open = [...this.#items].filter(([, { fields, isDone }]) => isCall(fields) && !isDone);
+    const withId = open.find(([, { fields }]) => isEqual(fields.id, id) || isEqual(fields.call_id, id));
+    const [, item] = withId ?? open.find(([at]) => at === index) ?? open.at(-1) ?? [];
+    return item?.fields;
+  }
+}
+
+function isEqual(one: unknown, other: unknown): boolean {
+  return one != null && one === other;
+}
+
+/** Call ids do not change, unlike the ids of items. */
+function isOtherCall(one: Fields, other: Fields): boolean {
+  return one.call_id != null && other.call_id != null && one.call_id !== other.call_id;
+}
+
+function isCall({ type }: Fields): boolean {
+  return type === 'function_call';
 }

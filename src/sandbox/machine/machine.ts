@@ -1,9 +1,16 @@
+import { execFile } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { copyFile, cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { RunFailed } from '../../domain/run.ts';
-import { commandLayout, type ShownTree } from '../layout.ts';
-import type { CommandOptions, Machine, MachineOptions, RunningCommand } from '../sandbox.ts';
-import { startCommand, waitFor } from '../shell.ts';
-import { type GitCopies, gitCopies } from './git-copy.ts';
+import { cappedOutput, readPaced } from '../command-tools.ts';
+import { commandLayout, type SandboxLayout, type ShownTree, scriptPath } from '../layout.ts';
+import { removeTree } from '../neutral-path.ts';
+import type { CommandEnd, CommandOptions, Machine, MachineOptions, RunningCommand } from '../sandbox.ts';
+import { startSandboxed } from '../sandboxed-process.ts';
 import { imageSystem } from './image-system.ts';
 import { type Network, openNetwork } from './network.ts';
 import { hostSystem, type SandboxParts, type System } from './system.ts';
@@ -152,4 +159,156 @@ class OpenMachine {
     await network.close();
     await copies.remove();
   }
+}
+
+/** What git reads about a repository besides its objects. The service's configuration and hooks stay where they are. */
+const copied = ['HEAD', 'index', 'packed-refs', 'shallow', 'info/attributes', 'info/exclude'];
+const copiedFolders = ['refs/heads', 'refs/remotes'];
+
+/**
+ * Files may belong to another user than when the index was written, so git compares only their size and time. Commits
+ * need a name and an email address.
+ */
+const config = `[core]
+\trepositoryformatversion = 0
+\tbare = false
+\tcheckStat = minimal
+\ttrustctime = false
+[user]
+\tname = agent
+\temail = agent@localhost
+[gc]
+\tauto = 0
+[advice]
+\tdetachedHead = false
+`;
+
+/** Git folders for the commands of one machine. They may do anything there, because the service never reads them. */
+interface GitCopies {
+  /** Creates a copy of a git folder, and returns the workspace with it as commands see it at `/<name>`. */
+  show(name: string, workTree: string, gitDir: string): Promise<ShownTree>;
+  remove(): Promise<void>;
+}
+
+function gitCopies(
+  who: SandboxParts['who'],
+  counted: { add(folder: string): void; delete(folder: string): void },
+): GitCopies {
+  const made: string[] = [];
+  return {
+    show: async (name, workTree, gitDir) => {
+      const git = await mkdtemp(`${workTree}.git-`);
+      made.push(git);
+      counted.add(git);
+      // The objects are not copied. Git finds them where the service's own are mounted read-only.
+      const objects = { at: `/opt/git/${name}`, folder: join(gitDir, 'objects') };
+      await copyGit(gitDir, git, objects.at);
+      if (who.uid !== undefined) await promisify(execFile)('chown', ['-hR', `${who.uid}:${who.gid}`, git]);
+      return { at: `/${name}`, workTree, git, objects };
+    },
+    remove: async () => {
+      for (const folder of made.splice(0)) {
+        counted.delete(folder);
+        // What cannot be removed now is deleted with the workspace's folder, and a failure is reported there.
+        await removeTree(folder).catch(() => {});
+      }
+    },
+  };
+}
+
+async function copyGit(gitDir: string, copy: string, objects: string): Promise<void> {
+  for (const folder of ['info', 'objects/info', 'refs/heads', 'refs/tags'])
+    await mkdir(join(copy, folder), { recursive: true });
+  await writeFile(join(copy, 'HEAD'), 'ref: refs/heads/main\n');
+  // A repository without a commit has only some of these.
+  for (const name of copied) await unlessMissing(copyFile(join(gitDir, name), join(copy, name)));
+  for (const name of copiedFolders) await unlessMissing(cp(join(gitDir, name), join(copy, name), { recursive: true }));
+  await writeFile(join(copy, 'config'), config);
+  await writeFile(join(copy, 'objects/info/alternates'), `${objects}\n`);
+}
+
+async function unlessMissing(copying: Promise<void>): Promise<void> {
+  await copying.catch((error) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+}
+
+/** `heard` gets at most this many characters of the output. */
+const maxHeard = 256_000;
+
+interface ShellCommand {
+  /** The program that runs the command, which is a script. */
+  shell: string[];
+  command: string;
+  shownChars?: number | undefined;
+  heard?: CommandOptions['heard'];
+}
+
+/**
+ * Starts a command in a new sandbox. No command can reach the tool host or another command. Starting a sandbox takes
+ * about 15 ms.
+ */
+function startCommand(
+  parts: SandboxParts,
+  layout: SandboxLayout,
+  { shell, command, shownChars, heard }: ShellCommand,
+): RunningCommand {
+  const began = performance.now();
+  let endedAt: number | undefined;
+  const files = { ...layout.files, [scriptPath]: command };
+  const { child, end } = startSandboxed(parts, { ...layout, files }, [...shell, scriptPath]);
+  const output = cappedOutput(shownChars);
+  const hear = heard === undefined ? undefined : hearing(heard);
+  const events = new EventEmitter();
+  readPaced([child.stdout, child.stderr], (chunk) => {
+    output.add(chunk);
+    hear?.(chunk);
+    events.emit('news');
+  });
+  child.stdin?.on('error', () => {});
+  child.stdin?.end();
+  const ended = new Promise<{ how: string; exitCode?: number }>((resolve) => {
+    child.once('error', (error) => resolve({ how: `not started: ${error.message}` }));
+    // `close` follows the last output. Calling `end` is necessary when a background process keeps the pipes open.
+    child.once('close', (code, by) => {
+      endedAt = performance.now();
+      resolve(by === null && code !== null ? { how: `exit code ${code}`, exitCode: code } : { how: `ended by ${by}` });
+    });
+  });
+  const news = () => Promise.race([ended, once(events, 'news')]).then(() => {});
+  return { ended, output: output.text, news, end, seconds: () => ((endedAt ?? performance.now()) - began) / 1000 };
+}
+
+/** Passes on the beginning of an output as text. */
+function hearing(heard: (text: string) => void): (chunk: Buffer) => void {
+  const decoder = new StringDecoder('utf8');
+  let left = maxHeard;
+  return (chunk) => {
+    if (left <= 0) return;
+    const text = decoder.write(chunk);
+    if (text !== '')
+      heard(text.length < left ? text : `${text.slice(0, left)}\n[… further output is not shown here]\n`);
+    left -= text.length;
+  };
+}
+
+/** Waits for a command, at most `seconds`. Its sandbox ends with it, so no background process outlives it. */
+async function waitFor(
+  running: RunningCommand,
+  { seconds, signal }: Pick<CommandOptions, 'seconds' | 'signal'>,
+): Promise<CommandEnd> {
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    void running.end();
+  }, seconds * 1000);
+  const abort = () => void running.end();
+  if (signal?.aborted) abort();
+  signal?.addEventListener('abort', abort, { once: true });
+  const end = await running.ended;
+  clearTimeout(timer);
+  signal?.removeEventListener('abort', abort);
+  await running.end();
+  const ending = isLate ? { how: `stopped after ${seconds} s` } : end;
+  return { ...ending, seconds: running.seconds(), output: running.output() };
 }

@@ -1,10 +1,13 @@
+import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import type { RunRow } from '../../db/tables/task.ts';
 import { LeaseLost } from '../../domain/run.ts';
-import { openJournal } from '../../runs/journal.ts';
-import { cancelExpiredWaits } from '../../runs/waiting/expire.ts';
+import { storeCancelHandoff } from '../../runs/handoffs.ts';
+import { insertEvent, openJournal } from '../../runs/journal.ts';
+import { endRun, lockRun } from '../../runs/store.ts';
 import { resumeDueRuns } from '../../runs/waiting/park.ts';
-import { hasExpiredWaits } from '../../runs/waiting/store.ts';
+import { hasExpiredWaits, listExpiredWaits } from '../../runs/waiting/store.ts';
+import { tryMoveTask } from '../../tasks/move.ts';
 import { lackOf } from '../retry.ts';
 import { runTask } from '../run-task.ts';
 import { type Claim, claimRun, giveBack, handOver, hasClaimable, renewLease } from './lease-store.ts';
@@ -79,4 +82,27 @@ async function interrupt(app: App, run: RunRow, error: unknown): Promise<void> {
   const why = lackOf(error) ?? 'an internal error occurred; the log of the service has the details';
   await openJournal(app, run).note('loop', `${why}; trying again in ${Math.round(seconds)} s`, { interrupted: why });
   await app.queue.send(undefined, 'run', {}, { afterSeconds: Math.ceil(seconds) });
+}
+
+/** Cancels the runs that have waited for a person for longer than `WAIT_DAYS`. Their branches are kept. */
+export async function cancelExpiredWaits(app: App): Promise<void> {
+  for (const { runId, taskId } of await listExpiredWaits(app.db.manager, app.config.WAIT_DAYS))
+    await app.db.transaction((em) => cancelIfExpired(app, em, { runId, taskId }));
+}
+
+async function cancelIfExpired(
+  app: App,
+  em: EntityManager,
+  { runId, taskId }: { runId: string; taskId: string },
+): Promise<void> {
+  const { WAIT_DAYS } = app.config;
+  await lockRun(em, runId);
+  // Somebody may have answered in the meantime.
+  if ((await listExpiredWaits(em, WAIT_DAYS, runId)).length === 0) return;
+  const days = `${WAIT_DAYS} ${WAIT_DAYS === 1 ? 'day' : 'days'}`;
+  const why = `Nobody reacted for ${days}, so the run was cancelled. Its branch is kept; retry continues it.`;
+  await tryMoveTask(app, em, taskId, 'cancel');
+  await endRun(em, runId, 'cancelled', null);
+  await storeCancelHandoff(app, em, { id: runId, taskId }, why);
+  await insertEvent(em, runId, 'cancelled', why, { waitDays: WAIT_DAYS });
 }

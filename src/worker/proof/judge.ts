@@ -5,7 +5,7 @@ import { part } from '../../conversation/prompts.ts';
 import { type ChangedFile, diffFence, refusalNotice, reviewText } from '../../conversation/review.ts';
 import { notRun, type Proof } from '../../domain/proof/proof.ts';
 import { maxUnplannedFiles, type PlanMode } from '../../domain/settings.ts';
-import { SetupNeedsApproval } from '../../environment/change/setup-needs-approval.ts';
+import { SetupNeedsApproval } from '../../environment/change/read-manifests.ts';
 import { diffOf } from '../../git/diff.ts';
 import { UnfitWorkTree } from '../../git/work-tree/read-inside.ts';
 import type { Message } from '../../llm/model.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../domain/proof/proof.ts';
 import type { Sighting } from '../../domain/proof/reach.ts';
 import { RunFailed } from '../../domain/run.ts';
-import { SetupNeedsApproval } from '../../environment/change/setup-needs-approval.ts';
+import { SetupNeedsApproval } from '../../environment/change/read-manifests.ts';
 import { openCleanSandbox } from '../../environment/clean-sandbox.ts';
 import { GitFailed } from '../../git/engine.ts';
 import { stepOf } from '../../runs/journal.ts';

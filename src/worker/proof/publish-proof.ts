@@ -1,11 +1,12 @@
+import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../../app.ts';
-import type { CheckResult, Trees } from '../../conversation/ending.ts';
-import { markedProof, notRun } from '../../domain/proof/proof.ts';
-import { harmlessLine } from '../../domain/text/sanitize.ts';
+import type { CheckResult, RepositoryProof, Trees } from '../../conversation/ending.ts';
+import { markedProof, notRun, type Proof } from '../../domain/proof/proof.ts';
+import { harmlessLine, storableJson } from '../../domain/text/sanitize.ts';
 import { maxBody } from '../../outgoing/fit-texts.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
 import { decidingSettings } from '../../repositories/settings/repository-settings.ts';
-import { findProofOf } from '../../runs/proof/earlier-proof.ts';
+import { endingStep } from '../../runs/journal.ts';
 import { type RunProof, upsertProof } from '../../runs/proof/proof-store.ts';
 import { allWorks, type Work } from '../work.ts';
 import { isChecked } from './verify.ts';
@@ -118,4 +119,24 @@ function withSection(body: string, section: string): string {
 function joined(body: string, section: string): string {
   const isLong = body.length + section.length + 2 > maxBody;
   return isLong ? `${section}\n\n${body}` : `${body}\n\n${section}`;
+}
+
+/**
+ * Returns what a run of a task has proved about exactly this tree of a repository with these settings; undefined if none
+ * has tested it.
+ */
+export async function findProofOf(
+  em: EntityManager,
+  taskId: string,
+  { repositoryId, tree, settings }: Required<Omit<RepositoryProof, 'proof'>>,
+): Promise<Proof | undefined> {
+  const rows: { proof: Proof }[] = await em.query(
+    `select about -> 'proof' as proof /* not null */
+     from runs r join run_steps s on s.run_id = r.id and s.name = $4
+       cross join jsonb_array_elements(s.data -> 'proofs') about
+     where r.task_id = $1 and about ->> 'repositoryId' = $2 and about ->> 'tree' = $3 and about -> 'settings' = $5
+     order by r.created_at desc, r.id desc limit 1`,
+    [taskId, repositoryId, tree, endingStep, storableJson(settings)],
+  );
+  return rows[0]?.proof;
 }

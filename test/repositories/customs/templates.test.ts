@@ -1,6 +1,6 @@
 import type { Checkout } from '../../../src/git/engine.ts';
+import { findTemplates } from '../../../src/repositories/customs/customs.ts';
 import { filledTemplate, missingFrom, templateOf } from '../../../src/repositories/customs/fill-template.ts';
-import { findTemplates } from '../../../src/repositories/customs/templates.ts';
 
 /** A checkout whose commit has these files. */
 const checkoutOf = (files: Record<string, string | 'too large'>) =>

@@ -3,8 +3,8 @@ import { notRun, type Proof, type ProofStatus } from '../../../src/domain/proof/
 import { pictureOfProof } from '../../../src/github/mirror/sync.ts';
 import { decidingSettings, noSettings } from '../../../src/repositories/settings/repository-settings.ts';
 import { insertStep } from '../../../src/runs/journal.ts';
-import { findProofOf } from '../../../src/runs/proof/earlier-proof.ts';
 import { setProvenCommit, upsertProof } from '../../../src/runs/proof/proof-store.ts';
+import { findProofOf } from '../../../src/worker/proof/publish-proof.ts';
 import { openTestApp, type TestApp } from '../../support/app.ts';
 
 let service: TestApp;
