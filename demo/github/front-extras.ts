@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { exactNumber } from './as-github.ts';
+import { readReferences } from './front-pulls.ts';
 import type { RareStates } from './rare-states.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 
@@ -103,6 +104,7 @@ async function answerGraphql(around: Around, asked: Asked): Promise<Answer> {
   const merging = await around.merges.answer(asked.body);
   if (merging !== undefined) return { status: 200, json: merging };
   if (asked.body.includes('on Comment')) return readEditors(around, asked);
+  if (asked.body.includes('CROSS_REFERENCED_EVENT')) return readReferences(around, asked);
   return asked.body.includes('lastEditedAt') ? readEdits(around, asked) : setDraft(around, asked);
 }
 

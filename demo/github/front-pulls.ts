@@ -210,3 +210,43 @@ export async function closeIssuesOf(path: string, call: Call): Promise<void> {
   for (const [, number] of (body ?? '').matchAll(/\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?) #(\d+)/gi))
     await call('PATCH', `/repos/${repo}/issues/${number}`, { state: 'closed' });
 }
+
+interface ReferringPull {
+  number: number;
+  html_url: string;
+  body: string | null;
+  user: { login: string; type: string };
+  base: { repo: { id: number; full_name: string; private: boolean } };
+}
+
+/** Handles a GraphQL query of the service: the open pull requests whose texts close or mention an issue. */
+export async function readReferences(
+  { names, call }: { names: string[]; call(method: string, path: string, authorization: string): Promise<Response> },
+  { authorization, body }: { authorization: string; body: string },
+): Promise<{ status: number; json: unknown }> {
+  const { owner, repo, number } = JSON.parse(body).variables as { owner: string; repo: string; number: number };
+  const reference = `(?:${owner}/${repo})?#${number}\\b`;
+  const [closes, mentions] = [
+    new RegExp(`\\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?) ${reference}`, 'i'),
+    new RegExp(reference, 'i'),
+  ];
+  const nodes = [];
+  for (const name of names) {
+    const answer = await call('GET', `/repos/${name}/pulls?state=open&per_page=100`, authorization);
+    for (const pull of answer.ok ? ((await answer.json()) as ReferringPull[]) : []) {
+      if (!mentions.test(pull.body ?? '')) continue;
+      const { id, full_name: nameWithOwner, private: isPrivate } = pull.base.repo;
+      const source = {
+        number: pull.number,
+        url: pull.html_url,
+        state: 'OPEN',
+        author: { __typename: pull.user.type, login: pull.user.login },
+        repository: { databaseId: id, nameWithOwner, isPrivate },
+      };
+      nodes.push({ willCloseTarget: closes.test(pull.body ?? ''), source });
+    }
+  }
+  const closing = nodes.filter(({ willCloseTarget }) => willCloseTarget).map(({ source }) => source);
+  const issue = { closedByPullRequestsReferences: { nodes: closing }, timelineItems: { nodes } };
+  return { status: 200, json: { data: { repository: { issue } } } };
+}

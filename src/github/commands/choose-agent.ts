@@ -51,12 +51,20 @@ export async function agentIfUnowned(
   return isOwned ? undefined : defaultAgent(em, given);
 }
 
-/** Reads an agent's name, the word `plan`, or both. The name of an agent may end in `plan`. */
+/** Reads what follows `start`: an agent's name, the words `plan` and `anyway`, or several of them in this order. */
 export async function readStart(em: EntityManager, { command, repository, userId }: GivenCommand) {
-  const name = command.argument;
-  const [, first = ''] = /^(.*?)\s*\bplan$/is.exec(name) ?? [];
-  const isWord = /(^|\s)plan$/i.test(name);
-  const isName =
-    first !== '' && (await findAgentsByName(em, name.slice(0, 200), repository.projectId, userId)).length > 0;
-  return isWord && !isName ? { name: first, planFirst: true } : { name, planFirst: false };
+  let name = command.argument;
+  /** Takes a word from the end, unless it is the end of an agent's name. */
+  const take = async (word: 'plan' | 'anyway') => {
+    const rest = new RegExp(`^(?:(.*?)\\s)?\\s*${word}$`, 'is').exec(name);
+    if (rest === null) return false;
+    const isName =
+      rest[1] !== undefined &&
+      (await findAgentsByName(em, name.slice(0, 200), repository.projectId, userId)).length > 0;
+    if (!isName) name = (rest[1] ?? '').trimEnd();
+    return !isName;
+  };
+  const isAnyway = await take('anyway');
+  const planFirst = await take('plan');
+  return { name, planFirst, isAnyway };
 }

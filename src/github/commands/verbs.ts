@@ -38,6 +38,7 @@ import {
   showsText,
   updateText,
 } from './create-for-issue.ts';
+import { assertNoOtherWork } from './other-work.ts';
 import { answer, approve, revise, runVerbs } from './run-verbs.ts';
 
 /** Changes the named limits of a task's budget and keeps its others. `none` removes the budget. */
@@ -89,8 +90,8 @@ export const verbs: Record<string, Verb> = {
     },
   },
   start: {
-    takes: '[agent] [plan]',
-    does: 'starts the agent; with plan, it proposes a plan first',
+    takes: '[agent] [plan] [anyway]',
+    does: 'starts the agent; with plan, it proposes a plan first; with anyway, other pull requests for the issue do not matter',
     audit: 'task.start',
     act: start,
   },
@@ -249,11 +250,12 @@ async function start(app: App, given: GivenCommand): Promise<void> {
   const { userId } = given;
   const em = app.db.manager;
   const known = await taskOfCommand(app, given);
-  const { name, planFirst } = await readStart(em, given);
+  const { name, planFirst, isAnyway } = await readStart(em, given);
   if (known === undefined && name === '' && !planFirst && (await startPlanned(app, given))) return;
   const named = name === '' ? undefined : await agentNamed(em, given, name);
   const owner = named ?? (await agentIfUnowned(em, given, known));
   const setting = planFirst ? { planFirst } : {};
+  if (!isAnyway) await assertNoOtherWork(app, given, known);
   if (known === undefined)
     return createAndStart(app, given, { agent: owner ?? (await defaultAgent(em, given)), ...setting });
   const starting = { taskId: known, startedBy: userId, kind: 'start', owner: owner?.id } as const;

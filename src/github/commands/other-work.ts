@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import type { App } from '../../app.ts';
+import { Refused } from '../../domain/machine.ts';
+import { oneLine } from '../../domain/text/sanitize.ts';
+import { pauseAsked } from '../../outgoing/github-errors.ts';
+import { httpStatusOf } from '../app/place.ts';
+import type { GivenCommand } from '../given-command.ts';
+import { findPullsByGitHub } from '../store.ts';
+
+const Pull = z.object({
+  number: z.int().positive(),
+  url: z.url(),
+  state: z.string(),
+  author: z.object({ __typename: z.string(), login: z.string() }).nullable(),
+  repository: z.object({ databaseId: z.number(), nameWithOwner: z.string(), isPrivate: z.boolean() }),
+});
+/** A node that this App may not read is null. One that is no pull request is an empty object. */
+const PullNode = Pull.nullable().catch(null);
+const Answer = z.object({
+  repository: z.object({
+    issue: z.object({
+      closedByPullRequestsReferences: z.object({ nodes: z.array(PullNode).max(50) }),
+      timelineItems: z.object({
+        nodes: z.array(z.object({ willCloseTarget: z.boolean(), source: PullNode }).nullable().catch(null)).max(100),
+      }),
+    }),
+  }),
+});
+
+/** Pull requests that somebody linked by hand are in the first list only, and those that mention the issue in the second. */
+const query = `query ($owner: String!, $repo: String!, $number: Int!) {
+  repository(owner: $owner, name: $repo) {
+    issue(number: $number) {
+      closedByPullRequestsReferences(first: 50, includeClosedPrs: false) { nodes { ...pull } }
+      timelineItems(itemTypes: [CROSS_REFERENCED_EVENT], last: 100) {
+        nodes { ... on CrossReferencedEvent { willCloseTarget source { ...pull } } }
+      }
+    }
+  }
+}
+fragment pull on PullRequest {
+  number url state
+  author { __typename login }
+  repository { databaseId nameWithOwner isPrivate }
+}`;
+
+interface OtherPull extends z.infer<typeof Pull> {
+  closes: boolean;
+}
+
+/** A refusal names at most this many pull requests. */
+const maxNamed = 3;
+
+/**
+ * Checks that nobody else works on the issue of a command that starts its task: no open pull request closes or mentions
+ * the issue, except those of the task. Mentions by bots don't count, because release and dependency bots list many issues.
+ * If GitHub refuses to say, the start goes on.
+ * @throws Refused; or GitHub's error, if it may answer next time
+ */
+export async function assertNoOtherWork(app: App, given: GivenCommand, taskId: string | undefined): Promise<void> {
+  const { source, at, repository } = given;
+  if (source.issue.isPull) return;
+  const found = await openPullsFor(given);
+  const others: OtherPull[] = [];
+  for (const pull of found) {
+    const known = await findPullsByGitHub(app.db.manager, pull.repository.databaseId, pull.number);
+    if (taskId === undefined || known.every((each) => each.taskId !== taskId)) others.push(pull);
+  }
+  if (others.length === 0) return;
+  const home = `${at.name.owner}/${at.name.repo}`.toLowerCase();
+  const names = others.slice(0, maxNamed).map((pull) => {
+    const { nameWithOwner } = pull.repository;
+    const reference = `${nameWithOwner.toLowerCase() === home ? '' : nameWithOwner}#${pull.number}`;
+    const author = pull.author === null ? '' : ` by ${oneLine(pull.author.login, 40)}`;
+    // A reference alone would be made harmless, like those in texts of people.
+    return `[${reference}](${pull.url})${author} ${pull.closes ? 'would close' : 'mentions'} this issue`;
+  });
+  const more = others.length > maxNamed ? `, and ${others.length - maxNamed} more` : '';
+  app.log.info({ repositoryId: repository.id, issue: source.issue.number }, 'an open pull request held up a start');
+  throw new Refused(
+    `Somebody may be working on this already. Open pull requests: ${names.join(', ')}${more}. To start all the same, write \`${app.config.COMMAND_PREFIX} start anyway\`.`,
+  );
+}
+
+/** Lists open pull requests for the issue. Those of other private repositories are left out, because a public reply would name them. */
+async function openPullsFor({ at: { octokit, name }, source }: GivenCommand): Promise<OtherPull[]> {
+  const asked = octokit.graphql(query, { ...name, number: source.issue.number });
+  const answer = await asked.catch((error: { data?: unknown }) => {
+    // An answer of GraphQL that contains errors has no status, and may contain what GitHub could read.
+    if (httpStatusOf(error) >= 500 || pauseAsked(error) !== undefined) throw error;
+    return error.data;
+  });
+  const read = Answer.safeParse(answer);
+  if (!read.success) return [];
+  const { closedByPullRequestsReferences: linked, timelineItems } = read.data.repository.issue;
+  const home = `${name.owner}/${name.repo}`.toLowerCase();
+  const pulls = new Map<string, OtherPull>();
+  const add = (pull: z.infer<typeof Pull> | null, closes: boolean) => {
+    if (pull === null || pull.state !== 'OPEN') return;
+    const { nameWithOwner, isPrivate } = pull.repository;
+    if (isPrivate && nameWithOwner.toLowerCase() !== home) return;
+    if (!closes && pull.author?.__typename === 'Bot') return;
+    const key = `${pull.repository.databaseId}#${pull.number}`;
+    pulls.set(key, { ...pull, closes: closes || pulls.get(key)?.closes === true });
+  };
+  for (const pull of linked.nodes) add(pull, true);
+  for (const event of timelineItems.nodes) if (event !== null) add(event.source, event.willCloseTarget);
+  return [...pulls.values()];
+}
