@@ -23,6 +23,7 @@ export interface Operation {
 /** What GitHub demands of Apps, per operation and event; see the file for its sources. */
 export const demands = JSON.parse(readFileSync(new URL('./permissions.json', import.meta.url), 'utf8')) as {
   operations: Record<string, string[]>;
+  mutations: Record<string, string[]>;
   events: Record<string, string[]>;
   always: string[];
 };

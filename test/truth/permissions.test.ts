@@ -4,9 +4,9 @@ import type { App } from '../../src/app.ts';
 import { registerWebhooks } from '../../src/github/inbox/events.ts';
 import { githubApiVersion } from '../../src/outgoing/fetch-from.ts';
 import { demands, readDescription } from './description.ts';
-import { usedOperations } from './source.ts';
+import { usedMutations, usedOperations } from './source.ts';
 
-const { operations, events, always } = demands;
+const { operations, mutations, events, always } = demands;
 const { default_permissions: granted, default_events: heard } = parse(
   readFileSync(new URL('../../app.yml', import.meta.url), 'utf8'),
 ) as {
@@ -20,16 +20,18 @@ registerWebhooks(listener as never, {} as App);
 const handledEvents = [...new Set(handled.map((name) => name.split('.')[0] ?? ''))];
 
 const levels = ['read', 'write', 'admin'];
-/** Returns whether the permissions of app.yml include one such as `issues:write`. */
+/** Returns whether the permissions of app.yml include those of an alternative, such as `issues:write+contents:read`. */
 function covers(permissions: Record<string, string>, needed: string): boolean {
-  const [name = '', level = ''] = needed.split(':');
-  return levels.indexOf(permissions[name] ?? '') >= levels.indexOf(level);
+  return needed.split('+').every((each) => {
+    const [name = '', level = ''] = each.split(':');
+    return levels.indexOf(permissions[name] ?? '') >= levels.indexOf(level);
+  });
 }
 /** Everything that the service does, with the permissions that allow it, as alternatives. */
 const needs = [
   ...used.map((name) => [name, operations[name] ?? []] as const),
   ...heard.map((name) => [name, events[name] ?? []] as const),
-  ['POST /graphql: drafts', ['pull_requests:write']] as const,
+  ...usedMutations().map((name) => [name, mutations[name] ?? []] as const),
   ['git push', ['contents:write']] as const,
 ].filter(([, alternatives]) => alternatives.length > 0);
 
@@ -39,6 +41,10 @@ test('GitHub has all operations that the service uses, and none is deprecated', 
   expect(used.filter((name) => description.named(name) === undefined)).toEqual([]);
   expect(used.filter((name) => description.named(name)?.isDeprecated)).toEqual([]);
   expect(used.filter((name) => operations[name] === undefined)).toEqual([]);
+});
+
+test('it is known what GitHub demands for each mutation that the service uses, and for no others', () => {
+  expect(usedMutations()).toEqual(Object.keys(mutations).sort());
 });
 
 test('app.yml has the permissions for all operations and events', () => {

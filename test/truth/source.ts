@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { mutationNames } from './graphql.ts';
 
 const root = resolve(import.meta.dirname, '../../src');
 
@@ -35,4 +36,13 @@ export function operationsIn(text: string): string[] {
 /** Returns the names of GitHub's operations that the service uses, such as `GET /repos/{owner}/{repo}`. */
 export function usedOperations(): string[] {
   return [...new Set([...clients().flatMap(operationsIn), ...elsewhere])].sort();
+}
+
+/** Returns the names of GraphQL's mutations that the service uses, such as `enqueuePullRequest`. */
+export function usedMutations(): string[] {
+  const callers = clients().filter((text) => /\.graphql[<(]/.test(text));
+  const words = new Set(callers.flatMap((text) => text.match(/\b[a-z]\w+\b/g) ?? []));
+  return mutationNames()
+    .filter((name) => words.has(name))
+    .sort();
 }
