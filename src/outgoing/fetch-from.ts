@@ -1,4 +1,5 @@
 import { type AnswerLimits, boundedFetch, withinOrigin } from './bounded-fetch.ts';
+import { changesInPlace } from './changes-in-place.ts';
 import { type AddressOf, patientFetch, pinnedFetch } from './pinned-fetch.ts';
 
 /** The response had this status, which is not a success. */
@@ -65,9 +66,9 @@ export const githubApiVersion = '2026-03-10';
  */
 const enterpriseApiVersion = '2022-11-28';
 
-const askGitHub = boundedFetch(githubAnswers);
+const askGitHub = changesInPlace(boundedFetch(githubAnswers));
 
-/** A `fetch` for GitHub. Every request names the version of the API, and the media type unless it has one of its own. */
+/** A `fetch` for GitHub; see `changesInPlace`. Every request names the version of the API, and the media type unless it has one of its own. */
 export const fetchFromGitHub: typeof fetch = (input, init = {}) => {
   const headers = new Headers(init.headers ?? (input instanceof Request ? input.headers : undefined));
   const { pathname } = new URL(input instanceof Request ? input.url : input);
