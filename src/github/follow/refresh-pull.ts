@@ -107,11 +107,19 @@ export async function refreshPull(
   // One lock covers reading and storing, so that an older reading cannot overwrite a newer one.
   return app.db.withLock(lockOf({ repositoryId, number }), async () => {
     const stored = await getPull(app.db.manager, repositoryId, number);
-    const { data, status } = await readAndSettle(app, octokit, name, stored, isPushed);
+    const { data, status, baseBranch } = await readAndSettle(app, octokit, name, stored, isPushed);
     const isSettled = status === 'merged' || status === 'closed';
     const hasAutoMerge = data.auto_merge != null;
     const [headSha, base] = [data.head.sha, data.base.ref];
-    await followMerging(app, { octokit, name, pull: stored, headSha, base, isSettled, hasAutoMerge }, looks);
+    const merging = { octokit, name, pull: stored, headSha, base, isSettled, hasAutoMerge };
+    const always = [() => followMerging(app, merging, looks)];
+    const whileOpen = [
+      () => lookForConflict(app, stored, data),
+      ...always,
+      // Last, because a clone may take minutes, in which GitHub may merge what nobody has agreed to.
+      () => refreshDiff(app, { ...stored, baseBranch }, headSha),
+    ];
+    await eachThenFail(isSettled ? always : whileOpen, (part) => part());
     return { status, headSha, isBehind: data.mergeable_state === 'behind' };
   });
 }
@@ -155,11 +163,7 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
     if (status === 'merged' && before.status !== 'merged') await moveStacked(app, em, before);
     await showTask(app, em, stored.taskId);
   });
-  if (!isSettled) {
-    await refreshDiff(app, { ...stored, baseBranch }, data.head.sha);
-    await lookForConflict(app, stored, data);
-  }
-  return { data, status };
+  return { data, status, baseBranch };
 }
 
 /** Reads every pull request of a task that is not merged. */

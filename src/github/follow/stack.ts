@@ -49,7 +49,7 @@ export async function assertNothingBelow(em: EntityManager, pull: PullRequestRow
   if (below === undefined) return;
   if (below.status === 'merged')
     throw new Refused(
-      `${below.url} was merged a moment ago, so ${pull.url} is moving to the branch ${targetOf(below)}. Look at it there, then merge again.`,
+      `${below.url} was merged a moment ago, so ${pull.url} is moving to the branch ${targetOf(below)}. Look at it there, then merge again. If it stays where it is, change its base on GitHub.`,
     );
   throw new Refused(
     `${pull.url} is stacked on ${below.url ?? `the branch ${pull.baseBranch}`}, which is not merged. Merge that one first.`,
@@ -93,7 +93,7 @@ interface SeenPull {
 /**
  * Keeps an open pull request on its base. If that is the branch of a merged one, the pull request goes where the merged one
  * went. Its branch gets what is new on its base, so that it shows only its own changes, even after a squash. Returns its
- * base. Each step looks before it writes, so it can be repeated after a crash. While an agent works on the task, its branch
+ * base; that on GitHub, if GitHub refuses another one. Each step looks before it writes, so it can be repeated after a crash. While an agent works on the task, its branch
  * stays as it is: the push of the run brings us here again.
  */
 export async function keepStacked(
@@ -108,13 +108,24 @@ export async function keepStacked(
   if (below === undefined) return keptBase(octokit, name, pull, seen.base.ref);
   const isMerged = below.status === 'merged';
   const target = isMerged ? targetOf(below) : (pull.baseBranch as string);
-  if (isMerged && seen.base.ref !== target) {
-    const path = 'PATCH /repos/{owner}/{repo}/pulls/{pull_number}';
-    await octokit.request(path, { ...name, pull_number: pull.number, base: target });
-  }
+  if (isMerged && seen.base.ref !== target && !(await isMovedTo(app, octokit, name, pull, target)))
+    return seen.base.ref;
   if (!(await hasLiveRun(em, pull.taskId))) await catchUp(octokit, name, { branch: seen.head.ref, base: target });
   if (isMerged) await noteMove(em, pull, below);
   return target;
+}
+
+/** Changes the base of a pull request. Returns false if GitHub refuses it: the branch is gone, or it has a pull request there. */
+async function isMovedTo(app: App, octokit: Octokit, name: RepoName, { number, url }: PullRequestRow, base: string) {
+  const path = 'PATCH /repos/{owner}/{repo}/pulls/{pull_number}';
+  try {
+    await octokit.request(path, { ...name, pull_number: number, base });
+    return true;
+  } catch (error) {
+    if (!isRefusedWith(error, 403, 404, 422)) throw error;
+    app.log.info({ err: error, pull: url, base }, 'GitHub does not move a stacked pull request to its new base');
+    return false;
+  }
 }
 
 /**

@@ -8,6 +8,7 @@ import { handleCommands } from '../commands/handle-commands.ts';
 import { labelChanged } from '../commands/labels.ts';
 import { keepComments } from '../diff/keep-comments.ts';
 import { threadOf } from '../diff/read-threads.ts';
+import { eachThenFail } from '../each-apart.ts';
 import { lookAtChecks } from '../follow/checks.ts';
 import { forgetIssue, issueReopened, observeIssue } from '../follow/issues.ts';
 import { refreshPull } from '../follow/refresh-pull.ts';
@@ -195,13 +196,15 @@ function registerPulls(on: Registrars, app: App, inPlace: InPlace): void {
     findPullsByGitHub(app.db.manager, payload.repository.id, payload.pull_request.number);
   on.repository('pull_request', ({ payload }) =>
     inPlace(payload, async (place) => {
-      for (const pull of await pullsOf(payload)) {
-        const isPushed = payload.action === 'synchronize' && payload.after !== pull.headSha;
+      await eachThenFail(await pullsOf(payload), async (pull) => {
+        const isPush = payload.action === 'synchronize';
+        const isPushed = isPush && payload.after !== pull.headSha;
         const looks = ['enqueued', 'dequeued'].includes(payload.action);
-        await refreshPull(app, place.octokit, place.name, pull, isPushed, looks);
+        const refresh = () => refreshPull(app, place.octokit, place.name, pull, isPushed, looks);
         // A push moves the lines of comments, or takes them out of the diff.
-        if (payload.action === 'synchronize') await keepComments(app, place, pull);
-      }
+        const parts = isPush ? [refresh, () => keepComments(app, place, pull)] : [refresh];
+        await eachThenFail<() => Promise<unknown>>(parts, (part) => part());
+      });
     }),
   );
   on.person(['pull_request.labeled', 'pull_request.unlabeled'], ({ payload }) => {
@@ -225,7 +228,7 @@ function registerPulls(on: Registrars, app: App, inPlace: InPlace): void {
       });
     if (review.state.toLowerCase() !== 'changes_requested') return;
     await inPlace(payload, async (place) => {
-      for (const pull of await pullsOf(payload)) await takeReview(app, place, pull, review.id);
+      await eachThenFail(await pullsOf(payload), (pull) => takeReview(app, place, pull, review.id));
     });
   });
   on.repository('pull_request_review_comment', ({ payload }) =>

@@ -9,6 +9,7 @@ import type { MergeMethod } from '../../../domain/settings.ts';
 import { oneLine } from '../../../domain/text/sanitize.ts';
 import { mustHaveSeen } from '../../../domain/waiting.ts';
 import type { RepoName } from '../../../git/remote-url.ts';
+import { pauseAsked } from '../../../outgoing/github-errors.ts';
 import { credentialFor, noCredential, octokitFor } from '../../../repositories/credentials.ts';
 import { rightProblemIn } from '../../../repositories/rights.ts';
 import type { RepositorySettings } from '../../../repositories/settings/schema.ts';
@@ -143,7 +144,7 @@ export async function mergePull(app: App, target: Target, merged: string[]): Pro
     await assertBase(octokit, name, pull, base);
     await mergeByAllowed(target);
   } catch (error) {
-    if (error instanceof Refused) throw error;
+    if (error instanceof Refused || pauseAsked(error) !== undefined) throw error;
     // Somebody may have merged it already, or GitHub's response may have been lost. Its state on GitHub decides.
     const now = await refreshPull(app, octokit, name, pull);
     if (now.status === 'merged') return;
