@@ -17,6 +17,8 @@ let refusals: Record<string, number> = {};
 let asked: string[] = [];
 /** What GraphQL answers, and what further paths do. */
 let graphql: object | undefined;
+/** What GraphQL answers before that, page by page. */
+let graphqlPages: object[] = [];
 let extra: Record<string, unknown> = {};
 
 const run = (name: string, status: string, conclusion: string | null, more = {}) => ({
@@ -63,12 +65,14 @@ beforeAll(async () => {
     [
       [/^GET \/app\/installations/, () => []],
       [/^GET \/users\/ada$/, () => ({ id: 1, login: 'ada', type: 'User', avatar_url: '' })],
-      [/^POST \/graphql$/, () => ({ data: graphql ?? {} })],
+      [/^POST \/graphql$/, () => ({ data: graphqlPages.shift() ?? graphql ?? {} })],
       [
         /^GET ([^?]+)(.*)/,
         ([, path = '', query = ''], res) => {
           const more = Object.keys(extra).find((each) => path.endsWith(each));
-          if (more !== undefined) return extra[more];
+          const found = more === undefined ? undefined : extra[more];
+          if (typeof found === 'function') return found(new URLSearchParams(query).get('page'));
+          if (found !== undefined) return found;
           const end = Object.keys(answers).find((each) => path.endsWith(each));
           const status = end === undefined ? undefined : refusals[end];
           if (status === undefined) return end === undefined ? undefined : answerOf(end, query);
@@ -91,7 +95,7 @@ afterAll(async () => {
   github.close();
 });
 beforeEach(() => {
-  [refusals, listed, extra, graphql] = [{}, {}, {}, undefined];
+  [refusals, listed, extra, graphql, graphqlPages] = [{}, {}, {}, undefined, []];
 });
 
 const post = async (path: string, body: object) => (await service.call('POST', path, { token, body })).body;
@@ -170,6 +174,43 @@ test('merge readiness has the checks, reviews, mergeability and method of each p
       { text: 'bob requested changes to r #7.', blocks: false },
     ],
   });
+});
+
+const requiring = (context: string) => ({
+  type: 'required_status_checks',
+  parameters: { required_status_checks: [{ context }] },
+});
+const contextsOf = (nodes: object[], endCursor: string | null) => {
+  const contexts = { nodes, pageInfo: { hasNextPage: endCursor !== null, endCursor } };
+  const commits = { nodes: [{ commit: { statusCheckRollup: { contexts } } }] };
+  return { repository: { pullRequest: { reviewDecision: null, commits } } };
+};
+
+test('a check that the base branch requires is told apart on whatever page GitHub names it', async () => {
+  const id = await inReview();
+  const others = Array.from({ length: 100 }, (_, i) => required(`other-${i}`, false));
+  graphqlPages = [contextsOf(others, 'a'), contextsOf([required('build', true)], null)];
+  const rules = Array.from({ length: 100 }, () => ({ type: 'deletion' }));
+  extra = {
+    '/rules/branches/main': (page: string | null) => (page === '1' ? rules : [requiring('test'), requiring('build')]),
+  };
+  const { pullRequests } = await readiness(id);
+  const checks = pullRequests[0].checks.filter((each: { required: boolean }) => each.required);
+  expect(checks.map((each: { name: string; outcome: string }) => [each.name, each.outcome])).toEqual([
+    ['build', 'passed'],
+    ['test', 'failed'],
+  ]);
+});
+
+test('a required check that has not reported is awaited although GraphQL does not answer, and our own is not', async () => {
+  const id = await inReview();
+  extra = { '/rules/branches/main': [requiring('build'), requiring('slow'), requiring('deckhand')] };
+  const { pullRequests } = await readiness(id);
+  const checks = pullRequests[0].checks.filter((each: { required: boolean }) => each.required);
+  expect(checks.map((each: { name: string; outcome: string }) => [each.name, each.outcome])).toEqual([
+    ['build', 'passed'],
+    ['slow', 'running'],
+  ]);
 });
 
 test('GitHub is asked once for pages that ask at the same time', async () => {

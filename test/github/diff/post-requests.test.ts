@@ -105,6 +105,20 @@ test('if GitHub does not show one of the lines, the review quotes all comments',
   ]);
 });
 
+test('a request is shown although somebody pushed by force, so that its commit is no longer in the pull request', async () => {
+  const { revise, posted, post } = await inReview();
+  await revise({ text: 'Not yet.' });
+  around.writes[`POST ${reviews}`] = {
+    status: 422,
+    body: { message: 'The commitOID is not part of the pull request' },
+  };
+  await post();
+  expect(posted().map((body) => [body.commit_id, String(body.body).includes('> Not yet.')])).toEqual([
+    ['abc', true],
+    [undefined, true],
+  ]);
+});
+
 test('a request without text and comments is refused', async () => {
   const { revise } = await inReview();
   expect(await revise({})).toMatchObject({ status: 400, body: { errors: [{ path: 'text' }] } });

@@ -13,22 +13,25 @@ type At = RepoName & { request: { signal: AbortSignal } };
 export interface Requirements {
   /** Names of checks and contexts of statuses that must pass. */
   checks: Set<string>;
-  /** Those of them that have not reported yet. */
-  expected: string[];
+  /** Those of them that rules name, whether they have reported or not. */
+  named: string[];
   /** What the reviews amount to; null where none is required. */
   review: 'required' | 'approved' | 'changes_requested' | null;
   /** Whether a review by code owners is required. */
   needsOwners: boolean;
 }
 
-const query = `query ($owner: String!, $repo: String!, $number: Int!) {
+const query = `query ($owner: String!, $repo: String!, $number: Int!, $after: String) {
   repository(owner: $owner, name: $repo) {
     pullRequest(number: $number) {
       reviewDecision
-      commits(last: 1) { nodes { commit { statusCheckRollup { contexts(first: 100) { nodes {
-        ... on CheckRun { name isRequired(pullRequestNumber: $number) }
-        ... on StatusContext { context isRequired(pullRequestNumber: $number) }
-      } } } } } }
+      commits(last: 1) { nodes { commit { statusCheckRollup { contexts(first: 100, after: $after) {
+        nodes {
+          ... on CheckRun { name isRequired(pullRequestNumber: $number) }
+          ... on StatusContext { context isRequired(pullRequestNumber: $number) }
+        }
+        pageInfo { hasNextPage endCursor }
+      } } } } }
     }
   }
 }`;
@@ -39,17 +42,36 @@ interface Context {
   isRequired?: boolean;
 }
 
+interface Contexts {
+  nodes: (Context | null)[] | null;
+  pageInfo?: { hasNextPage: boolean; endCursor: string | null };
+}
+
 interface Answer {
   repository?: {
     pullRequest?: {
       reviewDecision: 'APPROVED' | 'CHANGES_REQUESTED' | 'REVIEW_REQUIRED' | null;
-      commits: {
-        nodes:
-          | ({ commit: { statusCheckRollup: { contexts: { nodes: (Context | null)[] | null } } | null } } | null)[]
-          | null;
-      };
+      commits: { nodes: ({ commit: { statusCheckRollup: { contexts: Contexts } | null } } | null)[] | null };
     } | null;
   } | null;
+}
+
+/** More pages of checks than this are not read. Each has 100. */
+const maxPages = 10;
+
+/** Reads what reviews amount to, and the checks with what GitHub says of each. Returns undefined where it says nothing. */
+async function readPull(octokit: Octokit, variables: object) {
+  const read = async (after: string | null) =>
+    (await octokit.graphql<Answer | undefined>(query, { ...variables, after }))?.repository?.pullRequest;
+  const found: (Context | null)[] = [];
+  for (let page = 1, after: string | null = null; ; page++) {
+    const pull = await read(after);
+    if (!pull) return undefined;
+    const contexts = pull.commits.nodes?.[0]?.commit.statusCheckRollup?.contexts;
+    found.push(...(contexts?.nodes ?? []));
+    after = contexts?.pageInfo?.hasNextPage ? contexts.pageInfo.endCursor : null;
+    if (after === null || page === maxPages) return { reviewDecision: pull.reviewDecision, contexts: found };
+  }
 }
 
 const decisions = {
@@ -58,34 +80,30 @@ const decisions = {
   REVIEW_REQUIRED: 'required',
 } as const;
 
-/** Reads what the base branch requires, with two requests. */
+/** Reads what the base branch requires, usually with two requests. */
 export async function readRequirements(
   octokit: Octokit,
   { request, ...name }: At,
   { number, base }: { number: number; base: string },
 ): Promise<Requirements> {
+  const path = 'GET /repos/{owner}/{repo}/rules/branches/{branch}';
+  const readRules = async (page: object): Promise<BranchRule[]> => {
+    const { data } = await octokit.request(path, { ...name, branch: base, ...page, request });
+    return Array.isArray(data) ? (data as BranchRule[]) : [];
+  };
   const [pull, rules] = await Promise.all([
-    octokit
-      .graphql<Answer | undefined>(query, { ...name, number, request })
-      .then((answer) => answer?.repository?.pullRequest, unlessUnknown),
-    octokit
-      .request('GET /repos/{owner}/{repo}/rules/branches/{branch}', { ...name, branch: base, per_page: 100, request })
-      .then(({ data }) => data, unlessUnknown),
+    readPull(octokit, { ...name, number, request }).catch(unlessUnknown),
+    listPages(readRules).then(({ items }) => items, unlessUnknown),
   ]);
-  const contexts = pull?.commits.nodes?.flatMap((each) => each?.commit.statusCheckRollup?.contexts.nodes ?? []) ?? [];
   const nameOf = (each: Context | null) => oneLine(each?.name ?? each?.context ?? '', 100);
-  const checks = new Set(contexts.filter((each) => each?.isRequired === true).map(nameOf));
-  const known = Array.isArray(rules) ? (rules as BranchRule[]) : [];
-  const wanted = known.flatMap(({ parameters }) => parameters?.required_status_checks ?? []);
-  const seen = new Set(contexts.map(nameOf));
-  const names = [...new Set(wanted.map(({ context }) => oneLine(context, 100)))];
-  for (const each of names) checks.add(each);
+  const required = (pull?.contexts ?? []).filter((each) => each?.isRequired === true).map(nameOf);
+  const wanted = (rules ?? []).flatMap(({ parameters }) => parameters?.required_status_checks ?? []);
+  const named = [...new Set(wanted.map(({ context }) => oneLine(context, 100)))];
   return {
-    checks,
-    // Without an answer, it is not known which checks have reported.
-    expected: pull ? names.filter((each) => !seen.has(each)) : [],
+    checks: new Set([...required, ...named]),
+    named,
     review: pull?.reviewDecision ? decisions[pull.reviewDecision] : null,
-    needsOwners: known.some(({ parameters }) => parameters?.require_code_owner_review === true),
+    needsOwners: (rules ?? []).some(({ parameters }) => parameters?.require_code_owner_review === true),
   };
 }
 

@@ -68,7 +68,7 @@ async function post(app: App, place: Place, pull: PullOfTask, request: UnpostedR
   const link = `[Deckhand](${taskPage(app.config.BASE_URL, pull.taskId)})`;
   const head = [requestMarker(request.id), `${who} requests changes in ${link}${request.said === '' ? '.' : ':'}`];
   const about = request.said === '' ? [] : ['', quote(request.said)];
-  const send = async (inline: typeof comments) => {
+  const send = async (inline: typeof comments, commit: string | undefined) => {
     const others = comments.filter((comment) => !inline.includes(comment));
     const rest = others.flatMap((each) => ['', `\`${placeOf(each).replaceAll('`', "'")}\``, '', quote(each.text)]);
     const { data } = await place.octokit.request('POST /repos/{owner}/{repo}/pulls/{pull_number}/reviews', {
@@ -76,7 +76,7 @@ async function post(app: App, place: Place, pull: PullOfTask, request: UnpostedR
       pull_number: pull.number,
       event: 'COMMENT',
       body: [...head, ...about, ...rest].join('\n'),
-      ...(diff === undefined ? {} : { commit_id: diff.headSha }),
+      ...(commit === undefined ? {} : { commit_id: commit }),
       comments: inline.map(({ id, path, line, side, text }) => ({
         path,
         line: line ?? 1,
@@ -88,9 +88,9 @@ async function post(app: App, place: Place, pull: PullOfTask, request: UnpostedR
   };
   const known = new Set((diff?.files ?? []).map(({ path }) => path));
   const inline = comments.filter(({ path }) => known.has(path));
-  return send(inline).catch((error) => {
-    // GitHub refuses the whole review if it does not show one of the lines.
-    if (inline.length > 0 && isRefusedWith(error, 422)) return send([]);
-    throw error;
+  return send(inline, diff?.headSha).catch((error) => {
+    // GitHub refuses the whole review if it does not show one of the lines, or if a push by force removed the commit.
+    if (!isRefusedWith(error, 422) || (inline.length === 0 && diff === undefined)) throw error;
+    return send([], undefined);
   });
 }
