@@ -43,9 +43,12 @@ async function hasBranch(app: App, repository: RepositoryRow, branch: string, si
   if (credential.kind === 'none' || credential.owner === '')
     return (await listBranches(app, repository, signal)).has(branch);
   const octokit = await octokitFor(app, credential);
-  const at = { owner: credential.owner, repo: credential.repo, branch, request: { signal } };
+  const at = { owner: credential.owner, repo: credential.repo, request: { signal } };
   // GitHub redirects the name of a renamed branch.
-  return (await unlessUnknown(octokit.request('GET /repos/{owner}/{repo}/branches/{branch}', at)))?.name === branch;
+  const found = await unlessUnknown(octokit.request('GET /repos/{owner}/{repo}/branches/{branch}', { ...at, branch }));
+  // GitHub answers 404 also to all about a repository that it does not show us.
+  if (found === undefined) await octokit.request('GET /repos/{owner}/{repo}', at);
+  return found?.name === branch;
 }
 
 /** The most branches that a search returns. */

@@ -4,7 +4,7 @@ import { Refused } from '../../domain/machine.ts';
 import { fenced, plain } from '../../domain/text/sanitize.ts';
 import { AppError } from '../../errors.ts';
 import { upsertUser } from '../../projects/store.ts';
-import { asWriter } from '../../repositories/permission.ts';
+import { asWriter, unlessUnknown } from '../../repositories/permission.ts';
 import { type Said, voicesOf } from '../../repositories/voices.ts';
 import { reviseTask } from '../../runs/operations.ts';
 import { answerList } from '../../runs/review/request-changes.ts';
@@ -23,7 +23,7 @@ import { setNotice } from '../store.ts';
  */
 export async function takeReview(app: App, place: Place, pull: PullOfTask, reviewId: number): Promise<void> {
   const review = await readReview(place, pull.number, reviewId);
-  if (review.state !== 'CHANGES_REQUESTED' || review.user === null || review.user.type === 'Bot') return;
+  if (review?.state !== 'CHANGES_REQUESTED' || review.user === null || review.user.type === 'Bot') return;
   const reviewer = await asWriter(place.octokit, place.name, review.user);
   if (reviewer === undefined) return;
   const user = await upsertUser(app.db.manager, reviewer);
@@ -43,15 +43,15 @@ export async function takeReview(app: App, place: Place, pull: PullOfTask, revie
   }
 }
 
-/** Reads a review of a pull request from GitHub. */
+/** Reads a review of a pull request from GitHub. Returns undefined if it was deleted. */
 export async function readReview({ octokit, name }: Pick<Place, 'octokit' | 'name'>, number: number, reviewId: number) {
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}';
-  return (await octokit.request(path, { ...name, pull_number: number, review_id: reviewId })).data;
+  return unlessUnknown(octokit.request(path, { ...name, pull_number: number, review_id: reviewId }));
 }
 
 /** A review, and the person with write permission who asks for what it says. */
 export interface AskedReview {
-  review: Awaited<ReturnType<typeof readReview>>;
+  review: NonNullable<Awaited<ReturnType<typeof readReview>>>;
   reviewer: { id: number | bigint; login: string };
   userId: string;
 }
