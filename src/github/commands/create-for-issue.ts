@@ -2,7 +2,9 @@ import type { EntityManager } from 'typeorm';
 import type { NamedAgent } from '../../agents/store.ts';
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
+import { oneLine } from '../../domain/text/sanitize.ts';
 import { AppError } from '../../errors.ts';
+import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { startProblemOf, startTaskIn } from '../../runs/operations.ts';
 import { findRewriting, getTask } from '../../tasks/store.ts';
 import { updateTask } from '../../tasks/update.ts';
@@ -67,10 +69,11 @@ export async function updateText(app: App, given: GivenCommand): Promise<void> {
     return setIssueText(em, taskId, now.title, now.description);
   }
   await assertTextSeen(app, em, given, taskId);
-  await at.octokit.request('PATCH /repos/{owner}/{repo}/issues/{issue_number}', {
-    ...at.name,
-    issue_number: source.issue.number,
-    ...wordsForIssue(task, prefix),
+  const path = 'PATCH /repos/{owner}/{repo}/issues/{issue_number}';
+  const place = { ...at.name, issue_number: source.issue.number };
+  await at.octokit.request(path, { ...place, ...wordsForIssue(task, prefix) }).catch((error) => {
+    if (!isRefusedWith(error, 403, 404, 410, 422)) throw error;
+    throw new Refused(`GitHub does not change the issue: ${oneLine((error as Error).message, 300)}`);
   });
   await setIssueText(em, taskId, task.title, task.description);
   app.audit.note({ issueTitle: [words.title, task.title] });

@@ -40,3 +40,20 @@ test('a branch of a repository that GitHub does not show is unknown, not missing
     body: { message: expect.stringContaining('could not be asked') },
   });
 });
+
+test.each([
+  [403, 'Repository was archived so is read-only.'],
+  [410, 'This issue was deleted'],
+])('a text that GitHub does not take (%i) is a refusal with the reason', async (status, message) => {
+  const { em, own, task, projectId } = await acme.twoPeople();
+  await task('ada');
+  await em.query('delete from handled_commands');
+  await em.query('update tasks set issue_repository_id = $1, issue_number = 7 where project_id = $2', [
+    own.id,
+    projectId,
+  ]);
+  around.writes['PATCH /repos/acme/app/issues/7'] = { status, body: { message } };
+  await acme.say(400, 'ada', '/agent update issue', 7);
+  const [{ notice }] = await em.query('select notice from mirrored where number = 7');
+  expect(notice).toContain(`was refused: GitHub does not change the issue: ${message}`);
+});

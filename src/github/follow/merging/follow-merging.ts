@@ -13,7 +13,7 @@ import { touchTask } from '../../../tasks/store.ts';
 import { reviseUnasked } from '../revise-unasked.ts';
 import { isOwnUpdate, updateBranch } from './update-branch.ts';
 
-/** A branch is brought up to date at most this many times for one merge. Then a person is asked to look. */
+/** A branch is brought up to date at most this many times for one merge. Then the merge waits until a person does that. */
 const maxUpdates = 10;
 /** At most this many revisions of one pull request are started because the merge queue's checks failed. */
 const maxRevisions = 3;
