@@ -91,3 +91,19 @@ export function refusedAnswer(error: unknown): AnswerRefused | undefined {
   for (let each = error; each instanceof Error; each = each.cause) if (each instanceof AnswerRefused) return each;
   return undefined;
 }
+
+/** What GraphQL refused, which it does with status 200: its words, and whether they are about a permission. */
+export interface GraphqlRefusal {
+  reason: string;
+  isForbidden: boolean;
+}
+
+/** Returns what GraphQL refused; undefined for other errors. Limits and faults are errors with a status; see github/app/pacing.ts. */
+export function graphqlRefusal(error: unknown): GraphqlRefusal | undefined {
+  const { name, errors } = error as { name?: string; errors?: { type?: string; message: string }[] };
+  if (name !== 'GraphqlResponseError' || !Array.isArray(errors)) return undefined;
+  return {
+    reason: errors.map(({ message }) => message).join('; '),
+    isForbidden: errors.some(({ type }) => type === 'FORBIDDEN'),
+  };
+}

@@ -4,7 +4,7 @@ import type { App } from '../app.ts';
 import { isDatabaseAway } from '../db/database.ts';
 import { Refused } from '../domain/machine.ts';
 import { oneLine } from '../domain/text/sanitize.ts';
-import { AppError, type Problem, upstreamFailed } from '../errors.ts';
+import { AppError, graphqlRefusal, type Problem, upstreamFailed } from '../errors.ts';
 import { answerAndHangUp, isUnread } from './limits/hang-up.ts';
 
 /** Problems listed in one reply. */
@@ -136,6 +136,8 @@ export function knownError(error: unknown): AppError {
     const { status, message } = error as { status?: number; message: string };
     return upstreamFailed('GitHub', `HTTP ${status ?? 0}, ${oneLine(message, 200)}`);
   }
+  const refusal = graphqlRefusal(error);
+  if (refusal !== undefined) return upstreamFailed('GitHub', oneLine(refusal.reason, 200));
   // Express sets this status when a path contains invalid percent-encoding.
   const status = (error as { status?: unknown }).status;
   if (status === 400) return new AppError(404, 'No such address');

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDatabaseAway } from '../db/database.ts';
 import { type Failure, type FailureCategory, failure, LeaseLost, RunFailed } from '../domain/run.ts';
 import { growingPauseMs } from '../domain/waiting.ts';
-import { AppError } from '../errors.ts';
+import { AppError, graphqlRefusal } from '../errors.ts';
 import { GitFailed, type GitFault, isTransientFault } from '../git/engine.ts';
 import { HostClosed } from '../git/remote-url.ts';
 import { UnfitWorkTree } from '../git/work-tree/read-inside.ts';
@@ -33,10 +33,9 @@ export function asFailure(error: unknown, outer: AbortSignal): Failure | undefin
   if (error instanceof UnfitWorkTree) return failure('push_rejected', error.message);
   if (error instanceof HostClosed) return failure('repository', error.message);
   if (error instanceof AppError) return failure(error.status === 503 ? 'auth' : 'internal', error.message);
-  const { name, status } = error as { name?: string; status?: number };
-  if (name === 'TimeoutError') return failure('timeout', 'a step of the run took too long');
-  if (name === 'HttpError' && status !== undefined) return fromGitHub(status, error as Error);
-  return failure('internal', 'an internal error occurred; the log of the service has the details');
+  if ((error as Error).name === 'TimeoutError') return failure('timeout', 'a step of the run took too long');
+  const known = ofGitHub(error as Error & { status?: number });
+  return known ?? failure('internal', 'an internal error occurred; the log of the service has the details');
 }
 
 /**
@@ -69,6 +68,14 @@ export function lackOf(error: unknown): string | undefined {
   return isOfSystem ? lacks.find(([pattern]) => pattern.test(`${code} ${message}`))?.[1] : undefined;
 }
 
+/** Explains an error of GitHub's REST API or of GraphQL; undefined for others. */
+function ofGitHub(error: Error & { status?: number }): Failure | undefined {
+  const { name, status } = error;
+  if (name === 'HttpError' && status !== undefined) return fromGitHub(status, error);
+  const refusal = graphqlRefusal(error);
+  return refusal && failure(refusal.isForbidden ? 'auth' : 'repository', `GitHub refused: ${lineOf(refusal.reason)}`);
+}
+
 function fromGitHub(status: number, error: Error): Failure {
   const said = saidBy(error, status);
   if (pauseAsked(error) !== undefined || /rate limit/i.test(error.message)) return failure('rate_limit', said);
@@ -82,8 +89,10 @@ function fromGitHub(status: number, error: Error): Failure {
 function saidBy(error: Error, status: number): string {
   const isAnswer = status < 500 || (error as { response?: unknown }).response !== undefined;
   const what = isAnswer ? `answered HTTP ${status}` : 'could not be reached';
-  return `GitHub ${what}: ${error.message.replace(/\s+/g, ' ').slice(0, 300)}`;
+  return `GitHub ${what}: ${lineOf(error.message)}`;
 }
+
+const lineOf = (message: string) => message.replace(/\s+/g, ' ').slice(0, 300);
 
 /** How many times a step is retried because GitHub may not know a pushed commit yet. It is a matter of seconds. */
 const unseenRetries = 2;

@@ -9,7 +9,11 @@ let projectId: string;
 let repository: string;
 
 /** The pull request as this GitHub has it. */
-const calm = () => ({ hasQueue: true, isQueued: false, times: 0, stops: 0, refusal: undefined as string | undefined });
+const calm = () => ({
+  ...{ hasQueue: true, isQueued: false, times: 0, stops: 0 },
+  refusal: undefined as string | undefined,
+  isHidden: false,
+});
 let pull = calm();
 /** How many requests are answered before one is lost, and whether GitHub carries that one out. */
 let losing: { after: number; isDone: boolean } | undefined;
@@ -32,6 +36,11 @@ function graphql(query: string): object {
     // GitHub reports failures of what it has done.
     return { data: { dequeuePullRequest: null }, errors: [{ type: 'UNPROCESSABLE', message: 'Failed to remove PR' }] };
   }
+  if (pull.isHidden)
+    return {
+      data: { repository: { pullRequest: null } },
+      errors: [{ type: 'FORBIDDEN', message: 'Resource not accessible by integration' }],
+    };
   const entry = pull.isQueued ? { enqueuedAt: '2026-11-24T10:00:00Z', state: 'QUEUED' } : null;
   const shown = {
     ...{ id: 'PR_1', headRefOid: head, mergeStateStatus: 'CLEAN', isMergeQueueEnabled: pull.hasQueue },
@@ -143,4 +152,16 @@ test('a queue that refuses is answered with the reason and a remedy', async () =
   const { status, body } = await ask(id);
   expect([status, body.message]).toEqual([409, expect.stringMatching(/does not allow auto-merge/)]);
   expect((await service.call('GET', `/tasks/${id}`, { token })).body.merging).toBeNull();
+});
+
+test('that GitHub does not say what it does to merge a pull request is answered with its reason', async () => {
+  const id = await inReview();
+  pull.isHidden = true;
+  const reason = expect.stringMatching(/does not say .*pull\/7.*: .*Resource not accessible by integration/);
+  expect(await ask(id)).toMatchObject({ status: 409, body: { message: reason } });
+  pull.isHidden = false;
+  await ask(id);
+  pull.isHidden = true;
+  const stopped = await service.call('DELETE', `/tasks/${id}/merge`, { token });
+  expect(stopped).toMatchObject({ status: 409, body: { message: reason } });
 });

@@ -2,6 +2,7 @@ import type { App, Octokit } from '../../../app.ts';
 import type { MergeRow } from '../../../db/tables/github.ts';
 import type { PullRequestRow } from '../../../db/tables/task.ts';
 import { oneLine } from '../../../domain/text/sanitize.ts';
+import { graphqlRefusal } from '../../../errors.ts';
 import type { RepoName } from '../../../git/remote-url.ts';
 import { readMerge, type SeenMerge, stopMerging } from '../../../repositories/merging/auto-merge.ts';
 import { countUpdate, endMerging, findMerge, setAgreedHead, setMerging } from '../../../repositories/merging/store.ts';
@@ -61,7 +62,7 @@ async function readIfKnown(app: App, { octokit, name, pull }: Reading): Promise<
   try {
     return await readMerge(octokit, name, pull.number);
   } catch (error) {
-    if ((error as Error).name !== 'GraphqlResponseError') throw error;
+    if (graphqlRefusal(error) === undefined) throw error;
     app.log.info({ err: error, pull: pull.url }, 'what GitHub does to merge a pull request cannot be read');
     return undefined;
   }

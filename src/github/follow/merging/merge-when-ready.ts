@@ -1,6 +1,7 @@
 import type { App } from '../../../app.ts';
 import { Refused } from '../../../domain/machine.ts';
 import { oneLine } from '../../../domain/text/sanitize.ts';
+import { graphqlRefusal } from '../../../errors.ts';
 import {
   enableAutoMerge,
   enqueue,
@@ -41,7 +42,7 @@ export async function mergeWhenReady(app: App, ask: MergeAsk): Promise<TaskView>
 async function beginMerging(app: App, target: Target, userId: string, done: string[]): Promise<boolean> {
   const { octokit, name, pull, base } = target;
   await assertBase(octokit, name, pull, base);
-  const seen = await readMerge(octokit, name, pull.number);
+  const seen = await orRefused(pull.url, readMerge(octokit, name, pull.number));
   if (seen.headSha !== pull.headSha)
     throw new Refused(`The head of ${pull.url} has just changed. Look at the changes, then merge again.`);
   const em = app.db.manager;
@@ -80,14 +81,25 @@ async function askGitHub(target: Target, seen: SeenMerge, done: string[]): Promi
   } catch (error) {
     // The answer may have been lost, or somebody else asked at the same moment.
     if ((await readMerge(octokit, name, pull.number)).merging !== null) return undefined;
-    if (!isRefusal(error)) throw error;
-    if (!seen.hasQueue && isComplete.test(error.message)) return 'now';
-    throw new Refused(explained(error.message, pull.url, done));
+    const refusal = graphqlRefusal(error);
+    if (refusal === undefined) throw error;
+    if (!seen.hasQueue && isComplete.test(refusal.reason)) return 'now';
+    throw new Refused(explained(refusal.reason, pull.url, done));
   }
   return undefined;
 }
 
-const isRefusal = (error: unknown): error is Error => (error as Error).name === 'GraphqlResponseError';
+/** @throws Refused when GraphQL does not answer about a pull request, as older servers do not */
+async function orRefused<T>(url: string, asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    const refusal = graphqlRefusal(error);
+    if (refusal === undefined) throw error;
+    const reason = oneLine(refusal.reason, 300);
+    throw new Refused(`GitHub does not say what it does to merge ${url}, or does not stop it: ${reason}`);
+  }
+}
 
 /**
  * Adds a pull request to the merge queue. Until it may be added, GitHub's auto-merge waits, and adds it then. A repository
@@ -97,7 +109,7 @@ async function enqueueOrWait(target: Target, seen: SeenMerge): Promise<void> {
   try {
     return await enqueue(target.octokit, seen);
   } catch (error) {
-    if (!isRefusal(error)) throw error;
+    if (graphqlRefusal(error) === undefined) throw error;
     const { octokit, name, pull } = target;
     if ((await readMerge(octokit, name, pull.number)).merging === null) await enableByAllowed(target, seen);
   }
@@ -146,7 +158,7 @@ export async function stopMergingTask(
   for (const pull of pulls) {
     const { octokit, name } = await targetOf(app, pull);
     await app.db.withLock(lockOf(pull), async () => {
-      await stopMerging(octokit, name, pull.number);
+      await orRefused(pull.url, stopMerging(octokit, name, pull.number));
       const was = await findMerge(em, pull);
       await app.db.transaction(async (tx) => {
         app.audit.note({ merging: [was?.state ?? null, null] });

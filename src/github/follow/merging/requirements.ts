@@ -1,6 +1,7 @@
 import type { Octokit } from '../../../app.ts';
 import type { OwnedFiles } from '../../../domain/text/code-owners.ts';
 import { oneLine } from '../../../domain/text/sanitize.ts';
+import { graphqlRefusal } from '../../../errors.ts';
 import type { RepoName } from '../../../git/remote-url.ts';
 import { isRefusedWith } from '../../../outgoing/github-errors.ts';
 import { apart } from '../../../threads/apart.ts';
@@ -113,7 +114,7 @@ interface BranchRule {
 
 /** Older servers and narrower tokens do not answer these questions. */
 function unlessUnknown(error: Error): undefined {
-  if (error.name === 'GraphqlResponseError' || isRefusedWith(error, 403, 404)) return undefined;
+  if (graphqlRefusal(error) !== undefined || isRefusedWith(error, 403, 404)) return undefined;
   throw error;
 }
 
