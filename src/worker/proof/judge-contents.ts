@@ -70,6 +70,12 @@ export function judgeAddedLines(
   return { takingOver: those(takesOver), reading: those((lines) => readsCode(lines, programs)) };
 }
 
+/** Does the same for tests whose new lines are not known: everything in them counts as new. */
+export function judgeWholeTests(files: [path: string, content: Uint8Array][], programs: string[]) {
+  const all = files.map(([path, content]) => ({ path, lines: textOf(content).split('\n') }));
+  return judgeAddedLines(all, programs);
+}
+
 /** Returns the renamed files that keep most of their lines. `changed` are the lines of the diff, with their signs. */
 export function keepingMost(files: { path: string; old: Uint8Array | undefined; changed: string[] }[]): string[] {
   const keeps = ({ old, changed }: (typeof files)[number]) =>

@@ -37,6 +37,8 @@ const maxPaths = 1000;
 const maxBytes = 1_000_000;
 /** Files whose contents are in memory, and in a message to a thread, at the same time. */
 const readAtOnce = 4;
+/** Nothing larger is pushed, so a test that the diff does not show is read up to this size. */
+const maxWholeBytes = 5_000_000;
 /** Files whose new lines are sent to a thread at once. */
 const linesAtOnce = 20;
 
@@ -69,7 +71,7 @@ export async function readTestedChange(work: Work, tree: string): Promise<Tested
   const programs = changes.map(({ path }) => path).filter((path) => !isTest(path));
   const deciding = await decidingFiles({ checkout, base, commands, changes, isTest, doubt });
   const helpers = await changedHelpers({ checkout, base, changes, isTest, testsAmong, doubt });
-  const { takingOver, reading } = await judgeAddedLines(programs, diff);
+  const { takingOver, reading } = await judgeNewLines({ checkout, tests, programs }, diff);
   const watch = await watchFor({ checkout, base, codeOfChange: oldTestsOnChange, changes, isTest, commands });
   return {
     testsChanged: tests
@@ -170,19 +172,41 @@ const absent = '000000';
 const addedLines = ({ hunks }: TreeDiff['files'][number]) =>
   hunks.flatMap(({ lines }) => lines.filter((line) => line.startsWith('+')).map((line) => line.slice(1)));
 
-/** Finds the tests whose new lines decide how other tests run, and those whose new lines read changed programs as text. */
-async function judgeAddedLines(
-  programs: string[],
+/**
+ * Finds the tests whose new lines decide how other tests run, and those whose new lines read changed programs as text. The
+ * diff leaves out what is long or binary; such tests are read as a whole.
+ */
+async function judgeNewLines(
+  { checkout, tests, programs }: { checkout: Checkout; tests: Change[]; programs: string[] },
   { files }: TreeDiff,
 ): Promise<{ takingOver: string[]; reading: string[] }> {
   const found = { takingOver: [] as string[], reading: [] as string[] };
-  for (const some of batchesOf(files, linesAtOnce)) {
-    const sent = some.map((file) => ({ path: file.path, lines: addedLines(file) }));
-    const all = some.map(({ path }) => path);
-    const judged = judging.call('judgeAddedLines', sent, programs);
+  const add = async (judged: Promise<typeof found>, all: string[]) => {
     const { takingOver, reading } = await unlessTooSlow(judged, { takingOver: [], reading: all });
     found.takingOver.push(...takingOver);
     found.reading.push(...reading);
+  };
+  const shown = files.filter(({ truncated, binary }) => !truncated && !binary);
+  for (const some of batchesOf(shown, linesAtOnce)) {
+    const sent = some.map((file) => ({ path: file.path, lines: addedLines(file) }));
+    await add(
+      judging.call('judgeAddedLines', sent, programs),
+      some.map(({ path }) => path),
+    );
+  }
+  const known = new Set(shown.map(({ path }) => path));
+  const unseen = tests.filter(({ path, newMode }) => newMode !== absent && !known.has(path));
+  for (const some of batchesOf(unseen, readAtOnce)) {
+    const contents = await blobsOf(checkout, some, 'new', maxWholeBytes);
+    const read = some.flatMap(({ path, newOid }): [string, Buffer][] => {
+      const content = contents.get(newOid);
+      if (content === undefined) found.takingOver.push(path);
+      return content === undefined ? [] : [[path, content]];
+    });
+    await add(
+      judging.call('judgeWholeTests', read, programs),
+      read.map(([path]) => path),
+    );
   }
   return found;
 }

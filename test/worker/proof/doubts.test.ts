@@ -73,6 +73,24 @@ test.each<[string, Partial<Given>, string]>([
     'test/g.test.js reads code as text',
   ],
   [
+    'a test that reads the text of the program after more lines than a diff shows',
+    { change: { ...more, 'test/g.test.js': `${'// more\n'.repeat(4000)}readFileSync('src/f.js', 'utf8');\n` } },
+    'test/g.test.js reads code as text',
+  ],
+  [
+    'a test that the diff takes for a binary file, and that decides about others',
+    {
+      base: { ...base, 'test/test_f.py': '# f\n' },
+      change: { ...more, 'test/test_f.py': '# \0\ndef load_tests(loader, tests, pattern):\n  return tests\n' },
+    },
+    'test/test_f.py decides how the tests run',
+  ],
+  [
+    'a test after more files than a diff shows',
+    { change: { ...more, ...many, 'test/z.test.js': "readFileSync('src/f.js', 'utf8');\n" } },
+    'test/z.test.js reads code as text',
+  ],
+  [
     'a test under a name by which no runner finds it',
     { change: { ...more, 'test/f.test.js': undefined, 'test/f.test.js.old': test1('test') } },
     'test/f.test.js was removed',
