@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import type { App } from '../app.ts';
+import { forTenant } from '../threads/tenant.ts';
 import { type Caller, findCaller } from './access/access.ts';
 import { answerEvents, type EventStream, wantsEvents } from './events.ts';
 import { answerOnce, noteResult, type Reply, type StoredReply, streamOnce, takeKey } from './idempotency.ts';
@@ -109,7 +110,9 @@ export function operation(app: App, declared: Route, { tokenIdOf, enterLine }: O
       req.body = body.value;
       // A handler that waits for GitHub or a model holds no database connection while it waits, so it needs no slot.
       if (waitsOf(declared, body.value) === undefined) leave = await enterLine(userId, req.socket);
-      await perform({ app, declared, req, res, tokenId, params: req.params as Record<string, string>, leave });
+      const params = req.params as Record<string, string>;
+      const call = { app, declared, req, res, tokenId, params, leave };
+      await forTenant(userId, () => perform(call));
     } finally {
       // A reply that is not read occupies its user's slot.
       if (res.closed) leave();

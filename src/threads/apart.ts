@@ -27,7 +27,7 @@ const idleMs = 30_000;
 /** The most of them that one tenant uses, so that others need not wait until its hostile calls exceed their limits. */
 const mostOfTenant = 2;
 
-/** The tenant of calls that are for nobody in particular. */
+/** The tenant of calls that are for nobody in particular, such as webhooks whose account is not known yet. */
 const nobody = '';
 
 /** A call that waits for a thread. */
@@ -54,7 +54,7 @@ export function apart<M>(module: URL, limits: Limits): Apart<M> {
     return thread;
   };
   const isFree = () => idle.length > 0 || live.size < atOnce;
-  const mayTake = (tenant: string) => tenant === nobody || (busy.get(tenant) ?? 0) < mostOfTenant;
+  const mayTake = (tenant: string) => (busy.get(tenant) ?? 0) < mostOfTenant;
   const nextTenant = () => (isFree() ? [...waiting.keys()].find(mayTake) : undefined);
   const giveTurns = () => {
     for (let tenant = nextTenant(); tenant !== undefined; tenant = nextTenant()) {

@@ -84,3 +84,12 @@ test('calls of tenants that wait take turns', async () => {
   // Without turns, it would wait for all others.
   expect(ends.indexOf('c')).toBeLessThan(8);
 });
+
+test('calls for nobody in particular leave threads to tenants', async () => {
+  await Promise.all(Array.from({ length: 4 }, (_, i) => forTenant(`${i}`, () => strict.call('add', 1, 1))));
+  const ends: string[] = [];
+  const nobody = Array.from({ length: 6 }, () => strict.call('forever').catch(() => ends.push('nobody')));
+  const tenant = forTenant('a', () => strict.call('add', 1, 2)).then(() => ends.push('tenant'));
+  await Promise.all([...nobody, tenant]);
+  expect(ends).toEqual(['tenant', ...Array(6).fill('nobody')]);
+});

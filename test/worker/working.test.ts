@@ -2,6 +2,7 @@ import { until } from '../../demo/real-service.ts';
 import type { App } from '../../src/app.ts';
 import { openLiveRuns } from '../../src/runs/live-runs.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { currentTenant } from '../../src/threads/tenant.ts';
 import { startRunClock } from '../../src/worker/lease/run-clock.ts';
 import { wakeWorkers, workOnRuns } from '../../src/worker/lease/work-on-runs.ts';
 import { openRuns } from '../support/runs.ts';
@@ -92,6 +93,17 @@ test('a run whose worker lacks a resource is given back, and a job continues it 
     [expect.stringMatching(/^continued after 70\d\d s$/), undefined],
     [`${why}; trying again in 2 s`, why],
   ]);
+});
+
+test('what a run does in threads counts for its project', async () => {
+  await queueRun();
+  const tenants: unknown[] = [];
+  const worker = workerWith(async (signal) => {
+    tenants.push(currentTenant());
+    return fullDisk(signal);
+  });
+  await workOnRuns(worker);
+  expect(tenants).toEqual([given.projectId]);
 });
 
 test('an internal error is not shown, and a run that was interrupted ten times fails with the last reason', async () => {

@@ -8,6 +8,7 @@ import { endRun, lockRun } from '../../runs/store.ts';
 import { resumeDueRuns } from '../../runs/waiting/park.ts';
 import { hasExpiredWaits, listExpiredWaits } from '../../runs/waiting/store.ts';
 import { tryMoveTask } from '../../tasks/move.ts';
+import { forTenant } from '../../threads/tenant.ts';
 import { lackOf } from '../retry.ts';
 import { runTask } from '../run-task.ts';
 import { type Claim, claimRun, giveBack, handOver, hasClaimable, renewLease } from './lease-store.ts';
@@ -51,7 +52,8 @@ async function holdAndRun(app: App, { run, takenOver }: Claim): Promise<void> {
   }, app.config.RUN_HEARTBEAT_SECONDS * 1000);
   try {
     if (takenOver !== undefined) await noteTakeover(app, run, takenOver);
-    await runTask(app, run, here.signal);
+    // The job that claims runs belongs to no tenant.
+    await forTenant(run.projectId, () => runTask(app, run, here.signal));
   } catch (error) {
     const isLost = error instanceof LeaseLost || here.signal.reason instanceof LeaseLost;
     if (isLost) app.log.warn({ runId: run.id }, 'run left to the worker that holds it now');
