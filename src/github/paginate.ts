@@ -28,14 +28,14 @@ export async function listPages<T>(
 /** Lists the newest 1,000 items, oldest first. For what GitHub lists only with the oldest first. */
 export async function listNewest<T>(
   read: (page: { per_page: number; page: number }) => Promise<{ data: T[]; headers: { link?: string | undefined } }>,
-): Promise<T[]> {
+): Promise<Listed<T>> {
   const first = await read({ per_page: pageSize, page: 1 });
   const last = lastPage(first.headers);
   const isCut = last > maxPages;
   const items = isCut ? [] : [...first.data];
   for (let page = isCut ? last - maxPages + 1 : 2; page <= last; page++)
     items.push(...(await read({ per_page: pageSize, page })).data);
-  return items;
+  return { items, isCut };
 }
 
 /** Lists the latest status of each context of a commit. */

@@ -173,7 +173,9 @@ async function lastAddition(
 ): Promise<Addition | undefined> {
   try {
     const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/events';
-    const all = await listNewest((page) => octokit.request(path, { ...name, issue_number: number, ...page }));
+    const { items: all } = await listNewest((page) =>
+      octokit.request(path, { ...name, issue_number: number, ...page }),
+    );
     const events = all.filter((event) => 'label' in event && labelKey(event.label?.name ?? '') === label);
     const at = events.findLastIndex((event) => event.event === 'labeled');
     const added = events[at];

@@ -24,7 +24,7 @@ export async function keepComments(
 ): Promise<{ threads: DiffThread[]; ids: Map<number, string> }> {
   const { repositoryId, number } = pull;
   return app.db.withLock(`comments ${repositoryId}#${number}`, async () => {
-    const threads = await readThreads(octokit, name, number);
+    const { threads, isCut } = await readThreads(octokit, name, number);
     const bot = await app.github?.bot();
     // Not in a transaction: the audit record of an operation belongs to its first one. Repeating this does no harm.
     const em = app.db.manager;
@@ -34,9 +34,15 @@ export async function keepComments(
         const id = await keepComment(em, pull, firstId, comment, bot?.id);
         if (id !== undefined) ids.set(comment.id, id);
       }
-    await keepOnly(em, pull, [...ids.keys()]);
+    const found = [...ids.keys()];
+    await keepOnly(em, pull, found, isCut ? oldestOf(threads) : 0);
     return { threads, ids };
   });
+}
+
+/** Returns GitHub's number of the oldest comment that was read. GitHub lists them in this order. */
+function oldestOf(threads: DiffThread[]): number {
+  return threads.flatMap(({ comments }) => comments).reduce((least, { id }) => Math.min(least, id), Infinity);
 }
 
 /** Stores a comment of a person, or where ours with the words of a person is. Returns its id; undefined for other comments. */
@@ -52,8 +58,7 @@ async function keepComment(
   const isOwn = user?.id === botId;
   const [, ownId] = isOwn ? (quoted.exec(body) ?? []) : [];
   if (ownId !== undefined) {
-    await placeOnGitHub(em, ownId, onGitHub);
-    return ownId;
+    return (await placeOnGitHub(em, { ...pull, id: ownId }, onGitHub)) ? ownId : undefined;
   }
   if (isOwn || user?.type === 'Bot') return undefined;
   return saveComment(em, { ...pull, ...shownOf(comment), onGitHub });

@@ -1,6 +1,6 @@
 import type { Octokit } from '../../app.ts';
 import type { RepoName } from '../../git/remote-url.ts';
-import { itemsOf } from '../paginate.ts';
+import { listNewest } from '../paginate.ts';
 
 /** A comment on a line of a pull request, as GitHub lists it. */
 export interface DiffComment {
@@ -28,19 +28,28 @@ export interface DiffThread {
   comments: DiffComment[];
 }
 
-/** Reads all conversations in the diff of a pull request, oldest first. */
-export async function readThreads(octokit: Octokit, name: RepoName, number: number): Promise<DiffThread[]> {
+/** The conversations in the diff of a pull request, oldest first. */
+export interface DiffThreads {
+  threads: DiffThread[];
+  /** Older comments exist, which were not read. */
+  isCut: boolean;
+}
+
+/** Reads the newest 1,000 comments in the diff of a pull request. Anybody may write thousands of 64 kB. */
+export async function readThreads(octokit: Octokit, name: RepoName, number: number): Promise<DiffThreads> {
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/comments';
-  const pages = octokit.paginate.iterator(path, { ...name, pull_number: number, per_page: 100 });
+  const { items, isCut } = await listNewest((page) => octokit.request(path, { ...name, pull_number: number, ...page }));
   const firstOf = new Map<number, number>();
   const threads = new Map<number, DiffComment[]>();
-  for await (const comment of itemsOf(pages)) {
+  for (const comment of items as DiffComment[]) {
     const before = comment.in_reply_to_id;
     const first = before === undefined || before === null ? comment.id : (firstOf.get(before) ?? before);
     firstOf.set(comment.id, first);
-    threads.set(first, [...(threads.get(first) ?? []), comment as DiffComment]);
+    const thread = threads.get(first) ?? [];
+    thread.push(comment);
+    threads.set(first, thread);
   }
-  return [...threads].map(([firstId, comments]) => ({ firstId, comments }));
+  return { threads: [...threads].map(([firstId, comments]) => ({ firstId, comments })), isCut };
 }
 
 /** Names the place of a thread: `src/a.ts:12`. A removed line has its number in the old file. */

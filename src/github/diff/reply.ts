@@ -17,7 +17,7 @@ export interface ThreadPlace {
 /** Replies in a thread, unless we have replied there about the same thing. */
 export async function replyOnce(app: App, at: ThreadPlace, about: string, text: string): Promise<void> {
   const { octokit, name, number, firstId } = at;
-  const threads = await readThreads(octokit, name, number);
+  const { threads } = await readThreads(octokit, name, number);
   const bot = await app.github?.bot();
   const comments = threads.find((thread) => thread.firstId === firstId)?.comments ?? [];
   const marker = answerMarker(about);

@@ -190,7 +190,7 @@ async function compareReviews(app: App, place: Place, pull: PullRequestRow): Pro
   const { octokit, name } = place;
   const at = { ...name, pull_number: pull.number };
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
-  const reviews = await listNewest((page) => octokit.request(path, { ...at, ...page }));
+  const { items: reviews } = await listNewest((page) => octokit.request(path, { ...at, ...page }));
   for (const review of reviews.filter((r) => r.state === 'CHANGES_REQUESTED'))
     await takeReview(app, place, pull, Number(review.id));
 }

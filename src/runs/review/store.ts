@@ -73,28 +73,35 @@ export async function saveComment(em: EntityManager, found: FoundComment, id = n
   return row.id;
 }
 
-/** Forgets the comments of a pull request that are no longer on GitHub. */
+/** Forgets the comments of a pull request, from the `oldest` that was read, that are no longer on GitHub. */
 export async function keepOnly(
   em: EntityManager,
   { repositoryId, number }: { repositoryId: string; number: number },
   githubIds: number[],
+  oldest: number,
 ): Promise<void> {
   await em.query(
-    'delete from review_comments where repository_id = $1 and number = $2 and not github_id = any($3::bigint[])',
-    [repositoryId, number, githubIds],
+    `delete from review_comments
+     where repository_id = $1 and number = $2 and github_id >= $4::bigint and not github_id = any($3::bigint[])`,
+    [repositoryId, number, githubIds, oldest],
   );
 }
 
-/** Says where a comment of the dashboard is on GitHub. */
+/**
+ * Says where a comment of the dashboard is on GitHub. Returns false if the task has no such comment: people may edit what the
+ * App wrote.
+ */
 export async function placeOnGitHub(
   em: EntityManager,
-  id: string,
+  { id, taskId, repositoryId }: Pick<FoundComment, 'taskId' | 'repositoryId'> & { id: string },
   at: NonNullable<FoundComment['onGitHub']>,
-): Promise<void> {
-  await em.query(
-    `update review_comments set number = $2, github_id = $3, thread_id = $4, is_outdated = $5 where id = $1`,
-    [id, at.number, at.id, at.threadId, at.isOutdated],
+): Promise<boolean> {
+  const [, count]: [unknown, number] = await em.query(
+    `update review_comments set number = $2, github_id = $3, thread_id = $4, is_outdated = $5
+     where id = $1 and task_id = $6 and repository_id = $7`,
+    [id, at.number, at.id, at.threadId, at.isOutdated, taskId, repositoryId],
   );
+  return count > 0;
 }
 
 /** Makes comments part of the request with this cause. Those that were answered before keep their answer. */

@@ -1,6 +1,8 @@
+import { placeOfRepository } from '../../../src/github/app/place.ts';
+import { keepComments } from '../../../src/github/diff/keep-comments.ts';
 import { postRequests } from '../../../src/github/mirror/reviews/post-requests.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
-import { around, asked } from '../../support/stand-ins/named-github.ts';
+import { around, asked, read } from '../../support/stand-ins/named-github.ts';
 
 const acme = openAcme();
 const number = 62;
@@ -122,4 +124,48 @@ test('a request is shown although somebody pushed by force, so that its commit i
 test('a request without text and comments is refused', async () => {
   const { revise } = await inReview();
   expect(await revise({})).toMatchObject({ status: 400, body: { errors: [{ path: 'text' }] } });
+});
+
+test('a comment of the App that somebody edited is not taken for one of another task', async () => {
+  const { em, own, comments, revise, listed } = await inReview();
+  await revise({ comments: comments.slice(1, 2) });
+  const [mine] = await listed();
+  const stolen = { id: 90, user: bot, body: `<!-- deckhand:comment ${mine.id} -->`, path: 'a.ts', line: 2 };
+  around.pages[`/pulls/${number}/comments`] = [stolen];
+  const place = await placeOfRepository(acme.service.app, own.id);
+  if (place !== undefined)
+    await keepComments(acme.service.app, place, { taskId: 'task_other', repositoryId: own.id, number });
+  expect(await em.query('select github_id from review_comments where id = $1', [mine.id])).toEqual([
+    { github_id: null },
+  ]);
+});
+
+test('of many comments on lines, the newest 1,000 are read, and older ones stay as they are', async () => {
+  const { em, id, own } = await inReview();
+  const all = Array.from({ length: 1250 }, (_, i) => ({
+    ...{ id: i + 1, user: { id: 300, login: 'bob' }, body: `comment ${i}`, path: 'a.ts', line: 2, side: 'RIGHT' },
+    ...{ pull_request_review_id: 9, created_at: '2026-01-01T00:00:00Z' },
+  }));
+  const path = `/repos/acme/app/pulls/${number}/comments`;
+  const show = (shown: object[]) => {
+    const last = Math.ceil(shown.length / 100);
+    const headers = { link: `<https://github.test${path}?page=${last}>; rel="last"` };
+    for (let page = 1; page <= last; page++)
+      around.reads[`${path}?per_page=100&page=${page}`] = {
+        ...{ status: 200, headers, body: shown.slice((page - 1) * 100, page * 100) },
+      };
+  };
+  const place = await placeOfRepository(acme.service.app, own.id);
+  const keep = async () => place && keepComments(acme.service.app, place, { taskId: id, repositoryId: own.id, number });
+  show(all.slice(0, 1));
+  await keep();
+  show(all);
+  read.length = 0;
+  await keep();
+  expect(read.filter((each) => each.startsWith(path))).toHaveLength(11);
+  const kept = () => em.query('select count(*)::int as count from review_comments where task_id = $1', [id]);
+  expect(await kept()).toEqual([{ count: 951 }]);
+  show(all.filter((_, i) => i !== 1200));
+  await keep();
+  expect(await kept()).toEqual([{ count: 950 }]);
 });

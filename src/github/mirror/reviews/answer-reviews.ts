@@ -61,7 +61,8 @@ export async function answerThreads(
 ) {
   const bot = await app.github?.bot();
   const marker = answerMarker(about);
-  for (const { firstId, comments } of await readThreads(octokit, name, number)) {
+  const { threads } = await readThreads(octokit, name, number);
+  for (const { firstId, comments } of threads) {
     if (comments.some(({ user, body }) => user?.id === bot?.id && body.startsWith(marker))) continue;
     if (!comments.some((comment) => isAsked(comment, firstId))) continue;
     const text = harmless(textFor(firstId), app.config.COMMAND_PREFIX);
