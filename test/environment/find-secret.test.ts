@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findSecret, type SearchLimits } from '../../src/environment/keep/find-secret.ts';
+import { timeOf } from '../support/machine/processor-time.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'deckhand-secrets-'));
 afterEach(() => {
@@ -68,6 +69,18 @@ test.each<[string, () => void]>([
 ])('a secret is found %s', async (_name, put) => {
   put();
   expect(await find()).toMatchObject({ name: 'NPM_TOKEN' });
+});
+
+test('of several secrets, the one that is found is named', async () => {
+  write('work/file', `x ${secrets[0]?.value}`);
+  expect(await find()).toEqual({ name: 'OTHER', path: 'work/file' });
+});
+
+test('secrets and files that somebody chose to be alike are compared in bounded time', async () => {
+  const chosen = Array.from({ length: 100 }, (_, i) => ({ name: `S${i}`, value: `b${'a'.repeat(1300 + i)}` }));
+  write('work/file', Buffer.alloc(250_000, '6161'));
+  const took = await timeOf(async () => expect(await findSecret(root, ['work'], chosen, limits)).toBeUndefined());
+  expect(took).toBeLessThan(3000);
 });
 
 test('a secret is not looked for through links, in pipes and outside the names', async () => {

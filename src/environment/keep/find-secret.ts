@@ -1,7 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, readdir, readlink } from 'node:fs/promises';
 import { setImmediate as breathe } from 'node:timers/promises';
-import { findNeedle, flat, type Needle, needlesOf } from '../../domain/secrets.ts';
+import { containsSome, flat, type Needles, needlesOf } from '../../domain/secrets.ts';
 import { readSparse } from './archive.ts';
 
 /** A secret, and a file that contains it. */
@@ -48,8 +48,8 @@ export async function findSecret(
   secrets: { name: string; value: string }[],
   limits: SearchLimits,
 ): Promise<FoundSecret | undefined> {
-  const needles = needlesOf(secrets);
-  if (needles.length === 0) return undefined;
+  const needles = needlesOf(secrets.map(({ value }) => value));
+  if (needles.longest === 0) return undefined;
   const search = new Search(needles, limits);
   // Set-up may have made names that are not UTF-8, so paths are bytes.
   const root = Buffer.from(`${folder}/`);
@@ -58,29 +58,29 @@ export async function findSecret(
     const full = Buffer.concat([root, path]);
     const stats = await lstat(full);
     search.enter(path.toString(), stats);
-    const target = stats.isSymbolicLink() ? await readlink(full, 'buffer') : Buffer.alloc(0);
-    const found =
-      findNeedle(flat(Buffer.concat([path, newline, target])), needles) ??
-      (stats.isFile() ? await search.inFile(full, stats) : undefined);
-    if (found !== undefined) return { name: found.name, path: path.toString() };
+    const found = await search.inEntry(path, full, stats);
+    if (found !== undefined) return { name: nameIn(found, secrets), path: path.toString() };
     if (stats.isDirectory())
       for (const inside of await readdir(full, 'buffer')) waiting.push(Buffer.concat([path, slash, inside]));
   }
   return undefined;
 }
 
+/** Returns the name of the secret that bytes contain. */
+function nameIn(bytes: Buffer, secrets: { name: string; value: string }[]): string {
+  return secrets.find(({ value }) => containsSome(bytes, needlesOf([value])))?.name ?? '';
+}
+
 /** A search within its limits. */
 class Search {
-  readonly #needles: Needle[];
-  readonly #longest: number;
+  readonly #needles: Needles;
   readonly #limits: SearchLimits;
   readonly #began = performance.now();
   #bytes = 0;
   #path = '';
 
-  constructor(needles: Needle[], limits: SearchLimits) {
+  constructor(needles: Needles, limits: SearchLimits) {
     this.#needles = needles;
-    this.#longest = Math.max(...needles.map(({ form }) => form.length));
     this.#limits = limits;
   }
 
@@ -93,16 +93,23 @@ class Search {
     this.#assertInTime();
   }
 
-  async inFile(path: Buffer, { size, blocks }: Stats): Promise<Needle | undefined> {
+  /** Returns the flat bytes of a name, the target of a link or a file that contain a secret; undefined if none do. */
+  async inEntry(path: Buffer, full: Buffer, stats: Stats): Promise<Buffer | undefined> {
+    const target = stats.isSymbolicLink() ? await readlink(full, 'buffer') : Buffer.alloc(0);
+    const named = flat(Buffer.concat([path, newline, target]));
+    if (containsSome(named, this.#needles)) return named;
+    return stats.isFile() ? this.#inFile(full, stats) : undefined;
+  }
+
+  async #inFile(path: Buffer, { size, blocks }: Stats): Promise<Buffer | undefined> {
     const isSparse = size > sparseBytes && blocks * 512 < size / 2;
     let rest = Buffer.alloc(0);
     for await (const part of isSparse ? readSparse(path, this.#limits.signal) : readPortions(path)) {
       this.#assertInTime();
       const bytes = Buffer.concat([rest, flat(part)]);
-      const found = findNeedle(bytes, this.#needles);
-      if (found !== undefined) return found;
+      if (containsSome(bytes, this.#needles)) return bytes;
       // A secret may begin at the end of this portion and continue in the next one.
-      rest = bytes.subarray(Math.max(0, bytes.length - this.#longest + 1));
+      rest = bytes.subarray(Math.max(0, bytes.length - this.#needles.longest + 1));
       await breathe();
     }
     return undefined;

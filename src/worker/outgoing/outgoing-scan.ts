@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { isInGitFolder, seenAs } from '../../domain/protected/protected-paths.ts';
-import { bareNeedlesOf, findNeedle, flat, needlesOf, oncePerSecrets } from '../../domain/secrets.ts';
+import { bareNeedlesOf, containsSome, flat, needlesOf, oncePerSecrets } from '../../domain/secrets.ts';
 import { blobsOf } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
 import { apart } from '../../threads/apart.ts';
 import { OverLimit } from '../../threads/start-thread.ts';
-import { type Contents, type Found, type Needles, search, searchChanged } from './search.ts';
+import { type Contents, type Found, search, searchChanged, type Wanted } from './search.ts';
 
 /** A changed file that must not be pushed, and why. */
 export interface Objection {
@@ -23,7 +23,7 @@ const maxLinkBytes = 4096;
  */
 const filesAtOnce = 8;
 /**
- * Contents up to this size together are searched in the main thread. That takes at most 10 ms, and copying them to a
+ * Contents up to this size together are searched in the main thread. That takes some 10 ms, and copying them to a
  * worker thread may take longer.
  */
 const inPlaceBytes = 200_000;
@@ -47,14 +47,14 @@ export async function objectionsTo(
   { conflicts = [], signal }: { conflicts?: string[] | undefined; signal?: AbortSignal } = {},
 ): Promise<Objection[]> {
   const objections: Objection[] = [];
-  const needles = anonymousNeedles(secrets);
+  const wanted = wantedFor(secrets);
   const conflicted = new Set(conflicts);
   for (let at = 0; at < changes.length; at += filesAtOnce) {
     signal?.throwIfAborted();
     const some = changes.slice(at, at + filesAtOnce);
-    const byPath = some.map((change) => objectionToPath(change, needles));
+    const byPath = some.map((change) => objectionToPath(change, wanted));
     const left = some.filter((change, i) => byPath[i] === undefined && change.newMode !== '000000');
-    const byContents = await objectionsToContents(checkout, left, needles, conflicted);
+    const byContents = await objectionsToContents(checkout, left, wanted, conflicted);
     for (const [i, { path }] of some.entries()) {
       const reason = byPath[i] ?? byContents.get(path);
       if (reason !== undefined) objections.push({ path, reason });
@@ -65,14 +65,10 @@ export async function objectionsTo(
   return objections;
 }
 
-/** The names stay empty, because messages must not say which secret was found. */
-const anonymousNeedles = oncePerSecrets((secrets): Needles => {
-  const unnamed = secrets.map((value) => ({ name: '', value }));
-  return { flat: needlesOf(unnamed), bare: bareNeedlesOf(unnamed) };
-});
+const wantedFor = oncePerSecrets((secrets): Wanted => ({ flat: needlesOf(secrets), bare: bareNeedlesOf(secrets) }));
 
-function objectionToPath({ path, newMode }: Change, needles: Needles): string | undefined {
-  if (newMode !== '000000' && findNeedle(flat(Buffer.from(path)), needles.flat) !== undefined)
+function objectionToPath({ path, newMode }: Change, wanted: Wanted): string | undefined {
+  if (newMode !== '000000' && containsSome(flat(Buffer.from(path)), wanted.flat))
     return 'has a live credential in its name';
   if (path.split('/').includes('..') || isInGitFolder(path)) return "is inside git's own folder";
   if (newMode === '120000' && /(^|\/)\.git(modules|attributes|ignore)$/.test(seenAs(path)))
@@ -83,7 +79,7 @@ function objectionToPath({ path, newMode }: Change, needles: Needles): string | 
 async function objectionsToContents(
   checkout: Checkout,
   changes: Change[],
-  needles: Needles,
+  wanted: Wanted,
   conflicted: Set<string>,
 ): Promise<Map<string, string>> {
   const reasons = new Map<string, string>();
@@ -96,7 +92,7 @@ async function objectionsToContents(
     else if (bytes !== undefined)
       searched.push([change, { bytes, isNew: change.oldMode === '000000', hadConflict: conflicted.has(change.path) }]);
   }
-  const found = await searchAll(searched, needles);
+  const found = await searchAll(searched, wanted);
   // Old contents may be many times larger than the change, so they are read only for files with tokens.
   const again = searched.filter((_, i) => found[i]?.isToken).map(([change]) => change);
   const before = await blobsOf(
@@ -113,12 +109,12 @@ async function objectionsToContents(
   return reasons;
 }
 
-async function searchAll(files: [Change, Contents][], needles: Needles): Promise<(Found | undefined)[]> {
+async function searchAll(files: [Change, Contents][], wanted: Wanted): Promise<(Found | undefined)[]> {
   const contents = files.map(([, each]) => each);
   return whereItFits(
     contents.map(({ bytes }) => bytes),
-    () => search(contents, needles),
-    () => searching.call('search', contents, needles).catch((error) => contents.map(() => tooSlow(error))),
+    () => search(contents, wanted),
+    () => searching.call('search', contents, wanted).catch((error) => contents.map(() => tooSlow(error))),
   );
 }
 
@@ -169,7 +165,7 @@ export function objectionToSending(value: unknown, secrets: string[]): string | 
     isNew: false,
     hadConflict: false,
   }));
-  return search(texts, anonymousNeedles(secrets))
+  return search(texts, wantedFor(secrets))
     .find((found) => found !== undefined)
     ?.reason.replace(/^contains/, 'contain');
 }

@@ -1,6 +1,6 @@
 // Runs in a worker thread for larger files (outgoing-scan.ts), because a malicious file could otherwise block the
 // service.
-import { bare, findNeedle, flat, type Needle, tokenShapes } from '../../domain/secrets.ts';
+import { bare, containsSome, flat, type Needles, tokenShapes } from '../../domain/secrets.ts';
 import { isBinary } from '../../git/diff-files.ts';
 
 /** The contents of a changed file. In a worker thread, a buffer arrives as a plain Uint8Array. */
@@ -20,20 +20,19 @@ export interface Found {
 export const unresolved = 'still contains conflict markers';
 
 /** The live credentials, as they are searched for in flat and in bare bytes. */
-export interface Needles {
-  flat: Needle[];
-  bare: Needle[];
+export interface Wanted {
+  flat: Needles;
+  bare: Needles;
 }
 
 /** Returns for each file why it must not be pushed, or undefined. */
-export function search(files: Contents[], needles: Needles): (Found | undefined)[] {
-  return files.map((file) => searchOne(file, needles));
+export function search(files: Contents[], wanted: Wanted): (Found | undefined)[] {
+  return files.map((file) => searchOne(file, wanted));
 }
 
-function searchOne({ bytes, isNew, hadConflict }: Contents, needles: Needles): Found | undefined {
+function searchOne({ bytes, isNew, hadConflict }: Contents, wanted: Wanted): Found | undefined {
   const text = latin1(bytes);
-  const isIn = (found: Needle | undefined) => found !== undefined;
-  if (isIn(findNeedle(flat(bytes), needles.flat)) || isIn(findNeedle(bare(bytes), needles.bare)))
+  if (containsSome(flat(bytes), wanted.flat) || containsSome(bare(bytes), wanted.bare))
     return { reason: 'contains a live credential' };
   const shape = tokenShapes.find(([, pattern]) => text.search(pattern) >= 0);
   if (shape !== undefined) return { reason: `contains what looks like ${shape[0]}`, isToken: true };
