@@ -138,7 +138,7 @@ function trimmed(lines: string[]): string[] {
   return begin < 0 ? [] : lines.slice(begin, lines.findLastIndex(isText) + 1);
 }
 
-const boxLine = /^(\s{0,8}(?:[-*+]|\d{1,3}[.)])\s+)\[[ xX]\]\s+(.*)$/;
+const boxLine = /^(\s{0,8}(?:[-*+]|\d{1,3}[.)])\s+)\[[ xX]\]\s+(\S.*)$/s;
 
 /** More headings and boxes than this are not compared. */
 const maxMarks = 500;

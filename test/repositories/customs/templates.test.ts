@@ -1,6 +1,7 @@
 import type { Checkout } from '../../../src/git/engine.ts';
 import { findTemplates } from '../../../src/repositories/customs/customs.ts';
 import { filledTemplate, missingFrom, templateOf } from '../../../src/repositories/customs/fill-template.ts';
+import { timeOf } from '../../support/machine/processor-time.ts';
 
 /** A checkout whose commit has these files. */
 const checkoutOf = (files: Record<string, string | 'too large'>) =>
@@ -116,4 +117,14 @@ test('hostile bodies and templates take little time', () => {
   const began = performance.now();
   filledTemplate(templateFrom(many.slice(0, 16_000)), many);
   expect(performance.now() - began).toBeLessThan(1000);
+});
+
+test('boxes whose text begins after many spaces take little time', async () => {
+  const line = `- [ ] ${' '.repeat(15_900)}\u2028x\u2028y`;
+  const given = templateFrom(line);
+  const took = await timeOf(() => {
+    for (let i = 0; i < 10; i++) templateOf([given], line);
+  });
+  // Each took 0.4 s.
+  expect(took).toBeLessThan(1000);
 });
