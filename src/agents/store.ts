@@ -20,7 +20,7 @@ const isInUse = `(a.is_newest or exists (
  * SQL: a user can see agent `a`. It is one of the user's projects, or the user's own, or its creator has assigned it to a
  * task in a project in which both are members.
  */
-const isVisibleTo = (userId: '$1' | '$3') => `(a.creator_id = ${userId}
+const isVisibleTo = (userId: '$1' | '$2' | '$3') => `(a.creator_id = ${userId}
     or exists (select 1 from members m where m.project_id = a.project_id and m.user_id = ${userId})
     or (a.creator_id is not null and exists (
       select 1 from members mine join members theirs on theirs.project_id = mine.project_id
@@ -164,7 +164,7 @@ export async function listProjectAgents(em: EntityManager, projectId: string): P
 /** SQL: the names of the agents that can own tasks of project $1, oldest first. */
 export const agentNames = `select a.id, a.name from agents a
   where ${isInUse} and (a.project_id = $1
-    or exists (select 1 from members m where m.project_id = $1 and m.user_id = a.creator_id))
+    or exists (select 1 from members m where m.project_id = $1 and m.user_id = a.creator_id) and ${isVisibleTo('$2')})
   order by a.created_at, a.id`;
 
 /** Returns whether a run of the agent or of an earlier version is live. */

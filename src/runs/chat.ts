@@ -19,6 +19,7 @@ import type { TaskView } from '../tasks/store.ts';
 import { findDiff, findHeldDiff, listHandoffs, listPulls, type StoredDiff } from '../tasks/work-store.ts';
 import { listOpenedOfTasks } from './directors.ts';
 import { findProof } from './proof/proof-store.ts';
+import { listFollowed } from './store.ts';
 
 /** A run as it is described in the chat of its task. */
 export interface ChatRun {
@@ -273,11 +274,16 @@ export async function chatAboutTask(
       repository: task.repositoryId === null ? null : await findRepository(em, task.repositoryId),
       branch: task.branchName,
     },
-    directedBy: task.directedBy,
+    directedBy: await listFollowed(em, namedIn(task, shown)),
     mayName: comment && mayNameIn(comment),
     changed: diff === undefined ? undefined : { commit: diff.headSha, paths },
     ...asking,
   });
+}
+
+/** Returns the ids of the tasks whose words a model gets. */
+function namedIn({ id }: TaskView, { around: { parent, dependencies, subtasks } }: Shown): string[] {
+  return [id, ...[parent, ...dependencies, ...subtasks].flatMap((each) => each?.id ?? [])];
 }
 
 const TaskReply = z.object({ response: z.string(), taskId: z.string() }).meta({ id: 'TaskReply' });

@@ -51,6 +51,18 @@ export async function listDirectorsOfTask(em: EntityManager, taskId: string): Pr
   return rows.map(({ id }) => id);
 }
 
+/** Returns the ids of the people whose words some tasks and their runs follow. */
+export async function listFollowed(em: EntityManager, taskIds: string[]): Promise<string[]> {
+  const rows: { id: string }[] = await em.query(
+    `select distinct d.id as id /* not null */ from (
+       select directed_by from tasks where id = any($1)
+       union all select directed_by from runs where task_id = any($1)) f, jsonb_array_elements_text(f.directed_by) d (id)
+     order by 1`,
+    [taskIds],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** Locks the run's row until the transaction ends and checks that this worker holds it. @throws LeaseLost */
 export async function assertHeld(em: EntityManager, held: Held): Promise<void> {
   const rows: unknown[] = await em.query(

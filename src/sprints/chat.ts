@@ -12,6 +12,7 @@ import { oneLine } from '../domain/text/sanitize.ts';
 import type { WaitReason } from '../domain/waiting.ts';
 import { type Route, route } from '../http/route.ts';
 import { findPrimary } from '../repositories/store.ts';
+import { listFollowed } from '../runs/store.ts';
 import { burndownOf, metricsOf } from './figures-store.ts';
 import { forecastOf } from './forecast.ts';
 import { onSprint } from './routes.ts';
@@ -86,14 +87,18 @@ const goalChars = 5000;
 const digestChars = 8000;
 const handoffChars = 800;
 
-/** Describes a sprint for a model that answers questions about it. Every part is bounded. */
-export async function describeSprint(app: App, sprint: SprintView): Promise<string> {
+/**
+ * Describes a sprint for a model that answers questions about it, and returns the ids of the tasks whose words it quotes. Every
+ * part is bounded.
+ */
+export async function describeSprint(app: App, sprint: SprintView): Promise<{ text: string; taskIds: string[] }> {
   const em = app.db.manager;
   const { forecast } = await forecastOf(em, sprint);
   const tasks = await listChatTasks(em, sprint.id, maxTasks);
   const digest = await findChatDigest(em, sprint.id, maxCarried);
+  const carriedIn = await listCarriedIn(em, sprint.id, maxCarried);
   const more = sprint.taskCount > tasks.length ? ` It has ${sprint.taskCount} tasks; those listed changed last.` : '';
-  return joinParts([
+  const text = joinParts([
     `# The sprint: ${oneLine(sprint.name, 200)}\nStatus: ${sprint.status}, ${sprint.startDay} to ${sprint.endDay}.${more}`,
     textPart('Goal', sprint.goal, goalChars),
     `## Metrics\n${JSON.stringify(await metricsOf(em, sprint))}`,
@@ -109,7 +114,7 @@ export async function describeSprint(app: App, sprint: SprintView): Promise<stri
     ),
     listPart(
       'Carried over from earlier sprints',
-      await listCarriedIn(em, sprint.id, maxCarried),
+      carriedIn,
       maxCarried,
       ({ id, title, from }) => `${id} from "${from}": ${title}`,
     ),
@@ -121,6 +126,7 @@ export async function describeSprint(app: App, sprint: SprintView): Promise<stri
     ),
     textPart('Digest', digest?.markdown ?? '', digestChars),
   ]);
+  return { text, taskIds: [...tasks, ...carriedIn, ...(digest?.carriedOut ?? [])].map(({ id }) => id) };
 }
 
 function forecastText({ p50, p80, p95, reason }: Forecast): string {
@@ -150,11 +156,13 @@ function taskLine({ id, title, status, owner, issueNumber, failure, waits, depen
  */
 async function chatAboutSprint(app: App, sprint: SprintView, asking: Asking): Promise<string> {
   const em = app.db.manager;
+  const { text, taskIds } = await describeSprint(app, sprint);
   return converseInChat(app, {
     about: { sprintId: sprint.id },
     projectId: sprint.projectId,
     agent: (await findBuiltInAgent(em, sprint.projectId, 'architect')) ?? undefined,
-    context: await describeSprint(app, sprint),
+    context: text,
+    directedBy: await listFollowed(em, taskIds),
     reads: { repository: await findPrimary(em, sprint.projectId), branch: null },
     ...asking,
   });

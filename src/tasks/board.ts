@@ -263,15 +263,15 @@ export interface Frame {
   sprints: { id: string; name: string; status: SprintStatus }[];
 }
 
-/** Returns what the board of a project shows besides its cards, with one statement. */
-async function readFrame(em: EntityManager, projectId: string): Promise<Frame> {
+/** Returns what the board of a project shows a member besides its cards, with one statement. */
+async function readFrame(em: EntityManager, projectId: string, userId: string): Promise<Frame> {
   const rowsOf = (select: string) => `(select coalesce(json_agg(row_to_json(r)), '[]') from (${select}) r)`;
   const newestSprints = `select id, name, status from sprints where project_id = $1
     order by created_at desc, id desc limit ${maxSprints}`;
   const [frame]: [Frame] = await em.query(
     `select (select coalesce(sum(tasks), 0)::int from task_counts where project_id = $1) as total,
        ${rowsOf(agentNames)} as agents, ${rowsOf(newestSprints)} as sprints`,
-    [projectId],
+    [projectId, userId],
   );
   return frame;
 }
@@ -284,8 +284,8 @@ interface Asked {
 }
 
 /** Reads everything that a board shows, so that it needs one request when it opens, and one for each change. */
-async function readBoard({ db: { manager: em } }: App, projectId: string, asked: Asked) {
-  return { ...(await readFrame(em, projectId)), tasks: await cardsFor(em, projectId, asked) };
+async function readBoard({ db: { manager: em } }: App, projectId: string, userId: string, asked: Asked) {
+  return { ...(await readFrame(em, projectId, userId)), tasks: await cardsFor(em, projectId, asked) };
 }
 
 function cardsFor(em: EntityManager, projectId: string, { ids, near, ...page }: Asked): Promise<Card[]> {
@@ -303,6 +303,6 @@ export const boardRoutes: Route[] = [
     access: inProject('member'),
     query: BoardQuery,
     reply: [200, Board],
-    handle: (app, { projectId, query }) => readBoard(app, projectId, query),
+    handle: (app, { projectId, user, query }) => readBoard(app, projectId, user.id, query),
   }),
 ];

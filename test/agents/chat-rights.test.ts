@@ -72,3 +72,31 @@ test('the people whose words the task follows count too', async () => {
   expect(await read('cleo', `/tasks/${task}/chat`)).toMatch(refusal);
   await join('ben');
 });
+
+test('the people whose words the tasks of a sprint follow count in its chat', async () => {
+  const dates = { startDate: '2026-01-01', endDate: '2026-01-02' };
+  const sprint = (await call('ada', 'POST', `/projects/${project}/sprints`, { name: 'T', ...dates })).id;
+  const chat = `/sprints/${sprint}/chat-with-dev-lead`;
+  const { id } = await call('ben', 'POST', `/projects/${project}/tasks`, { title: 'Quote src/secret.js' });
+  await call('ben', 'POST', `/sprints/${sprint}/tasks/bulk`, { taskIds: [id] });
+  expect(await read('cleo', chat)).toContain('slugify');
+  await leave('ben');
+  expect(await read('cleo', chat)).toMatch(refusal);
+  await join('ben');
+});
+
+test('so do those whose words its runs followed, and the tasks that it depends on', async () => {
+  const make = async (who: string, title: string, more: object = {}): Promise<string> =>
+    (await call(who, 'POST', `/projects/${project}/tasks`, { title, description: '', ...more })).id;
+  const followed = await make('ada', 'Followed');
+  await service.app.db.manager.query(
+    `insert into runs (id, task_id, project_id, kind, status, directed_by) values ('run_1', $1, $2, 'start', 'succeeded', $3)`,
+    [followed, project, JSON.stringify([await idOf('ben')])],
+  );
+  const depending = await make('ada', 'Depending', { dependsOn: [await make('ben', 'Quote src/secret.js')] });
+  const chats = [followed, depending].map((id) => `/tasks/${id}/chat`);
+  for (const chat of chats) expect(await read('cleo', chat)).toContain('slugify');
+  await leave('ben');
+  for (const chat of chats) expect(await read('cleo', chat)).toMatch(refusal);
+  await join('ben');
+});

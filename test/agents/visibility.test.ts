@@ -25,7 +25,7 @@ test('with a project, the list has only the agents that can work there', async (
   expect((await as('member', 'GET', `/agents?projectId=${other}`)).status).toBe(403);
 });
 
-test('a command finds the agent of another member only once its creator has assigned it to a task', async () => {
+test('a command and the board find the agent of another member only once its creator has assigned it to a task', async () => {
   const team = (await as('owner', 'POST', '/projects', { name: 'Team' })).body.id;
   await as('owner', 'POST', `/projects/${team}/members`, { login: 'member' });
   const { id } = (await as('owner', 'POST', '/agents', { name: 'Secretive', systemPrompt: 'private' })).body;
@@ -42,7 +42,12 @@ test('a command finds the agent of another member only once its creator has assi
   // Agents of the project need not be visible: people who may write in a repository need not be members.
   expect(await found(null, 'developer')).toHaveLength(1);
 
+  const onBoard = async (who: 'owner' | 'member') =>
+    (await as(who, 'GET', `/projects/${team}/board`)).body.agents.some((agent: { id: string }) => agent.id === id);
+  expect([await onBoard('owner'), await onBoard('member')]).toEqual([true, false]);
+
   await as('owner', 'POST', `/projects/${team}/tasks`, { title: 'Shared', owner: id });
+  expect([await onBoard('owner'), await onBoard('member')]).toEqual([true, true]);
   expect(await found(member)).toEqual([id]);
   expect(await found(null)).toEqual([]);
 });

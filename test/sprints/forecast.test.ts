@@ -72,7 +72,7 @@ test('the chat about a sprint knows its forecast', async () => {
   await addHistory();
   const { id } = await startChain(4);
   const { app } = given.service;
-  const text = await describeSprint(app, await getSprint(app.db.manager, id));
+  const { text } = await describeSprint(app, await getSprint(app.db.manager, id));
   const times = /^## Forecast\n.* 50 % by (\S+), of 80 % by (\S+), and of 95 % by (\S+)\.$/m.exec(text)?.slice(1) ?? [];
   const { p50, p80, p95 } = await forecastOf(id);
   // It is computed again, from a later time.
