@@ -51,13 +51,18 @@ export class FrontMerges {
   }
 
   /** Adds what GitHub's REST API shows of auto-merge; it shows nothing of the queue. The App is who asks for it here. */
-  show(name: string, pull: PullLike & { user?: object; auto_merge?: object | null }): void {
+  show(name: string, pull: PullLike & { title?: string; user?: object; auto_merge?: object | null }): void {
     const { autoMerge } = this.of(name, pull.number ?? 0);
     const merge_method = autoMerge?.method.toLowerCase();
     pull.auto_merge =
       merge_method === undefined
         ? null
-        : { enabled_by: pull.user, merge_method, commit_title: null, commit_message: null };
+        : {
+            enabled_by: pull.user,
+            merge_method,
+            commit_title: `${pull.title} (#${pull.number})`,
+            commit_message: '',
+          };
   }
 
   /** Answers what the service asks about merges; undefined for everything else. */

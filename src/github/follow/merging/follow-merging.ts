@@ -37,14 +37,11 @@ interface Reading {
  * that GitHub is asked about its merge queue although nothing here suggests that the pull request is in it.
  */
 export async function followMerging(app: App, reading: Reading, looks: boolean): Promise<void> {
-  const { pull, headSha, isSettled, hasAutoMerge } = reading;
+  const { pull, isSettled, hasAutoMerge } = reading;
   const row = await findMerge(app.db.manager, pull);
   if (isSettled) return row === null ? undefined : endMerging(app.db.manager, pull, null);
-  if (row?.state == null && !hasAutoMerge && !looks) {
-    // Why an earlier head was not merged says nothing about this one.
-    if (row !== null && row.dropped !== null && pull.headSha !== headSha) await end(app, pull, null);
-    return;
-  }
+  // Why an earlier merge was stopped stays until somebody asks again: the agent's next push must not hide it.
+  if (row?.state == null && !hasAutoMerge && !looks) return;
   const seen = await readIfKnown(app, reading);
   if (seen === undefined) return;
   if (seen.merging === null) return row?.state == null ? undefined : dropped(app, reading, row, seen.ended);
@@ -97,11 +94,11 @@ async function store(app: App, pull: PullRequestRow, { merging }: SeenMerge): Pr
 }
 
 /** Forgets that GitHub merges a pull request, and says why: on the task, in its status comment, and in the inbox. */
-async function end(app: App, pull: PullRequestRow, why: string | null): Promise<void> {
+async function end(app: App, pull: PullRequestRow, why: string): Promise<void> {
   await app.db.transaction(async (em) => {
     await endMerging(em, pull, why);
     await touchTask(em, pull.taskId);
-    if (why !== null) await tellInbox(em, pull.taskId);
+    await tellInbox(em, pull.taskId);
     await showTask(app, em, pull.taskId);
   });
 }
