@@ -30,6 +30,12 @@ export interface GitHubAccount {
   avatar_url: string;
 }
 
+export interface SigningAbility {
+  /** Why commits are not signed. */
+  reason: string | undefined;
+  at: number;
+}
+
 /** The GitHub App. Its clients limit their writes to the rate that GitHub asks for. */
 export interface GitHub {
   /** Returns a client that authenticates as the App. */
@@ -51,6 +57,8 @@ export interface GitHub {
   findUser(login: string): Promise<GitHubAccount | undefined>;
   /** Returns the App's bot user, the author of its commits and comments. */
   bot(): Promise<{ login: string; id: number }>;
+  /** Whether GitHub signs the commits that it makes for an installation, by its number, as far as it was asked. */
+  signing: Map<number, SigningAbility>;
   /** Returns the App's slug, its name in addresses on GitHub. */
   slug(): Promise<string>;
 }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { exactNumber } from './as-github.ts';
 import { readReferences } from './front-pulls.ts';
+import { type AroundGitData, makeCommit, moveRef } from './git/git-data.ts';
 import type { RareStates } from './rare-states.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 
@@ -44,7 +45,7 @@ export function endingSoon(path: string, text: string, seconds: number | undefin
 /** When the body and the title of issues were edited, by the path of the issue. */
 export type Edits = Map<string, { body?: string; title?: string; by?: string }>;
 
-interface Around {
+interface Around extends AroundGitData {
   /** `owner/name` of each repository. */
   names: string[];
   hooks: WebhookSender;
@@ -91,6 +92,8 @@ const extras: [RegExp, Handler][] = [
   [/ \/_storage\/logs\//, storedLog],
   [/^POST .*\/requested_reviewers$/, askReviewers],
   [/^POST .*\/assignees$/, assign],
+  [/^POST .*\/git\/commits$/, makeCommit],
+  [/^(POST|PATCH) .*\/git\/refs(\/|$)/, moveRef],
   [/^POST .*\/check-(run|suite)s\/\d+\/rerequest$/, rerequest],
 ];
 

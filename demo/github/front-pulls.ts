@@ -93,7 +93,7 @@ export class FrontPulls {
   }
 
   /** Commits that GitHub itself has made, and signed. */
-  private readonly signed = new Set<string>();
+  readonly signed = new Set<string>();
 
   /** Merges the base into the branch of a pull request, as "Update branch" does. Returns why GitHub refuses. */
   async update(

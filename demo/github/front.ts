@@ -140,9 +140,10 @@ export class Front {
       res.writeHead(202).end();
       return this.tell(String(req.headers['x-github-event']), await this.withPullMark(body));
     }
-    const { hooks, reactions, jobLogs, names, edits, merges, rare } = this;
-    const bound = { call: this.call.bind(this), send: this.send.bind(this) };
-    const around = { hooks, reactions, jobLogs, names, edits, merges, rare, ...bound };
+    const { hooks, reactions, jobLogs, names, edits, merges, rare, git } = this;
+    const noteSigned = (name: string, sha: string) => this.pullsOf(name).signed.add(sha);
+    const bound = { call: this.call.bind(this), send: this.send.bind(this), noteSigned };
+    const around = { hooks, reactions, jobLogs, names, edits, merges, rare, git, ...bound };
     const extra = await answerExtra(around, { method, path, authorization, body, host });
     if (extra !== undefined)
       return end(res, { ...extra, text: extra.text ?? JSON.stringify(this.shown(path, extra.json)) });

@@ -46,6 +46,8 @@ export class RareStates {
   isBlocked = false;
   /** Whether the repositories allow auto-merge. GitHub's default is that they do not. */
   allowsAutoMerge = true;
+  /** Whether GitHub signs the commits that it makes for the App. GitHub Enterprise Server may not. */
+  signsCommits = true;
   /** Logins of deleted accounts. */
   readonly deletedUsers = new Set<string>();
   /** Numbers of pull requests whose fork was deleted. */

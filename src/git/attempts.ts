@@ -65,6 +65,8 @@ export function patient(engine: GitEngine): GitEngine {
         fetch: (branch) => retried(() => checkout.fetch(branch), signal),
         fetchCommit: (commit) => retried(() => checkout.fetchCommit(commit), signal),
         push: (commit, branch) => retried(() => checkout.push(commit, branch), signal),
+        pushAside: (commit, name) => retried(() => checkout.pushAside(commit, name), signal),
+        removeAside: (name) => retried(() => checkout.removeAside(name), signal),
       };
     },
   };

@@ -158,10 +158,22 @@ export interface Checkout {
    * @throws GitFailed `rejected` when the remote refuses
    */
   push(commit: string, branch: string): Promise<void>;
+  /**
+   * Pushes a commit to the ref of this name outside of the branches (see `asideRef`), so that the remote has its objects.
+   * @throws GitFailed `rejected` when the remote refuses
+   */
+  pushAside(commit: string, name: string): Promise<void>;
+  /** Deletes that ref from the remote, if it is there. */
+  removeAside(name: string): Promise<void>;
   /** Replaces the token. Installation tokens expire after an hour, and a run may take longer. */
   renewToken(token: string | undefined): Promise<void>;
   /** Ends the engine's processes for this checkout. The folders stay. */
   close(): Promise<void>;
+}
+
+/** Returns a ref of our own. It is no branch, so people do not see it and workflows do not start for it. */
+export function asideRef(name: string): string {
+  return `refs/deckhand/${name}`;
 }
 
 /** The largest file that `readFile` returns. */

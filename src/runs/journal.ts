@@ -181,6 +181,16 @@ export function stepOf(step: string, task: { repositoryId: string | null }, repo
 /** The step that holds the branch and the commit that a run is about to push, so that a later run knows them as ours. */
 export const pushingStep = 'pushing';
 
+/** Returns whether a run of a task was about to push a commit. */
+export async function isCommitOfRun(em: EntityManager, taskId: string, commit: string): Promise<boolean> {
+  const rows: unknown[] = await em.query(
+    `select 1 from run_steps s join runs r on r.id = s.run_id
+     where r.task_id = $1 and starts_with(s.name, $2) and s.data ->> 'commit' = $3 limit 1`,
+    [taskId, pushingStep, commit],
+  );
+  return rows.length > 0;
+}
+
 /** The step of a rewound run that holds the branch of the run that it goes back to, one for each repository. */
 export const earlierStep = 'earlier branch';
 

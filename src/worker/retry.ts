@@ -86,7 +86,7 @@ function fromGitHub(status: number, error: Error): Failure {
 }
 
 /** Says how a request to GitHub failed. Octokit also reports network errors as status 500, but without a response. */
-function saidBy(error: Error, status: number): string {
+export function saidBy(error: Error, status: number): string {
   const isAnswer = status < 500 || (error as { response?: unknown }).response !== undefined;
   const what = isAnswer ? `answered HTTP ${status}` : 'could not be reached';
   return `GitHub ${what}: ${lineOf(error.message)}`;

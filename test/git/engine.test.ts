@@ -140,6 +140,23 @@ forEachEngine((given) => {
     expect(gitOut(given.host.bare, 'log', '-1', '--format=%s', 'agent/x')).toBe('theirs');
   });
 
+  test('pushes objects to a ref outside of the branches, again and again, and removes it once and twice', async () => {
+    const { checkout, base } = await given.open();
+    const tree = await checkout.treeOf(base);
+    const commitOf = (message: string) => checkout.commit({ tree, parents: [base], message, author, at });
+    const refs = () => gitOut(given.host.bare, 'for-each-ref', '--format=%(refname) %(objectname)', 'refs/deckhand');
+    await checkout.removeAside('run-1');
+    for (const commit of [await commitOf('one\n'), await commitOf('two\n')]) {
+      await checkout.pushAside(commit, 'run-1');
+      await checkout.pushAside(commit, 'run-1');
+      expect(refs()).toBe(`refs/deckhand/run-1 ${commit}`);
+    }
+    expect([...(await given.engine.listBranches(given.remote())).keys()]).toEqual(['main']);
+    await checkout.removeAside('run-1');
+    await checkout.removeAside('run-1');
+    expect(refs()).toBe('');
+  });
+
   test('a push whose response was lost succeeds if the remote has the commit', async () => {
     const { checkout, base } = await given.open();
     const commit = await checkout.commit({

@@ -45,11 +45,12 @@ test.each([
     },
   ],
   [
-    'branch: bot/{issue}-{id}\ncommits: conventional\nsignOff: true\npullRequest: { labels: agent, reviewers: ["@mona", acme/core], draft: always }',
+    'branch: bot/{issue}-{id}\ncommits: conventional\nsignOff: true\nverified: never\npullRequest: { labels: agent, reviewers: ["@mona", acme/core], draft: always }',
     {
       branch: 'bot/{issue}-{id}',
       commits: 'conventional' as const,
       signOff: true,
+      verified: 'never' as const,
       pullRequest: { labels: ['agent'], reviewers: ['mona', 'acme/core'], assignees: [], draft: 'always' as const },
     },
   ],
@@ -83,6 +84,7 @@ test.each([
   ['merge: { metod: merge }', 'line 1: there is no key "merge.metod"; did you mean "merge.method"?'],
   ['commits: strict', 'line 1: commits: must be free or conventional'],
   ['signOff: "yes"', 'line 1: signOff: must be true or false, not text'],
+  ['verified: always', 'line 1: verified: must be auto or never'],
   ['branch: agent/{slug}', 'line 1: branch: must contain {id}, so that every task has its own branch'],
   ['pullRequest: { label: a }', 'line 1: there is no key "pullRequest.label"; did you mean "pullRequest.labels"?'],
   ['pullRequest: agent', 'line 1: pullRequest: must contain keys such as { labels: [agent] }, not text'],

@@ -5,6 +5,7 @@ import {
   droppedStep,
   findStep,
   insertEvent,
+  isCommitOfRun,
   listEvents,
   listRunChecks,
   openJournal,
@@ -85,6 +86,21 @@ test('a worker that lost the run, or whose run has ended, writes nothing', async
 test("steps in a task's own repository have plain names, others end with the id of their repository", () => {
   expect(stepOf('push', { repositoryId: 'repo_1' }, { id: 'repo_1' })).toBe('push');
   expect(stepOf('push', { repositoryId: 'repo_1' }, { id: 'repo_2' })).toBe('push repo_2');
+});
+
+test('the commits that runs were about to push are known by task, whatever repository they are in', async () => {
+  const { id, journal, end } = await openHeld();
+  const { manager } = given.service.app.db;
+  const [{ taskId }]: [{ taskId: string }] = await manager.query('select task_id as "taskId" from runs where id = $1', [
+    id,
+  ]);
+  await journal.once('pushing', async () => ({ branch: 'agent/x', commit: 'a' }));
+  await journal.once('pushing repo_2', async () => ({ branch: 'agent/x', commit: 'b' }));
+  await journal.once('title', async () => ({ commit: 'c' }));
+  const known = ['a', 'b', 'c'].map((commit) => isCommitOfRun(manager, taskId, commit));
+  expect(await Promise.all(known)).toEqual([true, true, false]);
+  expect(await isCommitOfRun(manager, 'task_other', 'a')).toBe(false);
+  await end();
 });
 
 test('each turn keeps the files that it changed, up to a turn and in their order', () =>

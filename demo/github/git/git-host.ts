@@ -1,6 +1,7 @@
 import { type Moved, synchronized } from '../events.ts';
 import { mergeBranches } from '../front-pulls.ts';
-import { branchesIn, type Call, feedPush, gitIn, pullRefs, refsOf } from './git-objects.ts';
+import type { BranchMove } from './git-data.ts';
+import { branchesIn, type Call, feedOthers, feedPush, gitIn, pullCommit, pullRefs, refsOf } from './git-objects.ts';
 import type { GitHost } from './git-server.ts';
 import { refusedWorkflows, rejection } from './workflow-rule.ts';
 
@@ -15,6 +16,8 @@ export interface Push {
 type AskedMerge = Record<string, string>;
 
 interface Merging {
+  /** Moves a branch as a call of the API does, which `act` carries out in the emulator. Reports it as a push. */
+  movingBranch(name: string, token: string, to: BranchMove, act: () => Promise<Response>): Promise<Response>;
   /** Merges a branch into another one, and reports it as a push. */
   merge(name: string, token: string, asked: AskedMerge): ReturnType<typeof mergeBranches>;
   /** Runs work that moves branches, and reports it as a push of the App. */
@@ -54,13 +57,36 @@ export function gitHostOf(around: AroundGit): GitHost & Merging {
         const received = await receive();
         const refused = await refusedPush(folderOf(name), token, before);
         if (refused !== undefined) return refused;
+        moved = { before, after: await refsOf(folderOf(name)) };
+        await feedOthers(folderOf(name), name, caller(token));
+        if (!isMoved(moved)) return received;
         pushes.push({ repository: name, token, refs: await branchesIn(folderOf(name)) });
         await feedPush(folderOf(name), name, caller(token));
-        moved = { before, after: await refsOf(folderOf(name)) };
         return received;
       });
       if (moved !== undefined) await tellOfPush(around, name, token, moved);
       return output;
+    },
+    movingBranch: async (name, token, { ref, sha }, act) => {
+      const folder = folderOf(name);
+      let moved: Moved | undefined;
+      const answer = await alone(async () => {
+        const before = await refsOf(folder);
+        await pullCommit(folder, name, sha, caller(ownerToken));
+        if (token.startsWith('ghs_')) {
+          const refused = await refusedWorkflows(folder, before, new Map([...before, [ref, sha]]));
+          if (refused.size > 0)
+            return Response.json({ message: 'Resource not accessible by integration' }, { status: 403 });
+        }
+        const answer = await act();
+        if (!answer.ok) return answer;
+        await gitIn(folder, ['update-ref', ref, sha]);
+        pushes.push({ repository: name, token, refs: await branchesIn(folder) });
+        moved = { before, after: await refsOf(folder) };
+        return answer;
+      });
+      if (moved !== undefined) await tellOfPush(around, name, token, moved);
+      return answer;
     },
     moving: async (name, work) => {
       const before = await refsOf(folderOf(name));
@@ -80,6 +106,10 @@ export function gitHostOf(around: AroundGit): GitHost & Merging {
       return made;
     },
   };
+}
+
+function isMoved({ before, after }: Moved): boolean {
+  return before.size !== after.size || [...after].some(([ref, sha]) => before.get(ref) !== sha);
 }
 
 /** Takes back a push that GitHub would refuse to the App, and returns the answer to it. */

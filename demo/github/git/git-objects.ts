@@ -49,6 +49,17 @@ export async function feedPush(folder: string, repo: string, call: Call): Promis
   for (const ref of known.keys()) if (!now.has(ref)) await call('DELETE', `/repos/${repo}/git/${ref}`);
 }
 
+/**
+ * Copies what was pushed to refs that are no branches, because commits can be made of it. The refs themselves are not copied.
+ */
+export async function feedOthers(folder: string, repo: string, call: Call): Promise<void> {
+  const listed = await gitText(folder, ['for-each-ref', '--format=%(refname) %(objectname)']);
+  const others = listed.split('\n').flatMap((line) => /^refs\/(?!heads\/|tags\/)\S+ (\S+)$/.exec(line)?.[1] ?? []);
+  if (others.length === 0) return;
+  const known = [...(await emulatorRefs(repo, call)).values()];
+  for (const sha of others) await feedCommits(folder, repo, [sha, ...(await exceptions(folder, known))], call);
+}
+
 /** Returns the arguments that leave out what these commits contain. */
 async function exceptions(folder: string, shas: string[]): Promise<string[]> {
   // The bare repository lacks the merge commits that the emulator creates.
@@ -138,7 +149,8 @@ async function has(folder: string, sha: string): Promise<boolean> {
   );
 }
 
-async function pullCommit(folder: string, repo: string, sha: string, call: Call): Promise<void> {
+/** Copies a commit that the emulator has, with its files and ancestors. */
+export async function pullCommit(folder: string, repo: string, sha: string, call: Call): Promise<void> {
   if (await has(folder, sha)) return;
   const commit = await call<ApiCommit>('GET', `/repos/${repo}/git/commits/${sha}`);
   for (const parent of commit.parents) await pullCommit(folder, repo, parent.sha, call);

@@ -14,6 +14,8 @@ const methods = [
     'merge',
     'isAncestor',
     'push',
+    'pushAside',
+    'removeAside',
     'renewToken',
   ],
 ] as Exclude<keyof Checkout, 'gitDir' | 'workTree' | 'close'>[];

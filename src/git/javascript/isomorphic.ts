@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import git, { type MergeDriverCallback, type WalkerEntry } from 'isomorphic-git';
 import { merge as mergeLines } from 'node-diff3';
 import {
+  asideRef,
   type Change,
   type Checkout,
   type FileInTree,
@@ -84,6 +85,27 @@ export async function pushCommit(repository: IsomorphicRepository, commit: strin
   }
 }
 
+/** The local ref of what is pushed outside of the branches. The library pushes refs only. */
+const localAside = 'refs/deckhand/aside';
+
+/** Pushes a commit to a ref outside of the branches; see `Checkout.pushAside`. */
+async function pushAside(repository: IsomorphicRepository, commit: string, name: string): Promise<void> {
+  await git.writeRef({ ...repository.local, ref: localAside, value: commit, force: true });
+  const what = { ref: localAside, remoteRef: asideRef(name), force: true };
+  await repository.run(() => git.push({ ...repository.withRemote, ...what }));
+}
+
+/** Deletes a ref outside of the branches; see `Checkout.removeAside`. */
+async function removeAside(repository: IsomorphicRepository, name: string): Promise<void> {
+  const { remote, signal } = repository;
+  const [found] = (await listRefs(remote, signal, asideRef(name))).filter(({ ref }) => ref === asideRef(name));
+  if (found === undefined) return;
+  // The library wants a local ref for a deletion, too. It does not read it.
+  await git.writeRef({ ...repository.local, ref: localAside, value: found.oid, force: true });
+  const what = { ref: localAside, remoteRef: asideRef(name), delete: true };
+  await repository.run(() => git.push({ ...repository.withRemote, ...what }));
+}
+
 /** Writes the files of a tree into an empty folder; see `Checkout.export`. */
 export async function exportTree(repository: IsomorphicRepository, tree: string, folder: string): Promise<void> {
   const files = [...(await repository.run(() => filesOf(repository, tree)))];
@@ -152,6 +174,8 @@ function checkoutOf(repository: IsomorphicRepository): Checkout {
     merge: (ours, theirs) => mergeCommits(repository, ours, theirs),
     isAncestor: (ancestor, commit) => isAncestor(repository, ancestor, commit),
     push: (commit, branch) => pushCommit(repository, commit, branch),
+    pushAside: (commit, name) => pushAside(repository, commit, name),
+    removeAside: (name) => removeAside(repository, name),
     renewToken: async (token) => {
       repository.remote = { ...repository.remote, token };
     },

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { appendFile, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import {
+  asideRef,
   type Change,
   type Checkout,
   type FileInTree,
@@ -157,6 +158,24 @@ async function pushCommit(repository: NativeRepository, commit: string, branch: 
   }
 }
 
+/** Pushes a commit to a ref outside of the branches; see `Checkout.pushAside`. */
+async function pushAside(repository: NativeRepository, commit: string, name: string): Promise<void> {
+  const { remote } = repository;
+  const spec = `+${commit}:${asideRef(name)}`;
+  await repository.gitInWorkTree(['push', '--quiet', '--no-verify', '--', remote.url, spec], { remote });
+}
+
+/** Deletes a ref outside of the branches; see `Checkout.removeAside`. */
+async function removeAside(repository: NativeRepository, name: string): Promise<void> {
+  const { remote } = repository;
+  const ref = asideRef(name);
+  const args = ['push', '--quiet', '--no-verify', '--', remote.url, `:${ref}`];
+  await repository.gitInWorkTree(args, { remote }).catch(async (error) => {
+    // Git fails for a ref that is not there, with words that differ between versions and servers.
+    if (text(await repository.git(['ls-remote', '--', remote.url, ref], { remote })) !== '') throw error;
+  });
+}
+
 function text(output: Buffer): string {
   return output.toString('utf8').trim();
 }
@@ -221,6 +240,8 @@ function checkoutOf(repository: NativeRepository): Checkout {
     merge: (ours, theirs) => mergeCommits(repository, ours, theirs),
     isAncestor: (ancestor, commit) => isAncestor(repository, ancestor, commit),
     push: (commit, branch) => pushCommit(repository, commit, branch),
+    pushAside: (commit, name) => pushAside(repository, commit, name),
+    removeAside: (name) => removeAside(repository, name),
     renewToken: async (token) => {
       repository.remote = { ...repository.remote, token };
     },

@@ -28,6 +28,7 @@ export function githubApp({ probot, appAuth, pace, anonymous }: Parts): GitHub {
   let bot: Promise<{ login: string; id: number }> | undefined;
   const github: GitHub = {
     asApp,
+    signing: new Map(),
     asInstallation: async (id) => renewing(keepPace((await probot.auth(id)) as Octokit, id, pace), id),
     mintToken: async (installationId, { githubId, repo }, permissions) => {
       const { token, expiresAt } = await appAuth({

@@ -29,6 +29,12 @@ export const signOff = z
   .boolean({ error: ({ input }) => `must be true or false, not ${kindOf(input)}` })
   .default(false);
 
+/** How our commits are made: through GitHub's API where it signs them, or by git alone. */
+export const verifiedModes = ['auto', 'never'] as const;
+export type VerifiedMode = (typeof verifiedModes)[number];
+
+export const verified = z.enum(verifiedModes, 'must be auto or never').default('auto');
+
 /** Accepts a leading `@`, as in comments. GitHub's logins have at most 39 characters. */
 const login = text(60).transform((given) => given.replace(/^@/, ''));
 

@@ -12,7 +12,7 @@ import type { RepositorySettings } from './schema.ts';
 export const settingsFile = '.deckhand.yml';
 
 /** The settings about the form of what we push and open. They decide nothing about files. */
-type CustomSettings = Pick<RepositorySettings, 'branch' | 'commits' | 'signOff' | 'pullRequest'>;
+type CustomSettings = Pick<RepositorySettings, 'branch' | 'commits' | 'signOff' | 'verified' | 'pullRequest'>;
 
 /** The settings that decide what checks and a proof say about files. */
 export type DecidingSettings = Omit<
@@ -33,7 +33,7 @@ export type DecidingSettings = Omit<
 /** Returns the settings that decide what checks and a proof say about files. Evidence counts for no others. */
 export function decidingSettings(settings: RepositorySettings): DecidingSettings {
   const { base, plan, push, approve, merge, proof, protected: closed, allowed, agent, budget, ...others } = settings;
-  const { branch, commits, signOff, pullRequest, ...deciding } = others;
+  const { branch, commits, signOff, verified, pullRequest, ...deciding } = others;
   return deciding;
 }
 
@@ -65,6 +65,7 @@ export const noSettings: RepositorySettings = {
   branch: defaultBranchPattern,
   commits: 'free',
   signOff: false,
+  verified: 'auto',
   pullRequest: noPullRequestSettings,
 };
 

@@ -20,7 +20,15 @@ import {
   secretName,
   setupsOfChange,
 } from '../../domain/settings.ts';
-import { branch, commits, type PullRequestSettings, pullRequest, signOff } from './custom-keys.ts';
+import {
+  branch,
+  commits,
+  type PullRequestSettings,
+  pullRequest,
+  signOff,
+  type VerifiedMode,
+  verified,
+} from './custom-keys.ts';
 import { kindOf, listed, notText, text } from './fields.ts';
 
 /** The contents of .deckhand.yml. */
@@ -72,6 +80,8 @@ export interface RepositorySettings {
   commits: 'free' | 'conventional';
   /** Whether our commits are signed off. */
   signOff: boolean;
+  /** `auto`: made through GitHub's API where it signs them, so that they are shown as Verified. `never`: pushed as they are. */
+  verified: VerifiedMode;
   /** What our pull requests get once they are open. */
   pullRequest: PullRequestSettings;
 }
@@ -290,6 +300,7 @@ export const Settings = z
     branch,
     commits,
     signOff,
+    verified,
     pullRequest,
   })
   .superRefine((given, context) => {

@@ -9,7 +9,7 @@ import { maxBody } from '../../outgoing/fit-texts.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
 import { filledTemplate, templateOf } from '../../repositories/customs/fill-template.ts';
 import { ensurePull, type OpenedPull } from '../../repositories/pulls.ts';
-import { pushingStep, stepOf } from '../../runs/journal.ts';
+import { deleteStep, insertStep, pushingStep, stepOf } from '../../runs/journal.ts';
 import { setProvenCommit } from '../../runs/proof/proof-store.ts';
 import { lockForPush } from '../../runs/store.ts';
 import { findTask, setTaskFields, type TaskView } from '../../tasks/store.ts';
@@ -19,6 +19,7 @@ import { allWorks, type Work } from '../work.ts';
 import { parentsOf } from '../workspace/workspace.ts';
 import { authorFor, commitMessage, titleOf } from './commit-message.ts';
 import { addDetails } from './pull-details.ts';
+import { giveUpSigning, MoveRefused, moveBranch, removeRef, type Signing, signedOrNot, type Unsigned } from './sign.ts';
 import { knownPulls, withdrawPull } from './withdraw.ts';
 
 export interface Pushed {
@@ -42,16 +43,22 @@ export async function pushWorks(app: App, works: Work[], title: string, isPropos
 
 /**
  * Commits the tree that the evidence of a repository is about, and pushes it to the branch of the task. Author, date and
- * parents are fixed, so a retry creates the same commit and changes nothing.
+ * parents are fixed, so a retry creates the same commit and changes nothing. Where GitHub signs commits, its own one of the
+ * same tree takes the place of that commit.
  * @throws RunFailed `internal` when the commit would hold, or an earlier worker pushed, anything else
  */
 export async function pushWork(app: App, work: Work, title: string): Promise<Pushed> {
   const { task, journal, repository, evidence } = work;
   if (evidence === undefined) throw new RunFailed('internal', `the files of ${repository.name} were not judged`);
   const { tree } = evidence;
-  const pushed = await journal.once<PushedStep>(stepOf('push', task, repository), () =>
-    work.retrying(() => pushOnce(app, work, tree, title)),
-  );
+  const pushed = await journal.once<PushedStep>(stepOf('push', task, repository), async () => {
+    const signing = { faults: 0, hasRef: false };
+    try {
+      return await work.retrying(() => pushOnce(app, work, { tree, title, signing }));
+    } finally {
+      await removeRef(app, work, signing);
+    }
+  });
   if ((pushed.tree ?? (await treeOnBranch(work, pushed.commit))) !== tree)
     throw new RunFailed('internal', `other files of ${repository.name} were pushed than those that were judged; retry`);
   return { ...pushed, tree };
@@ -63,25 +70,40 @@ async function treeOnBranch({ checkout, branch, retrying }: Work, commit: string
   return checkout.treeOf(commit);
 }
 
-async function pushOnce(app: App, work: Work, tree: string, title: string): Promise<Pushed> {
+interface Pushing {
+  tree: string;
+  title: string;
+  signing: Signing;
+}
+
+async function pushOnce(app: App, work: Work, asked: Pushing): Promise<Pushed> {
   const { run, task, checkout, branch, journal, repository } = work;
-  const commit = await commitTree(app, work, tree, title);
+  const { tree, title, signing } = asked;
+  const unsigned = await commitTree(app, work, tree, title);
+  const commit = await signedOrNot(app, work, unsigned, signing);
+  const isSigned = commit !== unsigned.commit;
   if (isDraft(work)) {
     const at = { taskId: task.id, repositoryId: repository.id, headBranch: branch.name };
     await journal.write((em) => setUnreadySha(em, at, commit));
   }
   await assertFree(work, commit);
-  await journal.once(stepOf(pushingStep, task, repository), async () => ({ branch: branch.name, commit }));
+  await notePushing(work, commit);
   const pushing = app.db.transaction(async (em) => {
     await lockForPush(em, run.id);
     await journal.note('push', `pushing ${commit.slice(0, 7)} to ${branch.name}`);
     await setProvenCommit(em, run.id, repository.id, commit);
-    await checkout.push(commit, branch.name);
+    await (isSigned ? moveBranch(app, work, commit) : checkout.push(commit, branch.name));
   });
   // The diff is computed during the push. `allSettled` waits for the push even if the diff fails, because the branch
   // has to be stored whenever the push succeeded.
-  const [diff] = await Promise.allSettled([diffOfBranch(work, commit, pushing), pushing]);
-  await pushing;
+  const [diff] = await Promise.allSettled([diffOfBranch(work, unsigned.commit, pushing), pushing]);
+  try {
+    await pushing;
+  } catch (error) {
+    if (!(error instanceof MoveRefused)) throw error;
+    await giveUpSigning(work, unsigned, error);
+    return pushOnce(app, work, asked);
+  }
   // A task stores the branch and the diff of its own repository only. The branch exists now, even if its diff could not
   // be read.
   const isOwn = repository.id === task.repositoryId;
@@ -89,7 +111,20 @@ async function pushOnce(app: App, work: Work, tree: string, title: string): Prom
   if (diff.status === 'rejected') throw diff.reason;
   const stored = { ...diff.value, branchName: branch.name, baseBranch: work.baseBranch, headSha: commit };
   if (isOwn) await journal.write((em) => upsertDiff(em, task.id, stored));
+  // What GitHub says about its commit is compared with the commit.
+  if (isSigned && (await checkout.fetch(branch.name)) === commit) await assertTree(work, commit, tree);
   return { commit, tree };
+}
+
+/** Records what is about to be pushed, in place of a commit that was not. */
+async function notePushing({ run, task, journal, repository, branch }: Work, commit: string): Promise<void> {
+  const name = stepOf(pushingStep, task, repository);
+  const before = await journal.recall<{ commit: string }>(name);
+  if (before?.commit === commit) return;
+  await journal.write(async (em) => {
+    await deleteStep(em, run.id, name);
+    await insertStep(em, run.id, name, { branch: branch.name, commit });
+  });
 }
 
 /**
@@ -107,19 +142,25 @@ async function assertFree({ checkout, branch }: Work, commit: string): Promise<v
   );
 }
 
-async function commitTree(app: App, work: Work, tree: string, title: string): Promise<string> {
+async function commitTree(app: App, work: Work, tree: string, title: string): Promise<Unsigned> {
   const { run, task, checkout, branch, credential } = work;
   if (!isBranchOf(task.id, branch.name)) throw new RunFailed('internal', `${branch.name} is not a branch of this task`);
+  const [parents, message] = [parentsOf(branch), await commitMessage(app, work, title)];
   const commit = await checkout.commit({
     tree,
-    parents: parentsOf(branch),
-    message: await commitMessage(app, work, title),
+    parents,
+    message,
     author: await authorFor(app, credential),
     at: run.startedAt ?? run.createdAt,
   });
+  await assertTree(work, commit, tree);
+  return { commit, tree, parents, message };
+}
+
+/** @throws RunFailed `internal` when a commit holds anything else */
+async function assertTree({ checkout }: Work, commit: string, tree: string): Promise<void> {
   const made = await checkout.treeOf(commit);
-  if (made !== tree) throw new RunFailed('internal', `the commit has the tree ${made} instead of ${tree}`);
-  return commit;
+  if (made !== tree) throw new RunFailed('internal', `the commit ${commit} has the tree ${made} instead of ${tree}`);
 }
 
 /** Returns the changes of the branch since it left the base branch. */

@@ -7,6 +7,7 @@ import type { RepoName } from '../../../git/remote-url.ts';
 import { readMerge, type SeenMerge, stopMerging } from '../../../repositories/merging/auto-merge.ts';
 import { countUpdate, endMerging, findMerge, setAgreedHead, setMerging } from '../../../repositories/merging/store.ts';
 import { settingsOnGitHub } from '../../../repositories/settings/settings-on-github.ts';
+import { isCommitOfRun } from '../../../runs/journal.ts';
 import { findLiveRun } from '../../../runs/store.ts';
 import { tellInbox } from '../../../tasks/inbox.ts';
 import { showTask } from '../../../tasks/move.ts';
@@ -78,7 +79,9 @@ async function objectionTo(
   if (row === null || row.headSha === null) return undefined;
   if ((await findLiveRun(app.db.manager, pull.taskId)) !== null) return 'an agent works on the task again';
   if (headSha === row.headSha) return undefined;
-  if (!(await isOwnUpdate(app, octokit, name, { from: row.headSha, to: headSha, base })))
+  // GitHub makes and signs the commits of runs, too, and an agent chooses what they contain.
+  const isOfRun = await isCommitOfRun(app.db.manager, pull.taskId, headSha);
+  if (isOfRun || !(await isOwnUpdate(app, octokit, name, { from: row.headSha, to: headSha, base })))
     return `commit ${headSha.slice(0, 7)} came after somebody asked for it`;
   await setAgreedHead(app.db.manager, pull, headSha);
   return undefined;

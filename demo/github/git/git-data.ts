@@ -1,0 +1,84 @@
+import type { RareStates } from '../rare-states.ts';
+
+/** What the endpoints of git's data need from the front. */
+export interface AroundGitData {
+  git: {
+    /** Moves a branch through the API, and reports it as a push. */
+    movingBranch(name: string, token: string, to: BranchMove, act: () => Promise<Response>): Promise<Response>;
+  };
+  /** Notes a commit of `owner/name` that GitHub has signed. */
+  noteSigned(name: string, sha: string): void;
+  rare: Pick<RareStates, 'signsCommits'>;
+  call(method: string, path: string, authorization: string, body?: string): Promise<Response>;
+}
+
+/** A branch, by its full ref, and the commit that it should point to. */
+export interface BranchMove {
+  ref: string;
+  sha: string;
+}
+
+interface Asked {
+  method: string;
+  host: string;
+  path: string;
+  authorization: string;
+  body: string;
+}
+
+interface Answer {
+  status: number;
+  json: unknown;
+}
+
+const tokenIn = (authorization: string) => authorization.replace(/^(token|bearer) /i, '');
+const nameIn = (path: string) => path.split('/').slice(2, 4).join('/');
+
+/** Makes a commit. GitHub signs those of an App's bot, which are the ones for which an App names neither author nor committer. */
+export async function makeCommit(around: AroundGitData, { path, authorization, body, host }: Asked): Promise<Answer> {
+  const given = JSON.parse(body) as { author?: object; committer?: object };
+  const isOfBot =
+    tokenIn(authorization).startsWith('ghs_') && given.author === undefined && given.committer === undefined;
+  const people = isOfBot ? await peopleOf(around, authorization, host) : {};
+  const made = await around.call('POST', path, authorization, JSON.stringify({ ...given, ...people }));
+  const json = (await made.json()) as { sha: string };
+  if (!made.ok || !isOfBot || !around.rare.signsCommits) return { status: made.status, json };
+  around.noteSigned(nameIn(path), json.sha);
+  return { status: 201, json: { ...json, verification } };
+}
+
+/** The emulator computes ids without a signature, so only the answers have one. */
+const verification = {
+  verified: true,
+  reason: 'valid',
+  signature: '-----BEGIN PGP SIGNATURE-----\n\nbm90IGEgc2lnbmF0dXJl\n-----END PGP SIGNATURE-----\n',
+  payload: 'tree and so on',
+  verified_at: '2026-01-01T00:00:00Z',
+};
+
+async function peopleOf({ call }: AroundGitData, authorization: string, host: string) {
+  const login = 'deckhand[bot]';
+  const { id } = (await (await call('GET', `/users/${encodeURIComponent(login)}`, authorization)).json()) as {
+    id: number;
+  };
+  return {
+    author: { name: login, email: `${id}+${login}@users.noreply.${new URL(`http://${host}`).hostname}` },
+    committer: { name: 'GitHub', email: 'noreply@github.com' },
+  };
+}
+
+/** Creates a branch or moves it. Other refs are the emulator's alone. */
+export async function moveRef(around: AroundGitData, { method, path, authorization, body }: Asked): Promise<Answer> {
+  const act = () => around.call(method, path, authorization, body);
+  const { sha, ref: created } = JSON.parse(body) as { sha: string; ref?: string };
+  const ref = created ?? `refs/${decodeURIComponent(path.split('/git/refs/')[1] ?? '')}`;
+  const answer = await (ref.startsWith('refs/heads/')
+    ? around.git.movingBranch(nameIn(path), tokenIn(authorization), { ref, sha }, act)
+    : act());
+  const json = (await answer.json()) as { message?: string };
+  // GitHub's words.
+  if (method === 'PATCH' && answer.status === 404)
+    return { status: 422, json: { message: 'Reference does not exist' } };
+  if (json.message === 'Update is not a fast-forward') json.message = 'Update is not a fast forward';
+  return { status: answer.status, json };
+}
