@@ -20,6 +20,7 @@ import { findDocs, listRepositoriesById } from '../../repositories/store.ts';
 import { protectedChanges } from '../../worker/outgoing/objection.ts';
 import { objectionsTo, objectionToSending } from '../../worker/outgoing/outgoing-scan.ts';
 import { authorFor } from '../../worker/publish/commit-message.ts';
+import { pushNew } from '../../worker/publish/sign.ts';
 
 /**
  * Opens a pull request that adds the requirements of a finalized plan to the project's documentation repository. The
@@ -50,6 +51,7 @@ export async function proposePrd(app: App, { projectId, sessionId, userId }: Job
   const octokit = await octokitFor(app, credential);
   const prefix = app.config.COMMAND_PREFIX;
   const wanted: Wanted = {
+    sessionId: session.id,
     branch: branchName({ id: session.id, title: `prd ${session.prd.title}`, issueNumber: null }),
     title: withoutCiSkips(`Requirements: ${harmlessLine(session.prd.title, 150, prefix)}`),
     body: withoutCiSkips(bodyOf(session, prefix)),
@@ -71,6 +73,7 @@ export async function proposePrd(app: App, { projectId, sessionId, userId }: Job
 
 /** What the pull request consists of. */
 interface Wanted {
+  sessionId: string;
   branch: string;
   title: string;
   body: string;
@@ -136,16 +139,11 @@ async function ensureBranch(
     const tree = await writeDocument(app, checkout, { base, prd: wanted.prd, signal });
     const refused = await objectionToTree(checkout, { base, tree, settings, secrets, signal });
     if (refused !== undefined) return { refused };
-    const commit = await checkout.commit({
-      tree,
-      parents: [base],
-      message: withoutCiSkips(
-        `docs: requirements of ${harmlessLine(wanted.prd.title, 60, app.config.COMMAND_PREFIX)}\n`,
-      ),
-      author: await authorFor(app, credential),
-      at: new Date(),
-    });
-    await checkout.push(commit, branch);
+    const subject = `docs: requirements of ${harmlessLine(wanted.prd.title, 60, app.config.COMMAND_PREFIX)}`;
+    const content = { tree, parents: [base], message: withoutCiSkips(`${subject}\n`) };
+    const commit = await checkout.commit({ ...content, author: await authorFor(app, credential), at: new Date() });
+    const place = { credential, checkout, signal, settings, branch, name: wanted.sessionId };
+    await pushNew(app, place, { ...content, commit });
     return { settings };
   } catch (error) {
     // A settings file that cannot be used. Without it, nobody knows what is protected.

@@ -56,7 +56,7 @@ export async function pushWork(app: App, work: Work, title: string): Promise<Pus
     try {
       return await work.retrying(() => pushOnce(app, work, { tree, title, signing }));
     } finally {
-      await removeRef(app, work, signing);
+      await removeRef(app, { ...work, name: work.run.id }, signing);
     }
   });
   if ((pushed.tree ?? (await treeOnBranch(work, pushed.commit))) !== tree)

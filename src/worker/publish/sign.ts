@@ -1,12 +1,14 @@
 import type { App, GitHub, Octokit } from '../../app.ts';
 import { RunFailed } from '../../domain/run.ts';
-import { GitFailed } from '../../git/engine.ts';
+import { asideRef, GitFailed } from '../../git/engine.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
 import { unlessUnknown } from '../../repositories/permission.ts';
+import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { deleteStep, insertEvent, insertStep, pushingStep, stepOf } from '../../runs/journal.ts';
 import { lockForPush } from '../../runs/store.ts';
 import { saidBy, temporaryFault } from '../retry.ts';
 import type { Work } from '../work.ts';
+import type { Branch } from '../workspace/workspace.ts';
 
 /** A commit that git has written here, and what GitHub needs to make the same one with its signature. */
 export interface Unsigned {
@@ -47,7 +49,7 @@ export async function signedOrNot(app: App, work: Work, unsigned: Unsigned, sign
       await lockForPush(em, run.id);
       // Nothing of a cancelled run reaches GitHub.
       await journal.write(async () => {});
-      return sign(app, work, unsigned, signing);
+      return sign(app, { ...work, name: run.id }, unsigned, signing);
     }));
   if (known === undefined) await record(work, unsigned, signed);
   if (!('commit' in signed)) return unsigned.commit;
@@ -80,13 +82,16 @@ async function isBegun({ journal, task, repository }: Work, { commit }: Unsigned
   return (await journal.recall<{ commit: string }>(stepOf(pushingStep, task, repository)))?.commit === commit;
 }
 
+/** Where a commit is signed. `name` is that of our ref. */
+type Place = Pick<Work, 'credential' | 'checkout' | 'signal'> & { name: string };
+
 /**
  * Lets GitHub make and sign a commit. GitHub makes commits of trees that it has, so the objects are pushed first, to a ref
  * that is no branch.
  * @throws RunFailed `internal` when GitHub has signed another commit than the one it was asked for
  */
-async function sign(app: App, work: Work, unsigned: Unsigned, signing: Signing): Promise<Signed> {
-  const { credential, checkout, run, signal } = work;
+async function sign(app: App, place: Place, unsigned: Unsigned, signing: Signing): Promise<Signed> {
+  const { credential, checkout, name, signal } = place;
   if (credential.kind !== 'installation' || app.github === undefined)
     return { reason: 'the repository is reached without the GitHub App' };
   const { commit, tree, parents, message } = unsigned;
@@ -101,7 +106,7 @@ async function sign(app: App, work: Work, unsigned: Unsigned, signing: Signing):
     );
     if (reason !== undefined) return { reason };
     signing.hasRef = true;
-    await checkout.pushAside(commit, run.id);
+    await checkout.pushAside(commit, name);
     const made = await make({ tree, parents, message });
     const lack = unverified(made);
     app.github.signing.set(installationId, { reason: lack, at: Date.now() });
@@ -166,13 +171,19 @@ async function inabilityOf(
   return reason;
 }
 
+/** A branch, and if it is not new, where it should still be. */
+type MovedBranch = Pick<Branch, 'name' | 'from' | 'continues'>;
+
 /**
  * Moves the branch to a commit that GitHub has made, never by force. Can be repeated.
  * @throws GitFailed `rejected` when somebody else has moved the branch
  * @throws MoveRefused
  */
-export async function moveBranch(app: App, work: Work, commit: string): Promise<void> {
-  const { credential, branch, signal } = work;
+export async function moveBranch(
+  app: App,
+  { credential, branch, signal }: Pick<Work, 'credential' | 'signal'> & { branch: MovedBranch },
+  commit: string,
+): Promise<void> {
   if (credential.kind !== 'installation') throw new MoveRefused('the repository is reached without the GitHub App');
   const octokit = await octokitFor(app, credential);
   const at = { owner: credential.owner, repo: credential.repo, sha: commit, request: { signal } };
@@ -205,10 +216,40 @@ async function headOf(
   return (await unlessUnknown(octokit.request(path, { owner, repo, branch, request })))?.commit.sha;
 }
 
+/** Pushes a commit to a new branch, outside of a run. If GitHub can sign it, its own commit takes the place of that one. */
+export async function pushNew(
+  app: App,
+  place: Place & { branch: string; settings: Pick<RepositorySettings, 'verified'> },
+  unsigned: Unsigned,
+): Promise<void> {
+  const { checkout, branch, settings } = place;
+  // No time to wait: the first fault decides.
+  const signing = { faults: maxFaults - 1, hasRef: false };
+  try {
+    const signed = settings.verified === 'never' ? undefined : await sign(app, place, unsigned, signing);
+    if (signed !== undefined && 'commit' in signed) {
+      const [from = ''] = unsigned.parents;
+      const moved = { name: branch, from, continues: false };
+      await moveBranch(app, { ...place, branch: moved }, signed.commit);
+      return;
+    }
+    await checkout.push(unsigned.commit, branch);
+  } catch (error) {
+    if (!(error instanceof MoveRefused)) throw error;
+    await checkout.push(unsigned.commit, branch);
+  } finally {
+    await removeRef(app, place, signing);
+  }
+}
+
 /** Removes the ref with the objects of the commit from GitHub. If that fails, it stays; nobody sees it. */
-export async function removeRef(app: App, { checkout, run, signal }: Work, signing: Signing): Promise<void> {
+export async function removeRef(
+  app: App,
+  { checkout, name, signal }: Omit<Place, 'credential'>,
+  signing: Signing,
+): Promise<void> {
   if (!signing.hasRef || signal.aborted) return;
-  await checkout.removeAside(run.id).catch((error) => {
-    app.log.warn({ err: error, runId: run.id }, 'the ref with the objects of a signed commit was not removed');
+  await checkout.removeAside(name).catch((error) => {
+    app.log.warn({ err: error, ref: asideRef(name) }, 'the ref with the objects of a signed commit was not removed');
   });
 }

@@ -1,5 +1,5 @@
 import type { App } from '../../../src/app.ts';
-import { MoveRefused, moveBranch, removeRef, signedOrNot } from '../../../src/worker/publish/sign.ts';
+import { MoveRefused, moveBranch, pushNew, removeRef, signedOrNot } from '../../../src/worker/publish/sign.ts';
 import type { Work } from '../../../src/worker/work.ts';
 
 const unsigned = { commit: 'c'.repeat(40), tree: 'tree', parents: ['parent'], message: 'm\n' };
@@ -76,7 +76,7 @@ test('GitHub makes the commit once, and names neither author nor committer', asy
   ]);
   expect(given.some((each) => 'author' in each || 'committer' in each)).toBe(false);
   // The worker that takes over removes the ref, too.
-  await removeRef(run.app, run.work, next);
+  await removeRef(run.app, { ...run.work, name: 'run_1' }, next);
   expect([[...run.refs], run.log]).toEqual([[], []]);
 });
 
@@ -178,4 +178,30 @@ test('a move is compared with the head of the branch when it fails', async () =>
   await expect(moving(403, 'parent')).rejects.toThrow(MoveRefused);
   await expect(moving(422, undefined)).rejects.toThrow(MoveRefused);
   await expect(moving(403, undefined, false)).rejects.toThrow(MoveRefused);
+});
+
+test.each<[string, (() => unknown) | number, string[], string[]]>([
+  ['made by GitHub', () => made, ['question', 'commit', 'branch'], []],
+  ['pushed where GitHub does not make it', () => 404, ['question'], [unsigned.commit]],
+  ['pushed at the first fault', () => 502, ['question'], [unsigned.commit]],
+  ['pushed where GitHub does not move the branch', 403, ['question', 'commit', 'branch', 'head'], [unsigned.commit]],
+])('outside of a run, a commit is %s', async (_how, answer, expected, pushed) => {
+  const names: string[] = [];
+  const nameOf = (route: string, tree: unknown) => {
+    if (route.startsWith('GET ')) return 'head';
+    if (route.endsWith('/refs')) return 'branch';
+    return tree === 'tree' ? 'commit' : 'question';
+  };
+  const run = openRun((route, { tree }) => {
+    const name = nameOf(route, tree);
+    names.push(name);
+    if (name === 'head') return 404;
+    if (typeof answer === 'function') return name === 'branch' ? {} : answer();
+    return name === 'branch' ? answer : made;
+  });
+  const plain: string[] = [];
+  const push = async (commit: string, branch: string) => void plain.push(`${commit} ${branch}`);
+  const place = { ...run.work, checkout: { ...run.work.checkout, push }, branch: 'agent/new', name: 'plan_1' };
+  await pushNew(run.app, place, unsigned);
+  expect([names, plain, run.refs.size]).toEqual([expected, pushed.map((commit) => `${commit} agent/new`), 0]);
 });
