@@ -36,7 +36,7 @@ async function pushLog(task: WorldTask): Promise<string[]> {
   const events = await face.world.get<{ type: string; text: string }[]>(`/runs/${run?.id}/events`);
   return events.filter(({ type }) => type === 'push').map(({ text }) => text);
 }
-const lacks = (log: string[]) => log.filter((line) => line.startsWith('GitHub does not sign'));
+const lacks = (log: string[]) => log.filter((line) => line.startsWith('the commit is not signed'));
 
 test('GitHub makes and signs the commit, of the same tree and message, and our ref goes', async () => {
   const { inReview, push, world } = face;
@@ -102,7 +102,7 @@ test('a commit that is not to be signed, or that the host does not sign, is push
   const unsigned = await inReview({ 'unsigned.txt': 'x\n' });
   expect([committerOf(unsigned.task), countOf(unsigned.task), refsOfOurs()]).toEqual(['deckhand[bot]', 1, '']);
   expect(lacks(await pushLog(unsigned.task))).toEqual([
-    'GitHub does not sign the commit: the host made a commit that is not verified (unsigned)',
+    'the commit is not signed by GitHub: the host made a commit that is not verified (unsigned)',
   ]);
 });
 
@@ -112,7 +112,7 @@ test.each([404, 422])('GitHub answers %i to the making of commits: pushed as it 
   const { task } = await inReview({ [`refused-${status}.txt`]: 'x\n' });
   expect([committerOf(task), countOf(task), refsOfOurs()]).toEqual(['deckhand[bot]', 1, '']);
   expect(lacks(await pushLog(task))).toEqual([
-    `GitHub does not sign the commit: GitHub answered HTTP ${status}: made to fail`,
+    `the commit is not signed by GitHub: GitHub answered HTTP ${status}: made to fail`,
   ]);
 });
 

@@ -69,7 +69,7 @@ async function record(work: Work, unsigned: Unsigned, signed: Signed): Promise<v
     await deleteStep(em, run.id, name);
     await insertStep(em, run.id, name, signed);
     if ('reason' in signed)
-      await insertEvent(em, run.id, 'push', `GitHub does not sign the commit: ${signed.reason}`, {});
+      await insertEvent(em, run.id, 'push', `the commit is not signed by GitHub: ${signed.reason}`, {});
   });
 }
 

@@ -34,7 +34,7 @@ async function expectOneOfEach(service: Killable, task: Task): Promise<void> {
   expect(gitOut(folder, 'diff', '--name-only', `main...${task.branchName}`)).toBe('made.txt');
   const [run] = await get<{ id: string }[]>(`/tasks/${task.id}/runs`);
   const log = await get<{ text: string }[]>(`/runs/${run?.id}/events`);
-  expect(log.filter(({ text }) => text.startsWith('GitHub does not sign'))).toEqual([]);
+  expect(log.filter(({ text }) => text.startsWith('the commit is not signed'))).toEqual([]);
 }
 
 /** The steps of a signed push: our ref, the question and the commit, the record of it, the branch, and the end of our ref. */

@@ -87,7 +87,7 @@ test.each([
   expect(await signedOrNot(run.app, run.work, unsigned, run.signing)).toBe(unsigned.commit);
   expect(await signedOrNot(run.app, run.work, unsigned, run.signing)).toBe(unsigned.commit);
   expect([run.asked.length, run.refs.size, run.signing.hasRef]).toEqual([1, 0, false]);
-  expect(run.log).toEqual([`GitHub does not sign the commit: GitHub answered HTTP ${status}: refused`]);
+  expect(run.log).toEqual([`the commit is not signed by GitHub: GitHub answered HTTP ${status}: refused`]);
 });
 
 test('a host that does not sign is asked once for all runs of an installation', async () => {
@@ -96,7 +96,7 @@ test('a host that does not sign is asked once for all runs of an installation', 
     expect(await signedOrNot(run.app, run.work, { ...unsigned, commit }, run.signing)).toBe(commit);
   expect([run.asked.length, run.refs.size]).toEqual([1, 0]);
   expect(run.log).toEqual(
-    Array(2).fill('GitHub does not sign the commit: the host made a commit that is not verified (unsigned)'),
+    Array(2).fill('the commit is not signed by GitHub: the host made a commit that is not verified (unsigned)'),
   );
 });
 
@@ -139,7 +139,7 @@ test('nothing is asked for a repository without the App, for verified: never, an
     expect(await signedOrNot(run.app, run.work, unsigned, run.signing)).toBe(unsigned.commit);
     expect(run.asked).toEqual([]);
   }
-  expect(without.log).toEqual(['GitHub does not sign the commit: the repository is reached without the GitHub App']);
+  expect(without.log).toEqual(['the commit is not signed by GitHub: the repository is reached without the GitHub App']);
   expect([never.log, begun.log]).toEqual([[], []]);
 });
 
