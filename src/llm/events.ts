@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import { costProblem } from '../domain/json/parse-within.ts';
+import { costProblem } from '../domain/json/json-cost.ts';
 import { AnswerRefused } from '../errors.ts';
 import { isFields } from './merge.ts';
 import { AnswerIsError } from './refusals/refusal.ts';

@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import { z } from 'zod';
-import { costProblem } from '../domain/json/parse-within.ts';
+import { costProblem } from '../domain/json/json-cost.ts';
 import { AnswerRefused } from '../errors.ts';
 
 /** An MCP server did not do what was asked. The message follows the server's name in a sentence. */

@@ -113,3 +113,8 @@ const logs: AnswerLimits = { maxBytes: 100_000_000, keepsEnd: 400_000, maxMs: 30
 export function fetchLog(addressOf: AddressOf): typeof fetch {
   return boundedFetch(logs, pinnedFetch(addressOf));
 }
+
+/** Returns the number of the last page, which GitHub names in the `Link` header of the others. */
+export function lastPage({ link = '' }: { link?: string | undefined }): number {
+  return Number(/[?&]page=(\d+)[^>]*>; *rel="last"/.exec(link)?.[1] ?? 1);
+}

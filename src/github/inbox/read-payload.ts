@@ -1,4 +1,4 @@
-import { parseWithin } from '../../domain/json/parse-within.ts';
+import { parseWithin } from '../../domain/json/json-cost.ts';
 
 /** Longer lists in a payload are cut. An issue has at most this many labels. */
 const maxEntries = 100;

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { parseWithin } from '../../domain/json/parse-within.ts';
+import { parseWithin } from '../../domain/json/json-cost.ts';
 import { resolveHost } from '../../host/resolve.ts';
 import { imageFailed, quoted } from '../reference.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { parseWithin } from '../../domain/json/parse-within.ts';
+import { parseWithin } from '../../domain/json/json-cost.ts';
 import { imageFailed, quoted, type Reference } from '../reference.ts';
 import { readWithin } from './authorize.ts';
 import type { RegistryClient } from './client.ts';

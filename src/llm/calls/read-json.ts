@@ -1,4 +1,4 @@
-import { parseWithin } from '../../domain/json/parse-within.ts';
+import { parseWithin } from '../../domain/json/json-cost.ts';
 
 /** The reading of a text that should be a JSON value. A problem is a message for the model. */
 export type Reading = { value: unknown; problem?: undefined } | { value?: undefined; problem: string };
