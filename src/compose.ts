@@ -10,7 +10,7 @@ import { migrations } from '../migrations/list.ts';
 import type { App, GitHub, Octokit } from './app.ts';
 import { openAudit } from './audit/audit.ts';
 import { type Config, ConfigError, type GitHubAppConfig, toolEnvironment } from './config.ts';
-import { clearLeftovers, makeWorkFolder, openDataFolders } from './data-folders.ts';
+import { clearLeftovers, makeWorkFolder, openDataFolders, writeCertificates } from './data-folders.ts';
 import { PooledClient } from './db/client.ts';
 import { openDatabase } from './db/database.ts';
 import { startEmbedded } from './db/embedded/embedded.ts';
@@ -42,7 +42,7 @@ import { removeTree } from './sandbox/neutral-path.ts';
 import type { RunLimits } from './sandbox/sandbox.ts';
 import { openSandbox } from './sandbox/self-test.ts';
 
-/** A shorter database password may be an ordinary word, which could occur in any file. */
+/** A shorter password of the database or of a proxy may be an ordinary word, which could occur in any file. */
 const leastPasswordLength = 16;
 
 /** Returns the service's own credentials, in every form in which a run could publish them. */
@@ -56,7 +56,7 @@ function secretsOf({ config, githubApp }: App, keys: Keys, databaseUrl: string):
     ...ours,
     ...sealing,
     ...lines.slice(1, 4),
-    password.length < leastPasswordLength ? undefined : password,
+    ...[password, ...config.proxies.secrets()].filter(({ length }) => length >= leastPasswordLength),
   ].filter((secret) => secret !== undefined);
 }
 
@@ -180,16 +180,22 @@ function runLimits({ MAX_RUN_MEMORY_MB, MAX_RUN_DISK_MB, MAX_RUN_PROCESSES }: Co
   return { memoryMb: MAX_RUN_MEMORY_MB, diskMb: MAX_RUN_DISK_MB, processes: MAX_RUN_PROCESSES };
 }
 
-/** Opens the images of runs. Their registries are contacted under the same rules as hosts that runs may reach. */
+/** Returns a `fetch` for registries. They are contacted under the same rules as hosts that runs may reach. */
+export function registryFetch({ ALLOW_PRIVATE_HOSTS, EGRESS_OPEN_ADDRESSES, proxies }: Config): typeof fetch {
+  const allowPrivateHosts = ALLOW_PRIVATE_HOSTS;
+  const isClosed = closedExcept({ allowPrivateHosts, open: EGRESS_OPEN_ADDRESSES });
+  return pinnedFetch(checkedRegistryAddress({ isClosed, allowPrivateHosts, proxies }));
+}
+
+/** Opens the images of runs. */
 function imagesOf(config: Config, folder: string, hasSandbox: boolean): Promise<Images> {
-  const isClosed = closedExcept({ allowPrivateHosts: config.ALLOW_PRIVATE_HOSTS, open: config.EGRESS_OPEN_ADDRESSES });
   return openImages({
     folder,
     limits: { megabytes: config.MAX_IMAGE_MB },
     // The rest is for kept environments.
     keptBytes: (config.ENVIRONMENT_CACHE_GB * 1e9) / 2,
     defaultRegistry: config.IMAGE_REGISTRY,
-    send: pinnedFetch(checkedRegistryAddress(isClosed)),
+    send: registryFetch(config),
     hasSandbox,
     removeTree,
   });
@@ -199,9 +205,13 @@ function imagesOf(config: Config, folder: string, hasSandbox: boolean): Promise<
  * Chooses the git engine. Prefers the installed git: for a shallow clone of 3,778 files it takes 1.2 s and 14 MB,
  * isomorphic-git 5.6 s and 287 MB.
  */
-async function chooseGit({ GIT_ENGINE }: Config, cacheDir: string, log: Logger): Promise<GitEngine> {
+async function chooseGit(
+  { GIT_ENGINE, NODE_EXTRA_CA_CERTS, DATA_DIR }: Config,
+  cacheDir: string,
+  log: Logger,
+): Promise<GitEngine> {
   if (GIT_ENGINE === 'isomorphic') return isomorphicProcess();
-  const native = nativeGit();
+  const native = nativeGit(await writeCertificates(NODE_EXTRA_CA_CERTS, DATA_DIR));
   const works = await native.version().then(
     () => true,
     () => false,
@@ -213,12 +223,12 @@ async function chooseGit({ GIT_ENGINE }: Config, cacheDir: string, log: Logger):
 }
 
 function openaiClient(config: Config, apiKey: string): OpenAI {
-  const fetch = withReadableErrors(fetchFromModel(config.MODEL_ANSWER_SECONDS));
+  const fetch = withReadableErrors(fetchFromModel(config.MODEL_ANSWER_SECONDS, { proxies: config.proxies }));
   return new OpenAI({ apiKey, baseURL: config.OPENAI_BASE_URL, maxRetries: 0, logLevel: 'off', fetch });
 }
 
 function toApi(config: Config) {
-  return request.defaults({ baseUrl: config.GITHUB_API_URL, request: { fetch: fetchFromGitHub } });
+  return request.defaults({ baseUrl: config.GITHUB_API_URL, request: { fetch: fetchFromGitHub(config.proxies) } });
 }
 
 const OurOctokit = ProbotOctokit.plugin(fittingTexts);
@@ -234,7 +244,7 @@ function quietOctokit(config: Config) {
     userAgent: `deckhand/${version}`,
     retry: { enabled: false },
     throttle: { ...given.throttle, enabled: false },
-    request: { ...given.request, fetch: fetchFromGitHub },
+    request: { ...given.request, fetch: fetchFromGitHub(config.proxies) },
     // Otherwise installation tokens would still be requested from api.github.com.
     auth: { ...given.auth, request: toApi(config) },
   }));
@@ -246,7 +256,7 @@ const noInstallation = -1;
 function octokitWith(config: Config, token?: string): Octokit {
   const Client = OurOctokit.defaults({
     baseUrl: config.GITHUB_API_URL,
-    request: { fetch: fetchFromGitHub },
+    request: { fetch: fetchFromGitHub(config.proxies) },
     retry: { enabled: false },
     throttle: { enabled: false },
   });

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { hostPatternProblem } from './egress/host-names.ts';
 import { isAddressRange } from './host/closed-address.ts';
+import { certificatesProblem, type Proxies, readProxies } from './host/proxies.ts';
 
 // Parsers for the values of settings. Each message completes a sentence that begins with the setting's name.
 
@@ -188,6 +189,7 @@ const schema = z.object({
   SANDBOX: z.enum(['auto', 'bwrap', 'off'], 'must be auto, bwrap or off').default('auto'),
   GIT_ENGINE: z.enum(['auto', 'native', 'isomorphic'], 'must be auto, native or isomorphic').default('auto'),
   ALLOW_PRIVATE_HOSTS: flag,
+  NODE_EXTRA_CA_CERTS: z.string().optional(),
   EGRESS: z.enum(['on', 'off'], 'must be on or off').default('on'),
   EGRESS_DEFAULT_HOSTS: hostNames,
   EGRESS_OPEN_ADDRESSES: addressRanges,
@@ -242,6 +244,8 @@ type Environment = Record<string, string | undefined>;
 export type Config = Omit<Settings, 'BASE_URL' | 'APP_ID' | 'PRIVATE_KEY' | 'PRIVATE_KEY_PATH'> & {
   BASE_URL: string;
   githubApp: GitHubAppConfig | undefined;
+  /** `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, also in lower case. */
+  proxies: Proxies;
 };
 
 /**
@@ -253,10 +257,14 @@ export function readConfig(env: Environment = process.env): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = schema.safeParse(given);
   const key = readPrivateKey(given);
+  const outside = readProxies(given);
+  const certificates = certificatesProblem(given);
   const problems = [
     ...(parsed.success ? [] : parsed.error.issues.map((i) => `${String(i.path[0])}: ${i.message}`)),
     ...missing(given),
     ...key.problems,
+    ...outside.problems,
+    ...(certificates === undefined ? [] : [certificates]),
     ...(parsed.success ? contradictions(parsed.data) : []),
   ];
   if (!parsed.success || problems.length > 0) throw new ConfigError([...new Set(problems)]);
@@ -265,6 +273,7 @@ export function readConfig(env: Environment = process.env): Config {
     ...settings,
     BASE_URL: BASE_URL ?? `http://localhost:${settings.PORT}`,
     githubApp: appOf(parsed.data, key.pem),
+    proxies: outside.proxies,
   };
 }
 

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, link, lstat, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, link, lstat, mkdir, readdir, readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
+import { rootCertificates } from 'node:tls';
 import type { Logger } from 'pino';
 import { freeBytes, isAlive, isReachable, makeReserve, reserveBytes } from './db/embedded/embedded.ts';
 import { reachableRoot } from './db/embedded/embedded-binaries.ts';
@@ -209,4 +211,28 @@ export async function makeWorkFolder({ work }: DataFolders): Promise<void> {
   await mkdir(work, { recursive: true, mode: 0o711 });
   for (const folder of [dirname(work), work]) await chmod(folder, 0o711);
   await writeFile(join(work, ownerFile), `${hostname()}-${process.pid}`, { mode: 0o600 });
+}
+
+/** Where systems keep the certificates that they trust, in one file. */
+const ofSystems = [
+  '/etc/ssl/certs/ca-certificates.crt',
+  '/etc/pki/tls/certs/ca-bundle.crt',
+  '/etc/ssl/ca-bundle.pem',
+  '/etc/ssl/cert.pem',
+];
+
+/**
+ * Writes the certificates of the system and those of `NODE_EXTRA_CA_CERTS` into one file in the data folder, because git
+ * trusts those of one file only. Returns its path, or undefined when there are no further certificates.
+ */
+export async function writeCertificates(extra: string | undefined, dataDir: string): Promise<string | undefined> {
+  if (extra === undefined) return undefined;
+  const system = ofSystems.find((file) => existsSync(file));
+  const usual = system === undefined ? rootCertificates.join('\n') : await readFile(system, 'utf8');
+  const path = join(dataDir, 'certificates.pem');
+  // Other processes of the service may be reading the file.
+  const made = `${path}.${process.pid}`;
+  await writeFile(made, `${usual}\n${await readFile(extra, 'utf8')}\n`, { mode: 0o644 });
+  await rename(made, path);
+  return path;
 }

@@ -4,28 +4,22 @@ import { type Composed, compose } from '../compose.ts';
 import { type Config, ConfigError, readConfig } from '../config.ts';
 import { inMegabytes, lowBytes } from '../data-folders.ts';
 import { freeBytes } from '../db/embedded/embedded.ts';
+import { withAdvice } from '../domain/github-advice.ts';
 import { countUnassigned } from '../environment/secrets/store.ts';
 import { webhookProblem } from '../github/app/manifest.ts';
 import { setupAddress } from '../github/app/stored-app.ts';
 import { listTroubledInstallations } from '../github/store.ts';
+import { whyUnreachable } from '../host/through-proxy.ts';
 import { ModelFailed } from '../llm/model.ts';
 import { createLogger } from '../logger.ts';
 import { fetchFromModel } from '../outgoing/fetch-from.ts';
 import { hasTitleIndex, titleIndex } from '../tasks/search-store.ts';
+import { destinations, type Finding } from './destinations.ts';
 
 /** Time limit for the model server's list of models, in seconds. */
 const modelSeconds = 10;
 /** Time limit for the model's answer to a short question, in seconds. */
 const answerSeconds = 60;
-
-export interface Finding {
-  what: string;
-  /** `todo` marks something that is not configured yet, which is not an error. */
-  state: 'ok' | 'todo' | 'FAIL';
-  says: string;
-  /** An address to open, printed on a separate line so that it can be copied. */
-  address?: string;
-}
 
 /**
  * Runs the `doctor` command: prints a line per check, with the next step where one is needed. Returns 1 if a check
@@ -71,6 +65,7 @@ export async function examine(app: App): Promise<Finding[]> {
     images(app),
     ...(await secrets(app)),
     await git(app),
+    ...(await destinations(app)),
     await github(app),
     ...(await installations(app)),
     ...webhooks(app),
@@ -153,12 +148,15 @@ async function github(app: App): Promise<Finding> {
   try {
     return { what, state: 'ok', says: `${GITHUB_API_URL} knows the App ${await app.github.slug()}` };
   } catch (error) {
-    const isRefused = (error as { status?: number }).status === 401;
-    const why = isRefused
-      ? 'refused the key: APP_ID and PRIVATE_KEY must belong to the same App'
-      : 'cannot be reached; check GITHUB_API_URL and the network';
-    return { what, state: 'FAIL', says: `${GITHUB_API_URL} ${why}` };
+    return { what, state: 'FAIL', says: `${GITHUB_API_URL} ${githubProblem(error)}` };
   }
+}
+
+function githubProblem(error: unknown): string {
+  const { status = 500, message } = error as { status?: number; message: string };
+  if (status === 401) return 'refused the key: APP_ID and PRIVATE_KEY must belong to the same App';
+  if (status < 500) return withAdvice(`answered HTTP ${status}: ${message}`);
+  return `cannot be reached (${whyUnreachable(error)}); check GITHUB_API_URL and the network`;
 }
 
 /** Names the accounts that GitHub does not let the service work for, as the service saw them last. */
@@ -186,9 +184,12 @@ async function model(app: App): Promise<Finding> {
     return { what, state: 'todo', says };
   }
   const headers = { Authorization: `Bearer ${key}` };
-  const response = await fetchFromModel(modelSeconds)(`${server}/models`, { headers }).catch(() => undefined);
-  if (response === undefined)
-    return { what, state: 'FAIL', says: `${server} cannot be reached; check OPENAI_BASE_URL and the network` };
+  const list = fetchFromModel(modelSeconds, { proxies: config.proxies })(`${server}/models`, { headers });
+  const response = await list.catch((error: Error) => error);
+  if (response instanceof Error) {
+    const says = `${server} cannot be reached (${whyUnreachable(response)}); check OPENAI_BASE_URL and the network`;
+    return { what, state: 'FAIL', says };
+  }
   if (response.status === 401 || response.status === 403)
     return { what, state: 'FAIL', says: `${server} answered HTTP ${response.status}; check OPENAI_API_KEY` };
   // Other errors do not decide: some gateways list no models. The answer to a question does.

@@ -1,11 +1,17 @@
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction, Socket, TcpNetConnectOpts } from 'node:net';
+import { isClosedByName } from '../host/closed-address.ts';
+import type { NextHop, Proxies } from '../host/proxies.ts';
 import type { LookUp } from '../host/resolve.ts';
+import { tunnelThrough, whyUnreachable } from '../host/through-proxy.ts';
 import { isAddress, isHostName, shown, type Target } from './host-names.ts';
 import type { RefusalLog } from './refusals.ts';
 
-/** The addresses to connect to, or the status and text of the reply that tells why not. */
-export type Verdict = { addresses: LookupAddress[] } | Denial;
+/** Where to connect to: one of the addresses of the host, or a company's proxy, which resolves the name. */
+export type Way = { addresses: LookupAddress[] } | { proxy: NextHop };
+
+/** Where to connect to, or the status and text of the reply that tells why not. */
+export type Verdict = Way | Denial;
 
 export interface Denial {
   status: 403 | 502 | 504;
@@ -19,6 +25,9 @@ export interface GateRules {
   list: 'setup' | 'agent';
   isAllowed(name: string): boolean;
   isClosed(address: string): boolean;
+  /** Whether names of private networks may be asked of a proxy. */
+  allowPrivateHosts: boolean;
+  proxies: Proxies;
   lookUp: LookUp;
   log: RefusalLog;
 }
@@ -38,6 +47,15 @@ export function openGate(rules: GateRules): Gate {
     return { status: 403, says };
   };
   const resolve = async (target: Target): Promise<Verdict> => {
+    const proxy = rules.proxies.find({
+      protocol: target.port === 80 ? 'http:' : 'https:',
+      hostname: target.host,
+      port: String(target.port),
+    });
+    if (proxy !== undefined)
+      return rules.allowPrivateHosts || !isClosedByName(target.host)
+        ? { proxy }
+        : refuse(target, 'it is a private name, which is not asked of a proxy (operators can add it to NO_PROXY)');
     let addresses: LookupAddress[];
     try {
       addresses = await rules.lookUp(target.host);
@@ -79,8 +97,42 @@ export function pinnedTo(addresses: LookupAddress[]): LookupFunction {
   return (_host, { all }, done) => (all ? done(null, addresses) : done(null, first.address, first.family));
 }
 
-/** Connects to a host for a client at one of its addresses. Tries one after another, as Node does for a name. */
-export function dial(
+/** Connects to a host for a client, for at most 15 s. */
+export function dial(connect: Connect, target: Target, way: Way, client: Socket): Promise<Socket | Denial> {
+  return 'proxy' in way
+    ? dialThrough(connect, target, way.proxy, client)
+    : dialAddresses(connect, target, way.addresses, client);
+}
+
+/** Asks a company's proxy for a tunnel to a host. */
+async function dialThrough(connect: Connect, target: Target, proxy: NextHop, client: Socket): Promise<Socket | Denial> {
+  const given = new AbortController();
+  const abandon = () => given.abort();
+  const late = AbortSignal.timeout(connectMs);
+  client.once('close', abandon);
+  if (client.destroyed) abandon();
+  try {
+    const socket = await tunnelThrough(proxy, target, { connect, signal: AbortSignal.any([given.signal, late]) });
+    // Both directions of a tunnel listen for its end several times.
+    socket.setMaxListeners(32).on('error', () => {});
+    const end = () => socket.destroy();
+    client.once('close', end);
+    if (client.destroyed) end();
+    socket.once('close', () => client.off('close', end));
+    return socket;
+  } catch (error) {
+    if (late.aborted) return { status: 504, says: `host ${target.host} could not be reached (${slow})` };
+    const why = given.signal.aborted ? 'the client disconnected' : whyUnreachable(error);
+    return { status: 502, says: `host ${target.host} could not be reached (${why})` };
+  } finally {
+    client.off('close', abandon);
+  }
+}
+
+const slow = `no connection within ${connectMs / 1000} s`;
+
+/** Tries the addresses of a host one after another, as Node does for a name. */
+function dialAddresses(
   connect: Connect,
   { host, port }: Target,
   addresses: LookupAddress[],
@@ -95,7 +147,7 @@ export function dial(
       socket.destroy();
       resolve({ status, says: `host ${host} could not be reached (${why})` });
     };
-    const timer = setTimeout(() => fail(504, `no connection within ${connectMs / 1000} s`), connectMs);
+    const timer = setTimeout(() => fail(504, slow), connectMs);
     const abandon = () => fail(502, 'the client disconnected');
     client.once('close', abandon);
     if (client.destroyed) abandon();

@@ -4,9 +4,10 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import * as net from 'node:net';
 import { join } from 'node:path';
 import { closedExcept } from '../host/closed-address.ts';
+import type { Proxies } from '../host/proxies.ts';
 import { inTime, type LookUp, resolveHost } from '../host/resolve.ts';
-import { type Connect, openGate } from './dial.ts';
-import { hostMatcher } from './host-names.ts';
+import { type Connect, dial, type Gate, openGate } from './dial.ts';
+import { hostMatcher, type Target } from './host-names.ts';
 import { type ProxyServer, proxyServer } from './proxy-server.ts';
 import { type Refusal, refusalLog } from './refusals.ts';
 import { type ToolsConfiguration, toolsConfiguration } from './tools/tools-configuration.ts';
@@ -132,6 +133,17 @@ export interface Egress {
   close(): Promise<void>;
 }
 
+/** Returns what prevents a connection to a host. Hosts behind a company's proxy are tried, as it may refuse them. */
+async function problemWith(gate: Gate, target: Target, connect: Connect): Promise<string | undefined> {
+  const verdict = await gate.admit(target);
+  if ('says' in verdict) return verdict.says;
+  if ('addresses' in verdict) return undefined;
+  const tried = await dial(connect, target, verdict, new net.Socket());
+  if ('says' in tried) return tried.says;
+  tried.destroy();
+  return undefined;
+}
+
 /** How runs reach the network. */
 export interface EgressDoor {
   /** Opens the proxy of a run. @throws RangeError for a malformed host or a path that is too long */
@@ -150,6 +162,7 @@ export interface EgressSettings {
   EGRESS_DEFAULT_HOSTS: string[];
   EGRESS_OPEN_ADDRESSES: string[];
   ALLOW_PRIVATE_HOSTS: boolean;
+  proxies: Proxies;
 }
 
 /** The functions that use the network. Tests replace the name server, and use ports other than 443 and 80. */
@@ -175,10 +188,12 @@ export function egressDoor(
   };
   const defaultHosts = async () => [...new Set([...(await readTools()).hosts, ...settings.EGRESS_DEFAULT_HOSTS])];
   const isOn = settings.EGRESS === 'on';
+  const { ALLOW_PRIVATE_HOSTS: allowPrivateHosts, proxies } = settings;
+  const always = { isOn, isClosed, allowPrivateHosts, proxies };
   return {
     open: async ({ folder, own, hosts, list, onRefusal, signal }) => {
       const log = refusalLog(onRefusal);
-      const rules = { isOn, list, isAllowed: hostMatcher(hosts), isClosed, lookUp: lookUpOnce(lookUp), log };
+      const rules = { ...always, list, isAllowed: hostMatcher(hosts), lookUp: lookUpOnce(lookUp), log };
       const listening = await listen(proxyServer(openGate(rules), connect), { folder, own, signal });
       return { ...listening, refused: log.all, news: log.news };
     },
@@ -186,10 +201,10 @@ export function egressDoor(
     toolVariables: async () => (await readTools()).variables,
     examine: async () => {
       const hosts = isOn ? await defaultHosts() : [];
-      const gate = openGate({ isOn, list: 'setup', isAllowed: () => true, isClosed, lookUp, log: refusalLog() });
+      const gate = openGate({ ...always, list: 'setup', isAllowed: () => true, lookUp, log: refusalLog() });
       const names = hosts.filter((host) => !host.startsWith('*'));
-      const verdicts = await Promise.all(names.map((host) => gate.admit({ host, port: 443 })));
-      return { isOn, hosts, problems: verdicts.flatMap((verdict) => ('says' in verdict ? [verdict.says] : [])) };
+      const problems = await Promise.all(names.map((host) => problemWith(gate, { host, port: 443 }, connect)));
+      return { isOn, hosts, problems: problems.filter((problem) => problem !== undefined) };
     },
   };
 }

@@ -11,8 +11,16 @@ import {
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  authorizationFor,
+  connectTo,
+  explained,
+  ProxyFailed,
+  refusedByProxy,
+  requestThrough,
+} from '../host/through-proxy.ts';
 import { type Hello, maxPeekedBytes, readHello } from './client-hello.ts';
-import { type Connect, type Denial, dial, type Gate, pinnedTo } from './dial.ts';
+import { type Connect, type Denial, dial, type Gate, pinnedTo, type Way } from './dial.ts';
 import { connectTarget, type Target, urlTarget } from './host-names.ts';
 
 /**
@@ -61,6 +69,26 @@ const preset = {
   idle: 16,
 };
 
+/** Keeps connections for further requests on port 80: those to hosts, and those to each company's proxy. */
+function keptConnections(connect: Connect, { idle, keptMs }: Pick<typeof preset, 'idle' | 'keptMs'>) {
+  const byProxy = new Map<string, Agent>();
+  const agentWith = (createConnection: Agent['createConnection']) =>
+    Object.assign(new Agent({ keepAlive: true, maxFreeSockets: idle, timeout: keptMs }), { createConnection });
+  const direct = agentWith((options) => connect(options as Parameters<Connect>[0]));
+  return {
+    find: (way: Way): Agent => {
+      if ('addresses' in way) return direct;
+      const { proxy } = way;
+      const agent = byProxy.get(proxy.href) ?? agentWith(() => connectTo(proxy, connect));
+      byProxy.set(proxy.href, agent);
+      return agent;
+    },
+    end: () => {
+      for (const agent of [direct, ...byProxy.values()]) agent.destroy();
+    },
+  };
+}
+
 export interface ProxyServer {
   server: Server;
   /** Ends all connections. */
@@ -80,8 +108,7 @@ export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof 
   server.maxConnections = limits.connections;
   server.maxHeadersCount = limits.headLines;
   server.timeout = limits.idleMs;
-  const agent = new Agent({ keepAlive: true, maxFreeSockets: limits.idle, timeout: limits.keptMs });
-  agent.createConnection = (options) => connect(options as Parameters<Connect>[0]);
+  const agents = keptConnections(connect, limits);
   const turn = paced(limits.perSecond, limits.burst, limits.patienceMs);
   const sockets = new Set<Socket>();
   /** The host of each connection that began with `CONNECT host:80`. Its requests go to that host. */
@@ -124,7 +151,7 @@ export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof 
       return deny(res, { status: 400, says: 'this is a proxy: send CONNECT, or a request for http://<host>/' });
     if (forwarded === limits.forwarded) return deny(res, { status: 503, says: 'too many requests at the same time' });
     forwarded += 1;
-    await forward({ req, res, target }, { gate, agent }).finally(() => {
+    await forward({ req, res, target }, { gate, agentOf: agents.find }).finally(() => {
       forwarded -= 1;
     });
   };
@@ -134,7 +161,7 @@ export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof 
 
   const end = () => {
     for (const socket of sockets) socket.destroy();
-    agent.destroy();
+    agents.end();
   };
   return { server, end };
 }
@@ -169,28 +196,35 @@ const ofConnection = [
  */
 async function forward(
   { req, res, target }: { req: IncomingMessage; res: ServerResponse; target: Target & { path: string } },
-  { gate, agent }: { gate: Gate; agent: Agent },
+  { gate, agentOf }: { gate: Gate; agentOf: (way: Way) => Agent },
 ): Promise<void> {
   const verdict = await gate.admit(target);
   if ('says' in verdict) return deny(res, verdict);
   const problem = problemOf(req, target);
   if (problem !== undefined) return deny(res, gate.refuse(target, problem));
   const { host, path } = target;
-  const headers = { ...endToEnd(req.headers), host };
-  const lookup = pinnedTo(verdict.addresses);
-  const sent = request({ agent, host, port: 80, method: req.method, path, headers, lookup, timeout: silenceMs });
+  const proxy = 'proxy' in verdict ? verdict.proxy : undefined;
+  const headers = { ...endToEnd(req.headers), host, ...(proxy === undefined ? {} : authorizationFor(proxy)) };
+  const where =
+    'proxy' in verdict
+      ? requestThrough(verdict.proxy, `http://${host}${path}`)
+      : { host, port: 80, path, lookup: pinnedTo(verdict.addresses) };
+  const sent = request({ ...where, agent: agentOf(verdict), method: req.method, headers, timeout: silenceMs });
   sent.once('timeout', () => sent.destroy(new Error(`no answer within ${silenceMs / 1000} s`)));
   sent.once('response', (answer) => {
     try {
+      // The credentials are the service's, so this is not for the command to answer.
+      if (proxy !== undefined && answer.statusCode === 407) throw refusedByProxy(proxy, 407, host);
       passOn(answer, res);
-    } catch {
-      // Such as a status below 100.
-      sent.destroy(new Error('bad answer'));
+    } catch (error) {
+      // Otherwise a status below 100, for example.
+      sent.destroy(error instanceof ProxyFailed ? error : new Error('bad answer'));
     }
   });
   let why = 'bad answer';
-  sent.once('error', ({ code, message }: NodeJS.ErrnoException) => {
-    why = code ?? message;
+  sent.once('error', (error: NodeJS.ErrnoException) => {
+    const failure = proxy === undefined ? error : explained(error, proxy, host);
+    why = (failure as NodeJS.ErrnoException).code ?? failure.message;
   });
   // May close without an error, for example after an answer that switches the protocol.
   sent.once('close', () => {
@@ -258,7 +292,7 @@ async function openTunnel(
 ): Promise<void> {
   const verdict = await gate.admit(target);
   if ('says' in verdict) return refuse(client, verdict);
-  const upstream = await dial(connect, target, verdict.addresses, client);
+  const upstream = await dial(connect, target, verdict, client);
   if ('says' in upstream) return refuse(client, upstream);
   client.write('HTTP/1.1 200 Connection established\r\n\r\n');
   const { bytes, problem } = await peek({ client, head, target }, helloMs);

@@ -1,3 +1,5 @@
+import type { NextHop } from '../host/proxies.ts';
+
 /**
  * A repository on a git host and the token for it. The token is sent to that origin only and never put into an argument
  * or a file.
@@ -14,6 +16,10 @@ export interface Remote {
   scope?: string | undefined;
   /** The address to connect to, as `host:port:address`. It has been checked, so the name is not resolved again. */
   resolved?: string | undefined;
+  /** The proxy to connect through. It resolves the name of the host. */
+  proxy?: NextHop | undefined;
+  /** The file with the certificates to trust instead of the system's. Only for the installed git. */
+  certificates?: string | undefined;
   /** How long a remote may send nothing before it counts as unreachable; 60 s by default. */
   patienceSeconds?: number | undefined;
   /** How long a response may take in total, even if bytes keep arriving; half an hour by default. */

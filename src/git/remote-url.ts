@@ -1,12 +1,13 @@
-import { isIP } from 'node:net';
-import { isClosedAddress } from '../host/closed-address.ts';
+import { isClosedAddress, isClosedByName, isClosedHost } from '../host/closed-address.ts';
+import type { NextHop, Proxies } from '../host/proxies.ts';
 import { resolveHost } from '../host/resolve.ts';
-import { GitFailed } from './engine.ts';
+import { GitFailed, type Remote } from './engine.ts';
 
 /** The hosts that the operator's settings allow. */
 export interface HostRules {
   githubOrigin: string;
   allowPrivateHosts: boolean;
+  proxies: Proxies;
 }
 
 /**
@@ -56,43 +57,48 @@ function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 }
 
-export function isClosedHost(host: string): boolean {
-  if (isIP(host)) return isClosedAddress(host);
-  return /^(localhost|.*\.(localhost|local|internal|home\.arpa)|metadata)$/.test(host);
-}
-
 /** A host's address is blocked. The run fails with the category `repository`. */
 export class HostClosed extends Error {
-  constructor(host: string) {
-    super(`${host} has a private address`);
+  constructor(host: string, why = 'has a private address') {
+    super(`${host} ${why}`);
     this.name = 'HostClosed';
   }
 }
 
 /**
- * Resolves the host of a repository and checks its address. Pass the result as `Remote.resolved`, because resolving the
- * name a second time could return another address. Returns undefined where every address is allowed: for GitHub, or if
- * private hosts are allowed.
+ * Resolves the host of a repository and checks its address. Pass the result to the engine, because resolving the name a
+ * second time could return another address. `resolved` is undefined where every address is allowed: for GitHub, if
+ * private hosts are allowed, or behind a proxy.
  * @throws HostClosed; GitFailed when the name cannot be resolved
  */
-export async function resolveOnce(text: string, rules: HostRules): Promise<string | undefined> {
+export async function resolveOnce(text: string, rules: HostRules): Promise<Pick<Remote, 'resolved' | 'proxy'>> {
   const url = new URL(text);
   const open = await openAddress(url, rules);
-  if (open === undefined) return undefined;
+  if (open === undefined || 'proxy' in open) return { resolved: undefined, proxy: open?.proxy };
   const address = open.family === 6 ? `[${open.address}]` : open.address;
-  return `${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}:${address}`;
+  return {
+    resolved: `${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}:${address}`,
+    proxy: undefined,
+  };
 }
 
 /**
- * Resolves the host of a URL once and returns the address to connect to; undefined where every address is allowed.
+ * Resolves the host of a URL once and returns the address to connect to; undefined where every address is allowed. A
+ * host behind a proxy is resolved by the proxy, so its name is checked instead.
  * @throws HostClosed; GitFailed when the name cannot be resolved
  */
 export async function openAddress(
   url: URL,
   rules: HostRules,
-): Promise<{ address: string; family: number } | undefined> {
-  if (url.origin === rules.githubOrigin || rules.allowPrivateHosts) return undefined;
+): Promise<{ address: string; family: number } | { proxy: NextHop } | undefined> {
+  const isOpen = url.origin === rules.githubOrigin || rules.allowPrivateHosts;
   const host = hostOf(url);
+  const proxy = rules.proxies.find(url);
+  if (proxy !== undefined) {
+    if (!isOpen && isClosedByName(host)) throw new HostClosed(host, closedName);
+    return { proxy };
+  }
+  if (isOpen) return undefined;
   const found = await resolveHost(host).catch((error) => {
     throw new GitFailed('unreachable', `git: the host name ${host} could not be resolved (${error.code})`);
   });
@@ -100,6 +106,10 @@ export async function openAddress(
   if (first === undefined || found.some(({ address }) => isClosedAddress(address))) throw new HostClosed(host);
   return first;
 }
+
+/** Why a name is refused behind a proxy. Follows the name in a sentence. */
+const closedName =
+  'is a private name, which is not asked of a proxy; an operator can add it to NO_PROXY, and then its address is checked';
 
 /** Normalizes a repository's address: no trailing slash, no `.git`, host in lower case. */
 export function normalUrl(text: string): string {

@@ -173,18 +173,21 @@ function refuse(res: Response, { status, message }: AppError): void {
 /** Exchanges the code for a token and asks GitHub whose it is. The token is not stored. */
 async function whoSignedIn(app: App, code: string, verifier: string): Promise<GitHubUser> {
   const client = credentials(app);
-  const response = await fetchFromGitHub(`${app.config.GITHUB_SERVER_URL}/login/oauth/access_token`, {
-    method: 'POST',
-    headers: { Accept: 'application/json', 'Content-Type': 'application/json' },
-    body: JSON.stringify({
-      client_id: client?.id,
-      client_secret: client?.secret,
-      code,
-      redirect_uri: callbackUrl(app),
-      code_verifier: verifier,
-    }),
-    signal: AbortSignal.timeout(15_000),
-  }).catch(() => undefined);
+  const response = await fetchFromGitHub(app.config.proxies)(
+    `${app.config.GITHUB_SERVER_URL}/login/oauth/access_token`,
+    {
+      method: 'POST',
+      headers: { Accept: 'application/json', 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        client_id: client?.id,
+        client_secret: client?.secret,
+        code,
+        redirect_uri: callbackUrl(app),
+        code_verifier: verifier,
+      }),
+      signal: AbortSignal.timeout(15_000),
+    },
+  ).catch(() => undefined);
   const answer = (await response?.json().catch(() => undefined)) as
     | { access_token?: string; error?: string }
     | undefined;

@@ -8,7 +8,7 @@ export function isAddressRange(text: string): boolean {
 }
 
 /** Returns a function that tells whether an address is in one of the ranges. @throws RangeError for a malformed range */
-function addressesIn(ranges: readonly string[]): (address: string) => boolean {
+export function addressesIn(ranges: readonly string[]): (address: string) => boolean {
   // One list per family, because Node's BlockList treats every IPv4 address as part of the IPv4-mapped IPv6 range.
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const range of ranges) {
@@ -58,6 +58,21 @@ const isReserved = addressesIn([
  */
 export function isClosedAddress(address: string): boolean {
   return isIP(address) === 0 || isReserved(address);
+}
+
+/** Returns whether a host is a closed address, or a name that is only used inside of a machine or a private network. */
+export function isClosedHost(host: string): boolean {
+  if (isIP(host)) return isClosedAddress(host);
+  return /^(localhost|.*\.(localhost|local|internal|home\.arpa)|metadata)$/.test(host);
+}
+
+/**
+ * Returns whether a host is closed, judging by its name alone, as is necessary where a proxy resolves it. Names of one
+ * label are closed, too, because the proxy would complete them with the domains of its network.
+ */
+export function isClosedByName(host: string): boolean {
+  const name = host.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  return isClosedHost(name) || (isIP(name) === 0 && !name.includes('.'));
 }
 
 /**

@@ -2,6 +2,7 @@ import type { ErrorRequestHandler } from 'express';
 import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { isDatabaseAway } from '../db/database.ts';
+import { withAdvice } from '../domain/github-advice.ts';
 import { Refused } from '../domain/machine.ts';
 import { oneLine } from '../domain/text/sanitize.ts';
 import { AppError, graphqlRefusal, type Problem, upstreamFailed } from '../errors.ts';
@@ -134,7 +135,7 @@ export function knownError(error: unknown): AppError {
   // Octokit throws HttpError for every failed call; the message comes from GitHub.
   if ((error as Error).name === 'HttpError') {
     const { status, message } = error as { status?: number; message: string };
-    return upstreamFailed('GitHub', `HTTP ${status ?? 0}, ${oneLine(message, 200)}`);
+    return upstreamFailed('GitHub', withAdvice(`HTTP ${status ?? 0}, ${oneLine(message, 300)}`));
   }
   const refusal = graphqlRefusal(error);
   if (refusal !== undefined) return upstreamFailed('GitHub', oneLine(refusal.reason, 200));

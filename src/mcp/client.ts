@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { refusedAnswer } from '../errors.ts';
+import { whyUnreachable } from '../host/through-proxy.ts';
 import { ask, type Endpoint, McpFailed, post } from './exchange.ts';
 
 /** The tools of one MCP server, reached over streamable HTTP. Nothing that it returns has been checked. */
@@ -115,7 +116,6 @@ async function within<T>(seconds: number, signal: AbortSignal, act: (signal: Abo
     if (over.aborted) throw new McpFailed(`did not answer within ${seconds} s`);
     const refused = refusedAnswer(error);
     if (refused !== undefined) throw new McpFailed(`sent an answer that ${refused.what}`);
-    const { code, message } = error as { code?: string; message: string };
-    throw new McpFailed(`could not be reached (${code ?? message})`);
+    throw new McpFailed(`could not be reached (${whyUnreachable(error)})`);
   }
 }

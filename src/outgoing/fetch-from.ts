@@ -1,3 +1,4 @@
+import type { Proxies } from '../host/proxies.ts';
 import { type AnswerLimits, boundedFetch, withinOrigin } from './bounded-fetch.ts';
 import { changesInPlace } from './changes-in-place.ts';
 import { type AddressOf, patientFetch, pinnedFetch } from './pinned-fetch.ts';
@@ -52,9 +53,12 @@ const githubAnswers: AnswerLimits = { maxBytes: 32_000_000, maxMs: 20_000 };
  * Returns a `fetch` for a model server, which may take `seconds` for one response. A stream that is silent for half of
  * them has broken: models that think send nothing for minutes, and the rest of the time is for one more try.
  */
-export function fetchFromModel(seconds: number, maxSilenceMs = seconds * 500): typeof fetch {
+export function fetchFromModel(
+  seconds: number,
+  { maxSilenceMs = seconds * 500, proxies }: { maxSilenceMs?: number; proxies?: Proxies } = {},
+): typeof fetch {
   const events = { ...modelAnswers.events, maxSilenceMs };
-  return boundedFetch({ ...modelAnswers, events, maxMs: seconds * 1000 }, withinOrigin(patientFetch));
+  return boundedFetch({ ...modelAnswers, events, maxMs: seconds * 1000 }, withinOrigin(patientFetch(proxies)));
 }
 
 /** The newest version of GitHub's REST API that the tests validated our requests against (test/truth). */
@@ -66,19 +70,28 @@ export const githubApiVersion = '2026-03-10';
  */
 const enterpriseApiVersion = '2022-11-28';
 
-const askGitHub = changesInPlace(boundedFetch(githubAnswers));
-
-/** A `fetch` for GitHub; see `changesInPlace`. Every request names the version of the API, and the media type unless it has one of its own. */
-export const fetchFromGitHub: typeof fetch = (input, init = {}) => {
-  const headers = new Headers(init.headers ?? (input instanceof Request ? input.headers : undefined));
-  const { pathname } = new URL(input instanceof Request ? input.url : input);
-  const isEnterprise = /\/api\/(v3|graphql)(\/|$)/.test(pathname);
-  headers.set('X-GitHub-Api-Version', isEnterprise ? enterpriseApiVersion : githubApiVersion);
-  // Octokit asks for this older name of the same media type.
-  if ([null, 'application/vnd.github.v3+json'].includes(headers.get('accept')))
-    headers.set('Accept', 'application/vnd.github+json');
-  return askGitHub(input, { ...init, headers });
-};
+/**
+ * Returns a `fetch` for GitHub; see `changesInPlace`. Every request names the version of the API, and the media type unless it has one of its
+ * own. Node's `fetch` knows no proxies; what goes through one is not compressed.
+ */
+export function fetchFromGitHub(proxies: Proxies): typeof fetch {
+  const through = patientFetch(proxies);
+  const send: typeof fetch = (input, init) => {
+    const isDirect = input instanceof Request || proxies.find(new URL(input)) === undefined;
+    return isDirect ? fetch(input, init) : through(input, init);
+  };
+  const ask = changesInPlace(boundedFetch(githubAnswers, withinOrigin(send)));
+  return (input, init = {}) => {
+    const headers = new Headers(init.headers ?? (input instanceof Request ? input.headers : undefined));
+    const { pathname } = new URL(input instanceof Request ? input.url : input);
+    const isEnterprise = /\/api\/(v3|graphql)(\/|$)/.test(pathname);
+    headers.set('X-GitHub-Api-Version', isEnterprise ? enterpriseApiVersion : githubApiVersion);
+    // Octokit asks for this older name of the same media type.
+    if ([null, 'application/vnd.github.v3+json'].includes(headers.get('accept')))
+      headers.set('Accept', 'application/vnd.github+json');
+    return ask(input, { ...init, headers });
+  };
+}
 
 /**
  * Limits on the responses of MCP servers. An agent gets 30 kB of an answer; lists of tools and images, which are dropped,

@@ -3,12 +3,16 @@ import { request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { AnswerRefused } from '../errors.ts';
+import { type NextHop, noProxies, type Proxies } from '../host/proxies.ts';
+import { agentThrough, explained, refusedByProxy } from '../host/through-proxy.ts';
 
-/** The address to connect to; undefined where every address is allowed. */
-type Address = { address: string; family: number } | undefined;
+type Address = { address: string; family: number };
+
+/** The address or the proxy to connect to; undefined where every address is allowed. */
+type Route = Address | { proxy: NextHop } | undefined;
 
 /** Resolves and checks the host of a URL. Throws when it must not be contacted. */
-export type AddressOf = (url: URL) => Promise<Address>;
+export type AddressOf = (url: URL) => Promise<Route>;
 
 /**
  * Returns a `fetch` for addresses that people configure. Before each request, `addressOf` resolves the host and throws
@@ -19,24 +23,37 @@ export function pinnedFetch(addressOf: AddressOf): typeof fetch {
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : input);
     const signal = init.signal ?? undefined;
-    const address = await orAborted(addressOf(url), signal);
-    return responseOf(await send(url, init, address, signal));
+    const route = await orAborted(addressOf(url), signal);
+    return responseOf(await send(url, init, route, signal));
   };
 }
 
 /**
- * A `fetch` that waits as long as its signal allows. Node's own gives up after 300 s without a byte, and a model may need
- * longer than that to read a long prompt.
+ * Returns a `fetch` for hosts that the operator has chosen, which waits as long as its signal allows. Node's own gives up
+ * after 300 s without a byte, and a model may need longer than that to read a long prompt.
  */
-export const patientFetch: typeof fetch = pinnedFetch(async () => undefined);
+export function patientFetch(proxies: Proxies = noProxies): typeof fetch {
+  return pinnedFetch(async (url) => {
+    const proxy = proxies.find(url);
+    return proxy && { proxy };
+  });
+}
 
-function send(url: URL, init: RequestInit, address: Address, signal?: AbortSignal): Promise<IncomingMessage> {
+/** How a request is sent along a route. */
+function optionsFor(route: Route, url: URL): RequestOptions {
+  if (route === undefined) return {};
+  if ('proxy' in route) return { agent: agentThrough(route.proxy, url.protocol) };
+  // Otherwise a connection of an earlier request could be used, which may lead to another address.
+  return { agent: false, lookup: pinnedTo(route) };
+}
+
+function send(url: URL, init: RequestInit, route: Route, signal?: AbortSignal): Promise<IncomingMessage> {
   const options: RequestOptions = {
     method: init.method ?? 'GET',
     headers: Object.fromEntries(new Headers(init.headers)),
-    // Otherwise a connection of an earlier request could be used, which may lead to another address.
-    ...(address === undefined ? {} : { agent: false, lookup: pinnedTo(address) }),
+    ...optionsFor(route, url),
   };
+  const proxy = route !== undefined && 'proxy' in route ? route.proxy : undefined;
   return new Promise((resolve, reject) => {
     const request = url.protocol === 'https:' ? requestHttps : requestHttp;
     const sent = request(url, options);
@@ -50,16 +67,18 @@ function send(url: URL, init: RequestInit, address: Address, signal?: AbortSigna
     signal?.addEventListener('abort', stop, { once: true });
     sent.once('response', (received) => {
       answer = received;
-      resolve(received);
+      if (proxy === undefined || received.statusCode !== 407) return resolve(received);
+      received.destroy();
+      reject(refusedByProxy(proxy, 407, url.host));
     });
     sent.once('close', () => signal?.removeEventListener('abort', stop));
     // Errors after the response arrive through its body.
-    sent.on('error', reject);
+    sent.on('error', (error) => reject(proxy === undefined ? error : explained(error, proxy, url.host)));
     sent.end(typeof init.body === 'string' ? init.body : undefined);
   });
 }
 
-function pinnedTo({ address, family }: NonNullable<Address>): LookupFunction {
+function pinnedTo({ address, family }: Address): LookupFunction {
   return (_host, { all }, done) => (all ? done(null, [{ address, family }]) : done(null, address, family));
 }
 

@@ -25,6 +25,7 @@ export type Credential = Installed | ({ kind: 'git-token'; token: string } & Rep
 export function hostRules(app: App): HostRules {
   return {
     githubOrigin: new URL(app.config.GITHUB_SERVER_URL).origin,
+    proxies: app.config.proxies,
     allowPrivateHosts: app.config.ALLOW_PRIVATE_HOSTS,
   };
 }
@@ -193,12 +194,12 @@ export async function remoteFor(
   permissions: TokenPermissions,
 ): Promise<Remote> {
   const githubId = await checkedNumber(app, repository, credential);
-  const resolved = await resolveOnce(repository.url, hostRules(app));
+  const route = await resolveOnce(repository.url, hostRules(app));
   const token = await tokenOf(app, credential, permissions);
   return {
     url: repository.url,
     ...token,
-    resolved,
+    ...route,
     scope: `${repository.projectId} ${onHost({ githubId, url: repository.url })}`,
   };
 }

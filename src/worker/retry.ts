@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDatabaseAway } from '../db/database.ts';
+import { withAdvice } from '../domain/github-advice.ts';
 import { type Failure, type FailureCategory, failure, LeaseLost, RunFailed } from '../domain/run.ts';
 import { growingPauseMs } from '../domain/waiting.ts';
 import { AppError, graphqlRefusal } from '../errors.ts';
@@ -89,7 +90,7 @@ function fromGitHub(status: number, error: Error): Failure {
 export function saidBy(error: Error, status: number): string {
   const isAnswer = status < 500 || (error as { response?: unknown }).response !== undefined;
   const what = isAnswer ? `answered HTTP ${status}` : 'could not be reached';
-  return `GitHub ${what}: ${lineOf(error.message)}`;
+  return withAdvice(`GitHub ${what}: ${lineOf(error.message)}`);
 }
 
 const lineOf = (message: string) => message.replace(/\s+/g, ' ').slice(0, 300);

@@ -7,6 +7,7 @@ import { openGate } from '../../src/egress/dial.ts';
 import { lookUpOnce } from '../../src/egress/egress.ts';
 import { paced, proxyServer } from '../../src/egress/proxy-server.ts';
 import { refusalLog } from '../../src/egress/refusals.ts';
+import { noProxies } from '../../src/host/proxies.ts';
 import { helloOf } from './hello.ts';
 import { closingProxied } from './proxied.ts';
 import { get, open } from './requests.ts';
@@ -18,7 +19,15 @@ const proxyWith = async (limits: Parameters<typeof proxyServer>[2]) => {
   const log = refusalLog();
   const addresses = [{ address: '127.0.0.1', family: 4 }];
   const gate = openGate({
-    ...{ isOn: true, list: 'setup' as const, isAllowed: () => true, isClosed: () => false, log },
+    ...{
+      isOn: true,
+      list: 'setup' as const,
+      isAllowed: () => true,
+      isClosed: () => false,
+      allowPrivateHosts: false,
+      proxies: noProxies,
+      log,
+    },
     lookUp: async () => addresses,
   });
   const folder = await mkdtemp(join(tmpdir(), 'egress-'));

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import * as tls from 'node:tls';
 import { type EgressOptions, type EgressSettings, egressDoor } from '../../src/egress/egress.ts';
+import { noProxies } from '../../src/host/proxies.ts';
 
 /** What the name server answers. Loopback is open in these tests, all other reserved addresses are closed. */
 const names: Record<string, string[]> = {
@@ -28,6 +29,7 @@ const settings: EgressSettings = {
   EGRESS_DEFAULT_HOSTS: [],
   EGRESS_OPEN_ADDRESSES: ['127.0.0.0/8'],
   ALLOW_PRIVATE_HOSTS: false,
+  proxies: noProxies,
 };
 
 const key = Buffer.alloc(32, 7);

@@ -1,14 +1,15 @@
 import {
   githubName,
-  isClosedHost,
   isSameAddress,
   normalUrl,
   resolveOnce,
   serverUrlProblem,
   urlProblem,
 } from '../../src/git/remote-url.ts';
+import { isClosedHost } from '../../src/host/closed-address.ts';
+import { noProxies } from '../../src/host/proxies.ts';
 
-const rules = { githubOrigin: 'https://github.com', allowPrivateHosts: false };
+const rules = { githubOrigin: 'https://github.com', allowPrivateHosts: false, proxies: noProxies };
 
 test.each([
   'https://github.com/octocat/hello',
@@ -158,12 +159,14 @@ test('a host name that only looks like a closed one is open', () => {
 test('a host is resolved and its address is checked', async () => {
   await expect(resolveOnce('https://127.0.0.1/a/b', rules)).rejects.toThrow(/private/);
   await expect(resolveOnce('https://localhost/a/b', rules)).rejects.toThrow(/private/);
-  expect(await resolveOnce('https://8.8.8.8/a/b', rules)).toBe('8.8.8.8:443:8.8.8.8');
-  expect(await resolveOnce('https://8.8.8.8:8443/a/b', rules)).toBe('8.8.8.8:8443:8.8.8.8');
-  expect(await resolveOnce('http://8.8.8.8/a/b', rules)).toBe('8.8.8.8:80:8.8.8.8');
-  expect(await resolveOnce('https://[2606:4700::1111]/a/b', rules)).toBe('[2606:4700::1111]:443:[2606:4700::1111]');
-  expect(await resolveOnce('https://github.com/a/b', rules)).toBeUndefined();
-  expect(await resolveOnce('https://127.0.0.1/a/b', { ...rules, allowPrivateHosts: true })).toBeUndefined();
+  expect(await resolveOnce('https://8.8.8.8/a/b', rules)).toEqual({ resolved: '8.8.8.8:443:8.8.8.8' });
+  expect(await resolveOnce('https://8.8.8.8:8443/a/b', rules)).toEqual({ resolved: '8.8.8.8:8443:8.8.8.8' });
+  expect(await resolveOnce('http://8.8.8.8/a/b', rules)).toEqual({ resolved: '8.8.8.8:80:8.8.8.8' });
+  expect(await resolveOnce('https://[2606:4700::1111]/a/b', rules)).toEqual({
+    resolved: '[2606:4700::1111]:443:[2606:4700::1111]',
+  });
+  expect(await resolveOnce('https://github.com/a/b', rules)).toEqual({});
+  expect(await resolveOnce('https://127.0.0.1/a/b', { ...rules, allowPrivateHosts: true })).toEqual({});
 });
 
 test('names and addresses are normalized', () => {

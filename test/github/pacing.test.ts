@@ -3,6 +3,7 @@ import { ProbotOctokit } from 'probot';
 import type { Octokit } from '../../src/app.ts';
 import { isDatabaseAway } from '../../src/db/database.ts';
 import { keepPace } from '../../src/github/app/pacing.ts';
+import { noProxies } from '../../src/host/proxies.ts';
 import { fetchFromGitHub } from '../../src/outgoing/fetch-from.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { interceptRequests } from '../support/stand-ins/intercepted.ts';
@@ -19,7 +20,7 @@ function octokit(intervalMs = 0, id = ++installation): Octokit {
   const Client = ProbotOctokit.defaults({
     retry: { enabled: false },
     throttle: { enabled: false },
-    request: { fetch: fetchFromGitHub },
+    request: { fetch: fetchFromGitHub(noProxies) },
     log: { debug() {}, info() {}, warn() {}, error() {} } as never,
   });
   const { db, metrics } = service.app;

@@ -9,7 +9,7 @@ export const key = 'sk-test-1234567890';
 
 /** Connects to a server as the service does. */
 export function modelsAt(baseURL: string, more: Partial<ModelServer> = {}, maxSilenceMs = 60_000) {
-  const fetch = withReadableErrors(fetchFromModel(120, maxSilenceMs));
+  const fetch = withReadableErrors(fetchFromModel(120, { maxSilenceMs }));
   return openaiModels({
     connect: (apiKey) => new OpenAI({ apiKey, baseURL, maxRetries: 0, logLevel: 'off', fetch }),
     seconds: 120,

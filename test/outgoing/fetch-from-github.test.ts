@@ -1,3 +1,4 @@
+import { noProxies } from '../../src/host/proxies.ts';
 import { fetchFromGitHub, githubApiVersion } from '../../src/outgoing/fetch-from.ts';
 import { answeringServers } from '../support/http/answering.ts';
 
@@ -13,7 +14,7 @@ test.each([
 ])('%s names the version of the API and the media type', async (path, headers, version, accept) => {
   const { url, asked } = await serve((_req, res) => res.setHeader('Content-Type', 'application/json').end('{}'));
   const sent = path.endsWith('graphql') ? { method: 'POST', body: '{"query":"{ viewer { login } }"}' } : {};
-  await fetchFromGitHub(`${url}${path}`, { ...sent, headers });
-  await fetchFromGitHub(new Request(`${url}${path}`, { ...sent, headers }));
+  await fetchFromGitHub(noProxies)(`${url}${path}`, { ...sent, headers });
+  await fetchFromGitHub(noProxies)(new Request(`${url}${path}`, { ...sent, headers }));
   expect(asked).toEqual([`${version} ${accept}`, `${version} ${accept}`]);
 });

@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { ProbotOctokit } from 'probot';
 import type { Octokit } from '../../src/app.ts';
+import { noProxies } from '../../src/host/proxies.ts';
 import { fetchFromGitHub } from '../../src/outgoing/fetch-from.ts';
 
 /** A private key in the format that GitHub gives to Apps. */
@@ -26,7 +27,7 @@ export function octokitFor(url: string): Octokit {
     auth: { token: 'ghs_x' },
     retry: off,
     throttle: off,
-    request: { fetch: fetchFromGitHub },
+    request: { fetch: fetchFromGitHub(noProxies) },
   });
   return octokit as unknown as Octokit;
 }

@@ -3,7 +3,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { exposeToOom, sharedCompileCache } from '../../host/own-process.ts';
+import { exposeToOom, sharedCertificates, sharedCompileCache } from '../../host/own-process.ts';
 import { type Checkout, GitFailed, type Remote, remoteSeconds, tooSlow } from '../engine.ts';
 import { UnfitWorkTree } from '../work-tree/read-inside.ts';
 import { isomorphicGit } from './isomorphic.ts';
@@ -77,7 +77,7 @@ export class GitChild {
     this.#remote = remote;
     this.#signal = signal;
     const child = fork(source, {
-      env: sharedCompileCache(),
+      env: { ...sharedCompileCache(), ...sharedCertificates() },
       cwd: '/',
       execArgv: [`--max-old-space-size=${heapMb}`],
       serialization: 'advanced',

@@ -32,7 +32,8 @@ const usual: Limits = { processMb: 1024, maxAnswerBytes: 200_000_000 };
 
 /**
  * Runs isomorphic-git in a separate process for each checkout, because it holds whole packs in memory and computes for
- * seconds, which must not block or crash the service. The process has an empty environment. It ends at `close`, when
+ * seconds, which must not block or crash the service. The process has an empty environment,
+ * but for the certificates to trust. It ends at `close`, when
  * the signal aborts, when the service ends, or when it exceeds its memory limit.
  */
 export function isomorphicProcess(limits: Partial<Limits> = {}): GitEngine {

@@ -4,8 +4,9 @@ import { type RequestOptions, request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import git, { type GitAuth, type GitHttpRequest, type GitHttpResponse, type HttpClient } from 'isomorphic-git';
 import { retryAfterMs } from '../../domain/waiting.ts';
+import { agentThrough, explained, hasUnknownAuthority, whichCertificates } from '../../host/through-proxy.ts';
 import { GitFailed, type GitFault, leastBytesPerSecond, type Remote, silenceSeconds } from '../engine.ts';
-import { answerFault, isOfGit, notGit } from '../native/explain.ts';
+import { answerFault, isOfGit, notGit, proxyFault } from '../native/explain.ts';
 import type { TreeEntry } from '../work-tree/tree-files.ts';
 import type { ReadBefore } from '../work-tree/work-tree.ts';
 
@@ -157,7 +158,7 @@ function gitHttp(remote: Remote, signal: AbortSignal | undefined): HttpClient & 
 
 function ask(
   asked: GitHttpRequest,
-  { resolved, patienceSeconds = silenceSeconds, maxAnswerBytes }: Remote,
+  { resolved, proxy, patienceSeconds = silenceSeconds, maxAnswerBytes }: Remote,
   signal: AbortSignal | undefined,
   cutBy: (error: GitFailed) => void,
 ): Promise<GitHttpResponse> {
@@ -166,12 +167,14 @@ function ask(
     method: asked.method ?? 'GET',
     headers: { ...asked.headers, 'User-Agent': 'git/isomorphic-git' },
   };
+  if (proxy !== undefined) options.agent = agentThrough(proxy, url.protocol);
   if (resolved !== undefined) options.lookup = pinned(resolved);
   if (signal !== undefined) options.signal = signal;
   return new Promise((resolve, reject) => {
     const send = url.protocol === 'https:' ? requestHttps : requestHttp;
     const sent = send(url, options, (answer) => {
-      const fault = faultOfAnswer(answer);
+      const isOfProxy = proxy !== undefined && answer.statusCode === 407;
+      const fault = isOfProxy ? proxyFault(proxy, 407, asked.url) : faultOfAnswer(answer);
       if (fault !== undefined) {
         answer.destroy();
         return reject(fault);
@@ -189,7 +192,7 @@ function ask(
     });
     sent.setTimeout(patienceSeconds * 1000, () => sent.destroy(new Error('Connection timed out')));
     endWhenSlow(sent, patienceSeconds);
-    sent.once('error', (error) => reject(cutOff(error)));
+    sent.once('error', (error) => reject(cutOff(proxy === undefined ? error : explained(error, proxy, url.host))));
     collect(asked.body).then((body) => sent.end(body), reject);
   });
 }
@@ -204,7 +207,11 @@ function faultOfAnswer({ statusCode: status = 0, headers }: IncomingMessage): Gi
 
 /** Returns `unreachable` for every network error. */
 function cutOff(error: Error): GitFailed {
-  return error instanceof GitFailed ? error : new GitFailed('unreachable', `git: ${error.message}`);
+  return error instanceof GitFailed ? error : new GitFailed('unreachable', `git: ${wordsOf(error)}`);
+}
+
+function wordsOf(error: Error): string {
+  return hasUnknownAuthority(error) ? `the host could not be reached: ${whichCertificates}` : error.message;
 }
 
 /** Ends a request that transfers too slowly. The socket's timeout only detects silence, not a slow trickle of bytes. */

@@ -1,5 +1,8 @@
+import { withAdvice } from '../../domain/github-advice.ts';
 import { retryAfterMs } from '../../domain/waiting.ts';
-import { GitFailed, type GitFault } from '../engine.ts';
+import type { NextHop } from '../../host/proxies.ts';
+import { refusedByProxy, unreachableProxy, whichCertificates } from '../../host/through-proxy.ts';
+import { GitFailed, type GitFault, type Remote } from '../engine.ts';
 
 /** Longer lines are cut, because a hostile server can make git log lines of any length. */
 const maxLine = 8192;
@@ -9,12 +12,20 @@ const maxLine = 8192;
  * between versions and contain text of the remote. Git also takes any web page for an empty repository served over the
  * old "dumb" protocol.
  */
-export function curlTrace() {
+export function curlTrace(remote?: Remote) {
   let rest = '';
+  /** Whether the last request was to the proxy, which was to open a tunnel. */
+  let isForProxy = false;
   let last: { status: number; type: string; retryAfterMs: number | undefined } | undefined;
   /** The content type of the first successful response that was not git data. */
   let page: string | undefined;
   const read = (line: string) => {
+    const [, method] = /=> Send header: ([A-Z]+) /.exec(line) ?? [];
+    if (method !== undefined) {
+      finish();
+      last = undefined;
+      isForProxy = method === 'CONNECT';
+    }
     const [, name, value = ''] = /<= Recv header: (HTTP\/[\d.]+|[\w-]+):? (.*)/.exec(line) ?? [];
     if (name === undefined) return;
     if (name.startsWith('HTTP/')) {
@@ -24,7 +35,7 @@ export function curlTrace() {
     else if (last !== undefined && name.toLowerCase() === 'content-type') last.type = value.trim();
   };
   const finish = () => {
-    if (last?.status === 200 && !isOfGit(last.type)) page ??= last.type;
+    if (!isForProxy && last?.status === 200 && !isOfGit(last.type)) page ??= last.type;
   };
   return {
     hear: (chunk: string): void => {
@@ -35,7 +46,12 @@ export function curlTrace() {
     /** Returns the fault that the responses indicate, or undefined when there is none. */
     fault: (): GitFailed | undefined => {
       finish();
-      return page === undefined ? last && answerFault(last) : notGit(page);
+      if (page !== undefined) return notGit(page);
+      if (last === undefined) return undefined;
+      const { status } = last;
+      if (remote?.proxy !== undefined && (status === 407 || (isForProxy && status !== 200)))
+        return proxyFault(remote.proxy, status, remote.url);
+      return isForProxy ? undefined : answerFault(last);
     },
   };
 }
@@ -55,6 +71,11 @@ export function answerFault({
   const fault = faultOf(status, waitMs);
   const why = isRedirect(status) ? `, so ${movedAway}` : '';
   return fault && new GitFailed(fault, `git: the host answered with HTTP ${status}${why}`, waitMs);
+}
+
+/** Returns the fault for a status with which the proxy refused to connect to the host. */
+export function proxyFault(proxy: NextHop, status: number, url: string): GitFailed {
+  return new GitFailed('unreachable', `git: ${refusedByProxy(proxy, status, new URL(url).host).message}`);
 }
 
 /** Redirects are not followed, because the credential belongs to the address that a person or GitHub gave us. */
@@ -96,20 +117,34 @@ const faults: [RegExp, GitFault][] = [
   [/^fatal: fetch-pack: invalid index-pack output$/, 'unreachable'],
 ];
 
+/** What OpenSSL and GnuTLS say of a certificate. */
+const unknownAuthority =
+  /SSL certificate problem: (self[- ]signed|unable to get)|server certificate verification failed|signer not found/i;
+
 /** The repository does not fit into the limits of `GitLimits`. */
 export function tooLarge(): GitFailed {
   return new GitFailed('broken', 'git: the repository needs more than 10 GB or more than half of the free disk space');
 }
 
 /** Returns why git failed. The HTTP response of the remote takes precedence over git's messages. */
-export function explain(err: string, code: number | null, answered: GitFailed | undefined): GitFailed {
+export function explain(err: string, code: number | null, answered: GitFailed | undefined, remote?: Remote): GitFailed {
   const said = lines(err).filter((line) => !line.startsWith('hint:'));
   const [theirs, own] = [said.filter((l) => l.startsWith('remote:')), said.filter((l) => !l.startsWith('remote:'))];
   if (answered !== undefined) {
     const words = theirs.slice(-3).join(' ');
-    return new GitFailed(answered.fault, [answered.message, words].filter(Boolean).join('; '), answered.retryAfterMs);
+    return new GitFailed(
+      answered.fault,
+      withAdvice([answered.message, words].filter(Boolean).join('; ')),
+      answered.retryAfterMs,
+    );
   }
   if (/File too large/.test(own.join('\n'))) return tooLarge();
+  const unreached =
+    remote?.proxy && /Could not resolve proxy|Failed to connect|Connection refused/i.exec(own.join('\n'));
+  if (remote?.proxy && unreached)
+    return new GitFailed('unreachable', `git: ${unreachableProxy(remote.proxy, unreached[0].toLowerCase()).message}`);
+  if (unknownAuthority.test(own.join('\n')))
+    return new GitFailed('unreachable', `git: the host could not be reached: ${whichCertificates}`);
   const fault = faults.find(([pattern]) => pattern.test(own.join('\n')))?.[1] ?? 'broken';
   return new GitFailed(fault, `git: ${said.slice(-4).join(' ') || `it ended with exit code ${code} and no message`}`);
 }

@@ -10,6 +10,7 @@ import {
   type Merged,
   maxReadBytes,
   type NewCommit,
+  type Remote,
 } from '../engine.ts';
 import { findMergeBase, type History, requireMergeBase } from '../merge-base.ts';
 import { gitIgnoreRules, ignoredPaths } from '../work-tree/ignored.ts';
@@ -183,13 +184,21 @@ function text(output: Buffer): string {
 /** Limits for listing branches: enough for about 100,000 of them. */
 const listing = { maxBytes: 8_000_000, limits: { memoryBytes: 256_000_000, fileBytes: 0 } };
 
-/** Runs the installed git, isolated from every configuration but our own. */
-export function nativeGit(): GitEngine {
+/**
+ * Runs the installed git, isolated from every configuration but our own. It trusts the certificates in the file, or those
+ * of the system if there is none.
+ */
+export function nativeGit(certificates?: string): GitEngine {
+  const trusting = (remote: Remote): Remote => (certificates === undefined ? remote : { ...remote, certificates });
   return {
     name: 'native',
     version: async () => (await git(['--version'], {})).toString('utf8').trim(),
     listBranches: async (remote, signal) => {
-      const out = await git(['ls-remote', '--heads', '--', remote.url], { remote, signal, ...listing });
+      const out = await git(['ls-remote', '--heads', '--', remote.url], {
+        remote: trusting(remote),
+        signal,
+        ...listing,
+      });
       return new Map(
         lines(out.toString('utf8')).map((line) => {
           const [sha = '', ref = ''] = line.split('\t');
@@ -199,7 +208,7 @@ export function nativeGit(): GitEngine {
     },
     open: async (remote, folders, signal) => {
       await initialize(folders, signal);
-      return checkoutOf(new NativeRepository(remote, folders, signal));
+      return checkoutOf(new NativeRepository(trusting(remote), folders, signal));
     },
   };
 }

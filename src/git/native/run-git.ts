@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { exposeToOom } from '../../host/own-process.ts';
+import type { NextHop } from '../../host/proxies.ts';
 import { type GitLimits, guarded } from '../attempts.ts';
 import { GitFailed, leastBytesPerSecond, type Remote, remoteSeconds, silenceSeconds, tooSlow } from '../engine.ts';
 import { curlTrace, explain } from './explain.ts';
@@ -52,11 +53,24 @@ function settings(remote: Remote | undefined): [string, string][] {
     ['safe.directory', '*'],
   ];
   if (remote?.resolved !== undefined) always.push(['http.curloptResolve', remote.resolved]);
+  if (remote?.proxy !== undefined) always.push(...proxySettings(remote.proxy));
+  if (remote?.certificates !== undefined)
+    always.push(['http.sslCAInfo', remote.certificates], ['http.proxySSLCAInfo', remote.certificates]);
   if (remote?.token !== undefined) {
     const basic = Buffer.from(`x-access-token:${remote.token}`).toString('base64');
     always.push([`http.${new URL(remote.url).origin}/.extraHeader`, `Authorization: Basic ${basic}`]);
   }
   return always;
+}
+
+/** Git asks for a password that is missing, even if it is empty, and tries methods that other parts do not know. */
+function proxySettings({ href }: NextHop): [string, string][] {
+  const url = new URL(href);
+  const user = url.username === '' && url.password === '' ? '' : `${url.username}:${url.password}@`;
+  return [
+    ['http.proxy', `${url.protocol}//${user}${url.host}`],
+    ['http.proxyAuthMethod', 'basic'],
+  ];
 }
 
 /**
@@ -133,13 +147,13 @@ interface Ending {
 /** Writes the input, collects git's output and waits for git to end. Calls `kill` when the output is too large. */
 function endingOf(
   child: ChildProcess,
-  { input, maxBytes = maxOutputBytes }: GitRun,
+  { input, maxBytes = maxOutputBytes, remote }: GitRun,
   kill: () => void,
 ): Promise<Ending> {
   return new Promise((resolve, reject) => {
     const output: Buffer[] = [];
     let [bytes, errors] = [0, ''];
-    const trace = curlTrace();
+    const trace = curlTrace(remote);
     child.once('error', (error) => reject(new GitFailed('broken', `git: ${error.message}`)));
     const [stdin, stdout, stderr, log] = child.stdio;
     // When the process is out of file descriptors, spawn returns no process and no streams; `error` is emitted
@@ -170,7 +184,7 @@ function failureOf(ending: Ending, options: GitRun, isLate: boolean): GitFailed 
   const isAccepted = code === 0 || (code !== null && accept.includes(code));
   // Git exits with 0 when it receives a web page: it takes the page for an empty repository.
   if (isAccepted && answered?.fault !== 'not_git') return undefined;
-  return isLate ? tooSlow(remote) : explain(stderr, code, answered);
+  return isLate ? tooSlow(remote) : explain(stderr, code, answered, remote);
 }
 
 function killGroup(pid: number | undefined): void {

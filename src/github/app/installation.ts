@@ -3,6 +3,7 @@ import type { Answered, App, Octokit } from '../../app.ts';
 import { newId } from '../../db/ids.ts';
 import type { InstallationRow, InstallationStatus } from '../../db/tables/github.ts';
 import type { UserRow } from '../../db/tables/project.ts';
+import { withAdvice } from '../../domain/github-advice.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
 import { normalUrl } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
@@ -164,7 +165,7 @@ async function noteRefusal<T>(app: App, { account }: Installed, work: Promise<T>
   } catch (error) {
     if (!isRefusedWith(error, 401, 403, 404, 451)) throw error;
     const { status, message } = error as { status: number; message: string };
-    const reason = `GitHub refuses access to ${account.login} (HTTP ${status}): ${oneLine(message, 400)}`;
+    const reason = withAdvice(`GitHub refuses access to ${account.login} (HTTP ${status}): ${oneLine(message, 400)}`);
     await setProblem(app.db.manager, account.id, { kind: 'refused', reason });
     app.log.warn({ account: account.login, status }, 'GitHub refuses access to an account');
     return undefined;

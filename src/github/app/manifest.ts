@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { isClosedHost } from '../../git/remote-url.ts';
+import { isClosedHost } from '../../host/closed-address.ts';
 
 export const webhookPath = '/api/github/webhooks';
 

@@ -106,7 +106,7 @@ const ConversionReply = z.object({
  */
 async function fetchNewApp(app: App, code: string): Promise<z.infer<typeof ConversionReply> | string> {
   const url = `${app.config.GITHUB_API_URL}/app-manifests/${encodeURIComponent(code)}/conversions`;
-  const response = await fetchFromGitHub(url, {
+  const response = await fetchFromGitHub(app.config.proxies)(url, {
     method: 'POST',
     signal: AbortSignal.timeout(15_000),
   }).catch(() => undefined);

@@ -1,6 +1,8 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseWithin } from '../../domain/json/json-cost.ts';
+import { isClosedByName } from '../../host/closed-address.ts';
+import type { NextHop, Proxies } from '../../host/proxies.ts';
 import { resolveHost } from '../../host/resolve.ts';
 import { imageFailed, quoted } from '../reference.ts';
 
@@ -27,13 +29,28 @@ function withoutUser(url: URL): URL {
   return url;
 }
 
+/** Which registries may be contacted. */
+export interface RegistryRules {
+  isClosed(address: string): boolean;
+  allowPrivateHosts: boolean;
+  proxies: Proxies;
+}
+
 /**
  * Returns a function that resolves the host of a URL to the one address that may be contacted. One closed address among
- * several is enough to refuse a host, because its owner could mix it with others.
+ * several is enough to refuse a host, because its owner could mix it with others. A host behind a proxy is resolved by
+ * the proxy, so its name is checked instead.
  */
-export function checkedRegistryAddress(isClosed: (address: string) => boolean) {
-  return async (url: URL): Promise<{ address: string; family: number }> => {
+export function checkedRegistryAddress({ isClosed, allowPrivateHosts, proxies }: RegistryRules) {
+  return async (url: URL): Promise<{ address: string; family: number } | { proxy: NextHop }> => {
     const host = url.hostname.replace(/^\[|\]$/g, '');
+    const proxy = proxies.find(url);
+    if (proxy !== undefined) {
+      if (allowPrivateHosts || (isIP(host) === 0 ? !isClosedByName(host) : !isClosed(host))) return { proxy };
+      throw imageFailed(
+        `${host} is a private name or address, which is not asked of a proxy; an operator can add it to NO_PROXY`,
+      );
+    }
     const found = await resolveHost(host).catch((error) => {
       throw new Error(`the host name ${host} could not be resolved (${error.code})`);
     });

@@ -1,4 +1,5 @@
 import { AnswerStalled, refusedAnswer } from '../../errors.ts';
+import { whyUnreachable } from '../../host/through-proxy.ts';
 import { isFields } from '../merge.ts';
 import { ModelFailed, type ModelFault, type Wire } from '../model.ts';
 import { Interrupted } from '../wire-format.ts';
@@ -137,7 +138,7 @@ function sentenceFor(refusal: Refusal, error: unknown, context: Context): Senten
   if (status === undefined)
     return [
       'model',
-      `the model server could not be reached (${causeOf(error)}); check OPENAI_BASE_URL and the network`,
+      `the model server could not be reached (${whyUnreachable(error)}); check OPENAI_BASE_URL and the network`,
       true,
     ];
   // Waiting does not help here, so unlike other limits this one is not transient.
@@ -174,16 +175,6 @@ function tooLongText({ isBytes }: TooLong): string {
 /** The API of a model server answers in JSON. */
 const pageText =
   'a web page refused the request in place of the model server; check OPENAI_BASE_URL, and the rules of a proxy or firewall before the server';
-
-/** Returns the code of the system error, such as ECONNREFUSED, or the name of the error. */
-function causeOf(error: unknown): string {
-  let each = error;
-  for (let depth = 0; isFields(each) && depth < 5; depth++) {
-    if (typeof each.code === 'string') return each.code;
-    each = each.cause;
-  }
-  return error instanceof Error ? error.name : 'unknown error';
-}
 
 /** Gemini refuses a wrong key as a bad request: "API key not valid. Please pass a valid API key." */
 const isWrongKey = /\bAPI key (?:not valid|is (?:not valid|invalid)|expired)|invalid API key/i;

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { closedExcept } from '../../../src/host/closed-address.ts';
+import { noProxies } from '../../../src/host/proxies.ts';
 import { type Images, openImages } from '../../../src/images/images.ts';
 import { type Credentials, checkedRegistryAddress } from '../../../src/images/registry/authorize.ts';
 import { pinnedFetch } from '../../../src/outgoing/pinned-fetch.ts';
@@ -43,7 +44,7 @@ export function openPlace() {
         hasSandbox = true,
       } = options;
       const isClosed = closedExcept({ allowPrivateHosts: false, open });
-      const send = pinnedFetch(checkedRegistryAddress(isClosed));
+      const send = pinnedFetch(checkedRegistryAddress({ isClosed, allowPrivateHosts: false, proxies: noProxies }));
       return openImages({
         folder: kept,
         limits: { megabytes },
