@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import { noProxies } from '../../src/host/proxies.ts';
 import { fetchFromGitHub } from '../../src/outgoing/fetch-from.ts';
 import { answeringServers } from '../support/http/answering.ts';
 
@@ -17,7 +18,7 @@ function openGitHub(moved: Record<string, [status: number, path: string]>, statu
 }
 
 const request = (method: string, url: string, body?: object) =>
-  fetchFromGitHub(url, {
+  fetchFromGitHub(noProxies)(url, {
     method,
     headers: { authorization: 'key' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -68,5 +69,5 @@ test('a change that cannot be checked is not made, and reading follows a transfe
   expect((await change(`${url}/repos/o/r/issues/5`)).status).toBe(502);
   expect(asked.some((each) => each.startsWith('PATCH /repositories'))).toBe(false);
   const moved = await openGitHub({ '/repos/o/r/issues/5': [301, '/repositories/2/issues/9'] });
-  expect((await fetchFromGitHub(`${moved.url}/repos/o/r/issues/5`)).status).toBe(200);
+  expect((await fetchFromGitHub(noProxies)(`${moved.url}/repos/o/r/issues/5`)).status).toBe(200);
 });
