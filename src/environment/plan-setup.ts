@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { onHost } from '../repositories/credentials.ts';
+import { type CheckoutSettings, wholeCheckout } from '../repositories/settings/custom-keys.ts';
 import { pathsMatching } from '../repositories/settings/repository-settings.ts';
 import { type DetectedCommand, detectSetup, isKnownCacheFile } from './detect.ts';
+import { chosenOf } from './files/choose-files.ts';
 import type { OpenSecret } from './secrets/secrets.ts';
 import { type SetupContext, secretNamed } from './setup-context.ts';
 
@@ -19,6 +22,8 @@ export interface KeyParts {
   /** The hosts that set-up may reach, as .deckhand.yml lists them. */
   hosts: string[];
   secrets: { name: string; version: string }[];
+  /** The files that set-up sees, as .deckhand.yml chooses them. */
+  checkout?: CheckoutSettings;
   /** The files that decide whether set-up runs again. */
   files: { path: string; oid: string }[];
 }
@@ -29,7 +34,7 @@ const format = 1;
 /** Returns the name under which a result of set-up is kept: 64 hex digits. */
 export function keyOf({ projectId, repositoryId, onHost, system, ...parts }: KeyParts): string {
   const sorted = <T>(list: T[], by: (item: T) => string) => [...list].sort((a, b) => (by(a) < by(b) ? -1 : 1));
-  const { commands, env, hosts, secrets, files } = parts;
+  const { commands, env, hosts, secrets, files, checkout = wholeCheckout } = parts;
   const all = [
     format,
     [projectId, repositoryId, onHost, process.arch, system],
@@ -38,6 +43,8 @@ export function keyOf({ projectId, repositoryId, onHost, system, ...parts }: Key
     sorted(hosts, String),
     sorted(secrets, ({ name }) => name).map(({ name, version }) => [name, version]),
     sorted(files, ({ path }) => path).map(({ path, oid }) => [path, oid]),
+    // Only where some files are left out or added, so that the keys of all other repositories stay as they are.
+    ...(isDeepStrictEqual(checkout, wholeCheckout) ? [] : [checkout]),
   ];
   return createHash('sha256').update(JSON.stringify(all)).digest('hex');
 }
@@ -71,7 +78,7 @@ export async function planSetup(
   commit: string,
   known: OpenSecret[],
 ): Promise<SetupPlan> {
-  const all = await checkout.files(commit);
+  const all = chosenOf(settings, await checkout.files(commit));
   const isDetected = settings.setup.length === 0;
   const commands: SetupPlan['commands'] = isDetected
     ? detectSetup(all.keys())
@@ -86,6 +93,7 @@ export async function planSetup(
     commands: commands.map(({ command }) => command),
     env: settings.env,
     hosts: settings.network.setup,
+    checkout: settings.checkout,
     secrets,
     files: [...files].map(([path, oid]) => ({ path, oid })),
   });

@@ -6,6 +6,7 @@ import { commandFailed, RunFailed, withOutput } from '../domain/run.ts';
 import { removeTree } from '../sandbox/neutral-path.ts';
 import type { Confinement } from '../sandbox/sandbox.ts';
 import type { RefusedHost } from './command-access.ts';
+import { toldOfFiles } from './files/choose-files.ts';
 import { DamagedArchive, moveInto, type Packed, pack, tooLongPath, unpack } from './keep/archive.ts';
 import { type KeptSetup, keptStore } from './keep/kept-store.ts';
 import { planSetup, type SetupPlan } from './plan-setup.ts';
@@ -127,6 +128,7 @@ function toldOf(
   const services = settings.services.map(({ run, port }) => `- ${run}${port === undefined ? '' : ` (port ${port})`}`);
   const hosts = settings.network.agent;
   return [
+    toldOfFiles(settings),
     failed.length === 0
       ? ''
       : `The dependencies could not be installed, so commands that need them fail:\n${failures.join('\n')}`,

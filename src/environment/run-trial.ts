@@ -11,6 +11,7 @@ import { readBase } from '../repositories/settings/repository-settings.ts';
 import { findRepository, hasSecrets } from '../repositories/store.ts';
 import { openCleanSandbox } from './clean-sandbox.ts';
 import { addRefused, type RefusedHost } from './command-access.ts';
+import { chooseFiles } from './files/choose-files.ts';
 import { prepareEnvironment } from './prepare.ts';
 import { runCommands } from './run-commands.ts';
 import { setupSeconds } from './set-up.ts';
@@ -105,6 +106,7 @@ async function tryOut(app: App, repository: RepositoryRow, signal: AbortSignal, 
   const { checkout, remove } = await openCheckout(app, remote, signal);
   try {
     const { settings, head: commit } = await readBase(checkout, repository);
+    await chooseFiles(checkout, settings);
     await checkout.checkout(commit);
     report.use(settings.image ?? null);
     return await tryCommit({ app, repository, checkout, settings, signal, note: async () => {} }, commit, report);

@@ -12,6 +12,7 @@ import { pullsOffText } from '../repositories/pulls.ts';
 import { openCheckout } from '../repositories/reader.ts';
 import { onRepository } from '../repositories/routes.ts';
 import { readBase } from '../repositories/settings/repository-settings.ts';
+import { assertFoldersExist, chooseFiles } from './files/choose-files.ts';
 import { findLastTrial } from './trial.ts';
 
 /** What a run needs to push and to open a pull request. */
@@ -173,7 +174,9 @@ function branchProblem(branch: string, branches: string[]): { message: string; e
 async function settingsProblem(app: App, remote: Remote, repository: RepositoryRow, signal: AbortSignal) {
   const { checkout, remove } = await openCheckout(app, remote, signal);
   try {
-    await readBase(checkout, repository);
+    const base = await readBase(checkout, repository);
+    await chooseFiles(checkout, base.settings);
+    await assertFoldersExist(checkout, base.settings, base);
     return undefined;
   } catch (error) {
     if (error instanceof RunFailed) return `${error.message}.`.replace(/\.\.$/, '.');

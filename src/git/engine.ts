@@ -112,6 +112,12 @@ export interface Checkout {
   fetch(branch: string): Promise<string | undefined>;
   /** Fetches one commit by its id; returns false when the remote does not serve it. */
   fetchCommit(commit: string): Promise<boolean>;
+  /**
+   * Limits the files that `checkout` and `export` write to these folders and the files beside the way to them (cone.ts). All
+   * other files stay as they are in every tree that `snapshot` writes. Call it before the first checkout. Undefined for an
+   * engine that cannot do this.
+   */
+  narrow?(folders: string[]): Promise<void>;
   /** Writes the files of a commit into the work tree and makes the index equal to it. */
   checkout(commit: string): Promise<void>;
   /**
@@ -140,7 +146,10 @@ export interface Checkout {
   files(commit: string): Promise<Map<string, { mode: string; oid: string }>>;
   /** Writes a tree in which some files of another one are replaced, and returns its id. */
   replaceFiles(tree: string, files: FileInTree[]): Promise<string>;
-  /** Writes the files of a tree into an empty folder. The work tree and the index of the checkout stay as they are. */
+  /**
+   * Writes the files of a tree into an empty folder; in a narrow checkout, those inside, and those that the commit which is
+   * checked out does not have. The work tree and the index of the checkout stay as they are.
+   */
   export(tree: string, folder: string): Promise<void>;
   /**
    * Returns the paths that git ignores in a folder which began as an export of this tree.

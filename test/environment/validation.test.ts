@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { serveGit } from '../../demo/github/git/git-server.ts';
 import { Repositories, type RepositoryRow } from '../../src/db/tables/project.ts';
 import { validateRepository } from '../../src/environment/validate.ts';
+import { isomorphicProcess } from '../../src/git/javascript/isomorphic-process.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
 
@@ -208,4 +209,25 @@ test('validations of one project wait for each other, two at a time', async () =
   const app = { ...service.app, git: { ...service.app.git, listBranches } };
   const all = await Promise.all(Array.from({ length: 6 }, () => validateRepository(app, row as RepositoryRow)));
   expect([all.length, most]).toEqual([6, 2]);
+});
+
+test('folders to check out exist on the base branch, and need the installed git', async () => {
+  commit('.deckhand.yml', 'checkout: { paths: [src, lib] }\n');
+  const unusable = '.deckhand.yml on the default branch cannot be used: checkout.paths';
+  expect(await validate()).toMatchObject({
+    valid: false,
+    error: `${unusable}: there is no folder lib on the branch main.`,
+  });
+  const { git } = service.app;
+  service.app.git = isomorphicProcess();
+  try {
+    expect(await validate()).toMatchObject({
+      valid: false,
+      error: `${unusable} needs git, and git in JavaScript is in use; install git (GIT_ENGINE=native).`,
+    });
+  } finally {
+    service.app.git = git;
+  }
+  commit('.deckhand.yml', 'checkout: { paths: [src] }\n');
+  expect(await validate()).toMatchObject({ valid: true });
 });

@@ -60,6 +60,11 @@ test.each([
     'services:\n  - redis-server\n  - { run: ./db, port: 5432 }\ncache: ./a.lock\ntests: ["spec/**"]',
     { services: [{ run: 'redis-server' }, { run: './db', port: 5432 }], cache: ['a.lock'], tests: ['spec/**'] },
   ],
+  [
+    'checkout: { paths: [./apps/web/, libs] }',
+    { checkout: { submodules: false, lfs: false, paths: ['apps/web', 'libs'] } },
+  ],
+  ['checkout: { paths: libs }', { checkout: { submodules: false, lfs: false, paths: ['libs'] } }],
 ])('%j is read', (text, wanted) => {
   expect(parse(text)).toEqual({ settings: { ...noSettings, ...wanted } });
 });
@@ -82,6 +87,15 @@ test.each([
   ['merge: { method: fast }', 'line 1: merge.method: must be merge, squash or rebase'],
   ['merge: { update: "yes" }', 'line 1: merge.update: must be true or false, not text'],
   ['merge: { metod: merge }', 'line 1: there is no key "merge.metod"; did you mean "merge.method"?'],
+  ['checkout: libs', 'line 1: checkout: must contain keys such as { paths: [app] }, not text'],
+  ['checkout: { path: a }', 'line 1: there is no key "checkout.path"; did you mean "checkout.paths"?'],
+  ['checkout: { lfs: "yes" }', 'line 1: checkout.lfs: must be true or false, not text'],
+  ['checkout: { paths: [a/../b] }', 'line 1: checkout.paths.0: must name a folder of the repository'],
+  ['checkout: { paths: [a/.GIT/b] }', 'line 1: checkout.paths.0: must name a folder of the repository'],
+  ['checkout: { paths: ["a\\nb"] }', 'line 1: checkout.paths.0: must name a folder of the repository'],
+  ['checkout: { paths: [/] }', 'line 1: checkout.paths.0: must name a folder of the repository'],
+  ['checkout: { paths: ["--all"] }', 'line 1: checkout.paths.0: must not begin with -'],
+  ['checkout: { paths: [apps/*] }', 'line 1: checkout.paths.0: must be the exact path of a folder, without * or ?'],
   ['commits: strict', 'line 1: commits: must be free or conventional'],
   ['signOff: "yes"', 'line 1: signOff: must be true or false, not text'],
   ['verified: always', 'line 1: verified: must be auto or never'],

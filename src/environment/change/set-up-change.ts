@@ -6,6 +6,7 @@ import { removeTree } from '../../sandbox/neutral-path.ts';
 import type { Confinement, Machine } from '../../sandbox/sandbox.ts';
 import { addRefused, hostsOf, openMachineWithAccess, type RefusedHost } from '../command-access.ts';
 import { detectSetup } from '../detect.ts';
+import { chosenOf } from '../files/choose-files.ts';
 import { moveInto } from '../keep/archive.ts';
 import { cacheFilesIn } from '../plan-setup.ts';
 import type { Environment } from '../prepare.ts';
@@ -49,7 +50,7 @@ export async function setUpChange(environment: Environment, place: Place): Promi
   const { plan, context } = environment;
   const { tree, work, confinement, isApproved } = place;
   const { checkout, settings, note } = context;
-  const files = await checkout.files(tree);
+  const files = chosenOf(settings, await checkout.files(tree), await checkout.files(plan.commit));
   if (isSame(await cacheFilesIn(files, settings.cache), plan.files)) {
     await environment.placeInto(work, confinement);
     await confinement.own(work);
@@ -76,7 +77,8 @@ async function fetchAndBuild(
 ): Promise<ChangeSetUp> {
   const { plan, context } = environment;
   const fetches = commands.flatMap(fetchesOf);
-  const trees = { base: await context.checkout.files(plan.commit), change: files };
+  const base = chosenOf(context.settings, await context.checkout.files(plan.commit));
+  const trees = { base, change: files };
   const read = await readManifests(context.checkout, trees, fetches).catch(approvalNeeded);
   // Set-up of the base fails even with its network, so an approval would gain nothing.
   if (read instanceof SetupNeedsApproval && environment.how === 'failed')

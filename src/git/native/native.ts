@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { appendFile, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { coneOf, patternsOf } from '../cone.ts';
 import {
   asideRef,
   type Change,
@@ -25,11 +26,34 @@ async function exportTree(repository: NativeRepository, tree: string, folder: st
   // An index of its own, so that the checkout's index stays as it is.
   const env = { GIT_INDEX_FILE: `${repository.gitDir}/export-${randomUUID()}.index` };
   try {
-    await repository.git([...everyName, 'read-tree', tree], { env });
+    const input = await exportedEntries(repository, tree);
+    if (input === undefined) await repository.git([...everyName, 'read-tree', tree], { env });
+    else await repository.git([...everyName, 'update-index', '-z', '--add', '--index-info'], { env, input });
     await repository.git([`--work-tree=${folder}`, ...everyName, 'checkout-index', '--all', '--quiet'], { env });
   } finally {
     await rm(env.GIT_INDEX_FILE, { force: true });
   }
+}
+
+/** Returns the files that a narrow checkout exports, as input for `git update-index --index-info`; undefined for all. */
+async function exportedEntries(repository: NativeRepository, tree: string): Promise<string | undefined> {
+  const { cone, base } = repository;
+  if (cone === undefined) return undefined;
+  const entries: string[] = [];
+  await inPortions(await repository.filesOf(tree), ([path, { mode, oid }]) => {
+    // A file that the commit does not have was created by the agent.
+    if (cone.has(path) || !base.has(path)) entries.push(`${mode} ${oid}\t${path}\0`);
+  });
+  return entries.join('');
+}
+
+/** Limits the checkout to some folders; see `Checkout.narrow`. */
+async function narrow(repository: NativeRepository, folders: string[]): Promise<void> {
+  const { gitDir } = repository;
+  repository.cone = coneOf(folders);
+  await writeFile(`${gitDir}/info/sparse-checkout`, patternsOf(repository.cone));
+  // In the repository's own configuration, so that git in the sandbox says so too.
+  await appendFile(`${gitDir}/config`, '[core]\n\tsparseCheckout = true\n\tsparseCheckoutCone = true\n');
 }
 
 /** Writes a tree with some files replaced; see `Checkout.replaceFiles`. */
@@ -232,6 +256,7 @@ function checkoutOf(repository: NativeRepository): Checkout {
     workTree,
     fetch: (branch) => fetchBranch(repository, branch),
     fetchCommit: (commit) => fetchCommit(repository, commit),
+    narrow: (folders) => narrow(repository, folders),
     checkout: (commit) => checkoutCommit(repository, commit),
     remember: () => rememberWorkTree(repository),
     snapshot: () => snapshot(repository),
@@ -278,9 +303,8 @@ const everyName = ['-c', 'core.protectHFS=false', '-c', 'core.protectNTFS=false'
 
 /** Checks out a commit; see `Checkout.checkout`. */
 async function checkoutCommit(repository: NativeRepository, commit: string): Promise<void> {
-  const { objects } = repository;
   // Lists the files before any is written, because this fails for a commit with too many of them.
-  const files = await allFiles(objects.folder, await objects.treeOf(commit));
+  const files = await repository.filesOf(commit);
   await repository.gitInWorkTree(['checkout', '--quiet', '--force', '--detach', commit]);
   repository.base = files;
   repository.lastSnapshot = undefined;
@@ -288,11 +312,11 @@ async function checkoutCommit(repository: NativeRepository, commit: string): Pro
 
 /** Takes a snapshot of the work tree; see `Checkout.snapshot`. */
 async function snapshot(repository: NativeRepository): Promise<string> {
-  const { gitDir, workTree, base, before, signal } = repository;
+  const { gitDir, workTree, base, before, cone, signal } = repository;
   const ignored = gitIgnoreRules(gitDir, workTree);
   try {
-    const found = await readWorkTree({ workTree, gitDir, base, isIgnored: ignored.ask, before, signal });
-    return await writeTree(repository, await indexEntries(base, found));
+    const found = await readWorkTree({ workTree, gitDir, base, isIgnored: ignored.ask, before, cone, signal });
+    return await writeTree(repository, await indexEntries(repository, found));
   } finally {
     ignored.close();
   }
@@ -314,10 +338,10 @@ async function ignoredIn(
 }
 
 /** Returns the differences from the commit as input for `git update-index --index-info`. */
-async function indexEntries(base: Map<string, TreeEntry>, found: Map<string, TreeEntry>): Promise<string> {
+async function indexEntries({ base, cone }: NativeRepository, found: Map<string, TreeEntry>): Promise<string> {
   const entries: string[] = [];
   await inPortions(base.keys(), (path) => {
-    if (!found.has(path)) entries.push(`0 ${'0'.repeat(40)}\t${path}\0`);
+    if (!found.has(path) && cone?.has(path) !== false) entries.push(`0 ${'0'.repeat(40)}\t${path}\0`);
   });
   await inPortions(found, ([path, { mode, oid }]) => {
     const old = base.get(path);

@@ -1,8 +1,9 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type GitLimits, limitsIn } from '../attempts.ts';
+import type { Cone } from '../cone.ts';
 import { type Change, GitFailed, type Remote } from '../engine.ts';
-import type { TreeEntry } from '../work-tree/tree-files.ts';
+import { allFiles, type TreeEntry } from '../work-tree/tree-files.ts';
 import type { ReadBefore } from '../work-tree/work-tree.ts';
 import { tooLarge } from './explain.ts';
 import { type ObjectReader, objectReader } from './objects.ts';
@@ -20,11 +21,15 @@ export class NativeRepository {
   readonly branches = new Set<string>();
   /** The files of the commit that is checked out. */
   base = new Map<string, TreeEntry>();
+  /** Set for a narrow checkout. */
+  cone: Cone | undefined;
   readonly before: ReadBefore = new Map();
   /** Changes between two trees, by `<from> <to>`. */
   readonly changes = new Map<string, Change[]>();
   /** The last tree that was written, and the index entries it was written from. */
   lastSnapshot: { entries: string; tree: string } | undefined;
+
+  #listed: { tree: string; files: Map<string, TreeEntry> } | undefined;
 
   constructor(remote: Remote, folders: { gitDir: string; workTree: string }, signal: AbortSignal | undefined) {
     this.remote = remote;
@@ -32,6 +37,13 @@ export class NativeRepository {
     this.workTree = folders.workTree;
     this.signal = signal;
     this.objects = objectReader(folders.gitDir, signal);
+  }
+
+  /** Returns the files of a commit or a tree. Those of the last tree are kept. Do not change the result. */
+  async filesOf(commit: string): Promise<Map<string, TreeEntry>> {
+    const tree = await this.objects.treeOf(commit);
+    if (this.#listed?.tree !== tree) this.#listed = { tree, files: await allFiles(this.objects.folder, tree) };
+    return this.#listed.files;
   }
 
   /**

@@ -4,6 +4,7 @@ import { access, mkdir, readlink, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { deflate } from 'node:zlib';
+import type { Cone } from '../cone.ts';
 import { hashInside, listFolder, lookAt, readInside, tooLarge, UnfitWorkTree } from './read-inside.ts';
 import { foldersOf, inPortions, type TreeEntry } from './tree-files.ts';
 
@@ -32,6 +33,8 @@ interface Reading {
   base: Map<string, TreeEntry>;
   isIgnored(path: string): Promise<boolean>;
   before: ReadBefore;
+  /** Set when only a part of the commit was checked out. */
+  cone?: Cone | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -57,10 +60,11 @@ export async function readWorkTree(reading: Reading): Promise<Map<string, TreeEn
  * Records the stamp of every file right after the checkout, before anybody changes one. The first snapshot then
  * recognizes untouched files by their stamps and does not read them.
  */
-export async function rememberWorkTree({ workTree, base, before }: Pick<Reading, 'workTree' | 'base' | 'before'>) {
+export async function rememberWorkTree(reading: Pick<Reading, 'workTree' | 'base' | 'before' | 'cone'>) {
+  const { workTree, base, before, cone } = reading;
   let looked = 0;
   for (const [path, entry] of base) {
-    if (isSubmodule(entry)) continue;
+    if (isSubmodule(entry) || cone?.has(path) === false) continue;
     const stats = lookAt(join(workTree, path), path);
     if (stats !== undefined) before.set(path, { stamp: stampOf(stats), oid: entry.oid });
     if (++looked % lookedInARow === 0) await new Promise(setImmediate);
@@ -89,6 +93,7 @@ class WorkTreeReader {
     const entries = await this.#list(folder);
     checkIgnoreFile(folder, entries);
     const named = entries.map((entry) => ({ entry, path: folder === '' ? entry.name : `${folder}/${entry.name}` }));
+    for (const { entry, path } of named) this.#assertHidesNothing(entry, path);
     const isLeftOut = await Promise.all(named.map(({ entry, path }) => this.#isLeftOut(entry.name, path)));
     const inside = named.filter((_, i) => !isLeftOut[i]);
     await this.#readFiles(
@@ -107,6 +112,22 @@ class WorkTreeReader {
     });
     this.#namesLeft -= entries.length;
     return entries;
+  }
+
+  /**
+   * Ensures that a file or folder does not take the place of files that were not checked out, and that nobody has looked at.
+   * @throws UnfitWorkTree
+   */
+  #assertHidesNothing(entry: Dirent, path: string): void {
+    const { base, cone } = this.#reading;
+    if (cone === undefined || cone.holds(path)) return;
+    const known = base.get(path);
+    const isInTheWay = known === undefined ? !entry.isDirectory() && this.#folders.has(path) : !cone.has(path);
+    // An empty folder stands for a submodule, also for one outside.
+    if (!isInTheWay || (known !== undefined && isSubmodule(known))) return;
+    throw new UnfitWorkTree(
+      `${path} is in the way of what the repository has there, which is not in the workspace, because checkout.paths of .deckhand.yml is limited to ${cone.folders.join(', ').slice(0, 500)}; remove it or choose another name`,
+    );
   }
 
   async #isLeftOut(name: string, path: string): Promise<boolean> {

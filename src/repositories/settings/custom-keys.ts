@@ -1,6 +1,7 @@
 // The keys of .deckhand.yml about a repository's customs: the form of branches, commits and pull requests.
 
 import { z } from 'zod';
+import { isInGitFolder } from '../../domain/protected/protected-paths.ts';
 import { defaultBranchPattern, problemWithBranchPattern } from '../../domain/text/branch-names.ts';
 import { kindOf, listed, text } from './fields.ts';
 
@@ -16,6 +17,18 @@ export interface PullRequestSettings {
 
 export const noPullRequestSettings: PullRequestSettings = { labels: [], reviewers: [], assignees: [], draft: 'auto' };
 
+/** Which files of a repository a run gets. */
+export interface CheckoutSettings {
+  /** Whether the contents of submodules are fetched. */
+  submodules: boolean;
+  /** Whether files in Git LFS have their contents instead of pointers. */
+  lfs: boolean;
+  /** The folders to check out; all files if there are none. */
+  paths: string[];
+}
+
+export const wholeCheckout: CheckoutSettings = { submodules: false, lfs: false, paths: [] };
+
 export const branch = text(100)
   .superRefine((given, context) => {
     const problem = problemWithBranchPattern(given);
@@ -25,9 +38,31 @@ export const branch = text(100)
 
 export const commits = z.enum(['free', 'conventional'], 'must be free or conventional').default('free');
 
-export const signOff = z
-  .boolean({ error: ({ input }) => `must be true or false, not ${kindOf(input)}` })
-  .default(false);
+const isOn = z.boolean({ error: ({ input }) => `must be true or false, not ${kindOf(input)}` }).default(false);
+
+export const signOff = isOn;
+
+const folder = text(500)
+  .transform((given) => given.replace(/^\.?\//, '').replace(/\/$/, ''))
+  .superRefine((given, context) => {
+    const problem = problemWithFolder(given);
+    if (problem !== undefined) context.addIssue(problem);
+  });
+
+function problemWithFolder(given: string): string | undefined {
+  if (/[*?]/.test(given)) return 'must be the exact path of a folder, without * or ?';
+  if (given.startsWith('-')) return 'must not begin with -';
+  const isPlain = !/[\p{Cc}\\"]/u.test(given) && !isInGitFolder(given);
+  const isInside = given.split('/').every((name) => name !== '' && name !== '.' && name !== '..');
+  return isPlain && isInside ? undefined : 'must name a folder of the repository';
+}
+
+export const checkout = z
+  .strictObject(
+    { submodules: isOn, lfs: isOn, paths: listed(folder, 100).default([]) },
+    { error: ({ input }) => `must contain keys such as { paths: [app] }, not ${kindOf(input)}` },
+  )
+  .default(wholeCheckout);
 
 /** How our commits are made: through GitHub's API where it signs them, or by git alone. */
 export const verifiedModes = ['auto', 'never'] as const;

@@ -5,7 +5,7 @@ import { defaultBranchPattern } from '../../domain/text/branch-names.ts';
 import type { Checkout } from '../../git/engine.ts';
 import { apart } from '../../threads/apart.ts';
 import { OverLimit } from '../../threads/start-thread.ts';
-import { noPullRequestSettings } from './custom-keys.ts';
+import { noPullRequestSettings, wholeCheckout } from './custom-keys.ts';
 import type { RepositorySettings } from './schema.ts';
 
 /** The file with a repository's settings for agents. Only its version on the default branch is used. */
@@ -62,6 +62,7 @@ export const noSettings: RepositorySettings = {
   protected: [],
   allowed: [],
   budget: {},
+  checkout: wholeCheckout,
   branch: defaultBranchPattern,
   commits: 'free',
   signOff: false,

@@ -22,6 +22,8 @@ import {
 } from '../../domain/settings.ts';
 import {
   branch,
+  type CheckoutSettings,
+  checkout,
   commits,
   type PullRequestSettings,
   pullRequest,
@@ -74,6 +76,8 @@ export interface RepositorySettings {
   /** The name of the agent to use when a command names none. */
   agent?: string | undefined;
   budget: RunBudget;
+  /** Which files a run gets. */
+  checkout: CheckoutSettings;
   /** The pattern of the names of our branches. */
   branch: string;
   /** The form of titles and of the messages of commits. */
@@ -297,6 +301,7 @@ export const Settings = z
       )
       .partial()
       .default({}),
+    checkout,
     branch,
     commits,
     signOff,
@@ -314,6 +319,7 @@ export const Settings = z
 /** The keys inside the values of some keys, for messages about unknown ones. */
 export const innerKeys: Record<string, string[]> = {
   budget: ['minutes', 'steps', 'tokens', 'costUsd'],
+  checkout: ['submodules', 'lfs', 'paths'],
   imageAuth: ['username', 'password'],
   merge: ['method', 'update'],
   network: ['setup', 'agent'],

@@ -4,6 +4,7 @@ import type { RepositoryRow } from '../../db/tables/project.ts';
 import type { RunRow } from '../../db/tables/task.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { branchName } from '../../domain/text/branch-names.ts';
+import { chooseFiles } from '../../environment/files/choose-files.ts';
 import type { Checkout, Remote } from '../../git/engine.ts';
 import { type OpenCheckout, openCheckout, startToolsIn } from '../../repositories/reader.ts';
 import { noSettings, readBase, readSettings } from '../../repositories/settings/repository-settings.ts';
@@ -214,6 +215,7 @@ async function putInPlace(
       throw new RunFailed('repository', `the commit ${commit} from which the run began no longer exists`);
   const isMerge = branch.conflicts !== undefined && branch.catchesUp === undefined;
   const commit = isMerge ? await mergeCommit(checkout, filesFrom, branch.base) : filesFrom;
+  await chooseFiles(checkout, trusted.settings, branch.conflicts);
   await checkout.checkout(commit);
   const startTree = await checkout.treeOf(commit);
   return { branch, settings: trusted.settings, baseBranch, baseHead: base, trustedHead: trusted.head, startTree };
