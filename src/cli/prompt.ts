@@ -43,7 +43,7 @@ async function previewPrompt(app: App, taskId: string): Promise<{ messages: Mess
       const base = await readBase(checkout, repository);
       const head = task.base === null ? base.head : await checkout.fetch(task.base);
       if (head === undefined) throw notConfigured(`The repository has no branch ${task.base}.`);
-      await chooseFiles(checkout, base.settings);
+      await chooseFiles(checkout, { app, remote, settings: base.settings, signal });
       await checkout.checkout(head);
       return { settings: base.settings, baseHead: head };
     });

@@ -106,7 +106,7 @@ async function tryOut(app: App, repository: RepositoryRow, signal: AbortSignal, 
   const { checkout, remove } = await openCheckout(app, remote, signal);
   try {
     const { settings, head: commit } = await readBase(checkout, repository);
-    await chooseFiles(checkout, settings);
+    await chooseFiles(checkout, { app, remote, settings, signal });
     await checkout.checkout(commit);
     report.use(settings.image ?? null);
     return await tryCommit({ app, repository, checkout, settings, signal, note: async () => {} }, commit, report);

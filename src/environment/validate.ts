@@ -12,7 +12,7 @@ import { pullsOffText } from '../repositories/pulls.ts';
 import { openCheckout } from '../repositories/reader.ts';
 import { onRepository } from '../repositories/routes.ts';
 import { readBase } from '../repositories/settings/repository-settings.ts';
-import { assertFoldersExist, chooseFiles } from './files/choose-files.ts';
+import { assertFoldersExist, assertSubmodules, chooseFiles } from './files/choose-files.ts';
 import { findLastTrial } from './trial.ts';
 
 /** What a run needs to push and to open a pull request. */
@@ -175,8 +175,10 @@ async function settingsProblem(app: App, remote: Remote, repository: RepositoryR
   const { checkout, remove } = await openCheckout(app, remote, signal);
   try {
     const base = await readBase(checkout, repository);
-    await chooseFiles(checkout, base.settings);
+    const choosing = { app, remote, settings: base.settings, signal };
+    await chooseFiles(checkout, choosing);
     await assertFoldersExist(checkout, base.settings, base);
+    await assertSubmodules(checkout, choosing, base.head);
     return undefined;
   } catch (error) {
     if (error instanceof RunFailed) return `${error.message}.`.replace(/\.\.$/, '.');

@@ -24,6 +24,8 @@ export interface Remote {
   patienceSeconds?: number | undefined;
   /** How long a response may take in total, even if bytes keep arriving; half an hour by default. */
   limitSeconds?: number | undefined;
+  /** The largest pack to accept. Only for the installed git; by default a share of the free disk space. */
+  maxBytes?: number | undefined;
   /** The largest response to accept. Only for git in JavaScript, which holds it in memory. */
   maxAnswerBytes?: number | undefined;
 }

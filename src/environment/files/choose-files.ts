@@ -1,29 +1,81 @@
 // Which files of a repository a run, its set-up and its checks get: the key `checkout` of .deckhand.yml.
 
-import { posix } from 'node:path';
+import { dirname, join, posix } from 'node:path';
+import type { App } from '../../app.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { coneOf } from '../../git/cone.ts';
-import type { Checkout } from '../../git/engine.ts';
+import type { Checkout, Remote } from '../../git/engine.ts';
 import { settingsFile } from '../../repositories/settings/repository-settings.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
+import { hostsOf } from '../command-access.ts';
+import { type Source, Submodules, submodulesOf } from './submodules.ts';
 
-type Choosing = Pick<RepositorySettings, 'checkout'>;
+type Chosen = Pick<RepositorySettings, 'checkout'>;
+
+/** Where a checkout comes from, and the user of its files. */
+export interface Choosing {
+  app: App;
+  remote: Remote;
+  settings: RepositorySettings;
+  signal: AbortSignal;
+}
 
 /**
- * Limits a checkout to the files that the settings ask for. Call it before the first checkout. The folders of files with
+ * Makes a checkout write the files that the settings ask for. Call it before the first checkout. The folders of files with
  * conflicts are added, because somebody has to resolve them.
  * @throws RunFailed `repository` when the git engine cannot do it
  */
-export async function chooseFiles(
-  checkout: Checkout,
-  { checkout: { submodules, lfs, paths } }: Choosing,
-  conflicts: string[] = [],
-): Promise<void> {
-  if (submodules || lfs) throw cannotBeUsed(`checkout.${lfs ? 'lfs' : 'submodules'} is not supported yet; remove it`);
-  if (paths.length === 0) return;
-  if (checkout.narrow === undefined)
-    throw cannotBeUsed('checkout.paths needs git, and git in JavaScript is in use; install git (GIT_ENGINE=native)');
-  await checkout.narrow([...paths, ...conflicts.map((path) => posix.dirname(path)).filter((folder) => folder !== '.')]);
+export async function chooseFiles(checkout: Checkout, given: Choosing, conflicts: string[] = []): Promise<void> {
+  const { submodules, lfs, paths } = given.settings.checkout;
+  if (lfs) throw cannotBeUsed('checkout.lfs is not supported yet; remove it');
+  const needsGit = submodules ? 'submodules' : 'paths';
+  if ((submodules || paths.length > 0) && (checkout.narrow === undefined || given.app.git.name !== 'native'))
+    throw cannotBeUsed(
+      `checkout.${needsGit} needs git, and git in JavaScript is in use; install git (GIT_ENGINE=native)`,
+    );
+  const folders = conflicts.map((path) => posix.dirname(path)).filter((folder) => folder !== '.');
+  const chosen = paths.length === 0 ? [] : [...paths, ...folders];
+  if (chosen.length > 0) await checkout.narrow?.(chosen);
+  if (submodules) withSubmodules(checkout, await sourceOf(given), chosen);
+}
+
+async function sourceOf({ app, remote, settings, signal }: Choosing): Promise<Source> {
+  return { app, remote, signal, hosts: await hostsOf({ app, settings }, 'setup') };
+}
+
+/** Returns whether a path is inside some folders; all are when there are no folders. */
+function choiceOf(folders: string[]): (path: string) => boolean {
+  return folders.length === 0 ? () => true : coneOf(folders).has;
+}
+
+/** Changes a checkout, so that its submodules are written wherever its files are. */
+function withSubmodules(checkout: Checkout, source: Source, folders: string[]): void {
+  const { checkout: write, export: writeTree, close } = checkout;
+  const submodules = new Submodules(source, join(dirname(checkout.gitDir), 'modules'));
+  const isChosen = choiceOf(folders);
+  checkout.checkout = async (commit) => {
+    await write(commit);
+    await submodules.placeInto(checkout.workTree, checkout, commit, isChosen);
+  };
+  checkout.export = async (tree, folder) => {
+    await writeTree(tree, folder);
+    await submodules.placeInto(folder, checkout, tree, isChosen);
+  };
+  checkout.close = async () => {
+    await submodules.close();
+    await close();
+  };
+}
+
+/**
+ * Checks without fetching that the submodules of a commit may be fetched.
+ * @throws RunFailed `repository` that says what is wrong with the first one that may not
+ */
+export async function assertSubmodules(checkout: Checkout, given: Choosing, commit: string): Promise<void> {
+  const { submodules, paths } = given.settings.checkout;
+  if (!submodules) return;
+  const source = await sourceOf(given);
+  await submodulesOf(source, { checkout, tree: commit, url: given.remote.url, prefix: '', isChosen: choiceOf(paths) });
 }
 
 /**
@@ -32,7 +84,7 @@ export async function chooseFiles(
  */
 export async function assertFoldersExist(
   checkout: Checkout,
-  { checkout: { paths } }: Choosing,
+  { checkout: { paths } }: Chosen,
   { branch, head }: { branch: string; head: string },
 ): Promise<void> {
   for (const path of paths)
@@ -44,16 +96,21 @@ export async function assertFoldersExist(
  * Returns those of a tree's files that its checkout has: all, or those inside the chosen folders and those that `base` does
  * not have.
  */
-export function chosenOf<T>({ checkout: { paths } }: Choosing, files: Map<string, T>, base = files): Map<string, T> {
+export function chosenOf<T>({ checkout: { paths } }: Chosen, files: Map<string, T>, base = files): Map<string, T> {
   if (paths.length === 0) return files;
   const cone = coneOf(paths);
   return new Map([...files].filter(([path]) => cone.has(path) || !base.has(path)));
 }
 
 /** Writes what the agent should know about its files; empty if it has all of them. */
-export function toldOfFiles({ checkout: { paths } }: Choosing): string {
-  if (paths.length === 0) return '';
-  return `The workspace has only a part of the repository: ${paths.join(', ')}, and the files in the folders above. All other files exist and stay as they are. Commands and checks do not see them either.`;
+export function toldOfFiles({ checkout: { submodules, paths } }: Chosen): string {
+  const parts = [];
+  if (paths.length > 0)
+    parts.push(
+      `The workspace has only a part of the repository: ${paths.join(', ')}, and the files in the folders above. All other files exist and stay as they are. Commands and checks do not see them either.`,
+    );
+  if (submodules) parts.push('Submodules are there to be read. Changes inside them are not part of your change.');
+  return parts.join('\n');
 }
 
 function cannotBeUsed(why: string): RunFailed {

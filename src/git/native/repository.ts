@@ -94,7 +94,10 @@ async function fetchUnlessMissing(repository: NativeRepository, spec: string, mi
 }
 
 async function fetchSpecs(repository: NativeRepository, depth: string, specs: string[]): Promise<void> {
-  await fetchWithin(repository, [depth, '--', repository.remote.url, ...specs], await limitsIn(repository.gitDir));
+  const { remote, gitDir } = repository;
+  const limits = await limitsIn(gitDir);
+  const fileBytes = Math.min(limits.fileBytes, remote.maxBytes ?? Number.POSITIVE_INFINITY);
+  await fetchWithin(repository, [depth, '--', remote.url, ...specs], { ...limits, fileBytes });
 }
 
 /**

@@ -170,7 +170,7 @@ async function putInPlace(
   run: Pick<RunRow, 'id' | 'kind' | 'taskId' | 'createdAt'>,
   journal: Journal,
   checkout: Checkout,
-  about: About,
+  about: About & { remote: Remote; signals: Signals },
 ): Promise<Placed> {
   const { repository } = about;
   const trusted = await readBase(checkout, repository, async (commit) => {
@@ -215,7 +215,8 @@ async function putInPlace(
       throw new RunFailed('repository', `the commit ${commit} from which the run began no longer exists`);
   const isMerge = branch.conflicts !== undefined && branch.catchesUp === undefined;
   const commit = isMerge ? await mergeCommit(checkout, filesFrom, branch.base) : filesFrom;
-  await chooseFiles(checkout, trusted.settings, branch.conflicts);
+  const { remote, signals } = about;
+  await chooseFiles(checkout, { app, remote, settings: trusted.settings, signal: signals.git }, branch.conflicts);
   await checkout.checkout(commit);
   const startTree = await checkout.treeOf(commit);
   return { branch, settings: trusted.settings, baseBranch, baseHead: base, trustedHead: trusted.head, startTree };

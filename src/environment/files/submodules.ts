@@ -1,0 +1,177 @@
+import { lstat, mkdir, realpath } from 'node:fs/promises';
+import { dirname, join, posix } from 'node:path';
+import type { App } from '../../app.ts';
+import { isInGitFolder } from '../../domain/protected/protected-paths.ts';
+import { RunFailed } from '../../domain/run.ts';
+import { hostMatcher } from '../../egress/host-names.ts';
+import { type Checkout, GitFailed, type Remote } from '../../git/engine.ts';
+import { bytesIn, modulesIn } from '../../git/native/modules.ts';
+import { HostClosed, isSameAddress, normalUrl, resolveOnce, urlProblem } from '../../git/remote-url.ts';
+import { githubUrl, hostRules } from '../../repositories/credentials.ts';
+
+/** Submodules of one tree, those inside submodules included. */
+const maxModules = 50;
+/** Levels of submodules inside submodules. */
+const maxDepth = 3;
+/** Bytes of all files of the submodules of one tree, and of each answer of a host. */
+const maxBytes = 1_000_000_000;
+const maxFileBytes = 100_000;
+
+/** Where submodules come from. */
+export interface Source {
+  app: App;
+  /** The repository that contains them, with its token. */
+  remote: Remote;
+  /** The hosts from which set-up may download, and so submodules too. */
+  hosts: string[];
+  signal: AbortSignal;
+}
+
+/** A submodule of a tree. Its path begins at the root of the outermost repository. */
+interface Module {
+  path: string;
+  url: string;
+  commit: string;
+}
+
+/** A tree whose submodules are looked for. */
+interface Place {
+  checkout: Checkout;
+  tree: string;
+  /** The address to which the ones in .gitmodules are relative. */
+  url: string;
+  /** The path of the tree in the outermost one; '' for itself. */
+  prefix: string;
+  /** Says which submodules count, by their path in the outermost tree. */
+  isChosen(path: string): boolean;
+}
+
+/**
+ * Lists the submodules of a tree, without those inside them.
+ * @throws RunFailed `repository` for one that must not be fetched, or whose address is missing
+ */
+export async function submodulesOf(
+  source: Source,
+  { checkout, tree, url, prefix, isChosen }: Place,
+): Promise<Module[]> {
+  const pathOf = (path: string) => (prefix === '' ? path : `${prefix}/${path}`);
+  const files = [...(await checkout.files(tree))];
+  const links = files.filter(([path, { mode }]) => mode === '160000' && isChosen(pathOf(path)));
+  if (links.length === 0) return [];
+  if (links.length > maxModules) throw refused(prefix || '.', `there are more than ${maxModules} submodules`);
+  const file = (await checkout.readFile(tree, '.gitmodules')) ?? Buffer.alloc(0);
+  if (file === 'too large' || file.length > maxFileBytes)
+    throw refused(prefix || '.', `.gitmodules is larger than ${maxFileBytes / 1000} kB`);
+  const addresses = await modulesIn(file, source.signal);
+  return links.map(([path, { oid: commit }]) => {
+    const full = pathOf(path);
+    if (isInGitFolder(path) || path.startsWith('-')) throw refused(full, 'its path must not be used');
+    const given = addresses.get(path);
+    if (given === undefined) throw refused(full, '.gitmodules names no address for it');
+    return { path: full, commit, url: checkedAddress(source, full, given, url) };
+  });
+}
+
+/** Returns the address of a submodule. The file that names it is data of whoever wrote the branch. */
+function checkedAddress({ app, remote, hosts }: Source, path: string, given: string, parent: string): string {
+  const shown = given.replace(/\p{Cc}/gu, '?').slice(0, 200);
+  const isRelative = /^\.\.?\//.test(given);
+  const text = isRelative && URL.canParse(given, `${parent}/`) ? new URL(given, `${parent}/`).href : given;
+  const problem = urlProblem(text, hostRules(app));
+  if (problem !== undefined) throw refused(path, `its address ${shown} ${problem}`);
+  const url = new URL(text);
+  const isListed = url.protocol === 'https:' && url.port === '' && hostMatcher(hosts)(url.hostname);
+  if (url.origin !== new URL(remote.url).origin && !isListed)
+    throw refused(
+      path,
+      `its address ${shown} is on a host from which set-up may not download; add ${url.host} to network.setup in .deckhand.yml`,
+    );
+  return normalUrl(text);
+}
+
+/** Fetches submodules into folders of their own, each commit once. */
+export class Submodules {
+  readonly #source: Source;
+  /** The folder that holds the fetched repositories. No sandbox sees it. */
+  readonly #folder: string;
+  readonly #fetched = new Map<string, Promise<Checkout>>();
+  #bytes = 0;
+
+  constructor(source: Source, folder: string) {
+    this.#source = source;
+    this.#folder = folder;
+  }
+
+  /** Writes the submodules of a tree into a folder that has the files of the tree. `isChosen` says which ones. */
+  async placeInto(folder: string, checkout: Checkout, tree: string, isChosen: (path: string) => boolean) {
+    const { url } = this.#source.remote;
+    const pending = [{ place: { checkout, tree, url, prefix: '', isChosen }, depth: 1 }];
+    let count = 0;
+    for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
+      for (const module of await submodulesOf(this.#source, next.place)) {
+        if (next.depth > maxDepth) throw refused(module.path, `submodules are nested more than ${maxDepth} deep`);
+        if (++count > maxModules) throw refused(module.path, `there are more than ${maxModules} submodules`);
+        const inner = await this.#fetch(module);
+        const target = await emptyFolder(folder, module.path);
+        await inner.export(await inner.treeOf(module.commit), target);
+        const place = { checkout: inner, tree: module.commit, url: module.url, prefix: module.path, isChosen };
+        pending.push({ place, depth: next.depth + 1 });
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    const all = await Promise.allSettled(this.#fetched.values());
+    for (const each of all) if (each.status === 'fulfilled') await each.value.close();
+  }
+
+  #fetch(module: Module): Promise<Checkout> {
+    const key = `${module.url} ${module.commit}`;
+    const fetching = this.#fetched.get(key) ?? this.#fetchNew(module);
+    this.#fetched.set(key, fetching);
+    return fetching;
+  }
+
+  async #fetchNew({ path, url, commit }: Module): Promise<Checkout> {
+    const { app, signal } = this.#source;
+    const place = join(this.#folder, String(this.#fetched.size));
+    await mkdir(place, { recursive: true, mode: 0o700 });
+    const folders = { gitDir: join(place, 'git'), workTree: join(place, 'work') };
+    try {
+      const checkout = await app.git.open(await this.#remoteOf(url), folders, signal);
+      if (!(await checkout.fetchCommit(commit)))
+        throw refused(path, `${url} has no commit ${commit}; push it there, or change the submodule`);
+      this.#bytes += await bytesIn(checkout.gitDir, commit, signal);
+      if (this.#bytes > maxBytes) throw refused(path, `the submodules have more than ${maxBytes / 1e6} MB`);
+      return checkout;
+    } catch (error) {
+      if (error instanceof HostClosed) throw refused(path, error.message);
+      if (!(error instanceof GitFailed) || (error.fault !== 'auth' && error.fault !== 'missing')) throw error;
+      throw refused(path, `${url} cannot be fetched without credentials, and submodules get none: it must be public`);
+    }
+  }
+
+  /**
+   * Returns where to fetch from. The token is only for the repository itself: with it, whoever writes .gitmodules could
+   * read other repositories that the credential may read and the people of the run may not.
+   */
+  async #remoteOf(url: string): Promise<Remote> {
+    const { app, remote } = this.#source;
+    const { limitSeconds } = remote;
+    if (isSameAddress(url, normalUrl(remote.url), githubUrl(app))) return { ...remote, scope: undefined, maxBytes };
+    return { url, limitSeconds, maxBytes, resolved: await resolveOnce(url, hostRules(app)) };
+  }
+}
+
+/** Returns the folder of a submodule. @throws RunFailed when the tree has a link on the way to it */
+async function emptyFolder(folder: string, path: string): Promise<string> {
+  const target = join(folder, path);
+  await mkdir(target, { recursive: true });
+  const isReal = (await realpath(dirname(target))) === join(await realpath(folder), posix.dirname(path));
+  if (!isReal || !(await lstat(target)).isDirectory()) throw refused(path, 'a link is in its place');
+  return target;
+}
+
+function refused(path: string, why: string): RunFailed {
+  return new RunFailed('repository', `the submodule ${path.replace(/\p{Cc}/gu, '?').slice(0, 200)}: ${why}`);
+}
