@@ -12,7 +12,7 @@ import { pullsOffText } from '../repositories/pulls.ts';
 import { openCheckout } from '../repositories/reader.ts';
 import { onRepository } from '../repositories/routes.ts';
 import { readBase } from '../repositories/settings/repository-settings.ts';
-import { assertFoldersExist, assertSubmodules, chooseFiles } from './files/choose-files.ts';
+import { assertFoldersExist, assertLfs, assertSubmodules, chooseFiles } from './files/choose-files.ts';
 import { findLastTrial } from './trial.ts';
 
 /** What a run needs to push and to open a pull request. */
@@ -179,6 +179,7 @@ async function settingsProblem(app: App, remote: Remote, repository: RepositoryR
     await chooseFiles(checkout, choosing);
     await assertFoldersExist(checkout, base.settings, base);
     await assertSubmodules(checkout, choosing, base.head);
+    await assertLfs(checkout, choosing, base.head);
     return undefined;
   } catch (error) {
     if (error instanceof RunFailed) return `${error.message}.`.replace(/\.\.$/, '.');

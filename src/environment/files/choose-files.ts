@@ -8,6 +8,7 @@ import type { Checkout, Remote } from '../../git/engine.ts';
 import { settingsFile } from '../../repositories/settings/repository-settings.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { hostsOf } from '../command-access.ts';
+import { LfsFiles } from './lfs.ts';
 import { type Source, Submodules, submodulesOf } from './submodules.ts';
 
 type Chosen = Pick<RepositorySettings, 'checkout'>;
@@ -27,15 +28,15 @@ export interface Choosing {
  */
 export async function chooseFiles(checkout: Checkout, given: Choosing, conflicts: string[] = []): Promise<void> {
   const { submodules, lfs, paths } = given.settings.checkout;
-  if (lfs) throw cannotBeUsed('checkout.lfs is not supported yet; remove it');
-  const needsGit = submodules ? 'submodules' : 'paths';
-  if ((submodules || paths.length > 0) && (checkout.narrow === undefined || given.app.git.name !== 'native'))
+  const needsGit = submodules ? 'submodules' : lfs ? 'lfs' : 'paths';
+  if ((submodules || lfs || paths.length > 0) && (checkout.narrow === undefined || given.app.git.name !== 'native'))
     throw cannotBeUsed(
       `checkout.${needsGit} needs git, and git in JavaScript is in use; install git (GIT_ENGINE=native)`,
     );
   const folders = conflicts.map((path) => posix.dirname(path)).filter((folder) => folder !== '.');
   const chosen = paths.length === 0 ? [] : [...paths, ...folders];
   if (chosen.length > 0) await checkout.narrow?.(chosen);
+  if (lfs) withLfs(checkout, given, chosen);
   if (submodules) withSubmodules(checkout, await sourceOf(given), chosen);
 }
 
@@ -46,6 +47,27 @@ async function sourceOf({ app, remote, settings, signal }: Choosing): Promise<So
 /** Returns whether a path is inside some folders; all are when there are no folders. */
 function choiceOf(folders: string[]): (path: string) => boolean {
   return folders.length === 0 ? () => true : coneOf(folders).has;
+}
+
+/** Changes a checkout, so that files in Git LFS have their contents on disk and their pointers in trees. */
+function withLfs(checkout: Checkout, { app, remote, signal }: Choosing, folders: string[]): void {
+  const { checkout: write, export: writeTree, snapshot, renewToken } = checkout;
+  const lfs = new LfsFiles(app, checkout, remote, signal);
+  const isChosen = choiceOf(folders);
+  checkout.checkout = async (commit) => {
+    await write(commit);
+    lfs.begin(commit);
+    await lfs.placeInto(checkout.workTree, commit, isChosen);
+  };
+  checkout.export = async (tree, folder) => {
+    await writeTree(tree, folder);
+    await lfs.placeInto(folder, tree, isChosen);
+  };
+  checkout.snapshot = async () => lfs.withPointers(await snapshot());
+  checkout.renewToken = async (token) => {
+    lfs.renewToken(token);
+    await renewToken(token);
+  };
 }
 
 /** Changes a checkout, so that its submodules are written wherever its files are. */
@@ -65,6 +87,15 @@ function withSubmodules(checkout: Checkout, source: Source, folders: string[]): 
     await submodules.close();
     await close();
   };
+}
+
+/**
+ * Checks without downloading that the host has the contents of the files in Git LFS at a commit.
+ * @throws RunFailed `repository` that names the first file whose contents are missing
+ */
+export async function assertLfs(checkout: Checkout, given: Choosing, commit: string): Promise<void> {
+  const { lfs, paths } = given.settings.checkout;
+  if (lfs) await new LfsFiles(given.app, checkout, given.remote, given.signal).assertThere(commit, choiceOf(paths));
 }
 
 /**
@@ -103,13 +134,17 @@ export function chosenOf<T>({ checkout: { paths } }: Chosen, files: Map<string, 
 }
 
 /** Writes what the agent should know about its files; empty if it has all of them. */
-export function toldOfFiles({ checkout: { submodules, paths } }: Chosen): string {
+export function toldOfFiles({ checkout: { submodules, lfs, paths } }: Chosen): string {
   const parts = [];
   if (paths.length > 0)
     parts.push(
       `The workspace has only a part of the repository: ${paths.join(', ')}, and the files in the folders above. All other files exist and stay as they are. Commands and checks do not see them either.`,
     );
   if (submodules) parts.push('Submodules are there to be read. Changes inside them are not part of your change.');
+  if (lfs)
+    parts.push(
+      'Files in Git LFS have their contents. You cannot add or change such files, but you can delete, move and copy them.',
+    );
   return parts.join('\n');
 }
 

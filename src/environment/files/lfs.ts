@@ -1,0 +1,150 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { constants, existsSync } from 'node:fs';
+import { chmod, copyFile, lstat, mkdir, realpath, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { App } from '../../app.ts';
+import { RunFailed } from '../../domain/run.ts';
+import type { Checkout, FileInTree, Remote } from '../../git/engine.ts';
+import { assumeUnchanged, LfsAttributes } from '../../git/native/attributes.ts';
+import { UnfitWorkTree } from '../../git/work-tree/read-inside.ts';
+import { pinnedFetch } from '../../outgoing/pinned-fetch.ts';
+import { checkedAddress } from '../../repositories/credentials.ts';
+import { LfsClient, type Wanted } from './lfs-client.ts';
+import { maxPointerBytes, pointerIn } from './lfs-pointer.ts';
+
+/** Files in Git LFS that one tree may have, and the bytes of their contents together. */
+const maxObjects = 10_000;
+const maxBytes = 2_000_000_000;
+/** Validation asks for at most this many objects. */
+const validated = 500;
+
+interface Tracked extends Wanted {
+  mode: string;
+  blob: string;
+}
+
+/** Puts the contents of files in Git LFS where their pointers are, and pointers back into the trees of a work tree. */
+export class LfsFiles {
+  readonly #checkout: Checkout;
+  readonly #client: LfsClient;
+  readonly #signal: AbortSignal;
+  readonly #attributes: LfsAttributes;
+  /** The folder of the downloaded contents. No sandbox sees it. */
+  readonly #store: string;
+  /** The pointers of all trees so far: the ids of their blobs, by the SHA-256 of the contents. */
+  readonly #blobs = new Map<string, string>();
+  #base: string | undefined;
+
+  constructor(app: App, checkout: Checkout, remote: Remote, signal: AbortSignal) {
+    this.#checkout = checkout;
+    this.#signal = signal;
+    this.#client = new LfsClient(remote, pinnedFetch(checkedAddress(app)), signal);
+    const folder = join(dirname(checkout.gitDir), 'lfs');
+    this.#attributes = new LfsAttributes(checkout.gitDir, join(folder, 'attributes.git'), signal);
+    this.#store = join(folder, 'objects');
+  }
+
+  /**
+   * Asks the host for the objects of a tree, without downloading any.
+   * @throws RunFailed `repository` for one that is missing
+   */
+  async assertThere(tree: string, isChosen: (path: string) => boolean): Promise<void> {
+    await this.#client.find((await this.#trackedIn(tree, isChosen)).slice(0, validated));
+  }
+
+  /** Writes contents into a folder that has the files of a tree, once all of them are here. */
+  async placeInto(folder: string, tree: string, isChosen: (path: string) => boolean): Promise<void> {
+    const tracked = await this.#trackedIn(tree, isChosen);
+    await mkdir(this.#store, { recursive: true, mode: 0o700 });
+    const fileOf = (oid: string) => join(this.#store, oid);
+    const missing = new Map(tracked.filter(({ oid }) => !existsSync(fileOf(oid))).map((each) => [each.oid, each]));
+    await this.#client.download(await this.#client.find([...missing.values()]), fileOf);
+    const root = await realpath(folder);
+    const known = new Set<string>();
+    for (const { path, oid, mode } of tracked) {
+      const target = join(folder, path);
+      const parent = dirname(path);
+      if (!known.has(parent) && (await realpath(dirname(target))) !== join(root, parent === '.' ? '' : parent))
+        continue;
+      known.add(parent);
+      if (!(await lstat(target)).isFile()) continue;
+      const unfinished = `${target}.${randomUUID()}`;
+      await copyFile(fileOf(oid), unfinished, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+      await chmod(unfinished, mode === '100755' ? 0o755 : 0o644);
+      await rename(unfinished, target);
+    }
+    if (folder === this.#checkout.workTree)
+      await assumeUnchanged(
+        this.#checkout,
+        tracked.map(({ path }) => path),
+        this.#signal,
+      );
+  }
+
+  renewToken(token: string | undefined): void {
+    this.#client.renewToken(token);
+  }
+
+  /** Remembers the commit that is checked out, whose attributes decide what is in Git LFS. */
+  begin(commit: string): void {
+    this.#base = commit;
+  }
+
+  /**
+   * Returns the tree with pointers instead of contents.
+   * @throws UnfitWorkTree for contents that are not in Git LFS yet: a pointer without its object must not be pushed
+   */
+  async withPointers(tree: string): Promise<string> {
+    if (this.#base === undefined) return tree;
+    const base = await this.#checkout.treeOf(this.#base);
+    const changes = await this.#checkout.changes(base, tree);
+    const files = changes.filter(({ newMode }) => newMode.startsWith('100'));
+    const tracked = await this.#attributes.trackedOf(
+      base,
+      files.map(({ path }) => path),
+    );
+    const replaced: FileInTree[] = [];
+    for (const { path, newMode: mode, newOid } of files.filter((file) => tracked.has(file.path))) {
+      const content = (await this.#checkout.readBlobs([newOid])).get(newOid) ?? Buffer.alloc(0);
+      // An empty file has no pointer (git-lfs, docs/spec.md).
+      if (content.length === 0) continue;
+      const pointer = pointerIn(content)?.oid ?? createHash('sha256').update(content).digest('hex');
+      const oid = this.#blobs.get(pointer);
+      if (oid === undefined)
+        throw new UnfitWorkTree(
+          `${path} belongs to Git LFS by .gitattributes, and agents cannot add or change such files; restore or remove it`,
+        );
+      replaced.push({ path, mode, oid });
+    }
+    return replaced.length === 0 ? tree : this.#checkout.replaceFiles(tree, replaced);
+  }
+
+  async #trackedIn(commit: string, isChosen: (path: string) => boolean): Promise<Tracked[]> {
+    const tree = await this.#checkout.treeOf(commit);
+    const files = [...(await this.#checkout.files(tree))].filter(
+      ([path, { mode }]) => mode.startsWith('100') && isChosen(path),
+    );
+    const paths = files.map(([path]) => path);
+    const names = await this.#attributes.trackedOf(tree, paths);
+    const chosen = files.filter(([path]) => names.has(path));
+    const blobs = await this.#checkout.readBlobs(
+      chosen.map(([, { oid }]) => oid),
+      maxPointerBytes,
+    );
+    const tracked: Tracked[] = [];
+    let bytes = 0;
+    for (const [path, { mode, oid: blob }] of chosen) {
+      const pointer = pointerIn(blobs.get(blob) ?? Buffer.alloc(0));
+      if (pointer === undefined) continue;
+      tracked.push({ path, mode, blob, ...pointer });
+      this.#blobs.set(pointer.oid, blob);
+      bytes += pointer.size;
+    }
+    if (tracked.length > maxObjects || bytes > maxBytes)
+      throw new RunFailed(
+        'repository',
+        `Git LFS: ${tracked.length} files with ${Math.ceil(bytes / 1e6)} MB are more than ${maxObjects} files or ${maxBytes / 1e6} MB; limit checkout.paths in .deckhand.yml`,
+      );
+    return tracked;
+  }
+}

@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Checkout } from '../engine.ts';
+import { git } from './run-git.ts';
+
+/**
+ * Finds the files for which the .gitattributes files of a tree choose the filter of Git LFS. In the checkout's own git folder
+ * all filters are off, so `folder` becomes another one that shares its objects.
+ */
+export class LfsAttributes {
+  readonly #objects: string;
+  readonly #folder: string;
+  readonly #signal: AbortSignal;
+  #begun: Promise<unknown> | undefined;
+
+  constructor(gitDir: string, folder: string, signal: AbortSignal) {
+    this.#objects = join(gitDir, 'objects');
+    this.#folder = folder;
+    this.#signal = signal;
+  }
+
+  /** Returns those of the paths that Git LFS stores, by the attributes of the tree. */
+  async trackedOf(tree: string, paths: string[]): Promise<Set<string>> {
+    this.#begun ??= this.#begin();
+    await this.#begun;
+    if (paths.length === 0) return new Set();
+    const env = { GIT_INDEX_FILE: join(this.#folder, `${tree}.index`) };
+    const run = (args: string[], input?: string) =>
+      git([`--git-dir=${this.#folder}`, ...args], {
+        env,
+        signal: this.#signal,
+        ...(input === undefined ? {} : { input }),
+      });
+    if (!existsSync(env.GIT_INDEX_FILE))
+      await run(['-c', 'core.protectHFS=false', '-c', 'core.protectNTFS=false', 'read-tree', tree]);
+    const output = await run(['check-attr', '--cached', '-z', '--stdin', 'filter'], `${paths.join('\0')}\0`);
+    const found = new Set<string>();
+    const fields = output.toString('utf8').split('\0');
+    for (let at = 0; at + 2 < fields.length; at += 3) if (fields[at + 2] === 'lfs') found.add(fields[at] ?? '');
+    return found;
+  }
+
+  async #begin(): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await git(['init', '--quiet', '--bare', this.#folder], { signal: this.#signal });
+    await mkdir(join(this.#folder, 'objects/info'), { recursive: true });
+    await writeFile(join(this.#folder, 'objects/info/alternates'), `${this.#objects}\n`);
+  }
+}
+
+/** Makes git take files for unchanged, so that `git status` in the sandbox does not list files whose contents are not pointers. */
+export async function assumeUnchanged(
+  { gitDir, workTree }: Checkout,
+  paths: string[],
+  signal: AbortSignal,
+): Promise<void> {
+  if (paths.length === 0) return;
+  const args = [
+    `--git-dir=${gitDir}`,
+    `--work-tree=${workTree}`,
+    'update-index',
+    '-z',
+    '--assume-unchanged',
+    '--stdin',
+  ];
+  await git(args, { input: `${paths.join('\0')}\0`, signal });
+}
