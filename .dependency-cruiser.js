@@ -106,7 +106,8 @@ export default {
     only(
       'http-knows-no-feature',
       'http',
-      [pure, errors, app, rooms(['db'])],
+      // Requests say for which tenant they use threads.
+      [pure, errors, app, rooms(['db', 'threads'])],
       'The server serves whatever is declared.',
     ),
     ...features.map((name, at) =>

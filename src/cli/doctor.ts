@@ -4,7 +4,7 @@ import { type Composed, compose } from '../compose.ts';
 import { type Config, ConfigError, readConfig } from '../config.ts';
 import { inMegabytes, lowBytes } from '../data-folders.ts';
 import { freeBytes } from '../db/embedded/embedded.ts';
-import { withAdvice } from '../domain/github-advice.ts';
+import { withAdvice } from '../domain/text/github-advice.ts';
 import { countUnassigned } from '../environment/secrets/store.ts';
 import { webhookProblem } from '../github/app/manifest.ts';
 import { setupAddress } from '../github/app/stored-app.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDatabaseAway } from '../db/database.ts';
-import { withAdvice } from '../domain/github-advice.ts';
 import { type Failure, type FailureCategory, failure, LeaseLost, RunFailed } from '../domain/run.ts';
+import { withAdvice } from '../domain/text/github-advice.ts';
 import { growingPauseMs } from '../domain/waiting.ts';
 import { AppError, graphqlRefusal } from '../errors.ts';
 import { GitFailed, type GitFault, isTransientFault } from '../git/engine.ts';

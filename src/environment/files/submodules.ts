@@ -159,7 +159,7 @@ export class Submodules {
     const { app, remote } = this.#source;
     const { limitSeconds } = remote;
     if (isSameAddress(url, normalUrl(remote.url), githubUrl(app))) return { ...remote, scope: undefined, maxBytes };
-    return { url, limitSeconds, maxBytes, resolved: await resolveOnce(url, hostRules(app)) };
+    return { url, limitSeconds, maxBytes, ...(await resolveOnce(url, hostRules(app))) };
   }
 }
 

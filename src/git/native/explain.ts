@@ -1,4 +1,4 @@
-import { withAdvice } from '../../domain/github-advice.ts';
+import { withAdvice } from '../../domain/text/github-advice.ts';
 import { retryAfterMs } from '../../domain/waiting.ts';
 import type { NextHop } from '../../host/proxies.ts';
 import { refusedByProxy, unreachableProxy, whichCertificates } from '../../host/through-proxy.ts';

@@ -3,7 +3,7 @@ import type { Answered, App, Octokit } from '../../app.ts';
 import { newId } from '../../db/ids.ts';
 import type { InstallationRow, InstallationStatus } from '../../db/tables/github.ts';
 import type { UserRow } from '../../db/tables/project.ts';
-import { withAdvice } from '../../domain/github-advice.ts';
+import { withAdvice } from '../../domain/text/github-advice.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
 import { normalUrl } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';

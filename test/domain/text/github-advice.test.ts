@@ -1,4 +1,4 @@
-import { withAdvice } from '../../src/domain/github-advice.ts';
+import { withAdvice } from '../../../src/domain/text/github-advice.ts';
 
 test.each([
   [
