@@ -9,7 +9,7 @@ import { Probot, ProbotOctokit } from 'probot';
 import { migrations } from '../migrations/list.ts';
 import type { App, GitHub, Octokit } from './app.ts';
 import { openAudit } from './audit/audit.ts';
-import { type Config, ConfigError, type GitHubAppConfig, toolEnvironment } from './config.ts';
+import { type Config, ConfigError, certificateEnvironment, type GitHubAppConfig, toolEnvironment } from './config.ts';
 import { clearLeftovers, makeWorkFolder, openDataFolders, writeCertificates } from './data-folders.ts';
 import { PooledClient } from './db/client.ts';
 import { openDatabase } from './db/database.ts';
@@ -210,14 +210,15 @@ async function chooseGit(
   cacheDir: string,
   log: Logger,
 ): Promise<GitEngine> {
-  if (GIT_ENGINE === 'isomorphic') return isomorphicProcess();
+  const environment = certificateEnvironment();
+  if (GIT_ENGINE === 'isomorphic') return isomorphicProcess({ environment });
   const native = nativeGit(await writeCertificates(NODE_EXTRA_CA_CERTS, DATA_DIR));
   const works = await native.version().then(
     () => true,
     () => false,
   );
   if (!works && GIT_ENGINE === 'native') throw new ConfigError(['GIT_ENGINE: native, but git is not installed']);
-  if (!works) return isomorphicProcess();
+  if (!works) return isomorphicProcess({ environment });
   await mkdir(cacheDir, { recursive: true, mode: 0o700 });
   return cached(native, cacheDir, (error) => log.warn({ err: error }, 'the git cache of a repository was not used'));
 }

@@ -290,6 +290,15 @@ export function toolEnvironment(env: Environment = process.env): Record<string, 
   return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => isPart(entry[0])));
 }
 
+/**
+ * Returns the variables by which another process finds the certificates that this one trusts. Node reads them when it
+ * starts.
+ */
+export function certificateEnvironment(env: Environment = process.env): Record<string, string> {
+  const names = ['NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA'];
+  return Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+}
+
 /** Returns the settings that others require and that are missing. */
 function missing(given: Environment): string[] {
   const problems: string[] = [];

@@ -57,6 +57,7 @@ const processState = [
   'git/work-tree/tree-files.ts',
   'github/inbox/compare-with-github.ts',
   'github/inbox/receive.ts',
+  'host/through-proxy.ts',
   'http/limits/hang-up.ts',
   'http/limits/replies.ts',
   'http/pages.ts',

@@ -12,14 +12,6 @@ export function sharedCompileCache(): Record<string, string> {
   return ofThisVersion === undefined ? {} : { NODE_COMPILE_CACHE: dirname(ofThisVersion) };
 }
 
-/** Returns the variables by which a process finds the certificates that this one trusts. Node reads them when it starts. */
-export function sharedCertificates({ NODE_EXTRA_CA_CERTS, NODE_USE_SYSTEM_CA } = process.env): Record<string, string> {
-  return {
-    ...(NODE_EXTRA_CA_CERTS ? { NODE_EXTRA_CA_CERTS } : {}),
-    ...(NODE_USE_SYSTEM_CA ? { NODE_USE_SYSTEM_CA } : {}),
-  };
-}
-
 /** How far the heap may grow beyond what was live at the last collection, in percent, before the next one starts. */
 const growthPercent = 50;
 

@@ -6,13 +6,9 @@ import { basicOf, type NextHop } from './proxies.ts';
 
 /** A company's proxy could not be used. The message names the setting, and neither its value nor the credentials. */
 export class ProxyFailed extends Error {
-  /** Whether the same request may succeed later without a change of settings. */
-  readonly isTransient: boolean;
-
-  constructor(message: string, { isTransient = false } = {}) {
+  constructor(message: string) {
     super(message);
     this.name = 'ProxyFailed';
-    this.isTransient = isTransient;
   }
 }
 
@@ -28,7 +24,6 @@ export function refusedByProxy(proxy: NextHop, status: number, target: string): 
   if (status >= 500)
     return new ProxyFailed(
       `the service's proxy (${setting}) could not connect to ${target} (HTTP ${status}); check the address, or add the host to NO_PROXY`,
-      { isTransient: true },
     );
   return new ProxyFailed(
     `the service's proxy (${setting}) refused to connect to ${target} (HTTP ${status}); allow the host there, or add it to NO_PROXY`,
@@ -39,7 +34,6 @@ export function refusedByProxy(proxy: NextHop, status: number, target: string): 
 export function unreachableProxy({ setting }: NextHop, why: string): ProxyFailed {
   return new ProxyFailed(
     `the service's proxy (${setting}) could not be reached (${why}); check ${setting}, and whether the proxy is up`,
-    { isTransient: true },
   );
 }
 

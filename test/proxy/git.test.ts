@@ -19,7 +19,6 @@ const user = { user: 'us@er', password: 'hidden:word/of the proxy' };
 let proxy: CompanyProxy;
 let host: Awaited<ReturnType<typeof serveSampleRepository>>;
 let remote: Remote;
-const before = process.env.NODE_EXTRA_CA_CERTS;
 
 const through = (href: string): Remote => {
   const found = readProxies({ HTTPS_PROXY: href }).proxies.find(new URL('https://git.example.test'));
@@ -36,18 +35,11 @@ afterEach(async () => {
   await proxy.close();
   host.close();
 });
-beforeAll(() => {
-  if (authority !== undefined) process.env.NODE_EXTRA_CA_CERTS = authority.file;
-});
-afterAll(() => {
-  if (before === undefined) delete process.env.NODE_EXTRA_CA_CERTS;
-  else process.env.NODE_EXTRA_CA_CERTS = before;
-  authority?.remove();
-});
+afterAll(() => authority?.remove());
 
 const engines: [string, () => GitEngine][] = [
   ['native', () => nativeGit(authority.file)],
-  ['isomorphic', () => isomorphicProcess()],
+  ['isomorphic', () => isomorphicProcess({ environment: { NODE_EXTRA_CA_CERTS: authority.file } })],
 ];
 
 declare.each(engines)('%s git', (_name, make) => {
@@ -104,8 +96,6 @@ declare.each(engines)('%s git', (_name, make) => {
 declare('a certificate of an unknown authority', () => {
   test('is explained', async () => {
     await expect(nativeGit().listBranches(remote)).rejects.toThrow(/NODE_EXTRA_CA_CERTS/);
-    delete process.env.NODE_EXTRA_CA_CERTS;
     await expect(isomorphicProcess().listBranches(remote)).rejects.toThrow(/NODE_EXTRA_CA_CERTS/);
-    process.env.NODE_EXTRA_CA_CERTS = authority.file;
   });
 });

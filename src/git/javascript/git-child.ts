@@ -3,7 +3,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { exposeToOom, sharedCertificates, sharedCompileCache } from '../../host/own-process.ts';
+import { exposeToOom, sharedCompileCache } from '../../host/own-process.ts';
 import { type Checkout, GitFailed, type Remote, remoteSeconds, tooSlow } from '../engine.ts';
 import { UnfitWorkTree } from '../work-tree/read-inside.ts';
 import { isomorphicGit } from './isomorphic.ts';
@@ -62,6 +62,13 @@ const lookMs = 100;
 /** How long a process may take to start. */
 const startMs = 30_000;
 
+export interface ChildSettings {
+  /** Memory of the whole process. */
+  processMb: number;
+  /** Variables that name the certificates to trust. The process gets no others. */
+  environment: Record<string, string>;
+}
+
 /** A process that runs isomorphic-git, and the pending calls to it. */
 export class GitChild {
   readonly #child: ChildProcess;
@@ -73,11 +80,11 @@ export class GitChild {
   #asked = 0;
   #over: unknown;
 
-  constructor(processMb: number, remote: Remote, signal: AbortSignal | undefined) {
+  constructor({ processMb, environment }: ChildSettings, remote: Remote, signal: AbortSignal | undefined) {
     this.#remote = remote;
     this.#signal = signal;
     const child = fork(source, {
-      env: { ...sharedCompileCache(), ...sharedCertificates() },
+      env: { ...sharedCompileCache(), ...environment },
       cwd: '/',
       execArgv: [`--max-old-space-size=${heapMb}`],
       serialization: 'advanced',

@@ -1,5 +1,5 @@
 import { type Checkout, type GitEngine, GitFailed } from '../engine.ts';
-import { GitChild } from './git-child.ts';
+import { type ChildSettings, GitChild } from './git-child.ts';
 
 const methods = [
   ...['fetch', 'fetchCommit', 'checkout', 'remember', 'snapshot', 'treeOf', 'changes', 'readFile', 'readBlobs'],
@@ -20,15 +20,13 @@ const methods = [
   ],
 ] as Exclude<keyof Checkout, 'gitDir' | 'workTree' | 'close'>[];
 
-/** Resource limits for one repository. A repository of 100 MB fits. */
-interface Limits {
-  /** Memory of the whole process. */
-  processMb: number;
+/** The process of one repository. With the usual limits, a repository of 100 MB fits. */
+interface Settings extends ChildSettings {
   /** Size of one response of a remote, which is held in memory. */
   maxAnswerBytes: number;
 }
 
-const usual: Limits = { processMb: 1024, maxAnswerBytes: 200_000_000 };
+const usual: Settings = { processMb: 1024, environment: {}, maxAnswerBytes: 200_000_000 };
 
 /**
  * Runs isomorphic-git in a separate process for each checkout, because it holds whole packs in memory and computes for
@@ -36,15 +34,15 @@ const usual: Limits = { processMb: 1024, maxAnswerBytes: 200_000_000 };
  * but for the certificates to trust. It ends at `close`, when
  * the signal aborts, when the service ends, or when it exceeds its memory limit.
  */
-export function isomorphicProcess(limits: Partial<Limits> = {}): GitEngine {
-  const { processMb, maxAnswerBytes } = { ...usual, ...limits };
+export function isomorphicProcess(given: Partial<Settings> = {}): GitEngine {
+  const { maxAnswerBytes, ...settings } = { ...usual, ...given };
   return {
     name: 'isomorphic',
     // Loaded only now, because a service with an installed git does not need it.
     version: async () => (await import('./isomorphic.ts')).isomorphicGit().version(),
     listBranches: async (remote, signal) => {
       signal?.throwIfAborted();
-      const child = new GitChild(processMb, remote, signal);
+      const child = new GitChild(settings, remote, signal);
       try {
         return (await child.ask('listBranches', [{ ...remote, maxAnswerBytes }])) as Map<string, string>;
       } finally {
@@ -53,7 +51,7 @@ export function isomorphicProcess(limits: Partial<Limits> = {}): GitEngine {
     },
     open: async (remote, folders, signal) => {
       signal?.throwIfAborted();
-      const child = new GitChild(processMb, remote, signal);
+      const child = new GitChild(settings, remote, signal);
       await child.ask('open', [{ ...remote, maxAnswerBytes }, folders]).catch((error) => {
         child.end(closed());
         throw error;
