@@ -77,7 +77,7 @@ test('a revision, a merge of the base branch and a rewind are signed, too', asyn
   const runs = await world.get<{ id: string }[]>(`/tasks/${task.id}/runs`);
   next({ 'other.txt': 'x\n' });
   await world.service.api(world.token, 'POST', `/tasks/${task.id}/rewind`, {
-    runId: runs.at(-1)?.id,
+    runId: runs[0]?.id,
     turn: 1,
     text: 'Else.',
   });

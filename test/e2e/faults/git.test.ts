@@ -2,6 +2,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Fault } from '../../../demo/github/front-extras.ts';
 import { until } from '../../../demo/real-service.ts';
+import { handsOf } from '../../support/face.ts';
 import { gitOut } from '../../support/git.ts';
 import { testSome } from '../../support/thorough.ts';
 import { openWorld, type World, type WorldTask } from '../../support/world.ts';
@@ -130,6 +131,8 @@ test('a token that expires and a force-push to the base branch while the agent w
 });
 
 test('cancel does not wait for a slow push; if the branch appears later, the next run continues from it', async () => {
+  // A signed commit comes to its branch by the API. Here, git pushes it.
+  await handsOf(world).push('main', '.deckhand.yml', 'verified: never\n');
   const hook = join(bare(), 'hooks/pre-receive');
   const [isHere, goOn] = [join(bare(), 'hook-runs'), join(bare(), 'hook-ends')];
   const wait = `while [ -d ${bare()} ] && [ ! -e ${goOn} ]; do sleep 0.1; done`;
@@ -142,6 +145,7 @@ test('cancel does not wait for a slow push; if the branch appears later, the nex
   rmSync(hook);
   await call('POST', `/tasks/${id}/start`);
   expect(await ended(id)).toMatchObject({ status: 'in_review', failure: null });
+  await handsOf(world).push('main', '.deckhand.yml', '{}\n');
 });
 
 test("another person's commit on the branch is never overwritten", async () => {
