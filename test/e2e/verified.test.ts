@@ -1,5 +1,5 @@
 import { until } from '../../demo/real-service.ts';
-import { type Face, openFace, repo } from '../support/face.ts';
+import { type Face, openFace, repo, write } from '../support/face.ts';
 import { gitOut } from '../support/git.ts';
 import type { WorldTask } from '../support/world.ts';
 
@@ -75,7 +75,9 @@ test('a revision, a merge of the base branch and a rewind are signed, too', asyn
   expect(merge.committer.name).toBe('GitHub');
 
   const runs = await world.get<{ id: string }[]>(`/tasks/${task.id}/runs`);
-  next({ 'other.txt': 'x\n' });
+  // The first turn of the rewound run is that of the earlier one.
+  const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } };
+  face.plays('', [write('other.txt', 'x\n')], [finish]);
   await world.service.api(world.token, 'POST', `/tasks/${task.id}/rewind`, {
     runId: runs[0]?.id,
     turn: 1,
