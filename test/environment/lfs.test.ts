@@ -11,6 +11,7 @@ import { assertLfs, type Choosing, chooseFiles, toldOfFiles } from '../../src/en
 import { pointerIn } from '../../src/environment/files/lfs-pointer.ts';
 import type { Checkout } from '../../src/git/engine.ts';
 import { nativeGit } from '../../src/git/native/native.ts';
+import { noProxies } from '../../src/host/proxies.ts';
 import { noSettings } from '../../src/repositories/settings/repository-settings.ts';
 import { gitOut } from '../support/git.ts';
 
@@ -102,7 +103,7 @@ async function clone(
   gitOut(work, 'add', '-A');
   gitOut(work, 'commit', '-q', '-m', 'c');
   gitOut(root, 'clone', '-q', '--bare', '-c', 'uploadpack.allowAnySHA1InWant=true', work, bare);
-  const config = { GITHUB_SERVER_URL: url, ALLOW_PRIVATE_HOSTS: isOpen };
+  const config = { GITHUB_SERVER_URL: url, ALLOW_PRIVATE_HOSTS: isOpen, proxies: noProxies };
   const app = { git: nativeGit(), config, egress: { defaultHosts: async () => [] } } as unknown as App;
   const settings = { ...noSettings, checkout: { submodules: false, lfs: true, paths: [], ...more } };
   const remote = { url: `${url}/mona/main`, token: 'run-token' };

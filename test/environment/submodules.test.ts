@@ -10,6 +10,7 @@ import { assertSubmodules, type Choosing, chooseFiles, toldOfFiles } from '../..
 import type { Checkout } from '../../src/git/engine.ts';
 import { isomorphicProcess } from '../../src/git/javascript/isomorphic-process.ts';
 import { nativeGit } from '../../src/git/native/native.ts';
+import { noProxies } from '../../src/host/proxies.ts';
 import { noSettings } from '../../src/repositories/settings/repository-settings.ts';
 import { gitOut } from '../support/git.ts';
 
@@ -72,7 +73,7 @@ const section = (path: string, address: string, more = '') =>
   `[submodule "${path}"]\n\tpath = ${path}\n\turl = ${address}\n${more}`;
 
 function choosing(more: Partial<Choosing['settings']['checkout']> = {}, setup: string[] = []): Choosing {
-  const config = { GITHUB_SERVER_URL: url, ALLOW_PRIVATE_HOSTS: false };
+  const config = { GITHUB_SERVER_URL: url, ALLOW_PRIVATE_HOSTS: false, proxies: noProxies };
   const app = { git: nativeGit(), config, egress: { defaultHosts: async () => [] } } as unknown as App;
   const settings = {
     ...noSettings,
