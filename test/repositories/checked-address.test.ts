@@ -1,7 +1,9 @@
 import type { App } from '../../src/app.ts';
+import { noProxies } from '../../src/host/proxies.ts';
 import { checkedAddress } from '../../src/repositories/credentials.ts';
 
-const app = { config: { GITHUB_SERVER_URL: 'https://github.com', ALLOW_PRIVATE_HOSTS: false } } as App;
+const config = { GITHUB_SERVER_URL: 'https://github.com', ALLOW_PRIVATE_HOSTS: false, proxies: noProxies };
+const app = { config } as App;
 const check = (url: string) => checkedAddress(app)(new URL(url));
 
 test('an address on the internet is returned, so that the name is not resolved again', async () => {
