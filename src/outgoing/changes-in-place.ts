@@ -33,7 +33,7 @@ function targetOf({ status, headers }: Response, from: URL): URL | undefined {
  * Returns a `fetch` for GitHub that makes a change only in the repository that it was asked for. GitHub redirects the address
  * of a transferred issue to that in its new repository, where nobody asked for the change. Such a redirect counts as 410: what
  * is at the address is gone from there. A renamed repository keeps its number, so a redirect to that number is followed. `send`
- * follows redirects, unless it is told not to.
+ * must obey `redirect: 'manual'`.
  * @throws AnswerRefused for a redirect within the repository that may turn the change into something else
  */
 export function changesInPlace(send: typeof fetch): typeof fetch {

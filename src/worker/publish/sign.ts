@@ -26,7 +26,7 @@ export interface Signing {
   hasRef: boolean;
 }
 
-/** The commit that GitHub has made, or why there is none, as the end of a sentence. */
+/** The commit that GitHub has made, or the reason why it has not, as the end of a sentence. */
 type Signed = { commit: string } | { reason: string };
 
 /** GitHub does not let us move the branch to its commit, although nobody else has moved it. */
