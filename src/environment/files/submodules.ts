@@ -72,7 +72,7 @@ export async function submodulesOf(
   });
 }
 
-/** Returns the address of a submodule. The file that names it is data of whoever wrote the branch. */
+/** Returns the address of a submodule. The author of the branch chooses it. */
 function checkedAddress({ app, remote, hosts }: Source, path: string, given: string, parent: string): string {
   const shown = given.replace(/\p{Cc}/gu, '?').slice(0, 200);
   const isRelative = /^\.\.?\//.test(given);
@@ -152,8 +152,8 @@ export class Submodules {
   }
 
   /**
-   * Returns where to fetch from. The token is only for the repository itself: with it, whoever writes .gitmodules could
-   * read other repositories that the credential may read and the people of the run may not.
+   * Returns where to fetch from. Only the repository itself gets the token. Otherwise the author of .gitmodules could read
+   * repositories that the credential may read and the people of the run may not.
    */
   async #remoteOf(url: string): Promise<Remote> {
     const { app, remote } = this.#source;
