@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import cron, { type ScheduledTask } from 'node-cron';
 import type pg from 'pg';
 import { type ConnectionOptions, PgBoss } from 'pg-boss';
@@ -87,12 +88,7 @@ export async function openQueue(
   });
   boss.on('error', (error) => onError(error, 'queue'));
   await boss.start();
-  for (const [name, policy] of Object.entries(policies)) {
-    const options = optionsOf(policy);
-    await boss.createQueue(name, { ...options, policy: policy.once ? 'short' : 'standard' });
-    // An earlier version may have created the queue with other options.
-    await boss.updateQueue(name, options);
-  }
+  await makeQueues(boss, policies);
   await boss.getDb().executeSql(prepareTurns);
   const sending: Sending = { boss, policies, turnOf: givenTurns(tenantOf) };
   let turns: ReturnType<typeof startSchedule> | undefined;
@@ -106,9 +102,24 @@ export async function openQueue(
     check: () => check(boss),
     stop: async (timeoutMs) => {
       await turns?.stop();
-      await boss.stop({ graceful: true, timeout: timeoutMs });
+      // pg-boss looks only every 500 ms whether its workers are done.
+      const done = Promise.all(Object.keys(policies).map((name) => boss.offWork(name)));
+      await Promise.race([done, sleep(timeoutMs, undefined, { ref: false })]);
+      await boss.stop({ graceful: true, timeout: 1000 });
     },
   };
+}
+
+/** Creates the queues that are missing, and changes those that an earlier version created with other options. */
+async function makeQueues(boss: PgBoss, policies: JobPolicies): Promise<void> {
+  const existing = new Map((await boss.getQueues()).map((queue) => [queue.name, queue]));
+  for (const [name, policy] of Object.entries(policies)) {
+    const options = optionsOf(policy);
+    const present = existing.get(name) as Record<string, unknown> | undefined;
+    if (present === undefined) await boss.createQueue(name, { ...options, policy: policy.once ? 'short' : 'standard' });
+    else if (Object.entries(options).some(([option, value]) => present[option] !== value))
+      await boss.updateQueue(name, options);
+  }
 }
 
 function optionsOf({ retries }: JobPolicy) {

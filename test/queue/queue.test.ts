@@ -58,6 +58,43 @@ test('with unlessWaiting no job is added if one is waiting', async () => {
   expect(await waiting()).toBe(2);
 });
 
+// Before the first queue has workers, which would take the jobs.
+test('stopping waits for the job under way, but not for one that takes too long', async () => {
+  const stopped = async (takes: Promise<void>, timeoutMs: number) => {
+    const ending = await openQueue(database.url, jobs, {
+      isWorker: true,
+      tenantOf,
+      Client: NotedClient,
+      onError: () => {},
+      ambient: db.ambient,
+    });
+    let [state, begun] = ['waiting', () => {}];
+    const hasBegun = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const handle = async () => {
+      state = 'under way';
+      begun();
+      await takes;
+      state = 'done';
+    };
+    await ending.work({ prd: { concurrency: 1, handle } } as unknown as Workers);
+    await ending.send(db.manager, 'prd', { sessionId: 'x' } as never);
+    await hasBegun;
+    const stopping = ending.stop(timeoutMs);
+    return { stopping, state: () => state };
+  };
+  let finish = () => {};
+  const short = await stopped(new Promise((resolve) => (finish = resolve)), 60_000);
+  expect(short.state()).toBe('under way');
+  finish();
+  await short.stopping;
+  expect(short.state()).toBe('done');
+  const endless = await stopped(new Promise(() => {}), 1);
+  await endless.stopping;
+  expect(endless.state()).toBe('under way');
+});
+
 test('a waiting job that a transaction requests again is not claimed before the commit', async () => {
   const taken: string[] = [];
   const idle = { concurrency: 1, handle: async () => {} };

@@ -24,7 +24,8 @@ export async function createTestDatabase(
   // Copies of one template wait for each other. PostgreSQL refuses only while a client is connected to the template.
   for (let tries = 1; ; tries++)
     try {
-      await asAdmin(`create database ${name} template ${template}`);
+      // Copying files takes a third of what copying through PostgreSQL's buffers takes.
+      await asAdmin(`create database ${name} template ${template} strategy file_copy`);
       break;
     } catch (error) {
       // On a busy machine, a client that has disconnected may count for longer than PostgreSQL waits (5 s).
