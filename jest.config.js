@@ -6,12 +6,20 @@ import { join } from 'node:path';
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), `deckhand-compile-cache-${process.getuid?.()}`);
 enableCompileCache(process.env.NODE_COMPILE_CACHE);
 
+/**
+ * A file whose name ends with `.long.test.ts` takes long for what it adds: faults at every place, hostile input in every
+ * form, other machines. It runs when it is named, and with THOROUGH=1.
+ */
+const isPart = process.argv.slice(2).some((argument) => !argument.startsWith('-'));
+const leftOut = process.env.THOROUGH === '1' || isPart ? [] : ['\\.long\\.test\\.ts$'];
+
 export default {
   // Test files run as the service does, on Node's own module loader; see decision 33.
   testEnvironment: '<rootDir>/test/support/jest/environment.mjs',
   testRunner: '<rootDir>/test/support/jest/runner.mjs',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
+  testPathIgnorePatterns: leftOut,
   watchman: false,
   transform: {},
   // One PostgreSQL for the whole run; every file copies its own database from a migrated template.

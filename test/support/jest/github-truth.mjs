@@ -37,8 +37,8 @@ function hasRecords(folder) {
   return existsSync(folder) && readdirSync(folder).some((file) => file.endsWith('.jsonl') || file === 'examples.json');
 }
 
-/** Returns whether all test files run. */
+/** Returns whether all test files run, the long ones too. */
 function isComplete({ testPathPatterns, testNamePattern, onlyChanged, onlyFailures, shard, findRelatedTests, bail }) {
   const isPart = onlyChanged || onlyFailures || findRelatedTests || shard !== undefined || Boolean(testNamePattern);
-  return !isPart && !bail && (testPathPatterns?.patterns ?? []).length === 0;
+  return process.env.THOROUGH === '1' && !isPart && !bail && (testPathPatterns?.patterns ?? []).length === 0;
 }

@@ -22,7 +22,7 @@ const isWrite = (method: string, path: string) => method !== 'GET' && !/access_t
 function failNth(n: number, fault: Fault) {
   const seen: { hit?: string; writes: number } = { writes: 0 };
   world.github.fail((method, path) => {
-    // test/e2e/faults/git.test.ts tests the faults of git.
+    // test/e2e/faults/git.long.test.ts tests the faults of git.
     if (method === 'GIT') return undefined;
     if (!isWrite(method, path)) return undefined;
     seen.writes += 1;
