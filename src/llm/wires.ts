@@ -1,10 +1,8 @@
 import { chatReply } from './chat/answer.ts';
-import { chatRequest } from './chat/request.ts';
-import { gatherChat } from './chat/stream.ts';
+import { chatRequest, gatherChat } from './chat/completions.ts';
 import type { Wire } from './model.ts';
 import { responsesReply } from './responses/answer.ts';
-import { responsesRequest } from './responses/request.ts';
-import { gatherResponse } from './responses/stream.ts';
+import { gatherResponse, responsesRequest } from './responses/responses.ts';
 import type { WireFormat } from './wire-format.ts';
 
 /** The setting OPENAI_API. `auto` chooses by the server, and switches when the server refuses the choice. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type Watch, watchRun } from '../../src/sandbox/limits/watchdog.ts';
+import { type Watch, watchRun } from '../../src/sandbox/limits/disk-use.ts';
 import { removeTree } from '../../src/sandbox/neutral-path.ts';
 import { untilNoneHas } from '../support/machine/processes.ts';
 

@@ -1,6 +1,6 @@
-import { chatRequest } from '../../src/llm/chat/request.ts';
+import { chatRequest } from '../../src/llm/chat/completions.ts';
 import type { Message } from '../../src/llm/model.ts';
-import { responsesRequest } from '../../src/llm/responses/request.ts';
+import { responsesRequest } from '../../src/llm/responses/responses.ts';
 import type { Asked } from '../../src/llm/wire-format.ts';
 import { add } from '../llm/servers/sample.ts';
 import { type Api, requestChecker } from './model-api.ts';

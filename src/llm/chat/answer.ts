@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { ChatCompletionContentPartText } from 'openai/resources/chat/completions';
 import { z } from 'zod';
 import { keptWithin, maxCalls, tooManyCalls } from '../bounds.ts';
-import { malformedAnswer } from '../malformed-answer.ts';
 import { isFields } from '../merge.ts';
 import { type ModelAnswer, ModelFailed, type ToolCall } from '../model.ts';
-import { AnswerIsError } from '../refusals/refusal.ts';
+import { AnswerIsError, malformedAnswer } from '../refusals/refusal.ts';
 import { usage } from '../usage.ts';
 import { Interrupted } from '../wire-format.ts';
 

@@ -1,10 +1,9 @@
 import type { ResponseInputItem } from 'openai/resources/responses/responses';
 import { z } from 'zod';
 import { keptWithin, maxCalls, tooManyCalls } from '../bounds.ts';
-import { malformedAnswer } from '../malformed-answer.ts';
 import { isFields } from '../merge.ts';
 import { type ModelAnswer, ModelFailed, type ToolCall } from '../model.ts';
-import { AnswerIsError } from '../refusals/refusal.ts';
+import { AnswerIsError, malformedAnswer } from '../refusals/refusal.ts';
 import { usage } from '../usage.ts';
 import { Interrupted } from '../wire-format.ts';
 

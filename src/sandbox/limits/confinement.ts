@@ -7,8 +7,8 @@ import type { SandboxParts } from '../machine/system.ts';
 import { openTools, plainHost, sandboxedHost } from '../open-tools.ts';
 import type { Confinement, Machine, MachineOptions, RunLimits, ToolHost } from '../sandbox.ts';
 import type { CgroupTree } from './cgroup.ts';
+import { type Watch, watchRun } from './disk-use.ts';
 import { takeRunUser } from './run-user.ts';
-import { type Watch, watchRun } from './watchdog.ts';
 
 /** Folders whose files count for a run's limit on disk. A folder that was added twice counts until deleted twice. */
 export interface CountedFolders {

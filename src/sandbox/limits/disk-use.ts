@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { readFile, statfs } from 'node:fs/promises';
-import type { RunLimits, WatchedRun } from '../sandbox.ts';
-import { deletedFiles } from './process-use.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RunFailed } from '../../domain/run.ts';
+import type { Exceeded, RunLimits, WatchedRun } from '../sandbox.ts';
+import { deletedFiles, exactMemory, type ProcessUse, processUse } from './process-use.ts';
 
 /** Free space and free inodes of the machine. */
 export interface FreeSpace {
@@ -11,7 +13,7 @@ export interface FreeSpace {
 }
 
 /** Returns how much must stay free on a disk while runs write to it: 5 % of its size, at most 512 MB. */
-export function usualReserve(diskBytes: number): number {
+function usualReserve(diskBytes: number): number {
   return Math.min(diskBytes / 20, 512 * 1024 ** 2);
 }
 
@@ -102,7 +104,7 @@ const watched = new Set<{ count(): Promise<Count>; end(why: string): void }>();
 /**
  * Ends a run that uses too much disk. When less than the reserve is free on the disk, ends the run that uses the most.
  */
-export function watchDisk(run: WatchedRun, reserve: typeof usualReserve, end: (why: string) => void): DiskWatch {
+function watchDisk(run: WatchedRun, reserve: typeof usualReserve, end: (why: string) => void): DiskWatch {
   const limits = limitsOf(run.limits);
   let last: Count | undefined;
   const stopped = new AbortController();
@@ -205,4 +207,67 @@ async function endLargest(reserveBytes: number): Promise<void> {
   largest.end(
     `less than ${inMb(reserveBytes)} MB are free on the worker's disk, and the run used the most of it, ${inMb(largest.bytes)} MB`,
   );
+}
+
+export interface Watch {
+  /** Checks the limits now, without waiting for a count of files. Never throws. */
+  look(): Promise<void>;
+  stop(): void;
+}
+
+/**
+ * The pause between two checks. It grows so that checks take at most a twentieth of the time: a check takes 2 ms for 30
+ * processes and 60 ms for 1,000.
+ */
+const [pauseMs, busyShare] = [500, 20];
+
+/** Ends a run soon after it exceeds one of its limits. */
+export function watchRun(run: WatchedRun, reserve = usualReserve): Watch {
+  let isOver = false;
+  const end = (why: string) => {
+    if (isOver) return;
+    isOver = true;
+    run.end(new RunFailed('sandbox', why));
+  };
+  const disk = watchDisk(run, reserve, end);
+  const look = async () => {
+    try {
+      const exceeded = run.exceeded === undefined ? await exceededBy(run, disk) : await run.exceeded();
+      if (exceeded !== undefined && !isOver) end(sentences[exceeded](run.limits));
+      await disk.look();
+    } catch (error) {
+      end(`what the run uses cannot be measured: ${(error as Error).message}`);
+    }
+  };
+  const keepLooking = async () => {
+    while (!isOver) {
+      const began = performance.now();
+      await look();
+      await sleep(Math.max(pauseMs, (performance.now() - began) * busyShare), undefined, { ref: false });
+    }
+  };
+  void keepLooking();
+  return {
+    look,
+    stop: () => {
+      isOver = true;
+      disk.stop();
+    },
+  };
+}
+
+const sentences: Record<Exceeded, (limits: RunLimits) => string> = {
+  memory: ({ memoryMb }) => `the run used more than ${memoryMb} MB of memory (MAX_RUN_MEMORY_MB)`,
+  processes: ({ processes }) => `the run had more than ${processes} processes and threads (MAX_RUN_PROCESSES)`,
+};
+
+async function exceededBy(run: WatchedRun, disk: DiskWatch): Promise<Exceeded | undefined> {
+  const { memoryMb, processes } = run.limits;
+  const use = await processUse(run.sandboxes, processes);
+  if (use.processes > processes) return 'processes';
+  // A deleted file may also be mapped into memory. Do not count it twice.
+  const isTooMuch = ({ ownMemory, sharedMemory }: Omit<ProcessUse, 'processes'>) =>
+    ownMemory + Math.max(sharedMemory, disk.deletedMemory()) > memoryMb * 1024 ** 2;
+  // The quick count includes shared memory once per process, so it only decides whether an exact count is needed.
+  return isTooMuch(use) && isTooMuch(await exactMemory(run.sandboxes)) ? 'memory' : undefined;
 }
