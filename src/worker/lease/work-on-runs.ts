@@ -41,6 +41,8 @@ async function holdAndRun(app: App, { run, takenOver }: Claim): Promise<void> {
   const here = app.liveRuns.hold(run.id);
   const stop = () => here.abort(app.stopping.reason);
   app.stopping.addEventListener('abort', stop, { once: true });
+  // It may have been asked to stop while it claimed the run.
+  if (app.stopping.aborted) stop();
   const began = performance.now();
   app.metrics.liveRuns.inc();
   const heart = setInterval(() => {
