@@ -134,12 +134,14 @@ const ends = {
 
 /**
  * Takes a pull request from the merge queue and turns its auto-merge off. GitHub may report that this failed although it did
- * not, so what it shows afterwards counts.
+ * not, so what it shows afterwards counts. Returns whether there was anything to stop.
  * @throws the error of GitHub when it still merges the pull request
  */
-export async function stopMerging(octokit: Octokit, name: RepoName, number: number): Promise<void> {
+export async function stopMerging(octokit: Octokit, name: RepoName, number: number): Promise<boolean> {
+  let seen = await readMerge(octokit, name, number);
+  const isMerging = seen.merging !== null;
   // A pull request that leaves the queue may keep its auto-merge.
-  for (let tries = 0, seen = await readMerge(octokit, name, number); seen.merging !== null; tries++) {
+  for (let tries = 0; seen.merging !== null; tries++) {
     let problem: unknown;
     const { id, merging } = seen;
     await octokit.graphql(ends[merging.state], { id }).catch((error) => {
@@ -149,4 +151,5 @@ export async function stopMerging(octokit: Octokit, name: RepoName, number: numb
     if (seen.merging?.state === merging.state || tries > 2)
       throw problem ?? new Error('GitHub did not confirm that it no longer merges the pull request');
   }
+  return isMerging;
 }

@@ -56,7 +56,7 @@ export async function endMerging(
   dropped: string | null,
 ): Promise<void> {
   const none = { state: null, since: null, reason: null, askedBy: null, headSha: null };
-  await em.update(Merges, { repositoryId, number }, { ...none, dropped });
+  await em.upsert(Merges, { repositoryId, number, ...none, dropped }, ['repositoryId', 'number']);
 }
 
 /** Finds the pull requests of a task that GitHub merges when they are ready. */

@@ -1,6 +1,9 @@
 import type { App, Octokit } from '../../app.ts';
 import { isDatabaseAway } from '../../db/database.ts';
 import { LeaseLost, RunFailed } from '../../domain/run.ts';
+import { graphqlRefusal } from '../../errors.ts';
+import type { RepoName } from '../../git/remote-url.ts';
+import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
 import { stopMerging } from '../../repositories/merging/auto-merge.ts';
 import { endMerging, findMerge } from '../../repositories/merging/store.ts';
@@ -54,23 +57,53 @@ export async function withdrawPull(app: App, work: Work, isProposed: boolean): P
   }
 }
 
-/** @throws StaysReady when GitHub refuses or does not respond */
+/**
+ * Takes back what GitHub shows now: an event about its queue may have been lost.
+ * @throws StaysReady when GitHub refuses or does not respond
+ */
 async function takeBackMerges(app: App, work: Work): Promise<void> {
   const { credential, branch, journal, task, repository } = work;
+  if (credential.kind === 'none') return;
+  const at = { owner: credential.owner, repo: credential.repo };
   const pulls = await listPullsIn(app.db.manager, task.id, repository.id);
-  for (const pull of pulls.filter(({ headBranch }) => headBranch === branch.name)) {
-    if (credential.kind === 'none' || (await findMerge(app.db.manager, pull))?.state == null) continue;
-    const at = { owner: credential.owner, repo: credential.repo };
+  for (const pull of pulls.filter(({ headBranch, status }) => headBranch === branch.name && status !== 'merged')) {
+    const stored = await findMerge(app.db.manager, pull);
+    let isStopped = false;
     try {
-      await work.retrying(async () => stopMerging(await octokitFor(app, credential), at, pull.number));
+      await work.retrying(async () => {
+        // An attempt whose answer was lost may have stopped it.
+        isStopped = (await takeBackMerge(await octokitFor(app, credential), at, pull.number)) || isStopped;
+      });
     } catch (error) {
       if (error instanceof LeaseLost || work.signal.aborted || isDatabaseAway(error)) throw error;
-      const what = 'GitHub would merge the pull request when it is ready, and that could not be taken back';
+      const what = 'GitHub may merge the pull request when it is ready, and that could not be taken back';
       throw new StaysReady(what, error as Error, temporaryFault(error) !== undefined);
     }
+    if (!isStopped && stored?.state == null) continue;
     const why = `Deckhand took back the merge of ${pull.url}, because the agent pushed a new commit. Look at it, then merge again.`;
     await journal.write((em) => endMerging(em, pull, why));
   }
+}
+
+/**
+ * Makes sure that GitHub does not merge a pull request when it is ready. Returns whether it took a merge back.
+ * @throws an error of GitHub, also when GitHub does not say whether it merges
+ */
+async function takeBackMerge(octokit: Octokit, at: RepoName, number: number): Promise<boolean> {
+  try {
+    return await stopMerging(octokit, at, number);
+  } catch (error) {
+    if (!lacksQueues(error)) throw error;
+    const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
+    const { data } = await octokit.request(path, { ...at, pull_number: number });
+    if (!data.auto_merge) return false;
+    throw new Error('this host shows no merge queue, so Deckhand cannot end its auto-merge. Turn auto-merge off there');
+  }
+}
+
+/** Returns whether a host has no merge queues: an older GitHub Enterprise Server, or one without GraphQL. */
+function lacksQueues(error: unknown): boolean {
+  return isRefusedWith(error, 404) || /^Field .* doesn't exist on type/.test(graphqlRefusal(error)?.reason ?? '');
 }
 
 /** Returns the numbers of the pull requests of a branch that may be open, newest first. */

@@ -141,6 +141,21 @@ test('a run takes back the merge that waits', async () => {
   expect((await shown(task.id)).status).toBe('in_review');
 });
 
+test('a run takes back a merge that no event told us of', async () => {
+  const { inReview, next, say, world, told, settled } = face;
+  const { number, task } = await inReview({ 'untold.txt': 'x\n' });
+  world.github.rare.requires = 'queue';
+  expect((await merge(task.id, { when: 'ready' })).body.merging?.state).toBe('queued');
+  await told(number, 'In the merge queue');
+  await world.sql('delete from merges', []);
+  next({ 'untold.txt': 'y\n' });
+  await say(number, '/agent revise Otherwise.');
+  await settled(number, 'in_review', 2);
+  await told(number, 'took back the merge');
+  await world.github.merges.settle();
+  expect((await shown(task.id)).status).toBe('in_review');
+});
+
 test('a branch that is behind is brought up to date: now says so, ready goes on', async () => {
   const { inReview, push, world, fileOn } = face;
   const { task } = await inReview({ 'behind.txt': 'x\n' });
