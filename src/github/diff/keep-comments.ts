@@ -1,9 +1,10 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
-import { keepOnly, placeOnGitHub, saveComment } from '../../runs/review/store.ts';
-import type { Place } from '../app/place.ts';
+import { unlessUnknown } from '../../repositories/permission.ts';
+import { forgetComment, keepOnly, placeOnGitHub, saveComment } from '../../runs/review/store.ts';
+import { type Place, readRepository } from '../app/place.ts';
 import type { PullFound } from '../store.ts';
-import { type DiffComment, type DiffThread, readThreads } from './read-threads.ts';
+import { type DiffComment, type DiffThread, readThreads, threadOf } from './read-threads.ts';
 
 export type PullOfTask = Pick<PullFound, 'taskId' | 'repositoryId' | 'number'>;
 
@@ -22,9 +23,8 @@ export async function keepComments(
   { octokit, name }: Pick<Place, 'octokit' | 'name'>,
   pull: PullOfTask,
 ): Promise<{ threads: DiffThread[]; ids: Map<number, string> }> {
-  const { repositoryId, number } = pull;
-  return app.db.withLock(`comments ${repositoryId}#${number}`, async () => {
-    const { threads, isCut } = await readThreads(octokit, name, number);
+  return app.db.withLock(lockOf(pull), async () => {
+    const { threads, isCut } = await readThreads(octokit, name, pull.number);
     const bot = await app.github?.bot();
     // Not in a transaction: the audit record of an operation belongs to its first one. Repeating this does no harm.
     const em = app.db.manager;
@@ -39,6 +39,28 @@ export async function keepComments(
     return { threads, ids };
   });
 }
+
+/**
+ * Stores one comment as GitHub has it now, or forgets it if it was deleted: its event may arrive late. `keepComments` finds
+ * out about the events that were lost, at the next push, review or comparison with GitHub.
+ */
+export async function keepOneComment(app: App, place: Place, pull: PullOfTask, commentId: number): Promise<void> {
+  const { octokit, name } = place;
+  const path = 'GET /repos/{owner}/{repo}/pulls/comments/{comment_id}';
+  await app.db.withLock(lockOf(pull), async () => {
+    const comment = await unlessUnknown(octokit.request(path, { ...name, comment_id: commentId }));
+    const em = app.db.manager;
+    if (comment === undefined) {
+      if ((await readRepository(place)) !== undefined) await forgetComment(em, pull, commentId);
+      return;
+    }
+    const bot = await app.github?.bot();
+    const shown = comment as DiffComment;
+    await keepComment(em, pull, threadOf(shown).firstId, shown, bot?.id);
+  });
+}
+
+const lockOf = ({ repositoryId, number }: PullOfTask) => `comments ${repositoryId}#${number}`;
 
 /** Returns GitHub's number of the oldest comment that was read. GitHub lists them in this order. */
 function oldestOf(threads: DiffThread[]): number {

@@ -6,7 +6,7 @@ import { type Place, placeOfEvent } from '../app/place.ts';
 import { takeButton } from '../commands/check-buttons.ts';
 import { handleCommands } from '../commands/handle-commands.ts';
 import { labelChanged } from '../commands/labels.ts';
-import { keepComments } from '../diff/keep-comments.ts';
+import { keepComments, keepOneComment } from '../diff/keep-comments.ts';
 import { threadOf } from '../diff/read-threads.ts';
 import { eachThenFail } from '../each-apart.ts';
 import { lookAtChecks } from '../follow/checks.ts';
@@ -234,7 +234,7 @@ function registerPulls(on: Registrars, app: App, inPlace: InPlace): void {
   on.repository('pull_request_review_comment', ({ payload }) =>
     inPlace(payload, async (place) => {
       for (const pull of await pullsOf(payload))
-        if (pull.repositoryId === place.repository.id) await keepComments(app, place, pull);
+        if (pull.repositoryId === place.repository.id) await keepOneComment(app, place, pull, payload.comment.id);
     }),
   );
   on.person('pull_request_review_comment.created', async ({ payload }) => {

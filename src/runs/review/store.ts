@@ -87,6 +87,19 @@ export async function keepOnly(
   );
 }
 
+/** Forgets a comment of a pull request that is no longer on GitHub. */
+export async function forgetComment(
+  em: EntityManager,
+  { repositoryId, number }: { repositoryId: string; number: number },
+  githubId: number,
+): Promise<void> {
+  await em.query('delete from review_comments where repository_id = $1 and number = $2 and github_id = $3', [
+    repositoryId,
+    number,
+    githubId,
+  ]);
+}
+
 /**
  * Says where a comment of the dashboard is on GitHub. Returns false if the task has no such comment: people may edit what the
  * App wrote.

@@ -169,3 +169,67 @@ test('of many comments on lines, the newest 1,000 are read, and older ones stay 
   await keep();
   expect(await kept()).toEqual([{ count: 950 }]);
 });
+
+test('an event of a comment on a line reads and writes that comment only, as GitHub has it now', async () => {
+  const { em, id } = await inReview();
+  const written = (commentId: number, more: object = {}) => ({
+    ...{
+      id: commentId,
+      user: { id: 300, login: 'bob' },
+      body: `comment ${commentId}`,
+      path: 'a.ts',
+      line: 2,
+      side: 'RIGHT',
+    },
+    ...{ pull_request_review_id: 9, created_at: '2026-01-01T00:00:00Z', ...more },
+  });
+  around.pages[`/pulls/${number}/comments`] = Array.from({ length: 1000 }, (_, i) => written(i + 1));
+  around.pages['/pulls/comments/1001'] = written(1001, { in_reply_to_id: 7, body: 'edited since' });
+  const statements: string[] = [];
+  const query = em.query.bind(em);
+  em.query = (async (text: string, values?: unknown[]) => {
+    if (text.includes('review_comments')) statements.push(text);
+    return query(text, values);
+  }) as typeof em.query;
+  const tell = async (action: string, commentId: number) => {
+    read.length = statements.length = 0;
+    const payload = {
+      ...{
+        action,
+        installation: { id: 1 },
+        repository: { id: 1, full_name: 'acme/app' },
+        sender: { id: 300, login: 'bob', type: 'User' },
+      },
+      ...{ pull_request: { number, title: 't', body: '', html_url: 'u' }, comment: written(commentId) },
+    };
+    await acme.service.app.github?.receive({
+      id: `${action}-${commentId}`,
+      name: 'pull_request_review_comment',
+      payload,
+    });
+  };
+  const kept = () =>
+    query(`select github_id::int as id, thread_id::int as thread, text from review_comments where task_id = $1`, [id]);
+  try {
+    for (const action of ['created', 'edited']) {
+      await tell(action, 1001);
+      expect([read, statements.length]).toEqual([['/repos/acme/app/pulls/comments/1001'], 1]);
+      expect(await kept()).toEqual([{ id: 1001, thread: 7, text: 'edited since' }]);
+    }
+    around.reads['/repos/acme/app/pulls/comments/1001'] = { status: 404, body: { message: 'Not Found' } };
+    // An event that arrives late stores nothing that was deleted since.
+    for (const action of ['deleted', 'edited']) {
+      await tell(action, 1001);
+      expect([read.length, statements.length, await kept()]).toEqual([2, 1, []]);
+    }
+    // What GitHub does not show us may still exist.
+    around.reads['/repos/acme/app/pulls/comments/1001'] = undefined as never;
+    await tell('edited', 1001);
+    around.reads['/repos/acme/app/pulls/comments/1001'] = { status: 404, body: { message: 'Not Found' } };
+    around.reads['/repos/acme/app'] = { status: 404, body: { message: 'Not Found' } };
+    await tell('deleted', 1001);
+    expect(await kept()).toHaveLength(1);
+  } finally {
+    em.query = query as typeof em.query;
+  }
+});
