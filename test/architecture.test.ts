@@ -56,7 +56,6 @@ const processState = [
   'git/work-tree/ignore-worker.mjs',
   'git/work-tree/tree-files.ts',
   'github/inbox/compare-with-github.ts',
-  'github/inbox/receive.ts',
   'host/through-proxy.ts',
   'http/limits/hang-up.ts',
   'http/limits/replies.ts',

@@ -16,16 +16,18 @@ export interface Apart<M> {
   ): Promise<Awaited<ReturnType<FunctionsOf<M>[K]>>>;
 }
 
-/**
- * Threads at the same time: by default as many as a worker's runs, so that hostile input of one run does not delay
- * others.
- */
-const atOnce = 4;
+/** How many threads work for whom. */
+export interface Shares {
+  /** Threads at the same time. */
+  atOnce: number;
+  /** The most of them that one tenant uses, so that others need not wait until its hostile calls exceed their limits. */
+  mostOfTenant: number;
+}
+
+/** As many threads as a worker's runs, so that hostile input of one run does not delay others. */
+const usual: Shares = { atOnce: 4, mostOfTenant: 2 };
 /** How long to keep an idle thread. It takes 40 to 100 ms to start and about 10 MB of memory. */
 const idleMs = 30_000;
-
-/** The most of them that one tenant uses, so that others need not wait until its hostile calls exceed their limits. */
-const mostOfTenant = 2;
 
 /** The tenant of calls that are for nobody in particular, such as webhooks whose account is not known yet. */
 const nobody = '';
@@ -38,7 +40,7 @@ type Waiting = (thread: Thread) => void;
  * own call and does not block the service. Threads are reused; one that exceeded a limit is replaced. Tenants take turns.
  * Arguments and results are copied, so callers have to limit their size.
  */
-export function apart<M>(module: URL, limits: Limits): Apart<M> {
+export function apart<M>(module: URL, limits: Limits, { atOnce, mostOfTenant }: Shares = usual): Apart<M> {
   const live = new Set<Thread>();
   const idle: Thread[] = [];
   /** The waiting calls of each tenant. Tenants that had a turn go to the end. */

@@ -93,3 +93,16 @@ test('calls for nobody in particular leave threads to tenants', async () => {
   await Promise.all([...nobody, tenant]);
   expect(ends).toEqual(['tenant', ...Array(6).fill('nobody')]);
 });
+
+test('where two threads are the most, one tenant takes one of them', async () => {
+  const two = apart<typeof hostile>(module, { seconds: 1, heapMb: 40 }, { atOnce: 2, mostOfTenant: 1 });
+  await Promise.all(['a', 'b'].map((tenant) => forTenant(tenant, () => two.call('add', 1, 1))));
+  const ends: string[] = [];
+  const names = new Set<number>();
+  const forever = () => two.call('forever').catch(() => ends.push('hostile'));
+  const endless = forTenant('a', () => Array.from({ length: 3 }, forever));
+  const name = (tenant: string) => forTenant(tenant, () => two.call('nameOfThread')).then((each) => names.add(each));
+  await Promise.all(['b', 'c', 'd'].map((tenant) => name(tenant).then(() => ends.push(tenant))));
+  expect([ends, names.size]).toEqual([['b', 'c', 'd'], 1]);
+  await Promise.all(endless);
+});

@@ -13,27 +13,18 @@ import { parseBounded } from './read-payload.ts';
 
 /** Parsing JSON blocks the event loop: about 10 ms for this many bytes, a quarter of a second for 25 MB. */
 const largeBytes = 1_000_000;
-/** Parses large payloads in a separate thread. 25 MB of JSON can become hundreds of MB of small objects. */
-const reader = apart<typeof import('./read-payload.ts')>(new URL('./read-payload.ts', import.meta.url), {
-  seconds: 10,
-  heapMb: 768,
-});
+/**
+ * Parses large payloads in two threads, because 25 MB of JSON can become hundreds of MB of small objects. One installation
+ * uses one of them, and so do payloads that are being received: whose they are is known only afterwards.
+ */
+const reader = apart<typeof import('./read-payload.ts')>(
+  new URL('./read-payload.ts', import.meta.url),
+  { seconds: 10, heapMb: 768 },
+  { atOnce: 2, mostOfTenant: 1 },
+);
 
 function isLarge(bytes: number): boolean {
   return bytes > largeBytes;
-}
-
-let last: Promise<unknown> = Promise.resolve();
-
-/**
- * Does work on large payloads one at a time, because it needs several times their size in memory. Starts work on other
- * payloads immediately.
- */
-function oneLargeAtATime<T>(isLarge: boolean, work: () => Promise<T>): Promise<T> {
-  if (!isLarge) return work();
-  const done = last.then(work);
-  last = done.catch(() => {});
-  return done;
 }
 
 /**
@@ -121,15 +112,12 @@ function isOneOf(signature: string, hashes: Hmac[]): boolean {
 
 /** Stores a signed delivery. Returns false when it was stored before. */
 async function keep(app: App, claim: Claim, body: ArrivedBody): Promise<boolean> {
-  const { size } = body;
-  return oneLargeAtATime(isLarge(size), async () => {
-    const payload = body.join().toString('utf8');
-    const parsed = await parsePayload(payload);
-    if (parsed === undefined)
-      throw badRequest([{ path: '', message: 'The body must be a JSON object with at most 100 levels' }]);
-    const account = accountOf(parsed);
-    return withinTime(store(app, { ...claim, payload, account }), storeMs + size / storedBytesPerMs);
-  });
+  const payload = body.join().toString('utf8');
+  const parsed = await parsePayload(payload);
+  if (parsed === undefined)
+    throw badRequest([{ path: '', message: 'The body must be a JSON object with at most 100 levels' }]);
+  const account = accountOf(parsed);
+  return withinTime(store(app, { ...claim, payload, account }), storeMs + body.size / storedBytesPerMs);
 }
 
 /** Returns the id of the installation that a payload is for, as text. */
@@ -182,8 +170,7 @@ export async function handleDelivery(app: App, guid: string): Promise<void> {
   if (app.github === undefined) return;
   const delivery = await findUnhandledDelivery(app.db.manager, guid);
   if (delivery === undefined) return;
-  const { payload: text } = delivery;
-  const payload = await oneLargeAtATime(isLarge(text.length), () => parsePayload(text));
+  const payload = await parsePayload(delivery.payload);
   await app.github.receive({ id: guid, name: delivery.event, payload });
   await markHandled(app.db.manager, guid);
 }

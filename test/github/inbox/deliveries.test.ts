@@ -2,8 +2,10 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { GitHub } from '../../../src/app.ts';
 import { startEmbedded } from '../../../src/db/embedded/embedded.ts';
-import { parsePayload } from '../../../src/github/inbox/receive.ts';
+import { handleDelivery, parsePayload } from '../../../src/github/inbox/receive.ts';
+import { forTenant } from '../../../src/threads/tenant.ts';
 import { openTestApp, type TestApp } from '../../support/app.ts';
 import { privateKey } from '../../support/github-app.ts';
 import { headOf, openRaw } from '../../support/http/raw-http.ts';
@@ -120,6 +122,27 @@ test('a large delivery is parsed outside of the main thread; one that is not JSO
   expect((await post(`${large.slice(0, -1)},`)).status).toBe(400);
   const parsed = (await parsePayload(large)) as { ref: string; commits: unknown[] };
   expect([parsed.ref, parsed.commits.length]).toEqual(['refs/heads/x', 100]);
+});
+
+test('large deliveries of one installation do not hold up those of others', async () => {
+  const large = JSON.stringify({ commits: Array(30_000).fill({ message: 'x'.repeat(20) }) });
+  const stored = async () => {
+    const guid = randomUUID();
+    expect((await post(large, { 'X-GitHub-Delivery': guid })).status).toBe(202);
+    return guid;
+  };
+  const noisy: string[] = [];
+  for (let i = 0; i < 10; i++) noisy.push(await stored());
+  const others = [await stored(), await stored()];
+  const ends: string[] = [];
+  const github = { ...service.app.github, receive: async () => {} } as unknown as GitHub;
+  const handle = (tenant: string, guid: string) =>
+    forTenant(tenant, () => handleDelivery({ ...service.app, github }, guid)).then(() => ends.push(tenant));
+  // Both threads have started.
+  await Promise.all([handle('noisy', noisy[0] ?? ''), handle('other', others[0] ?? '')]);
+  ends.length = 0;
+  await Promise.all([...noisy.slice(1).map((guid) => handle('noisy', guid)), handle('other', others[1] ?? '')]);
+  expect([ends.length, ends.at(-1)]).toEqual([10, 'noisy']);
 });
 
 test.each([
