@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { exactNumber } from './as-github.ts';
 import { readReferences } from './front-pulls.ts';
-import { type AroundGitData, makeCommit, moveRef } from './git/git-data.ts';
+import { type AroundGitData, deleteRef, makeCommit, matchingRefs, moveRef } from './git/git-data.ts';
 import type { RareStates } from './rare-states.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 
@@ -94,6 +94,8 @@ const extras: [RegExp, Handler][] = [
   [/^POST .*\/assignees$/, assign],
   [/^POST .*\/git\/commits$/, makeCommit],
   [/^(POST|PATCH) .*\/git\/refs(\/|$)/, moveRef],
+  [/^DELETE .*\/git\/refs\/(?!heads|tags)/, deleteRef],
+  [/^GET .*\/git\/matching-refs\/(?!heads|tags)/, matchingRefs],
   [/^POST .*\/check-(run|suite)s\/\d+\/rerequest$/, rerequest],
 ];
 

@@ -142,7 +142,8 @@ export class Front {
     }
     const { hooks, reactions, jobLogs, names, edits, merges, rare, git } = this;
     const noteSigned = (name: string, sha: string) => this.pullsOf(name).signed.add(sha);
-    const bound = { call: this.call.bind(this), send: this.send.bind(this), noteSigned };
+    const folderOf = this.folderOf.bind(this);
+    const bound = { call: this.call.bind(this), send: this.send.bind(this), noteSigned, folderOf };
     const around = { hooks, reactions, jobLogs, names, edits, merges, rare, git, ...bound };
     const extra = await answerExtra(around, { method, path, authorization, body, host });
     if (extra !== undefined)

@@ -94,14 +94,18 @@ export async function lockRun(em: EntityManager, runId: string): Promise<void> {
 
 /** Waits at most three seconds for a push that is under way, then locks the run's row. */
 export async function lockForCancel(em: EntityManager, runId: string): Promise<void> {
-  for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(pollMs)) {
-    const [{ isLocked }]: [{ isLocked: boolean }] = await em.query(
-      `select pg_try_advisory_xact_lock(${pushLock}) as "isLocked"`,
-      [runId],
-    );
-    if (isLocked) break;
-  }
+  for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(pollMs))
+    if (await tryLockForEnd(em, runId)) break;
   await lockRun(em, runId);
+}
+
+/** Locks a run against pushes until the transaction ends. Returns false if a push is under way. */
+export async function tryLockForEnd(em: EntityManager, runId: string): Promise<boolean> {
+  const [{ isLocked }]: [{ isLocked: boolean }] = await em.query(
+    `select pg_try_advisory_xact_lock(${pushLock}) as "isLocked"`,
+    [runId],
+  );
+  return isLocked;
 }
 
 /**

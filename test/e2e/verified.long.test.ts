@@ -150,6 +150,39 @@ test('a push that somebody else made meanwhile is not overwritten', async () => 
   expect([committerOf(task), git('show', `${task.branchName}:theirs.txt`)]).toEqual(['GitHub', 'x']);
 });
 
+test('a ref that a run left is removed by the next comparison, and no other', async () => {
+  const { inReview, next, say, settled, world } = face;
+  let pushes = 0;
+  // The second push of a run with a signed commit is the one that removes our ref.
+  world.github.fail((method, path) =>
+    method === 'GIT' && path.endsWith('/git-receive-pack') && ++pushes === 2 ? { status: 403 } : undefined,
+  );
+  const { number, task } = await inReview({ 'left.txt': 'x\n' });
+  const runs = () => world.get<{ id: string; status: string }[]>(`/tasks/${task.id}/runs`);
+  const [ended] = await runs();
+  const names = () => git('for-each-ref', '--format=%(refname)', 'refs/deckhand').split('\n');
+  expect(names()).toEqual([`refs/deckhand/${ended?.id}`]);
+  const compare = () => world.service.api(world.token, 'POST', '/agents/pool/reconcile', {});
+
+  const others = ['refs/deckhand/notes', 'refs/deckhand/run_01kn00000000000000000000zz'];
+  for (const ref of others) git('update-ref', ref, 'main');
+  let during: string[] = [];
+  meanwhile = async () => {
+    meanwhile = async () => {};
+    const [live] = await runs();
+    git('update-ref', `refs/deckhand/${live?.id}`, 'main');
+    await compare();
+    expect(live?.status).toBe('running');
+    during = names().filter((ref) => ref !== `refs/deckhand/${live?.id}`);
+    expect(names()).toHaveLength(during.length + 1);
+  };
+  next({ 'left.txt': 'y\n' });
+  await say(number, '/agent revise Say y.');
+  await settled(number, 'in_review', 2);
+  expect([during, names()]).toEqual([others, others]);
+  for (const ref of others) git('update-ref', '-d', ref);
+});
+
 // The last one, because the service remembers for ten minutes that a host does not sign.
 test('what the host does not sign is pushed as it is', async () => {
   const { inReview, world } = face;

@@ -1,4 +1,5 @@
 import type { RareStates } from '../rare-states.ts';
+import { gitIn } from './git-objects.ts';
 
 /** What the endpoints of git's data need from the front. */
 export interface AroundGitData {
@@ -6,6 +7,8 @@ export interface AroundGitData {
     /** Moves a branch through the API, and reports it as a push. */
     movingBranch(name: string, token: string, to: BranchMove, act: () => Promise<Response>): Promise<Response>;
   };
+  /** Returns the folder of the bare repository `owner/name`. */
+  folderOf(name: string): string;
   /** Notes a commit of `owner/name` that GitHub has signed. */
   noteSigned(name: string, sha: string): void;
   rare: Pick<RareStates, 'signsCommits'>;
@@ -29,6 +32,8 @@ interface Asked {
 interface Answer {
   status: number;
   json: unknown;
+  /** Sent instead of `json`. */
+  text?: string;
 }
 
 const tokenIn = (authorization: string) => authorization.replace(/^(token|bearer) /i, '');
@@ -65,6 +70,40 @@ async function peopleOf({ call }: AroundGitData, authorization: string, host: st
     author: { name: login, email: `${id}+${login}@users.noreply.${new URL(`http://${host}`).hostname}` },
     committer: { name: 'GitHub', email: 'noreply@github.com' },
   };
+}
+
+/** Lists the refs outside of branches and tags, which the emulator does not know, in GitHub's form. */
+export async function matchingRefs(
+  { call, folderOf }: AroundGitData,
+  { path, authorization, host }: Asked,
+): Promise<Answer> {
+  const [repository = '', prefix = ''] = path.split('/git/matching-refs/');
+  const readable = await call('GET', repository, authorization);
+  if (!readable.ok) return { status: readable.status, json: await readable.json() };
+  const wanted = `refs/${decodeURIComponent(prefix)}`;
+  const format = '--format=%(refname) %(objectname) %(objecttype)';
+  const listed = (await gitIn(folderOf(nameIn(path)), ['for-each-ref', format])).toString('utf8').split('\n');
+  const api = `http://${host}${repository}/git`;
+  const json = listed
+    .filter((line) => line.startsWith(wanted))
+    .map((line) => {
+      const [ref = '', sha, type] = line.split(' ');
+      const node_id = Buffer.from(ref).toString('base64');
+      return { ref, node_id, url: `${api}/${ref}`, object: { type, sha, url: `${api}/${type}s/${sha}` } };
+    });
+  return { status: 200, json };
+}
+
+/** Deletes a ref outside of branches and tags. */
+export async function deleteRef({ call, folderOf }: AroundGitData, { path, authorization }: Asked): Promise<Answer> {
+  const [repository = '', short = ''] = path.split('/git/refs/');
+  const readable = await call('GET', repository, authorization);
+  if (!readable.ok) return { status: readable.status, json: await readable.json() };
+  const [folder, ref] = [folderOf(nameIn(path)), `refs/${decodeURIComponent(short)}`];
+  const found = (await gitIn(folder, ['for-each-ref', '--format=%(refname)', ref])).toString('utf8').trim();
+  if (found !== ref) return { status: 422, json: { message: 'Reference does not exist' } };
+  await gitIn(folder, ['update-ref', '-d', ref]);
+  return { status: 204, json: undefined, text: '' };
 }
 
 /** Creates a branch or moves it. Other refs are the emulator's alone. */

@@ -3,6 +3,7 @@ import type { PullRequestRow } from '../../db/tables/task.ts';
 import { recheckTask, showTask } from '../../tasks/move.ts';
 import { findTask } from '../../tasks/store.ts';
 import { type Reconciliation, reconcile } from '../../worker/lease/reconcile.ts';
+import { sweepRefs } from '../../worker/publish/sweep-refs.ts';
 import { type Place, placeOfRepository } from '../app/place.ts';
 import { labelChanged, labellerOf } from '../commands/labels.ts';
 import { keepComments } from '../diff/keep-comments.ts';
@@ -107,6 +108,7 @@ async function compareRepository(app: App, repositoryId: string, pass: Pass): Pr
       app.log.warn({ err: error, repositoryId }, `${what} could not be compared with GitHub`);
       return undefined;
     });
+  await part('refs', () => sweepRefs(app, { ...place, projectId: place.repository.projectId }));
   const touched = await part('comments', () => catchUp(app, place, pass.isOver));
   const { due, others } = chooseWork(await listOpenWork(app.db.manager, repositoryId), touched, pass.unasked);
   pass.unasked -= due.filter((work) => !isTouched(work, touched)).length;

@@ -226,7 +226,14 @@ export async function pushNew(
   // No time to wait: the first fault decides.
   const signing = { faults: maxFaults - 1, hasRef: false };
   try {
-    const signed = settings.verified === 'never' ? undefined : await sign(app, place, unsigned, signing);
+    const signed =
+      settings.verified === 'never'
+        ? undefined
+        : await app.db.transaction(async (em) => {
+            // The comparison with GitHub removes refs that nobody holds.
+            await lockForPush(em, place.name);
+            return sign(app, place, unsigned, signing);
+          });
     if (signed !== undefined && 'commit' in signed) {
       const [from = ''] = unsigned.parents;
       const moved = { name: branch, from, continues: false };
