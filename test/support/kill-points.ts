@@ -14,6 +14,8 @@ export interface Killable {
   get<T>(path: string): Promise<T>;
   /** Sends a request that may fail, because the service is killed or has carried it out already. */
   tryPost(path: string, body: object): Promise<void>;
+  /** Kills the service now. The next `get` restarts it. */
+  kill(): void;
 }
 
 /** What is played again and again, each time with another fault. */
@@ -131,11 +133,12 @@ interface Injection {
 
 async function openFaulty({ script, prepare }: Pick<Game<never>, 'script' | 'prepare'>): Promise<Faulty> {
   let isKilled = false;
-  const { due, ...injection } = openInjection(() => {
+  const kill = () => {
     isKilled = true;
     leftovers.note();
     world.service.process.kill('SIGKILL');
-  });
+  };
+  const { due, ...injection } = openInjection(kill);
   // Calls that a killed service had sent may still arrive.
   const dueNow = (name: string) => (isKilled ? undefined : due(name));
   const world = await openSeparateWorld(script, {
@@ -163,7 +166,7 @@ async function openFaulty({ script, prepare }: Pick<Game<never>, 'script' | 'pre
   const leftovers = openLeftovers(world, get);
   await prepare(world);
   world.github.fail((method, path) => dueNow(`${method} ${path.replace(/agent%2F\w{8}|[0-9a-f]{40}|\d+/g, '#')}`));
-  return { world, get, tryPost, ...injection, ...leftovers };
+  return { world, get, tryPost, kill, ...injection, ...leftovers };
 }
 
 const isAt = (fault: Fault, name: string, nth: number) =>

@@ -1,8 +1,10 @@
+import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../../app.ts';
 import type { PullRequestRow } from '../../db/tables/task.ts';
 import type { TaskEvent } from '../../domain/task.ts';
 import { diffOf } from '../../git/diff.ts';
 import { credentialFor, remoteFor } from '../../repositories/credentials.ts';
+import { endMerging } from '../../repositories/merging/store.ts';
 import { answeredAt, pullStatus } from '../../repositories/pulls.ts';
 import { openCheckout } from '../../repositories/reader.ts';
 import { findRepository } from '../../repositories/store.ts';
@@ -111,15 +113,14 @@ export async function refreshPull(
     const isSettled = status === 'merged' || status === 'closed';
     const hasAutoMerge = data.auto_merge != null;
     const [headSha, base] = [data.head.sha, data.base.ref];
-    const merging = { octokit, name, pull: stored, headSha, base, isSettled, hasAutoMerge };
-    const always = [() => followMerging(app, merging, looks)];
+    const merging = { octokit, name, pull: stored, headSha, base, hasAutoMerge };
     const whileOpen = [
       () => lookForConflict(app, stored, data),
-      ...always,
+      () => followMerging(app, merging, looks),
       // Last, because a clone may take minutes, in which GitHub may merge what nobody has agreed to.
       () => refreshDiff(app, { ...stored, baseBranch }, headSha),
     ];
-    await eachThenFail(isSettled ? always : whileOpen, (part) => part());
+    await eachThenFail(isSettled ? [] : whileOpen, (part) => part());
     return { status, headSha, isBehind: data.mergeable_state === 'behind' };
   });
 }
@@ -160,10 +161,16 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
       counts: before.counts || !isSettled,
     });
     for (const event of eventsOf(before.status, status)) await tryMoveTask(app, em, stored.taskId, event);
-    if (status === 'merged' && before.status !== 'merged') await moveStacked(app, em, before);
+    if (isSettled) await settle(app, em, before, status);
     await showTask(app, em, stored.taskId);
   });
   return { data, status, baseBranch };
+}
+
+/** Does what follows from a merge or an end, with the status: nobody reads the pull request again if we are killed here. */
+async function settle(app: App, em: EntityManager, before: PullRequestRow, status: PullRequestRow['status']) {
+  await endMerging(em, before, null);
+  if (status === 'merged' && before.status !== 'merged') await moveStacked(app, em, before);
 }
 
 /** Reads every pull request of a task that is not merged. */

@@ -28,19 +28,17 @@ interface Reading {
   pull: PullRequestRow;
   headSha: string;
   base: string;
-  isSettled: boolean;
   /** GitHub's auto-merge is on. The API does not show the merge queue. */
   hasAutoMerge: boolean;
 }
 
 /**
- * Compares what GitHub does to merge a pull request with what is stored, within the lock of the pull request. `looks` says
+ * Compares what GitHub does to merge an open pull request with what is stored, within the lock of the pull request. `looks` says
  * that GitHub is asked about its merge queue although nothing here suggests that the pull request is in it.
  */
 export async function followMerging(app: App, reading: Reading, looks: boolean): Promise<void> {
-  const { pull, isSettled, hasAutoMerge } = reading;
+  const { pull, hasAutoMerge } = reading;
   const row = await findMerge(app.db.manager, pull);
-  if (isSettled) return row === null ? undefined : endMerging(app.db.manager, pull, null);
   // Why an earlier merge was stopped stays until somebody asks again: the agent's next push must not hide it.
   if (row?.state == null && !hasAutoMerge && !looks) return;
   const seen = await readIfKnown(app, reading);
