@@ -13,6 +13,8 @@ export interface Seed extends SampleParts {
   isPrivate?: boolean;
   /** Where GitHub lies on its host, such as `/github` behind a proxy; the root by default. */
   path?: string;
+  /** The address under which it shows itself, where that is not the one on which it listens. */
+  publicUrl?: string;
   people: string[];
 }
 

@@ -78,10 +78,11 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
   const server = createServer();
   const { path = '' } = seed;
   const url = `http://127.0.0.1:${await listen(server)}${path}`;
-  const emulator = await startEmulator(seed, url);
+  const shownUrl = seed.publicUrl ?? url;
+  const emulator = await startEmulator(seed, shownUrl);
   const front = new Front(emulator.url, root, {
     ...seed,
-    url,
+    url: shownUrl,
     name: `${seed.owner}/${seed.repository}`,
     more: (seed.more ?? []).map((other) => `${seed.owner}/${other}`),
     webhookSecret,

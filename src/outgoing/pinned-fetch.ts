@@ -24,7 +24,9 @@ export function pinnedFetch(addressOf: AddressOf): typeof fetch {
     const url = new URL(input instanceof Request ? input.url : input);
     const signal = init.signal ?? undefined;
     const route = await orAborted(addressOf(url), signal);
-    return responseOf(await send(url, init, route, signal));
+    const answer = responseOf(await send(url, init, route, signal));
+    // Octokit takes the next page from the address of an answer, which that of a new `Response` lacks.
+    return Object.defineProperty(answer, 'url', { value: url.href });
   };
 }
 

@@ -60,6 +60,8 @@ interface WorldOptions {
   before?: (turn: number) => Promise<void>;
   /** Without commands, `SANDBOX: 'off'` makes runs faster. */
   settings?: Record<string, string>;
+  /** Settings that depend on where the emulator and the model are. */
+  reach?: (github: DemoGitHub, model: ScriptedModel) => Record<string, string>;
   seed?: Partial<Seed>;
   /** Where GitHub has its API, as `/api/v3` on GitHub Enterprise Server. */
   apiPath?: string;
@@ -107,6 +109,7 @@ async function openWorldOf<S extends Service>(
     RUN_HEARTBEAT_SECONDS: '1',
     MIRROR_INTERVAL_MS: '0',
     GITHUB_API_URL: `${github.url}${options.apiPath ?? ''}`,
+    ...options.reach?.(github, model),
     ...options.settings,
   };
   // Before the service starts, because it creates labels at its start, which GitHub reports.
