@@ -74,6 +74,58 @@ const droppedCall: Rule = (node, text) => {
   return [{ ...rangeOf(node), replacement: ';', before: text(node), after: '(nothing)' }];
 };
 
+/** `if (…) return;` and its like, which stops what must not go on. Negating the condition would stop the usual case. */
+const droppedGuard: Rule = (node, text) => {
+  if (node.type !== 'IfStatement' || isNode(node.alternate) || !isNode(node.consequent)) return [];
+  const { consequent } = node;
+  const only =
+    consequent.type === 'BlockStatement' && Array.isArray(consequent.stmts) ? consequent.stmts : [consequent];
+  const last: unknown = only.at(-1);
+  const leaves = ['ReturnStatement', 'ThrowStatement', 'ContinueStatement', 'BreakStatement'];
+  if (!isNode(last) || !leaves.includes(last.type)) return [];
+  return [{ ...rangeOf(node), replacement: ';', before: text(node), after: '(no guard)' }];
+};
+
+/** Two steps in the wrong order, as a mark that is set before its work is done. */
+const swappedSteps: Rule = (node, text) => {
+  const statements: unknown[] = Array.isArray(node.stmts) ? node.stmts : [];
+  return statements.flatMap((first, at) => {
+    const second = statements[at + 1];
+    if (!isNode(first) || !isNode(second) || !isStep(first) || !isStep(second)) return [];
+    const [start, end] = [rangeOf(first).start, rangeOf(second).end];
+    const after = `${text(second)} ${text(first)}`;
+    return [{ start, end, replacement: after, before: `${text(first)} ${text(second)}`, after }];
+  });
+};
+
+function isStep({ type, expression }: Node): boolean {
+  return type === 'ExpressionStatement' && isNode(expression) && expression.type === 'AwaitExpression';
+}
+
+/** `x = undefined;` and `update(…, { x: null })`: what a state leaves behind when it forgets to clean up. */
+const forgottenReset: Rule = (node, text) => {
+  const { expression, arguments: given } = node;
+  if (node.type === 'ExpressionStatement' && isNode(expression) && expression.type === 'AssignmentExpression')
+    return expression.operator === '=' && isNode(expression.right) && isEmpty(expression.right)
+      ? [{ ...rangeOf(node), replacement: ';', before: text(node), after: '(not reset)' }]
+      : [];
+  if (node.type !== 'CallExpression' || !isNode(node.callee) || !/\bupdate$/.test(text(node.callee))) return [];
+  const last = (Array.isArray(given) ? given : []).at(-1)?.expression as Node | undefined;
+  const properties: unknown[] =
+    last?.type === 'ObjectExpression' && Array.isArray(last.properties) ? last.properties : [];
+  if (properties.length < 2) return [];
+  return properties.flatMap((property) => {
+    const { key, value } = property as { key?: Node; value?: Node };
+    if (!isNode(key) || !isNode(value) || !isEmpty(value)) return [];
+    const [start, end] = [rangeOf(key).start, rangeOf(value).end];
+    return [{ start, end, replacement: '...{}', before: `${text(key)}: ${text(value)}`, after: '(not reset)' }];
+  });
+};
+
+function isEmpty({ type, value }: Node): boolean {
+  return type === 'NullLiteral' || (type === 'Identifier' && value === 'undefined') || value === false || value === 0;
+}
+
 const literal: Rule = (node, text) => {
   if (node.type === 'BooleanLiteral') return [{ ...rangeOf(node), replacement: String(!node.value) }];
   if (node.type !== 'NumericLiteral') return [];
@@ -125,4 +177,15 @@ function inText(text: string, begin: number, earlier = ''): Proposal[] {
   });
 }
 
-export const rules: Rule[] = [operator, condition, negation, droppedCall, literal, droppedRow, sqlText];
+export const rules: Rule[] = [
+  operator,
+  condition,
+  negation,
+  droppedCall,
+  droppedGuard,
+  swappedSteps,
+  forgottenReset,
+  literal,
+  droppedRow,
+  sqlText,
+];

@@ -64,7 +64,7 @@ const lastKeyword = /^.*\b(set|where|on|when|and|or|from|having|join|select|filt
 
 /** All changes of an SQL text that our rules know. `earlier` is the part of the statement that precedes it. */
 export function sqlChanges(text: string, earlier = ''): SqlChange[] {
-  return rules.flatMap(([pattern, replacement]) =>
+  const changes = rules.flatMap(([pattern, replacement]) =>
     [...text.matchAll(pattern)]
       .filter(({ index }) => isCode(text, index))
       .filter(({ index, 0: found }) => found !== '=' || !isAssignment(earlier + text.slice(0, index)))
@@ -75,6 +75,38 @@ export function sqlChanges(text: string, earlier = ''): SqlChange[] {
         replacement: typeof replacement === 'string' ? replacement : replacement(found),
       })),
   );
+  return [...changes, ...droppedFunctions(text), ...forgottenResets(text)];
+}
+
+/** `greatest(a, b)` and the like become `a` or `b` alone: the later of two events wins, or the first is all there is. */
+function droppedFunctions(text: string): SqlChange[] {
+  return [...text.matchAll(/\b(?:greatest|least|coalesce)\(/g)].flatMap(({ index: at, 0: found }) => {
+    const parts = argumentsAt(text, at + found.length);
+    if (parts === undefined || parts.length < 2 || !isCode(text, at)) return [];
+    const length = found.length + parts.join(',').length + 1;
+    return [parts[0], parts.at(-1)].map((part = '') => ({ at, length, replacement: part.trim() }));
+  });
+}
+
+/** The arguments of a function whose bracket opens before `from`; undefined when it is not closed in this text. */
+function argumentsAt(text: string, from: number): string[] | undefined {
+  const parts = [''];
+  let depth = 0;
+  for (const character of text.slice(from)) {
+    if (character === ')' && depth === 0) return parts;
+    if (character === '(') depth += 1;
+    if (character === ')') depth -= 1;
+    if (character === ',' && depth === 0) parts.push('');
+    else parts.push(`${parts.pop()}${character}`);
+  }
+  return undefined;
+}
+
+/** An assignment of nothing among others is left out: the column keeps what an earlier state put there. */
+function forgottenResets(text: string): SqlChange[] {
+  return [...text.matchAll(/,\s*\w+ = (?:null|false|0)\b(?=\s*(?:,|where\b|$))/g)]
+    .filter(({ index }) => isAssignment(text.slice(0, index)))
+    .map(({ index, 0: found }) => ({ at: index, length: found.length, replacement: '' }));
 }
 
 /** Whether a position is outside of `-- comments`. */

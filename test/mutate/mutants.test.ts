@@ -39,6 +39,30 @@ test('a call whose value is used cannot be dropped, nor can the call of the pare
   expect(changed('class A extends B { constructor() { super(); } }')).toEqual([]);
 });
 
+test('a guard can be dropped, but not a choice', () => {
+  const inside = (body: string) => changed(`function f() { ${body} }`);
+  const nothing = 'function f() { ; }';
+  expect(inside('if (isGone) return;')).toContain(nothing);
+  expect(inside("if (isGone) { log(); throw new Error('gone'); }")).toContain(nothing);
+  expect(inside('if (isGone) act();')).not.toContain(nothing);
+  expect(inside('if (isGone) return a; else return b;')).not.toContain(nothing);
+});
+
+test('two steps that wait can come in the wrong order', () => {
+  const body = 'async function a() { await work(); await mark(); }';
+  expect(changed(body)).toContain('async function a() { await mark(); await work(); }');
+  expect(changed('function a() { work(); mark(); }')).not.toContain('function a() { mark(); work(); }');
+});
+
+test('a reset can be forgotten', () => {
+  expect(changed('timer = undefined;')).toEqual([';']);
+  expect(changed('timer = start();')).toEqual([]);
+  expect(changed('em.update(A, { id }, { status: s, waiting: null });')).toContain(
+    'em.update(A, { id }, { status: s, ...{} });',
+  );
+  expect(changed('f({ status: s, waiting: null });')).toEqual([';']);
+});
+
 test('a row of a table can be dropped', () => {
   expect(changed("x = [['a'], ['b']];")).toEqual(["x = [['b']];", "x = [['a'], ];"]);
   expect(changed("x = ['a', 'b'];")).toEqual([]);
@@ -67,6 +91,9 @@ test.each([
   ["select now() - interval '24 hours'", [/\+ interval '24/, /- interval '25/]],
   ['select a from b -- 5 and c < d', []],
   ['select a from b where c between $1 and $2', []],
+  ['update a set b = greatest(b, $1)', ['least', 'b = b', /b = \$1/]],
+  ['update a set b = coalesce(f(b, 2), c)', ['b = f\\(b, 2\\)$', 'b = c', 'f\\(b, 3\\)']],
+  ['update a set b = $1, c = null where d is null', ['set b = \\$1 where', 'is not null']],
 ])('SQL: %s', (text, wanted) => {
   const found = statement(text).filter((each) => each !== '');
   expect(found).toHaveLength(wanted.length);
