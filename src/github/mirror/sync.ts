@@ -5,6 +5,7 @@ import type { App, Octokit } from '../../app.ts';
 import { wasNoted } from '../../audit/records.ts';
 import type { MirroredRow } from '../../db/tables/github.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
+import type { PullRequestRow } from '../../db/tables/task.ts';
 import { mayName } from '../../domain/settings.ts';
 import { runPage, taskPage } from '../../domain/task.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
@@ -81,7 +82,7 @@ async function syncMirrored(
     });
   const issue = { owner, repo, issue_number: before.number };
   const pull = await findPull(em, before.repositoryId, before.number);
-  const sha = pull === null || pull.status === 'merged' || pull.status === 'closed' ? undefined : pull.headSha;
+  const sha = pull === null ? undefined : checkedCommit(pull, task, before);
   const progress = createHash('sha256')
     .update(JSON.stringify([comment, check, sha]))
     .digest('base64url');
@@ -113,6 +114,19 @@ async function syncMirrored(
     if (!isRefusedWith(error, 403, 404, 410)) throw error;
     app.log.info({ err: error, taskId: task.id }, 'a task cannot be shown');
   }
+}
+
+/**
+ * Returns the commit whose check run shows the task: the head of an open pull request. The check run of a merged one is
+ * updated when the task is done, because otherwise it would say for ever that the task waits for a merge.
+ */
+function checkedCommit(
+  { status, headSha }: PullRequestRow,
+  task: TaskView,
+  { checkSha }: MirroredRow,
+): string | undefined {
+  if (status === 'merged') return task.status === 'done' && checkSha === headSha ? checkSha : undefined;
+  return status === 'closed' ? undefined : headSha;
 }
 
 /**

@@ -126,3 +126,30 @@ test('a check run that became stale is followed by a new one', async () => {
     { id: 4 },
   ]);
 });
+
+test.each([
+  ['merged', 'done', 1],
+  ['merged', 'in_progress', 0],
+  ['closed', 'done', 0],
+])('the check run of a %s pull request, task %s: %i updates', async (pull, status, updates) => {
+  const { em, own, task } = await acme.twoPeople();
+  const taskId = await task('ada');
+  await em.query('update tasks set status = $2 where id = $1', [taskId, status]);
+  await em.query(
+    `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha)
+     values ($1, $2, 5, 'u', $3, 'agent/x', 'a')`,
+    [taskId, own.id, pull],
+  );
+  const was = { status: 'completed', conclusion: 'neutral', title: 'In the merge queue', summary: '', actions: [] };
+  await em.query(
+    `insert into mirrored (task_id, repository_id, number, check_run_id, check_sha, check_shown)
+     values ($1, $2, 5, 3, 'a', $3)`,
+    [taskId, own.id, JSON.stringify(was)],
+  );
+  const check = '/repos/acme/app/check-runs/3';
+  around.writes[`PATCH ${check}`] = { status: 200, body: { id: 3, status: 'completed', conclusion: 'neutral' } };
+  await sync(taskId);
+  const sent = asked.filter(({ path }) => path.includes('/check-runs'));
+  expect(sent.map(({ path }) => path)).toEqual(Array(updates).fill(check));
+  for (const { body } of sent) expect(JSON.stringify(body)).toContain('"title":"✅ Done"');
+});
