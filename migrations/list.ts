@@ -49,7 +49,6 @@ import { ServersOfRepositories1768694400000 } from './0059-servers-of-repositori
 import { Bases1768780800000 } from './0060-bases.ts';
 import { Merges1768867200000 } from './0061-merges.ts';
 import { ReviewComments1768953600000 } from './0062-review-comments.ts';
-import { Workers1769040000000 } from './0063-workers.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -104,5 +103,4 @@ export const migrations = [
   Bases1768780800000,
   Merges1768867200000,
   ReviewComments1768953600000,
-  Workers1769040000000,
 ];

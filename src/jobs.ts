@@ -27,7 +27,6 @@ import { deleteOldEvents } from './runs/journal.ts';
 import { advanceAllSprints, advanceSprint } from './sprints/advance-sprint.ts';
 import { writeDigest } from './sprints/digest.ts';
 import { cancelSprintRun } from './sprints/end-sprint.ts';
-import { noteWorker } from './worker/lease/live-workers.ts';
 import { wakeWorkers, workOnRuns } from './worker/lease/work-on-runs.ts';
 import { continueTask } from './worker/split.ts';
 import { deleteOldContexts } from './worker/turns.ts';
@@ -207,7 +206,6 @@ export function scheduleOf(app: App): [string, () => Promise<void>][] {
         // Another process may have stored an App that was created on its setup page.
         await adoptStoredApp(app);
         await wakeWorkers(app);
-        await noteWorker(app);
       },
     ],
     [

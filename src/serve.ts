@@ -24,7 +24,6 @@ import { createLogger } from './logger.ts';
 import { startSchedule } from './queue/queue.ts';
 import { routes } from './routes.ts';
 import { closeInherited } from './sandbox/neutral-path.ts';
-import { noteWorker } from './worker/lease/live-workers.ts';
 
 /** How long the cause of a failure may arrive after its first symptom. */
 const causeMs = 500;
@@ -155,7 +154,6 @@ function explained(error: Error & { code?: string }, host: string, port: number)
 }
 
 async function startWork(app: App) {
-  await noteWorker(app);
   await app.queue.work(workersOf(app));
   // GitHub may have changed while no worker ran. Do not wait: the service must start even if GitHub cannot be reached
   // now.

@@ -125,51 +125,6 @@ test('a project has at most MAX_RUNS_PER_PROJECT running runs; waiting runs do n
     expect([await hasClaimable(em, 2), await next(), await next()]).toEqual([true, ids[2], undefined]);
   }));
 
-/** Stores a worker process, and a project with a repository. */
-const addWorker = (em: EntityManager, slots: number) =>
-  em.query(`insert into workers (id, slots) values ('w' || $1::integer, $1)`, [slots]);
-async function addShared(em: EntityManager, id: string): Promise<string> {
-  await em.query(
-    `insert into repositories (id, project_id, name, url) values ($1, $1, 'r', 'https://127.0.0.1:1/o/r')`,
-    [await addProject(em, id)],
-  );
-  return id;
-}
-
-test('a project leaves one slot of all workers to the others, also while none of them waits', () =>
-  undone(async (em) => {
-    const ids = [];
-    for (const agentId of given.agentIds.slice(0, 4)) ids.push(await addRun(em, { agentId }));
-    await addShared(em, 'noisy');
-    const quiet = await addShared(em, 'quiet');
-    await addWorker(em, 1);
-    await addWorker(em, 2);
-    expect([await claimed(em), await claimed(em), await claimed(em)]).toEqual([ids[0], ids[1], undefined]);
-    await set(em, ids[2] ?? '', { created_at: `now() - interval '1 minute'` });
-    expect(await hasClaimable(em)).toBe(false);
-    const theirs = await addRun(em);
-    await set(em, theirs, { project_id: `'${quiet}'` });
-    expect([await claimed(em), await claimed(em)]).toEqual([theirs, undefined]);
-    // A lower limit of the settings still holds, and more workers allow more runs.
-    await addWorker(em, 3);
-    expect((await claimRun(em, 30, 2))?.run.id).toBeUndefined();
-    expect([await claimed(em), await claimed(em)]).toEqual([ids[2], ids[3]]);
-  }));
-
-test('the last slot is not left free if there is only one slot, or one project with repositories', () =>
-  undone(async (em) => {
-    const ids = [];
-    for (const agentId of given.agentIds.slice(0, 4)) ids.push(await addRun(em, { agentId }));
-    await addWorker(em, 1);
-    await addShared(em, 'noisy');
-    await addShared(em, 'quiet');
-    expect([await claimed(em), await claimed(em)]).toEqual([ids[0], ids[1]]);
-    await addWorker(em, 2);
-    expect(await claimed(em)).toBeUndefined();
-    await em.query(`delete from repositories where project_id = 'quiet'`);
-    expect(await claimed(em)).toBe(ids[2]);
-  }));
-
 test('two workers claim runs of different projects at the same time without waiting for each other', async () => {
   const { db } = given.service.app;
   const elsewhere = await addProject(db.manager, 'elsewhere');

@@ -1,10 +1,8 @@
 import { until } from '../../demo/real-service.ts';
 import type { App } from '../../src/app.ts';
-import { openPresence } from '../../src/db/presence.ts';
 import { openLiveRuns } from '../../src/runs/live-runs.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { currentTenant } from '../../src/threads/tenant.ts';
-import { noteWorker } from '../../src/worker/lease/live-workers.ts';
 import { startRunClock } from '../../src/worker/lease/run-clock.ts';
 import { wakeWorkers, workOnRuns } from '../../src/worker/lease/work-on-runs.ts';
 import { openRuns } from '../support/runs.ts';
@@ -26,7 +24,6 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   await sql('delete from runs');
-  await sql('delete from workers');
   await sql('delete from pgboss.job');
 });
 
@@ -161,57 +158,6 @@ test('a stop between the claim of a run and its start hands the run over', async
     interruptions: 0,
     isFree: true,
   });
-});
-
-test('a run starts at once beside a project whose runs take as long as they may', async () => {
-  const { app, call } = given.service;
-  const { token } = given;
-  const { manager } = app.db;
-  const quiet = (await call('POST', '/projects', { token, body: { name: 'Quiet' } })).body.id;
-  const body = { projectId: quiet, name: 'r', url: 'https://127.0.0.1:1/o/r' };
-  const elsewhere = (await call('POST', '/repositories', { token, body })).body.id;
-  const begun: unknown[] = [];
-  const stop = new AbortController();
-  const endless: Sandbox['confine'] = (signal) => {
-    begun.push(currentTenant());
-    return untilAborted(signal);
-  };
-  const worker = workerWith(endless, stop.signal);
-  worker.config = { ...worker.config, MAX_CONCURRENT_RUNS: 3 };
-  await noteWorker(worker);
-  const queued = async (agent: number, of: string) =>
-    addRun(manager, { taskId: await addTask(manager, { repositoryId: of }), agentId: given.agentIds[agent] ?? '' });
-  const noisy = [await queued(0, repositoryId), await queued(1, repositoryId), await queued(2, repositoryId)];
-  const working = [workOnRuns(worker), workOnRuns(worker)];
-  await until('both runs', async () => begun.length === 2);
-  // It may not claim the third one, so it ends.
-  await workOnRuns(worker);
-  expect(await read(noisy[2] ?? '', 'status')).toEqual({ status: 'queued' });
-  await set(manager, await queued(0, elsewhere), { project_id: `'${quiet}'` });
-  working.push(workOnRuns(worker));
-  await until('their run', async () => begun.length === 3);
-  expect(begun).toEqual([given.projectId, given.projectId, quiet]);
-  stop.abort(new Error('stopping'));
-  await Promise.all(working);
-  await sql('delete from repositories where id = $1', [elsewhere]);
-});
-
-test('the slots of a worker count until its process ends', async () => {
-  const { app } = given.service;
-  const slots = async () =>
-    (await sql('select slots from workers order by slots')).map((row: { slots: number }) => row.slots);
-  const other = openPresence(app.config.DATABASE_URL ?? '', 30);
-  const dying = { ...app, config: { ...app.config, MAX_CONCURRENT_RUNS: 7 }, db: { ...app.db, presence: other.name } };
-  await noteWorker(dying);
-  await noteWorker(app);
-  await noteWorker(app);
-  expect(await slots()).toEqual([4, 7]);
-  await other.close();
-  await until('the other worker to be forgotten', async () => {
-    await noteWorker(app);
-    return (await slots()).length === 1;
-  });
-  expect(await slots()).toEqual([4]);
 });
 
 test('a worker renews its lease, and stops when another one has taken over the run', async () => {

@@ -24,16 +24,8 @@ const isAbandoned = `r.status = 'running' and r.lease_until < now()
 const [maxLookedAt, maxEarly] = [500, 50];
 
 /**
- * SQL: how many runs of one project may run at the same time, null for no limit. $1 is the limit of the settings, 0 for
- * none. Runs may take an hour, so a project leaves one slot of all workers to the others, if there are both.
- */
-const mostOfProject = `
-  select least(nullif($1::int, 0), case when sum(slots) > 1
-    and (select min(project_id) <> max(project_id) from repositories) then sum(slots) - 1 end) as runs from workers`;
-
-/**
- * SQL: the runs `r` that a worker may claim, as `with … from … where …`. $1 is that of `mostOfProject`. An agent has one
- * running run per project. `b.runs` counts the running runs of the project.
+ * SQL: the runs `r` that a worker may claim, as `with … from … where …`. $1 is the limit of running runs per project, 0
+ * for none. An agent has one running run per project. `b.runs` counts the running runs of the project.
  *
  * What this reads must not grow with the queue of a project. The oldest run of a project without running runs is the
  * one to claim, and it is usually among the oldest of all (`early`). If not, `heads` finds the oldest run of each agent
@@ -57,13 +49,12 @@ const claimable = (columns: string) => `
       select q.id, q.project_id, coalesce(q.agent_id, '') as agent from runs q
       where q.status = 'queued' and (q.project_id, coalesce(q.agent_id, '')) > (h.project_id, h.agent)
       order by q.project_id, coalesce(q.agent_id, ''), q.created_at, q.id limit 1) next
-  ), lost as (select r.id from runs r where ${isAbandoned}
-  ), most as materialized (${mostOfProject})
+  ), lost as (select r.id from runs r where ${isAbandoned})
   select ${columns}
   from (select id from early union all select id from heads union all select id from lost) c
-  join runs r on r.id = c.id left join busy b on b.project_id = r.project_id cross join most
+  join runs r on r.id = c.id left join busy b on b.project_id = r.project_id
   where (${isAbandoned} or r.status = 'queued' and (b.runs is null
-    or coalesce(r.agent_id, '') <> all (b.agents) and coalesce(b.runs < most.runs, true)))`;
+    or coalesce(r.agent_id, '') <> all (b.agents) and ($1::int = 0 or b.runs < $1::int)))`;
 
 /** SQL: the lowest number that no running run of the project has. */
 const freeSlot = `(
@@ -79,8 +70,8 @@ export interface Claim {
 
 /**
  * Claims a run: one whose worker was lost, otherwise the oldest of the projects with the fewest running runs. At most
- * `maxPerProject` runs of a project run at the same time (0 for no limit), one of each agent, and one fewer than the
- * workers have slots if other projects have repositories. Returns undefined when no run can be claimed.
+ * `maxPerProject` runs of a project run at the same time (0 for no limit), and one of each agent. Returns undefined when
+ * no run can be claimed.
  */
 export async function claimRun(em: EntityManager, leaseSeconds: number, maxPerProject = 0): Promise<Claim | undefined> {
   for (;;) {
