@@ -151,7 +151,9 @@ export async function conformedTitle(given: TitleGiven, rules: CommitRules): Pro
 }
 
 function candidatesFor(title: string, { instead, paths }: TitleGiven, rules: CommitRules): Header[] {
-  const allowed = listIn(rules, 'type-enum') ?? listIn(conventionalRules, 'type-enum') ?? [];
+  const enumerated = listIn(rules, 'type-enum') ?? listIn(conventionalRules, 'type-enum') ?? [];
+  // No parser finds another type in a title, and `@name` would mention somebody.
+  const allowed = enumerated.filter((type) => /^[\p{L}\p{N}_-]+$/u.test(type));
   const read = headerOf(title);
   const named = typeNamed(read.type, allowed);
   // A word before a colon that is no type belongs to the subject.
@@ -175,19 +177,26 @@ function withoutStop(subject: string, rules: CommitRules): string {
   return text.slice(0, end).trim();
 }
 
+/** Whether a scope that a configuration or a folder names mentions nobody and no issue. */
+function isHarmless(scope: string): boolean {
+  return !/[@#<&]|\bGH-\d|https?:/i.test(scope);
+}
+
 /** Keeps a scope that is allowed. Where one is required, chooses that of a folder of the change. */
 function scopeFor(given: string, paths: string[], rules: CommitRules): string {
   const [, emptiness] = rules['scope-empty'] ?? [];
   if (emptiness === 'always') return '';
   const [, applicable] = rules['scope-enum'] ?? [];
-  const allowed = applicable === 'always' ? (listIn(rules, 'scope-enum') ?? []) : [];
+  const listed = applicable === 'always' ? (listIn(rules, 'scope-enum') ?? []) : [];
+  const allowed = listed.filter(isHarmless);
   const scope = rules['scope-case'] === undefined ? given : given.toLowerCase();
-  const isAllowed = allowed.length === 0 || allowed.includes(scope);
+  const isAllowed = listed.length === 0 || allowed.includes(scope);
   if (scope !== '' && isAllowed) return scope;
   if (emptiness !== 'never') return '';
   const folders = paths.flatMap((path) => path.split('/').slice(0, -1));
-  if (allowed.length > 0) return allowed.find((each) => folders.includes(each)) ?? allowed[0] ?? '';
-  return folders[0]?.toLowerCase().replace(/[^a-z0-9-]/g, '-') ?? 'repo';
+  if (listed.length > 0) return allowed.find((each) => folders.includes(each)) ?? allowed[0] ?? '';
+  const folder = folders[0]?.toLowerCase().replace(/[^a-z0-9-]/g, '-') ?? 'repo';
+  return isHarmless(folder) ? folder : 'repo';
 }
 
 function listIn(rules: CommitRules, name: string): string[] | undefined {

@@ -5,6 +5,9 @@ import { isUsualTestFile } from '../../domain/proof/test-files.ts';
 /** Rules as commitlint has them: the level, whether they always or never apply, and a value. */
 export type CommitRules = Record<string, [level: number, applicable?: 'always' | 'never', value?: unknown]>;
 
+/** Invisible. It keeps text from mentioning somebody or closing an issue. */
+const joiner = '\u2060';
+
 const types = ['build', 'chore', 'ci', 'docs', 'feat', 'fix', 'perf', 'refactor', 'revert', 'style', 'test'];
 
 /** The rules that are errors in `@commitlint/config-conventional` 21. */
@@ -41,19 +44,31 @@ export interface Header {
   subject: string;
 }
 
-/** Takes a title apart. One without a type is a subject. */
+/**
+ * Takes a harmless title apart (see `harmlessLine`). One without a type is a subject. The joiners of the subject stay. A scope
+ * that has one is left out, because it would mention somebody without it, and rules would not know it with it.
+ */
 export function headerOf(title: string): Header {
   const line = title.trim();
-  // Titles contain invisible joiners, which make them harmless. With one, `fix` would be another type.
   const [, type, scope = '', breaking = '', subject = ''] =
     /^([\p{L}\p{N}_\u2060-]{1,30})(?:\(([^()]{1,60})\))?(!?):\s*(.*)$/su.exec(line) ?? [];
   if (type === undefined) return { type: '', scope: '', isBreaking: false, subject: line };
-  const plain = (text: string) => text.replaceAll('\u2060', '').trim();
-  return { type: plain(type), scope: plain(scope), isBreaking: breaking !== '', subject };
+  return {
+    // With the joiner of a closing keyword, `fix` would be another type.
+    type: type.replaceAll(joiner, ''),
+    scope: scope.includes(joiner) ? '' : scope.trim(),
+    isBreaking: breaking !== '',
+    subject,
+  };
 }
 
+/** A type that closes the issue whose address follows. Other references in subjects have a joiner of their own. */
+const closing = /^(?:clos|fix|resolv)(?:e[sd]?|es|ed)?:\s+[<[(\u2060]*https?:/i;
+
+/** Writes a header. If its subject is harmless, so is the header. */
 export function headerText({ type, scope, isBreaking, subject }: Header): string {
-  return `${type}${scope === '' ? '' : `(${scope})`}${isBreaking ? '!' : ''}: ${subject}`;
+  const text = `${type}${scope === '' ? '' : `(${scope})`}${isBreaking ? '!' : ''}: ${subject}`;
+  return text.replace(closing, `$&${joiner}`);
 }
 
 /** Other words for a type, as people and models write them. */

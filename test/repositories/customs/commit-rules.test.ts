@@ -1,3 +1,4 @@
+import { harmlessLine } from '../../../src/domain/text/sanitize.ts';
 import type { Checkout } from '../../../src/git/engine.ts';
 import { findCommitRules, problemsWithMessage } from '../../../src/repositories/customs/commit-rules.ts';
 import { conformedTitle, problemsWithTitle, readRules } from '../../../src/repositories/customs/commitlint.ts';
@@ -23,6 +24,37 @@ test.each([
   const made = await conform(title);
   expect(made).toBe(wanted);
   expect(await problemsWithTitle(made, conventionalRules)).toEqual([]);
+});
+
+test.each([
+  ['Fix(@octocat): Something.', 'fix: something'],
+  ['Fix(#12): Something.', 'fix: something'],
+  ['Fix(GH-12): Something.', 'fix: something'],
+  ['FIX(@acme/core)!: Stop', 'fix!: stop'],
+  ['Fix: https://github.com/a/b/issues/1', 'fix: https:\u2060//github.com/a/b/issues/1'],
+  ['Fix: @octocat should look at GH-1.', 'fix: @\u2060octocat should look at GH-\u20601'],
+])('%j becomes %j, which follows the rules and mentions nobody', async (title, wanted) => {
+  const made = await conform(harmlessLine(title, 200, '/agent'));
+  expect(made).toBe(wanted);
+  expect(await problemsWithTitle(made, conventionalRules)).toEqual([]);
+});
+
+test('an address in the title of the task does not follow a closing keyword', async () => {
+  const instead = harmlessLine('Task: https://github.com/a/b/issues/1', 200, '/agent');
+  const made = await conformedTitle({ title: 'fix:', instead, paths: [] }, conventionalRules);
+  expect(made).toBe('fix: https:\u2060//github.com/a/b/issues/1');
+});
+
+test('types and scopes that a configuration asks for mention nobody either', async () => {
+  const rules: CommitRules = {
+    'type-enum': [2, 'always', ['@octocat', '#12']],
+    'scope-empty': [2, 'never'],
+    'scope-enum': [2, 'always', ['@acme/core', '#12']],
+  };
+  expect(await conform('Something else', rules)).toBe('chore: Something else');
+  expect(await conform('Something else', { ...rules, 'scope-enum': [2, 'always', ['@acme/core', 'web']] })).toBe(
+    'chore(web): Something else',
+  );
 });
 
 test.each([
