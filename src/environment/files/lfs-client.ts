@@ -3,21 +3,36 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { RunFailed } from '../../domain/run.ts';
 import { retryAfterMs } from '../../domain/waiting.ts';
-import { AnswerRefused } from '../../errors.ts';
+import { refusedAnswer } from '../../errors.ts';
 import { GitFailed, type Remote } from '../../git/engine.ts';
 import { HostClosed, normalUrl } from '../../git/remote-url.ts';
+import { boundedFetch } from '../../outgoing/bounded-fetch.ts';
 import type { Pointer } from './lfs-pointer.ts';
 
 /** Objects that one request asks for. GitHub's own client asks for as many. */
 const objectsAtOnce = 100;
 const downloadsAtOnce = 8;
-const maxAnswerBytes = 2_000_000;
 const batchMs = 60_000;
+/**
+ * Limits of an answer to one request: 5 kB and 100 values for each object. Hosts send about 1.5 kB and 25 values. The schema
+ * spends 10 to 25 µs on each value that does not fit.
+ */
+const answerLimits = {
+  maxBytes: 5_000 * objectsAtOnce,
+  maxValues: 100 * objectsAtOnce,
+  // Only for an answer that keeps the event loop busy. The signal of the request is earlier, and then it counts as unreachable.
+  maxMs: 2 * batchMs,
+};
+/** Headers of one download. Signed addresses need about five. */
+const maxHeaders = 32;
+const maxHeaderName = 100;
+const maxHeaderValue = 8192;
 const downloadMs = 600_000;
 const mediaType = 'application/vnd.git-lfs+json';
 
@@ -29,9 +44,7 @@ const Answer = z.object({
         error: z.object({ code: z.number(), message: z.string() }).optional(),
         actions: z
           .object({
-            download: z
-              .object({ href: z.string().max(10_000), header: z.record(z.string(), z.string()).optional() })
-              .optional(),
+            download: z.object({ href: z.string().max(10_000), header: z.unknown().optional() }).optional(),
           })
           .optional(),
       }),
@@ -55,11 +68,14 @@ export class LfsClient {
   /** Replaced when the token is renewed. */
   #remote: Remote;
   readonly #fetch: typeof fetch;
+  /** For answers that are read as a whole. */
+  readonly #fetchBounded: typeof fetch;
   readonly #signal: AbortSignal;
 
   constructor(remote: Remote, fetchChecked: typeof fetch, signal: AbortSignal) {
     this.#remote = remote;
     this.#fetch = fetchChecked;
+    this.#fetchBounded = boundedFetch(answerLimits, fetchChecked);
     this.#signal = signal;
   }
 
@@ -96,7 +112,8 @@ export class LfsClient {
   }
 
   async #batch(wanted: Wanted[]): Promise<Download[]> {
-    const response = await this.#ask(`${normalUrl(this.#remote.url)}.git/info/lfs/objects/batch`, batchMs, {
+    const url = `${normalUrl(this.#remote.url)}.git/info/lfs/objects/batch`;
+    const response = await this.#ask(this.#fetchBounded, url, batchMs, {
       method: 'POST',
       headers: { Accept: mediaType, 'Content-Type': mediaType, ...this.#authorization() },
       body: JSON.stringify({
@@ -106,13 +123,13 @@ export class LfsClient {
         objects: wanted.map(({ oid, size }) => ({ oid, size })),
       }),
     });
-    const parsed = Answer.safeParse(await jsonOf(response));
-    if (!parsed.success) throw new RunFailed('repository', 'Git LFS: the answer of the host is not one of Git LFS');
+    const parsed = Answer.safeParse(await response.json().catch(() => undefined));
+    if (!parsed.success) throw refused('is not one of Git LFS');
     const objects = new Map(parsed.data.objects.map((object) => [object.oid, object]));
     return wanted.map((each) => {
       const object = objects.get(each.oid);
-      const { href, header = {} } = object?.actions?.download ?? {};
-      if (href !== undefined && object?.error === undefined) return { ...each, href, header };
+      const { href, header } = object?.actions?.download ?? {};
+      if (href !== undefined && object?.error === undefined) return { ...each, href, header: headersIn(header) };
       const said = object?.error === undefined ? '' : ` (${object.error.code})`;
       throw new RunFailed(
         'repository',
@@ -127,7 +144,7 @@ export class LfsClient {
     const isOwn = new URL(href).origin === new URL(this.#remote.url).origin;
     const hasOne = Object.keys(header).some((name) => name.toLowerCase() === 'authorization');
     const headers = { ...(isOwn && !hasOne ? this.#authorization() : {}), ...header };
-    const response = await this.#ask(href, downloadMs, { headers });
+    const response = await this.#ask(this.#fetch, href, downloadMs, { headers });
     const hash = createHash('sha256');
     let bytes = 0;
     const counted = async function* (body: AsyncIterable<Uint8Array>) {
@@ -163,10 +180,12 @@ export class LfsClient {
   }
 
   /** Sends a request. No redirect is followed, because the token belongs to the address that was asked. */
-  async #ask(url: string, ms: number, init: RequestInit): Promise<Response> {
+  async #ask(send: typeof fetch, url: string, ms: number, init: RequestInit): Promise<Response> {
     const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(ms)]);
-    const response = await this.#fetch(url, { ...init, signal }).catch((error) => {
+    const response = await send(url, { ...init, signal }).catch((error) => {
       this.#signal.throwIfAborted();
+      const answer = refusedAnswer(error);
+      if (answer !== undefined) throw refused(answer.what);
       const { message } = error as Error;
       // The address is refused by the rules for repositories, now and later.
       const isRefused = error instanceof HostClosed || message.startsWith('the address ');
@@ -188,19 +207,38 @@ function unreachable(why: string, waitMs?: number): GitFailed {
   return new GitFailed('unreachable', `git: Git LFS: ${why}`, waitMs);
 }
 
-async function jsonOf(response: Response): Promise<unknown> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
+/** @param what the predicate of a sentence about the answer */
+function refused(what: string): RunFailed {
+  return new RunFailed('repository', `Git LFS: the answer of the host ${what}`);
+}
+
+/** These describe the connection, which is ours. git-lfs sends none of them either. */
+const ofConnection =
+  /^(?:host|connection|content-length|expect|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
+
+/**
+ * Returns the headers that the host wants to have with a download.
+ * @throws RunFailed `repository` for what cannot be sent, or is too much
+ */
+function headersIn(given: unknown): Record<string, string> {
+  if (given === undefined || given === null) return {};
+  const entries = typeof given === 'object' && !Array.isArray(given) ? Object.entries(given) : undefined;
+  if (entries === undefined || entries.length > maxHeaders || !entries.every(isHeader))
+    throw refused(
+      `names headers that cannot be sent; at most ${maxHeaders} are, with names of ${maxHeaderName} and values of ${maxHeaderValue} characters`,
+    );
+  return Object.fromEntries(entries.filter(([name]) => !ofConnection.test(name)));
+}
+
+function isHeader(entry: [name: string, value: unknown]): entry is [string, string] {
+  const [name, value] = entry;
+  if (typeof value !== 'string' || name.length > maxHeaderName || value.length > maxHeaderValue) return false;
   try {
-    for await (const chunk of response.body ?? []) {
-      bytes += chunk.length;
-      if (bytes > maxAnswerBytes) throw new AnswerRefused(`is larger than ${maxAnswerBytes / 1e6} MB`);
-      chunks.push(chunk);
-    }
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof AnswerRefused) return undefined;
-    throw unreachable((error as Error).message);
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    return true;
+  } catch {
+    return false;
   }
 }
 
