@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -14,6 +15,7 @@ import { nativeGit } from '../../src/git/native/native.ts';
 import { noProxies } from '../../src/host/proxies.ts';
 import { noSettings } from '../../src/repositories/settings/repository-settings.ts';
 import { gitOut } from '../support/git.ts';
+import { longestBlock } from '../support/machine/processor-time.ts';
 
 const sha256 = (content: string) => createHash('sha256').update(content).digest('hex');
 const pointer = (content: string, size = Buffer.byteLength(content)) =>
@@ -116,6 +118,17 @@ async function clone(
   await chooseFiles(checkout, given);
   const at = (path: string) => join(place, 'work', path);
   return { checkout, head, place, given, at, read: (path: string) => readFileSync(at(path), 'utf8') };
+}
+
+/** Returns how many blobs are read, and of which size at most, each time when a checkout is asked for some. */
+function readsOf(checkout: Checkout): [count: number, most: number | undefined][] {
+  const reads: [number, number | undefined][] = [];
+  const { readBlobs } = checkout;
+  checkout.readBlobs = (oids, most) => {
+    reads.push([oids.length, most]);
+    return readBlobs(oids, most);
+  };
+  return reads;
 }
 
 const attributes = '*.bin filter=lfs diff=lfs merge=lfs -text\n';
@@ -256,13 +269,52 @@ test('too many bytes are refused before anything is downloaded; only chosen fold
   };
   const whole = await clone(files);
   await expect(whole.checkout.checkout(whole.head)).rejects.toThrow(
-    /2 files with 3001 MB are more than .*limit checkout.paths/,
+    /2 files have 3001 MB, which is more than 2000 MB; limit checkout.paths/,
   );
   expect(seen).toEqual([]);
   const part = await clone(files, { paths: ['a'] });
   await part.checkout.checkout(part.head);
   expect(part.read('a/a.bin')).toBe('first\n');
   expect(toldOfFiles(part.given.settings)).toMatch(/Files in Git LFS have their contents/);
+});
+
+test('too many files that .gitattributes assigns to Git LFS are refused before any is read', async () => {
+  const { checkout, given } = await clone({ 'a.txt': 'a\n' });
+  const parts = ['blob\nmark :1\ndata 2\nx\n\ncommit refs/heads/many\ncommitter a <a@b> 0 +0000\ndata 1\nc\n'];
+  parts.push('M 100644 inline .gitattributes\ndata 13\n* filter=lfs\n\n');
+  for (let i = 0; i < 30_000; i++) parts.push(`M 100644 :1 ${Math.floor(i / 1000)}/${i}\n`);
+  execFileSync('git', ['fast-import', '--quiet'], { cwd: join(root, 'bare.git'), input: parts.join('') });
+  const many = (await checkout.fetch('many')) ?? '';
+  const reads = readsOf(checkout);
+  const refused = {
+    failure: { category: 'repository' },
+    message:
+      'Git LFS: .gitattributes assigns 30001 files, which is more than 10000; limit checkout.paths in .deckhand.yml',
+  };
+  const block = await longestBlock(() => expect(assertLfs(checkout, given, many)).rejects.toMatchObject(refused));
+  expect(reads).toEqual([]);
+  expect(block).toBeLessThan(200);
+});
+
+test('files are looked at in portions, and only those that can be pointers are read', async () => {
+  objects.set(sha256('first\n'), 'first\n');
+  const { checkout, given } = await clone({ 'a.txt': 'a\n' });
+  const parts = ['commit refs/heads/many\ncommitter a <a@b> 0 +0000\ndata 1\nc\n'];
+  parts.push('M 100644 inline .gitattributes\ndata 13\n* filter=lfs\n\n');
+  for (let i = 0; i < 1200; i++) {
+    const content = i === 700 ? pointer('first\n') : `${i} ${'x'.repeat(i)}`;
+    parts.push(`M 100644 inline ${i}\ndata ${content.length}\n${content}\n`);
+  }
+  execFileSync('git', ['fast-import', '--quiet'], { cwd: join(root, 'bare.git'), input: parts.join('') });
+  const many = (await checkout.fetch('many')) ?? '';
+  const reads = readsOf(checkout);
+  await assertLfs(checkout, given, many);
+  expect(reads).toEqual([
+    [500, 1024],
+    [500, 1024],
+    [201, 1024],
+  ]);
+  expect(seen).toEqual([`POST /mona/main.git/info/lfs/objects/batch ${basic}`]);
 });
 
 test('only real pointers are pointers', () => {

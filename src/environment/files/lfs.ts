@@ -7,6 +7,7 @@ import { RunFailed } from '../../domain/run.ts';
 import type { Checkout, FileInTree, Remote } from '../../git/engine.ts';
 import { assumeUnchanged, LfsAttributes } from '../../git/native/attributes.ts';
 import { UnfitWorkTree } from '../../git/work-tree/read-inside.ts';
+import { inPortions, type TreeEntry } from '../../git/work-tree/tree-files.ts';
 import { pinnedFetch } from '../../outgoing/pinned-fetch.ts';
 import { checkedAddress } from '../../repositories/credentials.ts';
 import { LfsClient, type Wanted } from './lfs-client.ts';
@@ -15,6 +16,8 @@ import { maxPointerBytes, pointerIn } from './lfs-pointer.ts';
 /** Files in Git LFS that one tree may have, and the bytes of their contents together. */
 const maxObjects = 10_000;
 const maxBytes = 2_000_000_000;
+/** Files to look at for a pointer at the same time. The contents of the others are not kept. */
+const readAtOnce = 500;
 /** Validation asks for at most this many objects. */
 const validated = 500;
 
@@ -121,30 +124,42 @@ export class LfsFiles {
 
   async #trackedIn(commit: string, isChosen: (path: string) => boolean): Promise<Tracked[]> {
     const tree = await this.#checkout.treeOf(commit);
-    const files = [...(await this.#checkout.files(tree))].filter(
-      ([path, { mode }]) => mode.startsWith('100') && isChosen(path),
+    const files: [path: string, file: TreeEntry][] = [];
+    await inPortions(await this.#checkout.files(tree), (each) => {
+      if (each[1].mode.startsWith('100') && isChosen(each[0])) files.push(each);
+    });
+    const names = await this.#attributes.trackedOf(
+      tree,
+      files.map(([path]) => path),
     );
-    const paths = files.map(([path]) => path);
-    const names = await this.#attributes.trackedOf(tree, paths);
+    // Before any is read. Even files that are no pointers take time and memory.
+    if (names.size > maxObjects)
+      throw tooMuch(`.gitattributes assigns ${names.size} files, which is more than ${maxObjects}`);
     const chosen = files.filter(([path]) => names.has(path));
-    const blobs = await this.#checkout.readBlobs(
-      chosen.map(([, { oid }]) => oid),
-      maxPointerBytes,
-    );
     const tracked: Tracked[] = [];
     let bytes = 0;
-    for (const [path, { mode, oid: blob }] of chosen) {
-      const pointer = pointerIn(blobs.get(blob) ?? Buffer.alloc(0));
-      if (pointer === undefined) continue;
-      tracked.push({ path, mode, blob, ...pointer });
-      this.#blobs.set(pointer.oid, blob);
-      bytes += pointer.size;
+    for (let at = 0; at < chosen.length; at += readAtOnce) {
+      const some = chosen.slice(at, at + readAtOnce);
+      const blobs = await this.#checkout.readBlobs(
+        some.map(([, { oid }]) => oid),
+        maxPointerBytes,
+      );
+      for (const [path, { mode, oid: blob }] of some) {
+        const pointer = pointerIn(blobs.get(blob) ?? Buffer.alloc(0));
+        if (pointer === undefined) continue;
+        tracked.push({ path, mode, blob, ...pointer });
+        this.#blobs.set(pointer.oid, blob);
+        bytes += pointer.size;
+      }
     }
-    if (tracked.length > maxObjects || bytes > maxBytes)
-      throw new RunFailed(
-        'repository',
-        `Git LFS: ${tracked.length} files with ${Math.ceil(bytes / 1e6)} MB are more than ${maxObjects} files or ${maxBytes / 1e6} MB; limit checkout.paths in .deckhand.yml`,
+    if (bytes > maxBytes)
+      throw tooMuch(
+        `${tracked.length} files have ${Math.ceil(bytes / 1e6)} MB, which is more than ${maxBytes / 1e6} MB`,
       );
     return tracked;
   }
+}
+
+function tooMuch(what: string): RunFailed {
+  return new RunFailed('repository', `Git LFS: ${what}; limit checkout.paths in .deckhand.yml`);
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Checkout } from '../engine.ts';
+import { inPortions } from '../work-tree/tree-files.ts';
 import { git } from './run-git.ts';
 
 /**
@@ -36,8 +37,9 @@ export class LfsAttributes {
       await run(['-c', 'core.protectHFS=false', '-c', 'core.protectNTFS=false', 'read-tree', tree]);
     const output = await run(['check-attr', '--cached', '-z', '--stdin', 'filter'], `${paths.join('\0')}\0`);
     const found = new Set<string>();
-    const fields = output.toString('utf8').split('\0');
-    for (let at = 0; at + 2 < fields.length; at += 3) if (fields[at + 2] === 'lfs') found.add(fields[at] ?? '');
+    await inPortions(recordsIn(output), ({ path, value }) => {
+      if (value === 'lfs') found.add(path.toString('utf8'));
+    });
     return found;
   }
 
@@ -46,6 +48,18 @@ export class LfsAttributes {
     await git(['init', '--quiet', '--bare', this.#folder], { signal: this.#signal });
     await mkdir(join(this.#folder, 'objects/info'), { recursive: true });
     await writeFile(join(this.#folder, 'objects/info/alternates'), `${this.#objects}\n`);
+  }
+}
+
+/** Parses `<path>\0<attribute>\0<value>\0…`. There may be half a million. */
+function* recordsIn(output: Buffer) {
+  for (let at = 0; at < output.length; ) {
+    const afterPath = output.indexOf(0, at);
+    const afterName = output.indexOf(0, afterPath + 1);
+    const end = output.indexOf(0, afterName + 1);
+    if (end < 0) return;
+    yield { path: output.subarray(at, afterPath), value: output.toString('latin1', afterName + 1, end) };
+    at = end + 1;
   }
 }
 

@@ -289,10 +289,17 @@ async function readFile({ objects }: NativeRepository, commit: string, path: str
   return (await objects.size(found.oid)) > maxReadBytes ? 'too large' : objects.blob(found.oid);
 }
 
+/** Objects to request from git at the same time. Each request takes memory until it is answered. */
+const blobsAtOnce = 500;
+
 async function readBlobs({ objects }: NativeRepository, oids: string[], maxBytes = Number.POSITIVE_INFINITY) {
-  const read = async (oid: string) => ((await objects.size(oid)) > maxBytes ? undefined : objects.blob(oid));
-  const contents = await Promise.all([...new Set(oids)].map(async (oid) => [oid, await read(oid)] as const));
-  return new Map(contents.filter((each): each is [string, Buffer] => each[1] !== undefined));
+  const contents = new Map<string, Buffer>();
+  const read = async (oid: string) => {
+    if ((await objects.size(oid)) <= maxBytes) contents.set(oid, await objects.blob(oid));
+  };
+  const left = [...new Set(oids)];
+  for (let at = 0; at < left.length; at += blobsAtOnce) await Promise.all(left.slice(at, at + blobsAtOnce).map(read));
+  return contents;
 }
 
 /**

@@ -24,7 +24,9 @@ interface Waiting {
 class CatFile {
   readonly #child: ChildProcess;
   readonly #signal: AbortSignal | undefined;
+  /** Requests in the order of their answers. The first `#answered` ones have been answered. */
   readonly #waiting: Waiting[] = [];
+  #answered = 0;
   /** Output that has not been parsed yet. A long response arrives in many pieces, which are joined once. */
   #pieces: Buffer[] = [];
   #heldBytes = 0;
@@ -92,17 +94,25 @@ class CatFile {
   /** Resolves as many requests as the output allows and returns the rest of the output. */
   #answerFrom(output: Buffer): Buffer {
     let rest = output;
-    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+    for (let next = this.#waiting[this.#answered]; next !== undefined; next = this.#waiting[this.#answered]) {
       const answer = parseAnswer(rest, next.wantsContent);
       this.#neededBytes = answer.bytes;
       if (rest.length < answer.bytes) return rest;
       rest = rest.subarray(answer.bytes);
       this.#neededBytes = 1;
-      this.#waiting.shift();
+      this.#forgetAnswered();
       if (answer.found === undefined) next.reject(new GitFailed('broken', `git: ${answer.line}`));
       else next.resolve(answer.found);
     }
     return rest;
+  }
+
+  /** Moves on to the next request. Removing each answered one would move all others, of which there may be 200,000. */
+  #forgetAnswered(): void {
+    this.#answered += 1;
+    if (this.#answered * 2 < this.#waiting.length) return;
+    this.#waiting.splice(0, this.#answered);
+    this.#answered = 0;
   }
 }
 
