@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { serveGit } from '../../demo/github/git/git-server.ts';
 import type { App } from '../../src/app.ts';
 import { assertSubmodules, type Choosing, chooseFiles, toldOfFiles } from '../../src/environment/files/choose-files.ts';
+import { Submodules } from '../../src/environment/files/submodules.ts';
 import type { Checkout } from '../../src/git/engine.ts';
 import { isomorphicProcess } from '../../src/git/javascript/isomorphic-process.ts';
 import { nativeGit } from '../../src/git/native/native.ts';
@@ -216,6 +218,44 @@ test('submodules that are nested too deep, or are too many', async () => {
   commit('mona/main', { '.gitmodules': '' }, links);
   const many = await clone();
   await expect(many.checkout.checkout(many.head)).rejects.toThrow('there are more than 50 submodules');
+});
+
+test('what hosts send for all submodules of a run has a limit, whatever size their files have', async () => {
+  // Their names fill the packs of these empty files.
+  const empty = () => Object.fromEntries(Array.from({ length: 200 }, () => [randomBytes(60).toString('hex'), '']));
+  const links: Record<string, string> = {};
+  for (const name of ['one', 'two', 'three']) {
+    open.add(`mona/${name}`);
+    links[name] = commit(`mona/${name}`, empty());
+  }
+  commit(
+    'mona/main',
+    {
+      '.gitmodules': Object.keys(links)
+        .map((name) => section(name, `../${name}`))
+        .join(''),
+    },
+    links,
+  );
+  const { app, remote, signal } = choosing();
+  const place = async (maxBytes: number) => {
+    const { checkout, head, place: folder } = await clone(choosing({ submodules: false }));
+    const submodules = new Submodules({ app, remote, hosts: [], signal }, join(folder, 'modules'), maxBytes);
+    await checkout.checkout(head);
+    try {
+      await submodules.placeInto(checkout.workTree, checkout, head, () => true);
+      return readdirSync(join(folder, 'modules')).length;
+    } finally {
+      await submodules.close();
+    }
+  };
+  expect(await place(200_000)).toBe(3);
+  // The second or third pack no longer fits.
+  for (const maxBytes of [25_000, 45_000])
+    await expect(place(maxBytes)).rejects.toMatchObject({
+      failure: { category: 'repository' },
+      message: expect.stringMatching(/^the submodule (?:one|two|three): .* more than 0\.0\d+ MB$/),
+    });
 });
 
 test('only submodules in the chosen folders are fetched', async () => {

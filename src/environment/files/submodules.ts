@@ -5,6 +5,8 @@ import { isInGitFolder } from '../../domain/protected/protected-paths.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { hostMatcher } from '../../egress/host-names.ts';
 import { type Checkout, GitFailed, type Remote } from '../../git/engine.ts';
+import { packBytes } from '../../git/native/cached.ts';
+import { tooLarge } from '../../git/native/explain.ts';
 import { bytesIn, modulesIn } from '../../git/native/modules.ts';
 import { HostClosed, isSameAddress, normalUrl, resolveOnce, urlProblem } from '../../git/remote-url.ts';
 import { githubUrl, hostRules } from '../../repositories/credentials.ts';
@@ -13,7 +15,10 @@ import { githubUrl, hostRules } from '../../repositories/credentials.ts';
 const maxModules = 50;
 /** Levels of submodules inside submodules. */
 const maxDepth = 3;
-/** Bytes of all files of the submodules of one tree, and of each answer of a host. */
+/**
+ * Bytes of all files of the submodules of one repository of a run, and of all packs that hosts sent for them. The packs are not in
+ * the folders that the disk watch counts.
+ */
 const maxBytes = 1_000_000_000;
 const maxFileBytes = 100_000;
 
@@ -96,9 +101,13 @@ export class Submodules {
   readonly #folder: string;
   readonly #fetched = new Map<string, Promise<Checkout>>();
   #bytes = 0;
+  #packBytes = 0;
 
-  constructor(source: Source, folder: string) {
+  readonly #maxBytes: number;
+
+  constructor(source: Source, folder: string, most = maxBytes) {
     this.#source = source;
+    this.#maxBytes = most;
     this.#folder = folder;
   }
 
@@ -138,26 +147,34 @@ export class Submodules {
     await mkdir(place, { recursive: true, mode: 0o700 });
     const folders = { gitDir: join(place, 'git'), workTree: join(place, 'work') };
     try {
+      if (this.#packBytes >= this.#maxBytes) throw this.#tooLarge(path);
       const checkout = await app.git.open(await this.#remoteOf(url), folders, signal);
       if (!(await checkout.fetchCommit(commit)))
         throw refused(path, `${url} has no commit ${commit}; push it there, or change the submodule`);
       this.#bytes += await bytesIn(checkout.gitDir, commit, signal);
-      if (this.#bytes > maxBytes) throw refused(path, `the submodules have more than ${maxBytes / 1e6} MB`);
+      this.#packBytes += await packBytes(join(checkout.gitDir, 'objects'));
+      if (Math.max(this.#bytes, this.#packBytes) > this.#maxBytes) throw this.#tooLarge(path);
       return checkout;
     } catch (error) {
+      if (error instanceof GitFailed && error.message === tooLarge().message) throw this.#tooLarge(path);
       if (error instanceof HostClosed) throw refused(path, error.message);
       if (!(error instanceof GitFailed) || (error.fault !== 'auth' && error.fault !== 'missing')) throw error;
       throw refused(path, `${url} cannot be fetched without credentials, and submodules get none: it must be public`);
     }
   }
 
+  #tooLarge(path: string): RunFailed {
+    return refused(path, `the submodules have more than ${this.#maxBytes / 1e6} MB`);
+  }
+
   /**
-   * Returns where to fetch from. Only the repository itself gets the token. Otherwise the author of .gitmodules could read
+   * Returns where to fetch from, with what is left of the limit. Only the repository itself gets the token. Otherwise the author of .gitmodules could read
    * repositories that the credential may read and the people of the run may not.
    */
   async #remoteOf(url: string): Promise<Remote> {
     const { app, remote } = this.#source;
     const { limitSeconds } = remote;
+    const maxBytes = this.#maxBytes - this.#packBytes;
     if (isSameAddress(url, normalUrl(remote.url), githubUrl(app))) return { ...remote, scope: undefined, maxBytes };
     return { url, limitSeconds, maxBytes, ...(await resolveOnce(url, hostRules(app))) };
   }

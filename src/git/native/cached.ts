@@ -95,7 +95,8 @@ export async function shrinkCaches(folder: string): Promise<void> {
   }
 }
 
-async function packBytes(place: string): Promise<number> {
+/** Returns the bytes of the packs in a folder of objects or a cache. */
+export async function packBytes(place: string): Promise<number> {
   let bytes = 0;
   for (const file of await readdir(join(place, 'pack')).catch(() => []))
     bytes += (await stat(join(place, 'pack', file)).catch(() => undefined))?.size ?? 0;
