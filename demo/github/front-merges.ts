@@ -13,6 +13,7 @@ interface Asked {
     headSha?: string;
     mergeMethod?: string;
     sha?: string;
+    base?: string;
   };
 }
 
@@ -69,7 +70,7 @@ export class FrontMerges {
   async answer(body: string): Promise<object | undefined> {
     const asked = JSON.parse(body) as Asked;
     const { query, variables } = asked;
-    if (query.includes('object(oid:')) return this.commit(variables as { owner: string; repo: string; sha: string });
+    if (query.includes('object(oid:')) return this.commit(variables as CommitAsked);
     if (query.includes('mergeQueueEntry {') && query.startsWith('query'))
       return this.read(variables as { owner: string; repo: string; number: number });
     if (query.includes('statusCheckRollup')) return { data: { repository: { pullRequest: this.required() } } };
@@ -99,6 +100,7 @@ export class FrontMerges {
     const pullRequest = {
       id: pull.node_id,
       headRefOid: pull.head.sha,
+      baseRefName: pull.base.ref,
       mergeStateStatus: pull.mergeable_state.toUpperCase(),
       isMergeQueueEnabled: this.around.rare.requires === 'queue',
       autoMergeRequest: autoMerge === undefined ? null : { enabledAt: autoMerge.at },
@@ -208,15 +210,22 @@ export class FrontMerges {
     await this.around.tell(name, 'pull_request', { ...payload, sender });
   }
 
-  private async commit({ owner, repo, sha }: { owner: string; repo: string; sha: string }): Promise<object> {
-    const object = await this.around.pullsOf(`${owner}/${repo}`).commit(sha);
-    return { data: { repository: { object } } };
+  private async commit({ owner, repo, sha, base }: CommitAsked): Promise<object> {
+    return { data: { repository: await this.around.pullsOf(`${owner}/${repo}`).commit(sha, base) } };
   }
+}
+
+interface CommitAsked {
+  owner: string;
+  repo: string;
+  sha: string;
+  base: string;
 }
 
 interface Pull extends PullLike {
   node_id: string;
   number: number;
   head: { ref: string; sha: string };
+  base: { ref: string; sha: string };
   mergeable_state: string;
 }

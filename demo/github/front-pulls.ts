@@ -108,10 +108,11 @@ export class FrontPulls {
     if (isThere) return 'There are no new commits on the base branch.';
     const tree = await this.joined(base.sha, head.sha);
     if (tree === undefined) return 'merge conflict between base and head';
-    const author = ['-c', `user.name=${by.login}`, '-c', `user.email=${by.id}+${by.login}@users.noreply.github.com`];
+    const email = `${by.id}+${by.login}@users.noreply.github.com`;
+    const author = ['-c', `author.name=${by.login}`, '-c', `author.email=${email}`];
     const message = `Merge branch '${base.ref}' into ${head.ref}`;
     const parents = ['-p', head.sha, '-p', base.sha];
-    const made = await gitIn(this.folder, [...author, 'commit-tree', tree, ...parents, '-m', message]);
+    const made = await gitIn(this.folder, [...person, ...author, 'commit-tree', tree, ...parents, '-m', message]);
     const sha = made.toString('utf8').trim();
     this.signed.add(sha);
     await gitIn(this.folder, ['update-ref', `refs/heads/${head.ref}`, sha, head.sha]);
@@ -125,13 +126,18 @@ export class FrontPulls {
     );
   }
 
-  /** Returns a commit as GitHub's GraphQL API shows it. */
-  async commit(sha: string): Promise<object | null> {
-    const shown = await gitIn(this.folder, ['show', '-s', '--format=%ae %P', sha]).catch(() => undefined);
-    if (shown === undefined) return null;
-    const [email, ...parents] = shown.toString('utf8').trim().split(' ');
+  /** Returns a commit and a branch, by its full name, as GitHub's GraphQL API shows them. */
+  async commit(sha: string, branch: string): Promise<{ object: object | null; ref: object | null }> {
+    const tip = await this.headOf(branch.replace(/^refs\/heads\//, ''));
+    const ref = tip === undefined ? null : { target: { oid: tip } };
+    const format = '--format=%P%x00%ae%x00%cn%x00%ce%x00%B';
+    const shown = await gitIn(this.folder, ['show', '-s', format, sha]).catch(() => undefined);
+    if (shown === undefined) return { object: null, ref };
+    const [parents = '', author, name, email, text = ''] = shown.toString('utf8').split('\0');
     const signature = this.signed.has(sha) ? { isValid: true, wasSignedByGitHub: true } : null;
-    return { author: { email }, signature, parents: { nodes: parents.map((oid) => ({ oid })) } };
+    const people = { author: { email: author }, committer: { name, email } };
+    const nodes = parents.split(' ').map((oid) => ({ oid }));
+    return { object: { message: text.trimEnd(), ...people, signature, parents: { nodes } }, ref };
   }
 
   /** Returns whether the base branch requires a branch to be up to date, and this one is not. */

@@ -181,12 +181,19 @@ export function stepOf(step: string, task: { repositoryId: string | null }, repo
 /** The step that holds the branch and the commit that a run is about to push, so that a later run knows them as ours. */
 export const pushingStep = 'pushing';
 
-/** Returns whether a run of a task was about to push a commit. */
-export async function isCommitOfRun(em: EntityManager, taskId: string, commit: string): Promise<boolean> {
+/** The steps whose names start with this hold a commit that GitHub has made for a run, or why it made none. */
+export const signedPrefix = 'signed ';
+
+/**
+ * Returns whether a commit is one that a run was about to push, or that GitHub has made for it, even if the run was cancelled
+ * then. Everybody with write permission can put a commit on any branch, so it does not matter for which task the run was.
+ */
+export async function isCommitOfRun(em: EntityManager, commit: string): Promise<boolean> {
+  // The index knows these names only as they are written here.
   const rows: unknown[] = await em.query(
-    `select 1 from run_steps s join runs r on r.id = s.run_id
-     where r.task_id = $1 and starts_with(s.name, $2) and s.data ->> 'commit' = $3 limit 1`,
-    [taskId, pushingStep, commit],
+    `select 1 from run_steps
+     where (starts_with(name, 'pushing') or starts_with(name, 'signed ')) and data ->> 'commit' = $1 limit 1`,
+    [commit],
   );
   return rows.length > 0;
 }

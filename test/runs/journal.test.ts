@@ -88,19 +88,19 @@ test("steps in a task's own repository have plain names, others end with the id 
   expect(stepOf('push', { repositoryId: 'repo_1' }, { id: 'repo_2' })).toBe('push repo_2');
 });
 
-test('the commits that runs were about to push are known by task, whatever repository they are in', async () => {
+test('the commits of runs are known, whatever task and repository they are of, and whatever became of the run', async () => {
   const { id, journal, end } = await openHeld();
   const { manager } = given.service.app.db;
-  const [{ taskId }]: [{ taskId: string }] = await manager.query('select task_id as "taskId" from runs where id = $1', [
-    id,
-  ]);
   await journal.once('pushing', async () => ({ branch: 'agent/x', commit: 'a' }));
   await journal.once('pushing repo_2', async () => ({ branch: 'agent/x', commit: 'b' }));
   await journal.once('title', async () => ({ commit: 'c' }));
-  const known = ['a', 'b', 'c'].map((commit) => isCommitOfRun(manager, taskId, commit));
-  expect(await Promise.all(known)).toEqual([true, true, false]);
-  expect(await isCommitOfRun(manager, 'task_other', 'a')).toBe(false);
+  await journal.once('signed a', async () => ({ commit: 'd' }));
+  await journal.once('signed b repo_2', async () => ({ commit: 'e' }));
+  await journal.once('signed c', async () => ({ reason: 'refused' }));
   await end();
+  await manager.query(`update runs set status = 'cancelled' where id = $1`, [id]);
+  const known = ['a', 'b', 'c', 'd', 'e', 'f'].map((commit) => isCommitOfRun(manager, commit));
+  expect(await Promise.all(known)).toEqual([true, true, false, true, true, false]);
 });
 
 test('each turn keeps the files that it changed, up to a turn and in their order', () =>

@@ -95,6 +95,8 @@ export interface MergeRow {
   askedBy: string | null;
   /** The commit that they asked for. */
   headSha: string | null;
+  /** The branch into which they asked to merge it. */
+  base: string | null;
   /** How many times the branch was brought up to date since. */
   updates: number;
   /** Why it was stopped. */
@@ -108,6 +110,7 @@ export const Merges = table<MergeRow>('merges', {
   reason: maybeText(),
   askedBy: maybeText(),
   headSha: maybeText(),
+  base: maybeText(),
   updates: whole({ default: 0 }),
   dropped: maybeText(),
 });

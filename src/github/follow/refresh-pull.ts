@@ -112,8 +112,8 @@ export async function refreshPull(
     const { data, status, baseBranch } = await readAndSettle(app, octokit, name, stored, isPushed);
     const isSettled = status === 'merged' || status === 'closed';
     const hasAutoMerge = data.auto_merge != null;
-    const [headSha, base] = [data.head.sha, data.base.ref];
-    const merging = { octokit, name, pull: stored, headSha, base, hasAutoMerge };
+    const headSha = data.head.sha;
+    const merging = { octokit, name, pull: stored, hasAutoMerge };
     const whileOpen = [
       () => lookForConflict(app, stored, data),
       () => followMerging(app, merging, looks),
@@ -121,7 +121,7 @@ export async function refreshPull(
       () => refreshDiff(app, { ...stored, baseBranch }, headSha),
     ];
     await eachThenFail(isSettled ? [] : whileOpen, (part) => part());
-    return { status, headSha, isBehind: data.mergeable_state === 'behind' };
+    return { status, headSha, base: data.base.ref, isBehind: data.mergeable_state === 'behind' };
   });
 }
 

@@ -9,6 +9,8 @@ import type { Merging } from './store.ts';
 export interface SeenMerge {
   id: string;
   headSha: string;
+  /** The branch into which GitHub merges it. */
+  base: string;
   /** Whether pull requests to its base branch are merged by the merge queue. */
   hasQueue: boolean;
   /** Whether nothing is missing that its base branch requires; GitHub calls it `CLEAN`, `BEHIND`, `BLOCKED` and so on. */
@@ -31,7 +33,7 @@ interface Ended {
 const query = `query ($owner: String!, $repo: String!, $number: Int!) {
   repository(owner: $owner, name: $repo) {
     pullRequest(number: $number) {
-      id headRefOid mergeStateStatus isMergeQueueEnabled
+      id headRefOid baseRefName mergeStateStatus isMergeQueueEnabled
       autoMergeRequest { enabledAt }
       mergeQueueEntry { enqueuedAt state }
       timelineItems(itemTypes: [REMOVED_FROM_MERGE_QUEUE_EVENT, AUTO_MERGE_DISABLED_EVENT], last: 1) {
@@ -57,6 +59,7 @@ interface Answer {
     pullRequest: {
       id: string;
       headRefOid: string;
+      baseRefName: string;
       mergeStateStatus: string;
       isMergeQueueEnabled: boolean;
       autoMergeRequest: { enabledAt: string | null } | null;
@@ -71,9 +74,15 @@ export async function readMerge(octokit: Octokit, name: RepoName, number: number
   const answer = await octokit.graphql<Answer | undefined>(query, { ...name, number });
   const pull = answer?.repository?.pullRequest;
   if (!pull) throw new Error(`GitHub shows no pull request #${number} of ${name.owner}/${name.repo}`);
-  const { id, headRefOid: headSha, isMergeQueueEnabled: hasQueue, mergeStateStatus: mergeState } = pull;
+  const {
+    id,
+    headRefOid: headSha,
+    baseRefName: base,
+    isMergeQueueEnabled: hasQueue,
+    mergeStateStatus: mergeState,
+  } = pull;
   const last = pull.timelineItems.nodes?.at(-1);
-  return { id, headSha, hasQueue, mergeState, merging: mergingOf(pull), ended: last ? endOf(last) : null };
+  return { id, headSha, base, hasQueue, mergeState, merging: mergingOf(pull), ended: last ? endOf(last) : null };
 }
 
 function endOf({ __typename, createdAt, reason = null, beforeCommit }: EndNode): Ended {

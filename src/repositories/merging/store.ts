@@ -15,13 +15,13 @@ export async function findMerge(em: EntityManager, { repositoryId, number }: Pul
   return em.findOneBy(Merges, { repositoryId, number });
 }
 
-/** Notes who asks to merge a pull request when it is ready, and for which commit, before GitHub is told. */
+/** Notes who asks to merge a pull request when it is ready, which commit, and into which branch, before GitHub is told. */
 export async function noteAsked(
   em: EntityManager,
   { repositoryId, number, headSha }: PullKey & { headSha: string },
-  askedBy: string,
+  { askedBy, base }: { askedBy: string; base: string },
 ): Promise<void> {
-  await em.upsert(Merges, { repositoryId, number, askedBy, headSha, updates: 0, dropped: null }, [
+  await em.upsert(Merges, { repositoryId, number, askedBy, headSha, base, updates: 0, dropped: null }, [
     'repositoryId',
     'number',
   ]);
@@ -55,7 +55,7 @@ export async function endMerging(
   { repositoryId, number }: PullKey,
   dropped: string | null,
 ): Promise<void> {
-  const none = { state: null, since: null, reason: null, askedBy: null, headSha: null };
+  const none = { state: null, since: null, reason: null, askedBy: null, headSha: null, base: null };
   await em.upsert(Merges, { repositoryId, number, ...none, dropped }, ['repositoryId', 'number']);
 }
 

@@ -4,7 +4,7 @@ import { asideRef, GitFailed } from '../../git/engine.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
 import { unlessUnknown } from '../../repositories/permission.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
-import { deleteStep, insertEvent, insertStep, pushingStep, stepOf } from '../../runs/journal.ts';
+import { deleteStep, insertEvent, insertStep, pushingStep, signedPrefix, stepOf } from '../../runs/journal.ts';
 import { lockForPush } from '../../runs/store.ts';
 import { saidBy, temporaryFault } from '../retry.ts';
 import type { Work } from '../work.ts';
@@ -74,7 +74,7 @@ async function record(work: Work, unsigned: Unsigned, signed: Signed): Promise<v
 }
 
 function stepFor({ task, repository }: Work, { commit }: Unsigned): string {
-  return stepOf(`signed ${commit}`, task, repository);
+  return stepOf(signedPrefix + commit, task, repository);
 }
 
 /** Returns whether a worker has begun to push the commit as it is, as all versions before did. */

@@ -43,7 +43,13 @@ function graphql(query: string): object {
     };
   const entry = pull.isQueued ? { enqueuedAt: '2026-11-24T10:00:00Z', state: 'QUEUED' } : null;
   const shown = {
-    ...{ id: 'PR_1', headRefOid: head, mergeStateStatus: 'CLEAN', isMergeQueueEnabled: pull.hasQueue },
+    ...{
+      id: 'PR_1',
+      headRefOid: head,
+      baseRefName: 'main',
+      mergeStateStatus: 'CLEAN',
+      isMergeQueueEnabled: pull.hasQueue,
+    },
     ...{ autoMergeRequest: null, mergeQueueEntry: entry, timelineItems: { nodes: [] } },
   };
   return { data: { repository: { pullRequest: shown } } };

@@ -26,8 +26,6 @@ interface Reading {
   name: RepoName;
   /** As it was stored before. */
   pull: PullRequestRow;
-  headSha: string;
-  base: string;
   /** GitHub's auto-merge is on. The API does not show the merge queue. */
   hasAutoMerge: boolean;
 }
@@ -45,10 +43,7 @@ export async function followMerging(app: App, reading: Reading, looks: boolean):
   if (seen === undefined) return;
   if (seen.merging === null) return row?.state == null ? undefined : dropped(app, reading, row, seen.ended);
   const objection = await objectionTo(app, reading, row, seen);
-  if (objection !== undefined) {
-    await stopMerging(reading.octokit, reading.name, pull.number);
-    return end(app, pull, `Deckhand took back the merge of ${pull.url}: ${objection}. Look at it, then merge again.`);
-  }
+  if (objection !== undefined) return takeBack(app, reading, objection);
   await store(app, pull, seen);
   if (row?.askedBy != null && seen.mergeState === 'BEHIND') await bringUpToDate(app, reading, row, seen);
 }
@@ -64,22 +59,32 @@ async function readIfKnown(app: App, { octokit, name, pull }: Reading): Promise<
   }
 }
 
+/** Makes GitHub no longer merge a pull request, and says why. */
+async function takeBack(app: App, { octokit, name, pull }: Reading, why: string): Promise<void> {
+  await stopMerging(octokit, name, pull.number);
+  await end(app, pull, `Deckhand took back the merge of ${pull.url}: ${why}. Look at it, then merge again.`);
+}
+
 /**
  * Returns why GitHub must not merge a pull request, as the end of a sentence. A merge asked for here is for the commit that the
- * person saw. A merge asked for on GitHub follows GitHub's rules alone.
+ * person saw, and for the branch into which it went then. A merge asked for on GitHub follows GitHub's rules alone.
  */
 async function objectionTo(
   app: App,
-  { octokit, name, pull, base }: Reading,
+  { octokit, name, pull }: Reading,
   row: MergeRow | null,
-  { headSha }: SeenMerge,
+  { headSha, base }: SeenMerge,
 ): Promise<string | undefined> {
   if (row === null || row.headSha === null) return undefined;
   if ((await findLiveRun(app.db.manager, pull.taskId)) !== null) return 'an agent works on the task again';
+  // A version that did not store the base may have written the row.
+  if (base !== row.base)
+    return `it goes to the branch ${oneLine(base, 100)} now, not to ${oneLine(row.base ?? 'the one that was seen', 100)}`;
   if (headSha === row.headSha) return undefined;
   // GitHub makes and signs the commits of runs, too, and an agent chooses what they contain.
-  const isOfRun = await isCommitOfRun(app.db.manager, pull.taskId, headSha);
-  if (isOfRun || !(await isOwnUpdate(app, octokit, name, { from: row.headSha, to: headSha, base })))
+  const isOfRun = await isCommitOfRun(app.db.manager, headSha);
+  const update = { from: row.headSha, to: headSha, base: row.base, head: pull.headBranch };
+  if (isOfRun || !(await isOwnUpdate(app, octokit, name, update)))
     return `commit ${headSha.slice(0, 7)} came after somebody asked for it`;
   await setAgreedHead(app.db.manager, pull, headSha);
   return undefined;

@@ -47,13 +47,14 @@ async function beginMerging(app: App, target: Target, userId: string, done: stri
     throw new Refused(`The head of ${pull.url} has just changed. Look at the changes, then merge again.`);
   const em = app.db.manager;
   const known = await findMerge(em, pull);
-  const isKnown = known?.state != null && known.askedBy === userId && known.headSha === pull.headSha;
+  const isKnown =
+    known?.state != null && known.askedBy === userId && known.headSha === pull.headSha && known.base === base;
   if (seen.merging !== null && isKnown) {
     app.audit.note({});
     return false;
   }
-  // If this process ends before the answer arrives, the webhook finds out for which commit somebody asked.
-  await noteAsked(em, pull, userId);
+  // If this process ends before the answer arrives, the webhook finds out for which commit and base somebody asked.
+  await noteAsked(em, pull, { askedBy: userId, base });
   if (seen.merging === null && (await askGitHub(target, seen, done)) === 'now') return true;
   const { merging } = seen.merging === null ? await readMerge(octokit, name, pull.number) : seen;
   // It was merged, or dropped, at the same moment; a reading of the pull request will say which.

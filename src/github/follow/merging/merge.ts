@@ -150,7 +150,7 @@ export async function mergePull(app: App, target: Target, merged: string[]): Pro
     if (now.status === 'merged') return;
     if (![403, 404, 405, 409, 422].includes(httpStatusOf(error))) throw error;
     const already = merged.length > 0 ? ` (merged already: ${merged.join(', ')})` : '';
-    throw new Refused((await refusalText(target, error as Error, now.isBehind)) + already);
+    throw new Refused((await refusalText(target, error as Error, now.isBehind && now.base === base)) + already);
   }
   await refreshPull(app, octokit, name, pull);
 }
