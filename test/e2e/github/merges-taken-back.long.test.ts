@@ -1,3 +1,4 @@
+import { until } from '../../../demo/real-service.ts';
 import { type Face, openFace, repo } from '../../support/face.ts';
 import { gitOut } from '../../support/git.ts';
 import type { WorldTask } from '../../support/world.ts';
@@ -58,4 +59,19 @@ test('no other base is merged into a branch whose merge waits, also if the base 
   await lift();
   expect(git('rev-parse', made.task.branchName ?? '')).toBe(head);
   expect([has('main', 'unseen.txt'), (await shown(made.task)).status]).toEqual([false, 'in_review']);
+});
+
+test('a merge is taken back instead of updating its branch when who asked for it lost write permission', async () => {
+  const { inReview, mona, say, push, told, world } = face;
+  const may = (permission: string) => mona('PUT', `${repo}/collaborators/stranger`, { permission });
+  await may('push');
+  const { number, task } = await inReview({ 'lost.txt': 'x\n' });
+  world.github.rare.isBlocked = true;
+  await say(number, '/agent merge when ready', 'stranger');
+  await until('merging', async () => (await shown(task)).merging?.state === 'waiting');
+  await may('pull');
+  world.github.rare.requires = 'up to date';
+  await push('main', 'moved.txt', 'x\n');
+  await told(number, /took back the merge of .*: stranger has no write permission in the repository/);
+  expect([(await shown(task)).merging, has(task.branchName ?? '', 'moved.txt')]).toEqual([null, false]);
 });

@@ -6,6 +6,7 @@ import { graphqlRefusal } from '../../../errors.ts';
 import type { RepoName } from '../../../git/remote-url.ts';
 import { readMerge, type SeenMerge, stopMerging } from '../../../repositories/merging/auto-merge.ts';
 import { countUpdate, endMerging, findMerge, setAgreedHead, setMerging } from '../../../repositories/merging/store.ts';
+import { lackOfRightIn } from '../../../repositories/rights.ts';
 import { settingsOnGitHub } from '../../../repositories/settings/settings-on-github.ts';
 import { isCommitOfRun } from '../../../runs/journal.ts';
 import { findLiveRun } from '../../../runs/store.ts';
@@ -112,13 +113,17 @@ async function end(app: App, pull: PullRequestRow, why: string): Promise<void> {
 /** Brings a branch up to date where its base branch requires that. GitHub's auto-merge then waits for the checks of the new head. */
 async function bringUpToDate(
   app: App,
-  { octokit, name, pull }: Reading,
-  { updates }: MergeRow,
+  reading: Reading,
+  { updates, askedBy }: MergeRow,
   { headSha }: SeenMerge,
 ): Promise<void> {
+  const { octokit, name, pull } = reading;
   if (updates >= maxUpdates || pull.unreadySha === headSha) return;
   const settings = await settingsOnGitHub(octokit, name).catch(() => undefined);
   if (settings?.merge.update !== true) return;
+  const asker = askedBy === null ? [] : [askedBy];
+  const lack = await lackOfRightIn(app, asker, [pull.repositoryId], 'write');
+  if (lack !== undefined) return takeBack(app, reading, lack.replace(/\.$/, ''));
   await countUpdate(app.db.manager, pull);
   await updateBranch(octokit, name, { number: pull.number, headSha });
 }
