@@ -49,7 +49,7 @@ import { ServersOfRepositories1768694400000 } from './0059-servers-of-repositori
 import { Bases1768780800000 } from './0060-bases.ts';
 import { Merges1768867200000 } from './0061-merges.ts';
 import { ReviewComments1768953600000 } from './0062-review-comments.ts';
-import { BasesOfMerges1769212800000 } from './0065-bases-of-merges.ts';
+import { BasesOfMerges1769212800000 } from './0063-bases-of-merges.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
