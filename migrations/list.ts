@@ -50,6 +50,7 @@ import { Bases1768780800000 } from './0060-bases.ts';
 import { Merges1768867200000 } from './0061-merges.ts';
 import { ReviewComments1768953600000 } from './0062-review-comments.ts';
 import { BasesOfMerges1769212800000 } from './0063-bases-of-merges.ts';
+import { BasesOfProofs1769299200000 } from './0064-bases-of-proofs.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -105,4 +106,5 @@ export const migrations = [
   Merges1768867200000,
   ReviewComments1768953600000,
   BasesOfMerges1769212800000,
+  BasesOfProofs1769299200000,
 ];

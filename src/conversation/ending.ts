@@ -1,4 +1,4 @@
-import type { Proof } from '../domain/proof/proof.ts';
+import type { Proof, ProofBase } from '../domain/proof/proof.ts';
 import { type Failure, failure } from '../domain/run.ts';
 import type { NewWait } from '../domain/waiting.ts';
 import type { ModelFailed } from '../llm/model.ts';
@@ -57,6 +57,8 @@ export interface RepositoryProof {
   tree: string;
   /** The settings with which it was tested; missing in endings of older versions. */
   settings?: DecidingSettings;
+  /** The base with which it was compared; missing in endings of older versions, which are void. */
+  base?: ProofBase;
   proof: Proof;
 }
 

@@ -16,7 +16,7 @@ import { refreshRemote } from './open-work.ts';
 import { changedWorks, isAhead, lookUp, readTrees, type TreeOf } from './outgoing/changes.ts';
 import { objections, rejection } from './outgoing/objection.ts';
 import { findUnplanned } from './plan.ts';
-import { isDraft, recallProof, storeFailedProof, storeProof } from './proof/publish-proof.ts';
+import { isDraft, isOnBase, recallProof, storeFailedProof, storeProof } from './proof/publish-proof.ts';
 import { firstFailure, isChecked } from './proof/verify.ts';
 import { linkPulls, type Pushed, proposeWork, pushWorks } from './publish/publish.ts';
 import { StaysReady } from './publish/withdraw.ts';
@@ -37,7 +37,7 @@ export async function conclude(app: App, work: Work, ending: JudgedEnding): Prom
   if (unfit !== undefined) throw rejection(unfit);
   const treeOf = lookUp(ending.trees);
   const changed = await changedWorks(work, treeOf);
-  giveEvidence(work, ending);
+  await giveEvidence(work, ending);
   assertPassed(work);
   const proposed = (await isAhead(work, changed)) ? [...new Set([work, ...changed])] : changed;
   if (subtasks === undefined) for (const each of proposed) await recallProof(app, each);
@@ -67,14 +67,19 @@ async function pushChange(app: App, work: Work, ending: JudgedEnding, changed: W
   await pushWorks(app, changed, finish.title || work.task.title, subtasks === undefined);
 }
 
-/** Gives each repository the evidence about its judged files. Results about any other tree are left out. */
-function giveEvidence(work: Work, { trees, checks = [], proofs = [] }: JudgedEnding): void {
+/**
+ * Gives each repository the evidence about its judged files. Results about any other tree are left out, and so are proofs
+ * for another base: while a run waits, its pull request may move to another branch.
+ */
+async function giveEvidence(work: Work, { trees, checks = [], proofs = [] }: JudgedEnding): Promise<void> {
   for (const each of allWorks(work)) {
     const tree = trees[each.repository.id];
     if (tree === undefined) continue;
     const isOwn = (about: { repositoryId: string; tree: string }) =>
       about.repositoryId === each.repository.id && about.tree === tree;
-    each.evidence = { tree, checks: checks.filter(isOwn), proof: proofs.find(isOwn)?.proof };
+    const found = proofs.find(isOwn);
+    const proved = found !== undefined && (await isOnBase(each, found.base)) ? found : undefined;
+    each.evidence = { tree, checks: checks.filter(isOwn), proof: proved?.proof, base: proved?.base };
   }
 }
 

@@ -7,7 +7,7 @@ import type { Handoff } from '../conversation/handoff.ts';
 import type { AgentRow, RepositoryRow } from '../db/tables/project.ts';
 import type { RunRow } from '../db/tables/task.ts';
 import type { Limits } from '../domain/budget.ts';
-import type { Proof } from '../domain/proof/proof.ts';
+import type { Proof, ProofBase } from '../domain/proof/proof.ts';
 import { type Failure, RunFailed } from '../domain/run.ts';
 import type { PlanMode } from '../domain/settings.ts';
 import type { RunPlan } from '../domain/waiting.ts';
@@ -68,6 +68,8 @@ export interface TreeEvidence {
   checks: CheckResult[];
   /** What the tests of the change prove; missing when the run changed nothing here. */
   proof?: Proof | undefined;
+  /** The base with which that proof compared it. */
+  base?: ProofBase | undefined;
 }
 
 /** Returns the repository of the task, then the others in the order in which they were opened. */

@@ -69,7 +69,7 @@ test('texts that GitHub accepts arrive as they are', async () => {
 
 test('the warning about unchecked commits is not cut off a long pull request', async () => {
   const before = `<!-- deckhand:proof -->\n${'x'.repeat(65_500)}`;
-  await voidEvidence(service.app.githubWithToken('ghp_x'), { ...at, pull_number: 1 }, before);
+  await voidEvidence(service.app.githubWithToken('ghp_x'), { ...at, pull_number: 1 }, before, 'push');
   expect(arrived.body.slice(0, 100)).toContain('⚠️ The newest commits were not checked.');
   expect(refused).toBe(false);
 });

@@ -148,6 +148,7 @@ export interface ProofRow {
   trees: unknown;
   commits: unknown;
   parts: unknown;
+  bases: unknown;
   at: Date;
 }
 const Proofs = table<ProofRow>('proofs', {
@@ -162,6 +163,7 @@ const Proofs = table<ProofRow>('proofs', {
   trees: json({ default: {} }),
   commits: json({ default: {} }),
   parts: json({ default: {} }),
+  bases: json({ default: {} }),
   at: madeNow(),
 });
 

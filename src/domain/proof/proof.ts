@@ -16,6 +16,12 @@ export interface Proof {
   reason: string | null;
 }
 
+/** The branch with which a change was compared, and its head at that time. For another branch, a proof is void. */
+export interface ProofBase {
+  branch: string;
+  commit: string;
+}
+
 /** How the checks ended once. `why` says why they did not finish, so that their result is unknown. */
 export type Attempt = { outcome: 'passed' | 'failed' } | { outcome: 'unfinished'; why: string };
 

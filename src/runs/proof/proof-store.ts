@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { Trees } from '../../conversation/ending.ts';
 import { liveRun } from '../../db/tables/task.ts';
-import { notRun, type Proof, worstOf } from '../../domain/proof/proof.ts';
+import { notRun, type Proof, type ProofBase, worstOf } from '../../domain/proof/proof.ts';
 import { storableJson } from '../../domain/text/sanitize.ts';
 
 /** What a run knows about its change, by the ids of its repositories. */
@@ -12,22 +12,24 @@ export interface RunProof {
   parts: Record<string, Proof>;
   /** The commits of the trees that were there already. */
   commits: Record<string, string>;
+  /** The bases with which the trees were compared. */
+  bases: Record<string, ProofBase>;
 }
 
 /** Stores what a run proved. A commit that was stored for another tree is forgotten. */
 export async function upsertProof(
   em: EntityManager,
   run: { id: string; taskId: string },
-  { trees, parts, commits }: RunProof,
+  { trees, parts, commits, bases }: RunProof,
 ): Promise<void> {
   const worst = worstOf(Object.values(parts)) ?? notRun('the change was not checked');
   await em.query(
     `insert into proofs (run_id, task_id, status, new_tests_fail_on_base, old_tests_pass, tests_changed, tests_removed,
-       reason, trees, parts, commits) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+       reason, trees, parts, commits, bases) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
      on conflict (run_id) do update set status = excluded.status,
        new_tests_fail_on_base = excluded.new_tests_fail_on_base, old_tests_pass = excluded.old_tests_pass,
        tests_changed = excluded.tests_changed, tests_removed = excluded.tests_removed, reason = excluded.reason,
-       trees = excluded.trees, parts = excluded.parts, commits = excluded.commits || (
+       trees = excluded.trees, parts = excluded.parts, bases = excluded.bases, commits = excluded.commits || (
          select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(proofs.commits)
          where proofs.trees -> key = excluded.trees -> key),
        at = now()`,
@@ -43,6 +45,7 @@ export async function upsertProof(
       trees,
       storableJson(parts),
       commits,
+      storableJson(bases),
     ],
   );
 }
@@ -61,13 +64,18 @@ export async function setProvenCommit(
   ]);
 }
 
+/** The condition under which a row `p` of `proofs` is about the base branch of the pull request `pr` in the repository `o`. */
+const isOfBase = `p.bases -> pr.repository_id ->> 'branch' = coalesce(pr.base_branch, o.default_branch)`;
+
 /**
- * The condition under which the evidence of a run, with its row `p` of `proofs`, is void: an open pull request has
- * another head than the commit that the run pushed, or the run, a row `r` of `runs`, ended without a push.
+ * The condition under which the evidence of a run, with its row `p` of `proofs`, is void: an open pull request goes into
+ * another branch than the one with which the run compared it, or it has another head than the commit that the run pushed,
+ * or the run, a row `r` of `runs`, ended without a push.
  */
-export const isVoid = `exists (select from pull_requests pr where pr.task_id = p.task_id and pr.status in ('open', 'draft')
-  and (p.parts || p.commits) ? pr.repository_id and pr.head_sha is distinct from p.commits ->> pr.repository_id
-  and (p.commits ? pr.repository_id or r.status not in ${liveRun}))`;
+export const isVoid = `exists (select from pull_requests pr join repositories o on o.id = pr.repository_id
+  where pr.task_id = p.task_id and pr.status in ('open', 'draft') and (p.parts || p.commits) ? pr.repository_id
+  and ((${isOfBase}) is not true or pr.head_sha is distinct from p.commits ->> pr.repository_id
+    and (p.commits ? pr.repository_id or r.status not in ${liveRun})))`;
 
 interface LatestProof extends Proof {
   runId: string;
@@ -75,6 +83,7 @@ interface LatestProof extends Proof {
   isLive: boolean;
   parts: Record<string, Proof>;
   commits: Record<string, string>;
+  bases: Record<string, ProofBase>;
   /** The names of the repositories of the parts, without the task's own. */
   names: Record<string, string>;
 }
@@ -83,7 +92,7 @@ async function findLatestProof(em: EntityManager, taskId: string): Promise<Lates
   const rows: LatestProof[] = await em.query(
     `select p.run_id as "runId", p.status, p.new_tests_fail_on_base as "newTestsFailOnBase",
        p.old_tests_pass as "oldTestsPass", p.tests_changed as "testsChanged", p.tests_removed as "testsRemoved", p.reason,
-       p.parts, p.commits, r.status in ${liveRun} as "isLive", (
+       p.parts, p.commits, p.bases, r.status in ${liveRun} as "isLive", (
          select coalesce(jsonb_object_agg(o.id, o.name), '{}') from repositories o
          where o.id in (select jsonb_object_keys(p.parts)) and o.id is distinct from t.repository_id) as names
      from proofs p join runs r on r.id = p.run_id join tasks t on t.id = p.task_id
@@ -97,16 +106,24 @@ interface TestedPull {
   repositoryId: string;
   /** The name of the repository; null for the task's own. */
   name: string | null;
-  /** What the latest run that tested the head has proved; null if none did. */
+  /** The branch into which it goes. */
+  base: string;
+  /** Whether a run tested the head, for whatever base. */
+  isTested: boolean;
+  /** What the latest run that tested the head for this base has proved; null if none did. */
   proof: Proof | null;
 }
 
 /** Returns what is known about the head of each open pull request of a task. */
 async function listTestedPulls(em: EntityManager, taskId: string): Promise<TestedPull[]> {
   return em.query(
-    `select pr.repository_id as "repositoryId", case when o.id is distinct from t.repository_id then o.name end as name, (
+    `select pr.repository_id as "repositoryId", case when o.id is distinct from t.repository_id then o.name end as name,
+       coalesce(pr.base_branch, o.default_branch) as base, exists (
+         select from proofs p where p.task_id = pr.task_id and p.commits ->> pr.repository_id = pr.head_sha
+           and p.parts ? pr.repository_id) as "isTested", (
          select p.parts -> pr.repository_id from proofs p join runs r on r.id = p.run_id
          where p.task_id = pr.task_id and p.commits ->> pr.repository_id = pr.head_sha and p.parts ? pr.repository_id
+           and ${isOfBase}
          order by r.created_at desc, r.id desc limit 1) as proof
      from pull_requests pr join repositories o on o.id = pr.repository_id join tasks t on t.id = pr.task_id
      where pr.task_id = $1 and pr.status in ('open', 'draft') order by pr.created_at, pr.number`,
@@ -116,9 +133,9 @@ async function listTestedPulls(em: EntityManager, taskId: string): Promise<Teste
 
 /**
  * Returns the worst of what is proved about a task, with its latest run that has a proof. Each open pull request counts
- * with what was proved about its head. Instead, a change that a live run is about to push counts, and so does what the
- * latest run proved where no pull request is open. `repositoryId` is the repository that the result is about; null if
- * the run had none open.
+ * with what was proved about its head for its base branch. Instead, a change that a live run is about to push counts, and
+ * so does what the latest run proved where no pull request is open. `repositoryId` is the repository that the result is
+ * about; null if the run had none open.
  */
 export async function findProof(
   em: EntityManager,
@@ -126,15 +143,19 @@ export async function findProof(
 ): Promise<(Proof & { runId: string; repositoryId: string | null }) | undefined> {
   const latest = await findLatestProof(em, taskId);
   if (latest === undefined) return undefined;
-  const { runId, isLive, parts, commits, names, ...whole } = latest;
-  const isPending = (id: string) => isLive && id in parts && !(id in commits);
-  const pulls = (await listTestedPulls(em, taskId)).filter(({ repositoryId }) => !isPending(repositoryId));
+  const { runId, isLive, parts, commits, bases, names, ...whole } = latest;
+  const isPending = ({ repositoryId: id, base }: TestedPull) =>
+    isLive && id in parts && !(id in commits) && bases[id]?.branch === base;
+  const pulls = (await listTestedPulls(em, taskId)).filter((pull) => !isPending(pull));
   const own = Object.entries(parts).filter(([id]) => !pulls.some(({ repositoryId }) => repositoryId === id));
   const untested = notRun('the branch has commits that no run of this task has tested');
+  const moved = notRun('no run of this task has tested it for the branch into which it goes now');
   const unparted = { ...whole, repositoryId: null };
   const all = [
     ...own.map(([id, proof]) => within(id, names[id], proof)),
-    ...pulls.map(({ repositoryId, name, proof }) => within(repositoryId, name, proof ?? untested)),
+    ...pulls.map(({ repositoryId, name, proof, isTested }) =>
+      within(repositoryId, name, proof ?? (isTested ? moved : untested)),
+    ),
     ...(Object.keys(parts).length === 0 ? [unparted] : []),
   ];
   return { ...(worstOf<Proof & { repositoryId: string | null }>(all) ?? unparted), runId };

@@ -211,7 +211,8 @@ async function proveAll(
       failingCheck === undefined
         ? await proveChange(each, tree, own)
         : { proof: notRun(`the check "${failingCheck.command}" fails`) };
-    proofs.push({ repositoryId, tree, settings: decidingSettings(each.settings), proof });
+    const base = { branch: each.baseBranch, commit: each.baseHead };
+    proofs.push({ repositoryId, tree, settings: decidingSettings(each.settings), base, proof });
     if (proof.status === 'weakened') weakened ??= weakenedText(proof, failing);
   }
   return { proofs, weakened };

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../../app.ts';
 import type { CheckResult, RepositoryProof, Trees } from '../../conversation/ending.ts';
-import { markedProof, notRun, type Proof } from '../../domain/proof/proof.ts';
+import { markedProof, notRun, type Proof, type ProofBase } from '../../domain/proof/proof.ts';
 import { harmlessLine, storableJson } from '../../domain/text/sanitize.ts';
 import { maxBody } from '../../outgoing/fit-texts.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
@@ -16,11 +16,12 @@ import { isChecked } from './verify.ts';
  * belongs to the commit at which it found the branch. The change of an agent that split its task is not checked.
  */
 export async function storeProof(work: Work, changed: Work[]): Promise<void> {
-  const proof: RunProof = { trees: {}, parts: {}, commits: {} };
+  const proof: RunProof = { trees: {}, parts: {}, commits: {}, bases: {} };
   for (const each of allWorks(work)) {
     if (each.evidence === undefined) continue;
     const { id } = each.repository;
     proof.trees[id] = each.evidence.tree;
+    proof.bases[id] = each.evidence.base ?? { branch: each.baseBranch, commit: each.baseHead };
     if (each.evidence.proof === undefined) continue;
     proof.parts[id] = each.evidence.proof;
     if (!changed.includes(each)) proof.commits[id] = each.branch.from;
@@ -45,14 +46,25 @@ export async function storeFailedProof(work: Work, changed: Work[], trees: Trees
 
 /**
  * Gives the unchanged files of a proposed repository what an earlier run proved about exactly these files with the same
- * settings. What this run proved in another repository says nothing about them.
+ * settings, for the same base. What this run proved in another repository says nothing about them.
  */
-export async function recallProof(app: App, { evidence, settings, task, repository }: Work): Promise<void> {
+export async function recallProof(app: App, work: Work): Promise<void> {
+  const { evidence, settings, task, repository, baseBranch } = work;
   if (evidence === undefined || evidence.proof !== undefined) return;
   const { tree } = evidence;
-  const tested = { repositoryId: repository.id, tree, settings: decidingSettings(settings) };
-  const known = await findProofOf(app.db.manager, task.id, tested);
-  evidence.proof = known ?? notRun('no run of this task has tested these files with these settings');
+  const tested = { repositoryId: repository.id, tree, settings: decidingSettings(settings), baseBranch };
+  const known = await findProofOf(app.db.manager, task.id, tested, (base) => isOnBase(work, base));
+  evidence.proof =
+    known?.proof ?? notRun('no run of this task has tested these files with these settings for this base branch');
+  evidence.base = known?.base;
+}
+
+/** Returns whether the base branch is still the one of a proof, and has only moved forward since then. */
+export async function isOnBase(
+  { baseBranch, baseHead, checkout }: Pick<Work, 'baseBranch' | 'baseHead' | 'checkout'>,
+  base: ProofBase | undefined,
+): Promise<boolean> {
+  return base?.branch === baseBranch && (await checkout.isAncestor(base.commit, baseHead));
 }
 
 /**
@@ -96,14 +108,21 @@ export async function updateEvidence(app: App, work: Work, number: number, commi
     await octokit.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', { ...at, body });
 }
 
-/** Says in a pull request that its newest commits were not checked, if it has a part about checks and proof. */
+/** Why what a pull request says about its checks and its proof is void. */
+const voids = {
+  push: '⚠️ The newest commits were not checked.',
+  base: '⚠️ This pull request goes into another branch now, for which it was not checked.',
+};
+
+/** Says in a pull request that it was not checked as it is now, if it has a part about checks and proof. */
 export async function voidEvidence(
   octokit: Octokit,
   at: { owner: string; repo: string; pull_number: number },
   before: string,
+  why: keyof typeof voids,
 ): Promise<void> {
   if (!before.includes(opening)) return;
-  const body = withSection(before, [opening, '⚠️ The newest commits were not checked.', closing].join('\n'));
+  const body = withSection(before, [opening, voids[why], closing].join('\n'));
   if (body !== before) await octokit.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', { ...at, body });
 }
 
@@ -121,22 +140,33 @@ function joined(body: string, section: string): string {
   return isLong ? `${section}\n\n${body}` : `${body}\n\n${section}`;
 }
 
+/** More proofs of the same files than this are not looked at. */
+const maxKnown = 20;
+
 /**
- * Returns what a run of a task has proved about exactly this tree of a repository with these settings; undefined if none
- * has tested it.
+ * Returns what a run of a task has proved about exactly this tree of a repository with these settings and this base branch,
+ * if `isBase` accepts the commit of the base; undefined if none has tested it.
  */
 export async function findProofOf(
   em: EntityManager,
   taskId: string,
-  { repositoryId, tree, settings }: Required<Omit<RepositoryProof, 'proof'>>,
-): Promise<Proof | undefined> {
-  const rows: { proof: Proof }[] = await em.query(
-    `select about -> 'proof' as proof /* not null */
+  {
+    repositoryId,
+    tree,
+    settings,
+    baseBranch,
+  }: Required<Omit<RepositoryProof, 'proof' | 'base'>> & { baseBranch: string },
+  isBase: (base: ProofBase) => Promise<boolean>,
+): Promise<{ proof: Proof; base: ProofBase } | undefined> {
+  const rows: { proof: Proof; base: ProofBase }[] = await em.query(
+    `select about -> 'proof' as proof /* not null */, about -> 'base' as base /* not null */
      from runs r join run_steps s on s.run_id = r.id and s.name = $4
        cross join jsonb_array_elements(s.data -> 'proofs') about
      where r.task_id = $1 and about ->> 'repositoryId' = $2 and about ->> 'tree' = $3 and about -> 'settings' = $5
-     order by r.created_at desc, r.id desc limit 1`,
-    [taskId, repositoryId, tree, endingStep, storableJson(settings)],
+       and about -> 'base' ->> 'branch' = $6 and about -> 'base' ->> 'commit' is not null
+     order by r.created_at desc, r.id desc limit $7`,
+    [taskId, repositoryId, tree, endingStep, storableJson(settings), baseBranch, maxKnown],
   );
-  return rows[0]?.proof;
+  for (const known of rows) if (await isBase(known.base)) return known;
+  return undefined;
 }

@@ -46,7 +46,7 @@ export async function withdrawPull(app: App, work: Work, isProposed: boolean): P
     const found = await findPull(octokit, { ...at, head: branch.name, known, request: { signal: work.signal } });
     if (found === undefined) return;
     if (isUnready && found.status === 'open') await turnDraft(app, work, octokit, found);
-    await voidEvidence(octokit, { ...at, pull_number: found.number }, found.body);
+    await voidEvidence(octokit, { ...at, pull_number: found.number }, found.body, 'push');
   };
   try {
     await work.retrying(withdraw);

@@ -1,3 +1,4 @@
+import { BasesOfProofs1769299200000 } from '../../../migrations/0066-bases-of-proofs.ts';
 import type { RepositoryRow } from '../../../src/db/tables/project.ts';
 import { notRun, type Proof, type ProofStatus } from '../../../src/domain/proof/proof.ts';
 import { pictureOfProof } from '../../../src/github/mirror/sync.ts';
@@ -34,6 +35,8 @@ const proofWith = (status: ProofStatus): Proof => ({
   ...(status === 'proved' ? { reason: null } : {}),
 });
 
+const base = { branch: 'main', commit: 'b1' };
+
 /** Creates a task of the shop, and returns functions that do what its runs and pull requests do. */
 async function openTask() {
   const id: string = (await service.call('POST', `/projects/${project}/tasks`, { token, body: { title: 't' } })).body
@@ -53,7 +56,8 @@ async function openTask() {
       const all = Object.entries(parts);
       const trees = Object.fromEntries(all);
       const proofs = Object.fromEntries(all.map(([repository, each]) => [repository, proofWith(each)]));
-      await upsertProof(em(), run, { trees, parts: proofs, commits: {} });
+      const bases = Object.fromEntries(all.map(([repository]) => [repository, base]));
+      await upsertProof(em(), run, { trees, parts: proofs, commits: {}, bases });
       return run.id;
     },
     /** Does what a push does, and what GitHub reports afterwards. */
@@ -115,6 +119,91 @@ test('the change of a live run counts before it is pushed, and not at all once t
   expect(await checks()).toEqual([]);
 });
 
+test('a proof counts for the base branch with which the change was compared, and for no other', async () => {
+  const task = await openTask();
+  const first = await task.run({ shop: 'proved' });
+  await task.push(first, 'shop', 's1');
+  const about = { passed: true, repositoryId: 'shop', tree: 'proved' };
+  await sql(`insert into run_events (run_id, type, text, data) values ($1, 'check', 'npm test: passed', $2)`, [
+    first,
+    about,
+  ]);
+  const checks = async () => (await service.call('GET', `/tasks/${task.id}/change`, { token })).body.checks;
+  const moveTo = (branch: string | null) =>
+    sql('update pull_requests set base_branch = $2 where task_id = $1', [task.id, branch]);
+  await moveTo('main');
+  expect([await task.proof(), await checks()]).toEqual([
+    { status: 'proved', reason: null },
+    [{ command: 'npm test', passed: true }],
+  ]);
+  await moveTo('weak');
+  const moved = {
+    status: 'not_run',
+    reason: 'no run of this task has tested it for the branch into which it goes now',
+  };
+  expect([await task.proof(), await checks()]).toEqual([moved, []]);
+  // What a run is about to push was compared with the old base, too.
+  const second = await task.run({ shop: 'proved' }, 'running');
+  expect(await task.proof()).toEqual(moved);
+  await moveTo(null);
+  expect(await task.proof()).toMatchObject({ status: 'proved' });
+  // An older version stored no base.
+  await task.push(second, 'shop', 's2');
+  await sql(`update proofs set bases = '{}' where run_id = $1`, [second]);
+  expect(await task.proof()).toEqual(moved);
+});
+
+test('the migration gives earlier proofs the base that is known, and no other', async () => {
+  const [usual, based, unknown, alone] = [await openTask(), await openTask(), await openTask(), await openTask()];
+  const ending = {
+    proofs: [
+      { repositoryId: 'shop', tree: 't' },
+      { repositoryId: 'gone', tree: 't' },
+    ],
+  };
+  const run = async (task: typeof usual, commit: string) => {
+    const id = await task.run({ shop: 'proved' });
+    await insertStep(em(), id, 'branch', { base: `base of ${commit}` });
+    await insertStep(em(), id, 'ending', ending);
+    await task.push(id, 'shop', commit);
+    return id;
+  };
+  const runs = [await run(usual, 'u1'), await run(based, 'b1'), await run(unknown, 'x1')];
+  // It was never pushed, and has no pull request.
+  runs.push(await alone.run({ shop: 'proved' }));
+  await sql(`update pull_requests set base_branch = 'main' where task_id = any($1)`, [[based.id, unknown.id]]);
+  for (const [{ id }, head] of [[based, 'b1'] as const, [unknown, 'another commit'] as const])
+    await sql(
+      `insert into diffs (task_id, branch_name, base_branch, files, truncated, head_sha)
+       values ($1, 'agent/x', 'release', '[]', false, $2)`,
+      [id, head],
+    );
+  const runner = em().connection.createQueryRunner();
+  const migration = new BasesOfProofs1769299200000();
+  await migration.down(runner);
+  await migration.up(runner);
+  await runner.release();
+  const rows = await Promise.all(
+    runs.map((id) =>
+      sql(
+        `select p.bases, s.data -> 'proofs' as proofs from proofs p left join run_steps s on s.run_id = p.run_id
+         and s.name = 'ending' where p.run_id = $1`,
+        [id],
+      ).then(([row]: object[]) => row),
+    ),
+  );
+  const known = (branch: string, commit: string) => {
+    const base = { branch, commit: `base of ${commit}` };
+    return { bases: { shop: base }, proofs: [{ ...ending.proofs[0], base }, ending.proofs[1]] };
+  };
+  expect(rows).toEqual([
+    known('main', 'u1'),
+    known('release', 'b1'),
+    { bases: {}, proofs: ending.proofs },
+    { bases: {}, proofs: null },
+  ]);
+});
+
 test('where no pull request was opened, the result of the latest run counts', async () => {
   const task = await openTask();
   await task.run({ shop: 'proved', docs: 'unproved' });
@@ -143,19 +232,23 @@ test('a commit is forgotten when its run has judged other files since', async ()
   await task.push(id, 'docs', 'd1');
   const parts = { shop: proofWith('proved'), docs: proofWith('proved') };
   const trees = { shop: 'other', docs: 'proved' };
-  await upsertProof(em(), { id, taskId: task.id }, { trees, parts, commits: {} });
+  await upsertProof(em(), { id, taskId: task.id }, { trees, parts, commits: {}, bases: {} });
   expect((await sql('select commits from proofs where run_id = $1', [id]))[0].commits).toEqual({ docs: 'd1' });
 });
 
-test('a proof is recalled for the tree and the settings with which it was made', async () => {
+test('a proof is recalled for the tree, the settings and the base branch with which it was made', async () => {
   const task = await openTask();
   const run = await task.run({ shop: 'proved' });
   const settings = decidingSettings({ ...noSettings, checks: ['npm test'], tests: ['test/**'] });
   const proof = proofWith('proved');
-  await insertStep(em(), run, 'ending', { proofs: [{ repositoryId: 'shop', tree: 't1', settings, proof }] });
-  const recall = (tree: string, more: object = {}) =>
-    findProofOf(em(), task.id, { repositoryId: 'shop', tree, settings: { ...settings, ...more } });
-  expect(await recall('t1')).toEqual(proof);
+  await insertStep(em(), run, 'ending', { proofs: [{ repositoryId: 'shop', tree: 't1', settings, base, proof }] });
+  const recallFor = (baseBranch: string, tree: string, more: object = {}, isBase = async () => true) =>
+    findProofOf(em(), task.id, { repositoryId: 'shop', tree, settings: { ...settings, ...more }, baseBranch }, isBase);
+  const recall = (tree: string, more: object = {}) => recallFor('main', tree, more);
+  expect(await recall('t1')).toEqual({ proof, base });
+  expect(await recallFor('weak', 't1')).toBeUndefined();
+  // The base branch was rewritten.
+  expect(await recallFor('main', 't1', {}, async () => false)).toBeUndefined();
   expect(await recall('t2')).toBeUndefined();
   for (const changed of [{ checks: ['true'] }, { tests: undefined }, { env: { A: '1' } }, { setup: ['true'] }])
     expect(await recall('t1', changed)).toBeUndefined();
@@ -163,4 +256,10 @@ test('a proof is recalled for the tree and the settings with which it was made',
   expect(decidingSettings({ ...noSettings, push: 'approved', budget: { steps: 1 } })).toEqual(
     decidingSettings(noSettings),
   );
+  // An older version stored no base.
+  await sql(`update run_steps set data = $2 where run_id = $1`, [
+    run,
+    { proofs: [{ repositoryId: 'shop', tree: 't1', settings, proof }] },
+  ]);
+  expect(await recall('t1')).toBeUndefined();
 });
