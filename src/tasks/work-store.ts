@@ -1,4 +1,4 @@
-import { type EntityManager, In } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { newId } from '../db/ids.ts';
 import {
   type HandoffRow,
@@ -228,14 +228,22 @@ export async function setPullStatus(
   await em.update(PullRequests, { repositoryId, number }, { status });
 }
 
-/** Forbids to merge the open pull request of a branch while this commit is its head. */
+/**
+ * Forbids to merge the open pull request of a branch while this commit is its head. Before a push, a head that is not ready
+ * must stay so, because the push may fail; `unless` says that then nothing is stored.
+ */
 export async function setUnreadySha(
   em: EntityManager,
   { taskId, repositoryId, headBranch }: Pick<PullRequestRow, 'taskId' | 'repositoryId' | 'headBranch'>,
   unreadySha: string,
+  unless?: 'unless its head is not ready',
 ): Promise<void> {
-  const status = In<PullStatus>(['open', 'draft']);
-  await em.update(PullRequests, { taskId, repositoryId, headBranch, status }, { unreadySha });
+  await em.query(
+    `update pull_requests set unready_sha = $4
+     where task_id = $1 and repository_id = $2 and head_branch = $3 and status in ('open', 'draft')
+       and not ($5::boolean and unready_sha is not distinct from head_sha)`,
+    [taskId, repositoryId, headBranch, unreadySha, unless !== undefined],
+  );
 }
 
 /** Stores a pull request that a run has opened or found. Without `unreadySha`, a stored one stays. */

@@ -1,5 +1,6 @@
 import { latestReviews } from '../../src/github/follow/look-at-pull.ts';
 import { rememberFor } from '../../src/github/follow/merging/merge-readiness.ts';
+import { setUnreadySha } from '../../src/tasks/work-store.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { appSettings } from '../support/github-app.ts';
 import { type FakeGitHub, openFakeGitHub } from '../support/stand-ins/fake-github.ts';
@@ -297,6 +298,25 @@ test('a commit of ours that is not ready is not merged; another head is', async 
   await set('an earlier commit');
   expect(await blocking()).toEqual([]);
   expect((await merge()).body.message).not.toMatch(/was not checked/);
+});
+
+test('a push that may fail does not make a head ready that is not', async () => {
+  const id = await inReview();
+  const stored = async () =>
+    (
+      await sql('select repository_id, head_branch, head_sha, unready_sha from pull_requests where task_id = $1', [id])
+    )[0];
+  const before = await stored();
+  const at = { taskId: id, repositoryId: before.repository_id, headBranch: before.head_branch };
+  const em = service.app.db.manager;
+  const unlessUnready = 'unless its head is not ready';
+  await setUnreadySha(em, at, 'pushed', unlessUnready);
+  expect((await stored()).unready_sha).toBe('pushed');
+  await setUnreadySha(em, at, before.head_sha);
+  await setUnreadySha(em, at, 'pushed', unlessUnready);
+  expect((await stored()).unready_sha).toBe(before.head_sha);
+  await setUnreadySha(em, at, 'pushed');
+  expect((await stored()).unready_sha).toBe('pushed');
 });
 
 test('the tasks that depend on a task are listed, first those that the active sprint starts', async () => {

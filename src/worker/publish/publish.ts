@@ -82,10 +82,8 @@ async function pushOnce(app: App, work: Work, asked: Pushing): Promise<Pushed> {
   const unsigned = await commitTree(app, work, tree, title);
   const commit = await signedOrNot(app, work, unsigned, signing);
   const isSigned = commit !== unsigned.commit;
-  if (isDraft(work)) {
-    const at = { taskId: task.id, repositoryId: repository.id, headBranch: branch.name };
-    await journal.write((em) => setUnreadySha(em, at, commit));
-  }
+  const at = { taskId: task.id, repositoryId: repository.id, headBranch: branch.name };
+  if (isDraft(work)) await journal.write((em) => setUnreadySha(em, at, commit, 'unless its head is not ready'));
   await assertFree(work, commit);
   await notePushing(work, commit);
   const pushing = app.db.transaction(async (em) => {
@@ -104,6 +102,7 @@ async function pushOnce(app: App, work: Work, asked: Pushing): Promise<Pushed> {
     await giveUpSigning(work, unsigned, error);
     return pushOnce(app, work, asked);
   }
+  if (isDraft(work)) await journal.write((em) => setUnreadySha(em, at, commit));
   // A task stores the branch and the diff of its own repository only. The branch exists now, even if its diff could not
   // be read.
   const isOwn = repository.id === task.repositoryId;
