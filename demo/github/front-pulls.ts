@@ -15,6 +15,9 @@ export interface PullLike {
 }
 
 const person = ['-c', 'user.name=GitHub', '-c', 'user.email=noreply@github.com'];
+const authorOf = ({ id, login }: { id: number; login: string }) => [
+  ...['-c', `user.name=${login}`, '-c', `user.email=${id}+${login}@users.noreply.github.com`],
+];
 
 /**
  * Adds to the emulator's pull requests: the head follows its branch, `mergeable` depends on both branches, and a merge
@@ -108,11 +111,9 @@ export class FrontPulls {
     if (isThere) return 'There are no new commits on the base branch.';
     const tree = await this.joined(base.sha, head.sha);
     if (tree === undefined) return 'merge conflict between base and head';
-    const email = `${by.id}+${by.login}@users.noreply.github.com`;
-    const author = ['-c', `author.name=${by.login}`, '-c', `author.email=${email}`];
     const message = `Merge branch '${base.ref}' into ${head.ref}`;
     const parents = ['-p', head.sha, '-p', base.sha];
-    const made = await gitIn(this.folder, [...person, ...author, 'commit-tree', tree, ...parents, '-m', message]);
+    const made = await gitIn(this.folder, [...authorOf(by), 'commit-tree', tree, ...parents, '-m', message]);
     const sha = made.toString('utf8').trim();
     this.signed.add(sha);
     await gitIn(this.folder, ['update-ref', `refs/heads/${head.ref}`, sha, head.sha]);
@@ -180,12 +181,13 @@ export class FrontPulls {
 }
 
 /**
- * Merges a branch into another one, as `POST /repos/{owner}/{repo}/merges` does. Returns the merge commit, or GitHub's status
+ * Merges a branch into another one, as `POST /repos/{owner}/{repo}/merges` does for the App. Returns the merge commit, or GitHub's status
  * and message where there is none.
  */
 export async function mergeBranches(
   folder: string,
   { base = '', head = '', commit_message = `Merge ${head} into ${base}` }: Record<string, string>,
+  by: { id: number; login: string },
 ): Promise<{ sha: string } | { status: 204 | 404 | 409; message: string }> {
   const commitOf = async (branch: string) =>
     gitIn(folder, ['rev-parse', '--verify', '-q', `refs/heads/${branch}`]).then(
@@ -203,7 +205,17 @@ export async function mergeBranches(
   if ((await succeeds(['merge-base', '--is-ancestor', from, into])) !== undefined) return { status: 204, message: '' };
   const tree = await succeeds(['merge-tree', '--write-tree', '--name-only', into, from]);
   if (tree === undefined) return { status: 409, message: 'Merge conflict' };
-  const made = await gitIn(folder, [...person, 'commit-tree', tree, '-p', into, '-p', from, '-m', commit_message]);
+  const made = await gitIn(folder, [
+    ...authorOf(by),
+    'commit-tree',
+    tree,
+    '-p',
+    into,
+    '-p',
+    from,
+    '-m',
+    commit_message,
+  ]);
   const sha = made.toString('utf8').trim();
   await gitIn(folder, ['update-ref', `refs/heads/${base}`, sha]);
   return { sha };

@@ -270,7 +270,11 @@ export class Front {
     const headers = { 'content-type': 'application/json' };
     const name = path.split('/').slice(2, 4).join('/');
     const token = authorization.replace(/^(token|bearer) /i, '');
-    const made = await this.git.merge(name, token, JSON.parse(body));
+    const bot = await this.caller(this.seeded.ownerToken)<{ id: number; login: string }>(
+      'GET',
+      '/users/deckhand%5Bbot%5D',
+    );
+    const made = await this.git.merge(name, token, JSON.parse(body), bot);
     if ('status' in made) return { status: made.status, headers, text: JSON.stringify({ message: made.message }) };
     const commit = await this.call('GET', `/repos/${name}/commits/${made.sha}`, authorization);
     return { status: 201, headers, text: await commit.text() };

@@ -19,7 +19,12 @@ interface Merging {
   /** Moves a branch as a call of the API does, which `act` carries out in the emulator. Reports it as a push. */
   movingBranch(name: string, token: string, to: BranchMove, act: () => Promise<Response>): Promise<Response>;
   /** Merges a branch into another one, and reports it as a push. */
-  merge(name: string, token: string, asked: AskedMerge): ReturnType<typeof mergeBranches>;
+  merge(
+    name: string,
+    token: string,
+    asked: AskedMerge,
+    by: { id: number; login: string },
+  ): ReturnType<typeof mergeBranches>;
   /** Runs work that moves branches, and reports it as a push of the App. */
   moving<T>(name: string, work: () => Promise<T>): Promise<T>;
 }
@@ -95,10 +100,10 @@ export function gitHostOf(around: AroundGit): GitHost & Merging {
       await tellOfPush(around, name, 'ghs_x', { before, after: await refsOf(folderOf(name)) });
       return result;
     },
-    merge: async (name, token, asked) => {
+    merge: async (name, token, asked, by) => {
       const { made, moved } = await alone(async () => {
         const before = await refsOf(folderOf(name));
-        const made = await mergeBranches(folderOf(name), asked);
+        const made = await mergeBranches(folderOf(name), asked, by);
         if ('sha' in made) await feedPush(folderOf(name), name, caller(token));
         return { made, moved: { before, after: await refsOf(folderOf(name)) } };
       });

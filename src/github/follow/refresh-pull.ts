@@ -3,6 +3,7 @@ import type { App, Octokit } from '../../app.ts';
 import type { PullRequestRow } from '../../db/tables/task.ts';
 import type { TaskEvent } from '../../domain/task.ts';
 import { diffOf } from '../../git/diff.ts';
+import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { credentialFor, remoteFor } from '../../repositories/credentials.ts';
 import { endMerging } from '../../repositories/merging/store.ts';
 import { answeredAt, pullStatus } from '../../repositories/pulls.ts';
@@ -12,6 +13,7 @@ import { cancelIfRunning } from '../../runs/operations.ts';
 import { showTask, tryMoveTask } from '../../tasks/move.ts';
 import { getTask } from '../../tasks/store.ts';
 import { findDiff, upsertDiff } from '../../tasks/work-store.ts';
+import { voidEvidence } from '../../worker/proof/publish-proof.ts';
 import { placeOfRepository } from '../app/place.ts';
 import { eachThenFail } from '../each-apart.ts';
 import {
@@ -27,6 +29,7 @@ import {
 import { followMerging } from './merging/follow-merging.ts';
 import { reviseUnasked } from './revise-unasked.ts';
 import { keepStacked, moveStacked } from './stack.ts';
+import { isStillUnready, needsEvidence, unreadyAfter } from './unready.ts';
 
 /** The base branch is merged into one pull request at most this many times. Then a person is asked to look. */
 const maxMerges = 2;
@@ -63,7 +66,7 @@ async function lookForConflict(
 /** Time limit of a clone for a diff. */
 const cloneMs = 300_000;
 
-/** Reads the diff of a task again after somebody else pushed to its branch. `headSha` is the new head of the branch. */
+/** Reads the diff of a task again when its pull request has another head, `headSha`, or another base. */
 async function refreshDiff(app: App, pull: PullRequestRow, headSha: string): Promise<void> {
   const em = app.db.manager;
   const { taskId } = pull;
@@ -72,7 +75,8 @@ async function refreshDiff(app: App, pull: PullRequestRow, headSha: string): Pro
   // A task shows the diff of its own repository only.
   if (repository === null || repository.id !== pull.repositoryId || task.branchName === null) return;
   const baseBranch = pull.baseBranch ?? repository.defaultBranch;
-  if ((await findDiff(em, taskId))?.headSha === headSha) return;
+  const known = await findDiff(em, taskId);
+  if (known?.headSha === headSha && known.baseBranch === baseBranch) return;
   const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
   const { checkout, remove } = await openCheckout(app, remote, AbortSignal.timeout(cloneMs));
   try {
@@ -142,19 +146,28 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
   const status = pullStatus(data);
   const isSettled = status === 'merged' || status === 'closed';
   if (isSettled && status !== stored.status) await cancelIfRunning(app, stored.taskId);
-  const baseBranch = isSettled ? stored.baseBranch : await keepStacked(app, octokit, name, stored, data);
-  // Nobody has looked at what a merge into another branch would do.
-  const isMoved = baseBranch !== stored.baseBranch;
-  await app.db.transaction(async (em) => {
+  const headSha = data.head.sha;
+  const isStill = !isSettled && (await isStillUnready(app, octokit, name, stored, headSha));
+  const { base, merge } = isSettled
+    ? { base: stored.baseBranch, merge: undefined }
+    : await keepStacked(app, octokit, name, stored, data);
+  // The new base is stored last, so that a worker that takes over repeats the rest.
+  const isUnproved =
+    base !== stored.baseBranch && (await voidForBase(app, octokit, name, { ...stored, body: data.body ?? '' }));
+  const baseBranch = await app.db.transaction(async (em) => {
     const before = await lockPull(em, stored.repositoryId, stored.number);
-    // A person may decide that a draft is ready although its commit was not checked.
-    const isMarkedReady = before.status === 'draft' && status === 'open' && before.unreadySha === data.head.sha;
+    // A run may have stored another base, or another commit, since we read the row.
+    const baseBranch = base === stored.baseBranch ? before.baseBranch : base;
+    const isSame = before.unreadySha === stored.unreadySha;
+    // Nobody has looked at what a merge into another branch would do.
+    const isMoved = baseBranch !== before.baseBranch;
+    const now = { status, headSha, isStill: isStill && isSame, isUnproved: isUnproved && isMoved, merge };
     await updatePull(em, before, {
-      unreadySha: isMarkedReady ? null : before.unreadySha,
+      unreadySha: unreadyAfter(before, now),
       status,
-      headSha: data.head.sha,
+      headSha,
       baseBranch,
-      headSince: isPushed || isMoved || before.headSha !== data.head.sha ? answeredAt(answer) : before.headSince,
+      headSince: isPushed || isMoved || before.headSha !== headSha ? answeredAt(answer) : before.headSince,
       additions: data.additions,
       mergedAt: data.merged_at === null ? null : new Date(data.merged_at),
       // The pull request of an earlier run no longer counts for the task, unless somebody reopened it.
@@ -163,6 +176,7 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
     for (const event of eventsOf(before.status, status)) await tryMoveTask(app, em, stored.taskId, event);
     if (isSettled) await settle(app, em, before, status);
     await showTask(app, em, stored.taskId);
+    return baseBranch;
   });
   return { data, status, baseBranch };
 }
@@ -171,6 +185,25 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
 async function settle(app: App, em: EntityManager, before: PullRequestRow, status: PullRequestRow['status']) {
   await endMerging(em, before, null);
   if (status === 'merged' && before.status !== 'merged') await moveStacked(app, em, before);
+}
+
+/**
+ * Says in a pull request that moves to another base that it was not checked for it. Returns whether it is therefore not
+ * ready.
+ */
+async function voidForBase(
+  app: App,
+  octokit: Octokit,
+  name: Name,
+  { number, url, body }: Pick<PullRequestRow, 'number' | 'url'> & { body: string },
+): Promise<boolean> {
+  try {
+    await voidEvidence(octokit, { ...name, pull_number: number }, body, 'base');
+  } catch (error) {
+    if (!isRefusedWith(error, 403, 404, 422)) throw error;
+    app.log.info({ err: error, pull: url }, 'GitHub does not let us void the evidence in a pull request');
+  }
+  return needsEvidence(octokit, name);
 }
 
 /** Reads every pull request of a task that is not merged. */

@@ -84,6 +84,20 @@ export async function listOpenPullsInto(
   );
 }
 
+/** Where an open pull request goes, and what was done for that. */
+interface Kept {
+  base: string | null;
+  merge?: Merge | undefined;
+}
+
+/** A merge of the base into the branch of a pull request. */
+export interface Merge {
+  /** The head before. */
+  from: string | undefined;
+  /** The commit that merges them. */
+  to: string;
+}
+
 /** A pull request as GitHub shows it. */
 interface SeenPull {
   base: { ref: string };
@@ -93,8 +107,8 @@ interface SeenPull {
 /**
  * Keeps an open pull request on its base. If that is the branch of a merged one, the pull request goes where the merged one
  * went. Its branch gets what is new on its base, so that it shows only its own changes, even after a squash. Returns its
- * base; that on GitHub, if GitHub refuses another one. Each step looks before it writes, so it can be repeated after a crash. While an agent works on the task, its branch
- * stays as it is: the push of the run brings us here again.
+ * base; that on GitHub, if GitHub refuses another one. Each step looks before it writes, so it can be repeated after a
+ * crash. While an agent works on the task, its branch stays as it is: the push of the run brings us here again.
  */
 export async function keepStacked(
   app: App,
@@ -102,17 +116,18 @@ export async function keepStacked(
   name: RepoName,
   pull: PullRequestRow,
   seen: SeenPull,
-): Promise<string | null> {
+): Promise<Kept> {
   const em = app.db.manager;
   const below = await findBelow(em, pull);
-  if (below === undefined) return keptBase(octokit, name, pull, seen.base.ref);
+  if (below === undefined) return { base: await keptBase(octokit, name, pull, seen.base.ref) };
   const isMerged = below.status === 'merged';
   const target = isMerged ? targetOf(below) : (pull.baseBranch as string);
   if (isMerged && seen.base.ref !== target && !(await isMovedTo(app, octokit, name, pull, target)))
-    return seen.base.ref;
-  if (!(await hasLiveRun(em, pull.taskId))) await catchUp(octokit, name, { branch: seen.head.ref, base: target });
+    return { base: seen.base.ref };
+  const isBusy = await hasLiveRun(em, pull.taskId);
+  const merge = isBusy ? undefined : await catchUp(octokit, name, { branch: seen.head.ref, base: target });
   if (isMerged) await noteMove(em, pull, below);
-  return target;
+  return { base: target, merge };
 }
 
 /** Changes the base of a pull request. Returns false if GitHub refuses it: the branch is gone, or it has a pull request there. */
@@ -141,16 +156,24 @@ async function keptBase(octokit: Octokit, name: RepoName, { baseBranch }: PullRe
 }
 
 /** Merges what is new on the base into a branch. A conflict is left to `lookForConflict`. */
-async function catchUp(octokit: Octokit, name: RepoName, { branch, base }: { branch: string; base: string }) {
+async function catchUp(
+  octokit: Octokit,
+  name: RepoName,
+  { branch, base }: { branch: string; base: string },
+): Promise<Merge | undefined> {
   const place = { ...name, basehead: `${base}...${branch}`, per_page: 1 };
   const compared = await unlessUnknown(octokit.request('GET /repos/{owner}/{repo}/compare/{basehead}', place));
-  if (!compared?.behind_by) return;
+  if (!compared?.behind_by) return undefined;
   const commit_message = `Merge ${oneLine(base, 100)} into ${oneLine(branch, 100)}`;
   try {
-    await octokit.request('POST /repos/{owner}/{repo}/merges', { ...name, base: branch, head: base, commit_message });
+    const asked = { ...name, base: branch, head: base, commit_message };
+    const { status, data } = await octokit.request('POST /repos/{owner}/{repo}/merges', asked);
+    // 204 says that there was nothing to merge.
+    return status === 201 ? { from: data.parents[0]?.sha, to: data.sha } : undefined;
   } catch (error) {
     // 409 is a conflict; 404 a branch that is gone by now; 403 a protected branch; 422 a rule.
     if (!isRefusedWith(error, 403, 404, 409, 422)) throw error;
+    return undefined;
   }
 }
 

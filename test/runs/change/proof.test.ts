@@ -1,4 +1,4 @@
-import { BasesOfProofs1769299200000 } from '../../../migrations/0066-bases-of-proofs.ts';
+import { BasesOfProofs1769299200000 } from '../../../migrations/0064-bases-of-proofs.ts';
 import type { RepositoryRow } from '../../../src/db/tables/project.ts';
 import { notRun, type Proof, type ProofStatus } from '../../../src/domain/proof/proof.ts';
 import { pictureOfProof } from '../../../src/github/mirror/sync.ts';

@@ -1,0 +1,57 @@
+import type { App, Octokit } from '../../../src/app.ts';
+import type { PullRequestRow } from '../../../src/db/tables/task.ts';
+import { isStillUnready, unreadyAfter } from '../../../src/github/follow/unready.ts';
+
+const bot = '7+deckhand[bot]@users.noreply.github.com';
+/** The commits of a repository: who made each, and what it follows. */
+const commits: Record<string, [email: string, ...parents: string[]]> = {
+  unchecked: ['somebody@example.com', 'base'],
+  merge: [bot, 'unchecked', 'base2'],
+  'second merge': [bot, 'merge', 'base3'],
+  'of a run': ['deckhand@users.noreply.github.com', 'merge'],
+  'of a person': ['mona@example.com', 'unchecked'],
+  'merge of that': [bot, 'of a person', 'base2'],
+  'first of the branch': [bot],
+};
+const octokit = {
+  request: async (_path: string, { commit_sha: sha }: { commit_sha: string }) => {
+    const [email, ...parents] = commits[sha] ?? [];
+    if (email === undefined) throw Object.assign(new Error('Not Found'), { status: 404 });
+    return { data: { sha, author: { email }, parents: parents.map((parent) => ({ sha: parent })) } };
+  },
+} as unknown as Octokit;
+const app = {
+  github: { bot: async () => ({ id: 7, login: 'deckhand[bot]' }) },
+  db: { manager: { query: async (_sql: string, [, , sha]: string[]) => (sha === 'of a run' ? [{}] : []) } },
+} as unknown as App;
+
+test.each([
+  ['merge', true],
+  ['second merge', true],
+  ['of a run', true],
+  ['of a person', false],
+  ['merge of that', false],
+  ['first of the branch', false],
+  ['gone', false],
+])('a head that is %s on top of a commit that is not ready: %s', async (headSha, isStill) => {
+  const pull = { taskId: 't', headSha: 'unchecked', unreadySha: 'unchecked' } as PullRequestRow;
+  expect(await isStillUnready(app, octokit, { owner: 'o', repo: 'r' }, pull, headSha)).toBe(isStill);
+  const ready = { ...pull, unreadySha: null };
+  expect(await isStillUnready(app, octokit, { owner: 'o', repo: 'r' }, ready, headSha)).toBe(false);
+});
+
+test('only a mark of a person lifts that the head is not ready, and not while it moves to another base', () => {
+  const now = { status: 'open' as const, headSha: 'h', isStill: false, isUnproved: false, merge: undefined };
+  const open = { status: 'open' as const, unreadySha: 'h' };
+  const draft = { ...open, status: 'draft' as const };
+  const merge = { from: 'h', to: 'm' };
+  expect(unreadyAfter(open, now)).toBe('h');
+  expect(unreadyAfter(open, { ...now, merge })).toBe('m');
+  expect(unreadyAfter(open, { ...now, merge: { from: 'by a person', to: 'm' } })).toBe('h');
+  expect(unreadyAfter({ ...open, unreadySha: null }, { ...now, merge })).toBeNull();
+  expect(unreadyAfter({ ...open, unreadySha: 'before' }, { ...now, isStill: true, merge })).toBe('m');
+  expect(unreadyAfter(draft, now)).toBeNull();
+  expect(unreadyAfter(draft, { ...now, merge })).toBeNull();
+  expect(unreadyAfter(draft, { ...now, isUnproved: true })).toBe('h');
+  expect(unreadyAfter({ ...open, unreadySha: null }, { ...now, isUnproved: true, merge })).toBe('m');
+});
