@@ -77,27 +77,33 @@ async function readTurn(db: Queries, { name, data, afterSeconds }: NewJob, tenan
 const portion = 1000;
 
 /**
- * Gives a turn to the jobs that were for later, or will be retried, and are due now. Without a turn they come after all
- * others. Only one process at a time does this, because two would give the same turns. The lock of the rows suits those
- * of `lockWaiting`.
+ * SQL: gives a turn to the jobs that were for later, or will be retried, and are due now. Without a turn they come after all
+ * others. The lock of the rows suits those of `lockWaiting`.
+ */
+export const turnsOfDue = `
+  with due as materialized (
+    select name, id, group_id, start_after from pgboss.job_common
+    where state < 'active' and priority = ${noTurn} and start_after <= now()
+    order by start_after limit ${portion} for no key update skip locked),
+  tenants as materialized (
+    select name, group_id, ${turnOf('t.name', 't.group_id')} as turn
+    from (select distinct name, group_id from due) t),
+  turns as (
+    select d.name, id, turn - row_number() over (partition by d.name, d.group_id order by start_after, id) + 1 as turn
+    from due d join tenants t on t.name = d.name and t.group_id is not distinct from d.group_id)
+  update pgboss.job_common j set priority = turns.turn
+  from turns where j.name = turns.name and j.id = turns.id`;
+
+/**
+ * Gives their turns to the jobs that are due; see `turnsOfDue`. Only one process at a time does this, because two would give
+ * the same turns. It is a block of two statements, each of which sees what was committed when it begins: a single one would
+ * not see the turns that another process gave just before it let go of the lock.
  */
 export async function giveTurns(db: Queries): Promise<void> {
-  await db.executeSql(
-    `with alone as materialized (
-       select 1 where pg_try_advisory_xact_lock(hashtextextended('pgboss.give_turns', 0))),
-     due as materialized (
-       select name, id, group_id, start_after from pgboss.job_common
-       where state < 'active' and priority = ${noTurn} and start_after <= now() and exists (select 1 from alone)
-       order by start_after limit ${portion} for no key update skip locked),
-     tenants as materialized (
-       select name, group_id, ${turnOf('t.name', 't.group_id')} as turn
-       from (select distinct name, group_id from due) t),
-     turns as (
-       select d.name, id, turn - row_number() over (partition by d.name, d.group_id order by start_after, id) + 1 as turn
-       from due d join tenants t on t.name = d.name and t.group_id is not distinct from d.group_id)
-     update pgboss.job_common j set priority = turns.turn
-     from turns where j.name = turns.name and j.id = turns.id`,
-  );
+  await db.executeSql(`do $$ begin
+    if not pg_try_advisory_xact_lock(hashtextextended('pgboss.give_turns', 0)) then return; end if;
+    ${turnsOfDue};
+  end $$`);
 }
 
 /** Gives a job its turn. `runner` is that of the transaction in which it is sent. Call `haveSent` once it is sent. */

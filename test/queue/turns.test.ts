@@ -4,7 +4,7 @@ import { PooledClient } from '../../src/db/client.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { jobs, tenantOf } from '../../src/jobs.ts';
 import { openQueue } from '../../src/queue/queue.ts';
-import { giveTurns } from '../../src/queue/turns.ts';
+import { giveTurns, turnsOfDue } from '../../src/queue/turns.ts';
 import { rowsRead } from '../db/count-rows.ts';
 import { createTestDatabase } from '../support/database.ts';
 
@@ -222,7 +222,5 @@ test('to give turns, the queue reads only the jobs that are due, behind 10,000 t
      select 'plan', 'standard', 'retry', 'noisy', 0, now() + interval '1 minute' * sign(n - 3) from generate_series(1, 10000) n`,
   );
   await db.manager.query('analyze pgboss.job_common');
-  const ask = (em: EntityManager) =>
-    giveTurns({ executeSql: async (text, values) => ({ rows: await em.query(text, values as unknown[]) }) });
-  expect((await rowsRead(db.manager, ask)).job_common).toBeLessThan(40);
+  expect((await rowsRead(db.manager, (em) => em.query(turnsOfDue))).job_common).toBeLessThan(40);
 });

@@ -22,7 +22,7 @@ const octokit = {
 } as unknown as Octokit;
 const app = {
   github: { bot: async () => ({ id: 7, login: 'deckhand[bot]' }) },
-  db: { manager: { query: async (_sql: string, [, , sha]: string[]) => (sha === 'of a run' ? [{}] : []) } },
+  db: { manager: { query: async (_sql: string, [sha]: string[]) => (sha === 'of a run' ? [{}] : []) } },
 } as unknown as App;
 
 test.each([
