@@ -1,6 +1,5 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
-import { limitInIndexOrder } from '../../db/index-order.ts';
 import type { Evidence } from '../../domain/learning/evidence.ts';
 import { withoutSecrets } from '../../domain/secrets.ts';
 import { knownSecrets } from '../../environment/secrets/secrets.ts';
@@ -74,4 +73,14 @@ export async function readEvidence(app: App, userId: string, of: FiguresOf): Pro
     ...evidence,
     text: withoutSecrets(text, secrets.get(projectId) ?? []).slice(0, maxChars),
   }));
+}
+
+/**
+ * Returns an SQL limit with which PostgreSQL reads the first rows in the order of an index, however many rows it expects.
+ * It underestimates how many rows meet several conditions that depend on each other, such as an agent and its project. If
+ * it expects fewer rows than the limit, it may read and sort all of them. It does not know the value of a subquery, and
+ * then plans to read a tenth of what it expects.
+ */
+export function limitInIndexOrder(count: number): string {
+  return `limit (select ${count})`;
 }

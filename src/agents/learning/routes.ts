@@ -1,6 +1,5 @@
 import type { EntityManager } from 'typeorm';
 import { z } from 'zod';
-import { limitInIndexOrder } from '../../db/index-order.ts';
 import type { AgentRow } from '../../db/tables/project.ts';
 import { type ComparedTask, compareVersions, measures } from '../../domain/learning/comparison.ts';
 import { AppError } from '../../errors.ts';
@@ -8,6 +7,7 @@ import { Preview, type Route, route } from '../../http/route.ts';
 import { onAgent, onChangeableAgent } from '../operations.ts';
 import { Agent, EvolveAgent, FiguresQuery, rollout } from '../schemas.ts';
 import { findAgent } from '../store.ts';
+import { limitInIndexOrder } from './evidence.ts';
 import { evolveAgent, previewVersion } from './evolve.ts';
 import { readSuggestions } from './suggestions.ts';
 

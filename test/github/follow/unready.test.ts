@@ -1,6 +1,6 @@
 import type { App, Octokit } from '../../../src/app.ts';
 import type { PullRequestRow } from '../../../src/db/tables/task.ts';
-import { isStillUnready, unreadyAfter } from '../../../src/github/follow/unready.ts';
+import { isStillUnready, unreadyAfter } from '../../../src/github/follow/refresh-pull.ts';
 
 const bot = '7+deckhand[bot]@users.noreply.github.com';
 /** The commits of a repository: who made each, and what it follows. */
