@@ -18,9 +18,10 @@ export type Fault =
   | { status: number; headers?: Record<string, string>; html: string };
 
 /**
- * Called before every request of the App; returns the fault to inject, if any. The method of git's requests is `GIT`.
+ * Called before every request of the App; returns the fault to inject, if any. The method of git's requests is `GIT`. Only
+ * requests of GraphQL, which all have one path, come with their body.
  */
-export type Faults = (method: string, path: string, token: string) => Fault | undefined;
+export type Faults = (method: string, path: string, token: string, body: string) => Fault | undefined;
 
 /** Injects a fault. Returns true if that has answered the request. */
 export function happens(fault: Fault | undefined, res: ServerResponse): boolean {

@@ -15,8 +15,10 @@ export interface PullLike {
 }
 
 const person = ['-c', 'user.name=GitHub', '-c', 'user.email=noreply@github.com'];
+/** GitHub commits the merges that it makes, and names who asked for them as their author. */
 const authorOf = ({ id, login }: { id: number; login: string }) => [
-  ...['-c', `user.name=${login}`, '-c', `user.email=${id}+${login}@users.noreply.github.com`],
+  ...person,
+  ...['-c', `author.name=${login}`, '-c', `author.email=${id}+${login}@users.noreply.github.com`],
 ];
 
 /**

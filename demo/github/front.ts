@@ -130,12 +130,11 @@ export class Front {
     const basic = /^Basic (.+)$/.exec(authorization)?.[1];
     const [token] = /ghs_[\w-]+/.exec(basic ? Buffer.from(basic, 'base64').toString('utf8') : authorization) ?? [];
     const method = basic ? 'GIT' : (req.method ?? 'GET');
-    if (token !== undefined && happens(this.faults(method, asked, token), res)) return;
+    const query = await queryOf(asked, req);
+    if (token !== undefined && happens(this.faults(method, asked, token, query), res)) return;
     if (await this.isRare(req, res, { method, path, token })) return;
     if (await serveGit(this.git, req, res)) return;
-    const chunks: Buffer[] = [];
-    for await (const chunk of req) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks).toString('utf8');
+    const body = await textOf(req, query);
     if (path === '/_emulator/webhook') {
       res.writeHead(202).end();
       return this.tell(String(req.headers['x-github-event']), await this.withPullMark(body));
@@ -370,4 +369,16 @@ export class Front {
     const person = await this.caller(this.seeded.ownerToken)('GET', `/users/${sender}`);
     await this.sendAbout(this.seeded.name, event, { ...rest, sender: person });
   }
+}
+
+/** Returns the body of a request of GraphQL, and nothing for other requests. */
+async function queryOf(path: string, req: IncomingMessage): Promise<string> {
+  return path === '/graphql' ? textOf(req) : '';
+}
+
+/** Reads the rest of a request's body, after what was read of it. */
+async function textOf(req: IncomingMessage, before = ''): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of req) chunks.push(chunk as Buffer);
+  return before + Buffer.concat(chunks).toString('utf8');
 }

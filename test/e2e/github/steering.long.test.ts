@@ -240,9 +240,9 @@ test('unchecked commits reach a pull request only as a draft, and never with the
   // The answers to the requests for a draft, and the order of these requests and of pushes.
   let answers: ({ status: number; message?: string } | undefined)[] = [];
   let asked: string[] = [];
-  github.fail((method, path) => {
+  github.fail((method, path, _token, query) => {
     if (method === 'GIT' && path.includes('git-receive-pack')) asked.push('push');
-    if (!path.includes('graphql')) return undefined;
+    if (!query.includes('convertPullRequestToDraft')) return undefined;
     const answer = answers.length > 1 ? answers.shift() : answers[0];
     asked.push(`draft ${answer?.status ?? 'made'}`);
     return answer;
