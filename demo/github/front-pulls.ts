@@ -183,8 +183,8 @@ export class FrontPulls {
 }
 
 /**
- * Merges a branch into another one, as `POST /repos/{owner}/{repo}/merges` does for the App. Returns the merge commit, or GitHub's status
- * and message where there is none.
+ * Merges a branch into another one, as `POST /repos/{owner}/{repo}/merges` does for the App. Returns the merge commit, or
+ * GitHub's status and message where there is none.
  */
 export async function mergeBranches(
   folder: string,

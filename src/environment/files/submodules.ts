@@ -102,7 +102,6 @@ export class Submodules {
   readonly #fetched = new Map<string, Promise<Checkout>>();
   #bytes = 0;
   #packBytes = 0;
-
   readonly #maxBytes: number;
 
   constructor(source: Source, folder: string, most = maxBytes) {

@@ -185,7 +185,10 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
   return { data, status, baseBranch };
 }
 
-/** Does what follows from a merge or an end, with the status: nobody reads the pull request again if we are killed here. */
+/**
+ * Does what follows when a pull request was merged or closed. It belongs to the transaction that stores the status, because
+ * nobody reads a closed pull request again.
+ */
 async function settle(app: App, em: EntityManager, before: PullRequestRow, status: PullRequestRow['status']) {
   await endMerging(em, before, null);
   if (status === 'merged' && before.status !== 'merged') await moveStacked(app, em, before);

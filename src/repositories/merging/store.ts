@@ -15,7 +15,7 @@ export async function findMerge(em: EntityManager, { repositoryId, number }: Pul
   return em.findOneBy(Merges, { repositoryId, number });
 }
 
-/** Notes who asks to merge a pull request when it is ready, which commit, and into which branch, before GitHub is told. */
+/** Stores who asks for a merge, of which commit and into which branch. Call it before you ask GitHub. */
 export async function noteAsked(
   em: EntityManager,
   { repositoryId, number, headSha }: PullKey & { headSha: string },

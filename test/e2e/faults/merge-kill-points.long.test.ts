@@ -84,7 +84,7 @@ const game = {
   ofEveryRun: /graphql$/,
 };
 
-testKillPoints('killed while the merge queue has a change, which is merged meanwhile: the task is done once', {
+testKillPoints('a change that the merge queue merges while the service is down: the task is done once', {
   ...game,
   play: async (service, begin) => {
     const { merges, rare } = service.world.github;

@@ -32,8 +32,8 @@ interface Reading {
 }
 
 /**
- * Compares what GitHub does to merge an open pull request with what is stored, within the lock of the pull request. `looks` says
- * that GitHub is asked about its merge queue although nothing here suggests that the pull request is in it.
+ * Compares what GitHub does to merge an open pull request with what is stored, within the lock of the pull request. `looks`
+ * says that GitHub is asked about its merge queue although nothing here suggests that the pull request is in it.
  */
 export async function followMerging(app: App, reading: Reading, looks: boolean): Promise<void> {
   const { pull, hasAutoMerge } = reading;
