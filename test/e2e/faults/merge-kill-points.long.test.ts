@@ -60,7 +60,7 @@ async function expectMergedOnce(service: Killable, task: Task): Promise<void> {
     await get('/me');
     const labels = (await world.labels(task.issueNumber)).filter((name) => name.startsWith('agent:'));
     const own = (await world.comments(task.issueNumber)).filter(({ user }) => user.login === 'deckhand[bot]');
-    const { check_runs: checks } = await mona<{ check_runs: { name: string; conclusion: string }[] }>(
+    const { check_runs: checks } = await mona<{ check_runs: { conclusion: string; output: { title: string } }[] }>(
       'GET',
       `${on}/${head}/check-runs`,
     );
@@ -68,8 +68,7 @@ async function expectMergedOnce(service: Killable, task: Task): Promise<void> {
     shown = JSON.stringify({ labels, bodies, checks });
     const says = /^<!-- deckhand:status -->\n### \S+ Done\n(?!.*merge queue|.*Waiting to be).* \(merged\) /s;
     const isComment = bodies.length === 1 && says.test(bodies[0] ?? '');
-    // A check run keeps what it said of the pull request before the merge.
-    const isCheck = checks.length === 1 && checks[0]?.conclusion === 'success';
+    const isCheck = checks.length === 1 && checks[0]?.conclusion === 'success' && checks[0].output.title === '✅ Done';
     return labels.join() === 'agent:done' && isComment && isCheck;
   }).catch((error: Error) => {
     throw new Error(`${error.message}; there is ${shown}`);
