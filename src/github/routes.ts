@@ -9,6 +9,7 @@ import { mergeTask } from './follow/merging/merge.ts';
 import { MergeReadiness, readMergeReadiness } from './follow/merging/merge-readiness.ts';
 import { mergeWhenReady, stopMergingTask } from './follow/merging/merge-when-ready.ts';
 import { reconcileFor } from './inbox/compare-with-github.ts';
+import { listOtherWork, OtherWork } from './other-work.ts';
 
 const MergeTask = z
   .strictObject({
@@ -27,6 +28,19 @@ const MergeTask = z
   .meta({ id: 'MergeTask' });
 
 export const githubRoutes: Route[] = [
+  route({
+    operationId: 'listOtherWork',
+    method: 'get',
+    path: '/tasks/:id/other-work',
+    summary:
+      'List the open pull requests of others that close or mention the issue of a task. A start does not ask for them',
+    tag: 'tasks',
+    access: onTask('member'),
+    reply: [200, z.array(OtherWork)],
+    errors: { 502: 'GitHub answered with an error' },
+    waits: 'before it writes',
+    handle: (app, { task }) => listOtherWork(app, task),
+  }),
   route({
     operationId: 'getMergeReadiness',
     method: 'get',

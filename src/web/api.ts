@@ -864,6 +864,16 @@ export type TimelineEntry = {
         nextSteps: string[];
     } | null;
 };
+export type OtherWork = {
+    /** the full name of its repository */
+    repositoryName: string;
+    "number": number;
+    url: string;
+    /** a login; null for a deleted account */
+    author: string | null;
+    /** whether it would close the issue; otherwise it mentions it */
+    closes: boolean;
+};
 export type PullRequestCheck = {
     name: string;
     outcome: "passed" | "failed" | "running" | "skipped";
@@ -5886,6 +5896,38 @@ export function cancelSprint(sprintId: string, { idempotencyKey }: {
         headers: oazapfts.mergeHeaders(opts?.headers, {
             "Idempotency-Key": idempotencyKey
         })
+    }));
+}
+/**
+ * List the open pull requests of others that close or mention the issue of a task. A start does not ask for them
+ */
+export function listOtherWork(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: OtherWork[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/other-work`, {
+        ...opts
     }));
 }
 /**

@@ -1,6 +1,7 @@
 import { settled } from '../../demo/browser.ts';
 import { until } from '../../demo/real-service.ts';
 import { inBrowser, openDashboard, visit } from '../support/browser.ts';
+import { handsOf, repo } from '../support/face.ts';
 import { inspect, type Seen } from './inspect.ts';
 
 const { world, page, base, api } = await openDashboard();
@@ -73,6 +74,39 @@ inBrowser('a repository is picked from the installation, and an issue becomes a 
   await inspect(page, 'import', seen, true);
   expect(seen).toEqual({ violations: [], tooWide: [], alive: [] });
   await page.keyboard.press('Escape');
+});
+
+inBrowser('a start asks first when somebody else works on the issue', async () => {
+  const number = await world.issue('', { title: 'Wanted by two' });
+  const { push, mona } = handsOf(world);
+  await push('by-hand', 'by-hand.txt', 'x\n', { force: true });
+  const fields = { title: 'By hand', body: `Fixes #${number}`, head: 'by-hand', base: 'main' };
+  const pull = await mona<{ number: number }>('POST', `${repo}/pulls`, fields);
+  const [repository] = await world.get<{ id: string }[]>(`/repositories?projectId=${world.project.id}`);
+  const [agent] = await world.get<{ id: string }[]>(`/agents?projectId=${world.project.id}`);
+  const chosen = { numbers: [number], status: 'ready', owner: agent?.id };
+  const { imported } = await api<{ imported: { taskId: string }[] }>(
+    'POST',
+    `/repositories/${repository?.id}/issues`,
+    chosen,
+  );
+  const id = imported[0]?.taskId;
+  const status = async () => (await world.get<{ status: string }>(`/tasks/${id}`)).status;
+  await go(`/tasks/${id}`);
+  const note = page.getByRole('region', { name: 'Work of others' });
+  await note.getByText(`mona/sample #${pull.number} by mona would close the issue`).waitFor();
+  const [start, dialog] = [page.getByRole('button', { name: 'Start', exact: true }), page.getByRole('alertdialog')];
+  await start.click();
+  await dialog.getByRole('link', { name: `mona/sample #${pull.number}` }).waitFor();
+  await dialog.getByRole('button', { name: 'Do not start' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect(await status()).toBe('ready');
+  await start.click();
+  await dialog.getByRole('button', { name: 'Start', exact: true }).click();
+  await until('the start', async () => (await status()) !== 'ready');
+  await note.waitFor({ state: 'detached' });
+  await api('POST', `/tasks/${id}/cancel`).catch(() => {});
+  await api('DELETE', `/tasks/${id}`).catch(() => {});
 });
 
 inBrowser('the inbox fits wide and narrow pages in both themes, and works with the keyboard alone', async () => {

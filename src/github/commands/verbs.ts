@@ -26,6 +26,7 @@ import {
   requiredTask,
   taskOfCommand,
 } from '../given-command.ts';
+import { assertNoOtherWork } from '../other-work.ts';
 import { abandonPlan, plan, startPlanned } from '../planning/plan-verbs.ts';
 import { findTaskOfIssue } from '../store.ts';
 import { ask } from './ask.ts';
@@ -38,7 +39,6 @@ import {
   showsText,
   updateText,
 } from './create-for-issue.ts';
-import { assertNoOtherWork } from './other-work.ts';
 import { answer, approve, revise, runVerbs } from './run-verbs.ts';
 
 /** Changes the named limits of a task's budget and keeps its others. `none` removes the budget. */

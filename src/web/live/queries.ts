@@ -42,6 +42,14 @@ export const openIssues = (repositoryId: string) =>
     queryFn: () => api.listOpenIssues(repositoryId),
     retry: false,
   });
+/** The open pull requests of others for the issue of a task. A start does not need them, so a failure is not repeated. */
+export const otherWork = (taskId: string) =>
+  queryOptions({
+    queryKey: ['other-work', taskId],
+    queryFn: ({ signal }) => api.listOtherWork(taskId, { signal }),
+    staleTime: githubPollMs,
+    retry: false,
+  });
 export const gitToken = (id: string) =>
   queryOptions({ queryKey: ['git-token', id], queryFn: () => api.getGitToken(id) });
 export const modelToken = (id: string) =>

@@ -17,6 +17,7 @@ import { useRunControls } from './actions/use-steering.ts';
 import { FailureNotice } from './failure-notice.tsx';
 import { MergingBox } from './merging/merging-box.tsx';
 import { ReadinessBox } from './merging/readiness-box.tsx';
+import { OtherWorkBox } from './other-work.tsx';
 import { OverviewTab } from './overview-tab.tsx';
 import { TaskHeader } from './task-header.tsx';
 import { AttentionBox } from './waiting/attention-box.tsx';
@@ -49,6 +50,7 @@ function TaskView({ task }: { task: Task }) {
       <FailureNotice task={task} />
       <AttentionBox task={task} />
       <MergingBox task={task} />
+      <OtherWorkBox task={task} />
       {task.status === 'in_progress' && <CurrentRun task={task} />}
       <RunButtons task={task} />
       {isMergeable(task) && <ReadinessBox task={task} />}

@@ -1,10 +1,11 @@
 import { type ConfirmationDialogProps, useConfirm } from '@primer/react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Suspense, useState } from 'react';
+import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, Suspense, useState } from 'react';
 import * as api from '../api.ts';
 import { notifyError } from '../frame/notices.tsx';
 import { lazyPart } from '../live/load-part.ts';
 import { putStatus, putTask } from '../live/put-task.ts';
+import { otherWork } from '../live/queries.ts';
 import {
   type ActionDetails,
   type ActionTask,
@@ -13,6 +14,7 @@ import {
   performAction,
   type TaskAction,
 } from './actions/task-actions.ts';
+import { OtherWork } from './other-work.tsx';
 
 const TaskTextDialog = lazyPart(async () => ({
   default: (await import('./waiting/task-text-dialog.tsx')).TaskTextDialog,
@@ -35,11 +37,12 @@ export function useConfirmedAction(perform?: (request: ActionRequest) => Promise
   const mutateAsync = perform ?? performHere;
   // The refusal has been shown.
   const mutate = (request: ActionRequest) => void mutateAsync(request).catch(() => {});
+  const client = useQueryClient();
   const confirm = useConfirm();
   const [open, setOpen] = useState<{ task: ActionTask; action: ActionWithDialog }>();
   const select = async (task: ActionTask, action: TaskAction) => {
     if (hasDialog(action)) return setOpen({ task, action });
-    const question = questions[action];
+    const question = action === 'start' ? await otherWorkQuestion(client, task) : questions[action];
     if (question === undefined || (await confirm(question))) mutate({ task, action });
   };
   const onClose = () => setOpen(undefined);
@@ -77,7 +80,24 @@ export function useConfirmedAction(perform?: (request: ActionRequest) => Promise
 type Question = Pick<
   ConfirmationDialogProps,
   'title' | 'confirmButtonContent' | 'cancelButtonContent' | 'confirmButtonType'
-> & { content: string };
+> & { content: ReactNode };
+
+/** How long a start waits for GitHub to say who else works on the issue. */
+const otherWorkMs = 3000;
+
+/** Returns the question for a start while somebody else may be doing the work. Without an answer in time, there is none. */
+async function otherWorkQuestion(client: QueryClient, task: ActionTask): Promise<Question | undefined> {
+  if (task.issueNumber === null) return undefined;
+  const late = new Promise<[]>((resolve) => setTimeout(resolve, otherWorkMs, []));
+  const others = await Promise.race([client.fetchQuery(otherWork(task.id)).catch(() => []), late]);
+  if (others.length === 0) return undefined;
+  return {
+    title: 'Start all the same?',
+    content: <OtherWork pulls={others} />,
+    confirmButtonContent: 'Start',
+    cancelButtonContent: 'Do not start',
+  };
+}
 
 const questions: Partial<Record<TaskAction, Question>> = {
   cancel: {

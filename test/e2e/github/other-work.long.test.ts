@@ -35,9 +35,21 @@ test('an open pull request for the issue holds up a start until somebody writes 
   await until('the label handled', async () => !(await world.labels(number)).includes('agent:run'));
   expect(await world.get(`/projects/${world.project.id}/tasks`)).toEqual([]);
 
+  // The API says the same of the task.
+  await say(number, '/agent create');
+  const created = await face.taskOf(number);
+  const others = await world.get<{ number: number }[]>(`/tasks/${created.id}/other-work`);
+  const of = (number: number, closes: boolean) => {
+    const url = `${world.github.url}/mona/sample/pull/${number}`;
+    return { repositoryName: 'mona/sample', number, url, author: 'mona', closes };
+  };
+  expect(others).toEqual([of(closing, true), of(mentioning, false)]);
+
   next({ 'anyway.txt': 'x\n' });
   await say(number, '/agent start anyway');
   const task = await settled(number, 'in_review', 1);
+  // Its own pull request mentions the issue too.
+  expect(await world.get(`/tasks/${task.id}/other-work`)).toEqual(others);
 
   // What is closed, and the pull request of the task itself, hold up nothing.
   await mona('PATCH', `${repo}/pulls/${closing}`, { state: 'closed' });
@@ -59,6 +71,7 @@ test('when GitHub refuses to say who else works on an issue, the start goes on',
   );
   next({ 'unseen.txt': 'x\n' });
   await say(number, '/agent start');
-  await settled(number, 'in_review', 1);
+  const { id } = await settled(number, 'in_review', 1);
+  expect(await world.get(`/tasks/${id}/other-work`)).toEqual([]);
   world.github.fail(() => undefined);
 });

@@ -5,7 +5,7 @@ import { taskStatusNames } from '../../display/names.ts';
 /** What decides about the actions of a task. Cards of the board have it too. */
 export type ActionTask = Pick<
   api.Task,
-  'id' | 'projectId' | 'title' | 'status' | 'owner' | 'failure' | 'runCount' | 'prUrl'
+  'id' | 'projectId' | 'title' | 'status' | 'owner' | 'failure' | 'runCount' | 'prUrl' | 'issueNumber'
 >;
 
 /** What a person can do with a task. */

@@ -1,15 +1,17 @@
 import { z } from 'zod';
-import type { App } from '../../app.ts';
-import { Refused } from '../../domain/machine.ts';
-import { oneLine } from '../../domain/text/sanitize.ts';
-import { pauseAsked } from '../../outgoing/github-errors.ts';
-import { httpStatusOf } from '../app/place.ts';
-import type { GivenCommand } from '../given-command.ts';
-import { findPullsByGitHub } from '../store.ts';
+import type { App } from '../app.ts';
+import type { TaskRow } from '../db/tables/task.ts';
+import { Refused } from '../domain/machine.ts';
+import { oneLine } from '../domain/text/sanitize.ts';
+import type { RepoName } from '../git/remote-url.ts';
+import { pauseAsked } from '../outgoing/github-errors.ts';
+import { httpStatusOf, type Place, placeOfRepository } from './app/place.ts';
+import type { GivenCommand } from './given-command.ts';
+import { findPullsByGitHub } from './store.ts';
 
 const Pull = z.object({
   number: z.int().positive(),
-  url: z.url(),
+  url: z.url({ protocol: /^https?$/ }),
   state: z.string(),
   author: z.object({ __typename: z.string(), login: z.string() }).nullable(),
   repository: z.object({ databaseId: z.number(), nameWithOwner: z.string(), isPrivate: z.boolean() }),
@@ -44,8 +46,33 @@ fragment pull on PullRequest {
   repository { databaseId nameWithOwner isPrivate }
 }`;
 
-interface OtherPull extends z.infer<typeof Pull> {
-  closes: boolean;
+/** The fields of another pull request that may do the work of an issue. */
+export const OtherWork = z
+  .object({
+    repositoryName: z.string().meta({ description: 'the full name of its repository', example: 'acme/shop' }),
+    number: z.int(),
+    url: z.string(),
+    author: z.string().nullable().meta({ description: 'a login; null for a deleted account' }),
+    closes: z.boolean().meta({ description: 'whether it would close the issue; otherwise it mentions it' }),
+  })
+  .meta({ id: 'OtherWork' });
+
+/**
+ * Lists the open pull requests that close or mention the issue of a task, except those of the task. A task without an issue
+ * on GitHub has none.
+ */
+export async function listOtherWork(
+  app: App,
+  { id, issueRepositoryId, issueNumber }: Pick<TaskRow, 'id' | 'issueRepositoryId' | 'issueNumber'>,
+) {
+  if (issueRepositoryId === null || issueNumber === null) return [];
+  const place = await placeOfRepository(app, issueRepositoryId);
+  if (place === undefined) return [];
+  const others = await otherPulls(app, place, issueNumber, id);
+  return others.map(({ repository, author, number, url, closes }) => ({
+    ...{ repositoryName: repository.nameWithOwner, number, url, closes },
+    author: author === null ? null : oneLine(author.login, 40),
+  }));
 }
 
 /** A refusal names at most this many pull requests. */
@@ -53,24 +80,16 @@ const maxNamed = 3;
 
 /**
  * Checks that nobody else works on the issue of a command that starts its task: no open pull request closes or mentions
- * the issue, except those of the task. Mentions by bots don't count, because release and dependency bots list many issues.
- * If GitHub refuses to say, the start goes on.
+ * the issue, except those of the task.
  * @throws Refused; or GitHub's error, if it may answer next time
  */
 export async function assertNoOtherWork(app: App, given: GivenCommand, taskId: string | undefined): Promise<void> {
   const { source, at, repository } = given;
   if (source.issue.isPull) return;
-  const found = await openPullsFor(given);
-  const others: OtherPull[] = [];
-  for (const pull of found) {
-    const known = await findPullsByGitHub(app.db.manager, pull.repository.databaseId, pull.number);
-    if (taskId === undefined || known.every((each) => each.taskId !== taskId)) others.push(pull);
-  }
+  const others = await otherPulls(app, at, source.issue.number, taskId);
   if (others.length === 0) return;
-  const home = `${at.name.owner}/${at.name.repo}`.toLowerCase();
   const names = others.slice(0, maxNamed).map((pull) => {
-    const { nameWithOwner } = pull.repository;
-    const reference = `${nameWithOwner.toLowerCase() === home ? '' : nameWithOwner}#${pull.number}`;
+    const reference = `${isAt(at.name, pull) ? '' : pull.repository.nameWithOwner}#${pull.number}`;
     const author = pull.author === null ? '' : ` by ${oneLine(pull.author.login, 40)}`;
     // A reference alone would be made harmless, like those in texts of people.
     return `[${reference}](${pull.url})${author} ${pull.closes ? 'would close' : 'mentions'} this issue`;
@@ -82,9 +101,31 @@ export async function assertNoOtherWork(app: App, given: GivenCommand, taskId: s
   );
 }
 
-/** Lists open pull requests for the issue. Those of other private repositories are left out, because a public reply would name them. */
-async function openPullsFor({ at: { octokit, name }, source }: GivenCommand): Promise<OtherPull[]> {
-  const asked = octokit.graphql(query, { ...name, number: source.issue.number });
+interface OtherPull extends z.infer<typeof Pull> {
+  closes: boolean;
+}
+
+type At = Pick<Place, 'octokit' | 'name'>;
+
+const isAt = ({ owner, repo }: RepoName, { repository }: z.infer<typeof Pull>) =>
+  repository.nameWithOwner.toLowerCase() === `${owner}/${repo}`.toLowerCase();
+
+/** Lists open pull requests for an issue, except those of a task. If GitHub refuses to say, there are none. */
+async function otherPulls(app: App, at: At, number: number, taskId: string | undefined): Promise<OtherPull[]> {
+  const others: OtherPull[] = [];
+  for (const pull of await openPullsFor(at, number)) {
+    const known = await findPullsByGitHub(app.db.manager, pull.repository.databaseId, pull.number);
+    if (taskId === undefined || known.every((each) => each.taskId !== taskId)) others.push(pull);
+  }
+  return others;
+}
+
+/**
+ * Lists open pull requests for an issue. Those of other private repositories are left out, because everybody who sees the
+ * issue would see their names. Mentions by bots don't count, because release and dependency bots list many issues.
+ */
+async function openPullsFor({ octokit, name }: At, number: number): Promise<OtherPull[]> {
+  const asked = octokit.graphql(query, { ...name, number });
   const answer = await asked.catch((error: { data?: unknown }) => {
     // An answer of GraphQL that contains errors has no status, and may contain what GitHub could read.
     if (httpStatusOf(error) >= 500 || pauseAsked(error) !== undefined) throw error;
@@ -93,12 +134,10 @@ async function openPullsFor({ at: { octokit, name }, source }: GivenCommand): Pr
   const read = Answer.safeParse(answer);
   if (!read.success) return [];
   const { closedByPullRequestsReferences: linked, timelineItems } = read.data.repository.issue;
-  const home = `${name.owner}/${name.repo}`.toLowerCase();
   const pulls = new Map<string, OtherPull>();
   const add = (pull: z.infer<typeof Pull> | null, closes: boolean) => {
     if (pull === null || pull.state !== 'OPEN') return;
-    const { nameWithOwner, isPrivate } = pull.repository;
-    if (isPrivate && nameWithOwner.toLowerCase() !== home) return;
+    if (pull.repository.isPrivate && !isAt(name, pull)) return;
     if (!closes && pull.author?.__typename === 'Bot') return;
     const key = `${pull.repository.databaseId}#${pull.number}`;
     pulls.set(key, { ...pull, closes: closes || pulls.get(key)?.closes === true });
