@@ -184,6 +184,9 @@ forEachEngine((given) => {
     expect(await checkout.mergeBase(base, head)).toBe(fork);
     expect(await checkout.isAncestor(fork, head)).toBe(true);
     expect(await checkout.isAncestor(head, base)).toBe(false);
+    expect(await checkout.isAncestor(head, head)).toBe(true);
+    expect(await checkout.isAncestor('1'.repeat(40), '1'.repeat(40))).toBe(false);
+    expect(await checkout.changes(head, head)).toEqual([]);
     expect(await checkout.fetch('no-such-branch')).toBeUndefined();
     expect(await checkout.fetchCommit(fork)).toBe(true);
     expect(await checkout.fetchCommit('1'.repeat(40))).toBe(false);

@@ -68,7 +68,8 @@ export async function mergeCommits(repository: IsomorphicRepository, ours: strin
 
 /** Returns whether a commit is an ancestor of another; false also for a commit that is not in the repository. */
 export async function isAncestor(repository: IsomorphicRepository, ancestor: string, commit: string): Promise<boolean> {
-  if (ancestor === commit) return true;
+  const isThere = () => git.readCommit({ ...repository.local, oid: commit }).then(() => true);
+  if (ancestor === commit) return isThere().catch(() => false);
   return git.isDescendent({ ...repository.local, oid: commit, ancestor, depth: -1 }).catch(() => false);
 }
 

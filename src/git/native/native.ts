@@ -85,6 +85,7 @@ const maxRemembered = 8;
 
 /** Returns the changed paths between two commits or trees. */
 async function changesBetween(repository: NativeRepository, from: string, to: string): Promise<Change[]> {
+  if (from === to) return [];
   const { changes: remembered } = repository;
   const pair = `${from} ${to}`;
   const known = remembered.get(pair);
@@ -159,7 +160,9 @@ async function mergeCommits(repository: NativeRepository, ours: string, theirs: 
 /** Returns whether a commit is an ancestor of another; false also for a commit that is not in the repository. */
 async function isAncestor(repository: NativeRepository, ancestor: string, commit: string): Promise<boolean> {
   try {
-    await repository.git(['merge-base', '--is-ancestor', ancestor, commit]);
+    // A commit that exists is its own ancestor; that takes no process.
+    if (ancestor === commit) await repository.objects.treeOf(commit);
+    else await repository.git(['merge-base', '--is-ancestor', ancestor, commit]);
     return true;
   } catch (error) {
     if (error instanceof GitFailed) return false;

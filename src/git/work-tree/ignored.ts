@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { exposeToOom } from '../../host/own-process.ts';
@@ -37,28 +37,45 @@ export function gitIgnoreRules(gitDir: string, workTree: string): IgnoreRules {
     '-n',
   ];
   const env = { ...cleanEnvironment(undefined), GIT_INDEX_FILE: `${gitDir}/no-such-index` };
-  const child = spawn('git', args, { cwd: workTree, env, stdio: ['pipe', 'pipe', 'ignore'] });
-  exposeToOom(child.pid);
-  const asked = pending(() => child.kill('SIGKILL'));
+  let child: ChildProcess | undefined;
+  const asked = pending(() => child?.kill('SIGKILL'));
+  const start = () => {
+    const started = spawn('git', args, { cwd: workTree, env, stdio: ['pipe', 'pipe', 'ignore'] });
+    exposeToOom(started.pid);
+    started.once('error', asked.fail);
+    // When the process is out of file descriptors, spawn returns no process and no streams; `error` is emitted
+    // afterwards.
+    if (started.stdin === undefined) return started;
+    // Writing to a process that has ended fails; `close` follows.
+    started.stdin.on('error', () => {});
+    started.once('close', asked.fail);
+    started.stdout.setEncoding('utf8').on('data', answersIn(asked.answer));
+    return started;
+  };
+  const ask = (path: string) =>
+    asked.add(() => {
+      // Started for the first path, because most snapshots contain no new files.
+      child ??= start();
+      child.stdin?.write(`./${path}\0`);
+    });
+  return { ask, close: asked.close };
+}
+
+/**
+ * Returns a function that reads the output of `git check-ignore -v -n -z`. Each result has four fields, source, line, pattern
+ * and path, each terminated by NUL. An empty pattern means that no pattern matched. A pattern that starts with `!` means that
+ * the path is not ignored.
+ */
+function answersIn(answer: (isIgnored: boolean) => void) {
   let rest = '';
-  child.once('error', asked.fail);
-  // When the process is out of file descriptors, spawn returns no process and no streams; `error` is emitted
-  // afterwards.
-  if (child.stdin === undefined) return { ask: () => asked.add(() => {}), close: asked.close };
-  // Writing to a process that has ended fails; `close` follows.
-  child.stdin.on('error', () => {});
-  child.once('close', asked.fail);
-  // Each result has four fields, source, line, pattern and path, each terminated by NUL. An empty pattern means that no
-  // pattern matched. A pattern that starts with `!` means that the path is not ignored.
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+  return (chunk: string) => {
     const parts = (rest + chunk).split('\0');
     while (parts.length > 4) {
       const [, , pattern = ''] = parts.splice(0, 4);
-      asked.answer(pattern !== '' && !pattern.startsWith('!'));
+      answer(pattern !== '' && !pattern.startsWith('!'));
     }
     rest = parts.join('\0');
-  });
-  return { ask: (path) => asked.add(() => child.stdin.write(`./${path}\0`)), close: asked.close };
+  };
 }
 
 /** Evaluates the rules with isomorphic-git, in a separate thread, so that a hostile pattern blocks nothing else. */
