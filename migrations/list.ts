@@ -51,6 +51,7 @@ import { Merges1768867200000 } from './0061-merges.ts';
 import { ReviewComments1768953600000 } from './0062-review-comments.ts';
 import { BasesOfMerges1769212800000 } from './0063-bases-of-merges.ts';
 import { BasesOfProofs1769299200000 } from './0064-bases-of-proofs.ts';
+import { RunsThatBeginByThemselves1769385600000 } from './0065-runs-that-begin-by-themselves.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -107,4 +108,5 @@ export const migrations = [
   ReviewComments1768953600000,
   BasesOfMerges1769212800000,
   BasesOfProofs1769299200000,
+  RunsThatBeginByThemselves1769385600000,
 ];

@@ -160,7 +160,8 @@ export async function queueRun(
   const agentId = await versionForTask(em, task.owner as string, task);
   const waiting = await listWaitingRevisions(em, taskId);
   const continuesRunId = run.rewoundFrom?.runId ?? (await runToContinue(em, taskId, { kind: run.kind, agentId }));
-  const starters = run.isAutomatic || run.startedBy === null ? task.directedBy : [run.startedBy];
+  const isAutomatic = run.isAutomatic || run.startedBy === null;
+  const starters = isAutomatic || run.startedBy === null ? task.directedBy : [run.startedBy];
   const writers = run.isTextSeen === false ? await listUnseenWriters(em, task) : [];
   const texts = [...waiting.map((r) => r.text), run.instructions ?? ''];
   const runId = await insertRun(em, {
@@ -168,6 +169,7 @@ export async function queueRun(
     projectId: task.projectId,
     agentId,
     startedBy: run.startedBy,
+    isAutomatic,
     directedBy: await directorsAtStart(em, task, {
       starters: [...starters, ...writers],
       waiting,

@@ -16,7 +16,8 @@ export interface Held {
 }
 
 export const runColumns = `r.id, r.task_id as "taskId", r.project_id as "projectId", r.agent_id as "agentId",
-  r.started_by as "startedBy", r.directed_by as "directedBy", r.kind, r.status, r.instructions, r.failure, r.steps,
+  r.started_by as "startedBy", r.is_automatic as "isAutomatic", r.directed_by as "directedBy",
+  r.kind, r.status, r.instructions, r.failure, r.steps,
   r.input_tokens::float8 as "inputTokens", r.cached_input_tokens::float8 as "cachedInputTokens", r.output_tokens::float8 as "outputTokens", r.cost_usd::float8 as "costUsd",
   r.fence, r.lease_until as "leaseUntil",
   r.heartbeat_at as "heartbeatAt", r.created_at as "createdAt", r.started_at as "startedAt",
@@ -30,6 +31,7 @@ export async function insertRun(
     projectId: string;
     agentId: string;
     startedBy: string | null;
+    isAutomatic?: boolean;
     directedBy?: string[];
     kind: RunKind;
     instructions: string;

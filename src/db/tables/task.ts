@@ -86,6 +86,8 @@ export interface RunRow {
   projectId: string;
   agentId: string | null;
   startedBy: string | null;
+  /** The service started the run, for `startedBy` if that is not null. Its starters are the directors of the task. */
+  isAutomatic: boolean;
   /** The users whose words the run follows; see runs/directors.ts. */
   directedBy: string[];
   kind: RunKind;
@@ -138,6 +140,7 @@ export const Runs = table<RunRow>('runs', {
   projectId: text(),
   agentId: maybeText(),
   startedBy: maybeText(),
+  isAutomatic: flag(false),
   directedBy: json({ default: [] }),
   kind: text(),
   status: text(),
