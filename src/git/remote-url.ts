@@ -1,3 +1,4 @@
+import { trimEndOf } from '../domain/text/sanitize.ts';
 import { isClosedAddress, isClosedByName, isClosedHost } from '../host/closed-address.ts';
 import type { NextHop, Proxies } from '../host/proxies.ts';
 import { resolveHost } from '../host/resolve.ts';
@@ -114,7 +115,7 @@ const closedName =
 /** Normalizes a repository's address: no trailing slash, no `.git`, host in lower case. */
 export function normalUrl(text: string): string {
   const url = new URL(text);
-  return `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\.git$/, '')}`;
+  return `${url.origin}${trimEndOf(url.pathname, '/').replace(/\.git$/, '')}`;
 }
 
 /**

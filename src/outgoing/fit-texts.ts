@@ -1,3 +1,5 @@
+import { trimEndOf } from '../domain/text/sanitize.ts';
+
 /**
  * GitHub refuses longer titles, and longer texts of issues, pull requests and comments, in characters ("body is too long
  * (maximum is 65536 characters)"). It may count a character that JavaScript counts as two.
@@ -18,7 +20,7 @@ function cutBytes(text: string, max: number): string {
   if (Buffer.byteLength(text) <= max) return text;
   const kept = Buffer.from(text).subarray(0, max - Buffer.byteLength(cutMark));
   // The last character may have been cut in the middle.
-  return kept.toString('utf8').replace(/\ufffd+$/, '') + cutMark;
+  return trimEndOf(kept.toString('utf8'), '\ufffd') + cutMark;
 }
 
 type Parameters = Record<string, unknown>;

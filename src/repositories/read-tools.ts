@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { trimEndOf } from '../domain/text/sanitize.ts';
 import { type Declared, findByName, type Given, hidden, plainName, words } from '../llm/calls/declaration.ts';
 import { type Fitted, fitArguments, readObject } from '../llm/calls/fit-arguments.ts';
 import type { ToolCall } from '../llm/model.ts';
@@ -78,7 +79,7 @@ function translateList(given: Given): Given {
   if (recursive !== undefined && rest.depth === undefined) rest.depth = isYes(recursive) ? 10 : 1;
   if (typeof pattern !== 'string') return { ...rest, path: pattern ?? folder };
   const isWithin = typeof folder === 'string' && !['', '.', './'].includes(folder);
-  return { ...rest, path: isWithin ? `${folder.replace(/\/+$/, '')}/${pattern}` : pattern };
+  return { ...rest, path: isWithin ? `${trimEndOf(folder, '/')}/${pattern}` : pattern };
 }
 
 /** `offset` and `limit`, `view_range: [1, 20]`, and -1 for the end. */

@@ -3,7 +3,7 @@ import { type McpServerAccess, revealMcpServers } from '../../agents/mcp.ts';
 import type { App } from '../../app.ts';
 import { withoutSecrets } from '../../domain/secrets.ts';
 import { mayReveal } from '../../domain/settings.ts';
-import { oneLine, visible } from '../../domain/text/sanitize.ts';
+import { oneLine, trimEndOf, visible } from '../../domain/text/sanitize.ts';
 import type { ToolSpec } from '../../llm/model.ts';
 import { type McpClient, mcpClient } from '../../mcp/client.ts';
 import { McpFailed } from '../../mcp/exchange.ts';
@@ -61,7 +61,8 @@ function cut(text: string): string {
   const head = Math.floor(maxBytes * headShare);
   const tail = maxBytes - head;
   // A character that is cut in half would become U+FFFD.
-  const shown = (from: number, to: number) => bytes.toString('utf8', from, to).replace(/^\uFFFD+|\uFFFD+$/g, '');
+  const shown = (from: number, to: number) =>
+    trimEndOf(bytes.toString('utf8', from, to).replace(/^\uFFFD+/, ''), '\uFFFD');
   const left = bytes.length - maxBytes;
   return `${shown(0, head)}\n[… ${left} bytes of the answer cut; ask for less …]\n${shown(bytes.length - tail, bytes.length)}`;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { trimEndOf } from '../../domain/text/sanitize.ts';
 import { findByName, type Given, hidden, words } from '../../llm/calls/declaration.ts';
 import { readObject } from '../../llm/calls/fit-arguments.ts';
 import type { Message } from '../../llm/model.ts';
@@ -119,7 +120,7 @@ function commandOf(parts: string[]): string {
 const quoted = (part: string) => (/^[\w./:=@%+,-]+$/.test(part) ? part : `'${part.replaceAll("'", "'\\''")}'`);
 
 function within(folder: string, script: string): string {
-  const relative = folder.replace(/^\/work\/?/, '').replace(/\/+$/, '');
+  const relative = trimEndOf(folder.replace(/^\/work\/?/, ''), '/');
   return relative === '' || relative === '.' ? script : `cd -- ${quoted(relative)} || exit\n${script}`;
 }
 

@@ -1,3 +1,5 @@
+import { trimEndOf } from './sanitize.ts';
+
 /** What GitHub says of settings that only people there can change, and what they should do. */
 const advice: [RegExp, string][] = [
   [
@@ -21,5 +23,5 @@ const advice: [RegExp, string][] = [
 /** Returns what GitHub said, followed by what to do about it if only people on GitHub can. */
 export function withAdvice(said: string): string {
   const found = advice.find(([pattern]) => pattern.test(said))?.[1];
-  return found === undefined ? said : `${said.replace(/[.\s]+$/, '')}; ${found}`;
+  return found === undefined ? said : `${trimEndOf(said.trimEnd(), '. ')}; ${found}`;
 }

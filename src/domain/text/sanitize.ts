@@ -14,6 +14,16 @@ export function storableJson(value: unknown): string {
 }
 
 /**
+ * Removes all of these characters from the end of a text, in linear time. A regular expression such as `/x+$/` would start
+ * again at each of many that are not at the end.
+ */
+export function trimEndOf(text: string, characters: string): string {
+  let end = text.length;
+  while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}
+
+/**
  * Converts a title to lower-case letters and digits joined by dashes, without accents. Returns an empty string for a
  * title with no letters or digits.
  */
@@ -84,7 +94,8 @@ function withoutComments(text: string): string {
  * Wraps text in a code block. The fence is longer than any run of backticks in the text, so the text cannot close it.
  */
 export function fenced(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  let longest = 2;
+  for (const [ticks] of text.matchAll(/`+/g)) longest = Math.max(longest, ticks.length);
   const fence = '`'.repeat(longest + 1);
   return `${fence}\n${text}\n${fence}`;
 }

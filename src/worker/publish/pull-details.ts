@@ -156,7 +156,8 @@ async function sayIn(
 ): Promise<void> {
   if (leftOut.length === 0 || before.replaceAll('\r\n', '\n').includes(opening)) return;
   const text = `${opening} ${leftOut.join('; ')}.`;
-  const end = /\n*<\/details>\s*$/.exec(before);
-  const body = end === null ? `${before}\n\n${text}` : `${before.slice(0, end.index)}\n\n${text}\n\n</details>`;
+  const [shown, close] = [before.trimEnd(), '</details>'];
+  const isOpen = shown.endsWith(close);
+  const body = isOpen ? `${shown.slice(0, -close.length).trimEnd()}\n\n${text}\n\n${close}` : `${before}\n\n${text}`;
   if (body.length <= maxBody) await octokit.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', { ...at, body });
 }
