@@ -158,11 +158,17 @@ function requestIn({ command, source: { body = '' } }: GivenCommand): string {
   return plain([command.argument, ...others].join('\n')).trim();
 }
 
+/** Anybody may write in a thread, so at most this many characters of it are quoted. No comment is cut. */
+const maxThreadChars = 100_000;
+
 /** Describes a thread to the agent. The request is an instruction; what others said in the thread is quoted as data. */
 function threadText(number: number, { comments }: DiffThread, asked: string): string {
   const [first] = comments;
   const hunk = first?.diff_hunk ?? '';
-  const said = comments.map(({ user, body }) => `${user?.login ?? 'a deleted account'}:\n${plain(body).trim()}`);
+  const said = newest(
+    comments.map(({ user, body }) => `${user?.login ?? 'a deleted account'}:\n${plain(body).trim()}`),
+    maxThreadChars,
+  );
   return [
     `In a thread of pull request #${number}, at ${first === undefined ? 'a deleted comment' : placeOf(first)}:`,
     asked,
@@ -171,4 +177,16 @@ function threadText(number: number, { comments }: DiffThread, asked: string): st
   ]
     .filter((part) => part !== '')
     .join('\n\n');
+}
+
+/** Returns the first text and as many of the last ones as fit, and says how many between them are left out. */
+function newest([first = '', ...others]: string[], maxChars: number): string[] {
+  let left = maxChars - first.length;
+  const fitting = others.toReversed().findIndex((text) => {
+    left -= text.length;
+    return left < 0;
+  });
+  if (fitting === -1) return [first, ...others];
+  const leftOut = others.length - fitting;
+  return [first, `[… ${leftOut} comments left out …]`, ...others.slice(leftOut)];
 }
