@@ -1,17 +1,26 @@
+import type { Checkout } from '../git/engine.ts';
+
 /** A command that prepares a folder of the repository. */
 export interface DetectedCommand {
   command: string;
-  /** The program that it needs. Where that is missing, the command is left out. */
-  program: string;
+  /** The programs of which it needs one. Where all are missing, the command is left out. The first is the usual one. */
+  programs: string[];
 }
 
-interface Rule extends DetectedCommand {
-  /** The command is used where one of these files exists, in the root of the repository or in one of its top folders. */
+interface Rule {
+  program: string;
+  command: string;
+  /** The command is used where a folder has one of these files; `*.sln` stands for all files with this ending. */
   files: string[];
+  /**
+   * The files name no exact versions, so they say less than a lock file: one in the root does not stop the search in the
+   * folders of the root, and there they do not count.
+   */
+  isLoose?: boolean;
 }
 
 /**
- * The commands that package managers document for installing exactly what a lock file names. In each group, the first
+ * The commands that package managers document for installing what a lock file or a manifest names. In each group, the first
  * matching rule applies, because a repository may still have the lock file of a manager that it no longer uses.
  */
 const groups: Rule[][] = [
@@ -20,6 +29,15 @@ const groups: Rule[][] = [
     { files: ['bun.lock', 'bun.lockb'], program: 'bun', command: 'bun install --frozen-lockfile' },
     { files: ['yarn.lock'], program: 'yarn', command: 'yarn install --frozen-lockfile' },
     { files: ['package-lock.json', 'npm-shrinkwrap.json'], program: 'npm', command: 'npm ci' },
+    { files: ['deno.lock'], program: 'deno', command: 'deno install --frozen' },
+    { files: ['deno.json', 'deno.jsonc'], program: 'deno', command: 'deno install', isLoose: true },
+    {
+      files: ['pnpm-workspace.yaml'],
+      program: 'pnpm',
+      command: 'pnpm install --no-frozen-lockfile',
+      isLoose: true,
+    },
+    { files: ['package.json'], program: 'npm', command: 'npm install --no-package-lock', isLoose: true },
   ],
   [
     { files: ['uv.lock'], program: 'uv', command: 'uv sync --frozen' },
@@ -32,50 +50,187 @@ const groups: Rule[][] = [
     },
   ],
   [{ files: ['go.mod'], program: 'go', command: 'go mod download' }],
-  [{ files: ['Cargo.lock'], program: 'cargo', command: 'cargo fetch --locked' }],
   [
+    { files: ['Cargo.lock'], program: 'cargo', command: 'cargo fetch --locked' },
+    { files: ['Cargo.toml'], program: 'cargo', command: 'cargo fetch', isLoose: true },
+  ],
+  [
+    { files: ['Gemfile.lock'], program: 'bundle', command: bundleInstall() },
+    { files: ['Gemfile'], program: 'bundle', command: bundleInstall(), isLoose: true },
+  ],
+  [
+    { files: ['composer.lock'], program: 'composer', command: composerInstall() },
+    { files: ['composer.json'], program: 'composer', command: composerInstall(), isLoose: true },
+  ],
+  // The wrappers of Maven and Gradle are shell scripts, which fetch the version that they name. They need Java.
+  [
+    { files: ['mvnw'], program: 'java', command: 'sh ./mvnw -B -q dependency:go-offline', isLoose: true },
+    { files: ['pom.xml'], program: 'mvn', command: 'mvn -B -q dependency:go-offline', isLoose: true },
+    { files: ['gradlew'], program: 'java', command: 'sh ./gradlew --no-daemon -q testClasses', isLoose: true },
     {
-      files: ['Gemfile.lock'],
-      program: 'bundle',
-      command: 'bundle config set --global path "$HOME/.gems" && bundle install',
+      files: ['build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts'],
+      program: 'gradle',
+      command: 'gradle --no-daemon -q testClasses',
+      isLoose: true,
     },
   ],
-  [{ files: ['composer.lock'], program: 'composer', command: 'composer install --no-interaction --no-progress' }],
+  [
+    {
+      files: ['mix.exs'],
+      program: 'mix',
+      command: 'mix local.hex --force --if-missing && mix local.rebar --force --if-missing && mix deps.get',
+      isLoose: true,
+    },
+  ],
+  [
+    {
+      files: ['*.sln', '*.slnx', '*.csproj', '*.fsproj', '*.vbproj'],
+      program: 'dotnet',
+      command: 'dotnet restore',
+      isLoose: true,
+    },
+  ],
 ];
 
-/** Maximum number of top folders for which commands are detected when the root has none of the files. */
+function bundleInstall(): string {
+  return 'bundle config set --global path "$HOME/.gems" && bundle install';
+}
+
+function composerInstall(): string {
+  return 'composer install --no-interaction --no-progress';
+}
+
+/** Images in which the programs of detected commands are installed. Those of pnpm and Yarn are there by Corepack. */
+const images: Record<string, string> = {
+  npm: 'docker.io/library/node:22',
+  pnpm: 'docker.io/library/node:22',
+  yarn: 'docker.io/library/node:22',
+  bun: 'docker.io/oven/bun:1',
+  deno: 'docker.io/denoland/deno:debian',
+  uv: 'ghcr.io/astral-sh/uv:python3.13-bookworm',
+  pip3: 'docker.io/library/python:3',
+  go: 'docker.io/library/golang:1',
+  cargo: 'docker.io/library/rust:1',
+  bundle: 'docker.io/library/ruby:3',
+  composer: 'docker.io/library/composer:2',
+  java: 'docker.io/library/eclipse-temurin:21',
+  mvn: 'docker.io/library/maven:3-eclipse-temurin-21',
+  gradle: 'docker.io/library/gradle:8-jdk21',
+  mix: 'docker.io/library/elixir:1',
+  dotnet: 'mcr.microsoft.com/dotnet/sdk:9.0',
+};
+
+/** Returns an image in which a program of a detected command is installed; null where none is known. */
+export function imageWith(program: string): string | null {
+  return images[program] ?? null;
+}
+
+/** Files that name packages and for which there is no command, because too many projects use them for other things. */
+const otherManifests = ['pyproject.toml', 'setup.py', 'setup.cfg', 'Pipfile', 'environment.yml'];
+
+/** Maximum number of top folders for which commands are detected when the root has no lock file. */
 const maxParts = 10;
 
+/** What the files of a repository say about its set-up. */
+export interface Detected {
+  commands: DetectedCommand[];
+  /** Files in the root that name packages, and for which Deckhand knows no command. */
+  unknown: string[];
+}
+
 /**
- * Returns the commands that install what a repository's lock files and manifests name. If the root contains none of
- * them, returns the commands for the folders in the root.
+ * Returns the commands that install what a repository's lock files and manifests name. If the root has no lock file, those
+ * of the folders in the root count, too. A `requirements.txt` there does not count if the root has a manifest: it is then
+ * usually for documentation or benchmarks. `manifest` has the fields of the package.json in the root.
  */
-export function detectSetup(paths: Iterable<string>): DetectedCommand[] {
+export function detectSetup(paths: Iterable<string>, manifest: Manifest = {}): Detected {
+  const names = namesByFolder(paths);
+  const root = names.get('') ?? new Set();
+  names.delete('');
+  const inRoot = rulesFor(root).filter(({ files }) => !files.includes('package.json') || namesPackages(manifest));
+  const own = otherManifests.filter((name) => root.has(name));
+  const isPython = (rule: Rule) => rule.files.includes('requirements.txt');
+  const unknown = inRoot.some(({ program }) => ['uv', 'poetry', 'pip3'].includes(program)) ? [] : own;
+  const commands = inRoot.map((rule) => commandOf(rule, manifest.packageManager));
+  if (inRoot.some(({ isLoose }) => !isLoose)) return { commands, unknown };
+  const hasManifest = inRoot.length > 0 || own.length > 0;
+  const counts = (rule: Rule) => !(rule.isLoose || (hasManifest && isPython(rule)));
+  const parts = [...names]
+    .map(([folder, files]) => ({ folder, rules: rulesFor(files).filter(counts) }))
+    .filter(({ rules }) => rules.length > 0)
+    .sort((a, b) => (a.folder < b.folder ? -1 : 1))
+    .slice(0, maxParts);
+  const below = parts.flatMap(({ folder, rules }) =>
+    rules.map(({ command, program }) => ({ programs: [program], command: `cd ${quoted(folder)} && ${command}` })),
+  );
+  return { commands: [...commands, ...below], unknown };
+}
+
+/** Returns the names of the files in the root, under an empty name, and in each of its folders. */
+function namesByFolder(paths: Iterable<string>): Map<string, Set<string>> {
   const names = new Map<string, Set<string>>();
   for (const path of paths) {
     const [folder, name, more] = path.includes('/') ? path.split('/', 3) : ['', path];
     if (folder === undefined || name === undefined || more !== undefined) continue;
-    names.set(folder, (names.get(folder) ?? new Set()).add(name));
+    const known = names.get(folder);
+    if (known === undefined) names.set(folder, new Set([name]));
+    else known.add(name);
   }
-  const inRoot = commandsFor(names.get('') ?? new Set());
-  if (inRoot.length > 0) return inRoot;
-  const parts = [...names].filter(([, files]) => commandsFor(files).length > 0).sort(([a], [b]) => (a < b ? -1 : 1));
-  return parts
-    .slice(0, maxParts)
-    .flatMap(([folder, files]) =>
-      commandsFor(files).map(({ command, program }) => ({ program, command: `cd ${quoted(folder)} && ${command}` })),
-    );
+  return names;
 }
 
-function commandsFor(files: Set<string>): DetectedCommand[] {
+function rulesFor(files: Set<string>): Rule[] {
+  const endings = new Set([...files].map((name) => `*${/\.\w+$/.exec(name)?.[0] ?? ''}`));
   return groups.flatMap((group) => {
-    const rule = group.find((each) => each.files.some((name) => files.has(name)));
+    const rule = group.find((each) => each.files.some((name) => files.has(name) || endings.has(name)));
     if (rule === undefined) return [];
-    const { program, command } = rule;
     // Newer versions of Yarn, which have this file, renamed the option.
-    const isNewYarn = program === 'yarn' && files.has('.yarnrc.yml');
-    return [{ program, command: isNewYarn ? 'yarn install --immutable' : command }];
+    const isNewYarn = rule.program === 'yarn' && files.has('.yarnrc.yml');
+    return [isNewYarn ? { ...rule, command: 'yarn install --immutable' } : rule];
   });
+}
+
+/** A manager and its exact version, as Corepack reads them: `pnpm@9.1.0`, with or without a hash of the program. */
+const pin = /^(pnpm|yarn)@\d+\.\d+\.\d+(?:[-+][\w.+-]{1,200})?$/;
+
+/** Returns the command of a rule. Corepack provides the version of pnpm or Yarn that package.json pins, where it is there. */
+function commandOf({ program, command }: Rule, packageManager: unknown): DetectedCommand {
+  const [, manager] = pin.exec(String(packageManager)) ?? [];
+  if (manager !== program) return { programs: [program], command };
+  return { programs: [program, 'corepack'], command: `${pinning(program)}${command}` };
+}
+
+/**
+ * Returns the beginning of a command that calls a package manager which package.json pins. Corepack puts it into the home
+ * folder, so the agent and the checks have it, too.
+ */
+export function pinning(manager: string): string {
+  const folder = '~/.local/bin';
+  return `if command -v corepack > /dev/null; then mkdir -p ${folder} && corepack enable --install-directory ${folder} ${manager}; fi && `;
+}
+
+/** The fields of a package.json, of any type. */
+export type Manifest = Record<string, unknown>;
+
+/** Returns whether npm has something to install where there is no lock file. */
+function namesPackages(manifest: Manifest): boolean {
+  const lists = ['dependencies', 'devDependencies', 'optionalDependencies', 'workspaces'];
+  return lists.some((name) => Object.keys(Object(manifest[name])).length > 0);
+}
+
+/** A package.json of more bytes is not read. */
+const maxManifest = 256_000;
+
+/** Reads the package.json in the root of a commit or tree. Returns no fields where it is missing, broken or too large. */
+export async function readManifest(checkout: Checkout, commit: string): Promise<Manifest> {
+  const file = await checkout.readFile(commit, 'package.json');
+  if (!Buffer.isBuffer(file) || file.length > maxManifest) return {};
+  try {
+    const manifest: unknown = JSON.parse(file.toString('utf8'));
+    return typeof manifest === 'object' && manifest !== null ? (manifest as Manifest) : {};
+  } catch {
+    return {};
+  }
 }
 
 function quoted(text: string): string {

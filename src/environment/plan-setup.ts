@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { Checkout } from '../git/engine.ts';
 import { onHost } from '../repositories/credentials.ts';
 import { type CheckoutSettings, wholeCheckout } from '../repositories/settings/custom-keys.ts';
 import { pathsMatching } from '../repositories/settings/repository-settings.ts';
-import { type DetectedCommand, detectSetup, isKnownCacheFile } from './detect.ts';
+import { type DetectedCommand, detectSetup, isKnownCacheFile, readManifest } from './detect.ts';
 import { chosenOf } from './files/choose-files.ts';
 import type { OpenSecret } from './secrets/secrets.ts';
 import { type SetupContext, secretNamed } from './setup-context.ts';
@@ -61,8 +62,10 @@ async function ownSystem(): Promise<string> {
 /** What set-up of a commit does, and under which key its result is kept. */
 export interface SetupPlan {
   commit: string;
-  /** A command is left out where its program is missing. */
+  /** A command is left out where all of its programs are missing. */
   commands: (Pick<DetectedCommand, 'command'> & Partial<DetectedCommand>)[];
+  /** Files in the root that name packages, and for which Deckhand knows no command. */
+  unknown: string[];
   /** The commands were chosen from the files of the repository. Their failure does not fail a run. */
   isDetected: boolean;
   key: string;
@@ -80,9 +83,7 @@ export async function planSetup(
 ): Promise<SetupPlan> {
   const all = chosenOf(settings, await checkout.files(commit));
   const isDetected = settings.setup.length === 0;
-  const commands: SetupPlan['commands'] = isDetected
-    ? detectSetup(all.keys())
-    : settings.setup.map((command) => ({ command }));
+  const { commands, unknown } = await commandsOf(settings.setup, all, { checkout, commit });
   const secrets = [...new Set(settings.secrets)].map((name) => secretNamed(known, name));
   const files = await cacheFilesIn(all, settings.cache);
   const key = keyOf({
@@ -97,7 +98,17 @@ export async function planSetup(
     secrets,
     files: [...files].map(([path, oid]) => ({ path, oid })),
   });
-  return { commit, commands, isDetected, key, files, secrets };
+  return { commit, commands, unknown, isDetected, key, files, secrets };
+}
+
+/** Returns the commands that .deckhand.yml lists. If it lists none, they are chosen from the files of the commit. */
+export async function commandsOf(
+  listed: string[] | 'none',
+  files: Map<string, unknown>,
+  { checkout, commit }: { checkout: Checkout; commit: string },
+): Promise<Pick<SetupPlan, 'commands' | 'unknown'>> {
+  if (listed.length === 0) return detectSetup(files.keys(), await readManifest(checkout, commit));
+  return { commands: listed === 'none' ? [] : listed.map((command) => ({ command })), unknown: [] };
 }
 
 /** Returns the files that decide whether set-up runs again, by path. */

@@ -12,7 +12,7 @@ import { type KeptSetup, keptStore } from './keep/kept-store.ts';
 import { planSetup, type SetupPlan } from './plan-setup.ts';
 import { revealSecrets } from './secrets/secrets.ts';
 import { saidOf, setUp } from './set-up.ts';
-import { type CommandResult, type SetupContext, takeImage } from './setup-context.ts';
+import { type CommandResult, type MissingProgram, type SetupContext, takeImage } from './setup-context.ts';
 
 /** For each key, a promise that resolves when its last caller has finished. */
 const queues = new Map<string, Promise<void>>();
@@ -55,6 +55,8 @@ export interface Environment {
   context: SetupContext;
   /** The commands that ran to prepare it; none for one that was restored. */
   commands: CommandResult[];
+  /** The commands that did not run, because their program is not installed. */
+  missing: MissingProgram[];
   /** The hosts that they could not reach. */
   refused: RefusedHost[];
   seconds: number;
@@ -97,13 +99,13 @@ export async function prepareEnvironment(
     const isNeeded = plan.commands.length > 0 && app.sandbox.state.works;
     const ready = isNeeded
       ? await inTurn(plan.key, signal, () => makeReady(context, plan, files, isTrial))
-      : { how: 'none' as const, commands: [], refused: [] };
+      : { how: 'none' as const, commands: [], missing: [], refused: [] };
     const seconds = (performance.now() - began) / 1000;
     if (isNeeded) count(app, ready.how, seconds);
     if (ready.how === 'restored') await context.note('setup', `restored the environment in ${seconds.toFixed(1)} s`);
     const placeInto: Environment['placeInto'] = (workTree, confinement) =>
       files.placeInto(workTree, confinement, signal);
-    return { ...ready, context, plan, seconds, told: toldOf(ready, context), placeInto, remove };
+    return { ...ready, context, plan, seconds, told: toldOf(ready, plan, context), placeInto, remove };
   } catch (error) {
     if (!signal.aborted) count(app, 'failed', (performance.now() - began) / 1000);
     await remove();
@@ -116,11 +118,12 @@ function count({ metrics }: App, outcome: string, seconds: number): void {
   metrics.setupSeconds.observe({ outcome }, seconds);
 }
 
-type Ready = Pick<Environment, 'how' | 'commands' | 'refused'>;
+type Ready = Pick<Environment, 'how' | 'commands' | 'missing' | 'refused'>;
 
 /** Writes what the agent should know about its environment; empty if there is nothing to say. */
 function toldOf(
-  { how, commands }: Pick<Ready, 'how' | 'commands'>,
+  { how, commands, missing }: Pick<Ready, 'how' | 'commands' | 'missing'>,
+  { unknown }: SetupPlan,
   { settings, isOutputHidden }: SetupContext,
 ): string {
   const failed = how === 'failed' ? commands.filter(({ exitCode }) => exitCode !== 0) : [];
@@ -132,6 +135,10 @@ function toldOf(
     failed.length === 0
       ? ''
       : `The dependencies could not be installed, so commands that need them fail:\n${failures.join('\n')}`,
+    missing.length === 0
+      ? ''
+      : `These programs are not installed here, so their packages are missing:\n${missing.map(({ program, command }) => `- ${program} (${command})`).join('\n')}`,
+    unknown.length === 0 ? '' : `Nothing was installed for these files: ${unknown.join(', ')}`,
     services.length === 0 ? '' : `These services run on localhost while you work:\n${services.join('\n')}`,
     hosts.length === 0 ? '' : `Commands can reach these hosts over https, and no others: ${hosts.join(', ')}`,
   ]
@@ -146,11 +153,24 @@ async function makeReady(
   isTrial: boolean,
 ): Promise<Ready> {
   // A trial shows whether set-up works now, so it always runs.
-  if (!isTrial && (await restore(context, plan, files))) return { how: 'restored', commands: [], refused: [] };
+  if (!isTrial && (await restore(context, plan, files)))
+    return { how: 'restored', commands: [], missing: [], refused: [] };
+  const known = isTrial || !plan.isDetected ? undefined : await keptStore(context.app.keptDir).failure(plan.key);
+  if (known !== undefined) {
+    await context.note(
+      'setup',
+      `set-up failed ${agoOf(known.at)}, and what it depends on is the same, so it is not tried again; \`/agent setup\` tries it now`,
+    );
+    return { how: 'failed', commands: known.commands, missing: [], refused: [] };
+  }
   const began = performance.now();
   const made = await setUp(context, plan, files.making);
-  const { commands, refused } = made;
-  if (made.failed.length > 0) return { how: 'failed', commands, refused };
+  const { commands, missing, refused } = made;
+  if (made.failed.length > 0) {
+    // A program may be installed later, which the key does not tell.
+    if (missing.length === 0) await keepFailure(context, plan.key, commands);
+    return { how: 'failed', commands, missing, refused };
+  }
   const seconds = (performance.now() - began) / 1000;
   const packed = await files
     .pack(made.names, context.signal)
@@ -160,8 +180,8 @@ async function makeReady(
   await files
     .stage(packed, context.signal)
     .catch((error) => failed(context, 'what set-up made could not be unpacked', error));
-  await keep(context, plan.key, files.archive, { ...packed, seconds });
-  return { how: 'set up', commands, refused };
+  if (missing.length === 0) await keep(context, plan.key, files.archive, { ...packed, seconds });
+  return { how: commands.length === 0 ? 'none' : 'set up', commands, missing, refused };
 }
 
 /** Unpacks what an earlier set-up made. Returns false if there is nothing, or if it cannot be used. */
@@ -195,6 +215,21 @@ async function keep({ app, signal, note }: SetupContext, key: string, archive: s
     app.log.warn({ err: error }, 'an environment could not be kept');
     await note('setup', `the environment could not be kept: ${(error as Error).message}`);
   }
+}
+
+/** Remembers that detected commands failed, so that the next runs do not spend minutes on the same failure. */
+async function keepFailure({ app, signal }: SetupContext, key: string, commands: CommandResult[]): Promise<void> {
+  await keptStore(app.keptDir)
+    .addFailure(key, commands)
+    .catch((error) => {
+      signal.throwIfAborted();
+      app.log.warn({ err: error }, 'a failed set-up could not be remembered');
+    });
+}
+
+function agoOf(at: Date): string {
+  const minutes = Math.max(1, Math.round((Date.now() - at.getTime()) / 60_000));
+  return minutes < 120 ? `${minutes} min ago` : `${Math.round(minutes / 60)} hours ago`;
 }
 
 /** Fails the run because of an error with the files of its environment. */

@@ -11,12 +11,13 @@ import { readBase } from '../repositories/settings/repository-settings.ts';
 import { findRepository, hasSecrets } from '../repositories/store.ts';
 import { openCleanSandbox } from './clean-sandbox.ts';
 import { addRefused, type RefusedHost } from './command-access.ts';
-import { chooseFiles } from './files/choose-files.ts';
+import { chooseFiles, chosenOf } from './files/choose-files.ts';
 import { prepareEnvironment } from './prepare.ts';
 import { runCommands } from './run-commands.ts';
 import { setupSeconds } from './set-up.ts';
-import type { SetupContext } from './setup-context.ts';
+import { type SetupContext, sayMissing } from './setup-context.ts';
 import { findTrial, updateTrial } from './trial.ts';
+import { usualChecks } from './usual-checks.ts';
 
 /** How often a running trial shows new output. */
 const reportMs = 1000;
@@ -38,8 +39,10 @@ export async function runTrial(app: App, trialId: string): Promise<void> {
   let result: Pick<EnvironmentTrialRow, 'status' | 'problem'>;
   try {
     const commands = await tryOut(app, repository, signal, report);
-    const isReady = commands.every(({ exitCode }) => exitCode === 0);
-    result = { status: isReady ? 'ready' : 'failed', problem: null };
+    const counted = commands.filter(({ isTried }) => !isTried);
+    const { missing } = report.lacks();
+    const isReady = counted.every(({ exitCode }) => exitCode === 0) && missing.length === 0;
+    result = { status: isReady ? 'ready' : 'failed', problem: missing.length === 0 ? null : sayMissing(missing) };
   } catch (error) {
     // This process is stopping, so the queue has another worker repeat the trial.
     if (app.stopping.aborted) throw error;
@@ -53,6 +56,7 @@ export async function runTrial(app: App, trialId: string): Promise<void> {
       ...result,
       image: report.image(),
       commands,
+      ...report.lacks(),
       refusedHosts: report.refused(),
       finishedAt: new Date(),
     };
@@ -70,6 +74,7 @@ function openReport(app: App, trialId: string) {
   let commands: TrialCommand[] = [];
   let image: string | null = null;
   let refused: RefusedHost[] = [];
+  let lacks: Pick<EnvironmentTrialRow, 'missing' | 'unknown'> = { missing: [], unknown: [] };
   let isNew = false;
   let storing: Promise<unknown> = Promise.resolve();
   const timer = setInterval(() => {
@@ -83,6 +88,10 @@ function openReport(app: App, trialId: string) {
     commands: () => commands,
     image: () => image,
     refused: () => refused,
+    lacks: () => lacks,
+    lack: (found: typeof lacks) => {
+      lacks = found;
+    },
     refuse: (hosts: RefusedHost[]) => {
       refused = hosts;
     },
@@ -117,20 +126,34 @@ async function tryOut(app: App, repository: RepositoryRow, signal: AbortSignal, 
 
 async function tryCommit(context: SetupContext, commit: string, report: Report): Promise<TrialCommand[]> {
   const { checkout, settings } = context;
+  const filesOf = async () => chosenOf(settings, await checkout.files(commit));
   if (!context.app.sandbox.state.works) throw new RunFailed('sandbox', context.app.sandbox.state.says);
   const environment = await prepareEnvironment({ ...context, onCommands: report.show }, commit, { isTrial: true });
   try {
     const setup = environment.commands;
     report.refuse(environment.refused);
+    report.lack({ missing: environment.missing, unknown: environment.plan.unknown });
     report.show(setup);
     const fresh = await openCleanSandbox(environment, await checkout.treeOf(commit));
     try {
-      const withChecks = (checks: TrialCommand[]) => [...setup, ...checks.map((each) => ({ ...each, isCheck: true }))];
-      const onCommands = (checks: TrialCommand[]) => report.show(withChecks(checks));
-      const how = { seconds: checksSeconds, signal: fresh.signal, goesOn: true, secrets: [] };
-      const checks = await runCommands({ ...context, onCommands }, fresh.machine, settings.checks, how);
+      const after = (before: TrialCommand[], mark: Partial<TrialCommand>) => (more: TrialCommand[]) => [
+        ...before,
+        ...more.map((each) => ({ ...each, ...mark })),
+      ];
+      const run = async (commands: string[], withBefore: ReturnType<typeof after>) => {
+        const onCommands = (more: TrialCommand[]) => report.show(withBefore(more));
+        const how = { seconds: checksSeconds, signal: fresh.signal, goesOn: true, secrets: [] };
+        return withBefore(await runCommands({ ...context, onCommands }, fresh.machine, commands, how));
+      };
+      let done = await run(settings.checks, after(setup, { isCheck: true }));
+      const usual = settings.checks.length > 0 ? [] : await usualChecks(checkout, commit, (await filesOf()).keys());
+      for (const alternatives of usual)
+        for (const command of alternatives) {
+          done = await run([command], after(done, { isCheck: true, isTried: true }));
+          if (done.at(-1)?.exitCode === 0) break;
+        }
       report.refuse(addRefused(environment.refused, fresh.refused()));
-      return withChecks(checks);
+      return done;
     } finally {
       await fresh.close();
     }

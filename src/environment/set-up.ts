@@ -8,7 +8,7 @@ import { makeReadable, tooLongPath } from './keep/archive.ts';
 import { findSecret, SearchOverLimit } from './keep/find-secret.ts';
 import type { SetupPlan } from './plan-setup.ts';
 import { runCommands } from './run-commands.ts';
-import type { CommandResult, SetupContext } from './setup-context.ts';
+import type { CommandResult, MissingProgram, SetupContext } from './setup-context.ts';
 
 /** The time limit for the commands of one set-up. */
 export const setupSeconds = 1200;
@@ -20,6 +20,8 @@ export interface Made {
   refused: RefusedHost[];
   /** The commands that failed. */
   failed: CommandResult[];
+  /** The commands that did not run because their program is not installed. */
+  missing: MissingProgram[];
   /** The names below its folder that are kept: what git ignores in the workspace, and the home folder. */
   names: string[];
 }
@@ -36,14 +38,14 @@ export async function setUp(context: SetupContext, plan: SetupPlan, folder: stri
   const tree = await checkout.treeOf(plan.commit);
   await checkout.export(tree, work);
   const confinement = await app.sandbox.confine(context.signal);
-  let commands: CommandResult[];
+  let ran: Ran;
   let refused: RefusedHost[];
   try {
     await confinement.own(work);
     const variables = Object.fromEntries(plan.secrets.map(({ name, value }) => [name, value]));
     const opened = await openMachineWithAccess(context, 'setup', { work, confinement, variables });
     try {
-      commands = await runSetup(context, plan, opened.machine, confinement.signal);
+      ran = await runSetup(context, plan, opened.machine, confinement.signal);
     } finally {
       await opened.close();
     }
@@ -52,13 +54,14 @@ export async function setUp(context: SetupContext, plan: SetupPlan, folder: stri
   } finally {
     await confinement.close();
   }
+  const { commands, missing } = ran;
   const failed = commands.filter(({ exitCode }) => exitCode !== 0);
   const [first] = failed;
   if (first !== undefined && !plan.isDetected) throw commandFailed('setup', { ...saidOf(first), isOutputHidden });
   await makeReadable(folder, context.signal);
   const names = await resultsIn(context, work, tree);
   await assertNoSecret(context, folder, names, plan);
-  return { commands, failed, names, refused };
+  return { commands, failed, missing, names, refused };
 }
 
 /** Returns the names of what set-up made that is kept. @throws RunFailed `setup` */
@@ -78,26 +81,28 @@ async function resultsIn(
   return [...named.map((path) => `work/${path}`), 'work.home'];
 }
 
-async function runSetup(
-  context: SetupContext,
-  plan: SetupPlan,
-  machine: Machine,
-  signal: AbortSignal,
-): Promise<CommandResult[]> {
-  const missing = await missingPrograms(plan, machine, signal);
-  if (missing.size > 0) await context.note('setup', `not installed here, so not set up: ${[...missing].join(', ')}`);
-  const commands = plan.commands.filter(({ program }) => program === undefined || !missing.has(program));
-  return runCommands(
+type Ran = Pick<Made, 'commands' | 'missing'>;
+
+async function runSetup(context: SetupContext, plan: SetupPlan, machine: Machine, signal: AbortSignal): Promise<Ran> {
+  const absent = await absentPrograms(plan, machine, signal);
+  const missing = plan.commands.flatMap(({ command, programs = [] }) => {
+    const [program] = programs;
+    return program !== undefined && programs.every((each) => absent.has(each)) ? [{ program, command }] : [];
+  });
+  for (const { program, command } of missing)
+    await context.note('setup', `${program} is not installed here, so this did not run: ${command}`);
+  const commands = await runCommands(
     context,
     machine,
-    commands.map(({ command }) => command),
+    plan.commands.map(({ command }) => command).filter((command) => missing.every((each) => each.command !== command)),
     { seconds: setupSeconds, signal, goesOn: plan.isDetected, secrets: plan.secrets.map(({ value }) => value) },
   );
+  return { commands, missing };
 }
 
 /** Returns which of the programs of detected commands do not exist where the commands run. */
-async function missingPrograms(plan: SetupPlan, machine: Machine, signal: AbortSignal): Promise<Set<string>> {
-  const programs = [...new Set(plan.commands.flatMap(({ program }) => program ?? []))];
+async function absentPrograms(plan: SetupPlan, machine: Machine, signal: AbortSignal): Promise<Set<string>> {
+  const programs = [...new Set(plan.commands.flatMap((each) => each.programs ?? []))];
   if (programs.length === 0) return new Set();
   const script = `for each in ${programs.join(' ')}; do command -v "$each" >/dev/null 2>&1 || echo "$each"; done`;
   const { output } = await machine.run(script, { seconds: 60, signal });

@@ -36,6 +36,24 @@ export interface CommandResult {
   output: string;
 }
 
+/** A command of set-up that did not run because its program is not installed where commands run. */
+export interface MissingProgram {
+  program: string;
+  command: string;
+}
+
+/** Says what to do about missing programs, a sentence for each. */
+export function sayMissing(missing: MissingProgram[]): string {
+  return missing
+    .map(({ program, command }) => {
+      const pinned = ['pnpm', 'yarn'].includes(program)
+        ? ', or pin it with packageManager in package.json where Corepack is installed'
+        : '';
+      return `${program} is not installed where commands run, so "${command.slice(0, 200)}" did not run. Install it on the workers, or name an image that has it with image in .deckhand.yml${pinned}.`;
+    })
+    .join('\n');
+}
+
 /** An image that stays on this machine until it is released. */
 export type HeldImage = ImageRoot & { release(): void };
 

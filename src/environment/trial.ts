@@ -8,10 +8,19 @@ import { Refused } from '../domain/machine.ts';
 import { notFound } from '../errors.ts';
 import { type Route, route, Timestamp } from '../http/route.ts';
 import { onRepository } from '../repositories/routes.ts';
+import { imageWith } from './detect.ts';
+import { neededServices } from './usual-checks.ts';
 
 const status = z.enum(['running', 'ready', 'failed']);
 
 const StartedTrial = z.object({ id: z.string(), status }).meta({ id: 'StartedEnvironmentTrial' });
+
+const Command = z.object({
+  command: z.string(),
+  exitCode: z.int().nullable().meta({ description: 'null while the command runs, and when it was stopped' }),
+  seconds: z.number(),
+  output: z.string(),
+});
 
 const Trial = z
   .object({
@@ -24,19 +33,24 @@ const Trial = z
       .string()
       .nullable()
       .meta({ description: 'why the trial failed, unless the result of a command shows it' }),
-    commands: z.array(
-      z.object({
-        command: z.string(),
-        exitCode: z.int().nullable().meta({ description: 'null while the command runs, and when it was stopped' }),
-        seconds: z.number(),
-        output: z.string(),
-      }),
-    ),
+    commands: z.array(Command),
     setupCommands: z
       .int()
       .min(0)
       .meta({ description: 'how many of the commands, from the first, are set-up; the others are checks' }),
+    tried: z.array(Command).meta({
+      description: 'usual checks, tried because .deckhand.yml lists none; their results do not decide about the trial',
+    }),
     refusedHosts: z.array(z.object({ host: z.string(), times: z.int() })),
+    missing: z.array(z.object({ program: z.string(), command: z.string(), image: z.string().nullable() })).meta({
+      description: 'programs that are not installed, the commands that need them, and an image that has them',
+    }),
+    unknown: z
+      .array(z.string())
+      .meta({ description: 'files in the root that name packages, and for which Deckhand knows no command' }),
+    services: z.array(z.object({ run: z.string(), port: z.int() })).meta({
+      description: 'services to which commands could not connect, as `services` of .deckhand.yml may list them',
+    }),
   })
   .meta({ id: 'EnvironmentTrial' });
 
@@ -122,10 +136,19 @@ export async function startTrial(
 }
 
 /** Returns the last trial of a repository. @throws AppError 404 before the first */
-async function getTrial(app: App, repositoryId: string): Promise<EnvironmentTrialRow & { setupCommands: number }> {
+async function getTrial(app: App, repositoryId: string): Promise<z.input<typeof Trial>> {
   const found = await findLastTrial(app.db.manager, repositoryId);
   if (found === null) throw notFound('Trial of the environment of repository', repositoryId);
-  return { ...found, setupCommands: found.commands.filter(({ isCheck }) => !isCheck).length };
+  const commands = found.commands.filter(({ isTried }) => !isTried);
+  const failed = found.commands.filter(({ exitCode }) => exitCode !== 0);
+  return {
+    ...found,
+    commands,
+    setupCommands: commands.filter(({ isCheck }) => !isCheck).length,
+    tried: found.commands.filter(({ isTried }) => isTried),
+    missing: found.missing.map((each) => ({ ...each, image: imageWith(each.program) })),
+    services: neededServices(failed.map(({ output }) => output)),
+  };
 }
 
 const path = '/repositories/:id/environment';

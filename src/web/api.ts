@@ -163,9 +163,30 @@ export type EnvironmentTrial = {
     }[];
     /** how many of the commands, from the first, are set-up; the others are checks */
     setupCommands: number;
+    /** usual checks, tried because .deckhand.yml lists none; their results do not decide about the trial */
+    tried: {
+        command: string;
+        /** null while the command runs, and when it was stopped */
+        exitCode: number | null;
+        seconds: number;
+        output: string;
+    }[];
     refusedHosts: {
         host: string;
         times: number;
+    }[];
+    /** programs that are not installed, the commands that need them, and an image that has them */
+    missing: {
+        program: string;
+        command: string;
+        image: string | null;
+    }[];
+    /** files in the root that name packages, and for which Deckhand knows no command */
+    "unknown": string[];
+    /** services to which commands could not connect, as `services` of .deckhand.yml may list them */
+    services: {
+        run: string;
+        port: number;
     }[];
 };
 export type RepositoryValidation = {

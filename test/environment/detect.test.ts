@@ -1,4 +1,4 @@
-import { detectSetup, isKnownCacheFile } from '../../src/environment/detect.ts';
+import { detectSetup, isKnownCacheFile, pinning } from '../../src/environment/detect.ts';
 
 test.each([
   [['README.md', 'src/package-lock.json/x'], []],
@@ -26,10 +26,67 @@ test.each([
   [["it's; -x/go.mod"], ["cd './it'\\''s; -x' && go mod download"]],
   [['-x/go.mod'], ["cd './-x' && go mod download"]],
 ])('%j', (files, commands) => {
-  expect(detectSetup(files).map(({ command }) => command)).toEqual(commands);
+  expect(detectSetup(files).commands.map(({ command }) => command)).toEqual(commands);
 });
 
 test('known lock and version files count at the root and one level down', () => {
   const known = ['package-lock.json', 'web/package.json', '.nvmrc', 'go.sum'];
   expect([...known, 'a/b/go.sum', 'src/index.js', 'Package-lock.json'].filter(isKnownCacheFile)).toEqual(known);
+});
+
+test.each([
+  // Without a lock file.
+  [['package.json'], ['npm install --no-package-lock']],
+  [['package.json', 'pnpm-workspace.yaml'], ['pnpm install --no-frozen-lockfile']],
+  [['deno.json', 'package.json'], ['deno install']],
+  [['deno.json', 'deno.lock'], ['deno install --frozen']],
+  [['Cargo.toml'], ['cargo fetch']],
+  [['Gemfile'], ['bundle config set --global path "$HOME/.gems" && bundle install']],
+  [['composer.json'], ['composer install --no-interaction --no-progress']],
+  [['pom.xml'], ['mvn -B -q dependency:go-offline']],
+  [['pom.xml', 'mvnw'], ['sh ./mvnw -B -q dependency:go-offline']],
+  [['build.gradle.kts', 'gradlew'], ['sh ./gradlew --no-daemon -q testClasses']],
+  [['App.sln', 'src/App.csproj'], ['dotnet restore']],
+  [['mix.exs'], [expect.stringMatching(/ && mix deps\.get$/)]],
+  // A manifest without versions in the root hides no lock file below it, but what has none there is of no use.
+  [
+    ['package.json', 'web/package-lock.json', 'examples/package.json'],
+    ['npm install --no-package-lock', 'cd web && npm ci'],
+  ],
+  [['web/package.json'], []],
+  // Requirements in folders of a repository with a manifest are for documentation and benchmarks.
+  [['pyproject.toml', 'docs/requirements.txt', 'web/package-lock.json'], ['cd web && npm ci']],
+  [['docs/requirements.txt'], ['cd docs && PIP_BREAK_SYSTEM_PACKAGES=1 pip3 install --user -r requirements.txt']],
+])('without a lock file: %j', (files, commands) => {
+  const manifest = { devDependencies: { jest: '30' } };
+  expect(detectSetup(files, manifest).commands.map(({ command }) => command)).toEqual(commands);
+});
+
+test.each([
+  [{}, 0],
+  [{ dependencies: {}, devDependencies: 1, workspaces: [] }, 0],
+  [{ dependencies: { a: '1' } }, 1],
+  [{ workspaces: ['packages/*'] }, 1],
+])('a package.json with %j needs %i commands', (manifest, count) => {
+  expect(detectSetup(['package.json'], manifest).commands).toHaveLength(count);
+});
+
+test('manifests without a command are named', () => {
+  const unknownOf = (...files: string[]) => detectSetup(files).unknown;
+  expect(unknownOf('pyproject.toml', 'setup.cfg')).toEqual(['pyproject.toml', 'setup.cfg']);
+  expect(unknownOf('pyproject.toml', 'uv.lock')).toEqual([]);
+  expect(unknownOf('pyproject.toml', 'package-lock.json')).toEqual(['pyproject.toml']);
+});
+
+test('Corepack provides the version that package.json pins, and nothing else of that field is used', () => {
+  const first = (packageManager: string, ...files: string[]) => detectSetup(files, { packageManager }).commands[0];
+  expect(first('pnpm@9.1.0+sha512.ab12', 'pnpm-lock.yaml')).toEqual({
+    programs: ['pnpm', 'corepack'],
+    command: `${pinning('pnpm')}pnpm install --frozen-lockfile`,
+  });
+  for (const other of ['pnpm@latest', 'pnpm@9.1.0; curl x', 'pnpm@https://example.org/x', 'yarn@4.1.0', 'npm@10.0.0'])
+    expect(first(other, 'pnpm-lock.yaml')).toEqual({
+      programs: ['pnpm'],
+      command: 'pnpm install --frozen-lockfile',
+    });
 });

@@ -1,7 +1,7 @@
 import { approvalReasons, type FilesOfTree, textsForFetch } from '../../src/environment/change/approval-reasons.ts';
 import { readForFetch } from '../../src/environment/change/judge-manifests.ts';
 import { fetchesOf, whileFetching } from '../../src/environment/change/package-managers.ts';
-import { detectSetup } from '../../src/environment/detect.ts';
+import { detectSetup, pinning } from '../../src/environment/detect.ts';
 import { timeOf } from '../support/machine/processor-time.ts';
 
 const npm = 'npm ci --ignore-scripts --no-audit --no-fund --git=/bin/false';
@@ -70,8 +70,15 @@ test.each([
 test('detected commands are fetched, but for those of Bundler, Poetry and Bun, which run code to resolve', () => {
   const files = ['a/package-lock.json', 'b/pnpm-lock.yaml', 'c/yarn.lock', 'd/uv.lock', 'e/requirements.txt'];
   const more = ['f/go.mod', 'g/Cargo.lock', 'h/composer.lock', 'i/Gemfile.lock', 'j/poetry.lock'];
-  const fetched = detectSetup([...files, ...more]).flatMap(({ command }) => fetchesOf(command));
+  const fetched = detectSetup([...files, ...more]).commands.flatMap(({ command }) => fetchesOf(command));
   expect(fetched.map(({ folder }) => folder).join('')).toBe('abcdefgh');
+});
+
+test('what Corepack pins is fetched with its beginning, and only then', () => {
+  const [fetch] = fetchesOf(`${pinning('pnpm')}pnpm install --frozen-lockfile`);
+  expect(fetch).toMatchObject({ manager: 'pnpm', folder: '' });
+  expect(fetch?.command).toBe(`${pinning('pnpm')}pnpm install --frozen-lockfile --ignore-scripts --ignore-pnpmfile`);
+  expect(fetchesOf(`${pinning('pnpm')}npm ci; curl x`)).toEqual([]);
 });
 
 const treeOf = (files: Record<string, string>): FilesOfTree => ({

@@ -1,8 +1,18 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { addRefused, refusedText } from '../../src/environment/command-access.ts';
 import { prepareEnvironment } from '../../src/environment/prepare.ts';
+import { gitOut } from '../support/git.ts';
 import { untilNoneHas } from '../support/machine/processes.ts';
 import { failsWith, openStage, type Scene, type Stage } from './stage.ts';
 
@@ -73,7 +83,51 @@ test('when a detected set-up fails, the prompt says so, and nothing of it is kep
   stage.push({ 'package-lock.json': '{}' });
   expect(environment.how).toBe('failed');
   expect(environment.told).toMatch(/could not be installed.*"npm ci" ended with exit code 1/s);
-  expect([readdirSync(join(await scene.placed(environment), '..')), stage.kept()]).toEqual([[], before]);
+  expect(readdirSync(join(await scene.placed(environment), '..'))).toEqual([]);
+  expect(stage.kept()).toBe(before + 1);
+});
+
+test('a detected set-up that failed is not tried again for six hours, except by a trial or after a change', async () => {
+  stage.push({ 'package.json': '{"name":"x","version":"1.0.0"}', 'package-lock.json': 'damaged again' });
+  await scene.fetch();
+  const first = await scene.prepare({});
+  scene.log.length = 0;
+  const second = await scene.prepare({});
+  expect([second.how, second.told, second.commands]).toEqual(['failed', first.told, first.commands]);
+  expect(scene.log).toEqual([expect.stringMatching(/^setup: set-up failed 1 min ago, .* is not tried again; /)]);
+  scene.log.length = 0;
+  expect((await scene.prepare({}, true)).how).toBe('failed');
+  expect(scene.log).toContain('setup: $ npm ci');
+  scene.log.length = 0;
+  for (const name of readdirSync(stage.app.keptDir).filter((each) => each.endsWith('.failed')))
+    utimesSync(join(stage.app.keptDir, name), new Date(), new Date(Date.now() - 7 * 3_600_000));
+  expect((await scene.prepare({})).how).toBe('failed');
+  expect(scene.log).toContain('setup: $ npm ci');
+  stage.push({ 'package-lock.json': '{"name":"x","version":"1.0.0","lockfileVersion":3,"packages":{}}' });
+  await scene.fetch();
+  expect((await scene.prepare({})).how).toBe('set up');
+  stage.push({ 'package.json': '{}', 'package-lock.json': '{}' });
+});
+
+test('a program that is not installed is named, the rest is set up, and nothing is kept', async () => {
+  const lock = '{"name":"x","version":"1.0.0","lockfileVersion":3,"packages":{}}';
+  stage.push({ 'package.json': '{"name":"x","version":"1.0.0"}', 'package-lock.json': lock, 'mix.exs': '' });
+  await scene.fetch();
+  const before = stage.kept();
+  for (const _ of [1, 2]) {
+    const environment = await scene.prepare({});
+    expect([environment.how, environment.missing.map(({ program }) => program)]).toEqual(['set up', ['mix']]);
+    expect(environment.told).toMatch(
+      /^These programs are not installed here, so their packages are missing:\n- mix \(mix /,
+    );
+    expect(scene.log).toContainEqual(
+      expect.stringMatching(/^setup: mix is not installed here, so this did not run: mix/),
+    );
+  }
+  expect(stage.kept()).toBe(before);
+  expect((await scene.prepare({ setup: 'none' })).how).toBe('none');
+  gitOut(stage.host.work, 'rm', '-q', 'mix.exs');
+  stage.push({ 'package.json': '{}', 'package-lock.json': '{}' });
 });
 
 describe('secrets', () => {

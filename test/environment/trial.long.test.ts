@@ -143,6 +143,37 @@ test('a trial does not wait until that of another project has ended', async () =
   expect(await ofSlow()).toMatchObject({ status: 'running' });
 });
 
+test('without checks in .deckhand.yml, a trial tries the usual ones, and names missing programs', async () => {
+  rmSync(join(host.work, '.deckhand.yml'));
+  const write = (path: string, text: string) => writeFileSync(join(host.work, path), text);
+  const failing = 'echo connect ECONNREFUSED 127.0.0.1:6379; exit 3';
+  write('package.json', JSON.stringify({ name: 'x', version: '1.0.0', scripts: { test: failing } }));
+  write('test_x.py', '');
+  write('mix.exs', '');
+  write('setup.py', '');
+  gitOut(host.work, 'add', '-A');
+  gitOut(host.work, 'commit', '-q', '-m', 'no settings');
+  gitOut(host.work, 'push', '-q', host.bare, 'main');
+  await start();
+  const trial = await ended();
+  expect(trial).toMatchObject({
+    status: 'failed',
+    problem: expect.stringMatching(/^mix is not installed where commands run, so "mix .*name an image that has it/),
+    missing: [{ program: 'mix', image: 'docker.io/library/elixir:1' }],
+    unknown: ['setup.py'],
+    services: [{ port: 6379, run: expect.stringContaining('redis-server') }],
+    commands: [],
+  });
+  const results = trial.tried.map(({ command, exitCode }: Record<string, unknown>) => [command, exitCode]);
+  expect(results).toEqual([
+    ['npm test', 3],
+    ['python3 -m pytest', expect.any(Number)],
+    ['python3 -m unittest', expect.any(Number)],
+    ['mix test', 127],
+  ]);
+  for (const path of ['package.json', 'test_x.py', 'mix.exs', 'setup.py']) rmSync(join(host.work, path));
+});
+
 test('a repository that cannot be read is a problem of the trial', async () => {
   rmSync(host.bare, { recursive: true });
   await start();
@@ -156,7 +187,7 @@ test('the comment shows output only in private repositories', () => {
     commands: [{ command: 'npm ci `x`', exitCode: 1, seconds: 2.5, output: 'internal.example said no' }],
   };
   const shown = { ...trial, id: '', repositoryId: '', startedAt: new Date(), finishedAt: null, seenAt: new Date() };
-  const row = { ...shown, image: null, refusedHosts: [], issueNumber: 1 };
+  const row = { ...shown, image: null, refusedHosts: [], missing: [], unknown: [], issueNumber: 1 };
   expect(trialText(row, true)).toContain('internal.example');
   expect(trialText(row, false)).toBe(
     '❌ Set-up or checks failed.\nset-up failed: "npm ci" ended with exit code 1\n`npm ci \'x\'`: exit code 1, 2.5 s',

@@ -43,6 +43,8 @@ export interface TrialCommand {
   seconds: number;
   output: string;
   isCheck?: boolean | undefined;
+  /** A usual check that .deckhand.yml does not list. Its result decides nothing. */
+  isTried?: boolean | undefined;
 }
 
 /** A trial of set-up and checks on the default branch, without an agent. */
@@ -57,6 +59,10 @@ export interface EnvironmentTrialRow {
   problem: string | null;
   commands: TrialCommand[];
   refusedHosts: { host: string; times: number }[];
+  /** The commands of set-up that did not run, because their program is not installed. */
+  missing: { program: string; command: string }[];
+  /** Files in the root that name packages, and for which there is no command. */
+  unknown: string[];
   issueNumber: number | null;
   seenAt: Date;
 }
@@ -70,6 +76,8 @@ export const EnvironmentTrials = table<EnvironmentTrialRow>('environment_trials'
   problem: maybeText(),
   commands: json({ default: [] }),
   refusedHosts: json({ default: [] }),
+  missing: json({ default: [] }),
+  unknown: json({ default: [] }),
   issueNumber: whole({ nullable: true }),
   seenAt: madeNow(),
 });

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { identityVariables } from '../../sandbox/machine/system.ts';
+import { pinning } from '../detect.ts';
 
 /**
  * The package managers that can fetch without running code of what they install. The flags are those of their own
@@ -60,6 +61,9 @@ export const whileFetching = {
  * the command is left out: it has nothing fetched for it.
  */
 export function fetchesOf(command: string): Fetch[] {
+  const pinned = ['pnpm', 'yarn'].map(pinning).find((begin) => command.startsWith(begin));
+  if (pinned !== undefined)
+    return fetchesOf(command.slice(pinned.length)).map((fetch) => ({ ...fetch, command: `${pinned}${fetch.command}` }));
   const found: Fetch[] = [];
   let folder = '';
   for (const part of command.split('&&').map((each) => each.trim())) {
@@ -163,7 +167,7 @@ const forms: Partial<Record<string, Form>> = {
 };
 
 const npmFlags =
-  /^(--(no-audit|no-fund|no-progress|audit=false|fund=false|silent|quiet|verbose|force|legacy-peer-deps|prefer-offline|production|ignore-scripts|workspaces|include-workspace-root|no-optional|loglevel=\w+|(omit|include)=\w+)|-[sqfd])$/;
+  /^(--(no-audit|no-fund|no-progress|audit=false|fund=false|silent|quiet|verbose|no-package-lock|force|legacy-peer-deps|prefer-offline|production|ignore-scripts|workspaces|include-workspace-root|no-optional|loglevel=\w+|(omit|include)=\w+)|-[sqfd])$/;
 const pnpmFlags =
   /^(--(frozen-lockfile|prefer-offline|ignore-scripts|ignore-pnpmfile|silent|prod|dev|no-optional|recursive|strict-peer-dependencies|reporter=[\w-]+)|-[PDrs])$/;
 const yarnFlags =

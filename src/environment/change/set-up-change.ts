@@ -5,10 +5,9 @@ import { hasSecrets } from '../../repositories/store.ts';
 import { removeTree } from '../../sandbox/neutral-path.ts';
 import type { Confinement, Machine } from '../../sandbox/sandbox.ts';
 import { addRefused, hostsOf, openMachineWithAccess, type RefusedHost } from '../command-access.ts';
-import { detectSetup } from '../detect.ts';
 import { chosenOf } from '../files/choose-files.ts';
 import { moveInto } from '../keep/archive.ts';
-import { cacheFilesIn } from '../plan-setup.ts';
+import { cacheFilesIn, commandsOf } from '../plan-setup.ts';
 import type { Environment } from '../prepare.ts';
 import { runCommands } from '../run-commands.ts';
 import { setupSeconds } from '../set-up.ts';
@@ -57,7 +56,8 @@ export async function setUpChange(environment: Environment, place: Place): Promi
     return { failed: undefined, refused: [] };
   }
   await confinement.own(work);
-  const commands = (plan.isDetected ? detectSetup(files.keys()) : plan.commands).map(({ command }) => command);
+  const chosen = await commandsOf(settings.setup, files, { checkout, commit: tree });
+  const commands = chosen.commands.map(({ command }) => command);
   if (commands.length === 0) return { failed: undefined, refused: [] };
   await note('setup', 'the change alters files that decide about set-up, so set-up runs again for the checks');
   if (isApproved) return runAll(environment, place, commands, 'setup', {});

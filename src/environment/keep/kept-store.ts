@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { linkOrCopy } from '../../host/link-or-copy.ts';
+import type { CommandResult } from '../setup-context.ts';
 import type { Packed } from './archive.ts';
 
 /** What is known about a kept result. */
@@ -17,20 +18,27 @@ export interface KeptStore {
   /** Keeps an archive under a key. Either all of it is kept or nothing. */
   add(key: string, archive: string, kept: KeptSetup): Promise<void>;
   remove(key: string): Promise<void>;
+  /** Remembers for six hours that set-up failed, and with which results. A result that is added takes its place. */
+  addFailure(key: string, commands: CommandResult[]): Promise<void>;
+  failure(key: string): Promise<{ at: Date; commands: CommandResult[] } | undefined>;
   /** Deletes the least recently used results until at most these bytes are kept. */
   trim(bytes: number): Promise<void>;
 }
 
 /** A result is valid once it has its second file, which is written last. */
 const [archiveEnding, factsEnding] = ['.tar.zst', '.json'];
+const failureEnding = '.failed';
+/** A failure may have had a cause outside of the repository, such as a registry that was down. */
+const failureMs = 6 * 3_600_000;
 const isFacts = /^[0-9a-f]{64}\.json$/;
 
 /** Opens the store in a folder that only the service can read. */
 export function keptStore(folder: string): KeptStore {
   const archiveOf = (key: string) => join(folder, `${key}${archiveEnding}`);
   const factsOf = (key: string) => join(folder, `${key}${factsEnding}`);
+  const failureOf = (key: string) => join(folder, `${key}${failureEnding}`);
   const remove = async (key: string) => {
-    for (const path of [factsOf(key), archiveOf(key)]) await rm(path, { force: true, recursive: true });
+    for (const path of [factsOf(key), archiveOf(key), failureOf(key)]) await rm(path, { force: true, recursive: true });
   };
   return {
     remove,
@@ -64,6 +72,17 @@ export function keptStore(folder: string): KeptStore {
         await rm(`${unfinished}${factsEnding}`, { force: true });
       }
     },
+    addFailure: async (key, commands) => {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const unfinished = `${failureOf(key)}.${randomBytes(6).toString('hex')}`;
+      await writeFile(unfinished, JSON.stringify(commands), { mode: 0o600 });
+      await rename(unfinished, failureOf(key));
+    },
+    failure: async (key) => {
+      const stats = await stat(failureOf(key)).catch(() => undefined);
+      if (stats === undefined || stats.mtimeMs < Date.now() - failureMs) return undefined;
+      return { at: stats.mtime, commands: JSON.parse(await readFile(failureOf(key), 'utf8')) as CommandResult[] };
+    },
     trim: async (bytes) => {
       await removeLeft(folder);
       const found = await sizesIn(folder);
@@ -88,7 +107,8 @@ async function removeLeft(folder: string): Promise<void> {
     const isOfResult = known.has(name.slice(0, 64)) && [archiveEnding, factsEnding].includes(name.slice(64));
     const file = join(folder, name);
     const stats = isOfResult ? undefined : await stat(file).catch(() => undefined);
-    if (stats?.isFile() && stats.mtimeMs < Date.now() - addingMs) await rm(file, { force: true });
+    const longestMs = name.endsWith(failureEnding) ? failureMs : addingMs;
+    if (stats?.isFile() && stats.mtimeMs < Date.now() - longestMs) await rm(file, { force: true });
   }
 }
 

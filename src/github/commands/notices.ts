@@ -71,12 +71,13 @@ export async function answerTrial(
  */
 export function trialText({ status, problem, commands }: EnvironmentTrialRow, isOutputShown: boolean): string {
   const verdict = status === 'ready' ? '✅ Set-up and checks succeeded' : '❌ Set-up or checks failed';
-  const lines = commands.map(({ command, exitCode, seconds }) => {
+  const lines = commands.map(({ command, exitCode, seconds, isTried }) => {
     const how = exitCode === null ? 'stopped' : `exit code ${exitCode}`;
-    return `\`${oneLine(command, 100).replaceAll('`', "'")}\`: ${how}, ${seconds} s`;
+    const tried = isTried ? ' (not listed in .deckhand.yml)' : '';
+    return `\`${oneLine(command, 100).replaceAll('`', "'")}\`: ${how}, ${seconds} s${tried}`;
   });
   const why = isOutputShown ? (problem ?? '') : problem === null ? '' : (problem.split('\n', 1)[0] ?? '');
-  const failing = commands.find(({ exitCode }) => exitCode !== 0);
+  const failing = commands.find(({ exitCode, isTried }) => exitCode !== 0 && !isTried);
   const output = isOutputShown && failing !== undefined ? failing.output.slice(-outputChars).trim() : '';
   const nothing = commands.length === 0 && problem === null ? 'There is nothing to set up or check.' : '';
   return [`${verdict}.`, why, nothing, ...lines, output === '' ? '' : fenced(output)]

@@ -42,7 +42,8 @@ export interface RepositorySettings {
   /** The environment secrets with the credentials for the image's registry. */
   imageAuth?: { username: string; password: string } | undefined;
   /** Commands that prepare the environment before the agent starts. */
-  setup: string[];
+  /** An empty list stands for the commands that are chosen from the files of the repository. */
+  setup: string[] | 'none';
   /** What network set-up of a change has. */
   setupOfChange: SetupOfChange;
   /** Files whose content decides whether set-up runs again; undefined for the known lock and version files. */
@@ -276,7 +277,10 @@ export const Settings = z
   .strictObject({
     image: image.optional(),
     imageAuth: imageAuth.optional(),
-    setup: listed(text(2000), 20).default([]),
+    // Runs store the settings, and for earlier versions an empty list in the file meant the same as none.
+    setup: listed(text(2000), 20)
+      .transform((list) => (list.length === 0 ? ('none' as const) : list))
+      .default([]),
     cache,
     network,
     env,

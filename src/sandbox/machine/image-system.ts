@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { RunFailed } from '../../domain/run.ts';
 import { scriptPath } from '../layout.ts';
 import type { ImageRoot } from '../sandbox.ts';
-import { identityFiles, identityVariables, type Mount, type System, usualVariables } from './system.ts';
+import { homePrograms, identityFiles, identityVariables, type Mount, type System, usualVariables } from './system.ts';
 
 /** Folders whose entries are mounted one by one, because a sandbox has entries of its own in them. */
 const divided = new Set(['', '/etc', '/etc/ssl', '/home', '/opt']);
@@ -57,7 +57,13 @@ export async function imageSystem({ root, env }: ImageRoot): Promise<System> {
   return {
     mounts: [...mounts, ...shared.map((path) => ({ at: path, args: ['--ro-bind', path, path] }))],
     files,
-    env: { ...usualVariables, SHELL: '/bin/sh', PATH: usualPath, ...env, ...identityVariables },
+    env: {
+      ...usualVariables,
+      SHELL: '/bin/sh',
+      ...env,
+      PATH: `${homePrograms}:${env.PATH ?? usualPath}`,
+      ...identityVariables,
+    },
     shell: ['/bin/sh', '-c', launcher],
   };
 }

@@ -77,6 +77,9 @@ export interface Mount {
 /** Parts of the host's /etc that programs below /usr need. They contain no secrets. */
 const systemFiles = ['alternatives', 'ld.so.cache', 'ssl/certs', 'ssl/openssl.cnf', 'services', 'protocols'];
 
+/** Where package managers put the programs that they install for a user. */
+export const homePrograms = `${identityVariables.HOME}/.local/bin`;
+
 /** Shows the host's own system, read-only. */
 export function hostSystem(parts: Pick<SandboxParts, 'node'>): System {
   const { node } = parts;
@@ -94,7 +97,16 @@ export function hostSystem(parts: Pick<SandboxParts, 'node'>): System {
       ...usualVariables,
       ...identityVariables,
       SHELL: shell,
-      PATH: `${dirname(inside)}:/usr/local/bin:/usr/bin:/bin`,
+      PATH: [
+        inside === node ? '' : dirname(inside),
+        homePrograms,
+        dirname(inside),
+        '/usr/local/bin',
+        '/usr/bin',
+        '/bin',
+      ]
+        .filter((folder, i, all) => folder !== '' && all.indexOf(folder) === i)
+        .join(':'),
     },
     shell: [shell],
   };

@@ -14,7 +14,7 @@ const verdictVariants = { running: 'default', ready: 'success', failed: 'danger'
 
 /** Shows the last trial of a repository's environment, also while it runs. */
 export function TrialResult({ trial }: { trial: EnvironmentTrial }) {
-  const { status, startedAt, finishedAt, image, commands, refusedHosts } = trial;
+  const { status, startedAt, finishedAt, image, commands, tried, unknown, refusedHosts } = trial;
   return (
     <>
       <Section title="Last trial">
@@ -31,7 +31,13 @@ export function TrialResult({ trial }: { trial: EnvironmentTrial }) {
           }}
         />
       </Section>
-      {commands.length > 0 && <CommandList trial={trial} />}
+      {commands.length + tried.length > 0 && <CommandList trial={trial} />}
+      {unknown.length > 0 && (
+        <p className="muted wrap">
+          Deckhand knows no command that installs what these files name: {unknown.map(revealHidden).join(', ')}. List
+          yours under <code>setup</code> in .deckhand.yml.
+        </p>
+      )}
       {refusedHosts.length > 0 && <RefusedHosts hosts={refusedHosts} />}
       {status !== 'running' && <DraftedSettings trial={trial} />}
     </>
@@ -69,17 +75,18 @@ function RefusedHosts({ hosts }: { hosts: EnvironmentTrial['refusedHosts'] }) {
 type Command = EnvironmentTrial['commands'][number];
 
 /** Shows the commands of a trial with their results. The output of the running one and of failed ones is open. */
-function CommandList({ trial: { status, commands, setupCommands } }: { trial: EnvironmentTrial }) {
+function CommandList({ trial: { status, commands, setupCommands, tried } }: { trial: EnvironmentTrial }) {
+  const kindOf = (at: number) => (at < setupCommands ? 'Set-up' : at < commands.length ? 'Check' : 'Tried');
   return (
     <Section title="Commands">
       <ol className="list plain-list" aria-label="Commands">
-        {commands.map((command, at) => (
+        {[...commands, ...tried].map((command, at) => (
           <CommandItem
             // biome-ignore lint/suspicious/noArrayIndexKey: commands never move, and one may occur twice
             key={at}
             at={at}
             command={command}
-            isCheck={at >= setupCommands}
+            kind={kindOf(at)}
             isRunning={status === 'running'}
           />
         ))}
@@ -89,13 +96,13 @@ function CommandList({ trial: { status, commands, setupCommands } }: { trial: En
   );
 }
 
-function CommandItem(props: { at: number; command: Command; isCheck: boolean; isRunning: boolean }) {
-  const { at, command, isCheck, isRunning } = props;
+function CommandItem(props: { at: number; command: Command; kind: string; isRunning: boolean }) {
+  const { at, command, kind, isRunning } = props;
   const { exitCode, seconds, output } = command;
   const isUnfinished = isRunning && exitCode === null;
   return (
     <li className="list-item">
-      <Label>{isCheck ? 'Check' : 'Set-up'}</Label>
+      <Label>{kind}</Label>
       <code className="wrap">{revealHidden(command.command)}</code>
       <span className="grow" />
       <Label variant={variantOf(exitCode, isRunning)}>{outcomeOf(command, isRunning)}</Label>
@@ -127,8 +134,8 @@ function DraftedSettings({ trial }: { trial: EnvironmentTrial }) {
     <Section title="Draft of .deckhand.yml">
       <div className="stack">
         <p className="muted">
-          Contains only what this trial ran. Commands that did not run, variables, secrets and services are missing, so
-          add it to an existing file instead of replacing that file.
+          Contains only what this trial ran or found. Variables, secrets and other services are missing, so add it to an
+          existing file instead of replacing that file. Decide about the lines that begin with #.
         </p>
         <TextBox text={draft} label="Draft" />
         <div>

@@ -156,6 +156,9 @@ test('a draft of .deckhand.yml is valid and does what the trial did, without tru
       tried('slow', null),
     ],
     setupCommands: 2,
+    tried: [],
+    missing: [],
+    services: [],
     refusedHosts: ['a.example.org', '192.0.2.1', 'other hosts', 'x.org\nchecks: [evil]'].map((host) => ({
       host,
       times: 3,
@@ -184,7 +187,33 @@ test('a draft of .deckhand.yml is valid and does what the trial did, without tru
     ...base,
     network: { setup: ['defaults', 'a.example.org'], agent: ['a.example.org'] },
   });
-  expect(draftSettings({ ...trial, commands: [], setupCommands: 0 })).toBeUndefined();
+});
+
+test('a draft has what the trial found, and as comments what people should decide', () => {
+  const none = { image: null, commands: [], setupCommands: 0, tried: [], missing: [], services: [], refusedHosts: [] };
+  expect(draftSettings(none)).toBeUndefined();
+  const detected = {
+    ...none,
+    commands: [tried('npm ci'), tried('cd docs && pip3 install -r requirements.txt', 1)],
+    setupCommands: 2,
+    tried: [tried('npm test'), tried('make check', 2)],
+    missing: [{ program: 'go', command: 'go mod download', image: 'docker.io/library/golang:1' }],
+    services: [{ run: 'redis-server --save ""', port: 6379 }],
+  };
+  expect(draftSettings(detected)?.split('\n')).toEqual([
+    '# image: "docker.io/library/golang:1" # an image for go, which is not installed',
+    'setup:',
+    '  - npm ci',
+    '#   - "cd docs && pip3 install -r requirements.txt" # exit code 1 in the trial',
+    'checks:',
+    '  - npm test # 1 s in the trial',
+    '# Commands could not connect to these services. They need programs that are installed where commands run.',
+    '# services:',
+    '#   - { run: "redis-server --save \\"\\"", port: 6379 }',
+    '',
+  ]);
+  const nothingWorks = { ...none, commands: [tried('npm ci', 1)], setupCommands: 1 };
+  expect(parse(draftSettings(nothingWorks) ?? '')).toBeNull();
 });
 
 test('output is shown as a terminal leaves it', () => {
@@ -202,6 +231,10 @@ test.each([
     'Set-up succeeded. The repository has no checks in .deckhand.yml.',
   ],
   [{ commands: [tried('npm test')] }, 'The checks succeeded.'],
+  [
+    { tried: [tried('npm test'), tried('make test', 2)] },
+    'There is nothing to set up. The repository has no checks in .deckhand.yml. “npm test” passes, so the draft below lists it.',
+  ],
   [{}, expect.stringMatching(/^There is nothing to set up or check/)],
   [{ status: 'failed', problem: 'no branch main' }, 'The trial failed: no branch main'],
   [{ status: 'failed', commands: [tried('a', 2)] }, '“a” ended with exit code 2.'],
@@ -210,7 +243,8 @@ test.each([
     '“a” was stopped. 2 commands failed in all.',
   ],
 ] as [Partial<EnvironmentTrial>, unknown][])('the verdict on the trial %j', (changes, expected) => {
-  const trial = { status: 'ready' as const, commands: [], setupCommands: 0, problem: null, refusedHosts: [] };
+  const none = { tried: [], missing: [], unknown: [], services: [], refusedHosts: [] };
+  const trial = { status: 'ready' as const, commands: [], setupCommands: 0, problem: null, ...none };
   const at = '2026-01-05T10:00:00.000Z';
   expect(verdictOf({ id: 'trial_1', startedAt: at, finishedAt: at, image: null, ...trial, ...changes })).toEqual(
     expected,
