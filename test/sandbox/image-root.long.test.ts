@@ -57,7 +57,7 @@ test.each(users)('commands of %s run on the root of an image, with our user and 
     played && [
       'own\nin opt\nat home\nin srv\nin srv\n',
       expect.stringMatching(hasCertificates ? /^2\n(.*\n)*ca-certificates\.crt\n/ : /^2\nown\.pem\n$/),
-      'the image, the run, /bin:/nowhere, /home/agent, agent, /bin/sh\none\n.\n..\n.git\na.txt\nnew.txt\n',
+      'the image, the run, /home/agent/.local/bin:/bin:/nowhere, /home/agent, agent, /bin/sh\none\n.\n..\n.git\na.txt\nnew.txt\n',
       [
         'x\ny\nroot:x:0:0:root:/root:/bin/sh',
         'agent:x:1000:1000:agent:/home/agent:/bin/sh',
