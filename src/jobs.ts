@@ -164,7 +164,7 @@ export const jobs: { [N in JobName]: Job<N> } = {
     retries: 2,
     concurrency: (config) => Math.max(2, config.MAX_CONCURRENT_RUNS),
     isShared: true,
-    handle: (app, { trialId }) => runTrial(app, trialId),
+    handle: runTrial,
   },
   trialAnswer: { once: false, retries: 6, concurrency: 2, isShared: true, handle: answerTrial },
   pull: { once: true, retries: 5, concurrency: 2, isShared: true, handle: (app, pull) => refreshPullJob(app, pull) },

@@ -7,6 +7,7 @@ import { readSkills } from '../conversation/briefing/skills.ts';
 import { promptLength, usualRatio } from '../conversation/memory.ts';
 import { toolSpecs } from '../conversation/tools.ts';
 import { chooseFiles } from '../environment/files/choose-files.ts';
+import { readersOf } from '../environment/files/private-submodules.ts';
 import { notConfigured } from '../errors.ts';
 import type { Message, ToolSpec } from '../llm/model.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
@@ -43,7 +44,8 @@ async function previewPrompt(app: App, taskId: string): Promise<{ messages: Mess
       const base = await readBase(checkout, repository);
       const head = task.base === null ? base.head : await checkout.fetch(task.base);
       if (head === undefined) throw notConfigured(`The repository has no branch ${task.base}.`);
-      await chooseFiles(checkout, { app, remote, settings: base.settings, signal });
+      const readers = readersOf(app, repository, task.directedBy);
+      await chooseFiles(checkout, { app, remote, settings: base.settings, signal, readers });
       await checkout.checkout(head);
       return { settings: base.settings, baseHead: head };
     });

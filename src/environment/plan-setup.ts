@@ -46,6 +46,8 @@ export function keyOf({ projectId, repositoryId, onHost, system, ...parts }: Key
     sorted(files, ({ path }) => path).map(({ path, oid }) => [path, oid]),
     // Only where some files are left out or added, so that the keys of all other repositories stay as they are.
     ...(isDeepStrictEqual(checkout, wholeCheckout) ? [] : [checkout]),
+    // Older versions do not ask who may use what private submodules are in a result.
+    ...(checkout.submodules ? ['asked'] : []),
   ];
   return createHash('sha256').update(JSON.stringify(all)).digest('hex');
 }

@@ -3,10 +3,12 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { App } from '../app.ts';
 import { commandFailed, RunFailed, withOutput } from '../domain/run.ts';
+import { GitFailed } from '../git/engine.ts';
 import { removeTree } from '../sandbox/neutral-path.ts';
 import type { Confinement } from '../sandbox/sandbox.ts';
 import type { RefusedHost } from './command-access.ts';
 import { toldOfFiles } from './files/choose-files.ts';
+import { mayUse } from './files/private-submodules.ts';
 import { DamagedArchive, moveInto, type Packed, pack, tooLongPath, unpack } from './keep/archive.ts';
 import { type KeptSetup, keptStore } from './keep/kept-store.ts';
 import { planSetup, type SetupPlan } from './plan-setup.ts';
@@ -167,8 +169,9 @@ async function makeReady(
   const made = await setUp(context, plan, files.making);
   const { commands, missing, refused } = made;
   if (made.failed.length > 0) {
-    // A program may be installed later, which the key does not tell.
-    if (missing.length === 0) await keepFailure(context, plan.key, commands);
+    // A program may be installed later, which the key does not tell. Output may quote a private submodule.
+    const mayBeKnown = missing.length === 0 && (context.readers?.entered ?? new Set()).size === 0;
+    if (mayBeKnown) await keepFailure(context, plan.key, commands);
     return { how: 'failed', commands, missing, refused };
   }
   const seconds = (performance.now() - began) / 1000;
@@ -180,7 +183,8 @@ async function makeReady(
   await files
     .stage(packed, context.signal)
     .catch((error) => failed(context, 'what set-up made could not be unpacked', error));
-  if (missing.length === 0) await keep(context, plan.key, files.archive, { ...packed, seconds });
+  const submodules = [...(context.readers?.entered ?? [])];
+  if (missing.length === 0) await keep(context, plan.key, files.archive, { ...packed, seconds, submodules });
   return { how: commands.length === 0 ? 'none' : 'set up', commands, missing, refused };
 }
 
@@ -191,9 +195,16 @@ async function restore(context: SetupContext, plan: SetupPlan, files: Environmen
   try {
     const kept = await store.take(plan.key, files.archive);
     if (kept === undefined) return false;
+    if (!(await mayUse(app, context.readers, kept.submodules ?? []))) {
+      // Set-up then names the submodule and the person, unless it does not need that submodule any more.
+      await context.note('setup', 'the kept environment is not used, because it may hold files of a private submodule');
+      await files.clear();
+      return false;
+    }
     await files.stage(kept, signal);
     return true;
   } catch (error) {
+    if (error instanceof GitFailed) throw error;
     if (isDiskFull(error)) return failed(context, 'the kept environment could not be unpacked', error);
     signal.throwIfAborted();
     app.log.warn({ err: error, key: plan.key }, 'a kept environment could not be used');

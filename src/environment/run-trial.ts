@@ -1,10 +1,10 @@
 import type { App } from '../app.ts';
 import type { EnvironmentTrialRow, TrialCommand } from '../db/tables/environment.ts';
-import type { RepositoryRow } from '../db/tables/project.ts';
 import { RunFailed, withOutput } from '../domain/run.ts';
 import { AppError } from '../errors.ts';
 import { GitFailed } from '../git/engine.ts';
 import { HostClosed } from '../git/remote-url.ts';
+import type { Jobs } from '../queue/names.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
 import { openCheckout } from '../repositories/reader.ts';
 import { readBase } from '../repositories/settings/repository-settings.ts';
@@ -12,6 +12,7 @@ import { findRepository, hasSecrets } from '../repositories/store.ts';
 import { openCleanSandbox } from './clean-sandbox.ts';
 import { addRefused, type RefusedHost } from './command-access.ts';
 import { chooseFiles, chosenOf } from './files/choose-files.ts';
+import { type Readers, readersOf } from './files/private-submodules.ts';
 import { prepareEnvironment } from './prepare.ts';
 import { runCommands } from './run-commands.ts';
 import { setupSeconds } from './set-up.ts';
@@ -27,7 +28,7 @@ const checksSeconds = 1200;
 const trialMs = (600 + setupSeconds + checksSeconds) * 1000;
 
 /** Runs a trial. Its result is stored, whatever happens, unless this process is stopped. */
-export async function runTrial(app: App, trialId: string): Promise<void> {
+export async function runTrial(app: App, { trialId, startedBy }: Jobs['trial']): Promise<void> {
   const em = app.db.manager;
   const trial = await findTrial(em, trialId);
   if (trial?.status !== 'running') return;
@@ -38,7 +39,8 @@ export async function runTrial(app: App, trialId: string): Promise<void> {
   const report = openReport(app, trialId);
   let result: Pick<EnvironmentTrialRow, 'status' | 'problem'>;
   try {
-    const commands = await tryOut(app, repository, signal, report);
+    const readers = readersOf(app, repository, startedBy === undefined ? [] : [startedBy]);
+    const commands = await tryOut(app, readers, signal, report);
     const counted = commands.filter(({ isTried }) => !isTried);
     const { missing } = report.lacks();
     const isReady = counted.every(({ exitCode }) => exitCode === 0) && missing.length === 0;
@@ -110,15 +112,17 @@ function openReport(app: App, trialId: string) {
   };
 }
 
-async function tryOut(app: App, repository: RepositoryRow, signal: AbortSignal, report: Report) {
+async function tryOut(app: App, readers: Readers, signal: AbortSignal, report: Report) {
+  const { own: repository } = readers;
   const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
   const { checkout, remove } = await openCheckout(app, remote, signal);
   try {
     const { settings, head: commit } = await readBase(checkout, repository);
-    await chooseFiles(checkout, { app, remote, settings, signal });
+    await chooseFiles(checkout, { app, remote, settings, signal, readers });
     await checkout.checkout(commit);
     report.use(settings.image ?? null);
-    return await tryCommit({ app, repository, checkout, settings, signal, note: async () => {} }, commit, report);
+    const context = { app, repository, checkout, settings, readers, signal, note: async () => {} };
+    return await tryCommit(context, commit, report);
   } finally {
     await remove();
   }

@@ -5,6 +5,7 @@ import type { Checkout } from '../git/engine.ts';
 import type { ImageRoot } from '../images/images.ts';
 import type { Credentials } from '../images/registry/authorize.ts';
 import type { RepositorySettings } from '../repositories/settings/schema.ts';
+import type { Readers } from './files/private-submodules.ts';
 import type { OpenSecret } from './secrets/secrets.ts';
 
 /** What the preparation of an environment works with. */
@@ -14,6 +15,8 @@ export interface SetupContext {
   checkout: Checkout;
   /** The .deckhand.yml of the default branch. */
   settings: RepositorySettings;
+  /** For whom private submodules are fetched, and what was fetched. */
+  readers?: Readers | undefined;
   /** The system that commands run on; undefined for the worker's own. */
   image?: HeldImage | undefined;
   /** Whether output of commands is for members only, because the repository has environment secrets. */

@@ -105,6 +105,8 @@ const keptTrials = 10;
 /** Who asked for a trial. */
 export interface TrialRequest {
   repositoryId: string;
+  /** On whose behalf private submodules are fetched. */
+  userId: string;
   /** The issue or pull request that gets the result. */
   issueNumber?: number | undefined;
   /** Runs in the transaction that starts the trial. */
@@ -117,7 +119,7 @@ export interface TrialRequest {
  */
 export async function startTrial(
   app: App,
-  { repositoryId, issueNumber, also }: TrialRequest,
+  { repositoryId, userId, issueNumber, also }: TrialRequest,
 ): Promise<Pick<EnvironmentTrialRow, 'id' | 'status'>> {
   const id = newId('trial');
   try {
@@ -126,7 +128,7 @@ export async function startTrial(
       await deleteOldTrials(em, repositoryId, keptTrials - 1);
       await insertTrial(em, { id, repositoryId, issueNumber: issueNumber ?? null });
       await also?.(em);
-      await app.queue.send(em, 'trial', { trialId: id });
+      await app.queue.send(em, 'trial', { trialId: id, startedBy: userId });
       return { id, status: 'running' as const };
     });
   } catch (error) {
@@ -166,7 +168,7 @@ export const environmentTrialRoutes: Route[] = [
     reply: [202, StartedTrial],
     errors: { 409: 'A trial of this repository is running' },
     costs: 'start',
-    handle: (app, { repository }) => startTrial(app, { repositoryId: repository.id }),
+    handle: (app, { repository, user }) => startTrial(app, { repositoryId: repository.id, userId: user.id }),
   }),
   route({
     operationId: 'getEnvironmentTrial',

@@ -13,6 +13,7 @@ import { openCheckout } from '../repositories/reader.ts';
 import { onRepository } from '../repositories/routes.ts';
 import { readBase } from '../repositories/settings/repository-settings.ts';
 import { assertFoldersExist, assertLfs, assertSubmodules, chooseFiles } from './files/choose-files.ts';
+import { readersOf } from './files/private-submodules.ts';
 import { findLastTrial } from './trial.ts';
 
 /** What a run needs to push and to open a pull request. */
@@ -175,7 +176,7 @@ async function settingsProblem(app: App, remote: Remote, repository: RepositoryR
   const { checkout, remove } = await openCheckout(app, remote, signal);
   try {
     const base = await readBase(checkout, repository);
-    const choosing = { app, remote, settings: base.settings, signal };
+    const choosing = { app, remote, settings: base.settings, signal, readers: readersOf(app, repository, []) };
     await chooseFiles(checkout, choosing);
     await assertFoldersExist(checkout, base.settings, base);
     await assertSubmodules(checkout, choosing, base.head);

@@ -44,7 +44,8 @@ export interface Jobs {
    */
   prd: { projectId: string; sessionId: string; userId?: string };
   /** Try set-up and checks of a repository without an agent. */
-  trial: { trialId: string };
+  /** An older version did not say who started it. */
+  trial: { trialId: string; startedBy?: string };
   /** Tell the issue that asked for a trial how it ended. */
   /** `hadSecrets` says whether the repository had environment secrets when the trial ran. */
   trialAnswer: { trialId: string; hadSecrets?: boolean };

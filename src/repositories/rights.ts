@@ -2,11 +2,11 @@ import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../app.ts';
 import type { RepositoryRow, UserRow } from '../db/tables/project.ts';
 import { hasRole } from '../domain/agent.ts';
-import { mayName } from '../domain/settings.ts';
+import { mayName, mayReveal } from '../domain/settings.ts';
 import { AppError } from '../errors.ts';
 import type { RepoName } from '../git/remote-url.ts';
 import { roleIn } from '../projects/member-store.ts';
-import { findUser, upsertUser } from '../projects/store.ts';
+import { findProject, findUser, upsertUser } from '../projects/store.ts';
 import { credentialFor, installationOf, octokitFor } from './credentials.ts';
 import { rightOf, unlessUnknown } from './permission.ts';
 import { listProjectRepositories, listRepositoriesById } from './store.ts';
@@ -101,6 +101,17 @@ export async function lackOfRightIn(
     if (lack !== undefined) return lack;
   }
   return undefined;
+}
+
+/**
+ * Finds the repositories of the project that a run may open besides its own. A run can write to every repository that
+ * it opens, so what it reads in one may become visible in another. Whether its directors may write there is asked when
+ * it opens one.
+ */
+export async function openable(app: App, own: RepositoryRow): Promise<RepositoryRow[]> {
+  const all = await listProjectRepositories(app.db.manager, own.projectId);
+  const project = await findProject(app.db.manager, own.projectId);
+  return all.filter((r) => r.id !== own.id && mayReveal(r, own, project) && mayReveal(own, r, project));
 }
 
 /**

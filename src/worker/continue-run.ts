@@ -8,7 +8,7 @@ import type { RunRow } from '../db/tables/task.ts';
 import { withoutSecrets } from '../domain/secrets.ts';
 import { storable, storableJson } from '../domain/text/sanitize.ts';
 import type { Message } from '../llm/model.ts';
-import { lackOfRightIn } from '../repositories/rights.ts';
+import { lackOfRightIn, openable } from '../repositories/rights.ts';
 import { copiedStep, copyConversation } from '../runs/continuing/continue-store.ts';
 import { setMessages, type Turn } from '../runs/continuing/turn-store.ts';
 import { directorsOf, listOpened } from '../runs/directors.ts';
@@ -16,7 +16,7 @@ import { insertEvent, insertStep, type Journal, stepOf } from '../runs/journal.t
 import { findRun } from '../runs/store.ts';
 import { listOpenPulls } from '../tasks/work-store.ts';
 import { allWorks, type Work } from './work.ts';
-import { type OpenRepositories, openable } from './workspace/open-repositories.ts';
+import type { OpenRepositories } from './workspace/open-repositories.ts';
 import { type ChangedFiles, filesBetween, packFiles, unpackFiles } from './workspace/stored-files.ts';
 
 /** What the base branch brought into the files of a rewound run. */

@@ -1,6 +1,7 @@
 import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
 import { addRefused, type CommandAccess, openCommandAccess, startAll } from '../environment/command-access.ts';
+import type { Readers } from '../environment/files/private-submodules.ts';
 import { prepareEnvironment } from '../environment/prepare.ts';
 import { knownSecrets } from '../environment/secrets/secrets.ts';
 import type { SetupContext } from '../environment/setup-context.ts';
@@ -8,7 +9,7 @@ import { type Checkout, remoteSeconds } from '../git/engine.ts';
 import { type Credential, credentialFor, octokitFor, remoteFor } from '../repositories/credentials.ts';
 import { type Customs, noCustoms, readCustoms } from '../repositories/customs/customs.ts';
 import { assertTakesPulls } from '../repositories/pulls.ts';
-import { admitToRun } from '../runs/directors.ts';
+import { admitToRun, enterRepository } from '../runs/directors.ts';
 import { endingStep, type Journal, stepOf } from '../runs/journal.ts';
 import { objectionToSending } from './outgoing/outgoing-scan.ts';
 import type { RetryPolicy } from './retry.ts';
@@ -35,6 +36,16 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
   // No git operation may take longer than the whole run.
   const limitSeconds = Math.min(remoteSeconds, Math.max(leastSeconds, given.limits.runMinutes.value * 60));
   const remote = { ...(await remoteFor(app, repository, credential, { contents: 'write' })), limitSeconds };
+  // The credentials that the run may have seen.
+  const secrets = [...(remote.token === undefined ? [] : [remote.token]), ...(await knownSecrets(app, run.projectId))];
+  let opened: Work | undefined;
+  const readers: Readers = {
+    own: given.repository,
+    enter: (other) => enterRepository(app, { run, journal }, other),
+    // Another repository of the run gets the list of the task's own.
+    onToken: (token) => (opened?.secrets ?? secrets).push(token),
+    entered: new Set(),
+  };
   const closing: (() => Promise<void>)[] = [];
   const remove = async () => {
     for (const close of closing.splice(0)) await close();
@@ -43,23 +54,25 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
     const { settings } = placed;
     const customs = await customsOf(checkout, placed, { ...given, journal, repository });
     const signal = AbortSignal.any([signals.git, signals.tools]);
-    const context: SetupContext = { app, repository, checkout, settings, signal, note: journal.note };
+    const context: SetupContext = { app, repository, checkout, settings, readers, signal, note: journal.note };
     const environment = await prepareEnvironment(context, await setupCommit(checkout, placed));
     closing.push(environment.remove);
     await environment.placeInto(checkout.workTree, signals.confinement);
     return { customs, environment };
   };
   try {
-    const workspace = await openWorkspace(app, run, journal, { ...given, repository, remote, signals }, prepare);
+    const workspace = await openWorkspace(
+      app,
+      run,
+      journal,
+      { ...given, repository, remote, signals, readers },
+      prepare,
+    );
     // Once the agent has finished, nothing runs beside the files that were judged.
     const isOver = (await journal.recall(endingStep)) !== undefined;
     const access = await openAccess(workspace, signals, isOver);
     closing.unshift(workspace.remove, access.close);
-    const secrets = [
-      ...(remote.token === undefined ? [] : [remote.token]),
-      ...(await knownSecrets(app, run.projectId)),
-    ];
-    return {
+    opened = {
       ...given,
       ...workspace,
       remove,
@@ -75,6 +88,7 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
       signal: signals.git,
       others: [],
     };
+    return opened;
   } catch (error) {
     await remove();
     throw error;

@@ -17,6 +17,7 @@ import { storable } from '../domain/text/sanitize.ts';
 import { addRefused, refusedText } from '../environment/command-access.ts';
 import type { Message } from '../llm/model.ts';
 import { costOfDay, creatorOf, personDayIsOver } from '../projects/budgets.ts';
+import { openable } from '../repositories/rights.ts';
 import { listTurns } from '../runs/continuing/turn-store.ts';
 import { admitUsers, directorsOf, listOpenedOfTasks } from '../runs/directors.ts';
 import { deleteStep, endingStep, type Journal } from '../runs/journal.ts';
@@ -38,7 +39,6 @@ import {
   combineRepositories,
   type MayRead,
   type OpenRepositories,
-  openable,
   readingRights,
 } from './workspace/open-repositories.ts';
 import { findStoredFiles, packFiles, unpackFiles } from './workspace/stored-files.ts';

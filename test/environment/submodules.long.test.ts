@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -7,11 +7,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { serveGit } from '../../demo/github/git/git-server.ts';
 import type { App } from '../../src/app.ts';
+import type { RepositoryRow } from '../../src/db/tables/project.ts';
 import { assertSubmodules, type Choosing, chooseFiles, toldOfFiles } from '../../src/environment/files/choose-files.ts';
+import type { Readers } from '../../src/environment/files/private-submodules.ts';
 import { Submodules } from '../../src/environment/files/submodules.ts';
+import { AppError } from '../../src/errors.ts';
 import type { Checkout } from '../../src/git/engine.ts';
 import { isomorphicProcess } from '../../src/git/javascript/isomorphic-process.ts';
 import { nativeGit } from '../../src/git/native/native.ts';
+import type { RepoName } from '../../src/git/remote-url.ts';
 import { noProxies } from '../../src/host/proxies.ts';
 import { noSettings } from '../../src/repositories/settings/repository-settings.ts';
 import { gitOut } from '../support/git.ts';
@@ -22,6 +26,10 @@ let url: string;
 /** Which repositories anybody may read. */
 const open = new Set<string>();
 const asked: string[] = [];
+/** The token that opens a repository, instead of the run's. */
+const tokens = new Map<string, string>();
+/** Where the host redirects requests for a repository. */
+const redirects = new Map<string, string>();
 const checkouts: Checkout[] = [];
 
 beforeAll(async () => {
@@ -29,14 +37,19 @@ beforeAll(async () => {
   const find = async (name: string, token: string | undefined) => {
     asked.push(`${name} ${token}`);
     const folder = join(root, `${name.replace('/', '+')}.git`);
-    return existsSync(folder) && (open.has(name) || token === 'run-token') ? folder : undefined;
+    return existsSync(folder) && (open.has(name) || token === (tokens.get(name) ?? 'run-token')) ? folder : undefined;
   };
   const git = {
     find,
     beforeAdvertising: async () => {},
     push: (_n: string, _t: string, r: () => Promise<Buffer>) => r(),
   };
-  server = createServer((req, res) => void serveGit(git, req, res));
+  server = createServer((req, res) => {
+    const [, to] = [...redirects].find(([name]) => req.url?.startsWith(`/${name}`)) ?? [];
+    if (to === undefined) return void serveGit(git, req, res);
+    asked.push(`${req.url?.split('/').slice(1, 3).join('/')} redirected`);
+    res.writeHead(301, { Location: `${to}${req.url}` }).end();
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
@@ -49,6 +62,8 @@ afterEach(async () => {
   for (const checkout of checkouts.splice(0)) await checkout.close();
   asked.splice(0);
   open.clear();
+  tokens.clear();
+  redirects.clear();
 });
 
 /** Commits files and submodules to a repository of the host, and returns the commit. */
@@ -148,10 +163,156 @@ test('a private repository is not fetched with the token of the run', async () =
   commit('mona/main', { '.gitmodules': section('lib', '../private') }, { lib });
   const { checkout, head, place } = await clone();
   await expect(checkout.checkout(head)).rejects.toThrow(
-    `the submodule lib: ${url}/mona/private cannot be fetched without credentials, and submodules get none: it must be public`,
+    `the submodule lib: ${url}/mona/private cannot be fetched without credentials; if it is private, connect it to the project`,
   );
   expect(asked).not.toContain('mona/private run-token');
   expect(existsSync(join(place, 'work/lib/secret.txt'))).toBe(false);
+});
+
+/** Makes repositories of the host connected ones of the project. `right` is what GitHub answers about the people of the run. */
+function connecting(
+  names: string[],
+  { right = async () => undefined, isPrivate = true, isInstalled = true }: Connecting = {},
+): { given: Choosing; entered: string[]; minted: object[]; kept: string[]; readers: Readers } {
+  const rows = ['mona/main', ...names].map((name) => ({
+    ...{ id: name, projectId: 'project', name, url: `${url}/${name}`, defaultBranch: 'main' },
+    ...{ isPrivate, isInstalled, isPrimary: name === 'mona/main', githubId: name.length, connectedBy: null },
+  })) as unknown as RepositoryRow[];
+  const [entered, minted, kept]: [string[], object[], string[]] = [[], [], []];
+  const lookUp = async (_route: string, { owner, repo }: { owner: string; repo: string }) => ({
+    data: { id: `${owner}/${repo}`.length, private: isPrivate },
+  });
+  const mintToken = async (_id: number, { owner, repo }: RepoName, permissions: object) => {
+    minted.push({ repo: `${owner}/${repo}`, permissions });
+    return { token: `only-${repo}`, endsAt: new Date() };
+  };
+  for (const name of names) tokens.set(name, `only-${name.split('/')[1]}`);
+  const given = choosing();
+  const query = {
+    where: () => query,
+    andWhere: () => query,
+    getOne: async () => ({ installationId: 1, projectId: 'project' }),
+  };
+  const manager = {
+    find: async () => rows,
+    findOneBy: async () => null,
+    findOneByOrFail: async () => ({ sharePrivateContext: false }),
+    existsBy: async () => false,
+    query: async () => [],
+    createQueryBuilder: () => query,
+  };
+  const readers: Readers = {
+    own: rows[0] as RepositoryRow,
+    enter: (repository) => {
+      entered.push(repository.name);
+      return right(repository.name);
+    },
+    onToken: (token) => kept.push(token),
+    entered: new Set(),
+  };
+  const app = {
+    ...given.app,
+    db: { manager },
+    github: { asInstallation: async () => ({ request: lookUp }), mintToken },
+  };
+  return { given: { ...given, app: app as unknown as App, readers }, entered, minted, kept, readers };
+}
+
+interface Connecting {
+  right?: (name: string) => Promise<AppError | undefined>;
+  isPrivate?: boolean;
+  isInstalled?: boolean;
+}
+
+/** Makes a repository with a private submodule that has another one inside it. */
+function nestedPrivate(): void {
+  const deep = commit('mona/deep', { 'deep.txt': 'deep\n' });
+  const lib = commit('mona/lib', { 'lib.txt': 'lib\n', '.gitmodules': section('deep', '../deep') }, { deep });
+  commit('mona/main', { '.gitmodules': section('lib', `${url}/Mona/Lib.git`) }, { lib });
+}
+
+test('a private submodule of the project is fetched with a token that can only read it, also a nested one', async () => {
+  nestedPrivate();
+  // GitHub does not distinguish the case of names.
+  tokens.set('Mona/Lib', 'only-lib');
+  const { given, entered, minted, kept, readers } = connecting(['mona/lib', 'mona/deep']);
+  const { checkout, head, place, read } = await clone(given);
+  await checkout.checkout(head);
+  expect([read('lib/lib.txt'), read('lib/deep/deep.txt')]).toEqual(['lib\n', 'deep\n']);
+  expect(entered).toEqual(['mona/lib', 'mona/deep']);
+  expect([...readers.entered]).toEqual(entered);
+  expect(kept).toEqual(['only-lib', 'only-deep']);
+  expect(minted).toEqual(entered.map((repo) => ({ repo, permissions: { contents: 'read' } })));
+  const withTokens = new Set(asked.filter((each) => !each.endsWith('undefined')));
+  expect([...withTokens].sort()).toEqual(['mona/deep only-deep', 'mona/lib only-lib', 'mona/main run-token']);
+  expect(spawnSync('grep', ['-rlE', 'only-(lib|deep)', place], { encoding: 'utf8' }).stdout).toBe('');
+});
+
+test('whoever may not write to a private submodule does not get it, and no token is made', async () => {
+  nestedPrivate();
+  const lack = 'bob has no write permission in the repository mona/deep.';
+  const right = async (name: string) => (name === 'mona/deep' ? new AppError(403, lack) : undefined);
+  const { given, minted, readers } = connecting(['mona/lib', 'mona/deep'], { right });
+  const { checkout, head } = await clone(given);
+  await expect(checkout.checkout(head)).rejects.toMatchObject({
+    failure: { category: 'repository', retryable: false },
+    message: `the submodule lib/deep: ${url}/Mona/deep is private: ${lack} Everybody whose words a run follows needs it there.`,
+  });
+  expect(minted).toHaveLength(1);
+  expect([...readers.entered]).toEqual(['mona/lib']);
+  expect(asked.filter((each) => each.startsWith('mona/deep'))).toEqual([]);
+});
+
+test('while GitHub cannot be asked, a private submodule is fetched later', async () => {
+  nestedPrivate();
+  const answers = [new AppError(502, 'GitHub could not be asked')];
+  const { given, minted } = connecting(['mona/lib', 'mona/deep'], { right: async () => answers.pop() });
+  const { checkout, head, read } = await clone(given);
+  await expect(checkout.checkout(head)).rejects.toMatchObject({ fault: 'unreachable' });
+  expect(minted).toEqual([]);
+  await checkout.checkout(head);
+  expect(read('lib/deep/deep.txt')).toBe('deep\n');
+});
+
+test('a connected submodule is fetched without a token while everybody may read it', async () => {
+  const lib = commit('mona/lib', { 'lib.txt': 'lib\n' });
+  commit('mona/main', { '.gitmodules': section('lib', '../lib') }, { lib });
+  open.add('mona/lib');
+  const { given, entered } = connecting(['mona/lib'], { isPrivate: false });
+  const first = await clone(given);
+  await first.checkout.checkout(first.head);
+  expect([entered, asked.filter((each) => each === 'mona/lib only-lib')]).toEqual([[], []]);
+  // It became private, and nobody has told us.
+  open.clear();
+  const { checkout, head, read } = await clone(given);
+  await checkout.checkout(head);
+  expect([read('lib/lib.txt'), entered]).toEqual(['lib\n', ['mona/lib']]);
+});
+
+test('a token does not follow a redirect, and git tokens are not used for submodules', async () => {
+  const lib = commit('mona/lib', { 'lib.txt': 'lib\n' });
+  commit('mona/main', { '.gitmodules': section('lib', '../lib') }, { lib });
+  const seen: (string | undefined)[] = [];
+  const other = createServer((req, res) => {
+    seen.push(req.headers.authorization);
+    res.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  for (const to of [`http://127.0.0.1:${(other.address() as AddressInfo).port}`, `${url}/elsewhere`]) {
+    redirects.set('mona/lib', to);
+    const { checkout, head } = await clone(connecting(['mona/lib']).given);
+    await expect(checkout.checkout(head)).rejects.toThrow();
+    redirects.clear();
+  }
+  other.close();
+  expect(seen).toEqual([]);
+  expect(asked.filter((each) => each.startsWith('elsewhere'))).toEqual([]);
+  const { given, entered } = connecting(['mona/lib'], { isInstalled: false });
+  const { checkout, head } = await clone(given);
+  const refusal = 'is private: install the GitHub App on it';
+  await expect(assertSubmodules(checkout, given, head)).rejects.toThrow(refusal);
+  await expect(checkout.checkout(head)).rejects.toThrow(refusal);
+  expect(entered).toEqual([]);
 });
 
 test('a commit that its repository does not have', async () => {

@@ -111,7 +111,7 @@ test('the answer knows whether the repository had secrets while the trial ran', 
   const repositoryId = path.split('/')[2] ?? '';
   const { app } = service;
   const hadSecrets = async () => {
-    const { id } = await startTrial(app, { repositoryId, issueNumber: 1 });
+    const { id } = await startTrial(app, { repositoryId, userId: 'user_x', issueNumber: 1 });
     await ended();
     const [job] = await app.db.manager.query(
       `select data ->> 'hadSecrets' as had from pgboss.job where name = 'trialAnswer' and data ->> 'trialId' = $1`,

@@ -9,7 +9,8 @@ import { settingsFile } from '../../repositories/settings/repository-settings.ts
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { hostsOf } from '../command-access.ts';
 import { LfsFiles } from './lfs.ts';
-import { type Source, Submodules, submodulesOf } from './submodules.ts';
+import { assertInstalled, connectedAt, NotAllowed, type Readers } from './private-submodules.ts';
+import { refused, type Source, Submodules, submodulesOf } from './submodules.ts';
 
 type Chosen = Pick<RepositorySettings, 'checkout'>;
 
@@ -19,6 +20,8 @@ export interface Choosing {
   remote: Remote;
   settings: RepositorySettings;
   signal: AbortSignal;
+  /** For whom private submodules are fetched; without them, only public ones are. */
+  readers?: Readers | undefined;
 }
 
 /**
@@ -40,8 +43,8 @@ export async function chooseFiles(checkout: Checkout, given: Choosing, conflicts
   if (submodules) withSubmodules(checkout, await sourceOf(given), chosen);
 }
 
-async function sourceOf({ app, remote, settings, signal }: Choosing): Promise<Source> {
-  return { app, remote, signal, hosts: await hostsOf({ app, settings }, 'setup') };
+async function sourceOf({ app, remote, settings, signal, readers }: Choosing): Promise<Source> {
+  return { app, remote, signal, readers, hosts: await hostsOf({ app, settings }, 'setup') };
 }
 
 /** Returns whether a path is inside some folders; all are when there are no folders. */
@@ -99,14 +102,22 @@ export async function assertLfs(checkout: Checkout, given: Choosing, commit: str
 }
 
 /**
- * Checks without fetching that the submodules of a commit may be fetched.
+ * Checks without fetching that the submodules of a commit may be fetched, apart from the rights of people. Submodules inside
+ * them are not known before.
  * @throws RunFailed `repository` that says what is wrong with the first one that may not
  */
 export async function assertSubmodules(checkout: Checkout, given: Choosing, commit: string): Promise<void> {
   const { submodules, paths } = given.settings.checkout;
   if (!submodules) return;
-  const source = await sourceOf(given);
-  await submodulesOf(source, { checkout, tree: commit, url: given.remote.url, prefix: '', isChosen: choiceOf(paths) });
+  const { app, remote, readers } = given;
+  const place = { checkout, tree: commit, url: remote.url, prefix: '', isChosen: choiceOf(paths) };
+  for (const { path, url } of await submodulesOf(await sourceOf(given), place)) {
+    const connected = readers && (await connectedAt(app, readers.own, url));
+    if (connected?.isPrivate !== true || connected.id === readers?.own.id) continue;
+    await assertInstalled(app, connected).catch((error) => {
+      throw error instanceof NotAllowed ? refused(path, `${url} ${error.message}`) : error;
+    });
+  }
 }
 
 /**

@@ -10,6 +10,7 @@ import { tooLarge } from '../../git/native/explain.ts';
 import { bytesIn, modulesIn } from '../../git/native/modules.ts';
 import { HostClosed, isSameAddress, normalUrl, resolveOnce, urlProblem } from '../../git/remote-url.ts';
 import { githubUrl, hostRules } from '../../repositories/credentials.ts';
+import { connectedAt, NotAllowed, privateRemote, type Readers } from './private-submodules.ts';
 
 /** Submodules of one tree, those inside submodules included. */
 const maxModules = 50;
@@ -30,6 +31,8 @@ export interface Source {
   /** The hosts from which set-up may download, and so submodules too. */
   hosts: string[];
   signal: AbortSignal;
+  /** For whom private submodules are fetched; without them, only public ones are. */
+  readers?: Readers | undefined;
 }
 
 /** A submodule of a tree. Its path begins at the root of the outermost repository. */
@@ -100,6 +103,8 @@ export class Submodules {
   /** The folder that holds the fetched repositories. No sandbox sees it. */
   readonly #folder: string;
   readonly #fetched = new Map<string, Promise<Checkout>>();
+  /** The number of folders so far. */
+  #places = 0;
   #bytes = 0;
   #packBytes = 0;
   readonly #maxBytes: number;
@@ -135,30 +140,65 @@ export class Submodules {
 
   #fetch(module: Module): Promise<Checkout> {
     const key = `${module.url} ${module.commit}`;
-    const fetching = this.#fetched.get(key) ?? this.#fetchNew(module);
+    const known = this.#fetched.get(key);
+    if (known !== undefined) return known;
+    const fetching = this.#fetchNew(module);
     this.#fetched.set(key, fetching);
+    // A host that could not be reached may be reached for the next copy.
+    fetching.catch(() => this.#fetched.delete(key));
     return fetching;
   }
 
-  async #fetchNew({ path, url, commit }: Module): Promise<Checkout> {
+  async #fetchNew(module: Module): Promise<Checkout> {
+    const { app, remote, readers } = this.#source;
+    const { path, url } = module;
+    // Only the repository itself gets the token of the run. Otherwise the author of .gitmodules could read repositories that the
+    // credential may read and the people of the run may not.
+    if (isSameAddress(url, normalUrl(remote.url), githubUrl(app)))
+      return this.#fetchFrom(module, { ...remote, scope: undefined }, `${url} cannot be fetched`);
+    const connected = readers && (await connectedAt(app, readers.own, url));
+    if (connected === undefined)
+      return this.#fetchFrom(
+        module,
+        await this.#publicRemote(url),
+        `${url} cannot be fetched without credentials; if it is private, connect it to the project (${howToConnect})`,
+      );
+    try {
+      if (!connected.isPrivate) return await this.#fetchFrom(module, await this.#publicRemote(url), '');
+    } catch (error) {
+      // It may have become private since GitHub was asked.
+      if (!(error instanceof Closed)) throw error;
+    }
+    const remoteOf = privateRemote(app, readers as Readers, connected).catch((error) => {
+      throw error instanceof NotAllowed ? refused(path, `${url} ${error.message}`) : error;
+    });
+    return this.#fetchFrom(module, await remoteOf, `${url} cannot be fetched with the token of the GitHub App`);
+  }
+
+  /** Fetches a submodule. @throws Closed with this reason when the host refuses the credentials, or the lack of them */
+  async #fetchFrom({ path, commit }: Module, remote: Remote, whyClosed: string): Promise<Checkout> {
     const { app, signal } = this.#source;
-    const place = join(this.#folder, String(this.#fetched.size));
+    const { limitSeconds } = this.#source.remote;
+    const place = join(this.#folder, String(this.#places++));
     await mkdir(place, { recursive: true, mode: 0o700 });
     const folders = { gitDir: join(place, 'git'), workTree: join(place, 'work') };
+    let checkout: Checkout | undefined;
     try {
       if (this.#packBytes >= this.#maxBytes) throw this.#tooLarge(path);
-      const checkout = await app.git.open(await this.#remoteOf(url), folders, signal);
+      const maxBytes = this.#maxBytes - this.#packBytes;
+      checkout = await app.git.open({ ...remote, limitSeconds, maxBytes }, folders, signal);
       if (!(await checkout.fetchCommit(commit)))
-        throw refused(path, `${url} has no commit ${commit}; push it there, or change the submodule`);
+        throw refused(path, `${remote.url} has no commit ${commit}; push it there, or change the submodule`);
       this.#bytes += await bytesIn(checkout.gitDir, commit, signal);
       this.#packBytes += await packBytes(join(checkout.gitDir, 'objects'));
       if (Math.max(this.#bytes, this.#packBytes) > this.#maxBytes) throw this.#tooLarge(path);
       return checkout;
     } catch (error) {
+      await checkout?.close();
       if (error instanceof GitFailed && error.message === tooLarge().message) throw this.#tooLarge(path);
       if (error instanceof HostClosed) throw refused(path, error.message);
       if (!(error instanceof GitFailed) || (error.fault !== 'auth' && error.fault !== 'missing')) throw error;
-      throw refused(path, `${url} cannot be fetched without credentials, and submodules get none: it must be public`);
+      throw new Closed('repository', `the submodule ${shown(path)}: ${whyClosed}`);
     }
   }
 
@@ -166,18 +206,16 @@ export class Submodules {
     return refused(path, `the submodules have more than ${this.#maxBytes / 1e6} MB`);
   }
 
-  /**
-   * Returns where to fetch from, with what is left of the limit. Only the repository itself gets the token. Otherwise the author of .gitmodules could read
-   * repositories that the credential may read and the people of the run may not.
-   */
-  async #remoteOf(url: string): Promise<Remote> {
-    const { app, remote } = this.#source;
-    const { limitSeconds } = remote;
-    const maxBytes = this.#maxBytes - this.#packBytes;
-    if (isSameAddress(url, normalUrl(remote.url), githubUrl(app))) return { ...remote, scope: undefined, maxBytes };
-    return { url, limitSeconds, maxBytes, ...(await resolveOnce(url, hostRules(app))) };
+  async #publicRemote(url: string): Promise<Remote> {
+    return { url, ...(await resolveOnce(url, hostRules(this.#source.app))) };
   }
 }
+
+const howToConnect =
+  'everybody whose words the run follows must be able to write there, and a public repository gets private ones only if the project shares private context';
+
+/** The host does not show a submodule with these credentials. */
+class Closed extends RunFailed {}
 
 /** Returns the folder of a submodule. @throws RunFailed when the tree has a link on the way to it */
 async function emptyFolder(folder: string, path: string): Promise<string> {
@@ -188,6 +226,11 @@ async function emptyFolder(folder: string, path: string): Promise<string> {
   return target;
 }
 
-function refused(path: string, why: string): RunFailed {
-  return new RunFailed('repository', `the submodule ${path.replace(/\p{Cc}/gu, '?').slice(0, 200)}: ${why}`);
+/** Builds the failure of a run because of a submodule. */
+export function refused(path: string, why: string): RunFailed {
+  return new RunFailed('repository', `the submodule ${shown(path)}: ${why}`);
+}
+
+function shown(path: string): string {
+  return path.replace(/\p{Cc}/gu, '?').slice(0, 200);
 }

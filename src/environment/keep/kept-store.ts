@@ -9,6 +9,8 @@ import type { Packed } from './archive.ts';
 export interface KeptSetup extends Packed {
   /** How long its set-up took. */
   seconds: number;
+  /** The private repositories that its set-up had as submodules. */
+  submodules?: string[] | undefined;
 }
 
 /** The results of set-up that this machine keeps, by key. */
@@ -125,9 +127,10 @@ async function isTaken(archive: string, path: string): Promise<boolean> {
 
 function parse(text: string): KeptSetup | undefined {
   try {
-    const { bytes, sha256, seconds } = JSON.parse(text) as Record<string, unknown>;
-    if (typeof bytes === 'number' && typeof sha256 === 'string' && typeof seconds === 'number')
-      return { bytes, sha256, seconds };
+    const { bytes, sha256, seconds, submodules = [] } = JSON.parse(text) as Record<string, unknown>;
+    const areIds = Array.isArray(submodules) && submodules.every((id) => typeof id === 'string');
+    if (typeof bytes === 'number' && typeof sha256 === 'string' && typeof seconds === 'number' && areIds)
+      return { bytes, sha256, seconds, submodules };
   } catch {
     // Returns undefined, and the result is deleted as damaged.
   }

@@ -194,9 +194,10 @@ export const verbs: Record<string, Verb> = {
     takes: '',
     does: 'tries set-up and checks of the default branch, without an agent',
     audit: 'repository.try_environment',
-    act: (app, { repository, source, remember }) => {
+    act: (app, { repository, source, userId, remember }) => {
       app.audit.about({ type: 'repository', id: repository.id, projectId: repository.projectId });
-      return startTrial(app, { repositoryId: repository.id, issueNumber: source.issue.number, also: remember });
+      const asked = { repositoryId: repository.id, userId, issueNumber: source.issue.number, also: remember };
+      return startTrial(app, asked);
     },
   },
   merge: {

@@ -3,12 +3,10 @@ import { readInstructions } from '../../conversation/briefing/instructions.ts';
 import type { Trees } from '../../conversation/ending.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import { RunFailed } from '../../domain/run.ts';
-import { mayReveal } from '../../domain/settings.ts';
 import { startAll } from '../../environment/command-access.ts';
 import { GitFailed } from '../../git/engine.ts';
 import { HostClosed } from '../../git/remote-url.ts';
-import { findProject } from '../../projects/store.ts';
-import { lackOfRight } from '../../repositories/rights.ts';
+import { lackOfRight, openable } from '../../repositories/rights.ts';
 import { listProjectRepositories } from '../../repositories/store.ts';
 import { directorsOf, enterRepository } from '../../runs/directors.ts';
 import { earlierStep } from '../../runs/journal.ts';
@@ -36,17 +34,6 @@ export interface OpenRepositories {
   changes(since: 'last' | 'whole', judged?: Trees): Promise<{ files: ChangedFiles; markStored: () => void }>;
   /** Writes the files of an earlier worker or run. They count as stored. */
   restore(files: ChangedFiles): Promise<void>;
-}
-
-/**
- * Finds the repositories of the project that a run may open besides its own. A run can write to every repository that
- * it opens, so what it reads in one may become visible in another. Whether its directors may write there is asked when
- * it opens one.
- */
-export async function openable(app: App, own: RepositoryRow): Promise<RepositoryRow[]> {
-  const all = await listProjectRepositories(app.db.manager, own.projectId);
-  const project = await findProject(app.db.manager, own.projectId);
-  return all.filter((r) => r.id !== own.id && mayReveal(r, own, project) && mayReveal(own, r, project));
 }
 
 /** Returns whether a run may get a text that was written by somebody who knew the content of some repositories. */

@@ -5,6 +5,7 @@ import type { RunRow } from '../../db/tables/task.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { branchName } from '../../domain/text/branch-names.ts';
 import { chooseFiles } from '../../environment/files/choose-files.ts';
+import type { Readers } from '../../environment/files/private-submodules.ts';
 import type { Checkout, Remote } from '../../git/engine.ts';
 import { type OpenCheckout, openCheckout, startToolsIn } from '../../repositories/reader.ts';
 import { noSettings, readBase, readSettings } from '../../repositories/settings/repository-settings.ts';
@@ -97,6 +98,14 @@ export function parentsOf({ from, base, conflicts }: Branch): string[] {
   return conflicts === undefined ? [from] : [from, base];
 }
 
+/** How the files of a workspace are fetched. */
+interface Reach {
+  remote: Remote;
+  signals: Signals;
+  /** For whom private submodules are fetched. */
+  readers: Readers;
+}
+
 export interface Workspace extends OpenCheckout {
   branch: Branch;
   /** The .deckhand.yml of the default branch. */
@@ -142,7 +151,7 @@ export async function openWorkspace<T extends object>(
   app: App,
   run: Pick<RunRow, 'id' | 'kind' | 'taskId' | 'createdAt'>,
   journal: Journal,
-  about: About & { remote: Remote; signals: Signals },
+  about: About & Reach,
   prepare: (checkout: Checkout, placed: Placed) => Promise<T>,
 ): Promise<Workspace & T> {
   const { checkout, remove } = await openCheckout(app, about.remote, about.signals.git);
@@ -170,7 +179,7 @@ async function putInPlace(
   run: Pick<RunRow, 'id' | 'kind' | 'taskId' | 'createdAt'>,
   journal: Journal,
   checkout: Checkout,
-  about: About & { remote: Remote; signals: Signals },
+  about: About & Reach,
 ): Promise<Placed> {
   const { repository } = about;
   const trusted = await readBase(checkout, repository, async (commit) => {
@@ -215,8 +224,9 @@ async function putInPlace(
       throw new RunFailed('repository', `the commit ${commit} from which the run began no longer exists`);
   const isMerge = branch.conflicts !== undefined && branch.catchesUp === undefined;
   const commit = isMerge ? await mergeCommit(checkout, filesFrom, branch.base) : filesFrom;
-  const { remote, signals } = about;
-  await chooseFiles(checkout, { app, remote, settings: trusted.settings, signal: signals.git }, branch.conflicts);
+  const { remote, signals, readers } = about;
+  const choosing = { app, remote, settings: trusted.settings, signal: signals.git, readers };
+  await chooseFiles(checkout, choosing, branch.conflicts);
   await checkout.checkout(commit);
   const startTree = await checkout.treeOf(commit);
   return { branch, settings: trusted.settings, baseBranch, baseHead: base, trustedHead: trusted.head, startTree };
