@@ -23,6 +23,7 @@ import { ReviewLines } from './front-reviews.ts';
 import { gitHostOf, type Push } from './git/git-host.ts';
 import { type Call, feedPush } from './git/git-objects.ts';
 import { serveGit } from './git/git-server.ts';
+import { serveLfs } from './git/lfs-server.ts';
 import { RareStates } from './rare-states.ts';
 import { tooLong } from './text-limits.ts';
 import { WebhookSender } from './webhook-sender.ts';
@@ -133,7 +134,7 @@ export class Front {
     const query = await queryOf(asked, req);
     if (token !== undefined && happens(this.faults(method, asked, token, query), res)) return;
     if (await this.isRare(req, res, { method, path, token })) return;
-    if (await serveGit(this.git, req, res)) return;
+    if ((await serveGit(this.git, req, res)) || (await serveLfs(this.git, req, res))) return;
     const body = await textOf(req, query);
     if (path === '/_emulator/webhook') {
       res.writeHead(202).end();

@@ -96,6 +96,13 @@ export class RunFailed extends Error {
   }
 }
 
+/** The host does not take the contents of files in Git LFS, so nothing was pushed. */
+export class UploadRefused extends RunFailed {
+  constructor(message: string) {
+    super('push_rejected', message);
+  }
+}
+
 /** Thrown when a write finds that the run was taken over, was cancelled or has ended. */
 export class LeaseLost extends Error {
   constructor(runId: string) {

@@ -106,10 +106,31 @@ export interface Merged {
   conflicts: string[];
 }
 
+/**
+ * The files of a checkout whose contents are not in git. Trees have pointers in their place, and the host has the contents in
+ * Git LFS.
+ */
+export interface LargeFiles {
+  /** Returns whether this checkout made the pointer with this blob id, so that the host may lack its contents. */
+  isNew(blob: string): boolean;
+  /** Returns the contents for the blob id of a pointer; undefined if they are not here, or larger than `maxBytes`. */
+  contentOf(blob: string, maxBytes: number): Promise<Buffer | undefined>;
+  /** Notes the pointers of a commit that is on the host, so that files may get them. */
+  know(commit: string): Promise<void>;
+  /**
+   * Makes sure that the host has the contents of all pointers among some changes, which lead to `tree`. Can be repeated. `ref`
+   * is where they are going to be pushed.
+   * @throws UploadRefused when the host refuses them
+   */
+  upload(tree: string, changes: Change[], ref: string): Promise<void>;
+}
+
 /** A repository on disk. Its git folder lies outside of the work tree, where an agent cannot change it. */
 export interface Checkout {
   gitDir: string;
   workTree: string;
+  /** Undefined unless the settings ask for files in Git LFS. */
+  largeFiles?: LargeFiles | undefined;
   /** Fetches a branch and returns its commit; undefined when the remote has no such branch. */
   fetch(branch: string): Promise<string | undefined>;
   /** Fetches one commit by its id; returns false when the remote does not serve it. */

@@ -17,7 +17,7 @@ export type AddressOf = (url: URL) => Promise<Route>;
 /**
  * Returns a `fetch` for addresses that people configure. Before each request, `addressOf` resolves the host and throws
  * if the address is closed. The request then goes to exactly that address, because resolving the name a second time could
- * return another one. Redirects are returned to the caller instead of being followed. Only strings can be sent.
+ * return another one. Redirects are returned to the caller instead of being followed. Only strings and bytes can be sent.
  */
 export function pinnedFetch(addressOf: AddressOf): typeof fetch {
   return async (input, init = {}) => {
@@ -76,7 +76,8 @@ function send(url: URL, init: RequestInit, route: Route, signal?: AbortSignal): 
     sent.once('close', () => signal?.removeEventListener('abort', stop));
     // Errors after the response arrive through its body.
     sent.on('error', (error) => reject(proxy === undefined ? error : explained(error, proxy, url.host)));
-    sent.end(typeof init.body === 'string' ? init.body : undefined);
+    const { body } = init;
+    sent.end(typeof body === 'string' || body instanceof Uint8Array ? body : undefined);
   });
 }
 

@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 import { type Ending, type JudgedEnding, ModelUnavailable } from '../conversation/ending.ts';
 import type { Handoff } from '../conversation/handoff.ts';
 import type { RunRow } from '../db/tables/task.ts';
-import { commandFailed, type Failure, RunFailed } from '../domain/run.ts';
+import { commandFailed, type Failure, RunFailed, UploadRefused } from '../domain/run.ts';
 import { ModelFailed } from '../llm/model.ts';
 import { storeFailureHandoff } from '../runs/handoffs.ts';
 import { type Journal, stepOf } from '../runs/journal.ts';
@@ -204,13 +204,17 @@ async function keepWork(
   if (work.planning?.mode === 'always') return undefined;
   try {
     if (error instanceof StaysReady) return await leaveToNextRun(work, error.message);
+    if (error instanceof UploadRefused) {
+      await leaveToNextRun(work, 'the host does not take the files');
+      return undefined;
+    }
     if (await needsApproval(app, work)) {
       await leaveToNextRun(work, 'nothing was pushed, because a person approves pushes here');
       return undefined;
     }
     await pushUnfinished(app, work, failure, isShown);
   } catch (caught) {
-    if (caught instanceof StaysReady) return leaveToNextRun(work, caught.message);
+    if (caught instanceof StaysReady || caught instanceof UploadRefused) return leaveToNextRun(work, caught.message);
     app.log.warn({ err: caught, runId: work.run.id }, 'the work of a failed run could not be pushed');
   }
   return undefined;

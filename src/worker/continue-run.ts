@@ -35,6 +35,8 @@ async function catchUp(work: Work, repositories: OpenRepositories): Promise<Caug
   for (const each of allWorks(work)) {
     const { checkout, branch } = each;
     if (branch.catchesUp === undefined) continue;
+    // Files that the base branch brings may be in Git LFS.
+    await checkout.largeFiles?.know(branch.base);
     const tree = await checkout.snapshot();
     // A commit for the merge only. Every worker makes the same one, and it is never pushed.
     const author = { name: 'merge', email: 'merge@localhost' };

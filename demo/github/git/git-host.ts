@@ -3,6 +3,7 @@ import { mergeBranches } from '../front-pulls.ts';
 import type { BranchMove } from './git-data.ts';
 import { branchesIn, type Call, feedOthers, feedPush, gitIn, pullCommit, pullRefs, refsOf } from './git-objects.ts';
 import type { GitHost } from './git-server.ts';
+import type { LfsHost } from './lfs-server.ts';
 import { refusedWorkflows, rejection } from './workflow-rule.ts';
 
 /** A push that was received. `refs` has all branches after the push, newest commit first. */
@@ -45,13 +46,18 @@ interface AroundGit {
 }
 
 /** Returns the callbacks of the git server. They keep the emulator's refs equal to git's, and report pushes. */
-export function gitHostOf(around: AroundGit): GitHost & Merging {
+export function gitHostOf(around: AroundGit): GitHost & LfsHost & Merging {
   const { names, pushes, ownerToken, folderOf, call, caller, alone } = around;
   return {
     find: async (name, token) => {
       if (!names.includes(name)) return undefined;
       const response = await call('GET', `/repos/${name}`, token === undefined ? '' : `token ${token}`);
       return response.ok ? folderOf(name) : undefined;
+    },
+    mayPush: async (name, token) => {
+      const response = await call('GET', `/repos/${name}`, `token ${token}`);
+      const { permissions } = (await response.json()) as { permissions?: { push?: boolean } };
+      return response.ok && permissions?.push !== false;
     },
     beforeAdvertising: (name) => alone(() => pullRefs(folderOf(name), name, caller(ownerToken))),
     push: async (name, token, receive) => {

@@ -70,7 +70,8 @@ async function runGit(
   return (await runInSmallProcess('git', args, { env }, input)).output;
 }
 
-function tokenOf(req: IncomingMessage): string | undefined {
+/** Returns the password of a request, which is a GitHub token. */
+export function tokenOf(req: IncomingMessage): string | undefined {
   const basic = /^Basic (.+)$/.exec(req.headers.authorization ?? '')?.[1];
   return basic === undefined ? undefined : Buffer.from(basic, 'base64').toString('utf8').split(':').slice(1).join(':');
 }

@@ -57,6 +57,7 @@ function withLfs(checkout: Checkout, { app, remote, signal }: Choosing, folders:
   const { checkout: write, export: writeTree, snapshot, renewToken } = checkout;
   const lfs = new LfsFiles(app, checkout, remote, signal);
   const isChosen = choiceOf(folders);
+  checkout.largeFiles = { ...lfs, know: (commit) => lfs.know(commit, isChosen) };
   checkout.checkout = async (commit) => {
     await write(commit);
     lfs.begin(commit);
@@ -154,7 +155,7 @@ export function toldOfFiles({ checkout: { submodules, lfs, paths } }: Chosen): s
   if (submodules) parts.push('Submodules are there to be read. Changes inside them are not part of your change.');
   if (lfs)
     parts.push(
-      'Files in Git LFS have their contents. You cannot add or change such files, but you can delete, move and copy them.',
+      'Files in Git LFS have their contents. Write contents, not pointers: those of new and changed files are uploaded before the push.',
     );
   return parts.join('\n');
 }

@@ -8,6 +8,11 @@ export interface Pointer {
 /** Pointers are smaller than this (git-lfs, docs/spec.md). */
 export const maxPointerBytes = 1024;
 
+/** Writes the pointer of some contents, exactly as git-lfs does, so that both make the same blob. */
+export function pointerTo({ oid, size }: Pointer): Buffer {
+  return Buffer.from(`version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${size}\n`);
+}
+
 /** Parses a pointer; returns undefined for anything else, and for pointers with extensions, whose contents are encoded. */
 export function pointerIn(content: Buffer): Pointer | undefined {
   if (content.length >= maxPointerBytes) return undefined;

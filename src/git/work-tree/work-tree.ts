@@ -229,6 +229,13 @@ function stampOf({ ino, size, mode, mtimeMs, ctimeMs }: Stats): string {
   return `${ino} ${size} ${mode} ${mtimeMs} ${ctimeMs}`;
 }
 
+/** Stores a blob in a repository and returns its id. */
+export async function storeBlob(gitDir: string, content: Buffer): Promise<string> {
+  const oid = blobOid(content);
+  await writeLoose(gitDir, oid, content);
+  return oid;
+}
+
 function blobOid(content: Buffer): string {
   return createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
 }

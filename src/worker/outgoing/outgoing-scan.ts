@@ -15,6 +15,8 @@ export interface Objection {
 
 /** Larger changed files are refused. */
 const maxFileBytes = 5_000_000;
+/** Files in Git LFS may be as large as a snapshot allows. Searching 20 MB takes 2.5 s. */
+const maxLargeBytes = 20_000_000;
 /** The maximum length of a symbolic link's target on Linux. */
 const maxLinkBytes = 4096;
 /**
@@ -54,7 +56,13 @@ export async function objectionsTo(
     const some = changes.slice(at, at + filesAtOnce);
     const byPath = some.map((change) => objectionToPath(change, wanted));
     const left = some.filter((change, i) => byPath[i] === undefined && change.newMode !== '000000');
-    const byContents = await objectionsToContents(checkout, left, wanted, conflicted);
+    const isLarge = ({ newOid }: Change) => checkout.largeFiles?.isNew(newOid) === true;
+    const small = left.filter((change) => !isLarge(change));
+    const byContents = await objectionsToContents(checkout, small, wanted, conflicted);
+    // One by one, because they may be large.
+    for (const change of left.filter(isLarge))
+      for (const [path, reason] of await objectionsToContents(checkout, [change], wanted, conflicted))
+        byContents.set(path, reason);
     for (const [i, { path }] of some.entries()) {
       const reason = byPath[i] ?? byContents.get(path);
       if (reason !== undefined) objections.push({ path, reason });
@@ -83,30 +91,48 @@ async function objectionsToContents(
   conflicted: Set<string>,
 ): Promise<Map<string, string>> {
   const reasons = new Map<string, string>();
-  const blobs = await blobsOf(checkout, changes, 'new', maxFileBytes);
+  const isNew = (oid: string) => checkout.largeFiles?.isNew(oid) === true;
+  const blobs = await withLarge(checkout, await blobsOf(checkout, changes, 'new', maxFileBytes), isNew);
   const searched: [Change, Contents][] = [];
   for (const change of changes) {
     const bytes = blobs.get(change.newOid);
     const reason = bytes === undefined ? `has more than ${maxFileBytes} bytes` : objectionToLink(change, bytes);
     if (reason !== undefined) reasons.set(change.path, reason);
     else if (bytes !== undefined)
-      searched.push([change, { bytes, isNew: change.oldMode === '000000', hadConflict: conflicted.has(change.path) }]);
+      searched.push([
+        change,
+        {
+          bytes,
+          // The repository keeps binary files in Git LFS on purpose.
+          isNew: change.oldMode === '000000' && !isNew(change.newOid),
+          hadConflict: conflicted.has(change.path),
+        },
+      ]);
   }
   const found = await searchAll(searched, wanted);
   // Old contents may be many times larger than the change, so they are read only for files with tokens.
   const again = searched.filter((_, i) => found[i]?.isToken).map(([change]) => change);
-  const before = await blobsOf(
-    checkout,
-    again.filter((change) => change.oldMode !== '000000'),
-    'old',
-    maxFileBytes,
-  );
+  const old = again.filter((change) => change.oldMode !== '000000');
+  const before = await withLarge(checkout, await blobsOf(checkout, old, 'old', maxFileBytes));
   for (const [i, [change, contents]] of searched.entries()) {
-    const old = before.get(change.oldOid);
-    const last = found[i]?.isToken && old !== undefined ? await searchAgain(contents, old) : found[i];
+    const earlier = before.get(change.oldOid);
+    const last = found[i]?.isToken && earlier !== undefined ? await searchAgain(contents, earlier) : found[i];
     if (last !== undefined) reasons.set(change.path, last.reason);
   }
   return reasons;
+}
+
+/** Puts contents in the place of those pointers whose contents are here. */
+async function withLarge(
+  { largeFiles }: Checkout,
+  blobs: Map<string, Buffer>,
+  isWanted: (oid: string) => boolean = () => true,
+): Promise<Map<string, Buffer>> {
+  for (const oid of [...blobs.keys()].filter(isWanted)) {
+    const content = await largeFiles?.contentOf(oid, maxLargeBytes);
+    if (content !== undefined) blobs.set(oid, content);
+  }
+  return blobs;
 }
 
 async function searchAll(files: [Change, Contents][], wanted: Wanted): Promise<(Found | undefined)[]> {

@@ -79,6 +79,7 @@ interface Pushing {
 async function pushOnce(app: App, work: Work, asked: Pushing): Promise<Pushed> {
   const { run, task, checkout, branch, journal, repository } = work;
   const { tree, title, signing } = asked;
+  await uploadLargeFiles(work, tree);
   const unsigned = await commitTree(app, work, tree, title);
   const commit = await signedOrNot(app, work, unsigned, signing);
   const isSigned = commit !== unsigned.commit;
@@ -113,6 +114,22 @@ async function pushOnce(app: App, work: Work, asked: Pushing): Promise<Pushed> {
   // What GitHub says about its commit is compared with the commit.
   if (isSigned && (await checkout.fetch(branch.name)) === commit) await assertTree(work, commit, tree);
   return { commit, tree };
+}
+
+/**
+ * Uploads the new contents of files in Git LFS. Before anything that has their pointers reaches the host: nobody could check
+ * out a commit whose pointers have no objects.
+ */
+async function uploadLargeFiles({ checkout, branch }: Work, tree: string): Promise<void> {
+  if (checkout.largeFiles === undefined) return;
+  const [first = '', ...others] = parentsOf(branch);
+  let changes = await checkout.changes(first, tree);
+  // What a parent has already is on the host.
+  for (const parent of others) {
+    const since = new Map((await checkout.changes(parent, tree)).map((change) => [change.path, change]));
+    changes = changes.filter(({ path }) => since.has(path));
+  }
+  await checkout.largeFiles.upload(tree, changes, `refs/heads/${branch.name}`);
 }
 
 /** Records what is about to be pushed, in place of a commit that was not. */

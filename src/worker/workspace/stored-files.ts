@@ -48,10 +48,20 @@ export async function dropStoredFiles(em: EntityManager, runId: string, turn: nu
   );
 }
 
-/** Returns the files to write or delete to turn one tree into another. Skips submodules. */
+/** More than the largest file that a change may have. */
+const maxLargeBytes = 100_000_000;
+
+/**
+ * Returns the files to write or delete to turn one tree into another. Skips submodules. Files in Git LFS have their contents if
+ * only this checkout has these.
+ */
 export async function filesBetween(checkout: Checkout, from: string, to: string): Promise<RestoredFile[]> {
   const kept = (await checkout.changes(from, to)).filter((c) => c.newMode !== '160000');
   const blobs = await blobsOf(checkout, kept, 'new');
+  for (const oid of blobs.keys()) {
+    const content = checkout.largeFiles?.isNew(oid) && (await checkout.largeFiles.contentOf(oid, maxLargeBytes));
+    if (content) blobs.set(oid, content);
+  }
   return kept.map(({ path, newMode, newOid }) => ({
     path,
     mode: newMode,

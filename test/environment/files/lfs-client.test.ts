@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LfsClient } from '../../src/environment/files/lfs-client.ts';
+import { LfsClient } from '../../../src/environment/files/lfs-client.ts';
 
 const oid = 'a'.repeat(64);
 const wanted = [{ oid, size: 1, path: 'x' }];
