@@ -2,6 +2,7 @@
 // [count]` what many waiting runs cost. `npm run bench -- siege [scale] [quiet minutes]` tests the service under load and
 // attacks, `npm run bench -- tenants [scale]` only under those of noisy tenants and strangers. `npm run bench -- scale [tasks] [seconds]` compares reads of a large database with
 // those of a small one. `npm run bench -- run-page [entries] [seconds]` shows a long run in a browser while it grows.
+// `npm run bench -- checkout [files] [objects]` compares what `checkout` of .deckhand.yml costs with git and git-lfs.
 // `npm run bench -- dashboard [tasks] [factor]` measures the dashboard in Chromium.
 const [name = 'speed', ...numbers] = process.argv.slice(2);
 const benches: Record<string, () => Promise<void>> = {
@@ -12,6 +13,7 @@ const benches: Record<string, () => Promise<void>> = {
   'run-page': async () => (await import('./run-page.ts')).runPageSpeed(...numbers.map(Number)),
   dashboard: async () => (await import('./dashboard/main.ts')).dashboardSpeed(...numbers.map(Number)),
   tenants: async () => (await import('./siege/main.ts')).siegeOfTenants(...numbers.map(Number)),
+  checkout: async () => (await import('./checkout/main.ts')).checkoutSpeed(...numbers.map(Number)),
   siege: async () => (await import('./siege/main.ts')).siege(...numbers.map(Number)),
 };
 const bench = benches[name];
