@@ -15,7 +15,7 @@ import { gitOut } from '../../support/git.ts';
 
 // A git host for the tests of submodules.
 
-export let root: string;
+let root: string;
 let server: Server;
 export let url: string;
 /** Which repositories anybody may read. */
