@@ -141,7 +141,6 @@ async function settledTarget(app: App, pull: PullRequestRow): Promise<Omit<Targe
 export async function mergePull(app: App, target: Target, merged: string[]): Promise<void> {
   const { pull, octokit, name, base } = target;
   try {
-    await assertBase(octokit, name, pull, base);
     await mergeByAllowed(target);
   } catch (error) {
     if (error instanceof Refused || pauseAsked(error) !== undefined) throw error;
@@ -189,12 +188,13 @@ export async function assertBase(
   );
 }
 
-async function mergeByAllowed({ octokit, name, pull, settings }: Target): Promise<void> {
+async function mergeByAllowed(target: Target): Promise<void> {
+  const { octokit, name, settings } = target;
   const { data } = await octokit.request('GET /repos/{owner}/{repo}', name);
   const candidates = candidateMethods(data, settings.merge.method);
   for (const [i, merge_method] of candidates.entries())
     try {
-      return await mergeBy(octokit, name, pull, merge_method);
+      return await mergeBy(target, merge_method);
     } catch (error) {
       if (!isRefusedBecause(error, /not allowed/i) || i === candidates.length - 1) throw error;
     }
@@ -206,12 +206,14 @@ const [mostTries, pauseMs] = [3, 1000];
 
 /**
  * Merges without a title and a message, so that GitHub takes them as the repository's settings say. Somebody else's merge
- * may change the base branch while GitHub merges (https://github.com/cli/cli/issues/8092).
+ * may change the base branch while GitHub merges (https://github.com/cli/cli/issues/8092). GitHub takes no base with a merge, so
+ * the base is read before each try: somebody may change it during the pause.
  */
-async function mergeBy(octokit: Octokit, name: RepoName, pull: PullRequestRow, merge_method: MergeMethod) {
+async function mergeBy({ octokit, name, pull, base }: Target, merge_method: MergeMethod) {
   const path = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
   for (let tries = 1; ; tries++)
     try {
+      await assertBase(octokit, name, pull, base);
       await octokit.request(path, { ...name, pull_number: pull.number, sha: pull.headSha, merge_method });
       return;
     } catch (error) {
