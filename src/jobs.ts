@@ -10,6 +10,7 @@ import { adoptStoredApp } from './github/app/stored-app.ts';
 import { answerTrial } from './github/commands/notices.ts';
 import { deleteOldDeliveries } from './github/delivery-store.ts';
 import { eachApart } from './github/each-apart.ts';
+import { refreshDiffJob } from './github/follow/refresh-diff.ts';
 import { refreshPullJob } from './github/follow/refresh-pull.ts';
 import { compareJob, reconcileAll } from './github/inbox/compare-with-github.ts';
 import { handleDelivery, requeueForgotten } from './github/inbox/receive.ts';
@@ -168,6 +169,8 @@ export const jobs: { [N in JobName]: Job<N> } = {
   },
   trialAnswer: { once: false, retries: 6, concurrency: 2, isShared: true, handle: answerTrial },
   pull: { once: true, retries: 5, concurrency: 2, isShared: true, handle: (app, pull) => refreshPullJob(app, pull) },
+  // Each retry may clone for minutes. The next reading of the pull request asks again.
+  diff: { once: true, retries: 2, concurrency: 2, isShared: true, handle: (app, pull) => refreshDiffJob(app, pull) },
   redeliver: { once: true, retries: 0, concurrency: 1, isShared: false, handle: (app) => redeliverFailed(app) },
   sweep: { once: true, retries: 0, concurrency: 1, isShared: false, handle: sweep },
 };

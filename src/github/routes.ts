@@ -8,6 +8,7 @@ import { listReconciliations } from '../worker/lease/reconcile.ts';
 import { mergeTask } from './follow/merging/merge.ts';
 import { MergeReadiness, readMergeReadiness } from './follow/merging/merge-readiness.ts';
 import { mergeWhenReady, stopMergingTask } from './follow/merging/merge-when-ready.ts';
+import { mergeInTurn } from './follow/merging/merges-in-turn.ts';
 import { reconcileFor } from './inbox/compare-with-github.ts';
 import { listOtherWork, OtherWork } from './other-work.ts';
 
@@ -73,7 +74,9 @@ export const githubRoutes: Route[] = [
     waits: 'between writes',
     handle: async (app, { task, user, body: { when, heads }, keyed }) => {
       const ask = { taskId: task.id, userId: user.id, isAgain: keyed?.isAgain, heads };
-      return when === 'ready' ? new Later(await mergeWhenReady(app, ask)) : mergeTask(app, ask);
+      return mergeInTurn(app, task.projectId, async () =>
+        when === 'ready' ? new Later(await mergeWhenReady(app, ask)) : mergeTask(app, ask),
+      );
     },
   }),
   route({
@@ -94,7 +97,9 @@ export const githubRoutes: Route[] = [
     },
     waits: 'between writes',
     handle: (app, { task, user, keyed }) =>
-      stopMergingTask(app, { taskId: task.id, userId: user.id, isAgain: keyed?.isAgain }),
+      mergeInTurn(app, task.projectId, () =>
+        stopMergingTask(app, { taskId: task.id, userId: user.id, isAgain: keyed?.isAgain }),
+      ),
   }),
   route({
     operationId: 'reconcileTasks',

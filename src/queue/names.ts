@@ -51,6 +51,8 @@ export interface Jobs {
   trialAnswer: { trialId: string; hadSecrets?: boolean };
   /** Read a pull request again from GitHub. */
   pull: { repositoryId: string; number: number };
+  /** Read the diff of a task again, because its pull request has another head or another base. */
+  diff: { repositoryId: string; number: number };
   /** Ask GitHub to deliver failed webhooks again. */
   redeliver: Record<string, never>;
   /** Repair what no event reported: expired leases, unhandled deliveries, unknown installations. Delete old rows. */

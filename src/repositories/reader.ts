@@ -141,14 +141,17 @@ interface Opened {
   remove(): Promise<void>;
 }
 
-/** Chats clone in the web process, which also serves everybody else: four at once, two of them of one project. */
-const inTurn = fewAtOnce(4, 2);
+/**
+ * Takes turns with the clones for chats, plans and diffs of this process, which may also serve everybody else: four at once, two
+ * of them of one project.
+ */
+export const cloneInTurn = fewAtOnce(4, 2);
 
 async function openHost(app: App, { repository, branch, readers }: Reading, signal: AbortSignal): Promise<Opened> {
   const problem = await rightProblem(app, readers, repository, 'read');
   if (problem !== undefined) throw new Unreadable(problem.message);
   const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
-  return inTurn(repository.projectId, signal, () => cloneFor(app, remote, { repository, branch }, signal));
+  return cloneInTurn(repository.projectId, signal, () => cloneFor(app, remote, { repository, branch }, signal));
 }
 
 async function cloneFor(

@@ -266,13 +266,70 @@ export interface StoredDiff extends TreeDiff {
   headSha: string;
 }
 
+const upsertDiffSql = `insert into diffs (task_id, branch_name, base_branch, files, truncated, head_sha) values ($1, $2, $3, $4, $5, $6)
+  on conflict (task_id) do update set branch_name = excluded.branch_name, base_branch = excluded.base_branch,
+    files = excluded.files, truncated = excluded.truncated, head_sha = excluded.head_sha, at = now()`;
+
+const valuesOf = (taskId: string, diff: StoredDiff) => [
+  ...[taskId, diff.branchName, diff.baseBranch, storableJson(diff.files), diff.truncated, diff.headSha],
+];
+
 export async function upsertDiff(em: EntityManager, taskId: string, diff: StoredDiff): Promise<void> {
-  await em.query(
-    `insert into diffs (task_id, branch_name, base_branch, files, truncated, head_sha) values ($1, $2, $3, $4, $5, $6)
-     on conflict (task_id) do update set branch_name = excluded.branch_name, base_branch = excluded.base_branch,
-       files = excluded.files, truncated = excluded.truncated, head_sha = excluded.head_sha, at = now()`,
-    [taskId, diff.branchName, diff.baseBranch, storableJson(diff.files), diff.truncated, diff.headSha],
+  await em.query(upsertDiffSql, valuesOf(taskId, diff));
+}
+
+/** What a diff is of. */
+type DiffKey = Pick<StoredDiff, 'headSha' | 'baseBranch'>;
+
+/**
+ * Stores a diff in place of one that was read before, or of none. Returns false, and stores nothing, if another one was stored
+ * since.
+ */
+export async function replaceDiff(
+  em: EntityManager,
+  taskId: string,
+  diff: StoredDiff,
+  before: DiffKey | null,
+): Promise<boolean> {
+  const stored: unknown[] = await em.query(
+    `${upsertDiffSql} where (diffs.head_sha, diffs.base_branch) is not distinct from ($7::text, $8::text) returning 1`,
+    [...valuesOf(taskId, diff), before?.headSha ?? null, before?.baseBranch ?? null],
   );
+  return stored.length > 0;
+}
+
+/** A diff that has to be read again: of the branch of a task and its base. */
+export interface StaleDiff {
+  taskId: string;
+  branchName: string;
+  baseBranch: string;
+  /** What the stored diff is of; null if none is stored. */
+  before: DiffKey | null;
+}
+
+/**
+ * Finds out whether the diff of a task is of another head, or another base, than its open pull request has. A task shows the
+ * diff of its own repository and of its present branch only.
+ */
+export async function findStaleDiff(
+  em: EntityManager,
+  { repositoryId, number }: Pick<PullRequestRow, 'repositoryId' | 'number'>,
+): Promise<StaleDiff | undefined> {
+  const rows: (Omit<StaleDiff, 'before'> & { [K in keyof DiffKey as `${K}Before`]: string | null })[] = await em.query(
+    `select t.id as "taskId", p.head_branch as "branchName", coalesce(p.base_branch, r.default_branch) as "baseBranch",
+       d.head_sha as "headShaBefore", d.base_branch as "baseBranchBefore"
+     from pull_requests p
+     join repositories r on r.id = p.repository_id
+     join tasks t on t.id = p.task_id and t.repository_id = r.id and t.branch_name = p.head_branch
+     left join diffs d on d.task_id = t.id
+     where p.repository_id = $1 and p.number = $2 and p.status in ('open', 'draft')
+       and (d.head_sha, d.base_branch) is distinct from (p.head_sha, coalesce(p.base_branch, r.default_branch))`,
+    [repositoryId, number],
+  );
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const { headShaBefore: headSha, baseBranchBefore: baseBranch, ...stale } = row;
+  return { ...stale, before: headSha === null || baseBranch === null ? null : { headSha, baseBranch } };
 }
 
 /** Returns the diff of the change that waits for approval; undefined when none does. */

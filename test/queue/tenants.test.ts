@@ -38,6 +38,7 @@ const examples: { [N in JobName]: Jobs[N] } = {
   trial: { trialId: 'trial' },
   trialAnswer: { trialId: 'trial' },
   pull: { repositoryId: 'repo', number: 1 },
+  diff: { repositoryId: 'repo', number: 1 },
   redeliver: {},
   sweep: {},
 };

@@ -3,21 +3,15 @@ import type { App, Octokit } from '../../app.ts';
 import type { PullRequestRow, PullStatus } from '../../db/tables/task.ts';
 import { RunFailed } from '../../domain/run.ts';
 import type { TaskEvent } from '../../domain/task.ts';
-import { diffOf } from '../../git/diff.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
-import { credentialFor, remoteFor } from '../../repositories/credentials.ts';
 import { endMerging } from '../../repositories/merging/store.ts';
 import { unlessUnknown } from '../../repositories/permission.ts';
 import { answeredAt, pullStatus } from '../../repositories/pulls.ts';
-import { openCheckout } from '../../repositories/reader.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
-import { findRepository } from '../../repositories/store.ts';
 import { isCommitOfRun } from '../../runs/journal.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
 import { showTask, tryMoveTask } from '../../tasks/move.ts';
-import { getTask } from '../../tasks/store.ts';
-import { findDiff, upsertDiff } from '../../tasks/work-store.ts';
 import { voidEvidence } from '../../worker/proof/publish-proof.ts';
 import { placeOfRepository } from '../app/place.ts';
 import { eachThenFail } from '../each-apart.ts';
@@ -32,6 +26,7 @@ import {
   updatePull,
 } from '../store.ts';
 import { followMerging } from './merging/follow-merging.ts';
+import { refreshDiffLater } from './refresh-diff.ts';
 import { reviseUnasked } from './revise-unasked.ts';
 import { keepStacked, type Merge, moveStacked } from './stack.ts';
 
@@ -67,39 +62,6 @@ async function lookForConflict(
   });
 }
 
-/** Time limit of a clone for a diff. */
-const cloneMs = 300_000;
-
-/** Reads the diff of a task again when its pull request has another head, `headSha`, or another base. */
-async function refreshDiff(app: App, pull: PullRequestRow, headSha: string): Promise<void> {
-  const em = app.db.manager;
-  const { taskId } = pull;
-  const task = await getTask(em, taskId);
-  const repository = task.repositoryId === null ? null : await findRepository(em, task.repositoryId);
-  // A task shows the diff of its own repository only.
-  if (repository === null || repository.id !== pull.repositoryId || task.branchName === null) return;
-  const baseBranch = pull.baseBranch ?? repository.defaultBranch;
-  const known = await findDiff(em, taskId);
-  if (known?.headSha === headSha && known.baseBranch === baseBranch) return;
-  const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
-  const { checkout, remove } = await openCheckout(app, remote, AbortSignal.timeout(cloneMs));
-  try {
-    const base = await checkout.fetch(baseBranch);
-    const head = await checkout.fetch(task.branchName);
-    const from = base && head && (await checkout.mergeBase(base, head));
-    if (!head || !from) return;
-    const diff = await diffOf(checkout, from, head);
-    await upsertDiff(em, taskId, {
-      ...diff,
-      branchName: task.branchName,
-      baseBranch,
-      headSha: head,
-    });
-  } finally {
-    await remove();
-  }
-}
-
 /**
  * Reads a pull request from GitHub and moves its task accordingly. A merge finishes the task, closing closes it, and
  * reopening reopens it. The state comes from GitHub, not from an event, so lost, repeated and late events do no harm.
@@ -117,17 +79,12 @@ export async function refreshPull(
   // One lock covers reading and storing, so that an older reading cannot overwrite a newer one.
   return app.db.withLock(lockOf({ repositoryId, number }), async () => {
     const stored = await getPull(app.db.manager, repositoryId, number);
-    const { data, status, baseBranch } = await readAndSettle(app, octokit, name, stored, isPushed);
+    const { data, status } = await readAndSettle(app, octokit, name, stored, isPushed);
     const isSettled = status === 'merged' || status === 'closed';
     const hasAutoMerge = data.auto_merge != null;
     const headSha = data.head.sha;
     const merging = { octokit, name, pull: stored, hasAutoMerge };
-    const whileOpen = [
-      () => lookForConflict(app, stored, data),
-      () => followMerging(app, merging, looks),
-      // Last, because a clone may take minutes, in which GitHub may merge what nobody has agreed to.
-      () => refreshDiff(app, { ...stored, baseBranch }, headSha),
-    ];
+    const whileOpen = [() => lookForConflict(app, stored, data), () => followMerging(app, merging, looks)];
     await eachThenFail(isSettled ? [] : whileOpen, (part) => part());
     return { status, headSha, base: data.base.ref, isBehind: data.mergeable_state === 'behind' };
   });
@@ -158,7 +115,7 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
   // The new base is stored last, so that a worker that takes over repeats the rest.
   const isUnproved =
     base !== stored.baseBranch && (await voidForBase(app, octokit, name, { ...stored, body: data.body ?? '' }));
-  const baseBranch = await app.db.transaction(async (em) => {
+  await app.db.transaction(async (em) => {
     const before = await lockPull(em, stored.repositoryId, stored.number);
     // A run may have stored another base, or another commit, since we read the row.
     const baseBranch = base === stored.baseBranch ? before.baseBranch : base;
@@ -179,10 +136,10 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
     });
     for (const event of eventsOf(before.status, status)) await tryMoveTask(app, em, stored.taskId, event);
     if (isSettled) await settle(app, em, before, status);
+    else await refreshDiffLater(app, em, before);
     await showTask(app, em, stored.taskId);
-    return baseBranch;
   });
-  return { data, status, baseBranch };
+  return { data, status };
 }
 
 /**

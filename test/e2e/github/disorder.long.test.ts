@@ -114,7 +114,7 @@ const quiet = (service: TestApp) =>
   until('the queue to be empty', async () => {
     const [row] = await service.app.db.manager.query(
       `select (select count(*) from deliveries where handled_at is null and received_at > now() - interval '5 minutes')
-         + (select count(*) from pgboss.job where name in ('delivery', 'mirror', 'pull') and state in ('created', 'retry', 'active')
+         + (select count(*) from pgboss.job where name in ('delivery', 'mirror', 'pull', 'diff') and state in ('created', 'retry', 'active')
             and start_after < now() + interval '1 minute') as left`,
     );
     return Number(row.left) === 0;

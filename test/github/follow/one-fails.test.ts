@@ -1,5 +1,6 @@
 import { type Place, placeOfRepository } from '../../../src/github/app/place.ts';
 import { refreshPull } from '../../../src/github/follow/refresh-pull.ts';
+import { jobs } from '../../../src/jobs.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around } from '../../support/stand-ins/named-github.ts';
 
@@ -49,10 +50,12 @@ test('that GitHub no longer merges a pull request is noticed although its diff c
      values ($1, $2, 'waiting', now() - interval '1 hour', 'It waits.', 'old')`,
     [own.id, number],
   );
-  // This GitHub has no git.
-  await expect(refresh()).rejects.toThrow('git');
+  await refresh();
   const [{ state, dropped }] = await em.query('select state, dropped from merges where repository_id = $1', [own.id]);
   expect([state, dropped]).toEqual([null, expect.stringContaining('turned off auto-merge')]);
+  // This GitHub has no git.
+  const at = { repositoryId: own.id, number };
+  await expect(jobs.diff.handle(acme.service.app, at)).rejects.toThrow('git');
 });
 
 test('a pull request that GitHub does not move to another base is still followed', async () => {
@@ -76,7 +79,7 @@ test('a pull request that GitHub does not move to another base is still followed
 });
 
 test('an event reaches all projects that have the repository, although one of them fails', async () => {
-  const { em, own, id, call, addPull } = await inReview();
+  const { em, own, call, addPull } = await inReview();
   const other = (await call('bob', 'POST', '/projects', { name: 'Other' })).body.id;
   await em.query(
     `insert into repositories (id, project_id, name, url, default_branch, github_id)
@@ -85,15 +88,17 @@ test('an event reaches all projects that have the repository, although one of th
   );
   const task = (await call('bob', 'POST', `/projects/${other}/tasks`, { title: 'T' })).body.id;
   await addPull(task, 'repo_other', { number, url: 'https://github.com/acme/app/pull/62', branch: 'agent/x' });
+  // GitHub has not computed it yet, so a job asks again, for one of them in vain.
+  const { queue } = acme.service.app;
+  const { send } = queue;
+  around.pages[`/pulls/${number}`] = { ...Object(around.pages[`/pulls/${number}`]), mergeable: null };
   // In whatever order they come, the second one fails, and then the first one.
-  for (const failing of [id, task]) {
+  for (const failing of [own.id, 'repo_other']) {
     await em.query(`update pull_requests set head_sha = 'old'`);
-    await em.query(`update tasks set branch_name = null`);
-    await em.query(
-      `update tasks set branch_name = 'agent/x', repository_id = (
-      select repository_id from pull_requests p where p.task_id = tasks.id) where id = $1`,
-      [failing],
-    );
+    queue.send = async (tx, name, data, options) => {
+      if (name === 'pull' && 'repositoryId' in data && data.repositoryId === failing) throw new Error('no queue');
+      return send(tx, name, data, options);
+    };
     const payload = {
       action: 'edited',
       installation: { id: 1 },
@@ -101,10 +106,11 @@ test('an event reaches all projects that have the repository, although one of th
       pull_request: { number },
     };
     const told = acme.service.app.github?.receive({ id: failing, name: 'pull_request', payload });
-    await expect(told).rejects.toThrow();
+    await expect(told).rejects.toThrow('no queue');
     const heads = await em.query('select distinct head_sha as head from pull_requests');
     expect(heads).toEqual([{ head: 'new' }]);
   }
+  queue.send = send;
   await em.query('delete from projects where id = $1', [other]);
   expect(own.id).not.toBe('repo_other');
 });
