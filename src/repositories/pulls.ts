@@ -151,9 +151,11 @@ export interface FoundPull extends EnsuredPull {
   body: string;
 }
 
-interface SearchedPull extends Pick<WantedPull, 'owner' | 'repo' | 'head' | 'known'> {
+interface Searched extends Pick<WantedPull, 'owner' | 'repo' | 'head'> {
   request: { signal?: AbortSignal };
 }
+
+interface SearchedPull extends Searched, Pick<WantedPull, 'known'> {}
 
 /**
  * Finds the open pull request of a branch. Ignores pull requests from a fork's branch of the same name. GitHub's filter
@@ -185,27 +187,55 @@ async function findByNumber(octokit: Octokit, { owner, repo, head, known, reques
   return undefined;
 }
 
-async function findByHead(octokit: Octokit, { owner, repo, head, request }: SearchedPull) {
-  const at = { owner, repo, request };
-  const path = 'GET /repos/{owner}/{repo}/pulls';
-  const answer = await octokit.request(path, { ...at, state: 'open', head: `${owner}:${head}` });
-  const own = answer.data.find((pull) => isOf(pull, head));
-  return own && foundIn(answer, own);
+async function findByHead(octokit: Octokit, searched: Searched): Promise<FoundPull | undefined> {
+  return firstOf(byHead(octokit, searched));
+}
+
+async function findAmongAll(octokit: Octokit, searched: Searched): Promise<FoundPull | undefined> {
+  return firstOf(openPulls(octokit, searched, { per_page: 100 }));
+}
+
+async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+async function firstOf<T>(items: AsyncIterable<T>): Promise<T | undefined> {
+  for await (const item of items) return item;
+  return undefined;
+}
+
+/**
+ * Lists all open pull requests of a branch: GitHub allows one for each base. Ignores those from a fork's branch of the same name.
+ * @throws RunFailed `repository` when the repository has pull requests switched off
+ */
+export function listPullsOfBranch(octokit: Octokit, searched: Searched): Promise<FoundPull[]> {
+  return unlessOff(octokit, searched, async () => {
+    const found = await allOf(byHead(octokit, searched));
+    // See `findPull`.
+    return found.length > 0 ? found : allOf(openPulls(octokit, searched, { per_page: 100 }));
+  });
 }
 
 /** GitHub lists at most 100 pull requests on a page. The newest ones are on the first pages. */
 const maxPages = 10;
 
-async function findAmongAll(octokit: Octokit, { owner, repo, head, request }: SearchedPull) {
+const byHead = (octokit: Octokit, searched: Searched) =>
+  openPulls(octokit, searched, { head: `${searched.owner}:${searched.head}`, per_page: 100 });
+
+/** Finds the open pull requests of a branch among those that GitHub lists, newest first. */
+async function* openPulls(
+  octokit: Octokit,
+  { owner, repo, head, request }: Searched,
+  query: { head?: string; per_page: number },
+): AsyncGenerator<FoundPull> {
   const path = 'GET /repos/{owner}/{repo}/pulls';
-  const query = { owner, repo, request, state: 'open', per_page: 100 } as const;
   for (let page = 1; page <= maxPages; page++) {
-    const answer = await octokit.request(path, { ...query, page });
-    const own = answer.data.find((pull) => isOf(pull, head));
-    if (own !== undefined) return foundIn(answer, own);
-    if (answer.data.length < query.per_page) break;
+    const answer = await octokit.request(path, { owner, repo, request, state: 'open', ...query, page });
+    for (const pull of answer.data) if (isOf(pull, head)) yield foundIn(answer, pull);
+    if (answer.data.length < query.per_page) return;
   }
-  return undefined;
 }
 
 type ListedPull = Answered<'GET /repos/{owner}/{repo}/pulls'>[number];

@@ -1,4 +1,4 @@
-import { ensurePull, findPull } from '../../src/repositories/pulls.ts';
+import { ensurePull, findPull, listPullsOfBranch } from '../../src/repositories/pulls.ts';
 import { retryPolicyOf, temporaryFault } from '../../src/worker/retry.ts';
 import { octokitFor } from '../support/github-app.ts';
 import { openFakeGitHub } from '../support/stand-ins/fake-github.ts';
@@ -36,7 +36,8 @@ const pull = (more: object = {}) => ({
   ...more,
 });
 const answer = (to: string, status: number, json: unknown = {}) => answers.push({ to, status, json });
-const list = (found: object[]) => answer('GET /repos/o/r/pulls?state=open&head=o%3Aagent%2Fx', 200, found);
+const list = (found: object[]) =>
+  answer('GET /repos/o/r/pulls?state=open&head=o%3Aagent%2Fx&per_page=100&page=1', 200, found);
 const creating = 'POST /repos/o/r/pulls';
 
 test('an existing pull request is adopted, but never one from a fork', async () => {
@@ -127,6 +128,20 @@ test('what looks for an open pull request reads all of them before it says that 
       Array.from({ length: 100 }, () => pull(fork)),
     );
   expect(await find()).toBeUndefined();
+});
+
+test('all open pull requests of a branch are listed, also where GitHub does not find them by their branch', async () => {
+  const numbers = async () =>
+    (await listPullsOfBranch(octokit, { ...wanted, request: {} })).map((found) => found.number);
+  list([pull(), pull(fork), pull({ number: 9 })]);
+  expect(await numbers()).toEqual([7, 9]);
+  list([]);
+  listAll(
+    1,
+    Array.from({ length: 100 }, (_, i) => (i === 50 ? pull() : pull(fork))),
+  );
+  listAll(2, [pull({ number: 8 })]);
+  expect(await numbers()).toEqual([7, 8]);
 });
 
 /** GitHub's refusals of a pull request, either because not all servers know the pushed commit yet or because there is none. */

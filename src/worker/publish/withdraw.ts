@@ -7,7 +7,7 @@ import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
 import { stopMerging } from '../../repositories/merging/auto-merge.ts';
 import { endMerging, findMerge } from '../../repositories/merging/store.ts';
-import { type FoundPull, findPull, isDraftRefused, setDraft } from '../../repositories/pulls.ts';
+import { type FoundPull, findPull, isDraftRefused, listPullsOfBranch, setDraft } from '../../repositories/pulls.ts';
 import { stepOf } from '../../runs/journal.ts';
 import { listPullsIn, setPullStatus } from '../../tasks/work-store.ts';
 import { isDraft, voidEvidence } from '../proof/publish-proof.ts';
@@ -58,31 +58,57 @@ export async function withdrawPull(app: App, work: Work, isProposed: boolean): P
 }
 
 /**
- * Takes back what GitHub shows now: an event about its queue may have been lost.
+ * Takes back what GitHub shows now: an event about its queue may have been lost. People may have opened further pull requests
+ * from the branch, into any base, which are not stored. What is pushed appears in them, too.
  * @throws StaysReady when GitHub refuses or does not respond
  */
 async function takeBackMerges(app: App, work: Work): Promise<void> {
   const { credential, branch, journal, task, repository } = work;
   if (credential.kind === 'none') return;
   const at = { owner: credential.owner, repo: credential.repo };
-  const pulls = await listPullsIn(app.db.manager, task.id, repository.id);
-  for (const pull of pulls.filter(({ headBranch, status }) => headBranch === branch.name && status !== 'merged')) {
-    const stored = await findMerge(app.db.manager, pull);
-    let isStopped = false;
-    try {
-      await work.retrying(async () => {
-        // An attempt whose answer was lost may have stopped it.
-        isStopped = (await takeBackMerge(await octokitFor(app, credential), at, pull.number)) || isStopped;
-      });
-    } catch (error) {
-      if (error instanceof LeaseLost || work.signal.aborted || isDatabaseAway(error)) throw error;
-      const what = 'GitHub may merge the pull request when it is ready, and that could not be taken back';
-      throw new StaysReady(what, error as Error, temporaryFault(error) !== undefined);
-    }
-    if (!isStopped && stored?.state == null) continue;
+  const stored = (await listPullsIn(app.db.manager, task.id, repository.id)).filter(
+    ({ headBranch, status }) => headBranch === branch.name && status !== 'merged',
+  );
+  for (const pull of stored) {
+    const known = await findMerge(app.db.manager, pull);
+    const isStopped = await stop(app, work, at, pull.number);
+    if (!isStopped && known?.state == null) continue;
     const why = `Deckhand took back the merge of ${pull.url}, because the agent pushed a new commit. Look at it, then merge again.`;
     await journal.write((em) => endMerging(em, pull, why));
   }
+  const list = async () =>
+    listPullsOfBranch(await octokitFor(app, credential), {
+      ...at,
+      head: branch.name,
+      request: { signal: work.signal },
+    });
+  const open = await work.retrying(list).catch((error) => {
+    throw mayMerge(work, error as Error);
+  });
+  for (const { number, url } of open.filter((found) => !stored.some((pull) => pull.number === found.number)))
+    if (await stop(app, work, at, number))
+      await journal.note('pull', `took back the merge of ${url}, because it shows the branch of the agent`, { number });
+}
+
+/** Takes back one merge. Returns whether there was one. @throws StaysReady */
+async function stop(app: App, work: Work, at: RepoName, number: number): Promise<boolean> {
+  let isStopped = false;
+  try {
+    await work.retrying(async () => {
+      // An attempt whose answer was lost may have stopped it.
+      isStopped = (await takeBackMerge(await octokitFor(app, work.credential), at, number)) || isStopped;
+    });
+  } catch (error) {
+    throw mayMerge(work, error as Error);
+  }
+  return isStopped;
+}
+
+/** Returns the error that stops a push while GitHub may merge it. */
+function mayMerge(work: Work, error: Error): Error {
+  if (error instanceof LeaseLost || work.signal.aborted || isDatabaseAway(error)) return error;
+  const what = 'GitHub may merge the pull request when it is ready, and that could not be taken back';
+  return new StaysReady(what, error, temporaryFault(error) !== undefined);
 }
 
 /**

@@ -75,3 +75,27 @@ test('a merge is taken back instead of updating its branch when who asked for it
   await told(number, /took back the merge of .*: stranger has no write permission in the repository/);
   expect([(await shown(task)).merging, has(task.branchName ?? '', 'moved.txt')]).toEqual([null, false]);
 });
+
+test('a run takes back the merge of another pull request that somebody opened from its branch', async () => {
+  const { inReview, mona, next, say, settled, world } = face;
+  const { number, task } = await inReview({ 'seen.txt': 'x\n' });
+  const head = task.branchName ?? '';
+  await branchOff('elsewhere', 'elsewhere.txt');
+  world.github.rare.isBlocked = true;
+  const { node_id: id } = await mona<{ node_id: string }>('POST', `${repo}/pulls`, {
+    ...{ title: 'Mine', head, base: 'elsewhere' },
+  });
+  const query =
+    'mutation ($id: ID!) { enablePullRequestAutoMerge(input: { pullRequestId: $id }) { pullRequest { id } } }';
+  const answer = await fetch(`${world.github.url}/graphql`, {
+    method: 'POST',
+    headers: { Authorization: 'token person-mona' },
+    body: JSON.stringify({ query, variables: { id } }),
+  });
+  expect(await answer.json()).toMatchObject({ data: { enablePullRequestAutoMerge: { pullRequest: { id } } } });
+  next({ 'unseen.txt': 'y\n' });
+  await say(number, '/agent revise Otherwise.');
+  await settled(number, 'in_review', 2);
+  await lift();
+  expect([has(head, 'unseen.txt'), has('elsewhere', 'unseen.txt')]).toEqual([true, false]);
+});
