@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** A trial says which programs were missing, and for which manifests there is no command. */
-export class MissingPrograms1769472000000 implements MigrationInterface {
-  name = 'MissingPrograms1769472000000';
+export class MissingPrograms1769558400000 implements MigrationInterface {
+  name = 'MissingPrograms1769558400000';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

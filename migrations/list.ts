@@ -52,7 +52,8 @@ import { ReviewComments1768953600000 } from './0062-review-comments.ts';
 import { BasesOfMerges1769212800000 } from './0063-bases-of-merges.ts';
 import { BasesOfProofs1769299200000 } from './0064-bases-of-proofs.ts';
 import { RunsThatBeginByThemselves1769385600000 } from './0065-runs-that-begin-by-themselves.ts';
-import { MissingPrograms1769472000000 } from './0067-missing-programs.ts';
+import { MergedElsewhere1769472000000 } from './0066-merged-elsewhere.ts';
+import { MissingPrograms1769558400000 } from './0067-missing-programs.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -110,5 +111,6 @@ export const migrations = [
   BasesOfMerges1769212800000,
   BasesOfProofs1769299200000,
   RunsThatBeginByThemselves1769385600000,
-  MissingPrograms1769472000000,
+  MergedElsewhere1769472000000,
+  MissingPrograms1769558400000,
 ];

@@ -279,7 +279,15 @@ export async function updatePull(
   { repositoryId, number }: PullKey,
   seen: Pick<
     PullRequestRow,
-    'status' | 'baseBranch' | 'headSha' | 'headSince' | 'unreadySha' | 'additions' | 'mergedAt' | 'counts'
+    | 'status'
+    | 'baseBranch'
+    | 'mergedElsewhere'
+    | 'headSha'
+    | 'headSince'
+    | 'unreadySha'
+    | 'additions'
+    | 'mergedAt'
+    | 'counts'
   >,
 ): Promise<void> {
   await em.update(PullRequests, { repositoryId, number }, seen);

@@ -202,6 +202,8 @@ export interface PullRequestRow {
   headBranch: string;
   /** The branch into which we opened or retargeted it; null for the default branch of then. */
   baseBranch: string | null;
+  /** The branch into which somebody merged it on GitHub, if that is not the one that was agreed. */
+  mergedElsewhere: string | null;
   headSha: string;
   /** When GitHub first showed us this head after another one, by GitHub's clock. */
   headSince: Date;
@@ -221,6 +223,7 @@ export const PullRequests = table<PullRequestRow>('pull_requests', {
   status: text(),
   headBranch: text(),
   baseBranch: maybeText(),
+  mergedElsewhere: maybeText(),
   headSha: text(),
   headSince: madeNow(),
   unreadySha: maybeText(),

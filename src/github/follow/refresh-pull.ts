@@ -28,7 +28,7 @@ import {
 import { followMerging } from './merging/follow-merging.ts';
 import { refreshDiffLater } from './refresh-diff.ts';
 import { reviseUnasked } from './revise-unasked.ts';
-import { keepStacked, type Merge, moveStacked } from './stack.ts';
+import { type Kept, keepStacked, landingOf, type Merge, moveStacked } from './stack.ts';
 
 /** The base branch is merged into one pull request at most this many times. Then a person is asked to look. */
 const maxMerges = 2;
@@ -109,12 +109,12 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
   if (isSettled && status !== stored.status) await cancelIfRunning(app, stored.taskId);
   const headSha = data.head.sha;
   const isStill = !isSettled && (await isStillUnready(app, octokit, name, stored, headSha));
-  const { base, merge } = isSettled
-    ? { base: stored.baseBranch, merge: undefined }
-    : await keepStacked(app, octokit, name, stored, data);
+  const { base, merge, elsewhere = null } = await baseOf(app, octokit, name, { stored, status, data });
   // The new base is stored last, so that a worker that takes over repeats the rest.
   const isUnproved =
-    base !== stored.baseBranch && (await voidForBase(app, octokit, name, { ...stored, body: data.body ?? '' }));
+    !isSettled &&
+    base !== stored.baseBranch &&
+    (await voidForBase(app, octokit, name, { ...stored, body: data.body ?? '' }));
   await app.db.transaction(async (em) => {
     const before = await lockPull(em, stored.repositoryId, stored.number);
     // A run may have stored another base, or another commit, since we read the row.
@@ -128,6 +128,7 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
       status,
       headSha,
       baseBranch,
+      mergedElsewhere: elsewhere,
       headSince: isPushed || isMoved || before.headSha !== headSha ? answeredAt(answer) : before.headSince,
       additions: data.additions,
       mergedAt: data.merged_at === null ? null : new Date(data.merged_at),
@@ -135,20 +136,39 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
       counts: before.counts || !isSettled,
     });
     for (const event of eventsOf(before.status, status)) await tryMoveTask(app, em, stored.taskId, event);
-    if (isSettled) await settle(app, em, before, status);
+    if (isSettled) await settle(app, em, before, { status, baseBranch, mergedElsewhere: elsewhere });
     else await refreshDiffLater(app, em, before);
     await showTask(app, em, stored.taskId);
   });
   return { data, status };
 }
 
+interface Read {
+  stored: PullRequestRow;
+  status: PullStatus;
+  /** What GitHub shows. */
+  data: Parameters<typeof keepStacked>[4];
+}
+
+/** Returns where a pull request goes, or went. */
+async function baseOf(app: App, octokit: Octokit, name: Name, { stored, status, data }: Read): Promise<Kept> {
+  if (status === 'closed') return { base: stored.baseBranch };
+  if (status === 'merged') return landingOf(octokit, name, { em: app.db.manager, pull: stored, into: data.base?.ref });
+  return keepStacked(app, octokit, name, stored, data);
+}
+
 /**
  * Does what follows when a pull request was merged or closed. It belongs to the transaction that stores the status, because
  * nobody reads a closed pull request again.
  */
-async function settle(app: App, em: EntityManager, before: PullRequestRow, status: PullRequestRow['status']) {
+async function settle(
+  app: App,
+  em: EntityManager,
+  before: PullRequestRow,
+  now: Pick<PullRequestRow, 'status' | 'baseBranch' | 'mergedElsewhere'>,
+): Promise<void> {
   await endMerging(em, before, null);
-  if (status === 'merged' && before.status !== 'merged') await moveStacked(app, em, before);
+  if (now.status === 'merged' && before.status !== 'merged') await moveStacked(app, em, { ...before, ...now });
 }
 
 /**

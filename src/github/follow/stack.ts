@@ -6,6 +6,8 @@ import { oneLine } from '../../domain/text/sanitize.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { unlessUnknown } from '../../repositories/permission.ts';
+import { findRepository } from '../../repositories/store.ts';
+import { showTask } from '../../tasks/move.ts';
 import { getTask, hasLiveRun } from '../../tasks/store.ts';
 import { setNotice } from '../store.ts';
 
@@ -16,6 +18,8 @@ interface Below {
   url: string | null;
   status: PullStatus | null;
   baseBranch: string | null;
+  /** The branch into which it was merged, if that is not the one that was agreed. */
+  elsewhere: string | null;
   defaultBranch: string;
 }
 
@@ -26,11 +30,12 @@ async function findBelow(
 ): Promise<Below | undefined> {
   if (baseBranch === null) return undefined;
   const rows: Below[] = await em.query(
-    `select t.id as "taskId", p.url, p.status, p.base_branch as "baseBranch", r.default_branch as "defaultBranch"
+    `select t.id as "taskId", p.url, p.status, p.base_branch as "baseBranch", p.merged_elsewhere as elsewhere,
+       r.default_branch as "defaultBranch"
      from repositories r
      join tasks t on t.project_id = r.project_id
      left join lateral (
-       select url, status, base_branch from pull_requests
+       select url, status, base_branch, merged_elsewhere from pull_requests
        where task_id = t.id and repository_id = r.id and head_branch = $2
        order by created_at desc, number desc limit 1) p on true
      where r.id = $1 and t.id <> $3 and (p.url is not null or (t.repository_id = r.id and t.branch_name = $2))
@@ -47,6 +52,10 @@ async function findBelow(
 export async function assertNothingBelow(em: EntityManager, pull: PullRequestRow): Promise<void> {
   const below = await findBelow(em, pull);
   if (below === undefined) return;
+  if (below.elsewhere !== null)
+    throw new Refused(
+      `${below.url}, on which ${pull.url} is stacked, was merged into the branch ${oneLine(below.elsewhere, 100)}, not into ${targetOf(below)}, for which it was opened. Change the base of ${pull.url} to ${oneLine(below.elsewhere, 100)} on GitHub, or merge it on GitHub.`,
+    );
   if (below.status === 'merged')
     throw new Refused(
       `${below.url} was merged a moment ago, so ${pull.url} is moving to the branch ${targetOf(below)}. Look at it there, then merge again. If it stays where it is, change its base on GitHub.`,
@@ -58,16 +67,69 @@ export async function assertNothingBelow(em: EntityManager, pull: PullRequestRow
 
 const targetOf = ({ baseBranch, defaultBranch }: Below) => baseBranch ?? defaultBranch;
 
-/** Queues the jobs that look again at the pull requests, and changes the tasks, that are stacked on a merged one. */
+/**
+ * Finds out whether a pull request was merged into the branch that was agreed: its base, or where the one below it went.
+ * Everybody with write permission can change the base on GitHub and merge there, so the agreed branch may not have its commits.
+ * Nor does it have them if it went into the branch of one that had been merged before. If the agreed branch is gone or renamed,
+ * the one on GitHub counts, as it does for an open pull request. `into` is what GitHub shows.
+ */
+export async function landingOf(
+  octokit: Octokit,
+  name: RepoName,
+  { em, pull, into }: { em: EntityManager; pull: PullRequestRow; into: string | undefined },
+): Promise<Kept> {
+  const { baseBranch, mergedElsewhere, repositoryId, status } = pull;
+  // Hosts that only look like GitHub may leave out the base.
+  if (status === 'merged' || into === undefined) return { base: baseBranch, elsewhere: mergedElsewhere };
+  const target = await findBelow(em, { ...pull, baseBranch: into });
+  if (target?.status === 'merged') return { base: baseBranch, elsewhere: into };
+  const below = await findBelow(em, pull);
+  const goesOn = below?.status === 'merged' && below.elsewhere === null;
+  const own = baseBranch ?? (await findRepository(em, repositoryId))?.defaultBranch ?? into;
+  const kept = await keptBase(octokit, name, { baseBranch: goesOn ? targetOf(below) : own }, into);
+  return kept === into ? { base: into, elsewhere: null } : { base: baseBranch, elsewhere: into };
+}
+
+/**
+ * Queues the jobs that look again at the pull requests, and changes the tasks, that are stacked on a merged one. If it was
+ * merged elsewhere, the tasks keep their base, because only a person knows where they should go now.
+ */
 export async function moveStacked(app: App, em: EntityManager, merged: PullRequestRow): Promise<void> {
   const { repositoryId, headBranch, baseBranch } = merged;
-  await em.query(
-    `update tasks set base = $3, updated_at = now()
-     where repository_id = $1 and base = $2 and id <> $4 and status <> 'done'`,
-    [repositoryId, headBranch, baseBranch, merged.taskId],
-  );
+  if (merged.mergedElsewhere !== null) await tellElsewhere(app, em, merged, merged.mergedElsewhere);
+  else
+    await em.query(
+      `update tasks set base = $3, updated_at = now()
+       where repository_id = $1 and base = $2 and id <> $4 and status <> 'done'`,
+      [repositoryId, headBranch, baseBranch, merged.taskId],
+    );
   for (const pull of await listOpenPullsInto(em, repositoryId, headBranch))
     await app.queue.send(em, 'pull', { repositoryId, number: pull.number }, { key: pull.url });
+}
+
+/** Says in the tasks on the branch of a pull request, and in its own, that it was merged elsewhere. */
+async function tellElsewhere(app: App, em: EntityManager, merged: PullRequestRow, elsewhere: string): Promise<void> {
+  const { taskId, repositoryId, headBranch, number, url } = merged;
+  const defaultBranch = (await findRepository(em, repositoryId))?.defaultBranch;
+  const [into, agreed] = [elsewhere, merged.baseBranch ?? defaultBranch ?? ''].map((branch) => quoted(branch));
+  const was = `was merged into ${into} on GitHub, not into ${agreed}, for which it was opened.`;
+  await note(em, { taskId, repositoryId, number }, `${url} ${was}`);
+  const above: { taskId: string; number: number | null }[] = await em.query(
+    `select t.id as "taskId", p.number /* maybe null */ from tasks t
+     left join pull_requests p on p.task_id = t.id and p.repository_id = $1 and p.base_branch = $2
+       and p.status in ('open', 'draft')
+     where t.id <> $3 and (p.number is not null or t.repository_id = $1 and t.base = $2 and t.status <> 'done')`,
+    [repositoryId, headBranch, taskId],
+  );
+  for (const each of above) {
+    const what =
+      each.number === null
+        ? `choose another one with \`${app.config.COMMAND_PREFIX} base <branch>\``
+        : `change the base of pull request #${each.number} to ${into} on GitHub, or merge it there`;
+    const text = `${url}, on whose branch this task is based, ${was} The base of this task stays as it is: ${what}.`;
+    await note(em, { ...each, repositoryId }, text);
+    await showTask(app, em, each.taskId);
+  }
 }
 
 /** Finds the open pull requests that go into a branch. */
@@ -84,9 +146,11 @@ export async function listOpenPullsInto(
   );
 }
 
-/** Where an open pull request goes, and what was done for that. */
-interface Kept {
+/** Where a pull request goes, or went, and what was done for that. */
+export interface Kept {
   base: string | null;
+  /** The branch into which it was merged, if that is not the one that was agreed. */
+  elsewhere?: string | null;
   merge?: Merge | undefined;
 }
 
@@ -120,14 +184,27 @@ export async function keepStacked(
   const em = app.db.manager;
   const below = await findBelow(em, pull);
   if (below === undefined) return { base: await keptBase(octokit, name, pull, seen.base.ref) };
+  if (below.elsewhere !== null) return keptAbove(em, pull, below, seen.base.ref);
   const isMerged = below.status === 'merged';
   const target = isMerged ? targetOf(below) : (pull.baseBranch as string);
   if (isMerged && seen.base.ref !== target && !(await isMovedTo(app, octokit, name, pull, target)))
     return { base: seen.base.ref };
   const isBusy = await hasLiveRun(em, pull.taskId);
   const merge = isBusy ? undefined : await catchUp(octokit, name, { branch: seen.head.ref, base: target });
-  if (isMerged) await noteMove(em, pull, below);
+  if (isMerged) await noteMove(em, pull, below, target);
   return { base: target, merge };
+}
+
+/**
+ * Returns the base of a pull request above one that was merged elsewhere. It stays on the branch of that one: in the agreed
+ * branch it would bring along commits that nobody has agreed to merge there. If its base on GitHub is where those commits
+ * are, because somebody has changed it or GitHub has deleted the branch, it goes there, unless it would be moved on from there.
+ */
+async function keptAbove(em: EntityManager, pull: PullRequestRow, below: Below, now: string): Promise<Kept> {
+  const isThere = now === below.elsewhere && (await findBelow(em, { ...pull, baseBranch: now })) === undefined;
+  if (!isThere) return { base: pull.baseBranch };
+  await noteMove(em, pull, below, now);
+  return { base: now };
 }
 
 /** Changes the base of a pull request. Returns false if GitHub refuses it: the branch is gone, or it has a pull request there. */
@@ -147,7 +224,12 @@ async function isMovedTo(app: App, octokit: Octokit, name: RepoName, { number, u
  * Returns the base of a pull request that is not stacked. Somebody may change it on GitHub, which we do not follow, because
  * nobody has looked at the merge into another branch. If our branch is gone or renamed, there is no other.
  */
-async function keptBase(octokit: Octokit, name: RepoName, { baseBranch }: PullRequestRow, now: string) {
+async function keptBase(
+  octokit: Octokit,
+  name: RepoName,
+  { baseBranch }: Pick<PullRequestRow, 'baseBranch'>,
+  now: string,
+): Promise<string | null> {
   if (baseBranch === null || baseBranch === now) return baseBranch;
   const path = 'GET /repos/{owner}/{repo}/branches/{branch}';
   // GitHub redirects the name of a renamed branch.
@@ -178,9 +260,21 @@ async function catchUp(
 }
 
 /** Says in the status comments of a task where its pull request goes now. */
-async function noteMove(em: EntityManager, { taskId, repositoryId, number }: PullRequestRow, below: Below) {
-  const text = `${below.url}, on which pull request #${number} was stacked, is merged. It goes into \`${oneLine(targetOf(below), 100)}\` now.`;
-  await setNotice(em, taskId, repositoryId, number, text);
+async function noteMove(em: EntityManager, pull: PullRequestRow, below: Below, target: string): Promise<void> {
+  const text = `${below.url}, on which pull request #${pull.number} was stacked, is merged. It goes into ${quoted(target)} now.`;
+  await note(em, pull, text);
+}
+
+/** Whoever may create a branch chooses its name. */
+const quoted = (branch: string) => `\`${oneLine(branch, 100).replaceAll('`', "'")}\``;
+
+/** Says something in the status comments of a task, on its issue and on its pull request. */
+async function note(
+  em: EntityManager,
+  { taskId, repositoryId, number }: { taskId: string; repositoryId: string; number: number | null },
+  text: string,
+): Promise<void> {
+  if (number !== null) await setNotice(em, taskId, repositoryId, number, text);
   const { issueRepositoryId, issueNumber } = await getTask(em, taskId);
   if (issueRepositoryId !== null && issueNumber !== null)
     await setNotice(em, taskId, issueRepositoryId, issueNumber, text);
