@@ -10,7 +10,13 @@ import { migrations } from '../migrations/list.ts';
 import type { App, GitHub, Octokit } from './app.ts';
 import { openAudit } from './audit/audit.ts';
 import { type Config, ConfigError, certificateEnvironment, type GitHubAppConfig, toolEnvironment } from './config.ts';
-import { clearLeftovers, makeWorkFolder, openDataFolders, writeCertificates } from './data-folders.ts';
+import {
+  clearLeftovers,
+  makeWorkFolder,
+  openDataFolders,
+  removeWorkFolder,
+  writeCertificates,
+} from './data-folders.ts';
 import { PooledClient } from './db/client.ts';
 import { openDatabase } from './db/database.ts';
 import { startEmbedded } from './db/embedded/embedded.ts';
@@ -125,7 +131,7 @@ async function build(
   const sandbox = await openSandbox({ setting: config.SANDBOX, toolsDir: folders.tools, limits: runLimits(config) });
   if (config.SANDBOX === 'bwrap' && !sandbox.state.works) throw new ConfigError([`SANDBOX: ${sandbox.state.says}`]);
   if (options.isWorker) await makeWorkFolder(folders);
-  atEnd(() => removeTree(folders.work));
+  atEnd(() => removeWorkFolder(folders));
   const pace: Pace = { db, metrics, intervalMs: config.GITHUB_WRITE_INTERVAL_MS };
   const app: App = {
     config,

@@ -213,6 +213,12 @@ export async function makeWorkFolder({ work }: DataFolders): Promise<void> {
   await writeFile(join(work, ownerFile), `${hostname()}-${process.pid}`, { mode: 0o600 });
 }
 
+/** Removes the folder of this process's workspaces. Without the file of its owner, it is usually empty. */
+export async function removeWorkFolder({ work }: DataFolders): Promise<void> {
+  await rm(join(work, ownerFile), { force: true });
+  await removeTree(work);
+}
+
 /** Where systems keep the certificates that they trust, in one file. */
 const ofSystems = [
   '/etc/ssl/certs/ca-certificates.crt',

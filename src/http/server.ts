@@ -106,10 +106,14 @@ function api(app: App, routes: Route[], anonymous: RequestHandler): express.Rout
     res.setHeader('Cache-Control', 'no-store');
     next();
   });
-  // Serialized once, because it is 400 kB and requires no token.
-  const document = Buffer.from(JSON.stringify(openapiDocument(routes, app.config.BASE_URL)));
+  // Serialized once, because it is 400 kB and requires no token; when it is first requested, because that takes 90 ms.
+  let document: Buffer | undefined;
+  const read = () => {
+    document ??= Buffer.from(JSON.stringify(openapiDocument(routes, app.config.BASE_URL)));
+    return document;
+  };
   router.all(/^\/(?:openapi\.json|docs)\/?$/i, anonymous);
-  router.get('/openapi.json', (_req, res) => res.type('json').send(document));
+  router.get('/openapi.json', (_req, res) => res.type('json').send(read()));
   router.use('/docs', docsPage(`${basePath}/openapi.json`));
   router.all(['/openapi.json', '/docs'], (_req, _res, next) => next(methodNotAllowed(['get'])));
   const { tokenIdOf, onRefusal } = authentication(app, anonymous);
