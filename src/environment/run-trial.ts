@@ -35,6 +35,7 @@ export async function runTrial(app: App, { trialId, startedBy }: Jobs['trial']):
   const repository = await findRepository(em, trial.repositoryId);
   if (repository === null) return;
   const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(trialMs)]);
+  await updateTrial(em, trialId, { beganAt: new Date() });
   const hadSecrets = await hasSecrets(em, repository);
   const report = openReport(app, trialId);
   let result: Pick<EnvironmentTrialRow, 'status' | 'problem'>;

@@ -27,6 +27,7 @@ const Trial = z
     id: z.string(),
     status,
     startedAt: Timestamp,
+    beganAt: Timestamp.nullable().meta({ description: 'when a worker began; null while the trial waits for one' }),
     finishedAt: Timestamp.nullable(),
     image: z.string().nullable().meta({ description: "null for the worker's own system" }),
     problem: z

@@ -149,6 +149,8 @@ export type EnvironmentTrial = {
     id: string;
     status: "running" | "ready" | "failed";
     startedAt: string;
+    /** when a worker began; null while the trial waits for one */
+    beganAt: string | null;
     finishedAt: string | null;
     /** null for the worker's own system */
     image: string | null;

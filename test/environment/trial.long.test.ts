@@ -48,7 +48,13 @@ test('a trial is 404 before the first; one runs at a time, and its worker may be
   expect((await get()).status).toBe(404);
   const first = await start();
   expect([first.status, first.body]).toEqual([202, { id: expect.stringMatching(/^trial_/), status: 'running' }]);
-  expect((await get()).body).toMatchObject({ ...first.body, finishedAt: null, commands: [], refusedHosts: [] });
+  expect((await get()).body).toMatchObject({
+    ...first.body,
+    beganAt: null,
+    finishedAt: null,
+    commands: [],
+    refusedHosts: [],
+  });
   const second = await start();
   expect([second.status, second.body.message]).toEqual([409, expect.stringContaining('is running')]);
   await service.app.db.manager.query(`update environment_trials set seen_at = now() - interval '61 minutes'`);
@@ -69,7 +75,7 @@ test('a trial runs set-up and checks, shows output while they run, and hides sec
   );
   await service.work();
   const trial = await ended();
-  expect(trial).toMatchObject({ status: 'failed', image: null, problem: null, finishedAt: expect.any(String) });
+  expect(trial).toMatchObject({ status: 'failed', image: null, problem: null, beganAt: expect.any(String) });
   expect(trial.setupCommands).toBe(1);
   expect(trial.commands.map((c: { exitCode: number }) => c.exitCode)).toEqual([0, 0, 4, 0]);
   expect(trial.commands[2]).toEqual({
@@ -186,7 +192,15 @@ test('the comment shows output only in private repositories', () => {
     problem: 'set-up failed: "npm ci" ended with exit code 1\ninternal.example said no',
     commands: [{ command: 'npm ci `x`', exitCode: 1, seconds: 2.5, output: 'internal.example said no' }],
   };
-  const shown = { ...trial, id: '', repositoryId: '', startedAt: new Date(), finishedAt: null, seenAt: new Date() };
+  const shown = {
+    ...trial,
+    id: '',
+    repositoryId: '',
+    startedAt: new Date(),
+    beganAt: null,
+    finishedAt: null,
+    seenAt: new Date(),
+  };
   const row = { ...shown, image: null, refusedHosts: [], missing: [], unknown: [], issueNumber: 1 };
   expect(trialText(row, true)).toContain('internal.example');
   expect(trialText(row, false)).toBe(

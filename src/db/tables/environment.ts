@@ -53,6 +53,8 @@ export interface EnvironmentTrialRow {
   repositoryId: string;
   status: 'running' | 'ready' | 'failed';
   startedAt: Date;
+  /** When a worker began; null while the trial waits for one. */
+  beganAt: Date | null;
   finishedAt: Date | null;
   image: string | null;
   /** Why the trial failed, where no command says it. */
@@ -71,6 +73,7 @@ export const EnvironmentTrials = table<EnvironmentTrialRow>('environment_trials'
   repositoryId: text(),
   status: text(),
   startedAt: madeNow(),
+  beganAt: maybeTime(),
   finishedAt: maybeTime(),
   image: maybeText(),
   problem: maybeText(),

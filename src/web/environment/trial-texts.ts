@@ -5,7 +5,9 @@ import { revealHidden, terminalText } from '../display/hidden-characters.ts';
 type Command = EnvironmentTrial['commands'][number];
 
 /** Says in a sentence how a trial is doing or how it ended. */
-export function verdictOf({ status, commands, setupCommands, problem, tried }: EnvironmentTrial): string {
+export function verdictOf(trial: EnvironmentTrial): string {
+  const { status, beganAt, commands, setupCommands, problem, tried } = trial;
+  if (status === 'running' && beganAt === null) return 'The trial waits for a worker.';
   if (status === 'running')
     return commands.length === 0
       ? 'The trial has started. Its first command has not started yet.'

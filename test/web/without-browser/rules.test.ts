@@ -223,6 +223,7 @@ test('output is shown as a terminal leaves it', () => {
 });
 
 test.each([
+  [{ status: 'running', beganAt: null }, 'The trial waits for a worker.'],
   [{ status: 'running' }, 'The trial has started. Its first command has not started yet.'],
   [{ status: 'running', commands: [tried('npm ci', null)] }, 'The trial is running.'],
   [{ commands: [tried('npm ci'), tried('npm test')], setupCommands: 1 }, 'Set-up and checks succeeded.'],
@@ -246,9 +247,9 @@ test.each([
   const none = { tried: [], missing: [], unknown: [], services: [], refusedHosts: [] };
   const trial = { status: 'ready' as const, commands: [], setupCommands: 0, problem: null, ...none };
   const at = '2026-01-05T10:00:00.000Z';
-  expect(verdictOf({ id: 'trial_1', startedAt: at, finishedAt: at, image: null, ...trial, ...changes })).toEqual(
-    expected,
-  );
+  expect(
+    verdictOf({ id: 'trial_1', startedAt: at, beganAt: at, finishedAt: at, image: null, ...trial, ...changes }),
+  ).toEqual(expected);
 });
 
 test('a forecast is put into words', () => {
