@@ -43,7 +43,10 @@ test('npm: a mirror is handed on without its credentials', async () => {
   const config = { registry: 'https://user:hunter2@mirror.example.com/npm/?token=hunter2' };
   expect(await configured({ ...none, npm: npm(config) })).toEqual({
     hosts: ['mirror.example.com'],
-    variables: { npm_config_registry: 'https://mirror.example.com/npm/' },
+    variables: {
+      npm_config_registry: 'https://mirror.example.com/npm/',
+      COREPACK_NPM_REGISTRY: 'https://mirror.example.com/npm',
+    },
   });
 });
 
@@ -143,7 +146,10 @@ test('what cannot be allowed, and answers that make no sense, are left out', asy
   };
   const { hosts, variables } = await configured(tools);
   expect(hosts).toEqual([]);
-  expect(variables).toEqual({ npm_config_registry: 'http://127.0.0.1:4873/' });
+  expect(variables).toEqual({
+    npm_config_registry: 'http://127.0.0.1:4873/',
+    COREPACK_NPM_REGISTRY: 'http://127.0.0.1:4873',
+  });
 });
 
 test('certificates are handed on where a sandbox can read them', async () => {

@@ -178,9 +178,15 @@ async function npm(ask: Ask): Promise<Registries> {
   const isUsual = registry === '' || registry === usual.trim();
   return {
     addresses,
-    variables: isUsual ? {} : addressVariables({ npm_config_registry: registry }),
+    variables: isUsual ? {} : withCorepack(addressVariables({ npm_config_registry: registry })),
     certificates: typeof config.cafile === 'string' ? { npm_config_cafile: config.cafile } : {},
   };
+}
+
+/** Corepack, which fetches pinned versions of pnpm and Yarn, reads no configuration of npm, and wants no slash at the end. */
+function withCorepack(variables: Record<string, string>): Record<string, string> {
+  const { npm_config_registry: registry } = variables;
+  return registry === undefined ? {} : { ...variables, COREPACK_NPM_REGISTRY: registry.replace(/\/$/, '') };
 }
 
 /** Yarn 1 and later versions have different names for the setting. Each knows only its own. */
