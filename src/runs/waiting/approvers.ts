@@ -10,7 +10,8 @@ async function listStarters(em: EntityManager, taskId: string): Promise<string[]
     `select distinct s.id as id /* not null */ from runs r, lateral (
          select r.started_by where not r.is_automatic and r.started_by is not null
          union all
-         select d.id from jsonb_array_elements_text(r.directed_by) d (id) where r.is_automatic or r.started_by is null) s (id)
+         select d.id from tasks t, jsonb_array_elements_text(t.directed_by) d (id)
+           where t.id = r.task_id and (r.is_automatic or r.started_by is null)) s (id)
      where r.task_id = $1 and r.kind <> 'revise'`,
     [taskId],
   );
