@@ -1,9 +1,14 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Checkout } from '../engine.ts';
+import { type Checkout, GitFailed } from '../engine.ts';
+import { UnfitWorkTree } from '../work-tree/read-inside.ts';
 import { inPortions } from '../work-tree/tree-files.ts';
 import { git } from './run-git.ts';
+
+/** Time limit for the patterns of all paths. A hostile pattern takes forever; 500,000 paths take 3 s with ordinary ones. */
+const patienceSeconds = 20;
+const tooSlow = 'the .gitattributes files take too long to evaluate; simplify or remove their patterns';
 
 /**
  * Finds the files for which the .gitattributes files of a tree choose the filter of Git LFS. In the checkout's own git folder
@@ -15,13 +20,20 @@ export class LfsAttributes {
   readonly #signal: AbortSignal;
   #begun: Promise<unknown> | undefined;
 
-  constructor(gitDir: string, folder: string, signal: AbortSignal) {
+  readonly #seconds: number;
+
+  /** `seconds` is the time limit for the patterns of all paths. */
+  constructor(gitDir: string, folder: string, signal: AbortSignal, seconds = patienceSeconds) {
+    this.#seconds = seconds;
     this.#objects = join(gitDir, 'objects');
     this.#folder = folder;
     this.#signal = signal;
   }
 
-  /** Returns those of the paths that Git LFS stores, by the attributes of the tree. */
+  /**
+   * Returns those of the paths that Git LFS stores, by the attributes of the tree.
+   * @throws UnfitWorkTree when the patterns take too long
+   */
   async trackedOf(tree: string, paths: string[]): Promise<Set<string>> {
     this.#begun ??= this.#begin();
     await this.#begun;
@@ -31,11 +43,16 @@ export class LfsAttributes {
       git([`--git-dir=${this.#folder}`, ...args], {
         env,
         signal: this.#signal,
+        limitSeconds: this.#seconds,
         ...(input === undefined ? {} : { input }),
       });
     if (!existsSync(env.GIT_INDEX_FILE))
       await run(['-c', 'core.protectHFS=false', '-c', 'core.protectNTFS=false', 'read-tree', tree]);
-    const output = await run(['check-attr', '--cached', '-z', '--stdin', 'filter'], `${paths.join('\0')}\0`);
+    const asked = ['check-attr', '--cached', '-z', '--stdin', 'filter'];
+    const output = await run(asked, `${paths.join('\0')}\0`).catch((error) => {
+      this.#signal.throwIfAborted();
+      throw error instanceof GitFailed && error.message.includes('took more than') ? new UnfitWorkTree(tooSlow) : error;
+    });
     const found = new Set<string>();
     await inPortions(recordsIn(output), ({ path, value }) => {
       if (value === 'lfs') found.add(path.toString('utf8'));

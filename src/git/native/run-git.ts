@@ -15,6 +15,8 @@ export interface GitRun {
   accept?: number[];
   /** Git is killed when its output grows beyond this. */
   maxBytes?: number;
+  /** How long git may take without a remote; 300 seconds by default. */
+  limitSeconds?: number;
   /** Resources that git may use while it talks to a remote. */
   limits?: GitLimits;
 }
@@ -101,23 +103,33 @@ export function cleanEnvironment(remote: Remote | undefined): Record<string, str
  * @throws GitFailed, or the reason of the signal
  */
 export async function git(args: string[], options: GitRun): Promise<Buffer> {
-  const { remote, signal } = options;
+  const { signal } = options;
   signal?.throwIfAborted();
   const child = start(args, options);
   const kill = () => killGroup(child.pid);
-  const limit = remote && AbortSignal.timeout((remote.limitSeconds ?? remoteSeconds) * 1000);
+  const limit = AbortSignal.timeout(secondsFor(options) * 1000);
   signal?.addEventListener('abort', kill, { once: true });
-  limit?.addEventListener('abort', kill, { once: true });
+  limit.addEventListener('abort', kill, { once: true });
   try {
     const ending = await endingOf(child, options, kill);
     signal?.throwIfAborted();
-    const failure = failureOf(ending, options, limit?.aborted === true);
+    const failure = failureOf(ending, options, limit.aborted);
     if (failure !== undefined) throw failure;
     return Buffer.concat(ending.output);
   } finally {
     signal?.removeEventListener('abort', kill);
-    limit?.removeEventListener('abort', kill);
+    limit.removeEventListener('abort', kill);
   }
+}
+
+/**
+ * How long git may take with what is on this machine. A checkout of 300,000 files takes a minute; the patterns of a tree's
+ * .gitattributes can take forever.
+ */
+const localSeconds = 300;
+
+function secondsFor({ remote, limitSeconds = localSeconds }: GitRun): number {
+  return remote === undefined ? limitSeconds : (remote.limitSeconds ?? remoteSeconds);
 }
 
 function start(args: string[], { remote, env, limits }: GitRun): ChildProcess {
@@ -184,6 +196,8 @@ function failureOf(ending: Ending, options: GitRun, isLate: boolean): GitFailed 
   const isAccepted = code === 0 || (code !== null && accept.includes(code));
   // Git exits with 0 when it receives a web page: it takes the page for an empty repository.
   if (isAccepted && answered?.fault !== 'not_git') return undefined;
+  if (isLate && remote === undefined)
+    return new GitFailed('broken', `git: it took more than ${secondsFor(options)} s on this machine`);
   return isLate ? tooSlow(remote) : explain(stderr, code, answered, remote);
 }
 
