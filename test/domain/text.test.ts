@@ -175,3 +175,10 @@ test('what PostgreSQL cannot store is replaced in all strings of a value', () =>
   expect(storable(value)).toEqual({ a: ['x\ufffd', 'y\ufffd'], n: 1 });
   expect(storableJson(value)).toBe('{"a":["x\ufffd","y\ufffd"],"n":1}');
 });
+
+test('texts of nothing but line ends are cleaned in no time', () => {
+  // GitHub lists 1,000 comments with 65,536 characters each.
+  const began = performance.now();
+  for (let i = 0; i < 1000; i++) expect(plain(`a${'\n'.repeat(65_000)}b\0`)).toHaveLength(65_002);
+  expect(performance.now() - began).toBeLessThan(5000);
+});

@@ -74,7 +74,7 @@ export function plain(text: string): string {
 export function visible(text: string): string {
   return text
     .replace(/[\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF\u00AD\u180E]|[\u{E0000}-\u{E007F}]/gu, '')
-    .replace(/\p{Cc}/gu, (sign) => (/\s/.test(sign) ? sign : ''));
+    .replace(/(?!\s)\p{Cc}/gu, '');
 }
 
 /** Removes HTML comments in linear time. As on GitHub, a comment that is never closed hides all text after it. */

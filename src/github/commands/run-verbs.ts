@@ -165,10 +165,7 @@ const maxThreadChars = 100_000;
 function threadText(number: number, { comments }: DiffThread, asked: string): string {
   const [first] = comments;
   const hunk = first?.diff_hunk ?? '';
-  const said = newest(
-    comments.map(({ user, body }) => `${user?.login ?? 'a deleted account'}:\n${plain(body).trim()}`),
-    maxThreadChars,
-  );
+  const said = newest(comments, maxThreadChars);
   return [
     `In a thread of pull request #${number}, at ${first === undefined ? 'a deleted comment' : placeOf(first)}:`,
     asked,
@@ -179,14 +176,20 @@ function threadText(number: number, { comments }: DiffThread, asked: string): st
     .join('\n\n');
 }
 
-/** Returns the first text and as many of the last ones as fit, and says how many between them are left out. */
-function newest([first = '', ...others]: string[], maxChars: number): string[] {
-  let left = maxChars - first.length;
-  const fitting = others.toReversed().findIndex((text) => {
-    left -= text.length;
+/**
+ * Returns the first comment and as many of the last ones as fit, and says how many between them are left out. Only those are
+ * cleaned, because that takes time.
+ */
+function newest([first, ...others]: DiffThread['comments'], maxChars: number): string[] {
+  const shown = ({ user, body }: DiffThread['comments'][number]) =>
+    `${user?.login ?? 'a deleted account'}:\n${plain(body).trim()}`;
+  if (first === undefined) return [];
+  let left = maxChars - first.body.length;
+  const fitting = others.toReversed().findIndex(({ body }) => {
+    left -= body.length;
     return left < 0;
   });
-  if (fitting === -1) return [first, ...others];
+  if (fitting === -1) return [first, ...others].map(shown);
   const leftOut = others.length - fitting;
-  return [first, `[… ${leftOut} comments left out …]`, ...others.slice(leftOut)];
+  return [shown(first), `[… ${leftOut} comments left out …]`, ...others.slice(leftOut).map(shown)];
 }
