@@ -166,21 +166,42 @@ export function detectSetup(paths: Iterable<string>, manifest: Manifest = {}): D
   return { commands: [...commands, ...below], unknown };
 }
 
-/** Returns the names of the files in the root, under an empty name, and in each of its folders. */
+/** Names of files that a rule or this module looks for, and endings of names. */
+const wanted = new Set([
+  ...groups.flatMap((group) => group.flatMap(({ files }) => files)),
+  ...[...otherManifests, '.yarnrc.yml'],
+]);
+
+/** More folders of the root are not looked at. */
+const maxFolders = 1000;
+
+/**
+ * Returns the names of the wanted files in the root, under an empty name, and in each of its folders. There may be half a
+ * million paths.
+ */
 function namesByFolder(paths: Iterable<string>): Map<string, Set<string>> {
-  const names = new Map<string, Set<string>>();
+  const names = new Map<string, Set<string>>([['', new Set()]]);
   for (const path of paths) {
-    const [folder, name, more] = path.includes('/') ? path.split('/', 3) : ['', path];
-    if (folder === undefined || name === undefined || more !== undefined) continue;
+    const slash = path.indexOf('/');
+    if (slash !== -1 && path.includes('/', slash + 1)) continue;
+    const name = path.slice(slash + 1);
+    if (!wanted.has(name) && !wanted.has(endingOf(name))) continue;
+    const folder = path.slice(0, Math.max(slash, 0));
     const known = names.get(folder);
-    if (known === undefined) names.set(folder, new Set([name]));
-    else known.add(name);
+    if (known !== undefined) known.add(name);
+    else if (names.size <= maxFolders) names.set(folder, new Set([name]));
   }
   return names;
 }
 
+/** Returns the ending of a name in the form of the rules: `*.sln`. */
+function endingOf(name: string): string {
+  const dot = name.lastIndexOf('.');
+  return dot === -1 ? '' : `*${name.slice(dot)}`;
+}
+
 function rulesFor(files: Set<string>): Rule[] {
-  const endings = new Set([...files].map((name) => `*${/\.\w+$/.exec(name)?.[0] ?? ''}`));
+  const endings = new Set([...files].map(endingOf));
   return groups.flatMap((group) => {
     const rule = group.find((each) => each.files.some((name) => files.has(name) || endings.has(name)));
     if (rule === undefined) return [];
@@ -271,6 +292,6 @@ const knownFiles = new Set([
 
 /** Returns whether a file decides by default whether set-up runs again: a known name, at the root or one level down. */
 export function isKnownCacheFile(path: string): boolean {
-  const parts = path.split('/');
-  return parts.length <= 2 && knownFiles.has(parts.at(-1) ?? '');
+  const slash = path.indexOf('/');
+  return !(slash !== -1 && path.includes('/', slash + 1)) && knownFiles.has(path.slice(slash + 1));
 }

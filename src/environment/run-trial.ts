@@ -38,9 +38,9 @@ export async function runTrial(app: App, { trialId, startedBy }: Jobs['trial']):
   await updateTrial(em, trialId, { beganAt: new Date() });
   const hadSecrets = await hasSecrets(em, repository);
   const report = openReport(app, trialId);
+  const readers = readersOf(app, repository, startedBy === undefined ? [] : [startedBy]);
   let result: Pick<EnvironmentTrialRow, 'status' | 'problem'>;
   try {
-    const readers = readersOf(app, repository, startedBy === undefined ? [] : [startedBy]);
     const commands = await tryOut(app, readers, signal, report);
     const counted = commands.filter(({ isTried }) => !isTried);
     const { missing } = report.lacks();
@@ -65,7 +65,8 @@ export async function runTrial(app: App, { trialId, startedBy }: Jobs['trial']):
     };
     const isStored = await updateTrial(own, trialId, change);
     if (!isStored || trial.issueNumber === null) return;
-    const hasAny = hadSecrets || (await hasSecrets(own, repository));
+    // The output of commands may quote a private submodule.
+    const hasAny = hadSecrets || readers.entered.size > 0 || (await hasSecrets(own, repository));
     await app.queue.send(own, 'trialAnswer', { trialId, hadSecrets: hasAny });
   });
 }
@@ -151,7 +152,7 @@ async function tryCommit(context: SetupContext, commit: string, report: Report):
         return withBefore(await runCommands({ ...context, onCommands }, fresh.machine, commands, how));
       };
       let done = await run(settings.checks, after(setup, { isCheck: true }));
-      const usual = settings.checks.length > 0 ? [] : await usualChecks(checkout, commit, (await filesOf()).keys());
+      const usual = settings.checks.length > 0 ? [] : await usualChecks(checkout, commit, await filesOf());
       for (const alternatives of usual)
         for (const command of alternatives) {
           done = await run([command], after(done, { isCheck: true, isTried: true }));

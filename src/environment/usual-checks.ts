@@ -3,7 +3,7 @@ import { type Manifest, readManifest } from './detect.ts';
 
 /** The files of a commit in which usual checks are looked for, and what its package manager is called. */
 interface Given {
-  paths: Set<string>;
+  paths: ReadonlyMap<string, unknown>;
   /** Returns the text of a file in the root; empty where it is missing or too large. */
   read(path: string): Promise<string>;
   /** The fields of the package.json in the root. */
@@ -27,11 +27,14 @@ const finders: ((given: Given) => Alternatives | Promise<Alternatives>)[] = [
   },
   ({ paths }) => (paths.has('go.mod') ? ['go test ./...'] : []),
   ({ paths }) => (paths.has('Cargo.toml') ? ['cargo test'] : []),
-  ({ paths }) => (some(paths, /^t\/[^/]+\.t$/) ? ['prove -lr t'] : []),
+  ({ paths }) => (some(paths, (path) => path.startsWith('t/') && path.endsWith('.t')) ? ['prove -lr t'] : []),
   ({ paths }) =>
-    some(paths, /(^|\/)(test_[^/]*|[^/]*_test)\.py$/) ? ['python3 -m pytest', 'python3 -m unittest'] : [],
+    some(paths, (path) => path.endsWith('.py') && isPythonTest.test(path.slice(path.lastIndexOf('/') + 1)))
+      ? ['python3 -m pytest', 'python3 -m unittest']
+      : [],
   ({ paths }) => {
-    if (!paths.has('Rakefile') || !some(paths, /^(test|spec)\//)) return [];
+    if (!paths.has('Rakefile') || !some(paths, (path) => path.startsWith('test/') || path.startsWith('spec/')))
+      return [];
     return paths.has('Gemfile') ? ['bundle exec rake test', 'bundle exec rake spec'] : ['rake test', 'rake spec'];
   },
   ({ paths }) => (paths.has('pom.xml') ? [`${paths.has('mvnw') ? 'sh ./mvnw' : 'mvn'} -B -q -o test`] : []),
@@ -40,17 +43,16 @@ const finders: ((given: Given) => Alternatives | Promise<Alternatives>)[] = [
     return [`${paths.has('gradlew') ? 'sh ./gradlew' : 'gradle'} --no-daemon -q --offline test`];
   },
   ({ paths }) => (paths.has('mix.exs') ? ['mix test'] : []),
-  ({ paths }) => (some(paths, /^[^/]+\.(sln|slnx|csproj|fsproj)$/) ? ['dotnet test --no-restore'] : []),
+  ({ paths }) =>
+    some(paths, (path) => /\.(sln|slnx|csproj|fsproj)$/.test(path.slice(-8)) && !path.includes('/'))
+      ? ['dotnet test --no-restore']
+      : [],
 ];
 
 /** Returns the commands with which projects of the kinds that a commit contains usually check themselves. */
-export async function usualChecks(
-  checkout: Checkout,
-  commit: string,
-  paths: Iterable<string>,
-): Promise<Alternatives[]> {
+export async function usualChecks(checkout: Checkout, commit: string, paths: Given['paths']): Promise<Alternatives[]> {
   const given: Given = {
-    paths: new Set(paths),
+    paths,
     manifest: await readManifest(checkout, commit),
     read: async (path) => {
       const file = await checkout.readFile(commit, path);
@@ -65,10 +67,12 @@ export async function usualChecks(
 /** Bytes that are read of a Makefile. */
 const maxBytes = 256_000;
 
-function some(paths: Set<string>, pattern: RegExp): boolean {
-  for (const path of paths) if (pattern.test(path)) return true;
+function some(paths: Given['paths'], isWanted: (path: string) => boolean): boolean {
+  for (const path of paths.keys()) if (isWanted(path)) return true;
   return false;
 }
+
+const isPythonTest = /^(test_.*|.*_test)\.py$/;
 
 /** npm writes a script `test` that fails into each new package.json. */
 function hasTestScript({ scripts }: Manifest): boolean {
@@ -76,7 +80,7 @@ function hasTestScript({ scripts }: Manifest): boolean {
   return typeof test === 'string' && test !== '' && !test.includes('no test specified');
 }
 
-function managerOf(paths: Set<string>, { packageManager }: Manifest): string {
+function managerOf(paths: Given['paths'], { packageManager }: Manifest): string {
   const [, pinned] = /^(npm|pnpm|yarn|bun)@/.exec(String(packageManager)) ?? [];
   if (pinned !== undefined) return pinned === 'bun' ? 'bun run' : pinned;
   if (paths.has('pnpm-lock.yaml') || paths.has('pnpm-workspace.yaml')) return 'pnpm';

@@ -173,6 +173,16 @@ describe('the store', () => {
   });
 });
 
+test('a remembered failure that cannot be read counts as none', async () => {
+  const [store, key] = [keptStore(join(root, 'failures')), 'a'.repeat(64)];
+  write(`failures/${key}.failed`, '');
+  expect(await store.failure(key)).toBeUndefined();
+  await store.addFailure(key, []);
+  expect(await store.failure(key)).toMatchObject({ commands: [] });
+  await store.remove(key);
+  expect(await store.failure(key)).toBeUndefined();
+});
+
 test('results are moved beside the files of a repository, never over them or through links', async () => {
   for (const path of ['from/deps/x', 'from/app/deps/y', 'from/app/own', 'from/link/evil', 'from/new/z'])
     write(path, 'kept');

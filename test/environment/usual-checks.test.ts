@@ -5,7 +5,7 @@ import type { Checkout } from '../../src/git/engine.ts';
 function found(files: Record<string, string>) {
   const readFile = async (_commit: string, path: string) =>
     files[path] === undefined ? undefined : Buffer.from(files[path]);
-  return usualChecks({ readFile } as unknown as Checkout, 'commit', Object.keys(files));
+  return usualChecks({ readFile } as unknown as Checkout, 'commit', new Map(Object.entries(files)));
 }
 const scripts = (test: string, more: object = {}) => JSON.stringify({ scripts: { test }, ...more });
 

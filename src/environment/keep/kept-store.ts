@@ -83,7 +83,12 @@ export function keptStore(folder: string): KeptStore {
     failure: async (key) => {
       const stats = await stat(failureOf(key)).catch(() => undefined);
       if (stats === undefined || stats.mtimeMs < Date.now() - failureMs) return undefined;
-      return { at: stats.mtime, commands: JSON.parse(await readFile(failureOf(key), 'utf8')) as CommandResult[] };
+      try {
+        return { at: stats.mtime, commands: JSON.parse(await readFile(failureOf(key), 'utf8')) as CommandResult[] };
+      } catch {
+        // After a power failure, the file may be empty.
+        return undefined;
+      }
     },
     trim: async (bytes) => {
       await removeLeft(folder);

@@ -1,0 +1,25 @@
+import { detectSetup, isKnownCacheFile } from '../../src/environment/detect.ts';
+import { usualChecks } from '../../src/environment/usual-checks.ts';
+
+/** Paths as git's output contains them: JavaScript joins texts when they are first read, which takes longer. */
+const paths = (pathOf: (i: number) => string) =>
+  Array.from({ length: 500_000 }, (_, i) => Buffer.from(pathOf(i)).toString('latin1'));
+const longest = async (work: () => unknown) => {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+};
+
+// A repository may have 500,000 files with 64 million characters in their paths.
+test('detecting set-up and usual checks in the largest repository does not hold up the event loop', async () => {
+  const wide = paths((i) => `${i}/go.mod`);
+  const deep = paths((i) => `${'a/'.repeat(60)}${i}`);
+  const files = new Map(deep.map((path) => [path, {}]));
+  const checkout = { readFile: async () => undefined } as never;
+  const took = {
+    detect: await longest(() => detectSetup(wide)),
+    cache: await longest(() => deep.filter(isKnownCacheFile)),
+    usual: await longest(() => usualChecks(checkout, 'x', files)),
+  };
+  expect(Object.entries(took).filter(([, ms]) => ms > 1500)).toEqual([]);
+});
