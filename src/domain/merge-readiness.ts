@@ -83,7 +83,7 @@ export function mergeProblems({
 
 /** Says why a pull request is not merged whose last commit an agent pushed and no check or proof made ready. */
 export function unreadyText(name: string): string {
-  return `The last commit of ${name} is an agent's and was not checked for the branch into which it goes, or is not ready. Retry the task, or merge it on GitHub yourself.`;
+  return `The last commit of ${name} is an agent's and was not checked for the branch into which it goes, or is not ready. Request changes to start another run, or merge it on GitHub yourself.`;
 }
 
 function problemsOf(pull: PullReadiness): MergeProblem[] {

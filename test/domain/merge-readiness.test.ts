@@ -47,7 +47,7 @@ test.each<[Partial<PullReadiness>, string]>([
   [{ isDraft: true, isBlocked: true }, 'blocks: sample #5 is a draft. Mark it ready for review on GitHub first.'],
   [
     { isUnready: true },
-    "blocks: The last commit of sample #5 is an agent's and was not checked for the branch into which it goes, or is not ready. Retry the task, or merge it on GitHub yourself.",
+    "blocks: The last commit of sample #5 is an agent's and was not checked for the branch into which it goes, or is not ready. Request changes to start another run, or merge it on GitHub yourself.",
   ],
   [
     { mergeable: false, isBlocked: true },
