@@ -94,7 +94,9 @@ test('a merge queue takes it, and its failed checks tell the person and the agen
   const now = await merge(task.id, {});
   expect([now.status, now.body.message]).toEqual([
     409,
-    expect.stringMatching(/Changes must be made through the merge queue .*Merge it when ready instead/),
+    expect.stringMatching(
+      /^The base branch requires a merge queue\. Use "merge when ready" instead.*Changes must be made through the merge queue/,
+    ),
   ]);
   expect((await merge(task.id, { when: 'ready' })).body.merging?.state).toBe('queued');
   await told(number, 'In the merge queue');

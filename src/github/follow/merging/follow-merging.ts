@@ -77,7 +77,7 @@ async function objectionTo(
   { headSha, base }: SeenMerge,
 ): Promise<string | undefined> {
   if (row === null || row.headSha === null) return undefined;
-  if ((await findLiveRun(app.db.manager, pull.taskId)) !== null) return 'an agent works on the task again';
+  if ((await findLiveRun(app.db.manager, pull.taskId)) !== null) return 'an agent began to work on the task again';
   // A version that did not store the base may have written the row.
   if (base !== row.base)
     return `it goes to the branch ${oneLine(base, 100)} now, not to ${oneLine(row.base ?? 'the one that was seen', 100)}`;

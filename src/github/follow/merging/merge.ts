@@ -157,8 +157,9 @@ export async function mergePull(app: App, target: Target, merged: string[]): Pro
 /** Says why GitHub refused a merge, and what to do. Brings the branch up to date if that is what is missing. */
 async function refusalText({ pull, octokit, name, settings }: Target, { message }: Error, isBehind: boolean) {
   const refused = `GitHub refused to merge ${pull.url}: ${oneLine(message, 400)}`;
+  // GitHub's words end with an address, so advice after them would be overlooked.
   if (/merge queue/i.test(message))
-    return `${refused} Merge it when ready instead: GitHub then adds it to its merge queue.`;
+    return `The base branch requires a merge queue. Use "merge when ready" instead, which adds the pull request to it. ${refused}`;
   if (!isBehind) return refused;
   // GitHub only says that checks are expected, although they may have succeeded.
   const isUpdated = settings.merge.update && (await updateBranch(octokit, name, pull));
