@@ -1,10 +1,11 @@
 import type { FinishArguments } from '../../conversation/tools/tool.ts';
 import { problemsWithTitle } from '../../repositories/customs/commit-rules.ts';
+import type { CommitRules } from '../../repositories/customs/conventional.ts';
 import { missingFrom, templateOf } from '../../repositories/customs/fill-template.ts';
 import type { Work } from '../work.ts';
 
-/** At most this many types are named. */
-const maxTypes = 30;
+/** At most this many types and scopes are named. */
+const maxNames = 30;
 
 /**
  * Returns what the agent should correct in the titles and bodies of its pull requests, one sentence each. It gets one
@@ -25,11 +26,16 @@ async function titleNotices({ customs }: Work, { title = '' }: FinishArguments):
   if (rules === undefined) return [];
   const problems = title === '' ? ['title may not be empty'] : await problemsWithTitle(title, rules);
   if (problems.length === 0) return [];
-  const [, , types] = rules['type-enum'] ?? [];
-  const named = Array.isArray(types) ? ` The types are ${types.slice(0, maxTypes).map(onOneLine).join(', ')}.` : '';
+  const named = namesOf('types', rules['type-enum']) + namesOf('scopes', rules['scope-enum']);
   return [
     `the title has to be one of Conventional Commits, by the rules in ${from}: ${problems.map(onOneLine).join('; ')}. Give finish a title such as "fix: accept empty names".${named}`,
   ];
+}
+
+/** Names what a rule allows. Without the scopes, an agent whose title lacks a required one would have to guess. */
+function namesOf(what: string, [level, applicable, allowed]: CommitRules[string] = [0]): string {
+  if (level === 0 || applicable === 'never' || !Array.isArray(allowed) || allowed.length === 0) return '';
+  return ` The ${what} are ${allowed.slice(0, maxNames).map(onOneLine).join(', ')}.`;
 }
 
 /** At most this many headings and boxes are named. */
