@@ -59,7 +59,7 @@ test('the label starts no text that is written while it is handled', async () =>
   let handled: Promise<void> | undefined;
   await em.transaction(async (tx) => {
     await tx.query(`update tasks set description = 'Open secret.' where id = $1`, [id]);
-    handled = handleLabel(acme.service.app, place, issue, { id: ids.ada });
+    handled = handleLabel(acme.service.app, place, issue, { user: { id: ids.ada }, remember: async () => {} });
     await until(
       'the start to wait',
       async () => (await em.query('select 1 from pg_locks where not granted')).length > 0,

@@ -83,7 +83,12 @@ async function carryOutInOrder(app: App, place: Place, batch: Omit<CommandBatch,
 }
 
 /** Handles the label that starts a task, like the command `start` from the person who added the label. */
-export async function handleLabel(app: App, place: Place, labelled: IssueThen, user: { id: string }): Promise<void> {
+export async function handleLabel(
+  app: App,
+  place: Place,
+  labelled: IssueThen,
+  { user, remember }: { user: { id: string } } & Pick<GivenCommand, 'remember'>,
+): Promise<void> {
   const { octokit, name, repository } = place;
   const issue = { ...labelled, isPull: false };
   const command = { verb: 'start', argument: '', line: 0 };
@@ -97,7 +102,7 @@ export async function handleLabel(app: App, place: Place, labelled: IssueThen, u
     repository,
     userId: user.id,
     via: 'label',
-    remember: async () => {},
+    remember,
   };
   const hadTask = await hasTask(app, place, issue);
   const refusal = await refusalOf(() => carryOut(app, given));

@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
 import { isRefusedWith, pauseAsked } from '../../outgoing/github-errors.ts';
@@ -89,8 +90,9 @@ interface LabelChange {
 
 /**
  * Handles one of our labels that was added or removed. What counts are the labels that GitHub shows now, not the event.
- * `agent:run` starts the task once and is then removed. A new task gets the text that the issue had when the label was
- * added, because its author may edit it without write permission. A task that says something else is not started.
+ * `agent:run` starts the task once and is then removed; while it is there, what failed is tried again. A new task gets the
+ * text that the issue had when the label was added, because its author may edit it without write permission. A task that
+ * says something else is not started.
  * The labels for ready and backlog move the task if somebody with write permission added them. Every other change is
  * reverted.
  */
@@ -107,11 +109,35 @@ export async function labelChanged(app: App, place: Place, changed: LabelChange)
   if (person !== undefined && person.id === botId) return;
   const writer = await writerOf(place, person);
   if (label !== runLabel) return followStatusLabel(app, place, change, { added, writer });
-  if (!isOn) return;
-  // Before the label is removed, so that nothing is lost if GitHub does not answer.
-  const issue = writer && !change.isPull ? await issueAt(place, change, added) : undefined;
-  await removeLabel(place, number, runLabel);
-  if (writer && issue) await handleLabel(app, place, issue, await upsertUser(app.db.manager, writer));
+  // Two deliveries of the same event must not both find the label.
+  await app.db.withLock(`label ${place.repository.id}/${number}`, () =>
+    obeyRunLabel(app, place, change, { added, writer }),
+  );
+}
+
+/** Starts the task, once for each addition of the label. The label is removed last, so that nothing is lost on the way. */
+async function obeyRunLabel(
+  app: App,
+  place: Place,
+  change: LabelChange,
+  { added, writer }: { added: Addition | undefined; writer: GitHubUser | undefined },
+): Promise<void> {
+  const em = app.db.manager;
+  if (!(await hasLabel(place, change.number, runLabel))) return;
+  const key = keyOf(place, added);
+  const wasObeyed = key !== undefined && (await wasCommandHandled(em, key));
+  if (writer && !change.isPull && !wasObeyed) {
+    const remember = async (tx: EntityManager) => (key === undefined ? undefined : insertHandledCommand(tx, key));
+    const issue = await issueAt(place, change, added);
+    await handleLabel(app, place, issue, { user: await upsertUser(em, writer), remember });
+    await remember(em);
+  }
+  await removeLabel(place, change.number, runLabel);
+}
+
+/** Returns under which key an addition of a label is recorded as handled. */
+function keyOf({ repository }: Place, added: Addition | undefined): string | undefined {
+  return added && `label ${repository.githubId}/${added.eventId}`;
 }
 
 /** Returns the issue with the text that it had when the label was added. */
@@ -143,7 +169,7 @@ async function followStatusLabel(
 ): Promise<void> {
   const taskId = await taskOfPlace(app, place.repository.id, number, isPull);
   if (taskId === undefined) return;
-  const key = added && `label ${place.repository.githubId}/${added.eventId}`;
+  const key = keyOf(place, added);
   const wasObeyed = key !== undefined && (await wasCommandHandled(app.db.manager, key));
   if (writer === undefined || wasObeyed) return recheckTask(app, taskId);
   const { id: userId } = await upsertUser(app.db.manager, writer);

@@ -92,6 +92,31 @@ test('the newest 1,000 events of an issue say who added a label', async () => {
   expect(pages).toEqual([1, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30].map(events));
 });
 
+test('the label agent:run starts its task although GitHub fails while it is removed, and starts it once', async () => {
+  const { place, status, em, taskId } = await labelled('agent:run');
+  const event = { event: 'labeled', id: 9, label: { name: 'agent:run' }, actor: shown(400, 'ada') };
+  around.reads[events(1)] = {
+    status: 200,
+    body: [{ ...event, created_at: new Date(Date.now() + 5000).toISOString() }],
+  };
+  const removal = `DELETE ${labels}/agent%3Arun`;
+  around.writes[removal] = { status: 502, body: { message: 'Server Error' } };
+  const read = { number: 8, title: 't', body: '', url: 'https://github.com/acme/app/issues/8' };
+  const change = { number: 8, label: 'agent:run', sender: shown(400, 'ada'), isPull: false, issue: read };
+  const tell = () => labelChanged(acme.service.app, place, change);
+  await expect(tell()).rejects.toMatchObject({ status: 502 });
+  around.writes = {};
+  // GitHub has removed the label, and its reply was lost.
+  around.reads[`${labels}?per_page=100`] = { status: 200, body: [] };
+  await tell();
+  expect(await status()).toBe('in_progress');
+  expect(await em.query('select kind from runs where task_id = $1', [taskId])).toEqual([{ kind: 'start' }]);
+  // GitHub has not removed it.
+  around.reads[`${labels}?per_page=100`] = { status: 200, body: [{ name: 'agent:run' }] };
+  await tell();
+  expect(await em.query('select notice from mirrored where task_id = $1', [taskId])).toEqual([{ notice: '' }]);
+});
+
 test.each([404, 410])('a label is not on an issue that is gone (%i)', async (status) => {
   const { place } = await labelled();
   around.reads[`${labels}?per_page=100`] = { status, body: { message: 'Not Found' } };
