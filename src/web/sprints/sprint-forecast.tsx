@@ -11,8 +11,9 @@ import { gain, type KnownForecast, knownForecast, verdict } from './forecast-tex
 
 /** Shows when the work of a sprint that has not ended will be done, and what would change that. */
 export function SprintForecast({ sprint }: { sprint: Sprint }) {
-  const { data: metrics } = useQuery(queries.metrics(sprint.id));
-  if (metrics === undefined) return <Loading rows={1} />;
+  const { data: metrics, error } = useQuery(queries.metrics(sprint.id));
+  // The progress above the forecast says why they cannot be read.
+  if (metrics === undefined) return error ? null : <Loading rows={1} />;
   const known = knownForecast(metrics.forecast);
   return (
     <Section title="Forecast">

@@ -117,23 +117,25 @@ function SprintDigest({ sprintId }: { sprintId: string }) {
 }
 
 function SprintProgress({ sprint }: { sprint: Sprint }) {
-  const { data: metrics } = useQuery(queries.metrics(sprint.id));
-  if (metrics === undefined) return <Loading rows={1} />;
-  const { totalTasks, completedTasks, completionPercentage } = metrics;
+  const query = useQuery(queries.metrics(sprint.id));
   return (
-    <section className="box page-head" aria-label="Progress">
-      <ProgressBar progress={completionPercentage} aria-label={`${completionPercentage}% done`} />
-      <FactList
-        facts={{
-          Done: `${completedTasks} of ${totalTasks} (${completionPercentage}%)`,
-          'In progress or review': metrics.inProgressTasks,
-          'Not started': metrics.remainingTasks - metrics.inProgressTasks,
-          // A forecast is shown below, and is better than the estimate.
-          ...(metrics.forecast.p50 === null && {
-            [sprint.status === 'active' ? 'Estimated end' : 'End']: <Day date={metrics.estimatedCompletion} />,
-          }),
-        }}
-      />
-    </section>
+    <QueryResult query={query} rows={1}>
+      {({ totalTasks, completedTasks, completionPercentage, ...metrics }) => (
+        <section className="box page-head" aria-label="Progress">
+          <ProgressBar progress={completionPercentage} aria-label={`${completionPercentage}% done`} />
+          <FactList
+            facts={{
+              Done: `${completedTasks} of ${totalTasks} (${completionPercentage}%)`,
+              'In progress or review': metrics.inProgressTasks,
+              'Not started': metrics.remainingTasks - metrics.inProgressTasks,
+              // A forecast is shown below, and is better than the estimate.
+              ...(metrics.forecast.p50 === null && {
+                [sprint.status === 'active' ? 'Estimated end' : 'End']: <Day date={metrics.estimatedCompletion} />,
+              }),
+            }}
+          />
+        </section>
+      )}
+    </QueryResult>
   );
 }

@@ -107,8 +107,26 @@ function IssueText({ task, text }: { task: api.Task; text: NonNullable<api.Task[
 
 /** Shows from left to right: the task's dependencies, the task with its subtasks, and the tasks that depend on it. */
 function TaskGraph({ task }: { task: api.Task }) {
-  const { data: related = [] } = useQuery(queries.relatedTasks(task));
-  const { data: subtasks = [] } = useQuery(queries.subtasks(task.id));
+  const related = useQuery(queries.relatedTasks(task));
+  const subtasks = useQuery(queries.subtasks(task.id));
+  return (
+    <QueryResult query={related} rows={1}>
+      {(around) => (
+        <QueryResult query={subtasks} rows={1}>
+          {(parts) => <Graph task={task} related={around} subtasks={parts} />}
+        </QueryResult>
+      )}
+    </QueryResult>
+  );
+}
+
+interface Around {
+  task: api.Task;
+  related: (Node & Pick<api.Task, 'dependsOn'>)[];
+  subtasks: Node[];
+}
+
+function Graph({ task, related, subtasks }: Around) {
   const dependencies = task.dependsOn.map((id) => related.find((t) => t.id === id)).filter((t) => t !== undefined);
   const dependents = related.filter((t) => t.dependsOn.includes(task.id));
   if (dependencies.length + dependents.length + subtasks.length === 0) return <p className="muted">No dependencies</p>;

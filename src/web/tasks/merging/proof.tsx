@@ -2,16 +2,19 @@ import { AlertIcon, CheckIcon } from '@primer/octicons-react';
 import { useQuery } from '@tanstack/react-query';
 import { proofSentence } from '../../../domain/proof/proof.ts';
 import type { Proof as TaskProof } from '../../api.ts';
+import { QueryResult } from '../../display/query-result.tsx';
 import { Section } from '../../display/sections.tsx';
 import * as queries from '../../live/queries.ts';
 
 /** Shows what the tests of the latest change prove, as a section. Before the first proof, it shows nothing. */
 export function Proof({ taskId }: { taskId: string }) {
-  const { data: proof } = useQuery(queries.proof(taskId));
-  if (!proof) return null;
+  const query = useQuery(queries.proof(taskId));
+  if (!query.data && !query.error) return null;
   return (
     <Section title="Proof">
-      <Statement proof={proof} />
+      <QueryResult query={query} rows={1}>
+        {(proof) => proof && <Statement proof={proof} />}
+      </QueryResult>
     </Section>
   );
 }
