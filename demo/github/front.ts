@@ -137,8 +137,10 @@ export class Front {
     if ((await serveGit(this.git, req, res)) || (await serveLfs(this.git, req, res))) return;
     const body = await textOf(req, query);
     if (path === '/_emulator/webhook') {
+      const marked = await this.withPullMark(body);
+      // Not before, so that an event is recorded once the emulator has reported it.
       res.writeHead(202).end();
-      return this.tell(String(req.headers['x-github-event']), await this.withPullMark(body));
+      return this.tell(String(req.headers['x-github-event']), marked);
     }
     const { hooks, reactions, jobLogs, names, edits, merges, rare, git } = this;
     const noteSigned = (name: string, sha: string) => this.pullsOf(name).signed.add(sha);

@@ -1,0 +1,34 @@
+import { planVerbs, verbs } from '../../../src/github/commands/verbs.ts';
+import { registerWebhooks } from '../../../src/github/inbox/events.ts';
+import { jobs } from '../../../src/jobs.ts';
+import { eventPlays } from '../../support/stage/event-plays.ts';
+import { jobPlays } from '../../support/stage/job-plays.ts';
+import { failEach } from '../../support/stage/middle.ts';
+import { commandPlays, type Play, planPlays } from '../../support/stage/plays.ts';
+import { openStage, type Stage } from '../../support/stage/stage.ts';
+
+// Three rows of in-the-middle.long.test.ts, which tries all of them.
+
+test('each event, command and job has a play', () => {
+  const events: string[] = [];
+  registerWebhooks({ on: (names: string | string[]) => events.push(...[names].flat()) } as never, {} as never);
+  expect(Object.keys(eventPlays).sort()).toEqual([...new Set(events)].sort());
+  expect(Object.keys(commandPlays).sort()).toEqual(Object.keys(verbs).sort());
+  expect([...planVerbs].filter((verb) => verb !== 'plan' && !(verb in planPlays))).toEqual([]);
+  expect(Object.keys(jobPlays).sort()).toEqual(Object.keys(jobs).sort());
+});
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage();
+});
+afterAll(() => stage.close());
+
+const few: [string, Play | string | undefined][] = [
+  ['the command help', commandPlays.help],
+  ['the event issues.labeled', eventPlays['issues.labeled']],
+  ['the job mirror', jobPlays.mirror],
+];
+test.each(few)('%s: each call to GitHub fails once, and in the end nothing is lost or twice', async (_name, play) => {
+  expect(await failEach(async () => stage, play as Play)).toEqual([]);
+});

@@ -1,0 +1,100 @@
+import type { JobName, Jobs } from '../../../src/queue/names.ts';
+import type { Play } from './plays.ts';
+import { plannedIssue, reviewedTask, say, sprint, startedTask, taskOnIssue } from './props.ts';
+import type { Stage } from './stage.ts';
+
+const repo = '/repos/mona/sample';
+
+/** Sends a job as the service does. */
+async function send<N extends JobName>({ service }: Stage, name: N, data: Jobs[N]): Promise<void> {
+  await service.app.queue.send(undefined, name, data, { key: `${name} of the play` });
+}
+
+/** A sprint with two tasks, of which one runs. */
+async function activeSprint(stage: Stage): Promise<{ id: string; name: string }> {
+  const made = await sprint(stage);
+  const { task } = await taskOnIssue(stage);
+  await stage.ask('PATCH', `/tasks/${task}`, { owner: stage.agent, status: 'ready' });
+  await stage.ask('POST', `/sprints/${made.id}/tasks`, { taskId: task });
+  await stage.settle();
+  return made;
+}
+
+/** Lets something happen on GitHub of which no event arrives. */
+async function unseen(stage: Stage, act: () => Promise<unknown>): Promise<void> {
+  await act();
+  await stage.loseEvents();
+}
+
+/** For each job. Where another play causes the job, it is named. */
+export const jobPlays: Record<JobName, Play | string> = {
+  delivery: 'the plays of events',
+  run: 'test/e2e/faults/kill-points.long.test.ts: runs have a table of their own',
+  suggestions: 'test/agents: it asks the model only',
+  plan: 'plan answer',
+  trial: 'setup',
+  trialAnswer: 'setup',
+  continue: async (stage) => {
+    const { task } = await taskOnIssue(stage);
+    const { id } = await stage.ask('POST', `/tasks/${task}/subtasks`, { title: 'Half' });
+    await stage.settle();
+    await stage.sql(`update tasks set split_by_agent = true, owner = $2 where id = $1`, [task, stage.agent]);
+    await stage.sql(`update tasks set status = 'done' where id = $1`, [id]);
+    return () => send(stage, 'continue', { taskId: task });
+  },
+  mirror: async (stage) => {
+    const { id } = await stage.ask('POST', `/projects/${stage.project}/tasks`, { title: 'Greet' });
+    await stage.settle();
+    await stage.sql('update tasks set wants_issue = true where id = $1', [id]);
+    return () => send(stage, 'mirror', { taskId: id, recheck: true });
+  },
+  tidy: async (stage) => {
+    const { task } = await reviewedTask(stage);
+    return () => stage.ask('DELETE', `/tasks/${task}`);
+  },
+  sprint: async (stage) => {
+    const { id } = await activeSprint(stage);
+    return () => stage.ask('POST', `/sprints/${id}/start`);
+  },
+  digest: async (stage) => {
+    const { id } = await activeSprint(stage);
+    await stage.ask('POST', `/sprints/${id}/start`);
+    await stage.settle();
+    return () => stage.ask('POST', `/sprints/${id}/complete`);
+  },
+  milestones: async (stage) => {
+    const { id, name } = await activeSprint(stage);
+    return () => stage.ask('PATCH', `/sprints/${id}`, { name: `${name} b`, goal: 'Greet' });
+  },
+  compare: async (stage) => {
+    const { number } = await startedTask(stage);
+    await unseen(stage, () => say(stage, number, '/agent cancel'));
+    return () => send(stage, 'compare', { projectId: stage.project });
+  },
+  cancel: async (stage) => {
+    const { id } = await activeSprint(stage);
+    await stage.ask('POST', `/sprints/${id}/start`);
+    await stage.settle();
+    return () => stage.ask('POST', `/sprints/${id}/cancel`);
+  },
+  prd: async (stage) => {
+    await stage.ask('PATCH', `/repositories/${stage.repository}`, { isDocsRepo: true });
+    const { number } = await plannedIssue(stage, 3);
+    return () => say(stage, number, '/agent approve');
+  },
+  pull: async (stage) => {
+    const { pull } = await reviewedTask(stage);
+    await unseen(stage, () => stage.github.as('mona')('PATCH', `${repo}/pulls/${pull}`, { state: 'closed' }));
+    return () => send(stage, 'pull', { repositoryId: stage.repository, number: pull });
+  },
+  redeliver: async (stage) => {
+    const { number } = await startedTask(stage);
+    await unseen(stage, () => say(stage, number, '/agent cancel'));
+    return () => send(stage, 'redeliver', {});
+  },
+  sweep: async (stage) => {
+    const { number } = await startedTask(stage);
+    await unseen(stage, () => say(stage, number, '/agent cancel'));
+    return () => send(stage, 'sweep', {});
+  },
+};
