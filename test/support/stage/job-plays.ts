@@ -87,6 +87,7 @@ export const jobPlays: Record<JobName, Play | string> = {
     await unseen(stage, () => stage.github.as('mona')('PATCH', `${repo}/pulls/${pull}`, { state: 'closed' }));
     return () => send(stage, 'pull', { repositoryId: stage.repository, number: pull });
   },
+  diff: 'test/github/follow/one-fails.test.ts: it clones, and asks GitHub only for a token',
   redeliver: async (stage) => {
     const { number } = await startedTask(stage);
     await unseen(stage, () => say(stage, number, '/agent cancel'));
