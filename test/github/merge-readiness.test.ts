@@ -292,7 +292,9 @@ test('a commit of ours that is not ready is not merged; another head is', async 
       .filter((each: { blocks: boolean }) => each.blocks)
       .map((each: { text: string }) => each.text);
   await set(head);
-  expect(await blocking()).toEqual([expect.stringMatching(/^The last commit of r #7 .* Retry the task, or merge it/)]);
+  expect(await blocking()).toEqual([
+    expect.stringMatching(/^The last commit of r #7 .* Request changes to start another run, or merge it/),
+  ]);
   const refused = await merge();
   expect([refused.status, refused.body.message]).toEqual([409, expect.stringMatching(/pull\/7 .* was not checked/)]);
   await set('an earlier commit');
