@@ -6,7 +6,7 @@ const repo = `/repos/${name}`;
 let count = 0;
 
 /** A number that no other play has. Snapshots leave it out. */
-export const nr = () => `nr${++count}`;
+const nr = () => `nr${++count}`;
 
 /** Opens an issue as mona. */
 export async function issue({ github }: Stage, body = 'please'): Promise<number> {
@@ -108,7 +108,7 @@ export async function commitTo({ github }: Stage, branch: string): Promise<strin
 }
 
 /** Makes GitHub show a task. */
-export async function mirror(stage: Stage, taskId: string): Promise<void> {
+async function mirror(stage: Stage, taskId: string): Promise<void> {
   await stage.service.app.queue.send(undefined, 'mirror', { taskId, recheck: true }, { key: taskId });
   const thrown = await stage.settle();
   if (thrown.length > 0) throw new Error(`the task cannot be shown: ${thrown.join()}`);

@@ -159,7 +159,7 @@ function wordsOf(value: unknown, numbers: Map<number, number>): string {
     return key === 'key' || key === 'subject' ? each.replace(/\d+/g, '<n>') : textIn(each, numbers);
   });
   // Also where they are the names of fields.
-  return text.replace(/\b([a-z]+)_0[0-9a-hjkmnp-tv-z]{25}(?![0-9a-z])/g, '$1_<id>');
+  return text.replace(/([a-z]+)_0[0-9a-hjkmnp-tv-z]{25}(?![0-9a-z])/g, '$1_<id>');
 }
 
 function numberIn(key: string, value: number, numbers: Map<number, number>): unknown {
@@ -177,6 +177,7 @@ function textIn(text: string, numbers: Map<number, number>): string {
     .replace(/`\d\d:\d\d:\d\d UTC`/g, '<time>')
     .replace(/127\.0\.0\.1:\d+/g, '<host>')
     .replace(/\bnr\d+/g, 'nr')
+    .replace(/deckhand:answer \d+/g, 'deckhand:answer <n>')
     .replace(/(review|comments)\/(\d+)/g, '$1/<n>')
     .replace(/(#|issues\/|pull\/|pulls\/|\/)(\d+)\b/g, (all, before: string, n: string) =>
       numbers.has(Number(n)) ? `${before}<${numbers.get(Number(n))}>` : all,

@@ -41,7 +41,7 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** What a job was asked, and how often it failed before it succeeded. */
+/** A job as the queue stores it. */
 interface StoredJob {
   id: string;
   name: JobName;
