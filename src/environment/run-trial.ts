@@ -24,6 +24,8 @@ import { usualChecks } from './usual-checks.ts';
 const reportMs = 1000;
 /** The time limit of all checks together. */
 const checksSeconds = 1200;
+/** The time limit of the usual checks together. They decide nothing, so they leave the trial time to end. */
+const usualSeconds = 600;
 /** The time limit of a trial: cloning, set-up and checks. */
 const trialMs = (600 + setupSeconds + checksSeconds) * 1000;
 
@@ -146,16 +148,19 @@ async function tryCommit(context: SetupContext, commit: string, report: Report):
         ...before,
         ...more.map((each) => ({ ...each, ...mark })),
       ];
-      const run = async (commands: string[], withBefore: ReturnType<typeof after>) => {
+      const run = async (commands: string[], withBefore: ReturnType<typeof after>, seconds = checksSeconds) => {
         const onCommands = (more: TrialCommand[]) => report.show(withBefore(more));
-        const how = { seconds: checksSeconds, signal: fresh.signal, goesOn: true, secrets: [] };
+        const how = { seconds, signal: fresh.signal, goesOn: true, secrets: [] };
         return withBefore(await runCommands({ ...context, onCommands }, fresh.machine, commands, how));
       };
       let done = await run(settings.checks, after(setup, { isCheck: true }));
       const usual = settings.checks.length > 0 ? [] : await usualChecks(checkout, commit, await filesOf());
+      const end = performance.now() + usualSeconds * 1000;
       for (const alternatives of usual)
         for (const command of alternatives) {
-          done = await run([command], after(done, { isCheck: true, isTried: true }));
+          const left = Math.floor((end - performance.now()) / 1000);
+          if (left < 1) break;
+          done = await run([command], after(done, { isCheck: true, isTried: true }), left);
           if (done.at(-1)?.exitCode === 0) break;
         }
       report.refuse(addRefused(environment.refused, fresh.refused()));
