@@ -159,7 +159,7 @@ export interface LoopContext {
    * `wait`, the run waits from then on.
    */
   keep(turn: Message[], reply: ModelAnswer, changed: boolean, wait?: NewWait | HeldWait): Promise<void>;
-  /** Decides whether the conversation may end like this. `messages` excludes the turn in which it ends. */
+  /** Decides whether the conversation may end like this. `messages` ends with the turn that ends it. */
   judge(ending: Ending, messages: Message[]): Promise<Judgement>;
   /** Keeps the answer to a comment until the run ends. Returns false when the run was not asked for such a comment. */
   answerComment?(id: string, text: string): Promise<boolean>;
@@ -196,7 +196,7 @@ export async function converse(context: LoopContext, messages: Message[]): Promi
     const asked = messages.concat(remarks);
     const reply = await replyTo(context, asked);
     const turn = await takeTurn(context, reply);
-    const judgement = turn.ending && (await context.judge(turn.ending, messages));
+    const judgement = turn.ending && (await context.judge(turn.ending, [...asked, ...turn.messages]));
     answerEnding(turn, judgement);
     addRemarks(turn, reply, asked);
     // Stored text loses some characters. The next prompt must have the same text as one after a takeover.
@@ -299,11 +299,7 @@ async function judgeAgain(
   const result = await callTool(context, call, { isCut: false });
   if (result.kind !== 'finish') return undefined;
   const ending = finishedWith(context.withoutSecrets(result.finish));
-  const before = messages.slice(
-    0,
-    messages.findLastIndex(({ role }) => role === 'assistant'),
-  );
-  const judgement = await context.judge(ending, before);
+  const judgement = await context.judge(ending, messages);
   if (judgement.accepted) return { ...judgement, ending };
   return { accepted: false, objection: 'wait' in judgement ? notYet : judgement.objection };
 }

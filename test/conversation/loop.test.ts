@@ -121,8 +121,8 @@ describe('the check of an ending', () => {
       'The run has not ended. Read the next message.',
       'The checks failed.',
     ]);
-    // The check receives the conversation before the turn of the ending.
-    expect(lengths).toEqual([1, 6]);
+    // The check receives the conversation with the turn of the ending, so that it knows what this turn used.
+    expect(lengths).toEqual([3, 8]);
     expect(given.kept).toHaveLength(3);
   });
 
