@@ -50,7 +50,21 @@ export function asGitHub(path: string, answer: unknown): unknown {
   const gone = surplusAt.find(([pattern]) => pattern.test(place))?.[1] ?? [];
   const isList = (Array.isArray(answer) && /\/pulls$/.test(place)) || place.endsWith('/requested_reviewers');
   const drops = { surplus, neverNull: /^\/users?\//.test(place) ? [] : neverNull };
-  return without(answer, isList ? [...gone, ...onlyOfOne] : gone, '', drops);
+  const shown = without(answer, isList ? [...gone, ...onlyOfOne] : gone, '', drops);
+  if (isList)
+    for (const pull of [shown].flat() as Labelled[]) for (const label of pull.labels ?? []) label.description ??= '';
+  return /\/collaborators\/[^/]+\/permission$/.test(place) ? withOldPermission(shown as { role_name: string }) : shown;
+}
+
+/** Where pull requests are listed, labels always have a description. */
+interface Labelled {
+  labels?: { description: string | null }[];
+}
+
+/** Names the permission as GitHub does, which has four names for it. The emulator repeats the name of the invitation. */
+function withOldPermission(answer: { role_name: string }): object {
+  const names: Record<string, string> = { maintain: 'write', triage: 'read' };
+  return { ...answer, permission: names[answer.role_name] ?? answer.role_name };
 }
 
 /** Returns the payload of an event without what GitHub would not send. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { exactNumber } from './as-github.ts';
 import { readReferences } from './front-pulls.ts';
-import { type AroundGitData, deleteRef, makeCommit, matchingRefs, moveRef } from './git/git-data.ts';
+import { type AroundGitData, deleteRef, makeCommit, matchingRefs, moveRef, readCommit } from './git/git-data.ts';
 import type { RareStates } from './rare-states.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 
@@ -94,6 +94,7 @@ const extras: [RegExp, Handler][] = [
   [/^POST .*\/requested_reviewers$/, askReviewers],
   [/^POST .*\/assignees$/, assign],
   [/^POST .*\/git\/commits$/, makeCommit],
+  [/^GET .*\/git\/commits\/\w+$/, readCommit],
   [/^(POST|PATCH) .*\/git\/refs(\/|$)/, moveRef],
   [/^DELETE .*\/git\/refs\/(?!heads|tags)/, deleteRef],
   [/^GET .*\/git\/matching-refs\/(?!heads|tags)/, matchingRefs],
@@ -131,8 +132,8 @@ async function rerequest({ call, send }: Around, { path, authorization }: Asked)
 async function mayWrite({ call }: Around, { path, authorization }: Asked, login: string): Promise<boolean> {
   const repository = path.split('/').slice(0, 4).join('/');
   const answer = await call('GET', `${repository}/collaborators/${login}/permission`, authorization);
-  const { permission = 'none' } = (await answer.json()) as { permission?: string };
-  return answer.ok && ['admin', 'maintain', 'write'].includes(permission);
+  const { role_name = 'none' } = (await answer.json()) as { role_name?: string };
+  return answer.ok && ['admin', 'maintain', 'write'].includes(role_name);
 }
 
 /** Asks for reviews. GitHub refuses all if it refuses one: the author, or who is neither collaborator nor reviewer. */
@@ -152,10 +153,7 @@ async function askReviewers(around: Around, asked: Asked): Promise<Answer> {
       );
   }
   const answer = await around.call('POST', path, authorization, body);
-  const json = (await answer.json()) as { labels?: { description: string | null }[] };
-  // In this answer, labels always have a description.
-  const labels = json.labels?.map((label) => ({ ...label, description: label.description ?? '' }));
-  return { status: answer.ok ? 201 : answer.status, json: answer.ok ? { ...json, labels } : json };
+  return { status: answer.ok ? 201 : answer.status, json: await answer.json() };
 }
 
 /** Assigns people to an issue or a pull request. GitHub ignores those who may not be assigned. */

@@ -185,8 +185,16 @@ export class FrontMerges {
       const { mergeable_state: state } = await this.pull(name, number);
       if (queuedAt === undefined && state !== 'clean') continue;
       this.all.delete(`${name}#${number}`);
-      await this.around.owner('PUT', `/repos/${name}/pulls/${number}/merge`, {});
+      const merge_method = autoMerge?.method.toLowerCase() ?? (await this.queueMethod(name));
+      await this.around.owner('PUT', `/repos/${name}/pulls/${number}/merge`, { merge_method });
     }
+  }
+
+  /** Returns a method that the repository allows. On GitHub, the rule of the queue names one. */
+  private async queueMethod(name: string): Promise<string> {
+    const allowed = await this.around.owner<Record<string, boolean>>('GET', `/repos/${name}`);
+    const key = (method: string) => `allow_${method === 'merge' ? 'merge_commit' : `${method}_merge`}`;
+    return ['merge', 'squash', 'rebase'].find((method) => allowed[key(method)] !== false) ?? 'merge';
   }
 
   /** Answers "Update branch". GitHub does it a moment later. */

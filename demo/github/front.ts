@@ -143,9 +143,9 @@ export class Front {
       return this.tell(String(req.headers['x-github-event']), marked);
     }
     const { hooks, reactions, jobLogs, names, edits, merges, rare, git } = this;
-    const noteSigned = (name: string, sha: string) => this.pullsOf(name).signed.add(sha);
+    const signedIn = (name: string) => this.pullsOf(name).signed;
     const folderOf = this.folderOf.bind(this);
-    const bound = { call: this.call.bind(this), send: this.send.bind(this), noteSigned, folderOf };
+    const bound = { call: this.call.bind(this), send: this.send.bind(this), signedIn, folderOf };
     const around = { hooks, reactions, jobLogs, names, edits, merges, rare, git, ...bound };
     const extra = await answerExtra(around, { method, path, authorization, body, host });
     if (extra !== undefined)

@@ -1,6 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createAppAuth } from '@octokit/auth-app';
+import { request } from '@octokit/request';
+import { installationId } from '../../demo/github/emulator-seed.ts';
 import { type DemoGitHub, startGitHub } from '../../demo/github/github.ts';
 import { gitAsync } from '../support/git.ts';
 
@@ -9,7 +12,7 @@ import { gitAsync } from '../support/git.ts';
 let github: DemoGitHub;
 let clone: string;
 beforeAll(async () => {
-  github = await startGitHub({ owner: 'mona', repository: 'sample', people: ['mona'], more: ['other'] });
+  github = await startGitHub({ owner: 'mona', repository: 'sample', people: ['mona', 'bob'], more: ['other'] });
   clone = mkdtempSync(join(tmpdir(), 'deckhand-clone-'));
   const address = `${github.url.replace('http://', 'http://x:person-mona@')}/mona/sample.git`;
   await gitAsync(clone, 'clone', '-q', address, '.');
@@ -120,4 +123,52 @@ test('a transferred issue redirects with its labels; what else it had is not fou
   expect(await answer('POST', '/comments', { body: 'a' })).toEqual(nothing);
   expect(await answer('GET', '/events')).toEqual(nothing);
   expect(await answer('POST', '/reactions', { content: '+1' })).toEqual(nothing);
+});
+
+/** Asks the front itself, as the service does; `as()` asks the emulator behind it. */
+async function asked(token: string, method: string, path: string, body?: object) {
+  const headers = { authorization: `token ${token}` };
+  const given = body === undefined ? {} : { body: JSON.stringify(body) };
+  const response = await fetch(`${github.url}${path}`, { method, headers, ...given });
+  return { status: response.status, json: (await response.json()) as { sha: string } };
+}
+
+test('a collaborator with push permission has the permission write, and may review', async () => {
+  const { number } = await propose();
+  const ask = () => asked('person-mona', 'POST', `${repo}/pulls/${number}/requested_reviewers`, { reviewers: ['bob'] });
+  expect(await ask()).toMatchObject({ status: 422 });
+  await mona('PUT', '/collaborators/bob', { permission: 'push' });
+  expect(await mona('GET', '/collaborators/bob/permission')).toMatchObject({ permission: 'write', role_name: 'write' });
+  expect(await ask()).toMatchObject({ status: 201, json: { requested_reviewers: [{ login: 'bob' }] } });
+});
+
+test('a commit that GitHub made for an App is signed, now and later', async () => {
+  const { appId, privateKey, url: baseUrl } = github;
+  const headers = { accept: 'application/vnd.github+json', 'x-github-api-version': '2026-03-10' };
+  const auth = createAppAuth({ appId, privateKey, request: request.defaults({ baseUrl, headers }) });
+  const { token } = await auth({ type: 'installation', installationId });
+  const tree = await gitAsync(clone, 'rev-parse', 'origin/main^{tree}');
+  const made = await asked(token, 'POST', `${repo}/git/commits`, { message: 'm', tree, parents: [] });
+  expect(made.json).toMatchObject({ verification: { verified: true } });
+  const read = await asked('person-mona', 'GET', `${repo}/git/commits/${made.json.sha}`);
+  expect(read.json).toMatchObject({ verification: { verified: true } });
+});
+
+test('the merge queue merges by a method that the repository allows', async () => {
+  const { number } = await propose();
+  await github.as('mona')('PATCH', repo, { allow_merge_commit: false, allow_squash_merge: true });
+  const { node_id: id } = await mona<{ node_id: string }>('GET', `/pulls/${number}`);
+  github.rare.requires = 'queue';
+  await asked('person-mona', 'POST', '/graphql', { query: 'mutation { enqueuePullRequest }', variables: { id } });
+  await github.merges.settle();
+  github.rare.requires = undefined;
+  expect(await mona('GET', `/pulls/${number}`)).toMatchObject({ merged: true });
+});
+
+test('a label without a description has an empty one where pull requests are listed', async () => {
+  const { number } = await propose();
+  await mona('POST', '/labels', { name: 'plain', color: 'ededed' });
+  await mona('POST', `/issues/${number}/labels`, { labels: ['plain'] });
+  const listed = await mona<{ number: number; labels: object[] }[]>('GET', '/pulls');
+  expect(listed.find((pull) => pull.number === number)?.labels).toMatchObject([{ name: 'plain', description: '' }]);
 });

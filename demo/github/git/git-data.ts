@@ -9,8 +9,8 @@ export interface AroundGitData {
   };
   /** Returns the folder of the bare repository `owner/name`. */
   folderOf(name: string): string;
-  /** Notes a commit of `owner/name` that GitHub has signed. */
-  noteSigned(name: string, sha: string): void;
+  /** Returns the commits of `owner/name` that GitHub has made, and signed. */
+  signedIn(name: string): Set<string>;
   rare: Pick<RareStates, 'signsCommits'>;
   call(method: string, path: string, authorization: string, body?: string): Promise<Response>;
 }
@@ -48,8 +48,16 @@ export async function makeCommit(around: AroundGitData, { path, authorization, b
   const made = await around.call('POST', path, authorization, JSON.stringify({ ...given, ...people }));
   const json = (await made.json()) as { sha: string };
   if (!made.ok || !isOfBot || !around.rare.signsCommits) return { status: made.status, json };
-  around.noteSigned(nameIn(path), json.sha);
+  around.signedIn(nameIn(path)).add(json.sha);
   return { status: 201, json: { ...json, verification } };
+}
+
+/** Shows a commit. Those that GitHub has signed are verified. */
+export async function readCommit(around: AroundGitData, { path, authorization }: Asked): Promise<Answer> {
+  const found = await around.call('GET', path, authorization);
+  const json = (await found.json()) as { sha: string };
+  const isSigned = found.ok && around.signedIn(nameIn(path)).has(json.sha);
+  return { status: found.status, json: isSigned ? { ...json, verification } : json };
 }
 
 /** The emulator computes ids without a signature, so only the answers have one. */
