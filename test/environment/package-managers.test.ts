@@ -202,6 +202,8 @@ test.each([
   ['cargo fetch', { '.cargo/config.toml': '[build]\nrustc = "./x"' }, /^\.cargo\/config\.toml: /],
   ['cargo fetch', { 'rust-toolchain.toml': 'path = "x"' }, /^rust-toolchain\.toml: /],
   ['composer install', { 'composer.json': '{"repositories":[{"type":"hg"}]}' }, /"repositories"/],
+  ['composer install', { 'composer.json': '{"config":{"bin-dir":"~/.local/bin"}}' }, /"config" changes/],
+  ['composer install', { 'composer.json': '{"bin-compat":"full"}' }, /"bin-compat" changes/],
   ['composer install', { 'composer.lock': locked({ dist, source: { type: 'hg' } }) }, /archive/],
   ['composer install', { 'composer.lock': locked({ source: { type: 'git' } }) }, /archive/],
   ['composer install', { 'composer.lock': locked({ dist: { type: 'phar' } }) }, /archive/],

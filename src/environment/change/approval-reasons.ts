@@ -282,10 +282,19 @@ function inComposer(base: FilesOfTree, change: FilesOfTree): string[] {
     if (name === 'composer.lock')
       return hasArchives(now) ? [] : [`${path}: it names a package without an archive, or one that is not from git`];
     const before = objectIn(base.texts.get(path) ?? '{}') ?? {};
-    const isSame = isDeepStrictEqual(now.repositories, before.repositories);
-    return isSame ? [] : [`${path}: its "repositories" change, and tell Composer where packages come from`];
+    return Object.keys({ ...before, ...now })
+      .filter((key) => !harmlessForComposer.has(key) && !isDeepStrictEqual(now[key], before[key]))
+      .map((key) => `${path}: its "${key.slice(0, 50)}" changes, and can tell Composer where packages come from and go`);
   });
 }
+
+/** The fields of a composer.json that only name packages, describe the project, or are for scripts and plugins, which are off. */
+const harmlessForComposer = new Set([
+  ...['name', 'description', 'version', 'type', 'keywords', 'homepage', 'readme', 'time', 'license', 'authors'],
+  ...['support', 'funding', 'abandoned', 'archive', 'scripts', 'scripts-descriptions', 'scripts-aliases', 'extra'],
+  ...['require', 'require-dev', 'conflict', 'replace', 'provide', 'suggest', 'autoload', 'autoload-dev'],
+  ...['minimum-stability', 'prefer-stable', '_comment'],
+]);
 
 interface LockedByComposer {
   dist?: { type?: string } | null;

@@ -52,6 +52,9 @@ export const whileFetching = {
   YARN_ENABLE_TELEMETRY: 'false',
   // Without scripts, Yarn 4 refuses `exec:` too.
   YARN_ENABLE_SCRIPTS: 'false',
+  // Elsewhere, the programs of packages could take the place of others.
+  COMPOSER_VENDOR_DIR: 'vendor',
+  COMPOSER_BIN_DIR: 'vendor/bin',
   // Go fetches modules from repositories with git only, which is switched off.
   GOVCS: '*:git',
 };
