@@ -56,15 +56,21 @@ export async function readStart(em: EntityManager, { command, repository, userId
   let name = command.argument;
   /** Takes a word from the end, unless it is the end of an agent's name. */
   const take = async (word: 'plan' | 'anyway') => {
-    const rest = new RegExp(`^(?:(.*?)\\s)?\\s*${word}$`, 'is').exec(name);
-    if (rest === null) return false;
+    const before = beforeWord(name, word);
+    if (before === undefined) return false;
     const isName =
-      rest[1] !== undefined &&
-      (await findAgentsByName(em, name.slice(0, 200), repository.projectId, userId)).length > 0;
-    if (!isName) name = (rest[1] ?? '').trimEnd();
+      before !== '' && (await findAgentsByName(em, name.slice(0, 200), repository.projectId, userId)).length > 0;
+    if (!isName) name = before.trimEnd();
     return !isName;
   };
   const isAnyway = await take('anyway');
   const planFirst = await take('plan');
   return { name, planFirst, isAnyway };
+}
+
+/** Returns what stands before the last word of a text; undefined if its last word is another one. */
+function beforeWord(text: string, word: string): string | undefined {
+  if (!text.toLowerCase().endsWith(word)) return undefined;
+  const before = text.slice(0, -word.length);
+  return before === '' || /\s$/.test(before) ? before : undefined;
 }

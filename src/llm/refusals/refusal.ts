@@ -99,25 +99,36 @@ function msIn(unit = 's'): number {
 /** How deep an error may be wrapped: a gateway quotes the JSON of its provider. */
 const maxDepth = 5;
 
+/** The texts of one error are read up to this many characters in all. */
+const maxText = 20_000;
+
 /**
  * Returns what an error says, in one line. Servers send `{ error: { message } }`, `{ error: "…" }`, `{ message }`,
  * `{ detail: [ … ] }` (FastAPI) and lists of these (Gemini); OpenRouter quotes its provider in `metadata.raw`.
  */
-export function textIn(error: unknown, depth = 0): string {
+export function textIn(error: unknown): string {
+  return textWithin(error, { left: maxText }, 0);
+}
+
+function textWithin(error: unknown, budget: { left: number }, depth: number): string {
+  const lineOf = (text: string) => {
+    const read = text.slice(0, budget.left);
+    budget.left -= read.length;
+    return inOneLine(read);
+  };
   if (typeof error === 'string') return lineOf(error);
-  if (Array.isArray(error))
-    return error
-      .slice(0, 3)
-      .map((each) => textIn(each, depth + 1))
-      .filter(Boolean)
-      .join('; ');
-  if (!isFields(error) || depth > maxDepth) return '';
+  if (depth > maxDepth) return '';
+  const within = (each: unknown) => textWithin(each, budget, depth + 1);
+  if (Array.isArray(error)) return error.slice(0, 3).map(within).filter(Boolean).join('; ');
+  if (!isFields(error)) return '';
   const { metadata, loc, msg } = error;
-  if (Array.isArray(loc) && typeof msg === 'string') return lineOf(`${loc.join('.')}: ${msg}`);
-  const said = [error.message, error.error, error.detail, error.msg, error.errors]
-    .map((each) => textIn(each, depth + 1))
-    .find(Boolean);
-  const raw = isFields(metadata) ? textIn(parsed(metadata.raw), depth + 1) : '';
+  if (Array.isArray(loc) && typeof msg === 'string') {
+    const place = loc.slice(0, 20).filter((each) => typeof each === 'string' || typeof each === 'number');
+    return lineOf(`${place.join('.')}: ${msg}`);
+  }
+  let said = '';
+  for (const each of [error.message, error.error, error.detail, error.msg, error.errors]) said ||= within(each);
+  const raw = isFields(metadata) ? within(parsed(metadata.raw)) : '';
   return [said, raw].filter(Boolean).join(': ');
 }
 
@@ -129,15 +140,25 @@ function parsed(text: unknown): unknown {
   }
 }
 
-/** Longer texts are cut before they are searched. */
-const maxText = 20_000;
-
-function lineOf(text: string): string {
-  return text
-    .slice(0, maxText)
-    .replace(/<(script|style)\b[^>]*>[^<]*<\/\1>|<[^<>]{1,500}>/gi, ' ')
+function inOneLine(text: string): string {
+  return withoutTags(text)
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
+}
+
+/** Removes the tags of a web page, and what stands in its scripts and styles. */
+function withoutTags(text: string): string {
+  let hidden: string | undefined;
+  return text
+    .split(/(<[^<>]{1,500}>)/)
+    .map((piece, i) => {
+      if (i % 2 === 0) return hidden === undefined ? piece : '';
+      const [, end = '', name = ''] = /^<(\/?)(script|style)\b/i.exec(piece) ?? [];
+      if (end === '' && name !== '') hidden ??= name.toLowerCase();
+      else if (name.toLowerCase() === hidden) hidden = undefined;
+      return ' ';
+    })
+    .join('');
 }
 
 /** Characters that are shown of what a server said. */

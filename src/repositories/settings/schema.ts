@@ -105,7 +105,7 @@ export function problemWithPattern(pattern: string): string | undefined {
   if (pattern.startsWith('!')) return 'must not begin with "!": `protected` has no exceptions';
   if (/[@!+?*]\(/.test(pattern))
     return 'must be a name, a folder, or a glob of *, **, ?, [] and {}; not +(…) and the like';
-  if (/\{[^}]*\.\./.test(pattern)) return 'must not contain a range such as {1..9}; list the values: {1,2,3}';
+  if (/\{[^{}]*\.\./.test(pattern)) return 'must not contain a range such as {1..9}; list the values: {1,2,3}';
   const names = pattern.split('/');
   if (names.some((name) => name === '' || name === '.' || name === '..'))
     return 'must name files or folders of the repository';
