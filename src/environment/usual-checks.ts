@@ -109,12 +109,11 @@ const services: NeededService[] = [
 
 /** Returns the services to which commands could not connect, by what they wrote. */
 export function neededServices(outputs: string[]): NeededService[] {
-  return services.filter(({ port }) => {
-    const place = `(?:localhost|127\\.0\\.0\\.1|::1|\\[::1\\])`;
-    const refused = new RegExp(
-      `(?:refused|cannot assign|can't connect|could not connect)[^\\n]{0,200}${place}[^\\n]{0,40}\\b${port}\\b|${place}[^\\n]{0,40}\\b${port}\\b[^\\n]{0,200}refused`,
-      'i',
-    );
-    return outputs.some((output) => refused.test(output));
-  });
+  const lines = outputs.flatMap((output) =>
+    output.split('\n').filter((line) => isRefused.test(line) && isHere.test(line)),
+  );
+  return services.filter(({ port }) => lines.some((line) => new RegExp(`\\b${port}\\b`).test(line)));
 }
+
+const isRefused = /refused|cannot assign|can't connect|could not connect/i;
+const isHere = /\b(?:localhost|127\.0\.0\.1)\b|::1\b/i;

@@ -284,7 +284,9 @@ function inComposer(base: FilesOfTree, change: FilesOfTree): string[] {
     const before = objectIn(base.texts.get(path) ?? '{}') ?? {};
     return Object.keys({ ...before, ...now })
       .filter((key) => !harmlessForComposer.has(key) && !isDeepStrictEqual(now[key], before[key]))
-      .map((key) => `${path}: its "${key.slice(0, 50)}" changes, and can tell Composer where packages come from and go`);
+      .map(
+        (key) => `${path}: its "${key.slice(0, 50)}" changes, and can tell Composer where packages come from and go`,
+      );
   });
 }
 

@@ -39,7 +39,7 @@ export class LfsAttributes {
     await this.#begun;
     if (paths.length === 0) return new Set();
     const env = { GIT_INDEX_FILE: join(this.#folder, `${tree}.index`) };
-    const run = (args: string[], input?: string) =>
+    const run = (args: string[], input?: Iterable<string>) =>
       git([`--git-dir=${this.#folder}`, ...args], {
         env,
         signal: this.#signal,
@@ -49,7 +49,7 @@ export class LfsAttributes {
     if (!existsSync(env.GIT_INDEX_FILE))
       await run(['-c', 'core.protectHFS=false', '-c', 'core.protectNTFS=false', 'read-tree', tree]);
     const asked = ['check-attr', '--cached', '-z', '--stdin', 'filter'];
-    const output = await run(asked, `${paths.join('\0')}\0`).catch((error) => {
+    const output = await run(asked, endedByNull(paths)).catch((error) => {
       this.#signal.throwIfAborted();
       throw error instanceof GitFailed && error.message.includes('took more than') ? new UnfitWorkTree(tooSlow) : error;
     });
@@ -67,6 +67,13 @@ export class LfsAttributes {
     await writeFile(join(this.#folder, 'objects/info/alternates'), `${this.#objects}\n`);
   }
 }
+
+/** Writes paths for git, in parts of a few milliseconds. */
+function* endedByNull(paths: string[]): Generator<string> {
+  for (let at = 0; at < paths.length; at += pathsOfPart) yield `${paths.slice(at, at + pathsOfPart).join('\0')}\0`;
+}
+
+const pathsOfPart = 1000;
 
 /** Parses `<path>\0<attribute>\0<value>\0…`. There may be half a million. */
 function* recordsIn(output: Buffer) {
@@ -95,5 +102,5 @@ export async function assumeUnchanged(
     '--assume-unchanged',
     '--stdin',
   ];
-  await git(args, { input: `${paths.join('\0')}\0`, signal });
+  await git(args, { input: endedByNull(paths), signal });
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { exposeToOom } from '../../host/own-process.ts';
 import type { NextHop } from '../../host/proxies.ts';
 import { type GitLimits, guarded } from '../attempts.ts';
@@ -8,7 +8,8 @@ import { curlTrace, explain } from './explain.ts';
 
 export interface GitRun {
   remote?: Remote;
-  input?: string | Buffer;
+  /** What git reads. Parts are written one after the other as git reads them, so that long input does not block the event loop. */
+  input?: string | Buffer | Iterable<string>;
   env?: Record<string, string>;
   signal?: AbortSignal | undefined;
   /** Exit codes besides 0 that count as success. */
@@ -185,7 +186,8 @@ function endingOf(
     );
     // Writing to a process that has ended fails. The `close` handler reports why it ended.
     stdin.on('error', () => {});
-    stdin.end(input);
+    if (typeof input === 'string' || Buffer.isBuffer(input) || input === undefined) stdin.end(input);
+    else Readable.from(input).pipe(stdin);
   });
 }
 
