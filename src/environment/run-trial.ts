@@ -11,14 +11,14 @@ import { readBase } from '../repositories/settings/repository-settings.ts';
 import { findRepository, hasSecrets } from '../repositories/store.ts';
 import { openCleanSandbox } from './clean-sandbox.ts';
 import { addRefused, type RefusedHost } from './command-access.ts';
-import { chooseFiles, chosenOf } from './files/choose-files.ts';
+import { usualChecks } from './draft.ts';
+import { chooseFiles, chosenOf, hasBesides } from './files/choose-files.ts';
 import { type Readers, readersOf } from './files/private-submodules.ts';
 import { prepareEnvironment } from './prepare.ts';
 import { runCommands } from './run-commands.ts';
 import { setupSeconds } from './set-up.ts';
 import { type SetupContext, sayMissing } from './setup-context.ts';
 import { findTrial, updateTrial } from './trial.ts';
-import { usualChecks } from './usual-checks.ts';
 
 /** How often a running trial shows new output. */
 const reportMs = 1000;
@@ -80,7 +80,7 @@ function openReport(app: App, trialId: string) {
   let commands: TrialCommand[] = [];
   let image: string | null = null;
   let refused: RefusedHost[] = [];
-  let lacks: Pick<EnvironmentTrialRow, 'missing' | 'unknown'> = { missing: [], unknown: [] };
+  let lacks: Pick<EnvironmentTrialRow, 'missing' | 'unknown' | 'checkout'> = { missing: [], unknown: [], checkout: [] };
   let isNew = false;
   let storing: Promise<unknown> = Promise.resolve();
   const timer = setInterval(() => {
@@ -134,13 +134,14 @@ async function tryOut(app: App, readers: Readers, signal: AbortSignal, report: R
 
 async function tryCommit(context: SetupContext, commit: string, report: Report): Promise<TrialCommand[]> {
   const { checkout, settings } = context;
-  const filesOf = async () => chosenOf(settings, await checkout.files(commit));
   if (!context.app.sandbox.state.works) throw new RunFailed('sandbox', context.app.sandbox.state.says);
   const environment = await prepareEnvironment({ ...context, onCommands: report.show }, commit, { isTrial: true });
   try {
     const setup = environment.commands;
     report.refuse(environment.refused);
-    report.lack({ missing: environment.missing, unknown: environment.plan.unknown });
+    const files = await checkout.files(commit);
+    const has = await hasBesides(checkout, commit, files);
+    report.lack({ missing: environment.missing, unknown: environment.plan.unknown, checkout: has });
     report.show(setup);
     const fresh = await openCleanSandbox(environment, await checkout.treeOf(commit));
     try {
@@ -154,7 +155,7 @@ async function tryCommit(context: SetupContext, commit: string, report: Report):
         return withBefore(await runCommands({ ...context, onCommands }, fresh.machine, commands, how));
       };
       let done = await run(settings.checks, after(setup, { isCheck: true }));
-      const usual = settings.checks.length > 0 ? [] : await usualChecks(checkout, commit, await filesOf());
+      const usual = settings.checks.length > 0 ? [] : await usualChecks(checkout, commit, chosenOf(settings, files));
       const end = performance.now() + usualSeconds * 1000;
       for (const alternatives of usual)
         for (const command of alternatives) {

@@ -9,7 +9,7 @@ import { notFound } from '../errors.ts';
 import { type Route, route, Timestamp } from '../http/route.ts';
 import { onRepository } from '../repositories/routes.ts';
 import { imageWith } from './detect.ts';
-import { neededServices } from './usual-checks.ts';
+import { draftSettings, neededServices } from './draft.ts';
 
 const status = z.enum(['running', 'ready', 'failed']);
 
@@ -49,6 +49,13 @@ const Trial = z
     unknown: z
       .array(z.string())
       .meta({ description: 'files in the root that name packages, and for which Deckhand knows no command' }),
+    checkout: z.array(z.enum(['submodules', 'lfs'])).meta({
+      description: 'what the repository has that runs get only with this key of `checkout` in .deckhand.yml',
+    }),
+    draft: z.string().nullable().meta({
+      description:
+        'a .deckhand.yml that does what the trial did, with comments for what people should decide; null while it runs, and when there is nothing to write',
+    }),
     services: z.array(z.object({ run: z.string(), port: z.int() })).meta({
       description: 'services to which commands could not connect, as `services` of .deckhand.yml may list them',
     }),
@@ -144,7 +151,7 @@ async function getTrial(app: App, repositoryId: string): Promise<z.input<typeof 
   if (found === null) throw notFound('Trial of the environment of repository', repositoryId);
   const commands = found.commands.filter(({ isTried }) => !isTried);
   const failed = found.commands.filter(({ exitCode }) => exitCode !== 0);
-  return {
+  const trial = {
     ...found,
     commands,
     setupCommands: commands.filter(({ isCheck }) => !isCheck).length,
@@ -152,6 +159,7 @@ async function getTrial(app: App, repositoryId: string): Promise<z.input<typeof 
     missing: found.missing.map((each) => ({ ...each, image: imageWith(each.program) })),
     services: neededServices(failed.map(({ output }) => output)),
   };
+  return { ...trial, draft: trial.status === 'running' ? null : draftSettings(trial) };
 }
 
 const path = '/repositories/:id/environment';

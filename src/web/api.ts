@@ -185,6 +185,10 @@ export type EnvironmentTrial = {
     }[];
     /** files in the root that name packages, and for which Deckhand knows no command */
     "unknown": string[];
+    /** what the repository has that runs get only with this key of `checkout` in .deckhand.yml */
+    checkout: ("submodules" | "lfs")[];
+    /** a .deckhand.yml that does what the trial did, with comments for what people should decide; null while it runs, and when there is nothing to write */
+    draft: string | null;
     /** services to which commands could not connect, as `services` of .deckhand.yml may list them */
     services: {
         run: string;

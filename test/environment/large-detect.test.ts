@@ -1,5 +1,5 @@
 import { detectSetup, isKnownCacheFile } from '../../src/environment/detect.ts';
-import { usualChecks } from '../../src/environment/usual-checks.ts';
+import { usualChecks } from '../../src/environment/draft.ts';
 
 /** Paths as git's output contains them: JavaScript joins texts when they are first read, which takes longer. */
 const paths = (pathOf: (i: number) => string) =>

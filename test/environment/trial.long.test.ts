@@ -201,7 +201,7 @@ test('the comment shows output only in private repositories', () => {
     finishedAt: null,
     seenAt: new Date(),
   };
-  const row = { ...shown, image: null, refusedHosts: [], missing: [], unknown: [], issueNumber: 1 };
+  const row = { ...shown, image: null, refusedHosts: [], missing: [], unknown: [], checkout: [], issueNumber: 1 };
   expect(trialText(row, true)).toContain('internal.example');
   expect(trialText(row, false)).toBe(
     '❌ Set-up or checks failed.\nset-up failed: "npm ci" ended with exit code 1\n`npm ci \'x\'`: exit code 1, 2.5 s',

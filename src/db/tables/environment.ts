@@ -65,6 +65,8 @@ export interface EnvironmentTrialRow {
   missing: { program: string; command: string }[];
   /** Files in the root that name packages, and for which there is no command. */
   unknown: string[];
+  /** What the repository has that runs get only with this key of `checkout`. */
+  checkout: ('submodules' | 'lfs')[];
   issueNumber: number | null;
   seenAt: Date;
 }
@@ -81,6 +83,7 @@ export const EnvironmentTrials = table<EnvironmentTrialRow>('environment_trials'
   refusedHosts: json({ default: [] }),
   missing: json({ default: [] }),
   unknown: json({ default: [] }),
+  checkout: json({ default: [] }),
   issueNumber: whole({ nullable: true }),
   seenAt: madeNow(),
 });

@@ -43,6 +43,26 @@ export async function chooseFiles(checkout: Checkout, given: Choosing, conflicts
   if (submodules) withSubmodules(checkout, await sourceOf(given), chosen);
 }
 
+/** At most this many .gitattributes files are read. Those that name Git LFS are usually in the root. */
+const maxAttributeFiles = 20;
+
+/** Returns which keys of `checkout` a commit has use for: it has submodules, or attributes that give files to Git LFS. */
+export async function hasBesides(
+  checkout: Checkout,
+  commit: string,
+  files: ReadonlyMap<string, { mode: string }>,
+): Promise<('submodules' | 'lfs')[]> {
+  const attributes = [...files.keys()].filter((path) => posix.basename(path) === '.gitattributes');
+  attributes.sort((one, other) => one.length - other.length);
+  let hasLfs = false;
+  for (const path of attributes.slice(0, maxAttributeFiles)) {
+    const file = await checkout.readFile(commit, path);
+    hasLfs ||= Buffer.isBuffer(file) && /^[^#\n]*\sfilter=lfs\b/m.test(file.toString('utf8', 0, 256_000));
+  }
+  const hasSubmodules = [...files.values()].some(({ mode }) => mode === '160000');
+  return [...(hasSubmodules ? ['submodules' as const] : []), ...(hasLfs ? ['lfs' as const] : [])];
+}
+
 async function sourceOf({ app, remote, settings, signal, readers }: Choosing): Promise<Source> {
   return { app, remote, signal, readers, hosts: await hostsOf({ app, settings }, 'setup') };
 }

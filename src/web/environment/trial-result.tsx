@@ -7,7 +7,7 @@ import { sentenceCase } from '../display/names.ts';
 import { FactList, Section } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import { notify, notifyError } from '../frame/notices.tsx';
-import { draftSettings, outcomeOf, verdictOf } from './trial-texts.ts';
+import { outcomeOf, verdictOf } from './trial-texts.ts';
 
 const statusVariants = { running: 'attention', ready: 'success', failed: 'danger' } as const;
 const verdictVariants = { running: 'default', ready: 'success', failed: 'danger' } as const;
@@ -126,8 +126,8 @@ function variantOf(exitCode: number | null, isRunning: boolean) {
 
 /** Shows a .deckhand.yml that does what the trial did, ready to be copied. */
 function DraftedSettings({ trial }: { trial: EnvironmentTrial }) {
-  const draft = draftSettings(trial);
-  if (draft === undefined) return null;
+  const { draft } = trial;
+  if (draft === null) return null;
   const copy = () =>
     navigator.clipboard.writeText(draft).then(() => notify('Draft copied to the clipboard', 'success'), notifyError);
   return (

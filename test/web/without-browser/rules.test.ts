@@ -1,9 +1,8 @@
-import { parse } from 'yaml';
 import type { EnvironmentTrial, Project, Task } from '../../../src/web/api.ts';
 import { costOf, formatCost, formatDuration, plural } from '../../../src/web/display/formats.ts';
 import { hasHidden, revealHidden, terminalText } from '../../../src/web/display/hidden-characters.ts';
 import { failureName, runKindName } from '../../../src/web/display/names.ts';
-import { draftSettings, verdictOf } from '../../../src/web/environment/trial-texts.ts';
+import { verdictOf } from '../../../src/web/environment/trial-texts.ts';
 import {
   changedProjectBudgets,
   changedTaskBudget,
@@ -145,77 +144,6 @@ test('numbers, costs, durations and names are formatted for people', () => {
 
 const tried = (command: string, exitCode: number | null = 0) => ({ command, exitCode, seconds: 1, output: '' });
 
-test('a draft of .deckhand.yml is valid and does what the trial did, without trusting refused hosts', () => {
-  const trial = {
-    image: 'registry.example.org/tools:1.2',
-    commands: [
-      tried('npm ci'),
-      tried('echo "a: b" # \u202E\n- x'),
-      tried('true'),
-      tried('npm test', 4),
-      tried('slow', null),
-    ],
-    setupCommands: 2,
-    tried: [],
-    missing: [],
-    services: [],
-    refusedHosts: ['a.example.org', '192.0.2.1', 'other hosts', 'x.org\nchecks: [evil]'].map((host) => ({
-      host,
-      times: 3,
-    })),
-  };
-  const draft = draftSettings(trial) ?? '';
-  expect(draft.split('\n')).toEqual([
-    'image: "registry.example.org/tools:1.2"',
-    'setup:',
-    '  - npm ci',
-    '  - "echo \\"a: b\\" # \\u202E\\n- x"',
-    'checks:',
-    '  - "true"',
-    '  - npm test # exit code 4 in the trial',
-    '  - slow # was stopped in the trial',
-    '# These hosts were refused. To allow those that you trust, remove the # before the lines you need.',
-    '# network:',
-    '#   setup: [defaults, a.example.org]',
-    '#   agent: [a.example.org] # also for checks',
-    '',
-  ]);
-  const commands = trial.commands.map(({ command }) => command);
-  const base = { image: trial.image, setup: commands.slice(0, 2), checks: commands.slice(2) };
-  expect(parse(draft)).toEqual(base);
-  expect(parse(draft.replace(/^# (network| )/gm, '$1'))).toEqual({
-    ...base,
-    network: { setup: ['defaults', 'a.example.org'], agent: ['a.example.org'] },
-  });
-});
-
-test('a draft has what the trial found, and as comments what people should decide', () => {
-  const none = { image: null, commands: [], setupCommands: 0, tried: [], missing: [], services: [], refusedHosts: [] };
-  expect(draftSettings(none)).toBeUndefined();
-  const detected = {
-    ...none,
-    commands: [tried('npm ci'), tried('cd docs && pip3 install -r requirements.txt', 1)],
-    setupCommands: 2,
-    tried: [tried('npm test'), tried('make check', 2)],
-    missing: [{ program: 'go', command: 'go mod download', image: 'docker.io/library/golang:1' }],
-    services: [{ run: 'redis-server --save ""', port: 6379 }],
-  };
-  expect(draftSettings(detected)?.split('\n')).toEqual([
-    '# image: "docker.io/library/golang:1" # an image for go, which is not installed',
-    'setup:',
-    '  - npm ci',
-    '#   - "cd docs && pip3 install -r requirements.txt" # exit code 1 in the trial',
-    'checks:',
-    '  - npm test # 1 s in the trial',
-    '# Commands could not connect to these services. They need programs that are installed where commands run.',
-    '# services:',
-    '#   - { run: "redis-server --save \\"\\"", port: 6379 }',
-    '',
-  ]);
-  const nothingWorks = { ...none, commands: [tried('npm ci', 1)], setupCommands: 1 };
-  expect(parse(draftSettings(nothingWorks) ?? '')).toBeNull();
-});
-
 test('output is shown as a terminal leaves it', () => {
   expect(terminalText('\u001b[32mgreen\u001b[0m\r\n10 %\r100 %\na\u202Eb\u001b]0;x\u0007\tc')).toBe(
     'green\n100 %\na⟦U+202E⟧b⟦U+001B⟧]0;x⟦U+0007⟧\tc',
@@ -244,7 +172,8 @@ test.each([
     '“a” was stopped. 2 commands failed in all.',
   ],
 ] as [Partial<EnvironmentTrial>, unknown][])('the verdict on the trial %j', (changes, expected) => {
-  const none = { tried: [], missing: [], unknown: [], services: [], refusedHosts: [] };
+  const lists = { tried: [], missing: [], unknown: [], services: [], refusedHosts: [], checkout: [] };
+  const none = { ...lists, draft: null };
   const trial = { status: 'ready' as const, commands: [], setupCommands: 0, problem: null, ...none };
   const at = '2026-01-05T10:00:00.000Z';
   expect(

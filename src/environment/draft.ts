@@ -1,3 +1,5 @@
+// What a trial finds out about a repository that .deckhand.yml should say, and the draft of that file.
+
 import type { Checkout } from '../git/engine.ts';
 import { type Manifest, readManifest } from './detect.ts';
 
@@ -89,7 +91,7 @@ function managerOf(paths: Given['paths'], { packageManager }: Manifest): string 
 }
 
 /** A service that the output of a command asks for. */
-export interface NeededService {
+interface NeededService {
   /** What .deckhand.yml lists for it. */
   run: string;
   port: number;
@@ -117,3 +119,109 @@ export function neededServices(outputs: string[]): NeededService[] {
 
 const isRefused = /refused|cannot assign|can't connect|could not connect/i;
 const isHere = /\b(?:localhost|127\.0\.0\.1)\b|::1\b/i;
+
+/** A command of a trial, with null for the exit code of one that was stopped. */
+interface Command {
+  command: string;
+  exitCode: number | null;
+  seconds: number;
+}
+
+/** What a draft is made from: the result of a trial that ended. */
+interface TriedOut {
+  image: string | null;
+  commands: Command[];
+  setupCommands: number;
+  tried: Command[];
+  refusedHosts: { host: string }[];
+  missing: { program: string; image: string | null }[];
+  services: NeededService[];
+  checkout: string[];
+}
+
+/**
+ * Drafts a .deckhand.yml that does what a trial did, with the usual checks that passed. What people should decide is a comment:
+ * commands that failed, images for missing programs, services, and refused hosts. Returns null when there is nothing to
+ * write.
+ */
+export function draftSettings(trial: TriedOut): string | null {
+  const { image, commands, setupCommands, tried, refusedHosts, missing, services, checkout } = trial;
+  const passed = tried.filter(({ exitCode }) => exitCode === 0);
+  const lines = [
+    ...(checkout.length === 0 ? [] : [`checkout: { ${checkout.map((key) => `${key}: true`).join(', ')} }`]),
+    ...(image === null ? imagesFor(missing) : [`image: ${yamlText(image)}`]),
+    ...listOfSetup(commands.slice(0, setupCommands)),
+    ...listOfChecks(commands.slice(setupCommands), passed),
+    ...starting(services),
+    ...allowing(refusedHosts.map(({ host }) => host).filter((host) => hostName.test(host))),
+  ];
+  return lines.length === 0 ? null : `${lines.join('\n')}\n`;
+}
+
+/** Lists the commands of set-up. One that failed was usually detected and of no use, so it is a comment. */
+function listOfSetup(commands: Command[]): string[] {
+  if (commands.length === 0) return [];
+  // An empty list would mean that nothing is set up.
+  const begin = commands.some(({ exitCode }) => exitCode === 0) ? '' : '# ';
+  return [
+    `${begin}setup:`,
+    ...commands.map(
+      (each) => `${each.exitCode === 0 ? '' : '# '}  - ${yamlText(each.command)}${remark(each.exitCode)}`,
+    ),
+  ];
+}
+
+function listOfChecks(configured: Command[], passed: Command[]): string[] {
+  if (configured.length + passed.length === 0) return [];
+  return [
+    'checks:',
+    ...configured.map(({ command, exitCode }) => `  - ${yamlText(command)}${remark(exitCode)}`),
+    ...passed.map(({ command, seconds }) => `  - ${yamlText(command)} # ${seconds} s in the trial`),
+  ];
+}
+
+function remark(exitCode: number | null): string {
+  if (exitCode === 0) return '';
+  return exitCode === null ? ' # was stopped in the trial' : ` # exit code ${exitCode} in the trial`;
+}
+
+function imagesFor(missing: TriedOut['missing']): string[] {
+  return missing.flatMap(({ program, image }) =>
+    image === null ? [] : [`# image: ${yamlText(image)} # an image for ${program}, which is not installed`],
+  );
+}
+
+function starting(services: NeededService[]): string[] {
+  if (services.length === 0) return [];
+  return [
+    '# Commands could not connect to these services. They need programs that are installed where commands run.',
+    '# services:',
+    ...services.map(({ run, port }) => `#   - { run: ${JSON.stringify(run)}, port: ${port} }`),
+  ];
+}
+
+/** A name that .deckhand.yml can allow. The list of refused hosts also has addresses, and an entry for further hosts. */
+const hostName = /^(?=.{1,253}$)([a-z0-9_-]+\.)+[a-z][a-z0-9-]*$/i;
+
+function allowing(hosts: string[]): string[] {
+  if (hosts.length === 0) return [];
+  return [
+    '# These hosts were refused. To allow those that you trust, remove the # before the lines you need.',
+    '# network:',
+    `#   setup: [${['defaults', ...hosts].join(', ')}]`,
+    `#   agent: [${hosts.join(', ')}] # also for checks`,
+  ];
+}
+
+/** Text that YAML reads as itself without quotation marks, and not as a number, a boolean or null. */
+const isPlain = (text: string) =>
+  /^[a-z][\w./@+=-]*( [\w./@+=-]+)*$/i.test(text) && !/^(true|false|yes|no|on|off|y|n|null)$/i.test(text);
+
+/** Formats text as a YAML scalar. Characters that are invisible or reorder text are written as escapes. */
+function yamlText(text: string): string {
+  if (isPlain(text)) return text;
+  return JSON.stringify(text).replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) => {
+    const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
+    return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`;
+  });
+}
