@@ -120,6 +120,8 @@ export interface Approvable {
   trees: Trees;
   /** The commits that the change follows, by the id of their repository. */
   parents: Record<string, string[]>;
+  /** What was found in the change that only a person may allow, one line each. */
+  findings: string[];
 }
 
 /** A wait for the approval of a change, with what people see of the change. */

@@ -13,6 +13,8 @@ export interface AboutChange {
   used: string[];
   /** Why the host would refuse the change, one line per file; undefined when it would push it. */
   refused: string | undefined;
+  /** What only a person may allow, one line each. */
+  held: string[];
   /** What of the form of the pull request is not as the repository wants it, one sentence each. */
   form: string[];
 }
@@ -38,13 +40,27 @@ export function reviewText(files: ChangedFile[], about: AboutChange): string {
   const noticed = noticesOf(files, about);
   return [
     part('first-finish'),
-    about.refused === undefined ? '' : `${refusalNotice} Correct this, or the run fails:\n${about.refused}`,
+    refusalText(about, 'Correct this, or the run fails'),
     about.form.length === 0 ? '' : `The form of the pull request:\n${about.form.map((line) => `- ${line}`).join('\n')}`,
     noticed.length === 0 ? '' : `The host noticed:\n${noticed.map((line) => `- ${line}`).join('\n')}`,
     `${files.length} ${files.length === 1 ? 'file' : 'files'} changed.\n${diffFence}\n${diffText(files)}\n\`\`\``,
   ]
     .filter((text) => text !== '')
     .join('\n\n');
+}
+
+/**
+ * Tells the agent what the host will not push, and what it pushes only if a person allows it. Empty when there is neither.
+ * `what` says what to do about the former.
+ */
+export function refusalText({ refused, held }: Pick<AboutChange, 'refused' | 'held'>, what: string): string {
+  const parts = [
+    refused === undefined ? '' : `${what}:\n${refused}`,
+    held.length === 0
+      ? ''
+      : `Only a person can allow the following, and the run waits for that. Remove what the task does not need, then call the tool again:\n${held.map((line) => `- ${line}`).join('\n')}`,
+  ].filter((part) => part !== '');
+  return parts.length === 0 ? '' : `${refusalNotice} ${parts.join('\n')}`;
 }
 
 /** Returns what is unusual about a change, one sentence each. */

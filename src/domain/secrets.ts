@@ -35,6 +35,9 @@ function inCredential(code: number): boolean {
   return code > 0x20 && code < 0x7f;
 }
 
+/** The kind of the tokens with which Apps work on GitHub, Deckhand included. */
+export const installationToken = "an App's token for GitHub";
+
 /**
  * Patterns of tokens, from the formats that their issuers publish. Each begins with a fixed prefix, so ordinary text
  * does not match. For why we maintain this list ourselves, see docs/decisions/0014-token-shapes.md.
@@ -44,8 +47,9 @@ function inCredential(code: number): boolean {
  */
 export const tokenShapes: [string, RegExp][] = [
   // Since 2026 GitHub also issues installation tokens as `ghs_<app id>_<JWT>`.
-  ['a GitHub token', /\bghs_\d{1,20}[._]eyJ[\w-]{10,200}\.[\w-]{20,}(?:\.[\w-]+)?/g],
-  ['a GitHub token', /\b(gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,})/g],
+  [installationToken, /\bghs_\d{1,20}[._]eyJ[\w-]{10,200}\.[\w-]{20,}(?:\.[\w-]+)?/g],
+  [installationToken, /\bghs_[A-Za-z0-9]{36,}/g],
+  ['a GitHub token', /\b(gh[pour]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,})/g],
   ['an OpenAI key', /\bsk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{32,}/g],
   ['an AWS access key', /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g],
   ['a Slack token', /\b(?:xox[abprs]|xapp)-[A-Za-z0-9-]{20,}|hooks\.slack\.com\/services\/T\w+\/B\w+\/\w+/g],

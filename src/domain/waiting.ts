@@ -43,19 +43,37 @@ export interface NewWait extends Pick<Attention, 'reason' | 'text' | 'options'> 
   plan?: RunPlan;
 }
 
-/**
- * Writes the text of a wait for the approval of a change: the reasons, if a person is not only asked whether it may be
- * pushed, and the changed files.
- */
-export function approvalText(reasons: string[], files: string[]): string {
-  return [...reasons, ...(reasons.length > 0 ? [''] : []), ...files].join('\n');
+/** What a person is asked to approve besides the push of a change. */
+export interface AskedOfChange {
+  /** Why set-up of the change needs an approval; empty if it does not. */
+  reasons: string[];
+  /** What was found in the change that only a person may allow. */
+  findings: string[];
+  files: string[];
 }
 
-/** Divides the text of a wait for the approval of a change into its reasons and the changed files. */
-export function readApproval(text: string): { reasons: string[]; files: string[] } {
-  const lines = text.split('\n');
-  const at = lines.indexOf('');
-  return { reasons: lines.slice(0, Math.max(0, at)), files: lines.slice(at + 1) };
+/** The line above the findings. No reason is this text. */
+const findingsTitle = 'An approval also allows what was found in the change:';
+
+/**
+ * Writes the text of a wait for the approval of a change: what a person is asked besides whether it may be pushed, and the
+ * changed files. Its parts are separated by empty lines.
+ */
+export function approvalText({ reasons, findings, files }: AskedOfChange): string {
+  const parts = [reasons, findings.length > 0 ? [findingsTitle, ...findings] : []].filter((part) => part.length > 0);
+  return [...parts, files].map((lines) => lines.join('\n')).join('\n\n');
+}
+
+/** Divides the text of a wait for the approval of a change into its parts. */
+export function readApproval(text: string): AskedOfChange {
+  const parts = text.split('\n\n').map((part) => part.split('\n'));
+  const files = (parts.pop() ?? []).filter((file) => file !== '');
+  const isFindings = ([title]: string[]) => title === findingsTitle;
+  return {
+    reasons: parts.filter((part) => !isFindings(part)).flat(),
+    findings: parts.filter(isFindings).flatMap(([, ...lines]) => lines),
+    files,
+  };
 }
 
 /** What somebody who acts on a waiting run has seen of it. */

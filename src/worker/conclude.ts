@@ -14,7 +14,7 @@ import { tryMoveTask } from '../tasks/move.ts';
 import { hasOpenPull, insertHandoff } from '../tasks/work-store.ts';
 import { refreshRemote } from './open-work.ts';
 import { changedWorks, isAhead, lookUp, readTrees, type TreeOf } from './outgoing/changes.ts';
-import { objections, rejection } from './outgoing/objection.ts';
+import { judgeChanges, rejection } from './outgoing/objection.ts';
 import { findUnplanned } from './plan.ts';
 import { isDraft, isOnBase, recallProof, storeFailedProof, storeProof } from './proof/publish-proof.ts';
 import { firstFailure, isChecked } from './proof/verify.ts';
@@ -58,12 +58,12 @@ export async function conclude(app: App, work: Work, ending: JudgedEnding): Prom
 async function pushChange(app: App, work: Work, ending: JudgedEnding, changed: Work[]): Promise<void> {
   const { finish, subtasks } = ending;
   const treeOf = lookUp(ending.trees);
-  await assertFit(work, treeOf);
+  const findings = await assertFit(work, treeOf);
   // The change of an agent that split its task is not checked yet, and no pull request is opened for it.
   if (subtasks === undefined) for (const each of changed) assertChecked(each);
   await storeProof(work, changed);
   await findUnplanned(work, treeOf);
-  await awaitPushApproval(app, work, changed, treeOf);
+  await awaitPushApproval(app, work, { changed, treeOf, findings });
   await pushWorks(app, changed, finish.title || work.task.title, subtasks === undefined);
 }
 
@@ -95,12 +95,13 @@ function assertPassed(work: Work): void {
   throw new RunFailed('checks', `${failing.command} still fails: ${output}`);
 }
 
-/** @throws RunFailed when the host refuses the change */
-async function assertFit(work: Work, treeOf: TreeOf): Promise<void> {
+/** Returns what only a person may allow in the change. @throws RunFailed when the host refuses the change */
+async function assertFit(work: Work, treeOf: TreeOf): Promise<string[]> {
   if (work.planning?.mode === 'always')
     throw new RunFailed('push_rejected', 'no person has approved a plan for the change');
-  const found = await objections(work, treeOf);
-  if (found !== undefined) throw rejection(found);
+  const { refused, held } = await judgeChanges(work, treeOf);
+  if (refused !== undefined) throw rejection(refused);
+  return held;
 }
 
 /** Without a sandbox no check runs, and the pull request becomes a draft. @throws RunFailed `checks` */
@@ -232,10 +233,14 @@ async function pushUnfinished(app: App, work: Work, failure: Failure, isShown: b
   for (const each of allWorks(work)) await refreshRemote(app, each);
   const trees = await readTrees(work);
   const treeOf = lookUp(trees);
-  const found = await objections(work, treeOf);
-  if (found !== undefined) {
+  const { refused, held } = await judgeChanges(work, treeOf);
+  if (refused !== undefined) {
     const isKnown = failure.category === 'push_rejected' || failure.category === 'conflict';
-    if (!isKnown) await work.journal.note('push', `nothing was pushed:\n${found}`);
+    if (!isKnown) await work.journal.note('push', `nothing was pushed:\n${refused}`);
+    return;
+  }
+  if (held.length > 0) {
+    await leaveToNextRun(work, `nothing was pushed, because only a person may allow this: ${held.join('; ')}`);
     return;
   }
   await findUnplanned(work, treeOf);

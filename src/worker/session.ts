@@ -302,7 +302,7 @@ function loopContext(
         accepted: false as const,
         objection: ended.length === 0 ? objection : `${objection}\n\n${endedNotice(ended)}`,
       });
-      const isApproved: Judging['isSetupApproved'] = (changed, treeOf) => isSetupApproved(app, work, changed, treeOf);
+      const isApproved: Judging['isSetupApproved'] = (change) => isSetupApproved(app, work, change);
       const judgement = await judgeEnding(work, ending, { mode, messages, isSetupApproved: isApproved });
       if ('objection' in judgement) return refuse(judgement.objection);
       if (await hearing.hasMore()) return refuse(saidMeanwhile);

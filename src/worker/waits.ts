@@ -26,18 +26,29 @@ export async function needsApproval(app: App, work: Work): Promise<boolean> {
   return (await findProject(app.db.manager, work.run.projectId)).push === 'approved';
 }
 
+/** A change that a person may have to approve. */
+export interface HeldChange {
+  /** The changed repositories. */
+  changed: Work[];
+  treeOf: TreeOf;
+  /** What was found in it that only a person may allow; see `judgeChanges`. */
+  findings: string[];
+}
+
 /**
- * Returns if a run may push its change: nobody has to approve it, or somebody approved exactly this change.
+ * Returns if a run may push its change: nobody has to approve it, or somebody approved exactly this change with exactly these
+ * findings.
  * @throws Parked otherwise; the run then waits for an approval
  */
-export async function awaitPushApproval(app: App, work: Work, changed: Work[], treeOf: TreeOf): Promise<void> {
+export async function awaitPushApproval(app: App, work: Work, change: HeldChange): Promise<void> {
   // A worker that was stopped while it pushed had the approval.
-  if ((await work.journal.steps('push')).length > 0 || !(await needsApproval(app, work))) return;
-  const wanted = await approvableOf('push', changed, treeOf);
+  if ((await work.journal.steps('push')).length > 0) return;
+  if (change.findings.length === 0 && !(await needsApproval(app, work))) return;
+  const wanted = await approvableOf('push', change);
   if (await isApproved(app.db.manager, work.run.id, wanted)) return;
   // The person who allowed set-up of exactly this change has seen all of it.
-  if (await isSetupApproved(app, work, changed, treeOf)) return;
-  const { held, ...wait } = await waitFor(work, { wanted, changed, treeOf, reasons: [] });
+  if (await isSetupApproved(app, work, change)) return;
+  const { held, ...wait } = await waitFor(work, wanted, change, []);
   await work.journal.write(async (em) => {
     await holdChange(em, work.run, held.wanted, held.diff);
     await park(app, em, work.run, { ...wait, id: newId('wait'), seconds: null });
@@ -46,35 +57,34 @@ export async function awaitPushApproval(app: App, work: Work, changed: Work[], t
 }
 
 /** Returns whether a person allowed set-up of exactly this change to use the network of set-up. */
-export async function isSetupApproved(app: App, work: Work, changed: Work[], treeOf: TreeOf): Promise<boolean> {
-  return isApproved(app.db.manager, work.run.id, await approvableOf('setup', changed, treeOf));
+export async function isSetupApproved(app: App, work: Work, change: HeldChange): Promise<boolean> {
+  return isApproved(app.db.manager, work.run.id, await approvableOf('setup', change));
 }
 
 /** Builds the wait for a person who allows set-up of this change to use the network of set-up. */
-export async function setupWait(work: Work, changed: Work[], treeOf: TreeOf, reasons: string[]): Promise<HeldWait> {
-  const wanted = await approvableOf('setup', changed, treeOf);
+export async function setupWait(work: Work, change: HeldChange, reasons: string[]): Promise<HeldWait> {
+  const wanted = await approvableOf('setup', change);
   const lines = reasons.map((reason) => reason.replace(/\p{Cc}/gu, '?').slice(0, maxReasonChars));
   const more = lines.length > maxReasons ? [`and ${lines.length - maxReasons} more`] : [];
-  return waitFor(work, { wanted, changed, treeOf, reasons: [...lines.slice(0, maxReasons), ...more] });
+  return waitFor(work, wanted, change, [...lines.slice(0, maxReasons), ...more]);
 }
 
-/** What a person is asked to approve. */
-interface Asked {
-  wanted: Approvable;
-  /** The changed repositories. */
-  changed: Work[];
-  treeOf: TreeOf;
-  /** Why a person is asked; empty when it is for the push alone. */
-  reasons: string[];
-}
-
-async function waitFor(work: Work, { wanted, changed, treeOf, reasons }: Asked): Promise<HeldWait> {
-  const text = approvalText(reasons, await listFiles(work, changed, treeOf));
+/** Builds the wait for an approval. `reasons` say why set-up needs one; empty when it is for the push alone. */
+async function waitFor(
+  work: Work,
+  wanted: Approvable,
+  { changed, treeOf, findings }: HeldChange,
+  reasons: string[],
+): Promise<HeldWait> {
+  const text = approvalText({ reasons, findings, files: await listFiles(work, changed, treeOf) });
   return { reason: 'push', text, options: [], held: { wanted, diff: await diffOfHeld(work, changed, treeOf) } };
 }
 
-async function approvableOf(purpose: Approvable['purpose'], changed: Work[], treeOf: TreeOf): Promise<Approvable> {
-  const wanted: Approvable = { purpose, trees: {}, parents: {} };
+async function approvableOf(
+  purpose: Approvable['purpose'],
+  { changed, treeOf, findings }: HeldChange,
+): Promise<Approvable> {
+  const wanted: Approvable = { purpose, trees: {}, parents: {}, findings };
   for (const each of changed) {
     wanted.trees[each.repository.id] = await treeOf(each);
     wanted.parents[each.repository.id] = parentsOf(each.branch);

@@ -10,6 +10,7 @@ const about = (more: Partial<Parameters<typeof reviewText>[1]> = {}) => ({
   assignment: 'Fix slugify in src/slugify.js',
   used: [] as string[],
   refused: undefined,
+  held: [] as string[],
   form: [],
   ...more,
 });
@@ -98,6 +99,18 @@ test('files far from what the task names are named; tests belong to any change',
     expect.stringMatching(/^these files are far .*: infra\/main\.tf$/),
   ]);
   expect(notices(files, 'Make it better')).toEqual([]);
+});
+
+test('the review tells what only a person may allow, alone and beside what is refused', () => {
+  const held = ['a.pem:1 contains what looks like a private key'];
+  const alone = reviewText([file('a.pem')], about({ held }));
+  expect(alone).toContain(
+    'The change was refused before the push. Only a person can allow the following, and the run waits for that.',
+  );
+  expect(alone).toContain(`\n- ${held[0]}\n`);
+  expect(alone).not.toContain('or the run fails');
+  const both = reviewText([file('a.pem')], about({ held, refused: '- b is a program' }));
+  expect(both).toContain('Correct this, or the run fails:\n- b is a program\nOnly a person can allow');
 });
 
 test('the review shows the remarks, what must be restored, and the change', () => {

@@ -1,4 +1,4 @@
-import { assertWaits, chosenOption } from '../../src/domain/waiting.ts';
+import { approvalText, assertWaits, chosenOption, readApproval } from '../../src/domain/waiting.ts';
 
 const since = new Date('2026-01-01T12:00:00.900Z');
 const plan = { id: 'wait_2', reason: 'plan' as const, since };
@@ -42,5 +42,18 @@ test.each([
 test.each(['0', '3', '99999999'])('there is no option %s', (answer) => {
   expect(() => chosenOption(answer, ['a', 'b'])).toThrow(
     `There is no option ${answer}. Choose from 1 to 2, or answer in your own words.`,
+  );
+});
+
+test('the text of an approval has its parts, and says in words what an approval allows', () => {
+  const files = ['a.pem', 'An approval also allows what was found in the change:'];
+  for (const reasons of [[], ['a lock file changed', 'another one']])
+    for (const findings of [[], ['a.pem:1 contains what looks like a private key', 'b contains x']])
+      for (const some of [files, []]) {
+        const asked = { reasons, findings, files: some };
+        expect(readApproval(approvalText(asked))).toEqual(asked);
+      }
+  expect(approvalText({ reasons: [], findings: ['a.pem:1 contains x'], files: ['a.pem'] })).toBe(
+    'An approval also allows what was found in the change:\na.pem:1 contains x\n\na.pem',
   );
 });

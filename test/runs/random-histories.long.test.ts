@@ -115,7 +115,12 @@ async function work(history: History, { which }: Step, act: (claimed: Claimed) =
   if (!keeps) history.claims = history.claims.filter((each) => each !== claimed);
 }
 
-const changeOf = (tree: string): Approvable => ({ purpose: 'push', trees: { repo: tree }, parents: { repo: [] } });
+const changeOf = (tree: string): Approvable => ({
+  purpose: 'push',
+  trees: { repo: tree },
+  parents: { repo: [] },
+  findings: [],
+});
 const diff = { files: [], truncated: false, branchName: 'agent/x', baseBranch: 'main', headSha: '' };
 
 function wait(history: History, { run, journal }: Claimed, reason: 'question' | 'plan' | 'push' | 'paused', tree = '') {

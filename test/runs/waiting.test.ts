@@ -224,7 +224,12 @@ test('an approval counts for exactly one change and purpose, and another change 
   const em = service.app.db.manager;
   const { id: userId } = (await sql('select id from users limit 1'))[0];
   const diff = { branchName: 'agent/1', baseBranch: 'main', headSha: '', files: [], truncated: false };
-  const change: Approvable = { purpose: 'push', trees: { a: 'tree 1' }, parents: { a: ['commit 1'] } };
+  const change: Approvable = {
+    purpose: 'push',
+    trees: { a: 'tree 1' },
+    parents: { a: ['commit 1'] },
+    findings: ['a:1 x'],
+  };
   const setup: Approvable = { ...change, purpose: 'setup' };
   const approve = async (wanted: Approvable) => {
     await holdChange(em, run, wanted, diff);
@@ -238,8 +243,13 @@ test('an approval counts for exactly one change and purpose, and another change 
     { trees: { a: 'tree 2' } },
     { parents: { a: ['commit 2'] } },
     { trees: { a: 'tree 1', b: 't' } },
+    { findings: [] },
+    { findings: ['a:1 x', 'a:2 x'] },
   ])
     expect(await isApproved(em, run.id, { ...change, ...other })).toBe(false);
+  await holdChange(em, run, { ...setup, findings: ['a:2 x'] }, diff);
+  expect([await isApproved(em, run.id, setup), await isApproved(em, run.id, change)]).toEqual([false, false]);
+  await approve(change);
   await holdChange(em, run, { ...change, trees: { a: 'tree 2' } }, diff);
   expect([await isApproved(em, run.id, setup), await isApproved(em, run.id, change)]).toEqual([false, false]);
 });

@@ -1,6 +1,6 @@
 import type { Change, Checkout } from '../../src/git/engine.ts';
 import { noSettings } from '../../src/repositories/settings/repository-settings.ts';
-import { objections, protectedChanges, rejection } from '../../src/worker/outgoing/objection.ts';
+import { judgeChanges, protectedChanges, rejection } from '../../src/worker/outgoing/objection.ts';
 import type { Work } from '../../src/worker/work.ts';
 import type { Branch } from '../../src/worker/workspace/workspace.ts';
 
@@ -29,6 +29,8 @@ function repositoryOf(trees: Record<string, Files>): Checkout {
       const content = trees[commit]?.[path];
       return content === undefined ? undefined : Buffer.from(content);
     },
+    files: async (tree: string) =>
+      new Map(Object.keys(trees[tree] ?? {}).map((path) => [path, entry(tree, path)] as const)),
     readBlobs: async (oids: string[]) => new Map(oids.map((each) => [each, Buffer.from(each.slice('blob '.length))])),
   } as unknown as Checkout;
 }
@@ -47,7 +49,8 @@ function workOn(
   } as unknown as Work;
 }
 
-const said = (work: Work) => objections(work, ({ checkout }) => checkout.snapshot());
+const judge = (work: Work) => judgeChanges(work, ({ checkout }) => checkout.snapshot());
+const said = async (work: Work) => (await judge(work)).refused;
 
 test('ordinary changes cause no objection', async () => {
   expect(await said(workOn({ before: { a: '1', b: '1' }, now: { a: '2', c: '1' } }))).toBeUndefined();
@@ -98,6 +101,70 @@ test.each<[string, Files, Files, boolean]>([
   const all = { ...(before['.gitattributes'] && now['a/.gitattributes'] ? before : {}), ...now };
   const found = await said(workOn({ before, now: all }, { settings: { allowed: ['.gitattributes', 'a'] } }));
   expect(found?.includes('because it changes the filters of git') ?? false).toBe(isRefused);
+});
+
+const lfsRule = '*.png filter=lfs diff=lfs merge=lfs -text';
+
+test.each<[string, Files, Files, boolean]>([
+  ['a rule is added', {}, { '.gitattributes': `${lfsRule}\n*.md text\n` }, false],
+  ['a rule is added in a folder', {}, { 'a/.gitattributes': lfsRule }, false],
+  ['a rule is removed', { '.gitattributes': lfsRule }, {}, false],
+  [
+    'a rule is taken back',
+    { '.gitattributes': lfsRule },
+    { '.gitattributes': `${lfsRule}\n*.png -filter !diff text` },
+    false,
+  ],
+  ['it names another filter, too', {}, { '.gitattributes': '*.png filter=lfs filter=x' }, true],
+  ['it names a program for merges', {}, { '.gitattributes': '*.png filter=lfs merge=x' }, true],
+  ['it sets a filter without a name', {}, { '.gitattributes': '*.png filter' }, true],
+  ['it defines a macro', {}, { '.gitattributes': '[attr]big filter=lfs' }, true],
+  ['its pattern is quoted', {}, { '.gitattributes': '"a b" filter=lfs' }, true],
+  [
+    'another filter is in use',
+    { b: 'x', '.gitattributes': '*.key filter=crypt' },
+    { 'a/.gitattributes': '* -filter' },
+    true,
+  ],
+])('.gitattributes with checkout.lfs: %s', async (_what, before, now, isRefused) => {
+  const all = { ...(before.b === undefined ? {} : before), ...now };
+  const about = (lfs: boolean) =>
+    said(workOn({ before, now: all }, { settings: { checkout: { submodules: false, lfs, paths: [] } } }));
+  expect((await about(true))?.includes('because it changes the filters of git') ?? false).toBe(isRefused);
+  expect(await about(false)).toContain('because it changes the filters of git');
+});
+
+test('what looks like a credential is held for a person, with its path and line; a live one is refused', async () => {
+  const key = '-----BEGIN PRIVATE KEY-----\n';
+  const trees = { before: { b: 'x AKIAIOSFODNN7EXAMPLE' }, now: { a: `1\n2\n${key}`, b: 'AKIAIOSFODNN7EXAMPLE' } };
+  const others = [workOn({ before: {}, now: { 'x\ny': 'AKIAIOSFODNN7EXAMPLE' } })];
+  expect(await judge(workOn(trees, { others }))).toEqual({
+    refused: undefined,
+    held: ['a:3 contains what looks like a private key', '../docs/x?y:1 contains what looks like an AWS access key'],
+  });
+  const live = workOn(trees);
+  live.secrets.push(key.trim());
+  expect(await judge(live)).toEqual({ refused: '- a contains a live credential', held: [] });
+  const installation = workOn({ before: {}, now: { a: `ghs_${'a1B2'.repeat(9)}\nAKIAIOSFODNN7EXAMPLE` } });
+  expect(await judge(installation)).toEqual({
+    refused: "- a contains what looks like an App's token for GitHub",
+    held: [],
+  });
+});
+
+test('a person is asked about at most fifty places', async () => {
+  const now = (files: number) =>
+    Object.fromEntries(Array.from({ length: files }, (_, i) => [`${i}`, 'AKIAIOSFODNN7EXAMPLE\n']));
+  const most = await judge(workOn({ before: {}, now: now(50) }));
+  expect([most.refused, most.held.length]).toEqual([undefined, 50]);
+  const more = await judge(workOn({ before: {}, now: now(51) }));
+  expect(more.refused).toBe('- 51 places look like credentials; a person is asked about at most 50');
+  const inOne = (count: number) => judge(workOn({ before: {}, now: { a: 'AKIAIOSFODNN7EXAMPLE\n'.repeat(count) } }));
+  expect((await inOne(50)).held.at(-1)).toBe('a:50 contains what looks like an AWS access key');
+  expect(await inOne(51)).toEqual({
+    refused: '- a contains more than 50 strings that look like credentials',
+    held: [],
+  });
 });
 
 test('a merge may leave .gitattributes as it is on the base branch', async () => {
@@ -179,7 +246,7 @@ async function areOthersServed(paths: string[]): Promise<boolean> {
   setImmediate(() => {
     isServed = true;
   });
-  await protectedChanges(settings, changes, { checkout, branch });
+  await protectedChanges(settings, changes, { checkout, origin: { ...branch, tree: 'now' } });
   return isServed;
 }
 

@@ -43,7 +43,14 @@ test.each([
   ['secret link', secret, { newMode: '120000' }, /live credential/],
   [`${secret}.txt`, 'x', {}, /live credential in its name/],
   ['big.txt', 'x'.repeat(5_000_001), {}, /more than 5000000 bytes/],
-  ['image.png', Buffer.from([1, 0, 2]), {}, /binary/],
+  ['tool', Buffer.from('\x7fELF\x02\x01', 'latin1'), {}, /program for Linux/],
+  ['tool.txt', Buffer.from('MZ\x90\0', 'latin1'), {}, /program for Windows/],
+  ['picture.png', Buffer.from('\xcf\xfa\xed\xfe', 'latin1'), {}, /program for macOS/],
+  ['A.class', Buffer.from('\xca\xfe\xba\xbe', 'latin1'), {}, /Java/],
+  ['a.wasm', Buffer.from('\0asm'), {}, /WebAssembly/],
+  ['lib.a', '!<arch>\n', {}, /library/],
+  ['run', Buffer.from([1, 0, 2]), { newMode: '100755' }, /permission to execute/],
+  ['app.JAR', Buffer.from('PK\x03\x04\0'), {}, /by its name/],
   ['plain', `token = "${secret}"`, {}, /live credential/],
   ['hex', Buffer.from(secret).toString('hex'), {}, /live credential/],
   ['base64', Buffer.from(`x${secret}y`).toString('base64'), {}, /live credential/],
@@ -103,6 +110,24 @@ test('a phrase, and a name of few letters, do not match words that belong to oth
   };
   expect(await scan('correct horse battery', 'correct, horse-battery')).toBeUndefined();
   expect(await scan('eu-west-prod', 'EU (eu), west: prod')).toBeUndefined();
+});
+
+test('pictures, fonts and archives pass, and scripts and text with such names, too', async () => {
+  const binary = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1');
+  for (const path of ['image.png', 'font.woff2', 'fixtures/all.zip', 'MZ'])
+    expect(await reasonFor(path, binary)).toBeUndefined();
+  expect(await reasonFor('run.sh', '#!/bin/sh\n', { newMode: '100755' })).toBeUndefined();
+  expect(await reasonFor('notes.com', 'MZ is a tag.\n')).toBeUndefined();
+});
+
+test('a program may be changed, but nothing else may become one', async () => {
+  const elf = (text: string) => Buffer.from(`\x7fELF${text}\0`, 'latin1');
+  const change = { oldMode: '100644', oldOid: 'old' };
+  blobs.set('old', elf('a'));
+  expect(await reasonFor('tool', elf('b'), change)).toBeUndefined();
+  blobs.set('old', Buffer.from('\x89PNG\0', 'latin1'));
+  expect(await reasonFor('tool', elf('b'), change)).toMatch(/^is a program for Linux/);
+  expect(await reasonFor('tool', '\x89PNG\0', { ...change, newMode: '100755' })).toMatch(/permission to execute/);
 });
 
 test('a token that the file contained before may remain', async () => {
@@ -257,7 +282,9 @@ test('up to 100 tokens that the file contained inside longer words may stand alo
       .join('\n');
   blobs.set('old', Buffer.from(inWords(101)));
   expect(await reasonFor('doc.md', tokens(100).join('\n'), changed)).toBeUndefined();
-  expect(await reasonFor('doc.md', tokens(101).join('\n'), changed)).toMatch(/^contains what looks like/);
+  expect(await reasonFor('doc.md', tokens(101).join('\n'), changed)).toMatch(
+    /^contains more than 100 new strings that look like/,
+  );
 });
 
 test.each([
@@ -273,7 +300,10 @@ test.each([
 });
 
 test('only a search that takes too long is an objection to its files', () => {
-  expect(tooSlow(new OverLimit('30 s'))).toEqual({ reason: 'takes too long to search for credentials' });
+  expect(tooSlow(new OverLimit('30 s'))).toEqual({
+    reason: 'takes too long to search for credentials',
+    tokens: [],
+  });
   expect(() => tooSlow(new Error('no memory'))).toThrow('no memory');
 });
 

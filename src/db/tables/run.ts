@@ -249,6 +249,7 @@ export interface HeldChangeRow {
   purpose: string;
   trees: unknown;
   parents: unknown;
+  findings: unknown;
   branchName: string;
   baseBranch: string;
   files: unknown;
@@ -263,6 +264,7 @@ const HeldChanges = table<HeldChangeRow>('held_changes', {
   purpose: key(),
   trees: json(),
   parents: json(),
+  findings: json(),
   branchName: text(),
   baseBranch: text(),
   files: json(),

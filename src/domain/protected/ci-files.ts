@@ -59,6 +59,22 @@ function isFilter(attribute: string, macros: ReadonlySet<string>): boolean {
 }
 
 /**
+ * Attributes with which files are assigned to Git LFS or taken out (git-lfs-track(1)). `diff` and `merge` with any other
+ * value would name programs.
+ */
+const lfsAttribute = /^(?:(?:filter|diff|merge)=lfs|[-!](?:filter|diff|merge)|[-!]?text|[-!]?lockable)$/;
+
+/**
+ * Returns whether a line of a .gitattributes file only assigns files to Git LFS or takes them out. A macro and a quoted pattern
+ * are no such lines.
+ */
+export function isLfsLine(line: string): boolean {
+  const [pattern = '', ...attributes] = line.split(/[ \t\r]+/).filter(Boolean);
+  if (pattern === '' || pattern.startsWith('"') || pattern.startsWith(macroMark)) return false;
+  return attributes.length > 0 && attributes.every((each) => lfsAttribute.test(each));
+}
+
+/**
  * Files that tell a CI system what to run. A CI system runs the commands in a pushed branch with the repository's
  * secrets, so an agent that could change these files could read the secrets.
  *

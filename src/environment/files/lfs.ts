@@ -107,8 +107,8 @@ export class LfsFiles implements LargeFiles {
   }
 
   /**
-   * Returns the tree with pointers instead of contents. Its own .gitattributes decide, as with git. They can differ from those
-   * of the commit by a merge only, because agents may not change lines about filters.
+   * Returns the tree with pointers instead of contents. Its own .gitattributes decide, as with git. Files that it does not change
+   * stay as they are, also where a new rule names them.
    * @throws UnfitWorkTree for a pointer to an object that nobody has here, and for too many new objects
    */
   async withPointers(tree: string): Promise<string> {

@@ -107,16 +107,17 @@ const maxFiles = 50;
 
 /** Says why a person is asked, what an approval does, and which files change. */
 function changeLines(text: string, prefix: string): string[] {
-  const { reasons, files } = readApproval(text);
-  if (reasons.length === 0) return [`> ${nextSteps('push', prefix)}`, '', ...fileLines(files, prefix)];
-  const why = reasons.map((reason) => `- ${harmlessLine(reason, 500, prefix)}`);
+  const { reasons, findings, files } = readApproval(text);
+  if (reasons.length + findings.length === 0)
+    return [`> ${nextSteps('push', prefix)}`, '', ...fileLines(files, prefix)];
+  const part = (title: string, lines: string[]) =>
+    lines.length === 0 ? [] : ['', `**${title}**`, '', ...lines.map((line) => `- ${harmlessLine(line, 500, prefix)}`)];
   return [
-    '> Set-up of this change would run its code with the network of set-up.',
-    `> ${afterApproval(`\`${prefix} approve\` allows that and pushes the change if its checks pass`, prefix)}`,
-    '',
-    '**Why**',
-    '',
-    ...why,
+    ...(reasons.length > 0 ? ['> Set-up of this change would run its code with the network of set-up.'] : []),
+    ...(findings.length > 0 ? ['> A person has to allow what was found in this change.'] : []),
+    `> ${afterApproval(`\`${prefix} approve\` allows that and pushes the change${reasons.length > 0 ? ' if its checks pass' : ''}`, prefix)}`,
+    ...part('Why', reasons),
+    ...part('Found in the change', findings),
     '',
     '**Changed files**',
     '',

@@ -186,9 +186,9 @@ async function objectionToTree(
   { base, tree, settings, secrets, signal }: Written,
 ): Promise<string | undefined> {
   const changes = await checkout.changes(await checkout.treeOf(base), tree);
-  const branch = { from: base, base };
+  const origin = { from: base, base, tree };
   const [found] = [
-    ...(await protectedChanges(settings, changes, { checkout, branch })),
+    ...(await protectedChanges(settings, changes, { checkout, origin })),
     ...(await objectionsTo(checkout, changes, secrets, { signal })),
   ];
   return found && `${found.path} ${found.reason}`;

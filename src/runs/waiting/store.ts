@@ -191,19 +191,23 @@ export async function findApprovedPlan(
 export async function holdChange(
   em: EntityManager,
   { id, taskId }: { id: string; taskId: string },
-  { purpose, trees, parents }: Approvable,
+  { purpose, trees, parents, findings }: Approvable,
   diff: StoredDiff,
 ): Promise<void> {
   const { branchName, baseBranch, files, truncated } = diff;
   await em.query(
     `delete from held_changes
-     where run_id = $1 and (approved_at is null or purpose = $2 or trees <> $3 or parents <> $4)`,
-    [id, purpose, trees, parents],
+     where run_id = $1 and (approved_at is null or purpose = $2 or trees <> $3 or parents <> $4 or findings <> $5)`,
+    [id, purpose, trees, parents, storableJson(findings)],
   );
   await em.query(
-    `insert into held_changes (run_id, task_id, purpose, trees, parents, branch_name, base_branch, files, truncated)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [id, taskId, purpose, trees, parents, branchName, baseBranch, storableJson(files), truncated],
+    `insert into held_changes
+       (run_id, task_id, purpose, trees, parents, findings, branch_name, base_branch, files, truncated)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      ...[id, taskId, purpose, trees, parents, storableJson(findings)],
+      ...[branchName, baseBranch, storableJson(files), truncated],
+    ],
   );
 }
 
@@ -215,13 +219,13 @@ export async function approveChange(em: EntityManager, runId: string, userId: st
   );
 }
 
-/** Returns whether a person approved exactly this for a run. */
+/** Returns whether a person approved exactly this for a run, with exactly these findings. */
 export async function isApproved(em: EntityManager, runId: string, wanted: Approvable): Promise<boolean> {
-  const { purpose, trees, parents } = wanted;
+  const { purpose, trees, parents, findings } = wanted;
   const rows: unknown[] = await em.query(
     `select from held_changes
-     where run_id = $1 and approved_at is not null and purpose = $2 and trees = $3 and parents = $4`,
-    [runId, purpose, trees, parents],
+     where run_id = $1 and approved_at is not null and purpose = $2 and trees = $3 and parents = $4 and findings = $5`,
+    [runId, purpose, trees, parents, storableJson(findings)],
   );
   return rows.length > 0;
 }

@@ -1,6 +1,6 @@
 import { Button } from '@primer/react';
 import type { Attention, InboxEntry, Task } from '../api.ts';
-import { Answers, Details } from '../tasks/waiting/attention-box.tsx';
+import { Answers, ChangeReasons, Details } from '../tasks/waiting/attention-box.tsx';
 import { ChangeSummary, OpenChanges } from './change-summary.tsx';
 import { useDecision, useInboxAction } from './use-decision.ts';
 
@@ -39,7 +39,12 @@ function Waiting({ task, attention }: { task: Task; attention: Attention }) {
         </details>
       );
     case 'push':
-      return <ChangeSummary taskId={task.id} />;
+      return (
+        <>
+          <ChangeReasons text={attention.text} />
+          <ChangeSummary taskId={task.id} />
+        </>
+      );
     default:
       return details;
   }

@@ -7,10 +7,15 @@ import { apart } from '../../threads/apart.ts';
 import { OverLimit } from '../../threads/start-thread.ts';
 import { type Contents, type Found, search, searchChanged, type Wanted } from './search.ts';
 
-/** A changed file that must not be pushed, and why. */
+/** A changed file that must not be pushed, or not before a person has allowed it, and why. */
 export interface Objection {
   path: string;
+  /** Worded to follow the path. It names no secret. */
   reason: string;
+  /** The number of the line, where that helps. */
+  line?: number | undefined;
+  /** Whether a person may allow it. */
+  mayBeAllowed?: true;
 }
 
 /** Larger changed files are refused. */
@@ -61,11 +66,11 @@ export async function objectionsTo(
     const byContents = await objectionsToContents(checkout, small, wanted, conflicted);
     // One by one, because they may be large.
     for (const change of left.filter(isLarge))
-      for (const [path, reason] of await objectionsToContents(checkout, [change], wanted, conflicted))
-        byContents.set(path, reason);
+      for (const [path, found] of await objectionsToContents(checkout, [change], wanted, conflicted))
+        byContents.set(path, found);
     for (const [i, { path }] of some.entries()) {
-      const reason = byPath[i] ?? byContents.get(path);
-      if (reason !== undefined) objections.push({ path, reason });
+      const reason = byPath[i];
+      objections.push(...(reason === undefined ? (byContents.get(path) ?? []) : [{ path, reason }]));
     }
     // A large change takes seconds, so other requests are served between two batches.
     await setImmediate();
@@ -89,38 +94,40 @@ async function objectionsToContents(
   changes: Change[],
   wanted: Wanted,
   conflicted: Set<string>,
-): Promise<Map<string, string>> {
-  const reasons = new Map<string, string>();
+): Promise<Map<string, Objection[]>> {
+  const objections = new Map<string, Objection[]>();
   const isNew = (oid: string) => checkout.largeFiles?.isNew(oid) === true;
   const blobs = await withLarge(checkout, await blobsOf(checkout, changes, 'new', maxFileBytes), isNew);
   const searched: [Change, Contents][] = [];
   for (const change of changes) {
+    const { path, newMode: mode } = change;
     const bytes = blobs.get(change.newOid);
     const reason = bytes === undefined ? `has more than ${maxFileBytes} bytes` : objectionToLink(change, bytes);
-    if (reason !== undefined) reasons.set(change.path, reason);
-    else if (bytes !== undefined)
-      searched.push([
-        change,
-        {
-          bytes,
-          // The repository keeps binary files in Git LFS on purpose.
-          isNew: change.oldMode === '000000' && !isNew(change.newOid),
-          hadConflict: conflicted.has(change.path),
-        },
-      ]);
+    if (reason !== undefined) objections.set(path, [{ path, reason }]);
+    else if (bytes !== undefined) searched.push([change, { path, mode, bytes, hadConflict: conflicted.has(path) }]);
   }
   const found = await searchAll(searched, wanted);
-  // Old contents may be many times larger than the change, so they are read only for files with tokens.
-  const again = searched.filter((_, i) => found[i]?.isToken).map(([change]) => change);
-  const old = again.filter((change) => change.oldMode !== '000000');
+  // Old contents may be many times larger than the change, so they are read only where they decide.
+  const dependsOnOld = (each: Found | undefined) => each?.isProgram || each?.isToken || (each?.tokens.length ?? 0) > 0;
+  const again = searched.filter(([{ oldMode }], i) => oldMode !== '000000' && dependsOnOld(found[i]));
+  const old = again.map(([change]) => change);
   const before = await withLarge(checkout, await blobsOf(checkout, old, 'old', maxFileBytes));
   for (const [i, [change, contents]] of searched.entries()) {
-    const earlier = before.get(change.oldOid);
-    const last = found[i]?.isToken && earlier !== undefined ? await searchAgain(contents, earlier) : found[i];
-    if (last !== undefined) reasons.set(change.path, last.reason);
+    const earlier = dependsOnOld(found[i]) ? before.get(change.oldOid) : undefined;
+    const last = earlier === undefined ? found[i] : await searchAgain(contents, earlier, change.oldMode);
+    if (last !== undefined) objections.set(change.path, objectionsOf(change.path, last));
   }
-  return reasons;
+  return objections;
 }
+
+function objectionsOf(path: string, { reason, tokens, isToken }: Found): Objection[] {
+  const refused = reason === undefined ? [] : [{ path, reason }];
+  if (isToken) return refused;
+  return [...refused, ...tokens.map(({ what, line }) => ({ path, line, reason: looksLike(what), mayBeAllowed }))];
+}
+
+const mayBeAllowed = true as const;
+const looksLike = (what: string) => `contains what looks like ${what}`;
 
 /** Puts contents in the place of those pointers whose contents are here. */
 async function withLarge(
@@ -144,11 +151,11 @@ async function searchAll(files: [Change, Contents][], wanted: Wanted): Promise<(
   );
 }
 
-function searchAgain(contents: Contents, old: Buffer): Promise<Found | undefined> {
+function searchAgain(contents: Contents, old: Buffer, oldMode: string): Promise<Found | undefined> {
   return whereItFits(
     [contents.bytes, old],
-    () => searchChanged(contents, old),
-    () => searching.call('searchChanged', contents, old).catch(tooSlow),
+    () => searchChanged(contents, old, oldMode),
+    () => searching.call('searchChanged', contents, old, oldMode).catch(tooSlow),
   );
 }
 
@@ -159,7 +166,7 @@ export async function whereItFits<R>(contents: Uint8Array[], here: () => R, inTh
 
 /** Says that files were not searched in time. @throws any other error */
 export function tooSlow(error: unknown): Found {
-  if (error instanceof OverLimit) return { reason: 'takes too long to search for credentials' };
+  if (error instanceof OverLimit) return { reason: 'takes too long to search for credentials', tokens: [] };
   throw error;
 }
 
@@ -187,13 +194,18 @@ export function objectionToSending(value: unknown, secrets: string[]): string | 
   });
   if (json.length > maxSentChars) return `have more than ${maxSentChars} characters`;
   const texts = [json, strings.join('\n')].map((text) => ({
+    path: '',
+    mode: '',
     bytes: Buffer.from(text),
-    isNew: false,
     hadConflict: false,
   }));
-  return search(texts, wantedFor(secrets))
-    .find((found) => found !== undefined)
-    ?.reason.replace(/^contains/, 'contain');
+  for (const found of search(texts, wantedFor(secrets))) {
+    const [token] = found?.tokens ?? [];
+    const about = found?.isProgram ? undefined : found?.reason;
+    const reason = about ?? (token && looksLike(token.what));
+    if (reason !== undefined) return reason.replace(/^contains/, 'contain');
+  }
+  return undefined;
 }
 
 function leadsOut(path: string, target: string): boolean {

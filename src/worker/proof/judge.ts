@@ -2,7 +2,7 @@ import { ofLastRun } from '../../conversation/continuation.ts';
 import type { CheckResult, Ending, Judgement, RepositoryProof, Trees } from '../../conversation/ending.ts';
 import { exchangesOf, pathsUsed } from '../../conversation/facts.ts';
 import { part } from '../../conversation/prompts.ts';
-import { type ChangedFile, diffFence, refusalNotice, reviewText } from '../../conversation/review.ts';
+import { type ChangedFile, diffFence, refusalNotice, refusalText, reviewText } from '../../conversation/review.ts';
 import { notRun, type Proof } from '../../domain/proof/proof.ts';
 import { maxUnplannedFiles, type PlanMode } from '../../domain/settings.ts';
 import { SetupNeedsApproval } from '../../environment/change/read-manifests.ts';
@@ -12,8 +12,8 @@ import type { Message } from '../../llm/model.ts';
 import { decidingSettings } from '../../repositories/settings/repository-settings.ts';
 import { changedWorks, isAhead, lookUp, ownChangesOf, readTrees, type TreeOf } from '../outgoing/changes.ts';
 import { formNotices } from '../outgoing/form.ts';
-import { objections } from '../outgoing/objection.ts';
-import { setupWait } from '../waits.ts';
+import { type Judged, judgeChanges } from '../outgoing/objection.ts';
+import { type HeldChange, setupWait } from '../waits.ts';
 import { allWorks, type Work } from '../work.ts';
 import { type Proved, proveChange } from './prove.ts';
 import { checkText, firstFailure, runChecks } from './verify.ts';
@@ -75,8 +75,8 @@ export interface Judging {
   /** Whether the run still has to propose a plan. */
   mode: PlanMode;
   messages: Message[];
-  /** Returns whether a person allowed set-up of these changes to use the network of set-up. */
-  isSetupApproved(changed: Work[], treeOf: TreeOf): Promise<boolean>;
+  /** Returns whether a person allowed set-up of this change to use the network of set-up. */
+  isSetupApproved(change: HeldChange): Promise<boolean>;
 }
 
 /**
@@ -92,7 +92,7 @@ export async function judgeEnding(work: Work, ending: Ending, judging: Judging):
  * Judges trees: first whether the run may end without a plan and whether the host would push the change, then by the
  * checks of each changed repository, then by what its tests prove. The first `finish` with a change is not judged: the
  * model sees its change and calls `finish` again. After a few objections the host accepts the ending anyway, and the run
- * fails later. Earlier objections are counted in the conversation, so a worker that takes over does not start from zero.
+ * fails later, or waits for a person if somebody may allow what was found. Earlier objections are counted in the conversation, so a worker that takes over does not start from zero.
  * Those of an earlier run, whose conversation this one continues, do not count.
  */
 async function judgeTrees(work: Work, ending: Ending, judging: Judging, trees: Trees): Promise<Judgement> {
@@ -101,32 +101,36 @@ async function judgeTrees(work: Work, ending: Ending, judging: Judging, trees: T
   const own = ofLastRun(messages);
   const unplanned = await planObjection(work, mode, ending, { messages, treeOf });
   if (unplanned !== undefined) return { accepted: false, objection: unplanned };
-  const found = await objections(work, treeOf);
+  const judged = await judgeChanges(work, treeOf);
+  const { refused, held } = judged;
   if (ending.subtasks === undefined && timesSaid(own, part('first-finish')) === 0) {
-    const review = await reviewOf(work, treeOf, ending, { messages, refused: found });
+    const review = await reviewOf(work, treeOf, ending, { messages, judged });
     if (review !== undefined) return { accepted: false, objection: review };
   }
-  if (found !== undefined) {
-    if (timesRefused(own) >= maxRefusals) return { accepted: true, evidence: { trees } };
-    return { accepted: false, objection: refusal(ending, found) };
-  }
-  if (ending.subtasks !== undefined) return { accepted: true, evidence: { trees } };
-  return judgeByChecks(work, judging, trees);
+  if ((refused !== undefined || held.length > 0) && timesRefused(own) < maxRefusals)
+    return { accepted: false, objection: refusal(ending, judged) };
+  if (refused !== undefined || ending.subtasks !== undefined) return { accepted: true, evidence: { trees } };
+  return judgeByChecks(work, judging, trees, held);
 }
 
 /**
  * Judges trees by checks and proof. If set-up of the change needs the approval of a person first, the judgement says what
  * the run waits for.
  */
-async function judgeByChecks(work: Work, { messages, isSetupApproved }: Judging, trees: Trees): Promise<Judgement> {
+async function judgeByChecks(
+  work: Work,
+  { messages, isSetupApproved }: Judging,
+  trees: Trees,
+  findings: string[],
+): Promise<Judgement> {
   const treeOf = lookUp(trees);
   const changed = await changedWorks(work, treeOf);
   const toCheck = (await isAhead(work, changed)) ? [...new Set([work, ...changed])] : changed;
-  const isApproved = await isSetupApproved(toCheck, treeOf);
+  const change = { changed: toCheck, treeOf, findings };
+  const isApproved = await isSetupApproved(change);
   for (const each of toCheck) each.treeWithApprovedSetup = isApproved ? await treeOf(each) : undefined;
   const checks = await checkAll(toCheck, treeOf).catch(reasonsToAsk);
-  if ('reasons' in checks)
-    return { accepted: false, wait: await setupWait(work, toCheck, treeOf, checks.reasons), trees };
+  if ('reasons' in checks) return { accepted: false, wait: await setupWait(work, change, checks.reasons), trees };
   const failing = firstFailure(checks);
   if (failing !== undefined && timesSaid(ofLastRun(messages), checksText) < maxCheckRounds)
     return { accepted: false, objection: checkText(failing) };
@@ -139,12 +143,12 @@ async function judgeByChecks(work: Work, { messages, isSetupApproved }: Judging,
 /** Judges files that cannot be read, so that the model can correct them. */
 function judgeUnfit(ending: Ending, { messages }: Judging, unfit: string): Judgement {
   if (timesRefused(ofLastRun(messages)) >= maxRefusals) return { accepted: true, evidence: { trees: {}, unfit } };
-  return { accepted: false, objection: refusal(ending, unfit) };
+  return { accepted: false, objection: refusal(ending, { refused: unfit, held: [] }) };
 }
 
-function refusal({ subtasks }: Ending, found: string): string {
+function refusal({ subtasks }: Ending, judged: Judged): string {
   const call = subtasks === undefined ? 'finish' : 'create_subtasks';
-  return `${refusalNotice} Fix this and call ${call} again:\n${found}`;
+  return refusalText(judged, `Fix this and call ${call} again`);
 }
 
 function timesSaid(messages: Message[], opening: string): number {
@@ -162,14 +166,14 @@ async function reviewOf(
   work: Work,
   treeOf: TreeOf,
   { finish }: Ending,
-  { messages, refused }: { messages: Message[]; refused: string | undefined },
+  { messages, judged }: { messages: Message[]; judged: Judged },
 ): Promise<string | undefined> {
   const files: ChangedFile[] = [];
   for (const each of allWorks(work)) files.push(...(await filesOf(work, each, treeOf)));
   if (files.length === 0) return undefined;
   const assignment = `${work.task.title}\n${work.task.description}\n${work.run.instructions}`;
   const form = await formNotices(work, await changedWorks(work, treeOf), finish);
-  return reviewText(files, { assignment, used: pathsUsed(messages), refused, form });
+  return reviewText(files, { assignment, used: pathsUsed(messages), ...judged, form });
 }
 
 /** Returns what the agent changed in one repository. For a merge, leaves out what came from the base branch. */

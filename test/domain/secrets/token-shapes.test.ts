@@ -11,7 +11,7 @@ const jwt = `${Buffer.from('{"alg":"RS256","typ":"JWT"}').toString('base64url')}
 
 test.each([
   ['a GitHub token', `ghp_${mixed.slice(0, 36)}`],
-  ['a GitHub token', `ghs_123456_${jwt}`],
+  ["an App's token for GitHub", `ghs_123456_${jwt}`],
   ['a GitHub token', `github_pat_${mixed.slice(0, 22)}_${mixed.slice(0, 59)}`],
   ['an OpenAI key', `sk-proj-${mixed}`],
   ['an AWS access key', `ASIA${mixed.slice(0, 16).toUpperCase()}`],

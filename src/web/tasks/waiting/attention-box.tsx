@@ -63,7 +63,7 @@ export function Details({ task, attention: { id, reason, text } }: Given) {
     case 'push':
       return (
         <>
-          <SetupReasons reasons={readApproval(text).reasons} />
+          <ChangeReasons text={text} />
           <CodeList title="Changed files" entries={readApproval(text).files} />
           <Link to={`/tasks/${task.id}?tab=diff`}>View changes</Link>
         </>
@@ -77,16 +77,25 @@ export function Details({ task, attention: { id, reason, text } }: Given) {
   }
 }
 
-/** Says why set-up of a change needs an approval. */
-function SetupReasons({ reasons }: { reasons: string[] }) {
-  if (reasons.length === 0) return null;
+/** Says what an approval of a change allows besides its push, and why it is needed. */
+export function ChangeReasons({ text }: { text: string }) {
+  const { reasons, findings } = readApproval(text);
   return (
     <>
-      <p>
-        Set-up of this change would run its code with the network of set-up. Approving the change allows that, and the
-        change is pushed if its checks pass.
-      </p>
+      {reasons.length > 0 && (
+        <p>
+          Set-up of this change would run its code with the network of set-up. Approving the change allows that, and the
+          change is pushed if its checks pass.
+        </p>
+      )}
       <CodeList title="Why" entries={reasons} />
+      {findings.length > 0 && (
+        <p>
+          Only a person may allow what was found in this change. Approving the change allows exactly this. Look at each
+          place, and request changes if one of them is not meant for the repository.
+        </p>
+      )}
+      <CodeList title="Found in the change" entries={findings} />
     </>
   );
 }
