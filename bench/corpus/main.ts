@@ -22,6 +22,7 @@ interface Staged {
 /** What the API shows of a trial and its commands. */
 interface Trial {
   status: string;
+  problem: string | null;
   commands: Command[];
   setupCommands: number;
   tried: Command[];
@@ -164,7 +165,7 @@ async function followDrafts(stage: Stage, staged: Staged, first: Trial): Promise
   let trial = first;
   let text = '';
   for (let i = 0; i < 2; i++) {
-    if (trial.draft === null) break;
+    if (trial.draft === null || trial.draft === text) break;
     text = trial.draft;
     await stage.commit(staged.sample, { '.deckhand.yml': text });
     trial = await tryOut(stage, staged);
@@ -173,7 +174,9 @@ async function followDrafts(stage: Stage, staged: Staged, first: Trial): Promise
   const { setup, hint } = staged.sample.expected;
   if (setup.length === 0 && hint === undefined && trial.status === 'ready') return works;
   if (!/^# services:/m.test(text))
-    return hint === undefined ? `${wrong}: no checks pass` : `${hinted}: the failure says it`;
+    return hint === undefined
+      ? `${wrong}: ${trial.problem ?? JSON.stringify(trial.commands.concat(trial.tried).filter(({ exitCode }) => exitCode !== 0))}`
+      : `${hinted}: the failure says it`;
   const uncommented = text.replace(/^# (services:| {2}- )/gm, '$1');
   await stage.commit(staged.sample, { '.deckhand.yml': `${uncommented}checks: [npm test]\n` });
   return isDone(await tryOut(stage, staged)) ? withHint : `${wrong}: its comments do not help`;

@@ -7,7 +7,7 @@ import { timeOf } from '../support/machine/processor-time.ts';
 const npm = 'npm ci --ignore-scripts --no-audit --no-fund --git=/bin/false';
 const wheels = '--only-binary :all: --dest /home/agent/.wheels --disable-pip-version-check --no-input';
 const pnpm = 'pnpm install --frozen-lockfile --ignore-scripts --ignore-pnpmfile';
-const composer = 'composer install --no-interaction --no-progress --no-scripts --no-plugins --prefer-dist';
+const composer = `PATH="$(printf %s "$PATH" | sed 's#/home/agent/.local/bin:##')" composer install --no-interaction --no-progress --no-scripts --no-plugins --prefer-dist`;
 
 test.each([
   ['npm ci', ['', npm]],
@@ -93,7 +93,8 @@ const berry = (resolution: string, more = '') =>
 const range = (written: string, field = 'dependencies') => ({
   'package.json': JSON.stringify({ [field]: { a: written } }),
 });
-const locked = (...packages: object[]) => JSON.stringify({ packages, 'packages-dev': [] });
+const locked = (...packages: object[]) =>
+  JSON.stringify({ packages: packages.map((each) => ({ name: 'acme/tool', ...each })), 'packages-dev': [] });
 const dist = { type: 'zip', url: 'https://example.org/a.zip' };
 
 test.each([
@@ -207,6 +208,14 @@ test.each([
   ['composer install', { 'composer.lock': locked({ dist, source: { type: 'hg' } }) }, /archive/],
   ['composer install', { 'composer.lock': locked({ source: { type: 'git' } }) }, /archive/],
   ['composer install', { 'composer.lock': locked({ dist: { type: 'phar' } }) }, /archive/],
+  ...['../../home/agent/.local/bin', 'a/../../b', 'tool', 'acme/tool/more', undefined].map(
+    (name): [string, Record<string, string>, RegExp] => [
+      'composer install',
+      { 'composer.lock': locked({ dist, name }) },
+      /folder of its own/,
+    ],
+  ),
+  ['composer install', { 'composer.lock': locked({ dist, 'target-dir': '../x' }) }, /folder of its own/],
 ])('%s needs approval for %j', (command, change, reason) => {
   expect(reasonsFor(command, { 'package.json': '{}' }, change)).toEqual([expect.stringMatching(reason)]);
 });

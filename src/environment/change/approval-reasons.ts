@@ -280,7 +280,11 @@ function inComposer(base: FilesOfTree, change: FilesOfTree): string[] {
     const now = objectIn(text);
     if (now === undefined) return [`${path}: it cannot be read`];
     if (name === 'composer.lock')
-      return hasArchives(now) ? [] : [`${path}: it names a package without an archive, or one that is not from git`];
+      return hasArchives(now)
+        ? []
+        : [
+            `${path}: it names a package without an archive, one that is not from git, or one that goes into a folder of its own choice`,
+          ];
     const before = objectIn(base.texts.get(path) ?? '{}') ?? {};
     return Object.keys({ ...before, ...now })
       .filter((key) => !harmlessForComposer.has(key) && !isDeepStrictEqual(now[key], before[key]))
@@ -299,14 +303,23 @@ const harmlessForComposer = new Set([
 ]);
 
 interface LockedByComposer {
+  name?: unknown;
+  'target-dir'?: unknown;
   dist?: { type?: string } | null;
   source?: { type?: string };
 }
 
+/** Composer unpacks a package into the folder of its name (https://getcomposer.org/doc/04-schema.md#name). */
+const isComposerName = /^[a-z0-9][a-z0-9_.-]{0,99}\/[a-z0-9][a-z0-9_.-]{0,99}$/;
+
 function hasArchives(lock: Record<string, unknown>): boolean {
   const packages = [lock.packages ?? [], lock['packages-dev'] ?? []].flat() as (LockedByComposer | null)[];
   return packages.every(
-    (each) => /^(zip|tar|path)$/.test(each?.dist?.type ?? '') && (each?.source?.type ?? 'git') === 'git',
+    (each) =>
+      isComposerName.test(String(each?.name)) &&
+      each?.['target-dir'] === undefined &&
+      /^(zip|tar|path)$/.test(each?.dist?.type ?? '') &&
+      (each?.source?.type ?? 'git') === 'git',
   );
 }
 

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { identityVariables } from '../../sandbox/machine/system.ts';
+import { homePrograms, identityVariables } from '../../sandbox/machine/system.ts';
 import { pinning } from '../detect.ts';
 
 /**
@@ -47,6 +47,8 @@ export const whileFetching = {
   GIT_ALLOW_PROTOCOL: 'none',
   GIT_TERMINAL_PROMPT: '0',
   UV_PYTHON_DOWNLOADS: 'never',
+  // Compiling starts the Python of the virtual environment, which reads the .pth files of packages.
+  UV_COMPILE_BYTECODE: '0',
   PYTHONSAFEPATH: '1',
   YARN_ENABLE_GLOBAL_CACHE: 'true',
   YARN_ENABLE_TELEMETRY: 'false',
@@ -155,7 +157,7 @@ const forms: Partial<Record<string, Form>> = {
     if (!['install', 'i'].includes(action) || !flags.every(isOneOf(composerFlags))) return undefined;
     const kept = flags.filter((flag) => !/^(-n|--no-(interaction|progress|scripts|plugins)|--prefer-dist)$/.test(flag));
     const safe = '--no-interaction --no-progress --no-scripts --no-plugins --prefer-dist';
-    return { manager: 'composer', command: line('composer install', kept, safe) };
+    return { manager: 'composer', command: `${withoutHome} ${line('composer install', kept, safe)}` };
   },
   pip: (words) => pip('pip', words),
   pip3: (words) => pip('pip3', words),
@@ -168,6 +170,9 @@ const forms: Partial<Record<string, Form>> = {
     return words.slice(0, 2).join(' ') === '-m pip' ? pip(inside, words.slice(2)) : undefined;
   },
 };
+
+/** Composer calls `unzip`, `rm` and others. A package must never be able to replace them. */
+const withoutHome = `PATH="$(printf %s "$PATH" | sed 's#${homePrograms}:##')"`;
 
 const npmFlags =
   /^(--(no-audit|no-fund|no-progress|audit=false|fund=false|silent|quiet|verbose|no-package-lock|force|legacy-peer-deps|prefer-offline|production|ignore-scripts|workspaces|include-workspace-root|no-optional|loglevel=\w+|(omit|include)=\w+)|-[sqfd])$/;

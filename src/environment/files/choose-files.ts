@@ -57,7 +57,8 @@ export async function hasBesides(
   let hasLfs = false;
   for (const path of attributes.slice(0, maxAttributeFiles)) {
     const file = await checkout.readFile(commit, path);
-    hasLfs ||= Buffer.isBuffer(file) && /^[^#\n]*\sfilter=lfs\b/m.test(file.toString('utf8', 0, 256_000));
+    const lines = Buffer.isBuffer(file) ? file.toString('utf8', 0, 256_000).split('\n') : [];
+    hasLfs ||= lines.some((line) => !line.startsWith('#') && line.split(/\s+/).includes('filter=lfs'));
   }
   const hasSubmodules = [...files.values()].some(({ mode }) => mode === '160000');
   return [...(hasSubmodules ? ['submodules' as const] : []), ...(hasLfs ? ['lfs' as const] : [])];
