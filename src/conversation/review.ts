@@ -1,4 +1,4 @@
-import { isUsualTestFile } from '../domain/proof/test-files.ts';
+import { countSkips, isUsualTestFile } from '../domain/proof/test-files.ts';
 import type { FileDiff } from '../git/diff-files.ts';
 import { part } from './prompts.ts';
 
@@ -69,7 +69,7 @@ export function noticesOf(
   { assignment, used }: Pick<AboutChange, 'assignment' | 'used'>,
 ): string[] {
   const remarks: [string, (file: ChangedFile) => boolean][] = [
-    ['existing tests were edited: make sure that they still check what they did', (f) => isTest(f) && isEdited(f)],
+    ['existing tests lost assertions: make sure that they still check what they did', (f) => isTest(f) && hasLost(f)],
     ['tests were removed: restore them unless the task asks for it', (f) => isTest(f) && f.status === 'deleted'],
     ['conflict markers were left', hasConflictMarker],
     ['these look like leftovers: remove them unless the task needs them', (f) => f.status === 'added' && isLeftover(f)],
@@ -93,8 +93,19 @@ function isTest({ path }: ChangedFile): boolean {
   return isUsualTestFile(path);
 }
 
-function isEdited({ status }: ChangedFile): boolean {
-  return status === 'modified' || status === 'renamed';
+/** Lines that declare a test or assert something, in the common languages. */
+const checking =
+  /\b(assert\w*!?|expect|refute\w*|should|must_\w+|XCTAssert\w*|t\.(is|deepEqual|true|false|Error\w*|Fatal\w*)|is_deeply)\b|\b(test|it|specify|describe|context)(\.\w+)?[( ]["'`]|^.\s*((async )?def test|func Test|(it|test|specify) )|@Test\b|#\[test\]/;
+
+/** Returns whether an existing file has fewer tests or assertions than before, or more that are switched off. */
+function hasLost({ status, hunks }: ChangedFile): boolean {
+  if (status !== 'modified' && status !== 'renamed') return false;
+  const those = (sign: string) => hunks.flatMap(({ lines }) => lines.filter((line) => line.startsWith(sign)));
+  const count = (lines: string[]) =>
+    lines.filter((line) => checking.test(line.replace(/\/\/.*|#(?!\[).*$/, ''))).length;
+  const skips = (lines: string[]) => countSkips(lines.map((line) => line.slice(1)).join('\n'));
+  const [removed, added] = [those('-'), those('+')];
+  return count(added) < count(removed) || skips(added) > skips(removed);
 }
 
 const leftoverName =

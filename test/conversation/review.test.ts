@@ -33,8 +33,23 @@ test.each([
   'spec/parser_spec.rb',
   'src/a.spec.tsx',
 ])('%s is a test', (path) => {
-  expect(notices([file(path)])).toEqual([expect.stringMatching(/^existing tests were edited.*: /)]);
+  const lines = ['-  assert.equal(f(), 1)'];
+  expect(notices([file(path, { lines })])).toEqual([expect.stringMatching(/^existing tests lost assertions.*: /)]);
+  expect(notices([file(path)])).toEqual([]);
   expect(notices([file(path, { status: 'deleted' })])).toEqual([expect.stringMatching(/^tests were removed/)]);
+});
+
+test.each<[string, string[], boolean]>([
+  ['an expectation that changes', ['-  assert.equal(f(), 1)', '+  assert.equal(f(), 2)'], false],
+  ['a new test', ["+test('more', () => {", '+  expect(f()).toBe(1)'], false],
+  ['an import that goes', ["-import { a } from './a.js'"], false],
+  ['a removed assertion', ['-  expect(f()).toBe(1)', '+  f()'], true],
+  ['an assertion that becomes a comment', ['-  assert f() == 1', '+  # assert f() == 1'], true],
+  ['a removed test', ["-test('a', () => {"], true],
+  ['a test that is switched off', ["-test('a', () => {", "+test.skip('a', () => {"], true],
+])('%s in an existing test is remarked on only if something was lost', (_name, lines, isLost) => {
+  const said = isLost ? [expect.stringMatching(/^existing tests lost assertions/)] : [];
+  expect(notices([file('test/a.test.js', { lines })])).toEqual(said);
 });
 
 test.each([
