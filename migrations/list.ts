@@ -54,6 +54,7 @@ import { BasesOfProofs1769299200000 } from './0064-bases-of-proofs.ts';
 import { RunsThatBeginByThemselves1769385600000 } from './0065-runs-that-begin-by-themselves.ts';
 import { MergedElsewhere1769472000000 } from './0066-merged-elsewhere.ts';
 import { MissingPrograms1769558400000 } from './0067-missing-programs.ts';
+import { ChangedExpectations1769644800000 } from './0068-changed-expectations.ts';
 import { Findings1769731200000 } from './0069-findings.ts';
 import { FilesOfTrials1769904000000 } from './0071-files-of-trials.ts';
 
@@ -115,6 +116,7 @@ export const migrations = [
   RunsThatBeginByThemselves1769385600000,
   MergedElsewhere1769472000000,
   MissingPrograms1769558400000,
+  ChangedExpectations1769644800000,
   Findings1769731200000,
   FilesOfTrials1769904000000,
 ];

@@ -45,33 +45,41 @@ export interface NewWait extends Pick<Attention, 'reason' | 'text' | 'options'> 
 
 /** What a person is asked to approve besides the push of a change. */
 export interface AskedOfChange {
-  /** Why set-up of the change needs an approval; empty if it does not. */
-  reasons: string[];
+  /** Why set-up of the change needs the network of set-up. */
+  setup: string[];
+  /** What is said about earlier tests that expect something else now, by repository. */
+  expectations: string[];
   /** What was found in the change that only a person may allow. */
   findings: string[];
   files: string[];
 }
 
-/** The line above the findings. No reason is this text. */
-const findingsTitle = 'An approval also allows what was found in the change:';
+/** The lines above the expectations and the findings. No reason is one of these texts. */
+const titles = {
+  expectations: 'An approval also says that these expectations may change:',
+  findings: 'An approval also allows what was found in the change:',
+} as const;
 
 /**
  * Writes the text of a wait for the approval of a change: what a person is asked besides whether it may be pushed, and the
  * changed files. Its parts are separated by empty lines.
  */
-export function approvalText({ reasons, findings, files }: AskedOfChange): string {
-  const parts = [reasons, findings.length > 0 ? [findingsTitle, ...findings] : []].filter((part) => part.length > 0);
-  return [...parts, files].map((lines) => lines.join('\n')).join('\n\n');
+export function approvalText({ setup, expectations, findings, files }: AskedOfChange): string {
+  const under = (title: string, lines: string[]) => (lines.length > 0 ? [title, ...lines] : []);
+  const parts = [setup, under(titles.expectations, expectations), under(titles.findings, findings)];
+  return [...parts.filter((part) => part.length > 0), files].map((lines) => lines.join('\n')).join('\n\n');
 }
 
 /** Divides the text of a wait for the approval of a change into its parts. */
 export function readApproval(text: string): AskedOfChange {
   const parts = text.split('\n\n').map((part) => part.split('\n'));
   const files = (parts.pop() ?? []).filter((file) => file !== '');
-  const isFindings = ([title]: string[]) => title === findingsTitle;
+  const under = (title: string) => parts.filter(([first]) => first === title).flatMap(([, ...lines]) => lines);
+  const isTitle = (line = '') => Object.values<string>(titles).includes(line);
   return {
-    reasons: parts.filter((part) => !isFindings(part)).flat(),
-    findings: parts.filter(isFindings).flatMap(([, ...lines]) => lines),
+    setup: parts.filter(([first]) => !isTitle(first)).flat(),
+    expectations: under(titles.expectations),
+    findings: under(titles.findings),
     files,
   };
 }

@@ -725,7 +725,7 @@ export type NewReviewComment = {
     text: string;
 };
 export type Proof = {
-    status: "proved" | "unproved" | "weakened" | "no_tests" | "not_run";
+    status: "proved" | "changed" | "unproved" | "weakened" | "no_tests" | "not_run";
     /** whether the checks fail on the base's code with the tests of the change */
     newTestsFailOnBase: boolean | null;
     /** whether the checks pass on the code of the change with the tests of the base */

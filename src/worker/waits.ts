@@ -3,7 +3,9 @@ import type { App } from '../app.ts';
 import { type Approvable, type HeldWait, Parked } from '../conversation/ending.ts';
 import { newId } from '../db/ids.ts';
 import type { RunRow } from '../db/tables/task.ts';
-import { approvalText } from '../domain/waiting.ts';
+import { notRun, proofSentence } from '../domain/proof/proof.ts';
+import { oneLine } from '../domain/text/sanitize.ts';
+import { type AskedOfChange, approvalText } from '../domain/waiting.ts';
 import { diffOf } from '../git/diff.ts';
 import type { Message } from '../llm/model.ts';
 import { findProject } from '../projects/store.ts';
@@ -17,10 +19,10 @@ import { parentsOf } from './workspace/workspace.ts';
 
 /** At most this many changed files are listed for the approval. */
 const maxListed = 300;
-/** At most this many reasons for the approval of set-up are listed, each with at most this many characters. */
+/** At most this many reasons for an approval are listed, each with at most this many characters. */
 const [maxReasons, maxReasonChars] = [20, 500];
 
-/** Returns whether a person has to approve what a run pushes: by its project, or by a repository that it has open. */
+/** Returns whether a person has to approve whatever a run pushes: by its project, or by a repository that it has open. */
 export async function needsApproval(app: App, work: Work): Promise<boolean> {
   if (allWorks(work).some(({ settings }) => settings.push === 'approved')) return true;
   return (await findProject(app.db.manager, work.run.projectId)).push === 'approved';
@@ -37,23 +39,52 @@ export interface HeldChange {
 
 /**
  * Returns if a run may push its change: nobody has to approve it, or somebody approved exactly this change with exactly these
- * findings.
+ * findings. Where a proof is required, a person also approves that expectations changed.
  * @throws Parked otherwise; the run then waits for an approval
  */
 export async function awaitPushApproval(app: App, work: Work, change: HeldChange): Promise<void> {
-  // A worker that was stopped while it pushed had the approval.
-  if ((await work.journal.steps('push')).length > 0) return;
-  if (change.findings.length === 0 && !(await needsApproval(app, work))) return;
+  const { changed, findings } = change;
+  const expectations = changedExpectations(work, changed);
+  const isAsked = expectations.length + findings.length > 0 || (await needsApproval(app, work));
+  if (!isAsked) return;
   const wanted = await approvableOf('push', change);
-  if (await isApproved(app.db.manager, work.run.id, wanted)) return;
-  // The person who allowed set-up of exactly this change has seen all of it.
-  if (await isSetupApproved(app, work, change)) return;
-  const { held, ...wait } = await waitFor(work, wanted, change, []);
+  if (await mayPush(app, work, { wanted, change, expectations })) return noteApproval(changed);
+  const { held, ...wait } = await waitFor(work, wanted, change, { setup: [], expectations });
   await work.journal.write(async (em) => {
     await holdChange(em, work.run, held.wanted, held.diff);
     await park(app, em, work.run, { ...wait, id: newId('wait'), seconds: null });
   });
   throw new Parked();
+}
+
+async function mayPush(
+  app: App,
+  work: Work,
+  { wanted, change, expectations }: { wanted: Approvable; change: HeldChange; expectations: string[] },
+): Promise<boolean> {
+  // A worker that was stopped while it pushed had the approval.
+  if ((await work.journal.steps('push')).length > 0) return true;
+  if (await isApproved(app.db.manager, work.run.id, wanted)) return true;
+  // The person who allowed set-up of exactly this change has seen all of it, but not yet what its tests say.
+  return expectations.length === 0 && isSetupApproved(app, work, change);
+}
+
+/** Says in which changed repositories expectations changed, where a proof is required. */
+function changedExpectations(work: Work, changed: Work[]): string[] {
+  return changed.filter(needsWord).map((each) => {
+    const sentence = oneLine(proofSentence(each.evidence?.proof ?? notRun('')), maxReasonChars);
+    return each === work ? sentence : `${each.repository.name}: ${sentence}`;
+  });
+}
+
+/** Returns whether a repository requires a proof, and has one that only counts with the word of a person. */
+function needsWord({ settings, evidence }: Work): boolean {
+  return settings.proof === 'required' && evidence?.proof?.status === 'changed';
+}
+
+/** Remembers that a person has approved these files, with the expectations that changed. */
+function noteApproval(changed: Work[]): void {
+  for (const { evidence } of changed) if (evidence !== undefined) evidence.isApproved = true;
 }
 
 /** Returns whether a person allowed set-up of exactly this change to use the network of set-up. */
@@ -66,17 +97,18 @@ export async function setupWait(work: Work, change: HeldChange, reasons: string[
   const wanted = await approvableOf('setup', change);
   const lines = reasons.map((reason) => reason.replace(/\p{Cc}/gu, '?').slice(0, maxReasonChars));
   const more = lines.length > maxReasons ? [`and ${lines.length - maxReasons} more`] : [];
-  return waitFor(work, wanted, change, [...lines.slice(0, maxReasons), ...more]);
+  const setup = [...lines.slice(0, maxReasons), ...more];
+  return waitFor(work, wanted, change, { setup, expectations: [] });
 }
 
-/** Builds the wait for an approval. `reasons` say why set-up needs one; empty when it is for the push alone. */
+/** Builds the wait for an approval. Without reasons and findings it is for the push alone. */
 async function waitFor(
   work: Work,
   wanted: Approvable,
   { changed, treeOf, findings }: HeldChange,
-  reasons: string[],
+  reasons: Pick<AskedOfChange, 'setup' | 'expectations'>,
 ): Promise<HeldWait> {
-  const text = approvalText({ reasons, findings, files: await listFiles(work, changed, treeOf) });
+  const text = approvalText({ ...reasons, findings, files: await listFiles(work, changed, treeOf) });
   return { reason: 'push', text, options: [], held: { wanted, diff: await diffOfHeld(work, changed, treeOf) } };
 }
 

@@ -70,6 +70,8 @@ export interface TreeEvidence {
   proof?: Proof | undefined;
   /** The base with which that proof compared it. */
   base?: ProofBase | undefined;
+  /** Whether a person approved exactly this tree, with what the tests say about it. */
+  isApproved?: boolean;
 }
 
 /** Returns the repository of the task, then the others in the order in which they were opened. */

@@ -47,13 +47,17 @@ test.each(['0', '3', '99999999'])('there is no option %s', (answer) => {
 
 test('the text of an approval has its parts, and says in words what an approval allows', () => {
   const files = ['a.pem', 'An approval also allows what was found in the change:'];
-  for (const reasons of [[], ['a lock file changed', 'another one']])
+  for (const [setup, expectations] of [
+    [[], []],
+    [['a lock file changed', 'another one'], []],
+    [[], ['Expectations changed on purpose: these earlier tests fail with it: a']],
+  ] as [string[], string[]][])
     for (const findings of [[], ['a.pem:1 contains what looks like a private key', 'b contains x']])
       for (const some of [files, []]) {
-        const asked = { reasons, findings, files: some };
+        const asked = { setup, expectations, findings, files: some };
         expect(readApproval(approvalText(asked))).toEqual(asked);
       }
-  expect(approvalText({ reasons: [], findings: ['a.pem:1 contains x'], files: ['a.pem'] })).toBe(
+  expect(approvalText({ setup: [], expectations: [], findings: ['a.pem:1 contains x'], files: ['a.pem'] })).toBe(
     'An approval also allows what was found in the change:\na.pem:1 contains x\n\na.pem',
   );
 });

@@ -34,6 +34,11 @@ export function pathsRunBy(text: string): string[] | undefined {
   return [...found];
 }
 
+/** Returns the simple commands of a script, each as its program and its arguments. */
+export function argumentsOf(text: string): string[][] {
+  return text.split(/[\n;&|(){}`]+/).map(wordsOf);
+}
+
 /** Returns the arguments of a program that it runs, or that configure it. */
 function filesAmong(program: string, args: string[]): string[] {
   const runsAll = interpreters.test(program) && !args.includes('--check');

@@ -1,3 +1,6 @@
+import { withScripts } from './deciding-files.ts';
+import { ownScripts } from './reachable.ts';
+
 /** The keys of JSON files that decide how tests run. Other parts of these files may change. */
 const jsonKeys: Record<string, string[]> = {
   'package.json': [
@@ -57,18 +60,36 @@ export function mayDecide(path: string): boolean {
   return jsonKeys[nameOf(path)] !== undefined || sectionsOf(path) !== undefined;
 }
 
-/** Returns whether a file for which `mayDecide` is true differs in a part that decides how tests run. */
-export function differsInDeciding(path: string, before: string | undefined, after: string | undefined): boolean {
+/**
+ * Returns whether a file for which `mayDecide` is true differs in a part that decides how tests run. With `commands`, the
+ * checks are known to run no other scripts of package.json than those that these name.
+ */
+export function differsInDeciding(
+  path: string,
+  before: string | undefined,
+  after: string | undefined,
+  commands?: string[],
+): boolean {
   const name = nameOf(path);
   const parts = sectionsOf(path);
   if (parts !== undefined) return decidingLines(before ?? '', parts) !== decidingLines(after ?? '', parts);
   const [old, now] = [jsonOf(before), jsonOf(after)];
   if (old === undefined || now === undefined) return true;
-  const differs = (key: string) =>
-    loading.has(key)
-      ? before !== undefined && replaces(old[key], now[key])
-      : JSON.stringify(old[key]) !== JSON.stringify(now[key]);
+  const differs = (key: string) => {
+    if (loading.has(key)) return before !== undefined && replaces(old[key], now[key]);
+    if (key === 'scripts' && name === 'package.json' && commands !== undefined)
+      return scriptsRunBy(commands, old[key]) !== scriptsRunBy(commands, now[key]);
+    return JSON.stringify(old[key]) !== JSON.stringify(now[key]);
+  };
   return (jsonKeys[name] ?? []).some(differs) || packages.some((key) => differsInRunners(old[key], now[key]));
+}
+
+/** Returns the scripts of package.json that commands run, or all of them where they are no ordinary scripts. */
+function scriptsRunBy(commands: string[], scripts: unknown): string {
+  const all = Object.entries(Object(scripts ?? {}) as Json);
+  const texts = all.filter((each): each is [string, string] => typeof each[1] === 'string');
+  if (texts.length < all.length) return JSON.stringify(scripts);
+  return JSON.stringify(withScripts([...commands, ownScripts], Object.fromEntries(texts)));
 }
 
 /** The keys of package.json and deno.json under which packages are chosen. */

@@ -1,5 +1,8 @@
-/** What a proof says about a change. Only `proved` means that the tests of the change prove it. */
-export const proofStatuses = ['proved', 'unproved', 'weakened', 'no_tests', 'not_run'] as const;
+/**
+ * What a proof says about a change. Only `proved` means that the tests of the change prove it. `changed` means that they
+ * do, but that earlier tests expect something else, and a person has to decide whether the new expectations are right.
+ */
+export const proofStatuses = ['proved', 'changed', 'unproved', 'weakened', 'no_tests', 'not_run'] as const;
 export type ProofStatus = (typeof proofStatuses)[number];
 
 /** The result of a proof. */
@@ -39,6 +42,10 @@ export interface Observed {
   oldTestsOnChange: Attempt[];
   /** New programs that only the tests of the change use, and that took part in `newTestsOnBase`. */
   moved: string[];
+  /** Why the earlier tests may check less than before; empty only where nothing of them was lost. */
+  lost: string[];
+  /** The earlier tests that fail with the change, or the files with changed expectations where tests have no names. */
+  failing: string[];
 }
 
 /** How the checks end for a change that its tests prove. */
@@ -51,7 +58,7 @@ export function needsAnother(attempts: Attempt[], expected: 'passed' | 'failed')
 }
 
 /** Decides what the checks say about a change. */
-export function judgeProof({ testsChanged, testsRemoved, doubts, moved, ...checks }: Observed): Proof {
+export function judgeProof({ testsChanged, testsRemoved, doubts, moved, lost, failing, ...checks }: Observed): Proof {
   const onBase = settled(checks.newTestsOnBase, 'with the tests of this change on the code without it');
   const again = settled(checks.newTestsOnChange, 'when they ran again on this change');
   const onChange = settled(checks.oldTestsOnChange, 'with the earlier tests on this change');
@@ -64,7 +71,12 @@ export function judgeProof({ testsChanged, testsRemoved, doubts, moved, ...check
     reason: reasons.length === 0 ? null : reasons.join('; '),
   });
   if (testsChanged.length + testsRemoved.length === 0) return judged('no_tests', [noTests, ...doubts]);
-  if (onChange.passed === false) return judged('weakened', ['the earlier tests fail with this change', ...doubts]);
+  if (onChange.passed === false) {
+    const isKept = testsRemoved.length + doubts.length + lost.length === 0 && failing.length > 0;
+    if (isKept && onBase.passed === false && again.passed === true)
+      return judged('changed', [`these earlier tests fail with it: ${namesOf(failing)}`]);
+    return judged('weakened', ['the earlier tests fail with this change', ...(doubts.length > 0 ? doubts : lost)]);
+  }
   const unknown = [...onBase.unknown, ...again.unknown, ...onChange.unknown];
   if (unknown.length > 0) return judged('not_run', [...unknown, ...doubts]);
   const vacuous = onBase.passed ? [`the tests of this change also pass without it${apartFrom(moved)}`] : [];
@@ -120,7 +132,7 @@ function said(attempt: Attempt): string {
 
 /** Returns the worst of several proofs, for a task whose run changed several repositories. */
 export function worstOf<P extends Proof>(proofs: P[]): P | undefined {
-  const order: ProofStatus[] = ['weakened', 'unproved', 'not_run', 'no_tests', 'proved'];
+  const order: ProofStatus[] = ['weakened', 'unproved', 'not_run', 'no_tests', 'changed', 'proved'];
   return order.flatMap((status) => proofs.filter((proof) => proof.status === status))[0];
 }
 
@@ -130,6 +142,8 @@ export function proofSentence({ status, reason }: Pick<Proof, 'status' | 'reason
   switch (status) {
     case 'proved':
       return 'Its tests fail without it, and the earlier tests pass with it.';
+    case 'changed':
+      return `Expectations changed on purpose${because}`;
     case 'unproved':
       return `Not proved by its tests${because}`;
     case 'weakened':
@@ -141,7 +155,7 @@ export function proofSentence({ status, reason }: Pick<Proof, 'status' | 'reason
   }
 }
 
-const marks: Partial<Record<ProofStatus, string>> = { proved: '✅ ', weakened: '⚠️ ' };
+const marks: Partial<Record<ProofStatus, string>> = { proved: '✅ ', changed: '🔁 ', weakened: '⚠️ ' };
 
 /** Describes a proof on GitHub, where texts have emoji instead of icons. */
 export function markedProof(proof: Pick<Proof, 'status' | 'reason'>): string {

@@ -107,16 +107,18 @@ const maxFiles = 50;
 
 /** Says why a person is asked, what an approval does, and which files change. */
 function changeLines(text: string, prefix: string): string[] {
-  const { reasons, findings, files } = readApproval(text);
-  if (reasons.length + findings.length === 0)
-    return [`> ${nextSteps('push', prefix)}`, '', ...fileLines(files, prefix)];
+  const { setup, expectations, findings, files } = readApproval(text);
+  const why = expectations.map((sentence) => `> ${harmlessLine(sentence, 1000, prefix)}`);
+  if (setup.length + findings.length === 0)
+    return [...why, `> ${nextSteps('push', prefix)}`, '', ...fileLines(files, prefix)];
   const part = (title: string, lines: string[]) =>
     lines.length === 0 ? [] : ['', `**${title}**`, '', ...lines.map((line) => `- ${harmlessLine(line, 500, prefix)}`)];
   return [
-    ...(reasons.length > 0 ? ['> Set-up of this change would run its code with the network of set-up.'] : []),
+    ...why,
+    ...(setup.length > 0 ? ['> Set-up of this change would run its code with the network of set-up.'] : []),
     ...(findings.length > 0 ? ['> A person has to allow what was found in this change.'] : []),
-    `> ${afterApproval(`\`${prefix} approve\` allows that and pushes the change${reasons.length > 0 ? ' if its checks pass' : ''}`, prefix)}`,
-    ...part('Why', reasons),
+    `> ${afterApproval(`\`${prefix} approve\` allows that and pushes the change${setup.length > 0 ? ' if its checks pass' : ''}`, prefix)}`,
+    ...part('Why', setup),
     ...part('Found in the change', findings),
     '',
     '**Changed files**',

@@ -229,3 +229,18 @@ export async function isApproved(em: EntityManager, runId: string, wanted: Appro
   );
   return rows.length > 0;
 }
+
+/** Returns whether a person approved that a run of a task pushes this tree of a repository. */
+export async function isTreeApproved(
+  em: EntityManager,
+  taskId: string,
+  repositoryId: string,
+  tree: string,
+): Promise<boolean> {
+  const rows: unknown[] = await em.query(
+    `select from held_changes
+     where task_id = $1 and approved_at is not null and purpose = 'push' and trees ->> $2 = $3 limit 1`,
+    [taskId, repositoryId, tree],
+  );
+  return rows.length > 0;
+}

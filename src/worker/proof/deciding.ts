@@ -1,6 +1,8 @@
 import { decidesByName, maxPathChars, takesPlaceOfModule } from '../../domain/proof/deciding-files.ts';
 import { mayDecide } from '../../domain/proof/manifests.ts';
 import { isOrdinary, projectRoots } from '../../domain/proof/ordinary-files.ts';
+import { isForTools } from '../../domain/proof/reachable.ts';
+import { isSnapshotName } from '../../domain/proof/snapshots.ts';
 import { isUsualTestFile } from '../../domain/proof/test-files.ts';
 import { blobsOf } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
@@ -10,8 +12,11 @@ interface Given {
   checkout: Checkout;
   /** The tree before the change. */
   base: string;
-  /** The checks of the repository, with the scripts that they run. */
+  /** The checks of the repository, and those with the scripts that they run. */
+  checks: string[];
   commands: string[];
+  /** The commands of set-up and of services, with the scripts that they run. */
+  others: string[];
   changes: Change[];
   /** Whether a changed file is a test. */
   isTest(path: string): boolean;
@@ -28,18 +33,25 @@ const maxScriptChars = 20_000;
 /** Finds the changed files that decide how tests run. With such a file, the results of checks prove nothing. */
 export async function decidingFiles(given: Given): Promise<string[]> {
   const { changes, isTest } = given;
-  const byContent = await decidingContents(given);
   const files = await given.checkout.files(given.base);
-  const run = await filesThatChecksRun(given, files);
+  const { run, texts } = await filesThatChecksRun(given, files);
+  // Without a program that may start others, the checks run what their commands name and nothing else.
+  const isClosed = await unlessTooSlow(judging.call('reachNoToolAtAll', [...texts, ...given.others]), false);
+  const byContent = await decidingContents(given, isClosed);
+  const data = await snapshotsIn(given);
+  const byName = (path: string) => decidesByName(path) && !data.has(path) && !(isClosed && isForTools(path));
   const roots = projectRoots([...files.keys(), ...changes.map(({ path }) => path)]);
   return changes
     .filter(
       // Where .deckhand.yml does not name all tests, those that it names may use the others.
       ({ path, oldMode }) =>
-        decidesByName(path) ||
+        byName(path) ||
         byContent.has(path) ||
         (oldMode === absent && takesPlaceOfModule(path)) ||
-        (!isTest(path) && (run.has(path) || isUsualTestFile(path) || !(mayDecide(path) || isOrdinary(path, roots)))),
+        (!isTest(path) &&
+          (run.has(path) ||
+            isUsualTestFile(path) ||
+            !(mayDecide(path) || isOrdinary(path, roots) || (isClosed && isForTools(path))))),
     )
     .map(({ path }) => path);
 }
@@ -51,7 +63,8 @@ const absent = '000000';
 const comparedAtOnce = 10;
 
 /** Finds the changed manifests whose parts about tests changed, such as the scripts of package.json. */
-async function decidingContents({ checkout, changes }: Given): Promise<Set<string>> {
+async function decidingContents({ checkout, changes, checks, others }: Given, isClosed: boolean): Promise<Set<string>> {
+  const commands = isClosed ? [...checks, ...others] : undefined;
   const all = changes.filter(({ path }) => mayDecide(path));
   const deciding = all.slice(maxRead).map(({ path }) => path);
   for (const some of batchesOf(all.slice(0, maxRead), comparedAtOnce)) {
@@ -62,10 +75,29 @@ async function decidingContents({ checkout, changes }: Given): Promise<Set<strin
       (oldMode === absent || both[i]?.old !== undefined) && (newMode === absent || both[i]?.now !== undefined);
     const read = both.filter((_, i) => some[i] !== undefined && isRead(some[i], i));
     const paths = some.map(({ path }) => path);
-    const differing = await unlessTooSlow(judging.call('differingManifests', read), paths);
+    const differing = await unlessTooSlow(judging.call('differingManifests', read, commands), paths);
     deciding.push(...differing, ...paths.filter((path) => read.every((each) => each.path !== path)));
   }
   return new Set(deciding);
+}
+
+/** Finds the changed tests that hold nothing but snapshots. (a) and (b) judge those like other tests. */
+async function snapshotsIn({ checkout, changes, isTest }: Given): Promise<Set<string>> {
+  const isLikeOthers = (path: string) =>
+    !decidesByName(path.replace(/(^|\/)__snapshots__\//g, '$1').replace(/[^/]+$/, 'x.txt'));
+  const named = changes.filter(
+    ({ path, newMode }) => newMode === '100644' && isTest(path) && isSnapshotName(path) && isLikeOthers(path),
+  );
+  const found = new Set<string>();
+  for (const some of batchesOf(named.slice(0, maxRead), comparedAtOnce)) {
+    const contents = await blobsOf(checkout, some, 'new', maxBytes);
+    const read = some.flatMap(({ path, newOid }): [string, Buffer][] => {
+      const content = contents.get(newOid);
+      return content === undefined ? [] : [[path, content]];
+    });
+    for (const path of await unlessTooSlow(judging.call('onlySnapshots', read), [])) found.add(path);
+  }
+  return found;
 }
 
 /** Commands that are sent to a thread at once. Each has at most `maxScriptChars`. */
@@ -73,18 +105,23 @@ const sentAtOnce = 25;
 
 /**
  * Finds the files that the checks run, through the scripts of package.json, Makefiles and shell scripts as the base has
- * them. A change of those is itself a reason for doubt.
+ * them, with the texts of all of these. A change of those is itself a reason for doubt.
  */
-async function filesThatChecksRun({ checkout, commands, changes, doubt }: Given, files: Files): Promise<Set<string>> {
+async function filesThatChecksRun(
+  { checkout, commands, changes, doubt }: Given,
+  files: Files,
+): Promise<{ run: Set<string>; texts: string[] }> {
   // A new file may take the place of one that a command names without its ending.
   const added = new Set(changes.filter(({ oldMode }) => oldMode === absent).map(({ path }) => path));
   const isFile = (path: string) => files.has(path) || added.has(path);
   const read = readerOf(checkout, files);
   const found = new Set<string>();
   const opened = new Set<string>();
+  const texts: string[] = [];
   let next = [...commands];
   if (next.some((command) => /\bg?make\b/.test(command))) next.push(...(await makefilesOf(files, read)));
   while (next.length > 0) {
+    texts.push(...next);
     const paths = await pathsRunByAll(next);
     if (paths === undefined) doubt(tooLong);
     const run = paths?.filter(isFile) ?? [];
@@ -94,7 +131,7 @@ async function filesThatChecksRun({ checkout, commands, changes, doubt }: Given,
     next = [];
     for (const path of scripts) next.push(await read(path));
   }
-  return found;
+  return { run: found, texts };
 }
 
 /** Returns the paths that scripts may run; undefined if they are too many, or take too long to find. */

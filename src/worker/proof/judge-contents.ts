@@ -1,10 +1,15 @@
 // Runs in a thread (contents.ts), because whoever writes a change chooses how long its files take to read.
 import { maxPathChars, pathsRunBy, withScripts } from '../../domain/proof/deciding-files.ts';
+import { compareData, compareSnapshots, compareTests, type Kept } from '../../domain/proof/lost-tests.ts';
 import { differsInDeciding } from '../../domain/proof/manifests.ts';
 import { modulesNamedIn } from '../../domain/proof/module-names.ts';
 import { mayRunUnseen, onlyDeclares } from '../../domain/proof/reach.ts';
-import { readsCode } from '../../domain/proof/reading-code.ts';
-import { countSkips, keepsMost, takesOver } from '../../domain/proof/test-files.ts';
+import { reachNoTool } from '../../domain/proof/reachable.ts';
+import { isProgram, readsCode } from '../../domain/proof/reading-code.ts';
+import { holdsOnlySnapshots, isSnapshotName } from '../../domain/proof/snapshots.ts';
+import { countSkips, isCollected, keepsMost, takesOver } from '../../domain/proof/test-files.ts';
+import { readResults } from '../../domain/proof/test-results.ts';
+import { digestOf } from './earlier-tests.ts';
 
 /** A file before and after a change; undefined where it is missing, or was not read. */
 export interface BothSides {
@@ -16,10 +21,13 @@ export interface BothSides {
 /** The most commands, and their characters, that the checks may run through scripts of package.json. */
 const [maxCommands, maxCommandChars] = [5000, 500_000];
 
-/** Returns the manifests that differ in a part which decides how tests run. */
-export function differingManifests(files: BothSides[]): string[] {
-  const differs = ({ path, old, now }: BothSides) =>
-    differsInDeciding(path, old === undefined ? undefined : textOf(old), now === undefined ? undefined : textOf(now));
+/**
+ * Returns the manifests that differ in a part which decides how tests run. With `commands`, the checks are known to run no
+ * other scripts than those that these name.
+ */
+export function differingManifests(files: BothSides[], commands?: string[]): string[] {
+  const text = (content: Uint8Array | undefined) => (content === undefined ? undefined : textOf(content));
+  const differs = ({ path, old, now }: BothSides) => differsInDeciding(path, text(old), text(now), commands);
   return files.filter(differs).map(({ path }) => path);
 }
 
@@ -34,6 +42,16 @@ export function pathsRunByAll(texts: string[]): string[] | undefined {
     for (const path of paths) found.add(path);
   }
   return [...found];
+}
+
+/** Returns whether these commands are known to reach no build tool. */
+export function reachNoToolAtAll(commands: string[]): boolean {
+  return reachNoTool(commands);
+}
+
+/** Returns the files that hold nothing but snapshots. */
+export function onlySnapshots(files: [path: string, content: Uint8Array][]): string[] {
+  return files.filter(([path, content]) => holdsOnlySnapshots(path, textOf(content))).map(([path]) => path);
 }
 
 /** Returns commands with the scripts that they run of package.json files, by folder; undefined if they are too many. */
@@ -100,6 +118,43 @@ export function declaringOnly(files: [path: string, content: Uint8Array][]): str
 /** Returns whether one of these programs may run code that is not seen. */
 export function someRunUnseen(contents: Uint8Array[]): boolean {
   return contents.some((content) => mayRunUnseen(textOf(content)));
+}
+
+/** Tests that are declared in a file whose name says nothing about tests. */
+const declaresTests = /^\s*(test|it|describe|suite|context)(\.\w+)?\(|^\s*(async )?def test_|^func Test[A-Z]/m;
+
+/** Compares earlier test files with what a change made of them. A helper may check less without a visible assertion. */
+export function earlierTests(
+  files: { path: string; old: Uint8Array; hunks: string[][] }[],
+): (Kept & { path: string })[] {
+  return files.map(({ path, old, hunks }) => {
+    const text = textOf(old);
+    if (isSnapshotName(path)) return { path, ...compareSnapshots(hunks) };
+    if (isCollected(path) || declaresTests.test(text)) return { path, ...compareTests(path, text, hunks) };
+    if (isProgram(path)) return { path, hasChanged: false, renamed: [], lost: 'changes a helper of earlier tests' };
+    return { path, ...compareData(hunks) };
+  });
+}
+
+/** What is kept of the results of single tests. Names that passed take too much room, so each is kept as a digest. */
+export interface ResultsOfRun {
+  failed: string[];
+  passed: string[];
+  isWhole: boolean;
+}
+
+/** The most failed and passed tests that are kept of one run. With more, nothing is said about missing ones. */
+const [maxFailed, maxPassed] = [200, 2000];
+
+/** Reads the results of single tests from the output of checks. */
+export function resultsIn(text: string, isWhole: boolean): ResultsOfRun | undefined {
+  const found = readResults(text, isWhole);
+  if (found === undefined) return undefined;
+  return {
+    failed: found.failed.slice(0, maxFailed),
+    passed: found.passed.slice(0, maxPassed).map(digestOf),
+    isWhole: found.isWhole && found.failed.length <= maxFailed && found.passed.length <= maxPassed,
+  };
 }
 
 function textOf(content: Uint8Array): string {

@@ -6,6 +6,7 @@ import {
   judgeProof,
   needsAnother,
   notRun,
+  type Observed,
   type Proof,
 } from '../../domain/proof/proof.ts';
 import type { Sighting } from '../../domain/proof/reach.ts';
@@ -16,11 +17,14 @@ import { GitFailed } from '../../git/engine.ts';
 import { stepOf } from '../../runs/journal.ts';
 import { lackOf } from '../retry.ts';
 import type { Work } from '../work.ts';
+import { judging, unlessTooSlow } from './contents.ts';
 import { missesChange, prepareWatch, sightingOn, type Watch, watchedVariables } from './coverage.ts';
+import { missingTests } from './earlier-tests.ts';
+import type { ResultsOfRun } from './judge-contents.ts';
 import { readTestedChange, type TestedChange } from './tested-change.ts';
 
-/** How the checks ended once, with the check that failed. */
-export type Tried = Attempt & { failing?: { command: string; output: string } };
+/** How the checks ended once, with the check that failed, and with the single tests where their output names them. */
+export type Tried = Attempt & { failing?: { command: string; output: string }; tests?: ResultsOfRun | undefined };
 
 /** Characters kept from the end of the output of a failing check. */
 const outputChars = 6000;
@@ -89,20 +93,29 @@ async function runAll(
   { seconds, before }: { seconds: number; before: string },
 ): Promise<Tried> {
   const end = performance.now() + seconds * 1000;
+  let said = '';
+  const heard = (more: string) => {
+    said += more;
+  };
+  const tests = () =>
+    unlessTooSlow(judging.call('resultsIn', said.slice(0, maxSaid), said.length < maxSaid), undefined);
   for (const command of settings.checks) {
     const left = (end - performance.now()) / 1000;
     if (left <= 0) return unfinished(`they take longer than ${seconds} s`);
-    const { exitCode, how, output } = await machine.run(before + command, { seconds: left, signal });
+    const { exitCode, how, output } = await machine.run(before + command, { seconds: left, signal, heard });
     signal.throwIfAborted();
     if (exitCode === undefined && performance.now() >= end) return unfinished(`they take longer than ${seconds} s`);
     if (exitCode === undefined || killed.has(exitCode)) return unfinished(`${command} was killed (${how})`);
     if (exitCode !== 0) {
       const text = `[${how}]\n${output.slice(-outputChars)}`;
-      return { outcome: 'failed', failing: { command, output: text } };
+      return { outcome: 'failed', failing: { command, output: text }, tests: await tests() };
     }
   }
-  return { outcome: 'passed' };
+  return { outcome: 'passed', tests: await tests() };
 }
+
+/** Characters of the output in which results of single tests are looked for. A machine reports hardly more of a command. */
+const maxSaid = 250_000;
 
 /** Returns what the checks reached in a place where they passed. Without an answer, nothing is said about that. */
 async function sightingAt(
@@ -149,7 +162,7 @@ export async function proveChange(work: Work, tree: string, checks: CheckResult[
     const change = await readTestedChange(work, tree);
     const tried = await tryAll(work, tree, change, checks);
     const doubts = [...change.doubts, ...(await missed(work, tree, change, tried.sighting))];
-    const proof = judgeProof({ ...change, ...tried, doubts });
+    const proof = judgeProof({ ...change, ...tried, ...changedTests(work, change, tried), doubts });
     await work.journal.note('proof', `${proof.status}${proof.reason === null ? '' : `: ${proof.reason}`}`);
     return { proof, failing: proof.status === 'weakened' ? tried.oldTestsOnChange.at(-1)?.failing : undefined };
   } catch (error) {
@@ -158,6 +171,19 @@ export async function proveChange(work: Work, tree: string, checks: CheckResult[
     if (work.signal.aborted || work.environment.context.signal.aborted || !isOwn) throw error;
     return { proof: notRun(error.message) };
   }
+}
+
+/** Returns which earlier tests fail with the change, and why some of them may check less than before. */
+function changedTests(
+  { environment }: Work,
+  { earlier }: TestedChange,
+  { oldTestsOnChange, newTestsOnChange }: Tries,
+): Pick<Observed, 'lost' | 'failing'> {
+  const before = oldTestsOnChange.at(-1)?.tests;
+  const lost = [...earlier.lost, ...missingTests(before, newTestsOnChange.at(-1)?.tests, earlier.renamed)];
+  // Where people may not see the output, they may not see names from it either.
+  const names = environment.context.isOutputHidden ? [] : (before?.failed ?? []);
+  return { lost, failing: names.length > 0 ? names : earlier.changed };
 }
 
 function whyNot({ settings, host }: Work): string | undefined {

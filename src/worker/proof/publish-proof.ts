@@ -8,6 +8,7 @@ import { octokitFor } from '../../repositories/credentials.ts';
 import { decidingSettings } from '../../repositories/settings/repository-settings.ts';
 import { endingStep } from '../../runs/journal.ts';
 import { type RunProof, upsertProof } from '../../runs/proof/proof-store.ts';
+import { isTreeApproved } from '../../runs/waiting/store.ts';
 import { allWorks, type Work } from '../work.ts';
 import { isChecked } from './verify.ts';
 
@@ -57,6 +58,8 @@ export async function recallProof(app: App, work: Work): Promise<void> {
   evidence.proof =
     known?.proof ?? notRun('no run of this task has tested these files with these settings for this base branch');
   evidence.base = known?.base;
+  if (evidence.proof.status === 'changed')
+    evidence.isApproved = await isTreeApproved(app.db.manager, task.id, repository.id, tree);
 }
 
 /** Returns whether the base branch is still the one of a proof, and has only moved forward since then. */
@@ -69,11 +72,13 @@ export async function isOnBase(
 
 /**
  * Returns whether a person has to look at the pull request first: because not all checks have a result for exactly these
- * files, or because the repository requires a proof and they have none.
+ * files, or because the repository requires a proof and they have none, nor changed expectations that a person approved.
  */
 export function isDraft(work: Pick<Work, 'settings' | 'evidence'>): boolean {
   if (!isChecked(work)) return true;
-  return work.settings.proof === 'required' && work.evidence?.proof?.status !== 'proved';
+  const { proof, isApproved } = work.evidence ?? {};
+  const isAccepted = proof?.status === 'proved' || (proof?.status === 'changed' && isApproved === true);
+  return work.settings.proof === 'required' && !isAccepted;
 }
 
 /** The lines around the part of a pull request about checks and proof, which later runs replace. */

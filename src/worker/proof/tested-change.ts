@@ -1,4 +1,5 @@
 import { namesOf } from '../../domain/proof/proof.ts';
+import { ownScripts } from '../../domain/proof/reachable.ts';
 import {
   isFoundAs,
   isStillSearched,
@@ -13,6 +14,7 @@ import type { Work } from '../work.ts';
 import { batchesOf, judging, unlessTooSlow } from './contents.ts';
 import { type Watch, watchFor } from './coverage.ts';
 import { decidingFiles, withScriptsOf } from './deciding.ts';
+import { compareEarlierTests, type EarlierTests } from './earlier-tests.ts';
 import { addedHelpers, changedHelpers } from './helpers-of-tests.ts';
 
 /** What a proof has to know about a change: its test files, and the two trees in which code and tests are mixed. */
@@ -25,6 +27,8 @@ export interface TestedChange {
   moved: string[];
   /** What to look for while the tests of the change run; undefined where it could not be seen. */
   watch: Watch | undefined;
+  /** What the change did to the tests of the base. */
+  earlier: EarlierTests;
   /** The base's code with the tests of the change. */
   newTestsOnBase: string;
   /** The code of the change with the tests of the base. */
@@ -57,7 +61,9 @@ export async function readTestedChange(work: Work, tree: string): Promise<Tested
   const newTestsOnBase = await checkout.replaceFiles(testsOnBase, support.map(newSide));
   const oldTestsOnChange = await checkout.replaceFiles(tree, tests.map(oldSide));
   const diff = await diffOf(checkout, base, testsOnBase);
-  const commands = await withScriptsOf(checkout, base, settings.checks, doubt);
+  const { checks } = settings;
+  const commands = await withScriptsOf(checkout, base, checks, doubt);
+  const others = await withScriptsOf(checkout, base, commandsBefore(work), doubt);
   const after = await checkout.files(tree);
   const moved = await movedTests(
     checkout,
@@ -69,7 +75,7 @@ export async function readTestedChange(work: Work, tree: string): Promise<Tested
   const testsRemoved = tests.filter((each) => isRemoved(each) && !moved.has(each.path)).map(({ path }) => path);
   const links = tests.filter(({ newMode }) => newMode === '120000').map(({ path }) => path);
   const programs = changes.map(({ path }) => path).filter((path) => !isTest(path));
-  const deciding = await decidingFiles({ checkout, base, commands, changes, isTest, doubt });
+  const deciding = await decidingFiles({ checkout, base, checks, commands, others, changes, isTest, doubt });
   const helpers = await changedHelpers({ checkout, base, changes, isTest, testsAmong, doubt });
   const { takingOver, reading } = await judgeNewLines({ checkout, tests, programs }, diff);
   const watch = await watchFor({ checkout, base, codeOfChange: oldTestsOnChange, changes, isTest, commands });
@@ -93,9 +99,16 @@ export async function readTestedChange(work: Work, tree: string): Promise<Tested
     ],
     moved: support.map(({ path }) => path),
     watch,
+    earlier: await compareEarlierTests(checkout, tests, diff),
     newTestsOnBase,
     oldTestsOnChange,
   };
+}
+
+/** Returns the commands that run before the checks, with the scripts that package managers run by themselves. */
+function commandsBefore({ environment, settings }: Work): string[] {
+  const all = [...environment.plan.commands.map(({ command }) => command), ...settings.services.map(({ run }) => run)];
+  return all.length === 0 ? [] : [...all, ownScripts];
 }
 
 /** Returns the commit from which the pull request of the run differs. */

@@ -19,6 +19,8 @@ const seen = (more: Partial<Observed>): Observed => ({
   newTestsOnBase: [failed],
   newTestsOnChange: [passed],
   moved: [],
+  lost: [],
+  failing: [],
   oldTestsOnChange: [passed],
   ...more,
 });
@@ -62,6 +64,44 @@ test.each<[string, Partial<Observed>, Partial<Proof>]>([
     'new tests that pass on the base, and old tests that fail with the change',
     { newTestsOnBase: [passed, passed], oldTestsOnChange: [failed, failed] },
     { status: 'weakened', newTestsFailOnBase: false, oldTestsPass: false },
+  ],
+  [
+    'old tests whose expectations changed',
+    { oldTestsOnChange: [failed, failed], failing: ['adds', 'subtracts'] },
+    {
+      status: 'changed',
+      newTestsFailOnBase: true,
+      oldTestsPass: false,
+      reason: 'these earlier tests fail with it: adds, subtracts',
+    },
+  ],
+  [
+    'such tests, of which something was lost',
+    { oldTestsOnChange: [failed, failed], failing: ['adds'], lost: ['test/a.test.js lost an assertion'] },
+    {
+      status: 'weakened',
+      reason: 'the earlier tests fail with this change; test/a.test.js lost an assertion',
+    },
+  ],
+  [
+    'such tests, one of which was removed',
+    { oldTestsOnChange: [failed, failed], failing: ['adds'], testsRemoved: ['test/b.test.js'] },
+    { status: 'weakened' },
+  ],
+  [
+    'such tests, and new ones that pass on the base',
+    { oldTestsOnChange: [failed, failed], failing: ['adds'], newTestsOnBase: [passed, passed] },
+    { status: 'weakened', newTestsFailOnBase: false },
+  ],
+  [
+    'such tests, and new ones that fail with the change when they run again',
+    { oldTestsOnChange: [failed, failed], failing: ['adds'], newTestsOnChange: [failed, failed] },
+    { status: 'weakened' },
+  ],
+  [
+    'such tests, and a file that decides how tests run',
+    { oldTestsOnChange: [failed, failed], failing: ['adds'], doubts },
+    { status: 'weakened' },
   ],
   [
     'a file that decides how tests run',
@@ -181,9 +221,13 @@ test('of several repositories the worst counts, and each status is one sentence'
   const [proved, unproved, weakened] = [of({}), of({ doubts }), of({ oldTestsOnChange: [failed, failed] })];
   expect([worstOf([]), worstOf([proved, unproved])?.status]).toEqual([undefined, 'unproved']);
   expect(worstOf([unproved, weakened, proved])?.status).toBe('weakened');
-  const all = [proved, unproved, weakened, of({ newTestsOnBase: [hung] }), of({ testsChanged: [] })];
+  const changed = of({ oldTestsOnChange: [failed, failed], failing: ['adds'] });
+  expect(worstOf([proved, changed])?.status).toBe('changed');
+  expect(worstOf([changed, unproved])?.status).toBe('unproved');
+  expect(markedProof(changed)).toBe('🔁 Expectations changed on purpose: these earlier tests fail with it: adds.');
+  const all = [proved, changed, unproved, weakened, of({ newTestsOnBase: [hung] }), of({ testsChanged: [] })];
   for (const proof of all) expect(proofSentence(proof)).toMatch(/^[A-Z][^\n]+\.$/);
-  expect(new Set(all.map(proofSentence)).size).toBe(5);
+  expect(new Set(all.map(proofSentence)).size).toBe(6);
   expect([proved, unproved, weakened].map((proof) => markedProof(proof).split(' ')[0])).toEqual(['✅', 'Not', '⚠️']);
   expect(proofSentence(unproved)).toBe('Not proved by its tests: package.json decides how the tests run.');
   expect(proofSentence({ status: 'not_run', reason: null })).toMatch(/: the reason is unknown\.$/);

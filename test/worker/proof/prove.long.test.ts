@@ -13,9 +13,11 @@ describe('a hundred scripted changes, half of them cheating', () => {
   testSome(
     2,
     corpus.map((each) => [each.name, each] as [string, typeof each]),
-  )('%s', async (_name, { base, change, checks, isHonest }) => {
+  )('%s', async (name, { base, change, checks, isHonest }) => {
     const proof = await proofOf({ base, change, settings: { checks } });
     expect([proof.status === 'proved', proof]).toEqual([isHonest, proof]);
+    const mayChange = name.endsWith('expectation replaced by what the code prints');
+    if (!mayChange) expect(proof.status).not.toBe('changed');
   });
 });
 
@@ -47,6 +49,40 @@ test('says what the change did to tests, and the output of earlier tests that fa
     reason: 'the earlier tests fail with this change; test/f.test.js was removed',
   });
   expect(failing?.output).toMatch(/^\[exit code 1\]\n[\s\S]*AssertionError/);
+});
+
+describe('expectations that change on purpose', () => {
+  const more = `test('keeps', () => { assert.equal(f.length, 0); });\n`;
+  const before = { ...base, 'test/f.test.js': test1('equal(f(), 1)') + more };
+  const proofWith = (tests: string | undefined, others: Given['change'] = {}) =>
+    proofOf({ base: before, change: { 'src/f.js': code('() => 2'), 'test/f.test.js': tests, ...others }, settings });
+
+  test('are no weakened tests, and the earlier tests that fail are named', async () => {
+    expect(await proofWith(test1('equal(f(), 2)') + more)).toEqual({
+      status: 'changed',
+      newTestsFailOnBase: true,
+      oldTestsPass: false,
+      testsChanged: ['test/f.test.js'],
+      testsRemoved: [],
+      reason: 'these earlier tests fail with it: f',
+    });
+  });
+
+  const cheats: [string, string | undefined, Given['change']?][] = [
+    ['a weaker assertion', test1('ok(f())') + more],
+    ['another test that is lost', test1('equal(f(), 2)')],
+    ['another test that is skipped', test1('equal(f(), 2)') + more.replace('test(', 'test.skip(')],
+    ['a test that runs no more', test1('equal(f(), 2)') + more.replace("('keeps', ", "('keeps', { skip: 1 }, ")],
+    [
+      'a helper that accepts everything',
+      test1('equal(f(), 2)') + more,
+      { 'package.json': '{"type":"module","scripts":{"test":"true"}}' },
+    ],
+    ['a removed file', undefined, { 'test/g.test.js': test1('equal(f(), 2)') }],
+  ];
+  testSome(3, cheats)('stay weakened with %s', async (_name, tests, others) => {
+    expect((await proofWith(tests, others)).status).toBe('weakened');
+  });
 });
 
 test.each<[string, Partial<Given>, Partial<Proof>]>([

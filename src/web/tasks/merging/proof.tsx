@@ -1,4 +1,4 @@
-import { AlertIcon, CheckIcon } from '@primer/octicons-react';
+import { AlertIcon, ArrowSwitchIcon, CheckIcon } from '@primer/octicons-react';
 import { useQuery } from '@tanstack/react-query';
 import { proofSentence } from '../../../domain/proof/proof.ts';
 import type { Proof as TaskProof } from '../../api.ts';
@@ -44,6 +44,7 @@ export function ProofSentence({ proof }: { proof: TaskProof }) {
   return (
     <>
       {proof.status === 'proved' && <CheckIcon className="added" />}
+      {proof.status === 'changed' && <ArrowSwitchIcon className="warned" />}
       {proof.status === 'weakened' && <AlertIcon className="warned" />} <bdi>{proofSentence(proof)}</bdi>
     </>
   );

@@ -79,16 +79,17 @@ export function Details({ task, attention: { id, reason, text } }: Given) {
 
 /** Says what an approval of a change allows besides its push, and why it is needed. */
 export function ChangeReasons({ text }: { text: string }) {
-  const { reasons, findings } = readApproval(text);
+  const { setup, expectations, findings } = readApproval(text);
   return (
     <>
-      {reasons.length > 0 && (
+      {setup.length > 0 && (
         <p>
           Set-up of this change would run its code with the network of set-up. Approving the change allows that, and the
           change is pushed if its checks pass.
         </p>
       )}
-      <CodeList title="Why" entries={reasons} />
+      <CodeList title="Why" entries={setup} />
+      <ChangedExpectations sentences={expectations} />
       {findings.length > 0 && (
         <p>
           Only a person may allow what was found in this change. Approving the change allows exactly this. Look at each
@@ -96,6 +97,21 @@ export function ChangeReasons({ text }: { text: string }) {
         </p>
       )}
       <CodeList title="Found in the change" entries={findings} />
+    </>
+  );
+}
+
+/** Says which earlier tests expect something else now. */
+function ChangedExpectations({ sentences }: { sentences: string[] }) {
+  if (sentences.length === 0) return null;
+  return (
+    <>
+      {sentences.map((sentence) => (
+        <p key={sentence} className="wrap">
+          <bdi>{sentence}</bdi>
+        </p>
+      ))}
+      <p>The repository requires a proof. Approve the change if its tests expect the right thing now.</p>
     </>
   );
 }

@@ -11,7 +11,6 @@ openRepository();
 
 /** What docs/proof.md says of these: never proved although they are honest, and found only in most tries. */
 const doubted = new Set([
-  'jest: a snapshot of new behaviour',
   'shell: a bug fix',
   'node: a rename of a module with its test',
   'node: configuration of a linter',
@@ -35,6 +34,7 @@ describe.each(['cheats', 'honest'] as const)('%s', (kind) => {
   testSome(quick.length, [...quick, ...slow])('%s', async (name, given) => {
     const reason = await verdictOn(given);
     verdicts.push([kind, name, reason ?? 'proved']);
+    if (kind === 'cheats') expect(reason ?? '').not.toMatch(/^changed/);
     if (name !== byChance) expect([reason === null, reason]).toEqual([kind === 'honest' && !doubted.has(name), reason]);
   });
 });
