@@ -42,7 +42,7 @@ test.each([
 test.each<[string, string[], boolean]>([
   ['an expectation that changes', ['-  assert.equal(f(), 1)', '+  assert.equal(f(), 2)'], false],
   ['a new test', ["+test('more', () => {", '+  expect(f()).toBe(1)'], false],
-  ['an import that goes', ["-import { a } from './a.js'"], false],
+  ['an import that goes', ["-import { a } from 'a'"], false],
   ['a removed assertion', ['-  expect(f()).toBe(1)', '+  f()'], true],
   ['an assertion that becomes a comment', ['-  assert f() == 1', '+  # assert f() == 1'], true],
   ['a removed test', ["-test('a', () => {"], true],

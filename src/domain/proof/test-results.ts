@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** What a test runner said about single tests. */
 export interface TestResults {
   passed: string[];
@@ -153,3 +155,13 @@ const entities: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'
 function unescaped(text: string): string {
   return text.replace(/&(lt|gt|quot|apos|amp);/g, (_all, name: string) => entities[name] ?? '');
 }
+
+/** What is kept of the results. Names that passed take too much room, so each is kept as a digest. */
+export interface ResultsOfRun {
+  failed: string[];
+  passed: string[];
+  isWhole: boolean;
+}
+
+/** Identifies the name of a test, in less room than the name itself. */
+export const digestOf = (name: string) => createHash('sha256').update(name).digest('base64').slice(0, 12);

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { namesOf } from '../../domain/proof/proof.ts';
+import { digestOf, type ResultsOfRun } from '../../domain/proof/test-results.ts';
 import { blobsOf, type TreeDiff } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
 import { batchesOf, judging, unlessTooSlow } from './contents.ts';
-import type { ResultsOfRun } from './judge-contents.ts';
 
 /** What a change did to the tests that were there before. */
 export interface EarlierTests {
@@ -74,9 +73,6 @@ export async function compareEarlierTests(
     found.lost.push('the change alters no expectation of an earlier test');
   return found;
 }
-
-/** Identifies the name of a test, in less room than the name itself. */
-export const digestOf = (name: string) => createHash('sha256').update(name).digest('base64').slice(0, 12);
 
 /**
  * Compares the tests that ran with the earlier tests on the change, and with its own. Returns why tests were lost: each

@@ -8,8 +8,7 @@ import { reachNoTool } from '../../domain/proof/reachable.ts';
 import { isProgram, readsCode } from '../../domain/proof/reading-code.ts';
 import { holdsOnlySnapshots, isSnapshotName } from '../../domain/proof/snapshots.ts';
 import { countSkips, isCollected, keepsMost, takesOver } from '../../domain/proof/test-files.ts';
-import { readResults } from '../../domain/proof/test-results.ts';
-import { digestOf } from './earlier-tests.ts';
+import { digestOf, type ResultsOfRun, readResults } from '../../domain/proof/test-results.ts';
 
 /** A file before and after a change; undefined where it is missing, or was not read. */
 export interface BothSides {
@@ -134,13 +133,6 @@ export function earlierTests(
     if (isProgram(path)) return { path, hasChanged: false, renamed: [], lost: 'changes a helper of earlier tests' };
     return { path, ...compareData(hunks) };
   });
-}
-
-/** What is kept of the results of single tests. Names that passed take too much room, so each is kept as a digest. */
-export interface ResultsOfRun {
-  failed: string[];
-  passed: string[];
-  isWhole: boolean;
 }
 
 /** The most failed and passed tests that are kept of one run. With more, nothing is said about missing ones. */

@@ -10,6 +10,7 @@ import {
   type Proof,
 } from '../../domain/proof/proof.ts';
 import type { Sighting } from '../../domain/proof/reach.ts';
+import type { ResultsOfRun } from '../../domain/proof/test-results.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { SetupNeedsApproval } from '../../environment/change/read-manifests.ts';
 import { openCleanSandbox } from '../../environment/clean-sandbox.ts';
@@ -20,7 +21,6 @@ import type { Work } from '../work.ts';
 import { judging, unlessTooSlow } from './contents.ts';
 import { missesChange, prepareWatch, sightingOn, type Watch, watchedVariables } from './coverage.ts';
 import { missingTests } from './earlier-tests.ts';
-import type { ResultsOfRun } from './judge-contents.ts';
 import { readTestedChange, type TestedChange } from './tested-change.ts';
 
 /** How the checks ended once, with the check that failed, and with the single tests where their output names them. */
