@@ -9,6 +9,7 @@ import { proxySpeed } from './proxy.ts';
 import { startRegistry } from './registry.ts';
 import { restoreSpeed } from './restored.ts';
 import { wallSpeed } from './walls.ts';
+import { wholeRunSpeed } from './whole-run.ts';
 
 /** Measures what environments cost. Needs no network: the packages come from a registry on the loopback device. */
 export async function environmentSpeed(): Promise<void> {
@@ -16,7 +17,7 @@ export async function environmentSpeed(): Promise<void> {
   const memory = '/dev/shm';
   const folder = await mkdtemp(join(existsSync(memory) ? memory : tmpdir(), 'deckhand-bench-environment-'));
   await chmod(folder, 0o711);
-  for (const part of ['walls', 'registry', 'restored', 'proxy']) await mkdir(join(folder, part));
+  for (const part of ['walls', 'registry', 'restored', 'whole', 'proxy']) await mkdir(join(folder, part));
   const limits = { memoryMb: 4096, diskMb: 10_240, processes: 1024 };
   const { state } = await openSandbox({ setting: 'auto', toolsDir: join(folder, 'tools'), limits });
   if (!state.works) return void say(`environments     skipped: ${state.says}`);
@@ -25,6 +26,7 @@ export async function environmentSpeed(): Promise<void> {
     await wallSpeed(join(folder, 'walls'), postgres.url);
     const registry = await startRegistry(join(folder, 'registry'));
     try {
+      await wholeRunSpeed(join(folder, 'whole'), postgres.url, registry);
       await restoreSpeed(join(folder, 'restored'), postgres.url, registry);
       await proxySpeed(join(folder, 'proxy'), registry);
     } finally {
