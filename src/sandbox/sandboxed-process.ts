@@ -24,7 +24,7 @@ const filter = socketFilter();
 const patienceMs = 3000;
 
 /** Lower priority than the service, which must respond while commands use the whole processor. */
-export const niceness = 10;
+export const niceness = 5;
 
 /** Makes the kernel's OOM killer choose processes of sandboxes before any others. */
 export const oomScore = 1000;

@@ -145,7 +145,7 @@ const attempts: [string, () => readonly [string, object], RegExp][] = [
         'f=/proc/self/autogroup; for i in $(seq 50); do [ -e $f ] && grep -q "nice 0" $f || break; sleep 0.1; done; cat $f; echo 0 > $f',
       ),
     // Kernels without the feature have no such file.
-    /nice 10\n.*Read-only|No such file/,
+    /nice 5\n.*Read-only|No such file/,
   ],
   [
     'paths of this machine',
