@@ -49,7 +49,8 @@ const groups: Rule[][] = [
       command: 'PIP_BREAK_SYSTEM_PACKAGES=1 pip3 install --user -r requirements.txt',
     },
   ],
-  [{ files: ['go.mod'], program: 'go', command: 'go mod download' }],
+  // Go compiles its standard library in each new home folder, which takes 20 s. The compiled one is kept with the home.
+  [{ files: ['go.mod'], program: 'go', command: 'go mod download && go build std' }],
   [
     { files: ['Cargo.lock'], program: 'cargo', command: 'cargo fetch --locked' },
     { files: ['Cargo.toml'], program: 'cargo', command: 'cargo fetch', isLoose: true },

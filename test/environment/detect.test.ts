@@ -11,20 +11,20 @@ test.each([
   [['uv.lock', 'requirements.txt'], ['uv sync --frozen']],
   [['poetry.lock'], ['poetry install --no-interaction']],
   [['requirements.txt'], ['PIP_BREAK_SYSTEM_PACKAGES=1 pip3 install --user -r requirements.txt']],
-  [['go.mod'], ['go mod download']],
+  [['go.mod'], ['go mod download && go build std']],
   [['Cargo.lock'], ['cargo fetch --locked']],
   [['Gemfile.lock'], ['bundle config set --global path "$HOME/.gems" && bundle install']],
   [['composer.lock'], ['composer install --no-interaction --no-progress']],
   [
     ['go.mod', 'package-lock.json'],
-    ['npm ci', 'go mod download'],
+    ['npm ci', 'go mod download && go build std'],
   ],
   [
     ['web/package-lock.json', 'api/go.mod', 'a/b/Cargo.lock'],
-    ['cd api && go mod download', 'cd web && npm ci'],
+    ['cd api && go mod download && go build std', 'cd web && npm ci'],
   ],
-  [["it's; -x/go.mod"], ["cd './it'\\''s; -x' && go mod download"]],
-  [['-x/go.mod'], ["cd './-x' && go mod download"]],
+  [["it's; -x/go.mod"], ["cd './it'\\''s; -x' && go mod download && go build std"]],
+  [['-x/go.mod'], ["cd './-x' && go mod download && go build std"]],
 ])('%j', (files, commands) => {
   expect(detectSetup(files).commands.map(({ command }) => command)).toEqual(commands);
 });
