@@ -104,7 +104,7 @@ export interface DataFolders {
   /** Programs that tools run. */
   tools: string;
   gitCache: string;
-  /** Kept results of set-up. */
+  /** Kept results of set-up, and the caches of package managers. */
   kept: string;
   /** Unpacked images, which sandboxes read. */
   images: string;
@@ -164,7 +164,7 @@ export async function clearLeftovers({ place, work, tools, gitCache, kept }: Dat
 
 /** Returns whether a file is part of a result of set-up that was not kept to the end. */
 function isUnfinished(name: string): boolean {
-  return !/^[0-9a-f]{64}\.(tar\.zst|json)$/.test(name);
+  return !/^[0-9a-f]{64}\.(tar\.zst|json|caches)$/.test(name);
 }
 
 /** Workspaces of other machines that have not changed for this long belong to no run. */

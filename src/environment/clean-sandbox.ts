@@ -59,7 +59,8 @@ export async function openCleanSandbox(
       close: async () => {
         await opened.close();
         await close();
-        await removeFolder();
+        // Thousands of files take seconds, and the next place is another folder.
+        environment.removeLater(folder);
       },
     };
   } catch (error) {

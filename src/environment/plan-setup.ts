@@ -71,6 +71,8 @@ export interface SetupPlan {
   /** The commands were chosen from the files of the repository. Their failure does not fail a run. */
   isDetected: boolean;
   key: string;
+  /** The name of the package caches that its package managers use; see `PackageCaches`. */
+  cachesKey: string;
   /** The files that decide whether set-up runs again, with the ids of their contents. */
   files: Map<string, string>;
   /** The secrets that set-up gets as variables. */
@@ -88,19 +90,24 @@ export async function planSetup(
   const { commands, unknown } = await commandsOf(settings.setup, all, { checkout, commit });
   const secrets = [...new Set(settings.secrets)].map((name) => secretNamed(known, name));
   const files = await cacheFilesIn(all, settings.cache);
-  const key = keyOf({
+  const parts = {
     projectId: repository.projectId,
     repositoryId: repository.id,
     onHost: onHost(repository),
     system: image?.digest ?? (await ownSystem()),
+    hosts: settings.network.setup,
+    secrets,
+  };
+  const key = keyOf({
+    ...parts,
     commands: commands.map(({ command }) => command),
     env: settings.env,
-    hosts: settings.network.setup,
     checkout: settings.checkout,
-    secrets,
     files: [...files].map(([path, oid]) => ({ path, oid })),
   });
-  return { commit, commands, unknown, isDetected, key, files, secrets };
+  // Whoever lost a secret or a host must not find what they brought in a cache.
+  const cachesKey = keyOf({ ...parts, commands: ['package caches'], env: {}, files: [] });
+  return { commit, commands, unknown, isDetected, key, cachesKey, files, secrets };
 }
 
 /** Returns the commands that .deckhand.yml lists. If it lists none, they are chosen from the files of the commit. */

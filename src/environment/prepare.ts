@@ -1,16 +1,14 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { App } from '../app.ts';
 import { commandFailed, RunFailed, withOutput } from '../domain/run.ts';
 import { GitFailed } from '../git/engine.ts';
-import { removeTree } from '../sandbox/neutral-path.ts';
 import type { Confinement } from '../sandbox/sandbox.ts';
 import type { RefusedHost } from './command-access.ts';
 import { toldOfFiles } from './files/choose-files.ts';
 import { mayUse } from './files/private-submodules.ts';
-import { DamagedArchive, moveInto, type Packed, pack, tooLongPath, unpack } from './keep/archive.ts';
+import { DamagedArchive, tooLongPath } from './keep/archive.ts';
+import { type EnvironmentFiles, openFiles } from './keep/environment-files.ts';
 import { type KeptSetup, keptStore } from './keep/kept-store.ts';
+import { packageCaches } from './keep/package-caches.ts';
 import { planSetup, type SetupPlan } from './plan-setup.ts';
 import { revealSecrets } from './secrets/secrets.ts';
 import { saidOf, setUp } from './set-up.ts';
@@ -69,6 +67,8 @@ export interface Environment {
    * owns it afterwards.
    */
   placeInto(workTree: string, confinement: Pick<Confinement, 'own'>): Promise<void>;
+  /** Removes a folder while the run goes on; `remove` waits for it. */
+  removeLater(folder: string): void;
   /** Removes the files of this run, but not the results that are kept for later runs. */
   remove(): Promise<void>;
 }
@@ -107,7 +107,8 @@ export async function prepareEnvironment(
     if (ready.how === 'restored') await context.note('setup', `restored the environment in ${seconds.toFixed(1)} s`);
     const placeInto: Environment['placeInto'] = (workTree, confinement) =>
       files.placeInto(workTree, confinement, signal);
-    return { ...ready, context, plan, seconds, told: toldOf(ready, plan, context), placeInto, remove };
+    const told = toldOf(ready, plan, context);
+    return { ...ready, context, plan, seconds, told, placeInto, removeLater: files.removeLater, remove };
   } catch (error) {
     if (!signal.aborted) count(app, 'failed', (performance.now() - began) / 1000);
     await remove();
@@ -175,16 +176,14 @@ async function makeReady(
     return { how: 'failed', commands, missing, refused };
   }
   const seconds = (performance.now() - began) / 1000;
+  // This run uses what was unpacked from the archive. It then has exactly what later runs get, without extended
+  // attributes, which are not searched for secrets; and an archive that cannot be unpacked is never kept.
   const packed = await files
     .pack(made.names, context.signal)
     .catch((error) => failed(context, 'what set-up made could not be packed', error));
-  // This run uses the archive too. It then has exactly what later runs get, without extended attributes, which are not
-  // searched for secrets; and an archive that cannot be unpacked is never kept.
-  await files
-    .stage(packed, context.signal)
-    .catch((error) => failed(context, 'what set-up made could not be unpacked', error));
   const submodules = [...(context.readers?.entered ?? [])];
-  if (missing.length === 0) await keep(context, plan.key, files.archive, { ...packed, seconds, submodules });
+  if (missing.length === 0) await keep(context, plan, files, { ...packed, seconds, submodules }, made.caches);
+  files.discard();
   return { how: commands.length === 0 ? 'none' : 'set up', commands, missing, refused };
 }
 
@@ -193,15 +192,21 @@ async function restore(context: SetupContext, plan: SetupPlan, files: Environmen
   const { app, signal } = context;
   const store = keptStore(app.keptDir);
   try {
-    const kept = await store.take(plan.key, files.archive);
-    if (kept === undefined) return false;
-    if (!(await mayUse(app, context.readers, kept.submodules ?? []))) {
+    const known = await store.find(plan.key);
+    if (known === undefined) return false;
+    if (!(await mayUse(app, context.readers, known.submodules ?? []))) {
       // Set-up then names the submodule and the person, unless it does not need that submodule any more.
       await context.note('setup', 'the kept environment is not used, because it may hold files of a private submodule');
+      return false;
+    }
+    if (files.takeUnpacked(plan.key, known.sha256)) return true;
+    const kept = await store.take(plan.key, files.archive);
+    if (kept?.sha256 !== known.sha256) {
       await files.clear();
       return false;
     }
-    await files.stage(kept, signal);
+    await files.unpack(kept, signal);
+    await files.share(plan.key);
     return true;
   } catch (error) {
     if (error instanceof GitFailed) throw error;
@@ -217,9 +222,17 @@ async function restore(context: SetupContext, plan: SetupPlan, files: Environmen
 }
 
 /** Keeps an archive for later runs. Without it, they have to set up again, but this run can go on. */
-async function keep({ app, signal, note }: SetupContext, key: string, archive: string, kept: KeptSetup): Promise<void> {
+async function keep(
+  { app, signal, note }: SetupContext,
+  { key, cachesKey }: SetupPlan,
+  files: EnvironmentFiles,
+  kept: KeptSetup,
+  caches: string | undefined,
+): Promise<void> {
   try {
-    await keptStore(app.keptDir).add(key, archive, kept);
+    await keptStore(app.keptDir).add(key, files.archive, kept);
+    await files.share(key);
+    if (caches !== undefined) await packageCaches(app.keptDir).add(cachesKey, caches, signal);
     await trim(app);
   } catch (error) {
     signal.throwIfAborted();
@@ -260,61 +273,12 @@ function isDiskFull(error: unknown): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
-/** Deletes the least recently used results. Images get at most half of the space, so that results keep the rest. */
+/**
+ * Deletes what was least recently used. Images get at most half of the space and package caches a quarter, so that results
+ * keep the rest.
+ */
 async function trim(app: App): Promise<void> {
   const bytes = app.config.ENVIRONMENT_CACHE_GB * 1e9;
-  await keptStore(app.keptDir).trim(bytes - (await app.images.trim(bytes / 2)));
-}
-
-type EnvironmentFiles = Awaited<ReturnType<typeof openFiles>>;
-
-/** Opens the folder in which the environment of one run is prepared. Its name is random, like that of a workspace. */
-async function openFiles(app: App) {
-  const folder = join(app.workDir, randomBytes(6).toString('hex'));
-  const [making, staged, archive] = [join(folder, 'making'), join(folder, 'staged'), join(folder, 'kept.tar.zst')];
-  let packed: Packed | undefined;
-  let isStaged = false;
-  let lastPlaced: Promise<unknown> = Promise.resolve();
-  await mkdir(folder, { recursive: true, mode: 0o711 });
-  const stage = async (kept: Packed, signal: AbortSignal) => {
-    // Nobody but the service enters it until its files belong to a run.
-    await mkdir(staged, { mode: 0o700 });
-    await unpack(archive, kept, staged, signal);
-    packed = kept;
-    isStaged = true;
-  };
-  const place = async (workTree: string, confinement: Pick<Confinement, 'own'>, signal: AbortSignal) => {
-    if (!isStaged && packed !== undefined) await stage(packed, signal);
-    if (!isStaged) return;
-    const [work, home] = [join(staged, 'work'), join(staged, 'work.home')];
-    await mkdir(work, { recursive: true });
-    await moveInto(work, workTree);
-    await moveInto(home, `${workTree}.home`);
-    await removeTree(staged);
-    isStaged = false;
-    for (const each of [workTree, `${workTree}.home`]) await confinement.own(each);
-  };
-  return {
-    archive,
-    making,
-    stage,
-    clear: async () => {
-      await removeTree(archive);
-      await removeTree(staged);
-    },
-    /** Packs these results of set-up, and removes everything that it made. */
-    pack: async (names: string[], signal: AbortSignal) => {
-      const made = await pack(making, names, archive, signal);
-      await removeTree(making);
-      return made;
-    },
-    /** One place after the other, because all of them are filled from the same staged files. */
-    placeInto: (workTree: string, confinement: Pick<Confinement, 'own'>, signal: AbortSignal): Promise<void> => {
-      const placed = lastPlaced.then(() => place(workTree, confinement, signal));
-      lastPlaced = placed.catch(() => {});
-      return placed;
-    },
-    remove: () =>
-      removeTree(folder).catch((error) => app.log.warn({ err: error, folder }, 'could not remove an environment')),
-  };
+  const others = (await app.images.trim(bytes / 2)) + (await packageCaches(app.keptDir).trim(bytes / 4));
+  await keptStore(app.keptDir).trim(bytes - others);
 }

@@ -5,7 +5,8 @@ import { UnfitWorkTree } from '../git/work-tree/read-inside.ts';
 import type { Machine } from '../sandbox/sandbox.ts';
 import { openMachineWithAccess, type RefusedHost } from './command-access.ts';
 import { makeReadable, tooLongPath } from './keep/archive.ts';
-import { findSecret, SearchOverLimit } from './keep/find-secret.ts';
+import { findSecret, type SearchLimits, SearchOverLimit } from './keep/find-secret.ts';
+import { packageCaches, placeCaches, takeCaches } from './keep/package-caches.ts';
 import type { SetupPlan } from './plan-setup.ts';
 import { runCommands } from './run-commands.ts';
 import type { CommandResult, MissingProgram, SetupContext } from './setup-context.ts';
@@ -24,6 +25,8 @@ export interface Made {
   missing: MissingProgram[];
   /** The names below its folder that are kept: what git ignores in the workspace, and the home folder. */
   names: string[];
+  /** The folder of the package caches that it left, for the next set-up; undefined if there are none to keep. */
+  caches: string | undefined;
 }
 
 /**
@@ -34,14 +37,17 @@ export interface Made {
 export async function setUp(context: SetupContext, plan: SetupPlan, folder: string): Promise<Made> {
   const { app, checkout, isOutputHidden = false } = context;
   const work = join(folder, 'work');
-  await mkdir(work, { recursive: true, mode: 0o755 });
+  for (const each of [work, `${work}.home`]) await mkdir(each, { recursive: true, mode: 0o755 });
   const tree = await checkout.treeOf(plan.commit);
   await checkout.export(tree, work);
+  const home = `${work}.home`;
+  const caches = join(folder, 'caches');
+  await placeEarlierCaches(context, plan, { caches, home });
   const confinement = await app.sandbox.confine(context.signal);
   let ran: Ran;
   let refused: RefusedHost[];
   try {
-    await confinement.own(work);
+    for (const each of [work, home]) await confinement.own(each);
     const variables = Object.fromEntries(plan.secrets.map(({ name, value }) => [name, value]));
     const opened = await openMachineWithAccess(context, 'setup', { work, confinement, variables });
     try {
@@ -59,9 +65,47 @@ export async function setUp(context: SetupContext, plan: SetupPlan, folder: stri
   const [first] = failed;
   if (first !== undefined && !plan.isDetected) throw commandFailed('setup', { ...saidOf(first), isOutputHidden });
   await makeReadable(folder, context.signal);
+  const hasCaches = await unlessCachesFail(context, () => takeCaches({ work, home }, caches, context.signal));
   const names = await resultsIn(context, work, tree);
   await assertNoSecret(context, folder, names, plan);
-  return { commands, failed, missing, names, refused };
+  const mayBeKept = hasCaches && failed.length === 0 && (await areHarmless(context, folder, plan));
+  return { commands, failed, missing, names, refused, caches: mayBeKept ? caches : undefined };
+}
+
+/** Moves the package caches of the last set-up into the home folder of this one. */
+async function placeEarlierCaches(
+  context: SetupContext,
+  { cachesKey }: SetupPlan,
+  { caches, home }: { caches: string; home: string },
+): Promise<void> {
+  await unlessCachesFail(context, async () => {
+    const hasAny = await packageCaches(context.app.keptDir).take(cachesKey, caches, context.signal);
+    if (hasAny) await placeCaches(caches, home);
+    return hasAny;
+  });
+}
+
+/** Without their caches, package managers download again, so a failure with them fails no run. */
+async function unlessCachesFail({ app, signal }: SetupContext, work: () => Promise<boolean>): Promise<boolean> {
+  return work().catch((error) => {
+    signal.throwIfAborted();
+    app.log.warn({ err: error }, 'package caches could not be moved');
+    return false;
+  });
+}
+
+/** Whether package caches contain no secret and nothing of a private submodule, which others may not read. */
+async function areHarmless(context: SetupContext, folder: string, { secrets }: SetupPlan): Promise<boolean> {
+  const { readers, signal, note } = context;
+  if ((readers?.entered ?? new Set()).size > 0) return false;
+  const found = await findSecret(folder, ['caches'], secrets, searchLimits(context)).catch((error) => {
+    signal.throwIfAborted();
+    return { name: '', path: (error as Error).message };
+  });
+  if (found === undefined) return true;
+  const why = found.name === '' ? 'they could not be searched for secrets' : `they contain the secret ${found.name}`;
+  await note('setup', `the package caches are not kept for the next set-up: ${why}`);
+  return false;
 }
 
 /** Returns the names of what set-up made that is kept. @throws RunFailed `setup` */
@@ -130,14 +174,13 @@ function shownPath(path: string): string {
 /** The time limit of the search for secrets. A gigabyte takes about 15 s with five secrets, and 60 s with twenty. */
 const searchSeconds = 600;
 
-async function assertNoSecret(
-  { app, signal }: SetupContext,
-  folder: string,
-  names: string[],
-  plan: SetupPlan,
-): Promise<void> {
-  const limits = { signal, maxBytes: app.config.MAX_RUN_DISK_MB * 2 ** 20, seconds: searchSeconds };
-  const found = await findSecret(folder, names, plan.secrets, limits).catch((error) => {
+function searchLimits({ app, signal }: SetupContext): SearchLimits {
+  return { signal, maxBytes: app.config.MAX_RUN_DISK_MB * 2 ** 20, seconds: searchSeconds };
+}
+
+async function assertNoSecret(context: SetupContext, folder: string, names: string[], plan: SetupPlan): Promise<void> {
+  const { signal } = context;
+  const found = await findSecret(folder, names, plan.secrets, searchLimits(context)).catch((error) => {
     if (error instanceof SearchOverLimit)
       throw commandFailed('setup', {
         message: `what set-up made was to be searched for secrets, and is more than ${error.limit} long. Holes in files count; remove large files at the end of set-up`,

@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
+  appendFileSync,
   chmodSync,
   existsSync,
   lstatSync,
@@ -17,7 +18,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DamagedArchive, moveInto, pack, unpack } from '../../src/environment/keep/archive.ts';
+import { copyInto, DamagedArchive, moveInto, pack, unpack } from '../../src/environment/keep/archive.ts';
 import { type KeptStore, keptStore } from '../../src/environment/keep/kept-store.ts';
 import { type KeyParts, keyOf } from '../../src/environment/plan-setup.ts';
 
@@ -37,6 +38,9 @@ const folder = (name: string) => {
   return join(root, name);
 };
 
+const packOf = (names: string[]) =>
+  pack(join(root, 'a'), names, { archive: join(root, 'kept'), unpacked: folder('own') }, never);
+
 describe('an archive', () => {
   test('gives back files, modes, times, links and odd names, and nothing that was not named', async () => {
     const odd = ['-x', 'new\nline', '--checkpoint-action=exec=sh', 'ünï'];
@@ -48,21 +52,28 @@ describe('an archive', () => {
     write('a/work/left', 'out');
     write('a/work.home/.cache/x', 'home');
     const names = [...odd.map((name) => `work/${name}`), 'work/deps', 'work.home'];
-    const packed = await pack(join(root, 'a'), names, join(root, 'kept'), never);
+    const packed = await packOf(names);
     expect(packed.bytes).toBe(statSync(join(root, 'kept')).size);
     await unpack(join(root, 'kept'), packed, folder('b'), never);
-    for (const name of odd) expect(readFileSync(join(root, 'b/work', name), 'utf8')).toBe(name);
-    const run = statSync(join(root, 'b/work/deps/run'));
-    // The bit that lets a program run as its owner is gone.
-    expect([run.mode & 0o7777, run.mtimeMs]).toEqual([0o755, 1_700_000_000_125]);
-    expect(readlinkSync(join(root, 'b/work/deps/link'))).toBe('/etc');
-    expect(existsSync(join(root, 'b/work/left'))).toBe(false);
+    await copyInto(join(root, 'b'), folder('copy'), never);
+    // What was unpacked while packing is the same, and so is a copy.
+    for (const each of ['own', 'b', 'copy'].map((name) => join(root, name))) {
+      for (const name of odd) expect(readFileSync(join(each, 'work', name), 'utf8')).toBe(name);
+      const run = statSync(join(each, 'work/deps/run'));
+      // The bit that lets a program run as its owner is gone.
+      expect([run.mode & 0o7777, run.mtimeMs]).toEqual([0o755, 1_700_000_000_125]);
+      expect(readlinkSync(join(each, 'work/deps/link'))).toBe('/etc');
+      expect(existsSync(join(each, 'work/left'))).toBe(false);
+      expect(readFileSync(join(each, 'work.home/.cache/x'), 'utf8')).toBe('home');
+    }
+    // An append to a copy leaves the original as it is.
+    appendFileSync(join(root, 'copy/work.home/.cache/x'), 'more');
     expect(readFileSync(join(root, 'b/work.home/.cache/x'), 'utf8')).toBe('home');
   });
 
   test('that was changed by a byte is refused before anything of it is unpacked', async () => {
     write('a/work/x', 'x'.repeat(10_000));
-    const packed = await pack(join(root, 'a'), ['work/x'], join(root, 'kept'), never);
+    const packed = await packOf(['work/x']);
     const bytes = readFileSync(join(root, 'kept'));
     bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
     writeFileSync(join(root, 'kept'), bytes);
@@ -71,9 +82,8 @@ describe('an archive', () => {
   });
 
   test('of something that does not exist fails with what tar said', async () => {
-    await expect(pack(folder('a'), ['work'], join(root, 'kept'), never)).rejects.toThrow(
-      /tar ended with 2: .*work: Cannot stat/,
-    );
+    folder('a');
+    await expect(packOf(['work'])).rejects.toThrow(/tar ended with 2: .*work: Cannot stat/);
   });
 });
 
@@ -83,7 +93,9 @@ test('what set-up made unreadable for an ordinary user can be packed and moved',
     import { makeReadable, pack } from ${archive};
     const [, root] = process.argv;
     await makeReadable(root + '/a');
-    await pack(root + '/a', ['work'], root + '/kept', new AbortController().signal);`;
+    const to = { archive: root + '/kept', unpacked: root + '/own' };
+    await pack(root + '/a', ['work'], to, new AbortController().signal);`;
+  folder('own');
   write('a/work/closed/x', 'x');
   write('a/work/locked/y', 'y');
   chmodSync(join(root, 'a/work/closed/x'), 0);

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import {
+  chmodSync,
+  existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -12,7 +15,7 @@ import {
 import { join } from 'node:path';
 import { addRefused, refusedText } from '../../src/environment/command-access.ts';
 import { prepareEnvironment } from '../../src/environment/prepare.ts';
-import { gitOut } from '../support/git.ts';
+import { gitOut, gitWith } from '../support/git.ts';
 import { untilNoneHas } from '../support/machine/processes.ts';
 import { failsWith, openStage, type Scene, type Stage } from './stage.ts';
 
@@ -176,8 +179,55 @@ describe('secrets', () => {
   });
 });
 
+describe('package caches', () => {
+  const place = '~/.cache/pip';
+  const setup = [
+    `mkdir -p deps ${place} ~/.npm/_cacache; cat ${place}/count > deps/found || true; echo x >> ${place}/count; touch ~/.npm/_cacache/x`,
+  ];
+  const found = async (settings: object, from = scene) => {
+    const environment = await from.prepare({ setup, ...settings });
+    expect(environment.how).toBe('set up');
+    const work = await from.placed(environment);
+    expect(existsSync(`${work}.home/.cache/pip`)).toBe(false);
+    expect(existsSync(`${work}.home/.npm/_cacache/x`)).toBe(true);
+    return text(join(work, 'deps/found'));
+  };
+
+  test('go to the next set-up of the repository, and not to another project, an agent, or set-up of a change', async () => {
+    expect(await found({})).toBe('');
+    expect(await found({ env: { MODE: 'other' } })).toBe('x\n');
+    expect(await found({ env: { MODE: 'third' } })).toBe('x\nx\n');
+    const other = await stage.begin();
+    expect(await found({}, other)).toBe('');
+    await other.end();
+    // The change alters a file that decides about set-up, so set-up runs on it.
+    const settings = { setup, network: { setup: [], agent: [] }, setupOfChange: 'closed' as const };
+    const environment = await scene.prepare({ ...settings, env: { MODE: 'quiet' } });
+    const blob = gitWith(scene.checkout.gitDir, '25\n', 'hash-object', '-w', '--stdin');
+    const base = await scene.checkout.treeOf(scene.base);
+    const tree = await scene.checkout.replaceFiles(base, [{ path: '.nvmrc', mode: '100644', oid: blob }]);
+    const fresh = await scene.fresh(environment, tree);
+    const look = await fresh.machine.run('cat deps/found && echo x >> ~/.cache/pip/count', { seconds: 60 });
+    expect([look.exitCode, look.output]).toEqual([0, '']);
+    // What set-up of the change left is gone.
+    expect(await found({ env: { MODE: 'last' } })).toBe('x\nx\nx\nx\n');
+  });
+
+  test('with a secret are not kept', async () => {
+    await scene.setSecret('NPM_TOKEN', 'canary of the caches');
+    const secrets = ['NPM_TOKEN'];
+    const leaking = [`${setup[0]}; echo $NPM_TOKEN > ${place}/token`];
+    expect(await found({ setup: leaking, secrets })).toBe('');
+    expect(scene.log).toContain(
+      'setup: the package caches are not kept for the next set-up: they contain the secret NPM_TOKEN',
+    );
+    expect(await found({ secrets })).toBe('');
+  });
+});
+
 test('a kept result that was damaged is made again', async () => {
   const settings = { setup: ['mkdir deps && touch deps/x'] };
+  const usual = stage.app.workDir;
   await scene.prepare(settings);
   for (const damage of [
     (file: string) => writeFileSync(file, 'x'.repeat(statSync(file).size)),
@@ -192,11 +242,15 @@ test('a kept result that was damaged is made again', async () => {
     },
   ]) {
     const { plan } = await scene.prepare(settings);
+    // Another worker, which has not unpacked the result yet.
+    stage.app.workDir = mkdtempSync(join(usual, 'worker-'));
+    chmodSync(stage.app.workDir, 0o711);
     damage(join(stage.app.keptDir, `${plan.key}.tar.zst`));
     const again = await scene.prepare(settings);
     expect(again.how).toBe('set up');
     expect(readdirSync(join(await scene.placed(again), 'deps'))).toEqual(['x']);
   }
+  stage.app.workDir = usual;
 });
 
 test('where results cannot be kept, the run continues and the log says why', async () => {

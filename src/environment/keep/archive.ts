@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { lstat, mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Transform } from 'node:stream';
+import { Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
@@ -60,8 +60,16 @@ const level = 3;
 /** Bytes handed on at once. With Node's 16 kB, handing on takes longer than compressing. */
 const chunkSize = 1_048_576;
 
-/** Packs what lies under these names of a folder into a new archive. Nothing outside the folder is followed. */
-export async function pack(folder: string, names: string[], target: string, signal: AbortSignal): Promise<Packed> {
+/**
+ * Packs what lies under these names of a folder into a new archive, and unpacks it into an empty folder at the same time,
+ * which takes half as long as one after the other. Nothing outside the folder is followed.
+ */
+export async function pack(
+  folder: string,
+  names: string[],
+  { archive, unpacked }: { archive: string; unpacked: string },
+  signal: AbortSignal,
+): Promise<Packed> {
   // Set-up may have created setuid programs. They have no effect in a sandbox, but would be dangerous on the host.
   const options = ['--mode=ug-s', '--owner=0', '--group=0', '--numeric-owner', '--one-file-system', '--sparse'];
   // Build tools compare modification times, which the older format stores only in whole seconds.
@@ -70,6 +78,7 @@ export async function pack(folder: string, names: string[], target: string, sign
   const ended = endOf(child);
   child.stdin?.on('error', () => {});
   child.stdin?.end(names.map((name) => `${name}\0`).join(''));
+  const unpacking = startUnpacking(unpacked, signal);
   const hash = createHash('sha256');
   let bytes = 0;
   const counted = new Transform({
@@ -80,9 +89,45 @@ export async function pack(folder: string, names: string[], target: string, sign
     },
   });
   const compress = createZstdCompress({ chunkSize, params: { [constants.ZSTD_c_compressionLevel]: level } });
-  const file = createWriteStream(target, { flags: 'wx', mode: 0o600, highWaterMark: chunkSize });
-  await Promise.all([ended, pipeline(outputOf(child), compress, counted, file, { signal })]);
+  const file = createWriteStream(archive, { flags: 'wx', mode: 0o600, highWaterMark: chunkSize });
+  const packing = pipeline(outputOf(child), alsoTo(unpacking.input), compress, counted, file, { signal });
+  const all = [ended, packing, unpacking.ended];
+  await Promise.all(all).catch(async (error) => {
+    child.kill('SIGKILL');
+    unpacking.stop();
+    // Nothing may write into the folders after this.
+    await Promise.allSettled(all);
+    throw error;
+  });
   return { bytes, sha256: hash.digest('hex') };
+}
+
+/** Hands on what it gets, and writes it to `other`, which may close early. */
+function alsoTo(other: Writable): Transform {
+  const write = (chunk: Buffer, done: () => void) => {
+    if (other.destroyed || other.write(chunk)) return done();
+    const goOn = () => {
+      other.off('drain', goOn).off('close', goOn);
+      done();
+    };
+    other.on('drain', goOn).on('close', goOn);
+  };
+  return new Transform({
+    transform: (chunk: Buffer, _encoding, done) => write(chunk, () => done(null, chunk)),
+    flush: (done) => {
+      other.end();
+      done();
+    },
+  });
+}
+
+function startUnpacking(folder: string, signal: AbortSignal) {
+  const child = tar(['--extract', '--preserve-permissions', '--no-same-owner', `--directory=${folder}`], signal);
+  const ended = endOf(child);
+  if (child.stdin === null) throw new Error('tar has no input');
+  // tar may end before it has read the padding after the archive's end, which breaks the pipe.
+  child.stdin.on('error', () => {});
+  return { input: child.stdin, ended, stop: () => child.kill('SIGKILL') };
 }
 
 /** Unpacks an archive into an empty folder. @throws DamagedArchive before anything of it is unpacked */
@@ -90,15 +135,24 @@ export async function unpack(archive: string, { sha256 }: Packed, folder: string
   const hash = createHash('sha256');
   await pipeline(createReadStream(archive, { highWaterMark: chunkSize }), hash, { signal });
   if (hash.digest('hex') !== sha256) throw new DamagedArchive('its checksum is wrong');
-  const child = tar(['--extract', '--preserve-permissions', '--no-same-owner', `--directory=${folder}`], signal);
-  const ended = endOf(child);
-  if (child.stdin === null) throw new Error('tar has no input');
+  const { input, ended } = startUnpacking(folder, signal);
   const read = createReadStream(archive, { highWaterMark: chunkSize });
-  const feeding = pipeline(read, createZstdDecompress({ chunkSize }), child.stdin, { signal });
+  const feeding = pipeline(read, createZstdDecompress({ chunkSize }), input, { signal });
   // tar may end before it has read the padding after the archive's end, which breaks the pipe.
   const [, fed] = await Promise.all([ended, feeding.catch((error: NodeJS.ErrnoException) => error)]);
   signal.throwIfAborted();
   if (fed !== undefined && !brokenPipe.has(fed.code ?? '')) throw fed;
+}
+
+/**
+ * Copies the content of a folder into another, as owned by this process and without extended attributes. Where the file
+ * system can, the files share their blocks until one of them is written. Links are not followed. Call this only while no
+ * other process changes the folders.
+ */
+export async function copyInto(from: string, to: string, signal: AbortSignal): Promise<void> {
+  await mkdir(to, { recursive: true });
+  const options = ['--recursive', '--no-dereference', '--preserve=mode,timestamps,links', '--reflink=auto'];
+  await endOf(start('cp', [...options, '--no-target-directory', '--', from, to], signal));
 }
 
 /**
@@ -120,12 +174,14 @@ export async function* readSparse(path: Buffer, signal: AbortSignal): AsyncGener
   }
 }
 
-/** Characters kept of what tar says. Its first line names a path, which may be longer than the system's limit. */
+/** Characters kept of what a program says. Its first line names a path, which may be longer than the system's limit. */
 const saidChars = 20_000;
 
-function tar(args: string[], signal: AbortSignal): ChildProcess {
+const tar = (args: string[], signal: AbortSignal) => start('tar', args, signal);
+
+function start(program: 'tar' | 'cp', args: string[], signal: AbortSignal): ChildProcess {
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C.UTF-8' };
-  return spawn('tar', args, { env, cwd: '/', stdio: ['pipe', 'pipe', 'pipe'], signal, killSignal: 'SIGKILL' });
+  return spawn(program, args, { env, cwd: '/', stdio: ['pipe', 'pipe', 'pipe'], signal, killSignal: 'SIGKILL' });
 }
 
 function outputOf({ stdout }: ChildProcess): NonNullable<ChildProcess['stdout']> {
@@ -133,14 +189,14 @@ function outputOf({ stdout }: ChildProcess): NonNullable<ChildProcess['stdout']>
   return stdout;
 }
 
-/** What tar says when the disk is full; the last of them about a file of which it wrote only a part. */
+/** What programs say when the disk is full; the last of them about a file of which tar wrote only a part. */
 const fullDisk = /No space left on device|Disk quota exceeded|Wrote only \d+ of/;
 
 const longPath = /File name too long/;
 /** Why nothing is kept of a set-up whose folders are nested too deeply for other programs. */
 export const tooLongPath = 'set-up made a path that is longer than the system allows (4,096 bytes)';
 
-/** Resolves when tar has succeeded. @throws Error with the code `ENOSPC` when the disk is full */
+/** Resolves when the program has succeeded. @throws Error with the code `ENOSPC` when the disk is full */
 function endOf(child: ChildProcess): Promise<void> {
   let said = '';
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
@@ -151,7 +207,9 @@ function endOf(child: ChildProcess): Promise<void> {
     child.once('close', (code, by) => {
       if (code === 0) return resolve();
       if (longPath.test(said)) return reject(new Error(tooLongPath));
-      const error = new Error(`tar ended with ${by ?? code}: ${(said.trim().split('\n', 1)[0] ?? '').slice(0, 500)}`);
+      const error = new Error(
+        `${child.spawnfile} ended with ${by ?? code}: ${(said.trim().split('\n', 1)[0] ?? '').slice(0, 500)}`,
+      );
       reject(fullDisk.test(said) ? Object.assign(error, { code: 'ENOSPC' }) : error);
     });
   });

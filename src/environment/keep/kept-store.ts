@@ -15,6 +15,8 @@ export interface KeptSetup extends Packed {
 
 /** The results of set-up that this machine keeps, by key. */
 export interface KeptStore {
+  /** Returns what is known about a kept result, which counts as a use of it. */
+  find(key: string): Promise<KeptSetup | undefined>;
   /** Links or copies a kept result to `path`, which stays valid if the result is deleted. */
   take(key: string, path: string): Promise<KeptSetup | undefined>;
   /** Keeps an archive under a key. Either all of it is kept or nothing. */
@@ -42,23 +44,27 @@ export function keptStore(folder: string): KeptStore {
   const remove = async (key: string) => {
     for (const path of [factsOf(key), archiveOf(key), failureOf(key)]) await rm(path, { force: true, recursive: true });
   };
+  const find = async (key: string) => {
+    const text = await readFile(factsOf(key), 'utf8').catch(() => undefined);
+    if (text === undefined) return undefined;
+    const kept = parse(text);
+    const size = await stat(archiveOf(key)).then(
+      (stats) => (stats.isFile() ? stats.size : undefined),
+      () => undefined,
+    );
+    if (kept === undefined || size !== kept.bytes) {
+      await remove(key);
+      return undefined;
+    }
+    await utimes(factsOf(key), new Date(), new Date()).catch(() => {});
+    return kept;
+  };
   return {
     remove,
+    find,
     take: async (key, path) => {
-      const text = await readFile(factsOf(key), 'utf8').catch(() => undefined);
-      if (text === undefined) return undefined;
-      const kept = parse(text);
-      const size = await stat(archiveOf(key)).then(
-        (stats) => (stats.isFile() ? stats.size : undefined),
-        () => undefined,
-      );
-      if (kept === undefined || size !== kept.bytes) {
-        await remove(key);
-        return undefined;
-      }
-      if (!(await isTaken(archiveOf(key), path))) return undefined;
-      await utimes(factsOf(key), new Date(), new Date()).catch(() => {});
-      return kept;
+      const kept = await find(key);
+      return kept !== undefined && (await isTaken(archiveOf(key), path)) ? kept : undefined;
     },
     add: async (key, archive, kept) => {
       await mkdir(folder, { recursive: true, mode: 0o700 });
