@@ -17,7 +17,7 @@ import { findRepository } from '../repositories/store.ts';
 import { onTask } from '../tasks/routes.ts';
 import type { TaskView } from '../tasks/store.ts';
 import { findDiff, findHeldDiff, listHandoffs, listPulls, type StoredDiff } from '../tasks/work-store.ts';
-import { listOpenedOfTasks } from './directors.ts';
+import { listOpenedOfTasks, sourcesOfText } from './directors.ts';
 import { findProof } from './proof/proof-store.ts';
 import { listFollowed } from './store.ts';
 
@@ -116,6 +116,7 @@ export function mayNameIn({ hidesPrivate, mayTellOf }: InComment): MayName {
 
 /** What a model may use for its answer. */
 interface Shown {
+  description: string;
   around: Surroundings;
   diff: ShownDiff | undefined;
   attention: TaskView['attention'];
@@ -127,8 +128,9 @@ interface Shown {
 }
 
 async function shownToMembers({ db: { manager: em } }: App, task: TaskView): Promise<Shown> {
-  const { attention, failure } = task;
+  const { attention, failure, description } = task;
   return {
+    description,
     around: await getSurroundings(em, task.id),
     diff: (await findHeldDiff(em, task.id)) ?? (await findDiff(em, task.id)),
     attention,
@@ -150,15 +152,21 @@ async function shownInComment(app: App, task: TaskView, comment: InComment): Pro
   const opened = await listOpenedOfTasks(em, [task.id]);
   const { sprint, parent, dependencies, subtasks } = all.around;
   const ids = [...opened, ...all.pulls].map(({ repositoryId }) => repositoryId);
-  const secret = new Set<string>();
-  for (const id of new Set(ids)) if (!(await comment.mayTellOf(id))) secret.add(id);
+  const secretOf = async (repositoryIds: string[]) => {
+    const secret = new Set<string>();
+    for (const id of new Set(repositoryIds)) if (!(await comment.mayTellOf(id))) secret.add(id);
+    return secret;
+  };
+  const secret = await secretOf(ids);
   const nameable = async (tasks: RelatedTask[]) => {
     const known: RelatedTask[] = [];
     for (const each of tasks) if (await mayNameIn(comment)(each.repositoryIds)) known.push(each);
     return known;
   };
+  const isTextSecret = (await secretOf(await sourcesOfText(em, task))).size > 0;
   const secretRuns = new Set(opened.filter((each) => secret.has(each.repositoryId)).map(({ runId }) => runId));
   return {
+    description: isTextSecret ? '' : all.description,
     around: {
       ...all.around,
       sprint: comment.hidesPrivate ? null : sprint,
@@ -178,7 +186,7 @@ async function shownInComment(app: App, task: TaskView, comment: InComment): Pro
 
 /** Describes a task for a model that answers questions about it. Every part is bounded. */
 function describeTask(task: TaskView, shown: Shown): string {
-  const { around, attention, failure, handoffs, runs, pulls, proof, diff } = shown;
+  const { description, around, attention, failure, handoffs, runs, pulls, proof, diff } = shown;
   const related = (t: { id: string; title: string; status: string }) => `${t.id} (${t.status}): ${t.title}`;
   const facts = [
     `Task ${task.id}, status: ${task.status}`,
@@ -191,7 +199,7 @@ function describeTask(task: TaskView, shown: Shown): string {
   ];
   return joinParts([
     `# The task: ${oneLine(task.title, 200)}\n${facts.map((fact) => `- ${oneLine(fact, 600)}`).join('\n')}`,
-    textPart('Description', task.description, descriptionChars),
+    textPart('Description', description, descriptionChars),
     attention === null ? '' : textPart(`Waits for a person (${attention.reason})`, attention.text, attentionChars),
     listPart('Waits for these tasks', around.dependencies, maxEntries, related),
     listPart('Subtasks', around.subtasks, maxEntries, related),

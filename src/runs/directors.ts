@@ -106,6 +106,15 @@ export async function listOpenedOfTasks(em: EntityManager, taskIds: string[]) {
   return rows;
 }
 
+/** Returns the repositories that a run had opened whose model wrote the text of a task; none for other tasks. */
+export async function sourcesOfText(
+  em: EntityManager,
+  { parentId, createdBy }: Pick<TaskView, 'parentId' | 'createdBy'>,
+): Promise<string[]> {
+  if (parentId === null || createdBy !== null) return [];
+  return (await listOpenedOfTasks(em, [parentId])).map(({ repositoryId }) => repositoryId);
+}
+
 /**
  * Makes a person a director of a run, in the caller's transaction, which has locked the run. `checked` are the
  * repositories in which they may write.

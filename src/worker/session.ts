@@ -19,7 +19,7 @@ import type { Message } from '../llm/model.ts';
 import { costOfDay, creatorOf, personDayIsOver } from '../projects/budgets.ts';
 import { openable } from '../repositories/rights.ts';
 import { listTurns } from '../runs/continuing/turn-store.ts';
-import { admitUsers, directorsOf, listOpenedOfTasks } from '../runs/directors.ts';
+import { admitUsers, directorsOf, listOpenedOfTasks, sourcesOfText } from '../runs/directors.ts';
 import { deleteStep, endingStep, type Journal } from '../runs/journal.ts';
 import { openLiveText } from '../runs/live-text.ts';
 import { draftAnswer, hasComments } from '../runs/review/store.ts';
@@ -248,10 +248,8 @@ export async function readableHandoffs(
  * Checks that a run may read the text of its task, if a model wrote it that had opened other repositories.
  * @throws RunFailed `repository`
  */
-export async function assertMayReadTask(app: App, { parentId, createdBy }: TaskView, mayRead: MayRead): Promise<void> {
-  if (parentId === null || createdBy !== null) return;
-  const opened = await listOpenedOfTasks(app.db.manager, [parentId]);
-  if (await mayRead(opened.map(({ repositoryId }) => repositoryId))) return;
+export async function assertMayReadTask(app: App, task: TaskView, mayRead: MayRead): Promise<void> {
+  if (await mayRead(await sourcesOfText(app.db.manager, task))) return;
   throw new RunFailed(
     'repository',
     'the text of this subtask comes from a run that had opened other repositories; everybody who directs its runs needs write permission there',

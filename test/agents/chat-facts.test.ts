@@ -1,4 +1,6 @@
 import type { ModelRequest } from '../../demo/model/model.ts';
+import { chatAboutTask } from '../../src/runs/chat.ts';
+import { getTask } from '../../src/tasks/store.ts';
 import { openAppWithModel } from '../support/app.ts';
 
 const { talk, model, service } = await openAppWithModel();
@@ -106,4 +108,26 @@ test('the chat about a sprint knows owners, pull requests, handoffs, the digest 
   const ofEarly = await promptOf(early);
   expect(ofEarly).toContain('## Digest');
   expect(ofEarly).toContain(`## Carried over to later sprints or the backlog\n- ${task}: Slow work`);
+});
+
+test('a comment tells the text of a subtask only to who may read what its writer had read', async () => {
+  const { manager } = service.app.db;
+  const [parent, task] = [await makeTask('Parent'), await makeTask('Part')];
+  await manager.query(
+    `update tasks set parent_id = $1, created_by = null, description = 'vault says so' where id = $2`,
+    [parent, task],
+  );
+  await manager.query(
+    `insert into runs (id, task_id, project_id, kind, status) values ('run_parent', $1, $2, 'start', 'succeeded')`,
+    [parent, project],
+  );
+  await manager.query(`insert into run_steps (run_id, name, data) values ('run_parent', 'opened repo_vault', '{}')`);
+  const user = (await call(ada, 'GET', '/me')).body;
+  const promptFor = async (mayRead: boolean) => {
+    const comment = { hidesPrivate: false, mayTellOf: async (id: string) => mayRead || id !== 'repo_vault' };
+    await chatAboutTask(service.app, await getTask(manager, task), { user, message: 'What is it?' }, comment);
+    return texts(last()).join('\n');
+  };
+  expect(await promptFor(false)).not.toContain('vault says so');
+  expect(await promptFor(true)).toContain('vault says so');
 });

@@ -53,12 +53,14 @@ test('scripts of package.json decide if the checks run them, or npm does by itse
 });
 
 test('files of snapshots hold nothing but snapshots', () => {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a snapshot
   const jest = '// Jest Snapshot v1\n\nexports[`a 1`] = `\n<div>\\`x\\` \\${y}</div> $z\n`;\n\nexports[`b 1`] = `2`;\n';
   expect(holdsOnlySnapshots('a/__snapshots__/a.test.js.snap', jest)).toBe(true);
   expect(holdsOnlySnapshots('a.snap', '---\nsource: a.rs\n---\n1\n')).toBe(true);
   expect(holdsOnlySnapshots('a.approved.txt', 'anything')).toBe(true);
   for (const text of [
     `${jest}process.exit(0);`,
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a snapshot
     'exports[`a`] = `${process.exit(0)}`;',
     'exports[`a`] = process.exit(0);',
     'exports[`a`] = `x`, process.exit(0);',
