@@ -1,5 +1,7 @@
+import { mayDecide } from '../../domain/proof/manifests.ts';
 import { namesOf } from '../../domain/proof/proof.ts';
 import { ownScripts } from '../../domain/proof/reachable.ts';
+import { isProgram } from '../../domain/proof/reading-code.ts';
 import {
   isFoundAs,
   isStillSearched,
@@ -7,6 +9,7 @@ import {
   type Searched,
   searchedBy,
 } from '../../domain/proof/test-files.ts';
+import { maxPointerBytes, pointerIn } from '../../environment/files/lfs-pointer.ts';
 import { blobsOf, diffOf, type TreeDiff } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
 import { pathsMatching } from '../../repositories/settings/repository-settings.ts';
@@ -94,6 +97,7 @@ export async function readTestedChange(work: Work, tree: string): Promise<Tested
       ...doubtAbout(testsRemoved, 'was removed', 'were removed'),
       ...doubtAbout(await switchedOff(checkout, tests, diff), 'switches tests off', 'switch tests off'),
       ...doubtAbout(links, 'is a symbolic link', 'are symbolic links'),
+      ...doubtAbout(await inLfs(checkout, changes, isTest), 'is in Git LFS', 'are in Git LFS'),
       ...doubtAbout(reading, 'reads code as text', 'read code as text'),
       ...unread,
     ],
@@ -103,6 +107,18 @@ export async function readTestedChange(work: Work, tree: string): Promise<Tested
     newTestsOnBase,
     oldTestsOnChange,
   };
+}
+
+/**
+ * Returns the tests, programs and deciding files of a change of which the trees have a pointer of Git LFS. Nobody reads their
+ * contents for a proof.
+ */
+async function inLfs(checkout: Checkout, changes: Change[], isTest: (path: string) => boolean): Promise<string[]> {
+  const counting = changes.filter(({ path }) => isTest(path) || isProgram(path) || mayDecide(path));
+  const blobs = await blobsOf(checkout, counting, 'new', maxPointerBytes);
+  return counting
+    .filter(({ newOid }) => pointerIn(blobs.get(newOid) ?? Buffer.alloc(0)) !== undefined)
+    .map(({ path }) => path);
 }
 
 /** Returns the commands that run before the checks, with the scripts that package managers run by themselves. */

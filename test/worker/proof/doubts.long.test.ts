@@ -1,3 +1,4 @@
+import { pointerTo } from '../../../src/environment/files/lfs-pointer.ts';
 import type { Checkout } from '../../../src/git/engine.ts';
 import { OverLimit } from '../../../src/threads/start-thread.ts';
 import { unlessTooSlow } from '../../../src/worker/proof/contents.ts';
@@ -41,6 +42,11 @@ test.each<[string, Partial<Given>, string]>([
     'a module that takes the place of the test runner',
     { settings: { checks: ['python3 -m unittest'] }, change: { ...more, 'unittest.py': 'raise SystemExit(0)\n' } },
     'unittest.py decides how the tests run',
+  ],
+  [
+    'a test in Git LFS, which nobody reads',
+    { change: { ...more, 'test/g.test.js': pointerTo({ oid: 'a'.repeat(64), size: 10 }).toString() } },
+    'test/g.test.js is in Git LFS',
   ],
   ['a file that a tool may load', { change: { ...more, '.quietrc': '' } }, '.quietrc decides how the tests run'],
   [
