@@ -9,7 +9,8 @@ import { javascript } from './samples/javascript.ts';
 import { others } from './samples/others.ts';
 import { openStage, type Stage } from './stage.ts';
 
-const samples = [...javascript, ...others];
+/** The repositories of the corpus. */
+export const samples = [...javascript, ...others];
 
 /** A repository on the stage. */
 interface Staged {

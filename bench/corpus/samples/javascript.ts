@@ -26,7 +26,7 @@ const node = (more = ''): Language => ({
 
 const manifest = (more: object) =>
   `${JSON.stringify({ name: 'sample', version: '1.0.0', private: true, ...more }, null, 2)}\n`;
-const script = { scripts: { test: 'node --test test/' } };
+const script = { scripts: { test: 'node --test' } };
 
 /** A packed package that adds two numbers. */
 const plus = gzipSync(
@@ -200,7 +200,7 @@ export const javascript: Sample[] = [
     needs: ['npm', 'cc'],
     files: {
       'package.json': manifest({
-        scripts: { install: 'cc -shared -fPIC -o addon.node addon.c', test: 'node --test test/' },
+        scripts: { install: 'cc -shared -fPIC -o addon.node addon.c', test: 'node --test' },
         dependencies,
       }),
       'package-lock.json': lock({

@@ -163,7 +163,7 @@ export const others: Sample[] = [
     about: 'a module of Go',
     needs: ['go'],
     files: { 'go.mod': 'module example.org/numbers\n\ngo 1.19\n', ...filesOf(go) },
-    expected: { setup: ['go mod download'], checks: ['go test ./...'] },
+    expected: { setup: ['go mod download && go build std'], checks: ['go test ./...'] },
     language: go,
   },
   {
