@@ -22,9 +22,13 @@ const usualSeconds = { listing: 20, call: 120 };
 /** How long the end of a session may take. */
 const closingMs = 2000;
 
-/** A list of tools is read up to this many pages and tools. A longer list is cut. */
+/**
+ * A list of tools is read up to this many pages, tools, and characters as JSON. A longer list is cut. All of it is in
+ * memory until the tools are chosen.
+ */
 const maxPages = 50;
 const maxTools = 2000;
+const maxChars = 8_000_000;
 
 const started = z.object({ protocolVersion: z.string() });
 const page = z.object({ tools: z.array(z.unknown()), nextCursor: z.string().max(10_000).nullish() });
@@ -95,9 +99,12 @@ export function mcpClient(endpoint: Endpoint, seconds = usualSeconds): McpClient
 async function listAll(read: (cursor: string | undefined) => Promise<object>): Promise<unknown[]> {
   const tools: unknown[] = [];
   let cursor: string | undefined;
+  let chars = 0;
   for (let pages = 0; pages < maxPages && tools.length < maxTools; pages++) {
     const { data } = page.safeParse(await read(cursor));
     if (data === undefined) throw new McpFailed('did not send a list of tools');
+    chars += JSON.stringify(data.tools).length;
+    if (chars > maxChars) break;
     tools.push(...data.tools.slice(0, maxTools - tools.length));
     cursor = data.nextCursor ?? undefined;
     if (cursor === undefined) break;

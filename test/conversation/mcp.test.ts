@@ -2,6 +2,29 @@ import { answerText } from '../../src/conversation/mcp/mcp-tools.ts';
 import { modelSchema, offerTools } from '../../src/conversation/mcp/offered-tools.ts';
 import { objectionToSending } from '../../src/worker/outgoing/outgoing-scan.ts';
 
+/** Returns a schema that refers to itself again and again. */
+function endlessSchema(): object {
+  const again = { $ref: '#/$defs/A' };
+  const A = { type: 'object', properties: Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`p${i}`, again])) };
+  return { type: 'object', properties: { again }, $defs: { A } };
+}
+
+/** Returns a JSON value that counts how often something in it is read. */
+function counted<T>(value: T, reads: { count: number }): T {
+  if (typeof value !== 'object' || value === null) return value;
+  return new Proxy(value, {
+    get: (target, key) => {
+      reads.count += 1;
+      return counted(Reflect.get(target, key), reads);
+    },
+    ownKeys: (target) => {
+      const keys = Reflect.ownKeys(target);
+      reads.count += keys.length;
+      return keys;
+    },
+  });
+}
+
 describe('the schema of a tool, for the model', () => {
   test('keeps what all model servers understand, and resolves references', () => {
     const given = {
@@ -32,15 +55,7 @@ describe('the schema of a tool, for the model', () => {
     });
   });
 
-  const endless = {
-    type: 'object',
-    properties: { again: { $ref: '#/$defs/A' } },
-    $defs: {} as Record<string, unknown>,
-  };
-  endless.$defs.A = {
-    type: 'object',
-    properties: Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`p${i}`, { $ref: '#/$defs/A' }])),
-  };
+  const endless = endlessSchema();
 
   test.each([
     ['nothing', undefined],
@@ -60,6 +75,55 @@ describe('the schema of a tool, for the model', () => {
 
   test('has a limited size, even if its references multiply', () => {
     expect(JSON.stringify(modelSchema(endless)).length).toBeLessThanOrEqual(10_000);
+  });
+});
+
+describe('a schema whose references multiply', () => {
+  const many = Array.from({ length: 3000 }, (_, i) => `name_${i}`);
+  const each = (value: unknown) => Object.fromEntries(many.slice(0, 300).map((name) => [name, value]));
+  const referring = (definition: object) => ({
+    type: 'object',
+    properties: each({ $ref: '#/$defs/x' }),
+    $defs: { x: definition },
+  });
+
+  test.each<[string, number, object]>([
+    ['a long enum', 10_000, referring({ enum: many })],
+    ['a long list of types', 10_000, referring({ type: many })],
+    ['many properties', 20_000, referring({ properties: Object.fromEntries(many.map((name) => [name, 1])) })],
+    ['many required properties', 10_000, referring({ properties: { a: {} }, required: many })],
+    [
+      'properties and as many required ones',
+      20_000,
+      { type: 'object', properties: Object.fromEntries(many.map((name) => [name, 1])), required: many.toReversed() },
+    ],
+    ['a reference that is a list', 10_000, referring({ $ref: many })],
+  ])('is read a limited number of times when it has %s', (_what, limit, given) => {
+    const reads = { count: 0 };
+    const tools = [{ name: 'one', inputSchema: counted(given, reads) }];
+    expect(offerTools([{ server: 's', wanted: null, tools }]).tools).toHaveLength(1);
+    expect(reads.count).toBeLessThan(limit);
+  });
+
+  test('is no longer read when those of the same server were too long together', () => {
+    const reads = { count: 0 };
+    const inputSchema = counted(endlessSchema(), reads);
+    const tools = Array.from({ length: 1000 }, (_, i) => ({ name: `t${i}`, inputSchema }));
+    const { notes } = offerTools([{ server: 's', wanted: null, tools }]);
+    expect(notes).toEqual([expect.stringMatching(/^\d+ tools of s are not offered/)]);
+    expect(reads.count).toBeLessThan(300_000);
+  });
+
+  test('may have 100 choices, and 500 required properties', () => {
+    const names = many.slice(0, 500).map((name) => name.replace('name_', 'n'));
+    const choices = names.slice(0, 100);
+    expect(modelSchema({ type: 'object', properties: { a: { enum: choices } }, required: names })).toEqual({
+      type: 'object',
+      properties: { a: { enum: choices } },
+    });
+    const properties = Object.fromEntries(names.slice(0, 400).map((name) => [name, {}]));
+    const { required } = modelSchema({ type: 'object', properties, required: names });
+    expect(required).toEqual(names.slice(0, 400));
   });
 });
 
@@ -98,6 +162,18 @@ describe('an answer', () => {
       text: `${mark}one <!-- kept -->\n[image image/png, which cannot be shown]\ntwo\n[a link to https://example.com/three]`,
     });
     expect(answerText('s', { structuredContent: { a: 1 } }).text).toBe(`${mark}{"a":1}`);
+    const odd = { toString: 1 };
+    expect(
+      answerText('s', {
+        content: [
+          { type: 'resource_link', uri: odd },
+          { type: 'x', mimeType: odd },
+        ],
+      }),
+    ).toEqual({
+      ok: true,
+      text: `${mark}[a link to ]\n[x , which cannot be shown]`,
+    });
     expect(answerText('s', { content: [], isError: true })).toEqual({ ok: false, text: `${mark}The answer is empty.` });
     expect(answerText('s', { content: 'odd', isError: 'odd' })).toEqual({
       ok: true,

@@ -116,6 +116,7 @@ describe('the tools of a hostile server', () => {
     });
     const paged = await clientOf(`${url}/endless-pages/calm`).listTools(live);
     expect(paged).toHaveLength(50);
+    expect(await clientOf(`${url}/large-pages/calm`).listTools(live)).toHaveLength(3);
   });
 
   test('tools that lie are repaired or left out', async () => {

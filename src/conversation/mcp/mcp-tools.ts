@@ -48,10 +48,15 @@ export function answerText(server: string, given: object): ToolAnswer {
 function textOf(part: Part): string {
   const { type, text, resource, uri, mimeType } = part as Part & Record<string, unknown>;
   if (type === 'text' && typeof text === 'string') return text;
-  if (type === 'resource_link') return `[a link to ${String(uri).slice(0, 1000)}]`;
+  if (type === 'resource_link') return `[a link to ${named(uri, 1000)}]`;
   const inside = (resource as { text?: unknown } | undefined)?.text;
   if (type === 'resource' && typeof inside === 'string') return inside;
-  return `[${type.slice(0, 50)} ${String(mimeType ?? '').slice(0, 100)}, which cannot be shown]`;
+  return `[${type.slice(0, 50)} ${named(mimeType, 100)}, which cannot be shown]`;
+}
+
+/** Anything but text is left out: `String` throws for an object whose `toString` is not a function. */
+function named(given: unknown, max: number): string {
+  return typeof given === 'string' ? given.slice(0, max) : '';
 }
 
 /** Cuts text to 30 kB, keeping its beginning and its end. */

@@ -13,6 +13,8 @@ const propertyName = /^[A-Za-z0-9_.-]{1,64}$/;
 /** Schemas are read up to this depth and this many parts. What lies beyond may be anything. */
 const maxDepth = 8;
 const maxParts = 500;
+/** The parts, names and choices that are read of all schemas of one server. What lies beyond may be anything. */
+const maxPieces = 20_000;
 const maxParameterDescription = 500;
 const maxChoices = 100;
 const maxChoiceChars = 200;
@@ -21,59 +23,121 @@ const maxSchemaChars = 10_000;
 
 const anyArguments: Schema = { type: 'object', properties: {} };
 
+/** What may still be read of the schemas of a server. */
+interface Allowance {
+  pieces: number;
+}
+
 /**
  * Rebuilds the schema of a tool's arguments from the few keywords that all model servers understand. A model server
  * refuses the whole request for one invalid schema, so a wrong or hostile one must not reach it. References within the
  * schema are replaced by what they refer to.
  */
-export function modelSchema(given: unknown): Schema {
-  const read = new Reader(given);
+export function modelSchema(given: unknown, left: Allowance = { pieces: maxPieces }): Schema {
+  const read = new Reader(given, left);
   const schema = read.schema(given, 0);
-  if (schema.type !== 'object') return anyArguments;
+  if (schema.type !== 'object' || read.isTooLong) return anyArguments;
   const whole = { properties: {}, ...schema };
   return JSON.stringify(whole).length > maxSchemaChars ? anyArguments : whole;
 }
 
+/**
+ * Many references may lead to the same place, and references lead to others. So what is read again for each of them has a
+ * fixed limit, and what is as long as the answer is read once.
+ */
 class Reader {
   readonly #root: unknown;
+  readonly #left: Allowance;
+  /** The names of the properties that were read already. */
+  readonly #names = new WeakMap<Schema, string[]>();
   #parts = 0;
+  /** The least number of characters that the schema will have. */
+  #chars = 0;
 
-  constructor(root: unknown) {
+  constructor(root: unknown, left: Allowance) {
     this.#root = root;
+    this.#left = left;
+  }
+
+  get isTooLong(): boolean {
+    return this.#chars > maxSchemaChars;
   }
 
   schema(given: unknown, depth: number): Schema {
     this.#parts += 1;
-    if (depth > maxDepth || this.#parts > maxParts || !isObject(given)) return {};
+    this.#left.pieces -= 1;
+    if (depth > maxDepth || this.#isSpent() || !isObject(given)) return {};
     const target = this.#referred(given) ?? onlyOne(given.allOf);
     if (target !== undefined) return this.schema(target, depth + 1);
     return {
       ...typeOf(given.type),
-      ...(typeof given.description === 'string'
-        ? { description: given.description.slice(0, maxParameterDescription) }
-        : {}),
-      ...choices(given.enum ?? (given.const === undefined ? undefined : [given.const])),
+      ...this.#description(given.description),
+      ...this.#choices(given.enum ?? (given.const === undefined ? undefined : [given.const])),
       ...this.#properties(given, depth),
       ...this.#items(given, depth),
       ...this.#alternatives(given.anyOf ?? given.oneOf, depth),
     };
   }
 
+  #isSpent(): boolean {
+    return this.#parts > maxParts || this.#left.pieces < 0 || this.isTooLong;
+  }
+
   /** Finds what `{ "$ref": "#/$defs/Name" }` refers to. */
   #referred({ $ref }: Schema): unknown {
-    const [, group = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]{1,200})$/.exec(String($ref ?? '')) ?? [];
+    if (typeof $ref !== 'string') return undefined;
+    const [, group = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]{1,200})$/.exec($ref) ?? [];
     const known = isObject(this.#root) ? this.#root[group] : undefined;
     return isObject(known) && Object.hasOwn(known, name) ? known[name] : undefined;
   }
 
+  #description(given: unknown): Schema {
+    if (typeof given !== 'string') return {};
+    const description = given.slice(0, maxParameterDescription);
+    this.#chars += description.length;
+    return { description };
+  }
+
+  #choices(given: unknown): Schema {
+    // If some choices cannot be shown, all are left out, because the model would take the others for the only ones.
+    if (!Array.isArray(given) || given.length === 0 || given.length > maxChoices) return {};
+    this.#left.pieces -= given.length;
+    if (!given.every(isFitChoice)) return {};
+    const choices = [...new Set<string | number | boolean>(given)];
+    for (const each of choices) this.#chars += String(each).length;
+    return { enum: choices };
+  }
+
   #properties({ properties, required }: Schema, depth: number): Schema {
     if (!isObject(properties)) return {};
-    const names = Object.keys(properties).filter((name) => propertyName.test(name) && name !== '__proto__');
-    const needed = Array.isArray(required) ? names.filter((name) => required.includes(name)) : [];
-    return {
-      properties: Object.fromEntries(names.map((name) => [name, this.schema(properties[name], depth + 1)])),
-      ...(needed.length > 0 ? { required: needed } : {}),
-    };
+    const names = this.#namesOf(properties);
+    const read: [string, Schema][] = [];
+    for (const name of names) {
+      if (this.#isSpent()) break;
+      this.#chars += name.length;
+      read.push([name, this.schema(properties[name], depth + 1)]);
+    }
+    const needed = this.#needed(required);
+    const shown = read.map(([name]) => name).filter((name) => needed.has(name));
+    return { properties: Object.fromEntries(read), ...(shown.length > 0 ? { required: shown } : {}) };
+  }
+
+  #needed(required: unknown): Set<unknown> {
+    if (!Array.isArray(required) || required.length > maxParts) return new Set();
+    this.#left.pieces -= required.length;
+    return new Set(required);
+  }
+
+  #namesOf(properties: Schema): string[] {
+    const known = this.#names.get(properties);
+    if (known !== undefined) return known;
+    const names: string[] = [];
+    for (const name of Object.keys(properties)) {
+      if (names.length === maxParts) break;
+      if (propertyName.test(name) && name !== '__proto__') names.push(name);
+    }
+    this.#names.set(properties, names);
+    return names;
   }
 
   /** Some model servers refuse a list without a schema for its items. */
@@ -88,19 +152,15 @@ class Reader {
 }
 
 function typeOf(given: unknown): Schema {
+  if (Array.isArray(given) && given.length > types.size) return {};
   const known = [given].flat().filter((each): each is string => typeof each === 'string' && types.has(each));
   const [first, ...more] = [...new Set(known)];
   if (first === undefined) return {};
   return { type: more.length === 0 ? first : [first, ...more] };
 }
 
-function choices(given: unknown): Schema {
-  if (!Array.isArray(given)) return {};
-  const isFit = (each: unknown) =>
-    typeof each === 'string' ? each.length <= maxChoiceChars : ['number', 'boolean'].includes(typeof each);
-  const fit = [...new Set(given.filter(isFit))];
-  // If some choices cannot be shown, all are left out, because the model would take the others for the only ones.
-  return fit.length > 0 && fit.length <= maxChoices && fit.length === new Set(given).size ? { enum: fit } : {};
+function isFitChoice(given: unknown): given is string | number | boolean {
+  return typeof given === 'string' ? given.length <= maxChoiceChars : ['number', 'boolean'].includes(typeof given);
 }
 
 function onlyOne(given: unknown): unknown {
@@ -133,6 +193,8 @@ const maxTools = 100;
 const maxChars = 100_000;
 /** The limit of OpenAI for the description of a tool. */
 const maxDescription = 1024;
+/** The characters of a description from which those that are invisible are removed. */
+const maxReadDescription = 20_000;
 /** The limit of OpenAI and Anthropic for names. */
 const maxName = 64;
 
@@ -153,11 +215,16 @@ export function offerTools(listings: Listing[]): { tools: OfferedTool[]; notes: 
   for (const { server, wanted, tools: given } of listings) {
     const fit = given.flatMap((each) => declared.safeParse(each).data ?? []);
     const chosen = fit.filter(({ name }) => wanted === null || wanted.includes(name));
+    const allowance: Allowance = { pieces: maxPieces };
     let left = 0;
     for (const each of chosen) {
-      const offered = offeredAs(server, each);
+      if (tools.size === maxTools || tools.has(offeredName(server, each.name))) {
+        left += 1;
+        continue;
+      }
+      const offered = offeredAs(server, each, allowance);
       const length = JSON.stringify(offered.spec).length;
-      if (tools.size === maxTools || chars + length > maxChars || tools.has(offered.spec.name)) left += 1;
+      if (chars + length > maxChars) left += 1;
       else {
         tools.set(offered.spec.name, offered);
         chars += length;
@@ -168,18 +235,28 @@ export function offerTools(listings: Listing[]): { tools: OfferedTool[]; notes: 
   return { tools: [...tools.values()], notes };
 }
 
-function offeredAs(server: string, { name, description, inputSchema }: z.output<typeof declared>): OfferedTool {
+function offeredAs(
+  server: string,
+  { name, description, inputSchema }: z.output<typeof declared>,
+  allowance: Allowance,
+): OfferedTool {
   const origin = `[tool of the MCP server ${server}] `;
-  const about = oneLine(plain(description), maxDescription - origin.length) || 'It has no description.';
+  const about =
+    oneLine(plain(description.slice(0, maxReadDescription)), maxDescription - origin.length) ||
+    'It has no description.';
   return {
     server,
     tool: name,
     spec: {
-      name: fitName(`${server}__${name}`),
+      name: offeredName(server, name),
       description: `${origin}${about}`,
-      parameters: modelSchema(inputSchema),
+      parameters: modelSchema(inputSchema, allowance),
     },
   };
+}
+
+function offeredName(server: string, name: string): string {
+  return fitName(`${server}__${name}`);
 }
 
 /** Replaces characters that model servers refuse in names. A name that is too long ends in a digest of the whole. */

@@ -52,6 +52,8 @@ const attacks: Record<string, (res: ServerResponse, asked: Asked) => unknown> = 
   'another-id': (res, { id }) => json(res, result(Number(id) + 1, { tools: [] })),
   'many-tools': toolsOf(Array.from({ length: 10_000 }, (_, i) => ({ name: `t${i}`, inputSchema: { type: 'object' } }))),
   'endless-pages': (res, { id }) => json(res, result(id, { tools: [{ name: `p${id}` }], nextCursor: `c${id}` })),
+  'large-pages': (res, { id }) =>
+    json(res, result(id, { tools: [{ name: `p${id}`, inputSchema: 'x'.repeat(2_500_000) }], nextCursor: `c${id}` })),
   lies: toolsOf([
     null,
     7,
