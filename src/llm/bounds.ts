@@ -1,10 +1,16 @@
-import { ModelFailed, type ServerItems, type Wire } from './model.ts';
+import { type ModelAnswer, ModelFailed, type ServerItems, type Wire } from './model.ts';
 
 /** Maximum number of tool calls, and of other items, in one answer. A run executes the first 100 calls. */
 export const maxCalls = 1000;
 
-/** Characters of text, arguments and reasoning in one answer; the limit is the same for an answer that is not streamed. */
+/** Characters of text, arguments and reasoning that are received of one answer; the limit is the same for an answer that is not streamed. */
 const maxChars = 4_000_000;
+
+/**
+ * Characters of text and calls in one answer. They are stored with the turn, sent back in each request, and shown to people.
+ * The 200,000 tokens that an agent may be allowed have about 800,000, reasoning included.
+ */
+const maxAnswerChars = 1_000_000;
 
 /**
  * Characters of what is stored with a turn and sent back. Reasoning of 200,000 tokens has about 800,000. Beyond that
@@ -35,4 +41,13 @@ export function tooManyCalls(): ModelFailed {
 /** Returns what to store with a turn, unless it is too large. */
 export function keptWithin(wire: Wire, items: object): { kept?: ServerItems } {
   return JSON.stringify(items).length > maxKeptChars ? {} : { kept: { wire, items } };
+}
+
+/** Returns an answer whose text and calls can be stored. @throws ModelFailed when they are too long */
+export function answerWithin(answer: ModelAnswer): ModelAnswer {
+  const inCalls = answer.toolCalls.map(({ id, name, arguments: args }) => id.length + name.length + args.length);
+  const chars = inCalls.reduce((sum, each) => sum + each, answer.text.length);
+  if (chars > maxAnswerChars)
+    throw badAnswer(`has ${chars} characters of text and calls; the most are ${maxAnswerChars}`);
+  return answer;
 }

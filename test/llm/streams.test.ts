@@ -156,6 +156,14 @@ describe.each(['chat', 'responses'] as const)('limits of %s', (wire) => {
     expect((await scripted.failed(wire, [{ events: Array(5).fill(one) }])).message).toMatch(/larger than 4 MB/);
   });
 
+  test('more than a million characters of text and calls are refused', async () => {
+    const piece = 'x'.repeat(400_000);
+    const one = wire === 'chat' ? chunk({ content: piece }) : delta(piece);
+    const end = wire === 'chat' ? stop : completed();
+    const failed = await scripted.failed(wire, [{ events: [one, one, one, end] }]);
+    expect(failed.message).toMatch(/has 1200000 characters of text and calls; the most are 1000000/);
+  });
+
   test('usage in fractions, strings and negative numbers is repaired', async () => {
     const names =
       wire === 'chat'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ChatCompletionContentPartText } from 'openai/resources/chat/completions';
 import { z } from 'zod';
-import { keptWithin, maxCalls, tooManyCalls } from '../bounds.ts';
+import { answerWithin, keptWithin, maxCalls, tooManyCalls } from '../bounds.ts';
 import { isFields } from '../merge.ts';
 import { type ModelAnswer, ModelFailed, type ToolCall } from '../model.ts';
 import { AnswerIsError, malformedAnswer } from '../refusals/refusal.ts';
@@ -95,13 +95,13 @@ export function chatReply(model: string, completion: unknown): ModelAnswer {
   const text = textOf(message);
   failOnReason(finish_reason, message, text);
   const calls = withIds(message.tool_calls.filter(({ type }) => type === 'function'));
-  return {
+  return answerWithin({
     text,
     toolCalls: calls.map(({ id, function: { name, arguments: args } }): ToolCall => ({ id, name, arguments: args })),
     ...keptOf(model, message, calls),
     ...data.usage,
     isCut: finish_reason === 'length' || finish_reason === 'model_length',
-  };
+  });
 }
 
 /** The API from before November 2023 had one call, in a field of its own. Some servers still answer like that. */

@@ -1,6 +1,6 @@
 import type { ResponseInputItem } from 'openai/resources/responses/responses';
 import { z } from 'zod';
-import { keptWithin, maxCalls, tooManyCalls } from '../bounds.ts';
+import { answerWithin, keptWithin, maxCalls, tooManyCalls } from '../bounds.ts';
 import { isFields } from '../merge.ts';
 import { type ModelAnswer, ModelFailed, type ToolCall } from '../model.ts';
 import { AnswerIsError, malformedAnswer } from '../refusals/refusal.ts';
@@ -86,13 +86,13 @@ export function responsesReply(model: string, response: unknown): ModelAnswer {
   const reason = data.incomplete_details?.reason;
   failOnReason(data.status, reason, { refusal, isEmpty: text === '' && calls.length === 0 });
   const isCut = data.status === 'incomplete';
-  return {
+  return answerWithin({
     text,
     toolCalls: calls,
     ...(isCut || endsInReasoning(output) ? {} : keptWithin('responses', { model, output })),
     ...data.usage,
     isCut,
-  };
+  });
 }
 
 /** The API refuses reasoning that nothing follows, as in an answer that was cut. */
