@@ -15,6 +15,7 @@ import { projectRoutes } from './projects/routes.ts';
 import { repositoryRoutes } from './repositories/routes.ts';
 import { taskChatRoutes } from './runs/chat.ts';
 import { rewindRoutes } from './runs/continuing/rewind-task.ts';
+import { turnRoutes } from './runs/continuing/show-turns.ts';
 import { changeRoutes, timelineRoutes } from './runs/history.ts';
 import { reviewRoutes } from './runs/review/routes.ts';
 import { runRoutes } from './runs/routes.ts';
@@ -56,6 +57,7 @@ const operations: Route[] = [
   ...reviewRoutes,
   ...waitingRoutes,
   ...rewindRoutes,
+  ...turnRoutes,
   ...spendRoutes,
   ...timelineRoutes,
   ...sprintRunRoutes,

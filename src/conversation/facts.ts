@@ -28,27 +28,55 @@ export function exchangesOf(messages: Message[]): Exchange[] {
 const maxListed = 40;
 const maxLineChars = 200;
 
+/** What happened in a part of a conversation. */
+export interface Facts {
+  turns: number;
+  changed: string[];
+  read: string[];
+  commands: string[];
+  lastWords: string | undefined;
+}
+
 /**
  * Lists what happened in a conversation: files read and changed, and commands with their outcomes. Used in place of a
  * summary when the model does not write one.
  */
 export function factsOf(messages: Message[]): string {
+  return tellFacts([factsIn(messages)]);
+}
+
+export function factsIn(messages: Message[]): Facts {
   const exchanges = exchangesOf(messages);
   const calls = exchanges.flatMap(({ calls, results }) =>
     calls.flatMap((call) => ({ call: meantCall(call), result: results.get(call.id) ?? '' })),
   );
   const worked = calls.filter(({ result }) => !isRefused(result)).map(({ call }) => call);
-  const changed = filesOf(worked, (call) => call.changes);
-  const read = filesOf(worked, isReading).filter((path) => !changed.includes(path));
-  const commands = calls.flatMap(({ call, result }) =>
-    typeof call?.args.command === 'string' ? [`${firstLine(call.args.command)} → ${firstLine(result)}`] : [],
-  );
-  const lastWords = exchanges.findLast(({ text }) => text.trim() !== '')?.text.trim();
+  return {
+    turns: exchanges.length,
+    changed: filesOf(worked, (call) => call.changes),
+    read: filesOf(worked, isReading),
+    commands: calls.flatMap(({ call, result }) =>
+      typeof call?.args.command === 'string' ? [`${firstLine(call.args.command)} → ${firstLine(result)}`] : [],
+    ),
+    lastWords: exchanges.findLast(({ text }) => text.trim() !== '')?.text.trim(),
+  };
+}
+
+/** Writes down the facts of a conversation from those of its parts. Of the first `unread` turns nothing is known. */
+export function tellFacts(parts: Facts[], unread = 0): string {
+  const turns = parts.reduce((sum, part) => sum + part.turns, unread);
+  const changed = new Set(parts.flatMap((part) => part.changed));
+  const read = [...new Set(parts.flatMap((part) => part.read))].filter((path) => !changed.has(path));
+  const lastWords = parts.findLast((part) => part.lastWords !== undefined)?.lastWords;
   return [
-    `${exchanges.length} ${exchanges.length === 1 ? 'turn' : 'turns'} of the model.`,
-    listed('Files changed', changed),
+    `${turns} ${turns === 1 ? 'turn' : 'turns'} of the model.`,
+    unread === 0 ? '' : `The first ${unread} of them are not described here, because the conversation is too long.`,
+    listed('Files changed', [...changed]),
     listed('Files read', read),
-    listed('Commands', commands),
+    listed(
+      'Commands',
+      parts.flatMap((part) => part.commands),
+    ),
     lastWords === undefined ? '' : `The model's last words: ${lastWords.slice(0, 500)}`,
   ]
     .filter((text) => text !== '')

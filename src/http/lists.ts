@@ -23,6 +23,13 @@ interface ListPart {
   isCut: boolean;
 }
 
+const isCutPage = Symbol('page ends before its limit');
+
+/** Marks the items of a page that ends before its limit, because reading more of them would take too long. */
+export function cutPage<T extends object>(items: T): T {
+  return Object.assign(items, { [isCutPage]: true });
+}
+
 /**
  * Reads a list and serializes as many of its items as `maxBytes` allow, at least one, with only the properties that the
  * route declares. Without a limit, the list is read in portions of one snapshot, so that a long list is never in memory.
@@ -43,6 +50,7 @@ export async function readList(
   if (!isWhole || rows.length <= portion) {
     const list = new ListText(declared, maxBytes);
     list.add(rows.slice(0, limit));
+    list.isFull ||= isCutPage in rows;
     return list.part(rows.length > limit);
   }
   return app.db.together('start', async () => {

@@ -1,12 +1,12 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import { cutText } from '../conversation/ending.ts';
-import { factsOf } from '../conversation/facts.ts';
+import { type Facts, factsIn, tellFacts } from '../conversation/facts.ts';
 import type { Handoff } from '../conversation/handoff.ts';
 import type { Failure } from '../domain/run.ts';
 import { withoutSecrets } from '../domain/secrets.ts';
 import { insertHandoff } from '../tasks/work-store.ts';
-import { listTurns } from './continuing/turn-store.ts';
+import { listTurnSizes, readTurns } from './continuing/turn-store.ts';
 
 interface Ended {
   id: string;
@@ -37,10 +37,23 @@ export async function storeCancelHandoff(
   await insertHandoff(em, { taskId: run.taskId, runId: run.id, summary, nextSteps: [] });
 }
 
+/**
+ * The most bytes of turns that are read for the facts of a run. The request that cancels a run waits for them, in a
+ * transaction that holds locks. Runs with many more are rare: theirs are the last turns that fit.
+ */
+const maxReadBytes = 10_000_000;
+
 /** Lists the facts of a run from its stored turns; '' when there are none. */
 async function factsOfRun(app: App, em: EntityManager, runId: string): Promise<string> {
-  const turns = await listTurns(em, runId);
-  const facts = turns.length === 0 ? '' : factsOf(turns.flatMap((turn) => turn.messages));
+  const sizes = await listTurnSizes(em, runId);
+  const parts: Facts[] = [];
+  let bytes = 0;
+  for await (const turn of readTurns(em, runId, sizes.toReversed())) {
+    bytes += turn.bytes;
+    if (bytes > maxReadBytes && parts.length > 0) break;
+    parts.unshift(factsIn(turn.messages));
+  }
+  const facts = parts.length === 0 ? '' : tellFacts(parts, sizes.length - parts.length);
   return withoutSecrets(facts, app.ownSecrets());
 }
 

@@ -813,7 +813,7 @@ export type RunTurn = {
     text: string;
     calls: {
         name: string;
-        /** as the model wrote them, usually JSON */
+        /** as the model wrote them, usually JSON; cut after 100,000 characters */
         arguments: string;
         /** cut after 10,000 characters */
         result: string;

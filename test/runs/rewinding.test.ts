@@ -1,7 +1,7 @@
 import type { RunRow } from '../../src/db/tables/task.ts';
 import type { Message } from '../../src/llm/model.ts';
 import { copyConversation } from '../../src/runs/continuing/continue-store.ts';
-import { showEach } from '../../src/runs/continuing/rewind-task.ts';
+import { showEach } from '../../src/runs/continuing/show-turns.ts';
 import { insertStep } from '../../src/runs/journal.ts';
 import { findRun } from '../../src/runs/store.ts';
 import { getTask } from '../../src/tasks/store.ts';
@@ -99,7 +99,8 @@ test('turns are shown without blocking the event loop, and without reading what 
   const figures = { at: new Date(0), inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: null };
   let isFree = false;
   const shown = showEach(
-    [1, 2, 3].map((turn) => ({ turn, messages, ...figures })),
+    [1, 2, 3].map((turn) => ({ turn, messages, bytes: 100, ...figures })),
+    3,
     [],
   );
   setImmediate(() => {

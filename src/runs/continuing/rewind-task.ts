@@ -1,13 +1,9 @@
-import { setImmediate as breathe } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
-import { exchangesOf, isRefused } from '../../conversation/facts.ts';
 import { Refused } from '../../domain/machine.ts';
-import { withoutSecrets } from '../../domain/secrets.ts';
-import { knownSecrets } from '../../environment/secrets/secrets.ts';
 import { badField } from '../../errors.ts';
-import { IdText, longText, pageQuery, type Route, route, Timestamp, wholeNumber } from '../../http/route.ts';
+import { IdText, longText, type Route, route } from '../../http/route.ts';
 import { rightProblemIn } from '../../repositories/rights.ts';
 import { moveTask } from '../../tasks/move.ts';
 import { onTask } from '../../tasks/routes.ts';
@@ -17,9 +13,8 @@ import { listWaitingRevisions } from '../../tasks/work-store.ts';
 import { directorsAtStart, directorsOf } from '../directors.ts';
 import { insertEvent, insertStep } from '../journal.ts';
 import { queueRun, startProblem } from '../operations.ts';
-import { onRun, startErrors } from '../routes.ts';
+import { startErrors } from '../routes.ts';
 import { copiedStep, copyUpTo, findPoint, listOpenedBy, type Point } from './continue-store.ts';
-import { listShownTurns, type ShownTurn } from './turn-store.ts';
 
 const RewindTask = z.strictObject({
   runId: IdText.meta({ description: 'a run of the task' }),
@@ -30,74 +25,6 @@ const RewindTask = z.strictObject({
     .meta({ description: 'the turn after which the new run goes on, numbered from 1' }),
   text: longText(10_000).optional().meta({ description: 'what the agent reads next' }),
 });
-
-const turnQuery = {
-  ...pageQuery,
-  limit: wholeNumber(1, 100)
-    .default(100)
-    .meta({ override: { type: 'integer', minimum: 1, maximum: 100, default: 100 }, description: 'results per page' }),
-};
-
-const RunTurn = z
-  .object({
-    turn: z.int().meta({ description: 'numbered from 1' }),
-    at: Timestamp,
-    text: z.string(),
-    calls: z.array(
-      z.object({
-        name: z.string(),
-        arguments: z.string().meta({ description: 'as the model wrote them, usually JSON' }),
-        result: z.string().meta({ description: 'cut after 10,000 characters' }),
-        ok: z.boolean(),
-      }),
-    ),
-    inputTokens: z.int(),
-    cachedInputTokens: z.int(),
-    outputTokens: z.int(),
-    costUsd: z.number().nullable(),
-  })
-  .meta({
-    id: 'RunTurn',
-    description:
-      'One answer from the model with the results of its calls. A turn that was copied from an earlier run cost this run nothing',
-  });
-
-/** Longer results of calls are cut to this many characters. */
-const maxResult = 10_000;
-
-/** Returns the turns of a run as people see them, without credentials. */
-async function showTurns(app: App, run: { id: string; projectId: string }, page: { limit: number; offset: number }) {
-  const turns = await listShownTurns(app.db.manager, run.id, page);
-  return showEach(turns, await knownSecrets(app, run.projectId));
-}
-
-/** Looks for credentials in one turn at a time, because the turns of a page together may be megabytes. */
-export async function showEach(turns: ShownTurn[], secrets: string[]) {
-  const shown = [];
-  for (const turn of turns) {
-    shown.push(showTurn(turn, secrets));
-    await breathe();
-  }
-  return shown;
-}
-
-/** Joins each call of a turn with its result. */
-function showTurn({ messages, ...figures }: ShownTurn, secrets: string[]) {
-  const exchanges = exchangesOf(messages);
-  const whole = {
-    text: exchanges.map(({ text }) => text).join('\n\n'),
-    calls: exchanges.flatMap(({ calls, results }) =>
-      calls.map(({ id, name, arguments: given }) => ({ name, arguments: given, result: results.get(id) ?? '' })),
-    ),
-  };
-  // Before results are cut, because half a credential would not be found.
-  const { text, calls } = withoutSecrets(whole, secrets);
-  return {
-    ...figures,
-    text,
-    calls: calls.map((call) => ({ ...call, result: call.result.slice(0, maxResult), ok: !isRefused(call.result) })),
-  };
-}
 
 interface Rewinding {
   taskId: string;
@@ -178,7 +105,7 @@ function noLongerKept({ runId, turn }: Rewinding): string {
 
 const tag = 'tasks';
 
-/** The turns of runs, and going back to one of them. */
+/** Going back to a turn of a run. */
 export const rewindRoutes: Route[] = [
   route({
     operationId: 'rewindTask',
@@ -197,17 +124,5 @@ export const rewindRoutes: Route[] = [
     costs: 'start',
     waits: 'before it writes',
     handle: (app, { task, user, body }) => rewindTask(app, { taskId: task.id, userId: user.id, ...body }),
-  }),
-  route({
-    operationId: 'listRunTurns',
-    method: 'get',
-    path: '/runs/:runId/turns',
-    summary: 'List the turns of a run, oldest first, without credentials',
-    tag,
-    access: onRun('member'),
-    query: z.strictObject(turnQuery),
-    reply: [200, z.array(RunTurn)],
-    paged: true,
-    handle: (app, { run, query }) => showTurns(app, run, query),
   }),
 ];

@@ -49,29 +49,58 @@ export async function setMessages(em: EntityManager, runId: string, turn: number
   ]);
 }
 
-/** A turn as people see it, with its figures. */
-export interface ShownTurn extends Turn, TokenUsage {
+/** A turn as it is stored, with its figures. */
+export interface StoredTurn extends Turn, TokenUsage {
   turn: number;
   at: Date;
   costUsd: number | null;
+  /** The size of the messages as JSON. */
+  bytes: number;
 }
 
-/**
- * Returns the turns of a run with their figures, oldest first. Reads one row more than the limit, so that the caller can
- * tell whether there is another page.
- */
-export async function listShownTurns(
+/** How much space a turn needs in the database. */
+interface TurnSize {
+  turn: number;
+  /** Compressed, which is many times smaller for text that repeats itself. */
+  bytes: number;
+}
+
+/** Returns the sizes of the turns of a run, or of a page of them, oldest first. Does not read the turns. */
+export async function listTurnSizes(
   em: EntityManager,
   runId: string,
-  page: { limit: number; offset: number },
-): Promise<ShownTurn[]> {
+  { limit, offset }: { limit: number | null; offset: number } = { limit: null, offset: 0 },
+): Promise<TurnSize[]> {
   return em.query(
-    `select turn + 1 as turn, at, messages, coalesce(input_tokens, 0)::float8 as "inputTokens",
-       coalesce(cached_input_tokens, 0)::float8 as "cachedInputTokens",
-       coalesce(output_tokens, 0)::float8 as "outputTokens", cost_usd::float8 as "costUsd"
-     from run_turns t where run_id = $1 order by t.turn limit $2 offset $3`,
-    [runId, page.limit + 1, page.offset],
+    `select turn, pg_column_size(messages) as bytes from run_turns where run_id = $1 order by turn limit $2 offset $3`,
+    [runId, limit, offset],
   );
+}
+
+/** Turns are read together up to this size. PostgreSQL compresses at most ninetyfold, so they have at most 9 MB. */
+const maxTogether = 100_000;
+
+/**
+ * Reads turns of a run one after the other, in the given order and a few small ones at a time: all turns of a run may be
+ * hundreds of megabytes. Leaves out those that were deleted in the meantime.
+ */
+export async function* readTurns(em: EntityManager, runId: string, sizes: TurnSize[]): AsyncGenerator<StoredTurn> {
+  for (let from = 0, to = 0; from < sizes.length; from = to) {
+    for (let bytes = 0; to < sizes.length; to++) {
+      bytes += sizes[to]?.bytes ?? 0;
+      if (bytes > maxTogether && to > from) break;
+    }
+    const turns = sizes.slice(from, to).map(({ turn }) => turn);
+    const rows: StoredTurn[] = await em.query(
+      `select turn + 1 as turn, at, messages, octet_length(messages::text) as bytes,
+         coalesce(input_tokens, 0)::float8 as "inputTokens",
+         coalesce(cached_input_tokens, 0)::float8 as "cachedInputTokens",
+         coalesce(output_tokens, 0)::float8 as "outputTokens", cost_usd::float8 as "costUsd"
+       from run_turns where run_id = $1 and turn = any($2) order by array_position($2, turn)`,
+      [runId, turns],
+    );
+    yield* rows;
+  }
 }
 
 /**

@@ -85,7 +85,7 @@ function Diff({ meaning, isWhole }: { meaning: Meaning; isWhole: boolean }) {
 
 const signClasses = { '+': 'diff-added', '-': 'diff-removed', ' ': '', '@': 'diff-place' };
 
-/** Characters of the input and of the output of a call that are shown. The download has all of them. */
+/** Characters of the input and of the output of a call that are shown. The download has all that the service sends. */
 const maxShown = 20_000;
 
 function Details({ call, meaning }: { call: Call; meaning: Meaning }) {
