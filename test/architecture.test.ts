@@ -51,6 +51,7 @@ test('folders have at most 12 files of their own, in tests 18', () => {
 /** What belongs to the process itself: its threads, its memory, its connections, its disk, the build that it serves. */
 const processState = [
   'domain/secrets.ts',
+  'environment/keep/unpacked.ts',
   'environment/prepare.ts',
   'git/javascript/git-child.ts',
   'git/work-tree/ignore-worker.mjs',

@@ -36,7 +36,7 @@ const neverSlow: Record<string, Record<string, string>> = {
   'domain/proof/module-names.ts': {
     '(^|\\/)[^.]+$|\\.(toml|ya?ml|cfg|ini|mk|sh|bash)$': 'reads paths, in a thread with a time limit',
   },
-  'domain/proof/test-files.ts': { '\\/?(\\*.*)?$': 'reads words of commands, which the settings limit' },
+  'domain/proof/tests/test-files.ts': { '\\/?(\\*.*)?$': 'reads words of commands, which the settings limit' },
   'domain/text/name-links.ts': { '^(.*?)([.,;:]*)$': 'reads an address or path of 2,000 characters at most' },
   'domain/text/sanitize.ts': { '-+$': 'reads the first characters of a title' },
   'egress/tools/tools-configuration.ts': {

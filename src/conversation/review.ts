@@ -1,4 +1,4 @@
-import { countSkips, isUsualTestFile } from '../domain/proof/test-files.ts';
+import { countSkips, isUsualTestFile } from '../domain/proof/tests/test-files.ts';
 import type { FileDiff } from '../git/diff-files.ts';
 import { part } from './prompts.ts';
 

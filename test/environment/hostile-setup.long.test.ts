@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withOutput } from '../../src/domain/run.ts';
+import { folderOfResults } from '../../src/environment/keep/unpacked.ts';
 import { openLiveLog, runCommands } from '../../src/environment/run-commands.ts';
 import { saidOf } from '../../src/environment/set-up.ts';
 import { untilNoneHas } from '../support/machine/processes.ts';
@@ -24,6 +25,12 @@ afterEach(() => scene.end());
 /** A number that occurs in no other process's arguments on this machine. */
 const mark = `8${process.pid}`;
 
+/** What is in the worker's folder, without the results that it keeps unpacked. */
+const foldersOfRuns = () =>
+  readdirSync(stage.app.workDir)
+    .filter((name) => name !== folderOfResults)
+    .sort();
+
 test.each([
   [
     'fills the disk',
@@ -37,7 +44,7 @@ test.each([
     /^the run used more than 256 MB of memory \(MAX_RUN_MEMORY_MB\)$/,
   ],
 ])('a set-up that %s ends with the limit, and the one beside it does not notice', async (_what, command, message) => {
-  const [before, folders] = [stage.kept(), readdirSync(stage.app.workDir).sort()];
+  const [before, folders] = [stage.kept(), foldersOfRuns()];
   const [hostile, honest] = await Promise.allSettled([
     scene.prepare({ setup: [`${command}; sleep ${mark}`] }),
     scene.prepare({ setup: ['mkdir deps && sleep 1 && echo whole > deps/x'] }),
@@ -47,7 +54,7 @@ test.each([
   // The archive of the honest one, and what is known about it.
   expect(stage.kept()).toBe(before + 2);
   if (honest.status === 'fulfilled') await honest.value.remove();
-  expect(readdirSync(stage.app.workDir).sort()).toEqual(folders);
+  expect(foldersOfRuns()).toEqual(folders);
   await untilNoneHas(mark);
 });
 
@@ -70,13 +77,15 @@ test.each([
   [', also when it had a secret', { secrets: ['NPM_TOKEN'] }],
 ])('a set-up that nests its folders too deeply fails with the reason, and nothing is kept%s', async (_what, more) => {
   await scene.setSecret('NPM_TOKEN', 'canary of the set-up');
-  const [before, folders] = [stage.kept(), readdirSync(stage.app.workDir).sort()];
+  const [before, folders] = [stage.kept(), foldersOfRuns()];
   const nest = 'mkdir deps && cd deps && for i in $(seq 50); do mkdir $(printf %0100d $i) && cd -P 0* || exit; done';
   await expect(scene.prepare({ setup: [nest], ...more })).rejects.toMatchObject(
-    failsWith(/^(what set-up made could not be unpacked: )?set-up made a path that is longer than the system allows/),
+    failsWith(
+      /^(what set-up made could not be (un)?packed: )?set-up made a path that is longer than the system allows/,
+    ),
   );
   expect(stage.kept()).toBe(before);
-  expect(readdirSync(stage.app.workDir).sort()).toEqual(folders);
+  expect(foldersOfRuns()).toEqual(folders);
 });
 
 test('a set-up that floods the log fills neither the log nor the memory', async () => {
@@ -134,7 +143,7 @@ test('when the disk of the workspaces is full, the message says so, and nothing 
     if (small === undefined) return;
     try {
       await expect(scene.prepare(noise(25))).rejects.toMatchObject(failsWith(new RegExp(`^${problem}: ${full}$`)));
-      expect(readdirSync(stage.app.workDir)).toEqual([]);
+      expect(foldersOfRuns()).toEqual([]);
     } finally {
       small.back();
     }

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Script } from '../../demo/model/model.ts';
 import { until } from '../../demo/real-service.ts';
+import { folderOfResults } from '../../src/environment/keep/unpacked.ts';
 import { commandsIn } from './machine/processes.ts';
 import { isThorough } from './thorough.ts';
 import { openSeparateWorld, type SeparateWorld, type World } from './world.ts';
@@ -222,7 +223,9 @@ function openLeftovers(world: SeparateWorld, get: Killable['get']) {
         await get('/me');
         const isRunning = [...theirs].some((folder) => commandsIn(`/runs/${basename(folder)}/`).length > 0);
         const own = foldersOf(world, [world.service.process.pid ?? 0]);
-        const isClear = own.every((folder) => readdirSync(folder).join() === 'owner');
+        const isClear = own.every((folder) =>
+          readdirSync(folder).every((name) => ['owner', folderOfResults].includes(name)),
+        );
         return !isRunning && foldersOf(world, killed).length === 0 && isClear;
       }),
   };

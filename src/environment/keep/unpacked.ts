@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { removeTree } from '../../sandbox/neutral-path.ts';
 
+/** Unpacked results are in this folder of the worker's folder, beside the workspaces of runs. */
+export const folderOfResults = 'results';
+
 /** A result of set-up that this worker has unpacked. Workspaces are copied from it, and nobody changes its files. */
 interface Unpacked {
   folder: string;
@@ -37,8 +40,8 @@ class UnpackedResults {
 
   /** Creates an empty folder for a result. Only the service can enter it. */
   async folder(): Promise<string> {
-    const folder = join(this.#workDir, randomBytes(6).toString('hex'));
-    await mkdir(folder, { mode: 0o700 });
+    const folder = join(this.#workDir, folderOfResults, randomBytes(6).toString('hex'));
+    await mkdir(folder, { mode: 0o700, recursive: true });
     return folder;
   }
 

@@ -1,6 +1,6 @@
 // The form of Conventional Commits (https://www.conventionalcommits.org), without any parser of a library.
 
-import { isUsualTestFile } from '../../domain/proof/test-files.ts';
+import { isUsualTestFile } from '../../domain/proof/tests/test-files.ts';
 
 /** Rules as commitlint has them: the level, whether they always or never apply, and a value. */
 export type CommitRules = Record<string, [level: number, applicable?: 'always' | 'never', value?: unknown]>;

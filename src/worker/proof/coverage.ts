@@ -8,7 +8,7 @@ import {
   watchedLanguage,
 } from '../../domain/proof/reach.ts';
 import { isProgram } from '../../domain/proof/reading-code.ts';
-import { isCollected } from '../../domain/proof/test-files.ts';
+import { isCollected } from '../../domain/proof/tests/test-files.ts';
 import { blobsOf, diffOf } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
 import type { Machine } from '../../sandbox/sandbox.ts';

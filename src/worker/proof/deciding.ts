@@ -2,8 +2,8 @@ import { decidesByName, maxPathChars, takesPlaceOfModule } from '../../domain/pr
 import { mayDecide } from '../../domain/proof/manifests.ts';
 import { isOrdinary, projectRoots } from '../../domain/proof/ordinary-files.ts';
 import { isForTools } from '../../domain/proof/reachable.ts';
-import { isSnapshotName } from '../../domain/proof/snapshots.ts';
-import { isUsualTestFile } from '../../domain/proof/test-files.ts';
+import { isSnapshotName } from '../../domain/proof/tests/snapshots.ts';
+import { isUsualTestFile } from '../../domain/proof/tests/test-files.ts';
 import { blobsOf } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
 import { batchesOf, judging, unlessTooSlow } from './contents.ts';

@@ -1,5 +1,5 @@
 import { namesOf } from '../../domain/proof/proof.ts';
-import { digestOf, type ResultsOfRun } from '../../domain/proof/test-results.ts';
+import { digestOf, type ResultsOfRun } from '../../domain/proof/tests/test-results.ts';
 import { blobsOf, type TreeDiff } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
 import { batchesOf, judging, unlessTooSlow } from './contents.ts';

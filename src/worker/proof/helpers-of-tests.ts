@@ -1,7 +1,7 @@
 import { hasOwnName, moduleNameOf } from '../../domain/proof/module-names.ts';
 import { mayNamePrograms } from '../../domain/proof/ordinary-files.ts';
 import { isProgram } from '../../domain/proof/reading-code.ts';
-import { isUsualTestFile } from '../../domain/proof/test-files.ts';
+import { isUsualTestFile } from '../../domain/proof/tests/test-files.ts';
 import { blobsOf } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
 import { batchesOf, judging, unlessTooSlow } from './contents.ts';

@@ -1,14 +1,14 @@
 // Runs in a thread (contents.ts), because whoever writes a change chooses how long its files take to read.
 import { maxPathChars, pathsRunBy, withScripts } from '../../domain/proof/deciding-files.ts';
-import { compareData, compareSnapshots, compareTests, type Kept } from '../../domain/proof/lost-tests.ts';
 import { differsInDeciding } from '../../domain/proof/manifests.ts';
 import { modulesNamedIn } from '../../domain/proof/module-names.ts';
 import { mayRunUnseen, onlyDeclares } from '../../domain/proof/reach.ts';
 import { reachNoTool } from '../../domain/proof/reachable.ts';
 import { isProgram, readsCode } from '../../domain/proof/reading-code.ts';
-import { holdsOnlySnapshots, isSnapshotName } from '../../domain/proof/snapshots.ts';
-import { countSkips, isCollected, keepsMost, takesOver } from '../../domain/proof/test-files.ts';
-import { digestOf, type ResultsOfRun, readResults } from '../../domain/proof/test-results.ts';
+import { compareData, compareSnapshots, compareTests, type Kept } from '../../domain/proof/tests/lost-tests.ts';
+import { holdsOnlySnapshots, isSnapshotName } from '../../domain/proof/tests/snapshots.ts';
+import { countSkips, isCollected, keepsMost, takesOver } from '../../domain/proof/tests/test-files.ts';
+import { digestOf, type ResultsOfRun, readResults } from '../../domain/proof/tests/test-results.ts';
 
 /** A file before and after a change; undefined where it is missing, or was not read. */
 export interface BothSides {

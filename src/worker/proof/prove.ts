@@ -10,7 +10,7 @@ import {
   type Proof,
 } from '../../domain/proof/proof.ts';
 import type { Sighting } from '../../domain/proof/reach.ts';
-import type { ResultsOfRun } from '../../domain/proof/test-results.ts';
+import type { ResultsOfRun } from '../../domain/proof/tests/test-results.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { SetupNeedsApproval } from '../../environment/change/read-manifests.ts';
 import { openCleanSandbox } from '../../environment/clean-sandbox.ts';

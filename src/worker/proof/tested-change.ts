@@ -8,7 +8,7 @@ import {
   isUsualTestFile,
   type Searched,
   searchedBy,
-} from '../../domain/proof/test-files.ts';
+} from '../../domain/proof/tests/test-files.ts';
 import { maxPointerBytes, pointerIn } from '../../environment/files/lfs-pointer.ts';
 import { blobsOf, diffOf, type TreeDiff } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';

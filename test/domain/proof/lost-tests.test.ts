@@ -1,5 +1,5 @@
 import { structuredPatch } from 'diff';
-import { compareData, compareSnapshots, compareTests } from '../../../src/domain/proof/lost-tests.ts';
+import { compareData, compareSnapshots, compareTests } from '../../../src/domain/proof/tests/lost-tests.ts';
 
 const hunksOf = (old: string, now: string) =>
   structuredPatch('', '', old, now, '', '', { context: 3 })?.hunks.map(({ lines }) => lines) ?? [];

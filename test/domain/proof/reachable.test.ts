@@ -1,6 +1,6 @@
 import { differsInDeciding } from '../../../src/domain/proof/manifests.ts';
 import { isForTools, reachNoTool } from '../../../src/domain/proof/reachable.ts';
-import { holdsOnlySnapshots } from '../../../src/domain/proof/snapshots.ts';
+import { holdsOnlySnapshots } from '../../../src/domain/proof/tests/snapshots.ts';
 
 test.each([
   'node --test',

@@ -9,7 +9,7 @@ import {
   keepsMost,
   searchedBy,
   takesOver,
-} from '../../../src/domain/proof/test-files.ts';
+} from '../../../src/domain/proof/tests/test-files.ts';
 import { timeOf } from '../../support/machine/processor-time.ts';
 
 test.each([

@@ -1,4 +1,4 @@
-import { readResults } from '../../../src/domain/proof/test-results.ts';
+import { readResults } from '../../../src/domain/proof/tests/test-results.ts';
 
 test.each<[string, string, string[], string[]]>([
   [

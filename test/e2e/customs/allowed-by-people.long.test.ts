@@ -1,7 +1,7 @@
-import { until } from '../../demo/real-service.ts';
-import { type Face, openFace, repo, write } from '../support/face.ts';
-import { gitOut } from '../support/git.ts';
-import type { WorldTask } from '../support/world.ts';
+import { until } from '../../../demo/real-service.ts';
+import { type Face, openFace, repo, write } from '../../support/face.ts';
+import { gitOut } from '../../support/git.ts';
+import type { WorldTask } from '../../support/world.ts';
 
 /** What a person may allow in one change, and what nobody may. */
 let face: Face;
