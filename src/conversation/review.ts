@@ -101,8 +101,7 @@ const checking =
 function hasLost({ status, hunks }: ChangedFile): boolean {
   if (status !== 'modified' && status !== 'renamed') return false;
   const those = (sign: string) => hunks.flatMap(({ lines }) => lines.filter((line) => line.startsWith(sign)));
-  const count = (lines: string[]) =>
-    lines.filter((line) => checking.test(line.replace(/\/\/.*|#(?!\[).*$/, ''))).length;
+  const count = (lines: string[]) => lines.filter((line) => checking.test(line.replace(/\/\/.*|#(?!\[).*/, ''))).length;
   const skips = (lines: string[]) => countSkips(lines.map((line) => line.slice(1)).join('\n'));
   const [removed, added] = [those('-'), those('+')];
   return count(added) < count(removed) || skips(added) > skips(removed);

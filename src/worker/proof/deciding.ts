@@ -84,7 +84,7 @@ async function decidingContents({ checkout, changes, checks, others }: Given, is
 /** Finds the changed tests that hold nothing but snapshots. (a) and (b) judge those like other tests. */
 async function snapshotsIn({ checkout, changes, isTest }: Given): Promise<Set<string>> {
   const isLikeOthers = (path: string) =>
-    !decidesByName(path.replace(/(^|\/)__snapshots__\//g, '$1').replace(/[^/]+$/, 'x.txt'));
+    !decidesByName(`${path.slice(0, path.lastIndexOf('/') + 1).replace(/(^|\/)__snapshots__\//g, '$1')}x.txt`);
   const named = changes.filter(
     ({ path, newMode }) => newMode === '100644' && isTest(path) && isSnapshotName(path) && isLikeOthers(path),
   );
