@@ -94,7 +94,9 @@ async function compareProject(app: App, projectId: string): Promise<Recovered> {
     const about = (repositoryId: string) => ({ repositoryId });
     const repositoryIds = await listInstalledRepositories(app.db.manager, projectId);
     await eachApart(app, repositoryIds, about, (repositoryId) => compareRepository(app, repositoryId, pass));
-    await syncMilestones(app, projectId);
+    await syncMilestones(app, projectId).catch((error) =>
+      app.log.warn({ err: error, projectId }, 'milestones could not be compared with GitHub'),
+    );
   });
   return caughtUp;
 }

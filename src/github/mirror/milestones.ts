@@ -6,7 +6,7 @@ import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { findSprint, type SprintView } from '../../sprints/store.ts';
 import type { TaskView } from '../../tasks/store.ts';
 import { type IssueRef, type Place, placeOfRepository, readRepository } from '../app/place.ts';
-import { eachApart } from '../each-apart.ts';
+import { eachThenFail } from '../each-apart.ts';
 import { listPages } from '../paginate.ts';
 import { markMilestone } from './mirror-store.ts';
 
@@ -168,23 +168,17 @@ async function updateMilestone(place: Place, milestone_number: number, wanted: P
   }
 }
 
-/** Updates every milestone from its sprint, and closes the milestones of deleted sprints. */
+/** Handles the `milestones` job: updates every milestone from its sprint, and closes the milestones of deleted sprints. */
 export async function syncMilestones(app: App, projectId: string): Promise<void> {
   const em = app.db.manager;
-  const about = ({ repositoryId, number }: { repositoryId: string; number: number }) => ({ repositoryId, number });
-  await eachApart(
-    app,
-    await listMilestones(em, projectId),
-    about,
-    async ({ repositoryId, number, sprintId, shown }) => {
-      const sprint = sprintId === null ? undefined : await findSprint(em, sprintId);
-      const wanted = sprint === undefined ? { state: 'closed' as const } : wantedOf(app, sprint);
-      if (JSON.stringify(wanted) === shown) return;
-      const place = await placeOfRepository(app, repositoryId);
-      if (place === undefined || place.repository.isArchived) return;
-      if (!(await updateMilestone(place, number, wanted))) return;
-      if (sprint === undefined) await deleteMilestone(em, repositoryId, number);
-      else await markMilestoneShown(em, repositoryId, number, JSON.stringify(wanted));
-    },
-  );
+  await eachThenFail(await listMilestones(em, projectId), async ({ repositoryId, number, sprintId, shown }) => {
+    const sprint = sprintId === null ? undefined : await findSprint(em, sprintId);
+    const wanted = sprint === undefined ? { state: 'closed' as const } : wantedOf(app, sprint);
+    if (JSON.stringify(wanted) === shown) return;
+    const place = await placeOfRepository(app, repositoryId);
+    if (place === undefined || place.repository.isArchived) return;
+    if (!(await updateMilestone(place, number, wanted))) return;
+    if (sprint === undefined) await deleteMilestone(em, repositoryId, number);
+    else await markMilestoneShown(em, repositoryId, number, JSON.stringify(wanted));
+  });
 }

@@ -80,3 +80,16 @@ test.each([
   await syncMilestones(acme.service.app, projectId);
   expect(await em.query('select 1 from sprint_milestones')).toHaveLength(isForgotten ? 0 : 1);
 });
+
+test('a milestone whose update fails makes the job fail, which is tried again, after the others had their turn', async () => {
+  const { em, own, projectId } = await acme.twoPeople();
+  await em.query('delete from sprint_milestones');
+  await em.query(
+    `insert into sprint_milestones (repository_id, number, shown) select $1, n, '' from generate_series(5, 6) n`,
+    [own.id],
+  );
+  around.writes[`PATCH ${milestones}/5`] = { status: 502, body: { message: 'Server Error' } };
+  around.writes[`PATCH ${milestones}/6`] = { status: 200, body: { number: 6 } };
+  await expect(syncMilestones(acme.service.app, projectId)).rejects.toMatchObject({ status: 502 });
+  expect(await em.query('select number from sprint_milestones')).toEqual([{ number: 5 }]);
+});
