@@ -19,6 +19,11 @@ export interface Act {
   action: AuditAction;
   /** Undefined until an operation has created its object. */
   object: AuditedObject | undefined;
+  /**
+   * For an operation that is repeated until all of it succeeds: notes in the transaction of a record without details that
+   * there is one. Returns false if an earlier attempt has left it.
+   */
+  claim?: ((em: EntityManager) => Promise<boolean>) | undefined;
 }
 
 /** Something that happened to a task without being asked for. */
@@ -47,6 +52,11 @@ export interface Audit {
    * out to be another.
    */
   about(object: AuditedObject, action?: AuditAction): void;
+  /**
+   * Runs a part of the operation that only looks how things are. Its transactions write the record only if they note a
+   * change.
+   */
+  whileLooking<T>(work: () => Promise<T>): Promise<T>;
   /** Records what happened to a task: in the record of the operation on that task, otherwise in one of its own. */
   noteEvent(em: EntityManager, event: TaskEvent): Promise<void>;
 }
@@ -54,6 +64,8 @@ export interface Audit {
 interface Entry extends Act {
   changes: Changes | undefined;
   isWritten: boolean;
+  /** See `whileLooking`. */
+  isLooking: boolean;
   /** The operation has ended. What it left behind, such as a timer, is not part of it. */
   isOver: boolean;
 }
@@ -71,6 +83,7 @@ export function openAudit(db: Database, clean: (text: string) => string): Audit 
     entry.isWritten = true;
     const { type, id, projectId } = object;
     const detail = shownChanges(changes, clean);
+    if (Object.keys(detail).length === 0 && (await entry.claim?.(em)) === false) return;
     await insertAuditRecord(em, { projectId, actorId: userId, via, action, objectType: type, objectId: id, detail });
   };
   db.beforeCommit(async (em) => {
@@ -79,7 +92,7 @@ export function openAudit(db: Database, clean: (text: string) => string): Audit 
   });
   return {
     during: (act, work) => {
-      const entry: Entry = { ...act, changes: undefined, isWritten: false, isOver: false };
+      const entry: Entry = { ...act, changes: undefined, isWritten: false, isLooking: false, isOver: false };
       return storage.run(entry, async () => {
         try {
           const result = await work();
@@ -97,6 +110,16 @@ export function openAudit(db: Database, clean: (text: string) => string): Audit 
     about: (object, action) => {
       const entry = current();
       if (entry !== undefined) Object.assign(entry, { object, action: action ?? entry.action });
+    },
+    whileLooking: async (work) => {
+      const entry = current();
+      if (entry === undefined) return work();
+      entry.isLooking = true;
+      try {
+        return await work();
+      } finally {
+        entry.isLooking = false;
+      }
     },
     noteEvent: async (em, { taskId, projectId, event, changes }) => {
       const entry = current();
@@ -116,8 +139,8 @@ export function openAudit(db: Database, clean: (text: string) => string): Audit 
   };
 }
 
-function isDue({ changes, isWritten }: Entry): boolean {
-  return !isWritten && (changes === undefined || Object.keys(changes).length > 0);
+function isDue({ changes, isWritten, isLooking }: Entry): boolean {
+  return !isWritten && (changes === undefined ? !isLooking : Object.keys(changes).length > 0);
 }
 
 /** Adds changes to earlier ones. A field that changed twice keeps the value that it had first. */

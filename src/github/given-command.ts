@@ -34,6 +34,11 @@ export interface GivenCommand {
    * neither.
    */
   remember(em: EntityManager): Promise<void>;
+  /**
+   * Notes that the audit log has a record of the command without details. Returns false if it had one, of an attempt that
+   * failed after it. Undefined where `remember` is part of the transaction that is recorded.
+   */
+  claimRecord?: (em: EntityManager) => Promise<boolean>;
 }
 
 /**
@@ -132,7 +137,7 @@ export async function auditedAct(app: App, given: GivenCommand, action: AuditAct
     taskId === undefined
       ? ({ type: 'issue', id: issueId, projectId } as const)
       : ({ type: 'task', id: taskId, projectId } as const);
-  return { userId, via, action, object };
+  return { userId, via, action, object, claim: given.claimRecord };
 }
 
 /**

@@ -242,7 +242,17 @@ export async function wasCommandHandled(em: EntityManager, key: string): Promise
 }
 
 export async function insertHandledCommand(em: EntityManager, key: string): Promise<void> {
-  await em.query('insert into handled_commands (key) values ($1) on conflict do nothing', [key]);
+  await insertKey(em, key);
+}
+
+/** Notes that a command has a record in the audit log. Returns false if that was noted before. */
+export function claimCommandRecord(em: EntityManager, key: string): Promise<boolean> {
+  return insertKey(em, `${key} recorded`);
+}
+
+async function insertKey(em: EntityManager, key: string): Promise<boolean> {
+  const insert = 'insert into handled_commands (key) values ($1) on conflict do nothing returning 1';
+  return (await em.query<unknown[]>(insert, [key])).length > 0;
 }
 
 export type PullKey = Pick<PullRequestRow, 'repositoryId' | 'number'>;

@@ -14,7 +14,7 @@ import { commandTable, isCommandTable } from '../comments.ts';
 import { replyOnce } from '../diff/reply.ts';
 import { type CommandSource, type GivenCommand, type IssueThen, taskOfPlace, textIdOf } from '../given-command.ts';
 import { findTaskNames, withTaskNames } from '../mirror/task-names.ts';
-import { clearNotices, insertHandledCommand, wasCommandHandled } from '../store.ts';
+import { claimCommandRecord, clearNotices, insertHandledCommand, wasCommandHandled } from '../store.ts';
 import { postNotice, removeReply } from './notices.ts';
 import { carryOut, forReaders, planVerbs, verbs } from './verbs.ts';
 
@@ -153,10 +153,12 @@ function givenCommand(
   key: string,
 ): GivenCommand {
   const remember = (em: EntityManager) => insertHandledCommand(em, key);
+  const claimRecord = (em: EntityManager) => claimCommandRecord(em, key);
   const { commentId, isMissed = false } = source;
   const writtenAt = new Date(source.writtenAt);
   const at = { octokit, name };
-  return { command, source, commentId, writtenAt, isMissed, at, repository, userId, via: 'comment', remember };
+  const how = { via: 'comment', remember, claimRecord } as const;
+  return { command, source, commentId, writtenAt, isMissed, at, repository, userId, ...how };
 }
 
 /** Executes a command. Returns the reason when it is refused, otherwise undefined. Other failures are thrown. */

@@ -192,3 +192,17 @@ test.each([
     reason === null ? [200, null] : [409, expect.stringContaining(reason)],
   );
 });
+
+test.each([
+  [405, 409],
+  [502, 502],
+])('a merge that GitHub answers with %i leaves no record, and the next one leaves one', async (refused, answered) => {
+  const { call, em, id, push } = await inReview();
+  const records = () => em.query(`select 1 from audit_records where object_id = $1 and action = 'task.merge'`, [id]);
+  await push('b', 10);
+  around.merges = [{ status: refused, message: 'Pull Request is not mergeable' }];
+  expect((await call('ada', 'POST', `/tasks/${id}/merge`)).status).toBe(answered);
+  expect(await records()).toEqual([]);
+  expect((await call('ada', 'POST', `/tasks/${id}/merge`)).status).toBe(200);
+  expect(await records()).toHaveLength(1);
+});

@@ -145,7 +145,7 @@ export async function mergePull(app: App, target: Target, merged: string[]): Pro
   } catch (error) {
     if (error instanceof Refused || pauseAsked(error) !== undefined) throw error;
     // Somebody may have merged it already, or GitHub's response may have been lost. Its state on GitHub decides.
-    const now = await refreshPull(app, octokit, name, pull);
+    const now = await app.audit.whileLooking(() => refreshPull(app, octokit, name, pull));
     if (now.status === 'merged') return;
     if (![403, 404, 405, 409, 422].includes(httpStatusOf(error))) throw error;
     const already = merged.length > 0 ? ` (merged already: ${merged.join(', ')})` : '';
