@@ -60,10 +60,13 @@ export const jobPlays: Record<JobName, Play | string> = {
     const { id } = await activeSprint(stage);
     await stage.ask('POST', `/sprints/${id}/start`);
     await stage.settle();
-    return () => stage.ask('POST', `/sprints/${id}/complete`);
+    return () => stage.ask('POST', `/sprints/${id}/complete`, { unfinished: 'backlog' });
   },
   milestones: async (stage) => {
     const { id, name } = await activeSprint(stage);
+    // Before that it has no milestone.
+    await stage.ask('POST', `/sprints/${id}/start`);
+    await stage.settle();
     return () => stage.ask('PATCH', `/sprints/${id}`, { name: `${name} b`, goal: 'Greet' });
   },
   compare: async (stage) => {
@@ -78,9 +81,10 @@ export const jobPlays: Record<JobName, Play | string> = {
     return () => stage.ask('POST', `/sprints/${id}/cancel`);
   },
   prd: async (stage) => {
+    const { session: sessionId } = await plannedIssue(stage, 3);
     await stage.ask('PATCH', `/repositories/${stage.repository}`, { isDocsRepo: true });
-    const { number } = await plannedIssue(stage, 3);
-    return () => say(stage, number, '/agent approve');
+    // Only the job: the play of the command approve has the rest, and with all of it this row takes half an hour.
+    return () => send(stage, 'prd', { projectId: stage.project, sessionId });
   },
   pull: async (stage) => {
     const { pull } = await reviewedTask(stage);

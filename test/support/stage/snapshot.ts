@@ -47,17 +47,30 @@ export async function lookBefore(stage: Stage): Promise<Before> {
 /** Returns what is different from before, in words that are the same after each play. */
 export async function lookAfter(stage: Stage, before: Before): Promise<Shown> {
   const issues = (await issuesOf(stage)).filter(({ number }) => number > before.lastNumber);
-  const numbers = new Map(
-    issues
-      .map(({ number }) => number)
-      .sort((a, b) => a - b)
-      .map((n, i) => [n, i + 1]),
-  );
-  const inWords = (line: string) => wordsOf(JSON.parse(line), numbers);
+  const names = namesOf(issues);
+  const inWords = (line: string) => {
+    const value = JSON.parse(line);
+    // Milestones have numbers of their own.
+    return wordsOf(value, value.table === 'sprint_milestones' ? new Map() : names);
+  };
   const rows = (await rowsOf(stage)).filter((row) => !before.rows.has(row));
   const objects = (await repositoryObjects(stage)).filter((each) => !before.objects.has(each));
   for (const issue of issues) objects.push(...(await issueObjects(stage, issue)));
   return { stored: rows.map(inWords).sort(), onGitHub: objects.map(inWords).sort() };
+}
+
+/**
+ * Names each issue and pull request after its title, because jobs that run at the same time create them in no fixed order. Of
+ * those with the same title, the older one comes first.
+ */
+function namesOf(issues: Issue[]): Map<number, string> {
+  const names = new Map<number, string>();
+  for (const { number, title, pull_request } of [...issues].sort((a, b) => a.number - b.number)) {
+    const name = `${pull_request === undefined ? 'issue' : 'pull request'} ${textIn(title, new Map())}`;
+    const earlier = [...names.values()].filter((other) => other.replace(/, number \d+$/, '') === name).length;
+    names.set(number, earlier === 0 ? name : `${name}, number ${earlier + 1}`);
+  }
+  return names;
 }
 
 async function rowsOf({ sql }: Stage): Promise<string[]> {
@@ -150,25 +163,28 @@ async function issueObjects({ github }: Stage, issue: Issue): Promise<string[]> 
   return found.map((each) => JSON.stringify(each));
 }
 
-/** Writes a value as text without the ids, numbers and times of one play. */
-function wordsOf(value: unknown, numbers: Map<number, number>): string {
+/** Writes a value as text without the ids and times of one play, and with the names of issues instead of their numbers. */
+function wordsOf(value: unknown, names: Map<number, string>): string {
   const text = JSON.stringify(value, (key, each) => {
     if (changing.test(key) && each !== null) return '<changes>';
-    if (typeof each === 'number') return numberIn(key, each, numbers);
+    if (typeof each === 'number') return numberIn(key, each, names);
     if (typeof each !== 'string') return each;
-    return key === 'key' || key === 'subject' ? each.replace(/\d+/g, '<n>') : textIn(each, numbers);
+    // What caused a revision is named by ids of GitHub, and its text says the rest.
+    return /^(key|subject|cause)$/.test(key)
+      ? each.replace(/[0-9a-f]{40}/g, '<sha>').replace(/\d+/g, '<n>')
+      : textIn(each, names);
   });
   // Also where they are the names of fields.
   return text.replace(/([a-z]+)_0[0-9a-hjkmnp-tv-z]{25}(?![0-9a-z])/g, '$1_<id>');
 }
 
-function numberIn(key: string, value: number, numbers: Map<number, number>): unknown {
+function numberIn(key: string, value: number, names: Map<number, string>): unknown {
   if (/^(number|issue|pull|commentOn|checkOn|reviewCommentOn|issue_number)$/.test(key))
-    return numbers.has(value) ? `#${numbers.get(value)}` : '<n>';
+    return names.get(value) ?? '<n>';
   return /(^|_)(id|ids|number)$|seconds$|position$|^milestone$/.test(key) ? '<n>' : value;
 }
 
-function textIn(text: string, numbers: Map<number, number>): string {
+function textIn(text: string, names: Map<number, string>): string {
   return text
     .replace(/\b[0-9a-f]{40}\b/g, '<sha>')
     .replace(/\bcommit [0-9a-f]{7}\b/g, 'commit <sha>')
@@ -179,8 +195,9 @@ function textIn(text: string, numbers: Map<number, number>): string {
     .replace(/\bnr\d+/g, 'nr')
     .replace(/deckhand:answer \d+/g, 'deckhand:answer <n>')
     .replace(/(review|comments)\/(\d+)/g, '$1/<n>')
-    .replace(/(#|issues\/|pull\/|pulls\/|\/)(\d+)\b/g, (all, before: string, n: string) =>
-      numbers.has(Number(n)) ? `${before}<${numbers.get(Number(n))}>` : all,
-    )
-    .replace(/(<\d+>)\/\d+/g, '$1/<n>');
+    .replace(/(#|issues\/|pull\/|pulls\/|\/)(\d+)\b/g, (all, before: string, n: string) => {
+      const name = names.get(Number(n));
+      return name === undefined ? all : `${before}<${name}>`;
+    })
+    .replace(/(<(?:issue|pull request) [^<>]*>)\/\d+/g, '$1/<n>');
 }
