@@ -1,4 +1,5 @@
 import { until } from '../../../demo/real-service.ts';
+import { readApproval } from '../../../src/domain/waiting.ts';
 import { type Face, openFace, repo, write } from '../../support/face.ts';
 import type { WorldTask } from '../../support/world.ts';
 
@@ -40,7 +41,12 @@ test('an expectation that changes waits for a person, whose approval is for this
   const pushes = world.github.pushes.length;
   const number = await world.issue('/agent start');
   const { id, attention } = await waits(number);
-  expect(attention.text).toBe(`\n${sentence}\n\nsrc/slugify.js\ntest/joins.test.js`);
+  expect(readApproval(attention.text)).toEqual({
+    setup: [],
+    expectations: [sentence],
+    findings: [],
+    files: ['src/slugify.js', 'test/joins.test.js'],
+  });
   expect(world.github.pushes).toHaveLength(pushes);
   // The agent is not accused of weakening tests.
   expect(JSON.stringify(world.model.requests)).not.toContain('The earlier tests fail with your change.');
