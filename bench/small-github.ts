@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { serveGit } from '../demo/github/git/git-server.ts';
+import { serveLfs } from '../demo/github/git/lfs-server.ts';
 
-/** Serves bare git repositories by name, and the part of GitHub's API that opening a pull request needs. */
+/** Serves bare git repositories by name, with their files in Git LFS, and the part of GitHub's API that opening a pull request needs. */
 export async function serve(bareOf: (name: string) => string | undefined) {
   let number = 0;
   const git = {
@@ -12,6 +13,7 @@ export async function serve(bareOf: (name: string) => string | undefined) {
   };
   const server = createServer(async (req, res) => {
     if (await serveGit(git, req, res)) return;
+    if (await serveLfs({ find: git.find, mayPush: async () => true }, req, res)) return;
     const pull = {
       state: 'open',
       head: { sha: 'c'.repeat(40) },

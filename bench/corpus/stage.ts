@@ -1,16 +1,13 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { serveGit } from '../../demo/github/git/git-server.ts';
-import { serveLfs } from '../../demo/github/git/lfs-server.ts';
 import { type ModelRequest, type Said, startModel, textOf } from '../../demo/model/model.ts';
 import { type RunningService, startService } from '../../demo/real-service.ts';
 import { settingsWithoutApp } from '../settings.ts';
+import { serve } from '../small-github.ts';
 import type { Change } from './changes.ts';
 import type { Files, Sample } from './sample.ts';
 
@@ -34,7 +31,7 @@ export async function openStage(): Promise<Stage> {
   const root = await mkdtemp(join(tmpdir(), 'deckhand-corpus-'));
   const changes = new Map<string, Change>();
   const model = await startModel((request, turn) => answerTo(request, turn, changes));
-  const host = await serveFolder(root);
+  const host = await serve((name) => join(root, `${name.split('/')[1]}.git`));
   const dataDir = join(root, 'data');
   await mkdir(dataDir);
   const settings = await settingsWithoutApp({ databaseUrl: '', dataDir, hostUrl: host.url, modelUrl: model.url });
@@ -68,28 +65,6 @@ function answerTo(request: ModelRequest, turn: number, changes: Map<string, Chan
     name: 'write_file',
     arguments: { path, content: String(content) },
   }));
-}
-
-async function serveFolder(root: string) {
-  const find = async (name: string) => join(root, `${name.split('/')[1]}.git`);
-  const gitHost = {
-    find,
-    beforeAdvertising: async () => {},
-    push: (_name: string, _token: string, receive: () => Promise<Buffer>) => receive(),
-  };
-  const server = createServer(async (req, res) => {
-    const isServed =
-      (await serveLfs({ find, mayPush: async () => true }, req, res)) || (await serveGit(gitHost, req, res));
-    if (!isServed) res.writeHead(404).end('{}');
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
 }
 
 async function makeRepository(
