@@ -204,10 +204,10 @@ async function proofOf(stage: Stage, { projectId, agentId }: Staged, change: Cha
   stage.play(title, change);
   const task = await call<{ id: string }>('POST', `/projects/${projectId}/tasks`, { title, owner: agentId });
   await call('POST', `/tasks/${task.id}/start`);
-  await until('the run', async () => {
+  const run = await until('the run', async () => {
     const [run] = await call<{ status: string; failure: object | null }[]>('GET', `/tasks/${task.id}/runs`);
-    if (run?.status === 'failed') throw new Error(`${title}: ${JSON.stringify(run.failure)}`);
-    return run?.status === 'succeeded';
+    return (run?.status === 'failed' || run?.status === 'succeeded') && run;
   });
+  if (run.failure !== null) return { status: 'the run failed', reason: JSON.stringify(run.failure) };
   return call<{ status: string; reason: string | null }>('GET', `/tasks/${task.id}/proof`);
 }

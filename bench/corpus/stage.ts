@@ -58,7 +58,9 @@ export async function openStage(): Promise<Stage> {
 /** Writes the files of the change that the task is called after, and finishes; a review is answered with another `finish`. */
 function answerTo(request: ModelRequest, turn: number, changes: Map<string, Change>): Said {
   const text = textOf(request);
-  const [, change] = [...changes].find(([title]) => text.includes(title)) ?? [];
+  // One title may be the end of another.
+  const named = [...changes].filter(([title]) => text.includes(title));
+  const [, change] = named.sort(([one], [other]) => other.length - one.length)[0] ?? [];
   if (change === undefined || turn > 0)
     return [{ name: 'finish', arguments: { summary: 'Made the change.', nextSteps: [] } }];
   return Object.entries(change.files).map(([path, content]) => ({
