@@ -84,6 +84,24 @@ describe('apply_patch', () => {
   });
 });
 
+test.each<[string, [link: string, target: string][], string]>([
+  ['that points to itself', [['loop', 'loop']], 'loop passes through a symbolic link that leads back to itself'],
+  [
+    'of a loop',
+    [
+      ['loop', 'b'],
+      ['b', 'loop'],
+    ],
+    'loop passes through a symbolic link that leads back to itself',
+  ],
+  ['to nothing', [['loop', 'gone']], 'loop passes through a symbolic link whose target does not exist'],
+])('a link %s is refused with what is wrong with it', async (_which, links, said) => {
+  for (const [link, target] of links) symlinkSync(target, join(work, link));
+  expect(await host.call('read_file', { path: 'loop' })).toEqual({ ok: false, text: said });
+  const inside = await host.call('write_file', { path: 'loop/x', content: 'x' });
+  expect(inside).toEqual({ ok: false, text: said.replace('loop', 'loop/x') });
+});
+
 test('a long file is shown in parts, with whole lines', async () => {
   write({ 'long.txt': Array.from({ length: 5000 }, (_, i) => `line ${i + 1}`).join('\n') });
   const { text } = await host.call('read_file', { path: 'long.txt' });

@@ -15,10 +15,27 @@ export async function inside(root, path) {
     const next = join(real, part);
     const found = await lstat(next).catch(() => undefined);
     if (found === undefined) return join(real, ...parts.slice(i));
-    real = found.isSymbolicLink() ? await realpath(next).catch(() => join(sep, 'nowhere')) : next;
+    real = found.isSymbolicLink() ? await targetOf(next, path) : next;
     partsBelow(root, real, path, 'leads outside the workspace through a link');
   }
   return real;
+}
+
+/** What is wrong with a link that cannot be resolved, by the code of the error. */
+const brokenLinks = {
+  ELOOP: 'that leads back to itself',
+  ENOENT: 'whose target does not exist',
+};
+
+/** Returns where a link leads in the end. @throws ToolError if it leads nowhere */
+async function targetOf(link, path) {
+  try {
+    return await realpath(link);
+  } catch ({ code }) {
+    throw new ToolError(
+      `${path} passes through a symbolic link ${brokenLinks[code] ?? `that cannot be followed (${code})`}`,
+    );
+  }
 }
 
 /** Splits a path into its components below the workspace. @throws ToolError if it is outside or in a git folder */
