@@ -45,7 +45,8 @@ function mcpSpecs({ mcp, plan }: Offered): ToolSpec[] {
   return plan === 'always' ? [] : (mcp?.specs ?? []);
 }
 
-function isUsable(tool: Tool, { hasShell, maySplit, plan = 'never', comments = false }: Offered): boolean {
+function isUsable(tool: Tool, offered: Offered): boolean {
+  const { hasShell, maySplit, plan = 'never', comments = false, submodules = false } = offered;
   switch (tool.offer) {
     case 'with shell':
       return hasShell;
@@ -53,6 +54,8 @@ function isUsable(tool: Tool, { hasShell, maySplit, plan = 'never', comments = f
       return maySplit && plan !== 'always';
     case 'with comments':
       return comments;
+    case 'with submodules':
+      return submodules && plan !== 'always';
     case 'with plan':
       return plan !== 'never';
     default:
@@ -160,7 +163,7 @@ export interface MeantCall {
   changes: boolean;
 }
 
-const everything: Offered = { hasShell: true, maySplit: true, plan: 'large' };
+const everything: Offered = { hasShell: true, maySplit: true, plan: 'large', submodules: true };
 
 /** Returns what a call means; undefined when it is invalid, or a call of an MCP tool. */
 export function meantCall(call: ToolCall): MeantCall | undefined {

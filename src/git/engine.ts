@@ -125,16 +125,36 @@ export interface LargeFiles {
   upload(tree: string, changes: Change[], ref: string): Promise<void>;
 }
 
+/** The submodules of the commit that is checked out. A run may move them to other commits of their own repositories. */
+export interface MovableSubmodules {
+  /**
+   * Moves a submodule to a commit, a branch or a tag, and returns the commit. Later snapshots have it, and the work tree has its
+   * files instead of those from before. `prepare` gets the folder with these files before they are put in place; from then on, no
+   * process may work in the work tree.
+   * @throws RunFailed `repository` that says why it cannot be moved; nothing has changed then
+   */
+  move(path: string, revision: string, prepare: (folder: string) => Promise<void>): Promise<string>;
+  /**
+   * Returns whether a commit was a branch or a tag of its repository when the submodule was moved to it; undefined if it was not
+   * moved there.
+   */
+  isHead(path: string, commit: string): boolean | undefined;
+}
+
 /** A repository on disk. Its git folder lies outside of the work tree, where an agent cannot change it. */
 export interface Checkout {
   gitDir: string;
   workTree: string;
   /** Undefined unless the settings ask for files in Git LFS. */
   largeFiles?: LargeFiles | undefined;
+  /** Undefined unless the settings ask for submodules. */
+  submodules?: MovableSubmodules | undefined;
   /** Fetches a branch and returns its commit; undefined when the remote has no such branch. */
   fetch(branch: string): Promise<string | undefined>;
   /** Fetches one commit by its id; returns false when the remote does not serve it. */
   fetchCommit(commit: string): Promise<boolean>;
+  /** Returns the commits of the remote's branches and tags, by full name. Undefined for an engine that cannot do this. */
+  refs?(): Promise<Map<string, string>>;
   /**
    * Limits the files that `checkout` and `export` write to these folders and the files beside the way to them (cone.ts). All
    * other files stay as they are in every tree that `snapshot` writes. Call it before the first checkout. Undefined for an

@@ -58,6 +58,17 @@ export async function getTasks(em: EntityManager, ids: string[]): Promise<TaskVi
   return em.query(`select ${taskColumns} from tasks t where t.id = any($1) order by array_position($1, t.id)`, [ids]);
 }
 
+/** Returns the title and the description of a task as people wrote them; nothing if the model of an agent wrote them. */
+export function textOfPeople({
+  title,
+  description,
+  parentId,
+  createdBy,
+}: Pick<TaskView, 'title' | 'description' | 'parentId' | 'createdBy'>): string {
+  // A subtask that an agent made has no creator.
+  return parentId !== null && createdBy === null ? '' : `${title}\n${description}`;
+}
+
 export interface TaskPage {
   status?: TaskStatus | undefined;
   owner?: string | undefined;

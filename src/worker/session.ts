@@ -289,7 +289,15 @@ function loopContext(
   return {
     model,
     host,
-    offered: { hasShell: host.hasShell, maySplit: task.parentId === null, plan: mode },
+    offered: {
+      hasShell: host.hasShell,
+      maySplit: task.parentId === null,
+      plan: mode,
+      // The agent may open further repositories.
+      get submodules() {
+        return allWorks(work).some(({ checkout }) => checkout.submodules !== undefined);
+      },
+    },
     limits: limitsNow,
     memory,
     signal: signals.tools,

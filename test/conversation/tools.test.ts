@@ -22,16 +22,18 @@ test('the offered tools are those of the interface', () => {
       ' ',
     ),
   );
+  expect(names({ ...everything, submodules: true })).toContain('set_submodule');
   const poor = names({ hasShell: false, maySplit: false });
   expect(poor).not.toEqual(expect.arrayContaining(['run_command']));
   expect(poor.filter((name) => /process|output|command|subtasks/.test(name))).toEqual([]);
-  for (const { description } of toolSpecs(everything)) expect(description.length).toBeLessThan(500);
+  for (const { description } of toolSpecs({ ...everything, submodules: true }))
+    expect(description.length).toBeLessThan(500);
 });
 
 test('until a plan is approved, no tool that changes files is offered or understood', async () => {
   const mcp = { specs: [{ name: 'docs__put', description: 'd', parameters: {} }], call: async () => never() };
   const never = () => Promise.reject(new Error('called'));
-  const planning = { ...everything, plan: 'always' as const, mcp };
+  const planning = { ...everything, plan: 'always' as const, submodules: true, mcp };
   expect(names(planning)).toEqual(
     'list_files read_file search run_command start_process read_output stop_process open_repository note_plan explore ask_person propose_plan finish give_up'.split(
       ' ',
@@ -45,6 +47,7 @@ test('until a plan is approved, no tool that changes files is offered or underst
     call('apply_patch', { patch }),
     call('run_command', { command: `apply_patch <<'EOF'\n${patch}\nEOF` }),
     call('create_subtasks', { subtasks: [{ title: 't', description: 'd' }] }),
+    call('set_submodule', { path: 'lib', commit: 'main' }),
     call('docs__put', {}),
   ])
     expect(await callTool(context, each)).toMatchObject({

@@ -7,13 +7,16 @@ import type { Branch } from '../../src/worker/workspace/workspace.ts';
 type Files = Record<string, string>;
 
 const oid = (content: string) => `blob ${content}`;
+const oidOf = (mode: string, content: string) => (mode === '160000' ? content : oid(content));
 
 /** Creates a repository in memory. Trees are named; the content of a file may begin with its mode: `100755 text`. */
 function repositoryOf(trees: Record<string, Files>): Checkout {
   const entry = (tree: string, path: string) => {
     const content = trees[tree]?.[path];
     const [, mode, rest] = /^(1\d{5}) (.*)$/s.exec(content ?? '') ?? [undefined, '100644', content];
-    return content === undefined ? { mode: '000000', oid: '0' } : { mode: mode ?? '', oid: oid(rest ?? '') };
+    return content === undefined
+      ? { mode: '000000', oid: '0' }
+      : { mode: mode ?? '', oid: oidOf(mode ?? '', rest ?? '') };
   };
   const changes = (from: string, to: string): Change[] =>
     [...new Set([...Object.keys(trees[from] ?? {}), ...Object.keys(trees[to] ?? {})])]
@@ -158,13 +161,50 @@ test('a person is asked about at most fifty places', async () => {
   const most = await judge(workOn({ before: {}, now: now(50) }));
   expect([most.refused, most.held.length]).toEqual([undefined, 50]);
   const more = await judge(workOn({ before: {}, now: now(51) }));
-  expect(more.refused).toBe('- 51 places look like credentials; a person is asked about at most 50');
+  expect(more.refused).toBe('- 51 places need the word of a person, who is asked about at most 50');
   const inOne = (count: number) => judge(workOn({ before: {}, now: { a: 'AKIAIOSFODNN7EXAMPLE\n'.repeat(count) } }));
   expect((await inOne(50)).held.at(-1)).toBe('a:50 contains what looks like an AWS access key');
   expect(await inOne(51)).toEqual({
     refused: '- a contains more than 50 strings that look like credentials',
     held: [],
   });
+});
+
+const [moved, forked] = ['b'.repeat(40), 'c'.repeat(40)];
+
+test.each<[string, Partial<Work['task']>, string, string | undefined]>([
+  ['the task names it', { title: 'Bump the submodule libs/lib' }, moved, undefined],
+  ['the task names its last part', { description: 'Submodules: take `lib` to 2.0.' }, moved, undefined],
+  ['the task does not speak of submodules', { title: 'Bump libs/lib' }, moved, `to ${moved}`],
+  ['the task names another one', { title: 'Bump the submodule libs/other' }, moved, `to ${moved}`],
+  ['a model wrote the task', { title: 'Bump the submodule lib', parentId: 't', createdBy: null }, moved, `to ${moved}`],
+  [
+    'the commit is no branch and no tag',
+    { title: 'Bump the submodule lib' },
+    forked,
+    `to ${forked}, which is no branch or tag there`,
+  ],
+  ['the task names such a commit', { title: `Bump the submodule lib to ${forked}` }, forked, undefined],
+  ['nobody moved it in this run', { title: 'Bump the submodule lib' }, 'd'.repeat(40), `to ${'d'.repeat(40)}`],
+])('a submodule moves: %s', async (_what, task, commit, held) => {
+  const trees = { before: { 'libs/lib': `160000 ${'a'.repeat(40)}` }, now: { 'libs/lib': `160000 ${commit}` } };
+  const work = workOn(trees);
+  work.task = { title: 'x', description: '', parentId: null, createdBy: 'u', ...task } as Work['task'];
+  const isHead = (_path: string, id: string) => (id === moved ? true : id === forked ? false : undefined);
+  work.checkout.submodules = { isHead } as Work['checkout']['submodules'];
+  expect(await judge(work)).toEqual({
+    refused: undefined,
+    held: held === undefined ? [] : [`libs/lib is a submodule that moves from ${'a'.repeat(12)} ${held}`],
+  });
+});
+
+test('a submodule that is added, or takes the place of a file, is refused', async () => {
+  const now = { lib: `160000 ${moved}` };
+  for (const before of [{}, { lib: 'a file' }])
+    expect(await judge(workOn({ before, now }))).toEqual({
+      refused: '- lib is a submodule, which agents may not add',
+      held: [],
+    });
 });
 
 test('a merge may leave .gitattributes as it is on the base branch', async () => {

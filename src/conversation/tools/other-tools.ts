@@ -3,7 +3,7 @@ import { exhausted } from '../../domain/budget.ts';
 import { storable } from '../../domain/text/sanitize.ts';
 import { type Given, specsOf, words } from '../../llm/calls/declaration.ts';
 import { type Message, type Model, type ModelAnswer, ModelFailed, messageOf } from '../../llm/model.ts';
-import { callReadTool, readTools } from '../../repositories/read-tools.ts';
+import { callReadTool, path, pathNames, readTools } from '../../repositories/read-tools.ts';
 import type { ToolAnswer } from '../../sandbox/sandbox.ts';
 import { usualRatio } from '../memory.ts';
 import { problemWithFiles } from '../planned-files.ts';
@@ -91,7 +91,7 @@ const Plan = z.strictObject({
     .max(50),
 });
 
-/** The tools that neither read nor change files, run commands or ask people. */
+/** The tools that neither read nor edit files, run commands or ask people. */
 export const otherTools = {
   open_repository: tool({
     description:
@@ -100,6 +100,16 @@ export const otherTools = {
     names: ['open_repo', 'clone_repository', 'use_repository'],
     argumentNames: { name: words('repository repo repository_name repo_name') },
     changes: true,
+  }),
+  set_submodule: tool({
+    description:
+      'Move a submodule to another commit of its own repository. commit is a branch, a tag or all 40 characters of a commit. The files of the submodule in the workspace are replaced, background processes end, and your change gets the new commit. Use it only if the task says so: otherwise a person has to allow it.',
+    arguments: z.strictObject({ path, commit: z.string().trim().min(1).max(200) }),
+    names: words('update_submodule move_submodule bump_submodule submodule_update'),
+    argumentNames: { path: [...pathNames, 'submodule', 'name'], commit: words('revision ref sha branch tag version') },
+    changes: true,
+    offer: 'with submodules',
+    about: (args) => `${args.path} ${args.commit}`,
   }),
   note_plan: tool({
     description:

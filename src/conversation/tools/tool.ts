@@ -37,6 +37,8 @@ export interface Offered {
   mcp?: McpToolset;
   /** Whether people asked for something in comments on lines, which the run answers. */
   comments?: boolean;
+  /** Whether a repository of the run has its submodules in the workspace. */
+  submodules?: boolean;
 }
 
 /** What the tools of a run work with. */
@@ -60,7 +62,7 @@ export interface Tool extends Declared {
   /** Whether a call may change the workspace, which is then stored before the next turn. */
   changes: boolean;
   /** `hidden` is understood but not offered: calls of other agents' tools become calls of this one. */
-  offer?: 'always' | 'with shell' | 'with split' | 'with plan' | 'with comments' | 'hidden';
+  offer?: 'always' | 'with shell' | 'with split' | 'with plan' | 'with comments' | 'with submodules' | 'hidden';
   /** What a call is about, for the log of the run. */
   about?(args: never): string;
   /** Returns another call that these arguments mean; undefined for this tool. */

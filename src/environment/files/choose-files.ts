@@ -9,6 +9,7 @@ import { settingsFile } from '../../repositories/settings/repository-settings.ts
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { hostsOf } from '../command-access.ts';
 import { LfsFiles } from './lfs.ts';
+import { MovedSubmodules } from './moved-submodules.ts';
 import { assertInstalled, connectedAt, NotAllowed, type Readers } from './private-submodules.ts';
 import { refused, type Source, Submodules, submodulesOf } from './submodules.ts';
 
@@ -97,12 +98,20 @@ function withLfs(checkout: Checkout, { app, remote, signal }: Choosing, folders:
 
 /** Changes a checkout, so that its submodules are written wherever its files are. */
 function withSubmodules(checkout: Checkout, source: Source, folders: string[]): void {
-  const { checkout: write, export: writeTree, close } = checkout;
+  const { checkout: write, export: writeTree, snapshot, renewToken, close } = checkout;
   const submodules = new Submodules(source, join(dirname(checkout.gitDir), 'modules'));
   const isChosen = choiceOf(folders);
+  const moved = new MovedSubmodules(checkout, source, { submodules, isChosen });
+  checkout.submodules = moved;
   checkout.checkout = async (commit) => {
     await write(commit);
+    moved.begin(commit);
     await submodules.placeInto(checkout.workTree, checkout, commit, isChosen);
+  };
+  checkout.snapshot = async () => moved.withMoved(await snapshot());
+  checkout.renewToken = async (token) => {
+    source.remote = { ...source.remote, token };
+    await renewToken(token);
   };
   checkout.export = async (tree, folder) => {
     await writeTree(tree, folder);
@@ -173,7 +182,10 @@ export function toldOfFiles({ checkout: { submodules, lfs, paths } }: Chosen): s
     parts.push(
       `The workspace has only a part of the repository: ${paths.join(', ')}, and the files in the folders above. All other files exist and stay as they are. Commands and checks do not see them either.`,
     );
-  if (submodules) parts.push('Submodules are there to be read. Changes inside them are not part of your change.');
+  if (submodules)
+    parts.push(
+      'Submodules are there to be read. Changes inside them are not part of your change. If the task says that a submodule moves to another commit, use set_submodule.',
+    );
   if (lfs)
     parts.push(
       'Files in Git LFS have their contents. Write contents, not pointers: those of new and changed files are uploaded before the push.',

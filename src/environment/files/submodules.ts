@@ -22,6 +22,8 @@ const maxDepth = 3;
  */
 const maxBytes = 1_000_000_000;
 const maxFileBytes = 100_000;
+/** Fetches of one repository of a run. Only an agent that moves submodules again and again comes near; each takes a folder. */
+const maxPlaces = 250;
 
 /** Where submodules come from. */
 export interface Source {
@@ -36,7 +38,7 @@ export interface Source {
 }
 
 /** A submodule of a tree. Its path begins at the root of the outermost repository. */
-interface Module {
+export interface Module {
   path: string;
   url: string;
   commit: string;
@@ -97,6 +99,34 @@ function checkedAddress({ app, remote, hosts }: Source, path: string, given: str
   return normalUrl(text);
 }
 
+/** Returns which commit of an opened repository to fetch. */
+type ChooseCommit = (opened: Checkout) => Promise<string>;
+
+/** A commit that somebody named. */
+export interface Named {
+  commit: string;
+  /** Whether it is a branch or a tag. Hosts may also serve commits that are none: of forks, for example. */
+  isHead: boolean;
+}
+
+/**
+ * Finds the commit of a full id, a tag or a branch; a tag takes precedence, as in git.
+ * @throws RunFailed `repository`
+ */
+async function commitNamed(opened: Checkout, { path, url }: Module, revision: string): Promise<Named> {
+  const refs = (await opened.refs?.()) ?? new Map<string, string>();
+  const isId = /^[0-9a-f]{40}$/i.test(revision);
+  const commit = isId
+    ? revision.toLowerCase()
+    : (refs.get(`refs/tags/${revision}`) ?? refs.get(`refs/heads/${revision}`));
+  if (commit === undefined)
+    throw refused(
+      path,
+      `${url} has no branch or tag ${shown(revision)}; name one of its branches or tags, or all 40 characters of a commit`,
+    );
+  return { commit, isHead: [...refs.values()].includes(commit) };
+}
+
 /** Fetches submodules into folders of their own, each commit once. */
 export class Submodules {
   readonly #source: Source;
@@ -117,20 +147,49 @@ export class Submodules {
 
   /** Writes the submodules of a tree into a folder that has the files of the tree. `isChosen` says which ones. */
   async placeInto(folder: string, checkout: Checkout, tree: string, isChosen: (path: string) => boolean) {
-    const { url } = this.#source.remote;
-    const pending = [{ place: { checkout, tree, url, prefix: '', isChosen }, depth: 1 }];
+    await this.#placeAll(folder, { checkout, tree, url: this.#source.remote.url, prefix: '', isChosen }, 1);
+  }
+
+  /** Writes one submodule, and those inside it, into an empty folder. */
+  async placeOne(folder: string, module: Module, isChosen: (path: string) => boolean): Promise<void> {
+    await this.#placeAll(folder, await this.#place(folder, module, isChosen), 2);
+  }
+
+  async #placeAll(folder: string, outer: Place, firstDepth: number): Promise<void> {
+    const pending = [{ place: outer, depth: firstDepth }];
     let count = 0;
     for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
       for (const module of await submodulesOf(this.#source, next.place)) {
         if (next.depth > maxDepth) throw refused(module.path, `submodules are nested more than ${maxDepth} deep`);
         if (++count > maxModules) throw refused(module.path, `there are more than ${maxModules} submodules`);
-        const inner = await this.#fetch(module);
-        const target = await emptyFolder(folder, module.path);
-        await inner.export(await inner.treeOf(module.commit), target);
-        const place = { checkout: inner, tree: module.commit, url: module.url, prefix: module.path, isChosen };
+        const place = await this.#place(folder, module, outer.isChosen);
         pending.push({ place, depth: next.depth + 1 });
       }
     }
+  }
+
+  async #place(folder: string, module: Module, isChosen: Place['isChosen']): Promise<Place> {
+    const checkout = await this.#fetch(module);
+    const target = await emptyFolder(folder, module.path);
+    await checkout.export(await checkout.treeOf(module.commit), target);
+    return { checkout, tree: module.commit, url: module.url, prefix: module.path, isChosen };
+  }
+
+  /**
+   * Fetches the commit that somebody names in the repository of a submodule.
+   * @throws RunFailed `repository`
+   */
+  async fetchNamed(module: Module, revision: string): Promise<Named> {
+    let named: Named | undefined;
+    const checkout = await this.#fetchNew(module, async (opened) => {
+      named = await commitNamed(opened, module, revision);
+      return named.commit;
+    });
+    if (named === undefined) throw new Error('a submodule was fetched without a commit');
+    const key = `${module.url} ${named.commit}`;
+    if (this.#fetched.has(key)) await checkout.close();
+    else this.#fetched.set(key, Promise.resolve(checkout));
+    return named;
   }
 
   async close(): Promise<void> {
@@ -142,29 +201,30 @@ export class Submodules {
     const key = `${module.url} ${module.commit}`;
     const known = this.#fetched.get(key);
     if (known !== undefined) return known;
-    const fetching = this.#fetchNew(module);
+    const fetching = this.#fetchNew(module, async () => module.commit);
     this.#fetched.set(key, fetching);
     // A host that could not be reached may be reached for the next copy.
     fetching.catch(() => this.#fetched.delete(key));
     return fetching;
   }
 
-  async #fetchNew(module: Module): Promise<Checkout> {
+  async #fetchNew(module: Module, chooseCommit: ChooseCommit): Promise<Checkout> {
     const { app, remote, readers } = this.#source;
     const { path, url } = module;
     // Only the repository itself gets the token of the run. Otherwise the author of .gitmodules could read repositories that the
     // credential may read and the people of the run may not.
     if (isSameAddress(url, normalUrl(remote.url), githubUrl(app)))
-      return this.#fetchFrom(module, { ...remote, scope: undefined }, `${url} cannot be fetched`);
+      return this.#fetchFrom(module, { ...remote, scope: undefined }, chooseCommit, `${url} cannot be fetched`);
     const connected = readers && (await connectedAt(app, readers.own, url));
     if (connected === undefined)
       return this.#fetchFrom(
         module,
         await this.#publicRemote(url),
+        chooseCommit,
         `${url} cannot be fetched without credentials; if it is private, connect it to the project (${howToConnect})`,
       );
     try {
-      if (!connected.isPrivate) return await this.#fetchFrom(module, await this.#publicRemote(url), '');
+      if (!connected.isPrivate) return await this.#fetchFrom(module, await this.#publicRemote(url), chooseCommit, '');
     } catch (error) {
       // It may have become private since GitHub was asked.
       if (!(error instanceof Closed)) throw error;
@@ -172,13 +232,15 @@ export class Submodules {
     const remoteOf = privateRemote(app, readers as Readers, connected).catch((error) => {
       throw error instanceof NotAllowed ? refused(path, `${url} ${error.message}`) : error;
     });
-    return this.#fetchFrom(module, await remoteOf, `${url} cannot be fetched with the token of the GitHub App`);
+    const whyClosed = `${url} cannot be fetched with the token of the GitHub App`;
+    return this.#fetchFrom(module, await remoteOf, chooseCommit, whyClosed);
   }
 
   /** Fetches a submodule. @throws Closed with this reason when the host refuses the credentials, or the lack of them */
-  async #fetchFrom({ path, commit }: Module, remote: Remote, whyClosed: string): Promise<Checkout> {
+  async #fetchFrom({ path }: Module, remote: Remote, chooseCommit: ChooseCommit, whyClosed: string): Promise<Checkout> {
     const { app, signal } = this.#source;
     const { limitSeconds } = this.#source.remote;
+    if (this.#places >= maxPlaces) throw refused(path, `this run has fetched submodules ${maxPlaces} times already`);
     const place = join(this.#folder, String(this.#places++));
     await mkdir(place, { recursive: true, mode: 0o700 });
     const folders = { gitDir: join(place, 'git'), workTree: join(place, 'work') };
@@ -187,6 +249,7 @@ export class Submodules {
       if (this.#packBytes >= this.#maxBytes) throw this.#tooLarge(path);
       const maxBytes = this.#maxBytes - this.#packBytes;
       checkout = await app.git.open({ ...remote, limitSeconds, maxBytes }, folders, signal);
+      const commit = await chooseCommit(checkout);
       if (!(await checkout.fetchCommit(commit)))
         throw refused(path, `${remote.url} has no commit ${commit}; push it there, or change the submodule`);
       this.#bytes += await bytesIn(checkout.gitDir, commit, signal);

@@ -208,8 +208,24 @@ function text(output: Buffer): string {
   return output.toString('utf8').trim();
 }
 
-/** Limits for listing branches: enough for about 100,000 of them. */
+/** Limits for listing refs: enough for about 100,000 of them. */
 const listing = { maxBytes: 8_000_000, limits: { memoryBytes: 256_000_000, fileBytes: 0 } };
+
+/** Lists branches, and tags if `kinds` names them. An annotated tag counts as the commit that it leads to. */
+async function listRefs(
+  remote: Remote,
+  kinds: string[],
+  signal: AbortSignal | undefined,
+): Promise<Map<string, string>> {
+  const out = await git(['ls-remote', ...kinds, '--', remote.url], { remote, signal, ...listing });
+  // A tag is followed by what it leads to, whose name ends with ^{}.
+  return new Map(
+    lines(out.toString('utf8')).map((line) => {
+      const [sha = '', ref = ''] = line.split('\t');
+      return [ref.replace(/\^\{\}$/, ''), sha];
+    }),
+  );
+}
 
 /**
  * Runs the installed git, isolated from every configuration but our own. It trusts the certificates in the file, or those
@@ -221,17 +237,8 @@ export function nativeGit(certificates?: string): GitEngine {
     name: 'native',
     version: async () => (await git(['--version'], {})).toString('utf8').trim(),
     listBranches: async (remote, signal) => {
-      const out = await git(['ls-remote', '--heads', '--', remote.url], {
-        remote: trusting(remote),
-        signal,
-        ...listing,
-      });
-      return new Map(
-        lines(out.toString('utf8')).map((line) => {
-          const [sha = '', ref = ''] = line.split('\t');
-          return [ref.replace('refs/heads/', ''), sha];
-        }),
-      );
+      const refs = await listRefs(trusting(remote), ['--heads'], signal);
+      return new Map([...refs].map(([ref, commit]) => [ref.replace('refs/heads/', ''), commit]));
     },
     open: async (remote, folders, signal) => {
       await initialize(folders, signal);
@@ -259,6 +266,7 @@ function checkoutOf(repository: NativeRepository): Checkout {
     workTree,
     fetch: (branch) => fetchBranch(repository, branch),
     fetchCommit: (commit) => fetchCommit(repository, commit),
+    refs: () => listRefs(repository.remote, ['--heads', '--tags'], repository.signal),
     narrow: (folders) => narrow(repository, folders),
     checkout: (commit) => checkoutCommit(repository, commit),
     remember: () => rememberWorkTree(repository),

@@ -1,13 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { isAllowed, protectionOf } from '../../domain/protected/protected-paths.ts';
 import { RunFailed } from '../../domain/run.ts';
+import { namesSubmodule } from '../../domain/text/names-submodule.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
 import { pathsProtectedBy, settingsFile } from '../../repositories/settings/repository-settings.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
+import { textOfPeople } from '../../tasks/store.ts';
 import { allWorks, type Work } from '../work.ts';
 import { ownChangesOf, type TreeOf } from './changes.ts';
 import { changedFilters, type Origin } from './filters.ts';
-import { type Objection, objectionsTo } from './outgoing-scan.ts';
+import { movedReason, type Objection, objectionsTo } from './outgoing-scan.ts';
 import { unresolved } from './search.ts';
 
 /** Paths checked before other requests are served. This many take a few milliseconds. */
@@ -73,7 +75,7 @@ export async function judgeChanges(work: Work, treeOf: TreeOf): Promise<Judged> 
   }
   // A person allows only what they see.
   if (held.length > maxNamed)
-    lines.push(`- ${held.length} places look like credentials; a person is asked about at most ${maxNamed}`);
+    lines.push(`- ${held.length} places need the word of a person, who is asked about at most ${maxNamed}`);
   return { refused: lines.length === 0 ? undefined : joined(lines), held: held.slice(0, maxNamed) };
 }
 
@@ -88,10 +90,24 @@ async function objectionsIn(work: Work, treeOf: TreeOf): Promise<Objection[]> {
   const { checkout, branch, settings, secrets, signal } = work;
   const changes = await ownChangesOf(work, treeOf);
   const origin = { ...branch, tree: await treeOf(work) };
+  const reasonOfMove = (move: Change) => unaskedMove(work, move);
   return [
     ...(await protectedChanges(settings, changes, { checkout, origin })),
-    ...(await objectionsTo(checkout, changes, secrets, { conflicts: branch.conflicts, signal })),
+    ...(await objectionsTo(checkout, changes, secrets, { conflicts: branch.conflicts, signal, reasonOfMove })),
   ];
+}
+
+/**
+ * Returns why a person has to allow that a submodule moves; undefined if the text of the task asks for it. A commit that is no
+ * branch or tag has to be in that text, too: hosts serve the commits of forks under the address of the original.
+ */
+function unaskedMove({ checkout, task }: Work, move: Change): string | undefined {
+  const { path, newOid } = move;
+  const isHead = checkout.submodules?.isHead(path, newOid);
+  const reason = isHead === false ? `${movedReason(move)}, which is no branch or tag there` : movedReason(move);
+  if (isHead === undefined) return reason;
+  const text = textOfPeople(task);
+  return namesSubmodule(text, path) && (isHead || text.includes(newOid)) ? undefined : reason;
 }
 
 /**

@@ -41,6 +41,13 @@ const searching = apart<typeof import('./search.ts')>(new URL('./search.ts', imp
   heapMb: 256,
 });
 
+interface ScanOptions {
+  conflicts?: string[] | undefined;
+  signal?: AbortSignal | undefined;
+  /** Returns why a person has to allow that a submodule moves; undefined if nobody has to. By default, always. */
+  reasonOfMove?(move: Change): string | undefined;
+}
+
 /**
  * Checks the changes that a run is about to push. Reads git's objects rather than the workspace, so that nothing can
  * change between the check and the push. `secrets` are the live credentials that the run may have seen. `conflicts` are
@@ -51,7 +58,7 @@ export async function objectionsTo(
   checkout: Checkout,
   changes: Change[],
   secrets: string[],
-  { conflicts = [], signal }: { conflicts?: string[] | undefined; signal?: AbortSignal } = {},
+  { conflicts = [], signal, reasonOfMove = movedReason }: ScanOptions = {},
 ): Promise<Objection[]> {
   const objections: Objection[] = [];
   const wanted = wantedFor(secrets);
@@ -59,8 +66,8 @@ export async function objectionsTo(
   for (let at = 0; at < changes.length; at += filesAtOnce) {
     signal?.throwIfAborted();
     const some = changes.slice(at, at + filesAtOnce);
-    const byPath = some.map((change) => objectionToPath(change, wanted));
-    const left = some.filter((change, i) => byPath[i] === undefined && change.newMode !== '000000');
+    const byPath = some.map((change) => objectionToPath(change, wanted) ?? objectionToMove(change, reasonOfMove));
+    const left = some.filter((change, i) => byPath[i] === undefined && isFile(change.newMode));
     const isLarge = ({ newOid }: Change) => checkout.largeFiles?.isNew(newOid) === true;
     const small = left.filter((change) => !isLarge(change));
     const byContents = await objectionsToContents(checkout, small, wanted, conflicted);
@@ -69,8 +76,8 @@ export async function objectionsTo(
       for (const [path, found] of await objectionsToContents(checkout, [change], wanted, conflicted))
         byContents.set(path, found);
     for (const [i, { path }] of some.entries()) {
-      const reason = byPath[i];
-      objections.push(...(reason === undefined ? (byContents.get(path) ?? []) : [{ path, reason }]));
+      const found = byPath[i];
+      objections.push(...(found === undefined ? (byContents.get(path) ?? []) : [found]));
     }
     // A large change takes seconds, so other requests are served between two batches.
     await setImmediate();
@@ -80,13 +87,34 @@ export async function objectionsTo(
 
 const wantedFor = oncePerSecrets((secrets): Wanted => ({ flat: needlesOf(secrets), bare: bareNeedlesOf(secrets) }));
 
-function objectionToPath({ path, newMode }: Change, wanted: Wanted): string | undefined {
+function objectionToPath(change: Change, wanted: Wanted): Objection | undefined {
+  const { path } = change;
+  const reason = reasonAgainstPath(change, wanted);
+  return reason === undefined ? undefined : { path, reason };
+}
+
+function objectionToMove(change: Change, reasonOfMove: (move: Change) => string | undefined): Objection | undefined {
+  const reason = isMove(change) ? reasonOfMove(change) : undefined;
+  return reason === undefined ? undefined : { path: change.path, reason, mayBeAllowed };
+}
+
+function reasonAgainstPath(change: Change, wanted: Wanted): string | undefined {
+  const { path, newMode } = change;
   if (newMode !== '000000' && containsSome(flat(Buffer.from(path)), wanted.flat))
     return 'has a live credential in its name';
   if (path.split('/').includes('..') || isInGitFolder(path)) return "is inside git's own folder";
   if (newMode === '120000' && /(^|\/)\.git(modules|attributes|ignore)$/.test(seenAs(path)))
     return 'is a symbolic link where git expects a file';
-  return newMode === '160000' ? 'is a submodule, which agents may not add' : undefined;
+  return newMode === submoduleMode && !isMove(change) ? 'is a submodule, which agents may not add' : undefined;
+}
+
+const submoduleMode = '160000';
+const isFile = (mode: string) => mode !== '000000' && mode !== submoduleMode;
+const isMove = ({ oldMode, newMode }: Change) => oldMode === submoduleMode && newMode === submoduleMode;
+
+/** Says that a submodule moves, worded to follow its path. */
+export function movedReason({ oldOid, newOid }: Change): string {
+  return `is a submodule that moves from ${oldOid.slice(0, 12)} to ${newOid}`;
 }
 
 async function objectionsToContents(

@@ -14,7 +14,8 @@ import type { ToolAnswer, ToolHost } from '../../sandbox/sandbox.ts';
 import { openWork } from '../open-work.ts';
 import type { RetryPolicy } from '../retry.ts';
 import { type Assignment, allWorks, type Work } from '../work.ts';
-import { type ChangedFiles, filesBetween } from './stored-files.ts';
+import { moveAgain, moveForAgent } from './move-submodule.ts';
+import { type ChangedFiles, filesBetween, separateMoves } from './stored-files.ts';
 import type { Signals } from './workspace.ts';
 
 /**
@@ -72,21 +73,30 @@ export function combineRepositories(
   const services = servicesOf(work);
   /** The tree of each repository as it was last stored. */
   const storedTrees = new Map<Work, string>();
+  const endProcesses = async () => {
+    const names = await Promise.all([own, ...others.hosts.values()].map((host) => host.endProcesses()));
+    services.haveEnded();
+    return names.flat();
+  };
+  const moving = { host: { endProcesses }, confinement: signals.confinement, signal: signals.tools };
   return {
     host: {
       ...own,
       call: async (tool, args) => {
         if (tool === 'open_repository') return others.openNamed((args as { name: string }).name);
+        if (tool === 'set_submodule') {
+          const { path, commit } = args as { path: string; commit: string };
+          const { name, rest } = placeOf(path);
+          const found = name === undefined ? work : work.others.find(({ repository }) => repository.name === name);
+          if (found === undefined) return notOpen(name);
+          return moveForAgent(app, found, { path: rest, commit }, moving);
+        }
         if (tool !== 'run_command' && tool !== 'start_process') return callWhere(own, others.hosts, tool, args);
         const problem = await services.startAgain(signals.tools);
         const answer = await own.call(tool, args);
         return problem === undefined ? answer : { ...answer, text: `${problem}\n${answer.text}` };
       },
-      endProcesses: async () => {
-        const names = await Promise.all([own, ...others.hosts.values()].map((host) => host.endProcesses()));
-        services.haveEnded();
-        return names.flat();
-      },
+      endProcesses,
       close: async () => {
         for (const host of [own, ...others.hosts.values()]) await host.close();
       },
@@ -113,8 +123,12 @@ export function combineRepositories(
     },
     restore: async (files) => {
       for (const [id, changed] of Object.entries(files)) {
-        const name = work.others.find((w) => w.repository.id === id)?.repository.name ?? '';
-        await (id === '' ? own : others.hosts.get(name))?.restore(changed);
+        const each = id === '' ? work : work.others.find(({ repository }) => repository.id === id);
+        if (each === undefined) continue;
+        const { moves, files: rest } = separateMoves(changed);
+        // First, because the files may put something in the place of a folder.
+        await moveAgain(each, moves, moving);
+        await (each === work ? own : others.hosts.get(each.repository.name))?.restore(rest);
       }
       for (const each of allWorks(work)) storedTrees.set(each, await each.checkout.snapshot());
     },
@@ -146,14 +160,23 @@ function servicesOf(work: Work) {
 
 /** Calls a tool in the repository that the call's path points to. */
 async function callWhere(own: ToolHost, hosts: Map<string, ToolHost>, tool: string, args: object): Promise<ToolAnswer> {
-  const { path } = args as { path?: string };
-  const [, name, rest] = /^\.\.\/+([^/]+)\/*(.*)$/s.exec(path ?? '') ?? [];
+  const { path = '' } = args as { path?: string };
+  const { name, rest } = placeOf(path);
   if (name === undefined) return own.call(tool, args);
   const host = hosts.get(name);
-  if (host === undefined)
-    return { ok: false, text: `../${name} is not open; open_repository opens a connected repository` };
-  const answer = await host.call(tool, { ...args, path: rest || '.' });
+  if (host === undefined) return notOpen(name);
+  const answer = await host.call(tool, { ...args, path: rest });
   return { ...answer, text: `[in ../${name}/]\n${answer.text}` };
+}
+
+/** Returns the repository that a path points to, unless it is the task's own, and the path inside it. */
+function placeOf(path: string): { name: string | undefined; rest: string } {
+  const [, name, rest = path] = /^\.\.\/+([^/]+)\/*(.*)$/s.exec(path) ?? [];
+  return { name, rest: rest || '.' };
+}
+
+function notOpen(name = ''): ToolAnswer {
+  return { ok: false, text: `../${name} is not open; open_repository opens a connected repository` };
 }
 
 /** Manages the repositories besides the task's own: holds their tools by name and opens more of them. */

@@ -51,12 +51,16 @@ export async function dropStoredFiles(em: EntityManager, runId: string, turn: nu
 /** More than the largest file that a change may have. */
 const maxLargeBytes = 100_000_000;
 
+const submoduleMode = '160000';
+
 /**
- * Returns the files to write or delete to turn one tree into another. Skips submodules. Files in Git LFS have their contents if
- * only this checkout has these.
+ * Returns the files to write or delete to turn one tree into another. For a submodule that moves, the content is its commit; other
+ * changes of submodules are skipped. Files in Git LFS have their contents if only this checkout has these.
  */
 export async function filesBetween(checkout: Checkout, from: string, to: string): Promise<RestoredFile[]> {
-  const kept = (await checkout.changes(from, to)).filter((c) => c.newMode !== '160000');
+  const kept = (await checkout.changes(from, to)).filter(
+    ({ oldMode, newMode }) => newMode !== submoduleMode || oldMode === submoduleMode,
+  );
   const blobs = await blobsOf(checkout, kept, 'new');
   for (const oid of blobs.keys()) {
     const content = checkout.largeFiles?.isNew(oid) && (await checkout.largeFiles.contentOf(oid, maxLargeBytes));
@@ -65,8 +69,25 @@ export async function filesBetween(checkout: Checkout, from: string, to: string)
   return kept.map(({ path, newMode, newOid }) => ({
     path,
     mode: newMode,
-    content: newMode === '000000' ? null : (blobs.get(newOid) ?? Buffer.alloc(0)).toString('base64'),
+    content: newMode === '000000' ? null : contentOf(newMode, newOid, blobs).toString('base64'),
   }));
+}
+
+function contentOf(mode: string, oid: string, blobs: Map<string, Buffer>): Buffer {
+  return mode === submoduleMode ? Buffer.from(oid) : (blobs.get(oid) ?? Buffer.alloc(0));
+}
+
+/** Separates the submodules that moved, with their commits, from the files. */
+export function separateMoves(all: RestoredFile[]): {
+  moves: { path: string; commit: string }[];
+  files: RestoredFile[];
+} {
+  const isMove = ({ mode, content }: RestoredFile) => mode === submoduleMode && content !== null;
+  const commitOf = ({ content }: RestoredFile) => Buffer.from(content ?? '', 'base64').toString('latin1');
+  return {
+    moves: all.filter(isMove).map((each) => ({ path: each.path, commit: commitOf(each) })),
+    files: all.filter((each) => !isMove(each)),
+  };
 }
 
 /** Compresses changed files, to be stored with a turn. Returns null if nothing changed. */

@@ -81,6 +81,23 @@ export function commit(name: string, files: Record<string, string>, links: Recor
   return gitOut(work, 'rev-parse', 'HEAD');
 }
 
+/** Adds a commit to a repository of the host, at some refs. A tag is annotated. Returns the commit. */
+export function commitMore(name: string, files: Record<string, string | null>, ...refs: string[]): string {
+  const work = join(root, 'work', name);
+  for (const [path, text] of Object.entries(files))
+    if (text === null) rmSync(join(work, path));
+    else writeFileSync(join(work, path), text);
+  // Only these: submodules have no folders here.
+  gitOut(work, 'add', '-A', '--', ...Object.keys(files));
+  gitOut(work, 'commit', '-q', '-m', 'more');
+  for (const ref of refs) {
+    const tag = /^refs\/tags\/(.*)/.exec(ref)?.[1];
+    if (tag !== undefined) gitOut(work, 'tag', '-a', '-m', 'a tag', tag);
+    gitOut(work, 'push', '-q', join(root, `${name.replace('/', '+')}.git`), tag === undefined ? `HEAD:${ref}` : ref);
+  }
+  return gitOut(work, 'rev-parse', 'HEAD');
+}
+
 export const section = (path: string, address: string, more = '') =>
   `[submodule "${path}"]\n\tpath = ${path}\n\turl = ${address}\n${more}`;
 
