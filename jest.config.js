@@ -29,8 +29,14 @@ export default {
   testTimeout: 600_000,
   // Tests wait for other processes as much as they compute, so three keep two cores busy.
   maxWorkers: 3,
+  testSequencer: '<rootDir>/test/support/jest/longest-first.mjs',
+  // Prints the time of every file, not only of slow ones.
+  slowTestThreshold: 0,
   // A large process takes longer to collect garbage and to start others: a fork of 700 MB takes 45 ms, of 250 MB 18 ms.
   workerIdleMemoryLimit: '400MB',
-  // The others validate what the tests sent to GitHub and to model servers; see docs/emulator.md.
-  reporters: ['default', ...['github', 'model'].map((name) => `<rootDir>/test/support/jest/${name}-truth.mjs`)],
+  // Two validate what the tests sent to GitHub and to model servers; see docs/emulator.md. The last prints processor times.
+  reporters: [
+    'default',
+    ...['github-truth', 'model-truth', 'processor-times'].map((name) => `<rootDir>/test/support/jest/${name}.mjs`),
+  ],
 };
