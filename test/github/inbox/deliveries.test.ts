@@ -1,14 +1,12 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { App } from '../../../src/app.ts';
-import { startEmbedded } from '../../../src/db/embedded/embedded.ts';
 import { handleDelivery, parsePayload } from '../../../src/github/inbox/receive.ts';
 import { forTenant } from '../../../src/threads/tenant.ts';
 import { openTestApp, type TestApp } from '../../support/app.ts';
+import { createTestDatabase } from '../../support/database.ts';
 import { privateKey } from '../../support/github-app.ts';
 import { headOf, openRaw } from '../../support/http/raw-http.ts';
+import { startPostgresProxy } from '../../support/stand-ins/postgres-proxy.ts';
 
 const [secret, previous] = ['a secret of this test', 'the secret before'];
 let service: TestApp;
@@ -184,11 +182,11 @@ test('while the database does not answer, the reply is 503', async () => {
 });
 
 test('while the database is down, the reply is 503', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-away-'));
-  const postgres = await startEmbedded({ dataDir, unsafe: true });
-  const own = await openTestApp({ ...settings, DATABASE_URL: postgres.url });
+  const database = await createTestDatabase();
+  const proxy = await startPostgresProxy(database.url, () => undefined);
+  const own = await openTestApp({ ...settings, DATABASE_URL: proxy.url });
   expect((await post('{}', {}, own)).status).toBe(202);
-  await postgres.stop();
+  proxy.close();
   for (let i = 0; i < 3; i++) {
     const answer = await post('{}', {}, own);
     expect(answer).toEqual({ status: 503, body: { statusCode: 503, message: 'The database is unavailable' } });
@@ -196,5 +194,5 @@ test('while the database is down, the reply is 503', async () => {
   expect((await fetch(`${own.url}/readyz`)).status).toBe(503);
   expect((await fetch(`${own.url}/healthz`)).status).toBe(200);
   await own.close().catch(() => {});
-  await rm(dataDir, { recursive: true, force: true });
+  await database.drop();
 });
