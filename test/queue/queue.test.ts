@@ -133,3 +133,34 @@ test('a job sent inside an ambient transaction exists after its commit', async (
   await db.together('start', ask);
   expect(await waiting()).toBe(1);
 });
+
+test('a delayed job is handled when it is due, while workers without jobs do not look for any', async () => {
+  const own = await createTestDatabase();
+  const fetched = new Map<string, number>();
+  class CountingClient extends PooledClient {
+    override query(...given: unknown[]) {
+      const [first] = given as [{ text?: string } | string];
+      const text = typeof first === 'string' ? first : (first.text ?? '');
+      const [, name] = /^\s*with\s+next\s.*?\sj\.name\s*=\s*'(\w+)'/is.exec(text) ?? [];
+      if (name !== undefined) fetched.set(name, (fetched.get(name) ?? 0) + 1);
+      return (super.query as (...args: unknown[]) => never)(...given);
+    }
+  }
+  const other = await openQueue(own.url, jobs, { isWorker: true, tenantOf, Client: CountingClient, onError: () => {} });
+  try {
+    const handled = Promise.withResolvers<void>();
+    const idle = { concurrency: 1, handle: async () => {} };
+    const tidy = { concurrency: 1, handle: async () => handled.resolve() };
+    await other.work({ milestones: idle, tidy } as unknown as Workers);
+    await other.send(undefined, 'tidy', { taskId: 'delayed', repositoryId: 'r', number: 1 }, { afterSeconds: 5 });
+    await handled.promise;
+    expect([...fetched]).toEqual([
+      ['milestones', 1],
+      ['tidy', expect.any(Number)],
+    ]);
+    expect(fetched.get('tidy')).toBeGreaterThan(1);
+  } finally {
+    await other.stop(1000);
+    await own.drop();
+  }
+});
