@@ -94,6 +94,7 @@ test('invalid settings end the start with a line per problem and exit code 1', a
   const env = {
     ...app,
     PATH: process.env.PATH ?? '',
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
     WEBHOOK_SECRET: 'development',
     PORT: 'x',
     PRIVATE_KEY: 'secret-pem-text',
