@@ -1,0 +1,199 @@
+import cron from 'node-cron';
+
+/** When a cron expression is due in a time zone. */
+export interface Schedule {
+  /** Returns the first time after `after`; undefined if there is none within 40 years. */
+  next(after: Date): Date | undefined;
+}
+
+const [second, minute, hour, day] = [1000, 60_000, 3_600_000, 86_400_000];
+/** 29 February on a certain day of the week may be 40 years away. */
+const maxDays = 366 * 40;
+
+/** Returns what is wrong with a cron expression, as the predicate of a sentence; undefined if it is fine. */
+export function cronProblem(expression: string): string | undefined {
+  const found = cron.validateDetailed(expression);
+  if (found.valid) return undefined;
+  const why = found.errors.map(({ message }) => message).join('; ');
+  return `must be a cron expression such as "0 9 * * 1-5" (minute, hour, day of the month, month, day of the week), not ${JSON.stringify(expression)}: ${why}`;
+}
+
+/** Returns what is wrong with a time zone, as the predicate of a sentence; undefined if it is fine. */
+export function zoneProblem(zone: string): string | undefined {
+  try {
+    // Node also takes offsets such as +02:00, which know no summer time.
+    if (/^[a-z]/i.test(zone) && new Intl.DateTimeFormat('en', { timeZone: zone })) return undefined;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
+  return `must be a time zone of the IANA list such as Europe/Berlin or UTC, not ${JSON.stringify(zone)}`;
+}
+
+/**
+ * Reads a cron expression, which `cronProblem` and `zoneProblem` accept. node-cron parses it and decides which days match.
+ * It has no function for the next time after a given moment, and where clocks change it leaves out times that do not exist
+ * and a whole hour that comes twice. Here, as in Vixie cron:
+ * - A time that clocks skip is due when they have been put forward, so that nothing is missed.
+ * - A time that comes twice is due the first time.
+ * - Expressions for every hour follow real time: they are due in both hours, and not in the one that is skipped.
+ */
+export function scheduleOfCron(expression: string, zone: string): Schedule {
+  const fields = cron.parse(expression);
+  const isDue = dayMatcher(expression, fields);
+  const clock = clockOf(zone);
+  const times = { hours: sorted(fields.hour), minutes: sorted(fields.minute), seconds: sorted(fields.second) };
+  return {
+    next: (after) => {
+      const from = Math.floor(after.getTime() / second) * second;
+      // Where clocks are put back at midnight, the day before may go on later.
+      const first = startOfDay(clock.local(from)) - day;
+      for (let n = 0; n < maxDays; n += 1) {
+        const date = first + n * day;
+        if (!isDue(date)) continue;
+        const found = firstOnDay(date, times, clock, from);
+        if (found !== undefined) return new Date(found);
+      }
+      return undefined;
+    },
+  };
+}
+
+type Fields = ReturnType<typeof cron.parse>;
+
+/** Returns a function that tells whether the expression has times on a date, given as its midnight in UTC. */
+function dayMatcher(expression: string, fields: Fields): (date: number) => boolean {
+  const ofDay = expression.trim().startsWith('@')
+    ? [fields.dayOfMonth, fields.month, fields.dayOfWeek].map((values) => values.join(',')).join(' ')
+    : expression.trim().split(/\s+/).slice(-3).join(' ');
+  const task = cron.createTask(`0 0 0 ${ofDay}`, () => {}, { timezone: 'UTC' });
+  // node-cron would keep it in its list.
+  void task.destroy();
+  const months = new Set(fields.month);
+  const days = fields.dayOfMonth.every((each) => typeof each === 'number') ? new Set(fields.dayOfMonth) : undefined;
+  return (date) => {
+    const at = new Date(date);
+    // Years can lie between two times, and node-cron's answer takes long.
+    if (!months.has(at.getUTCMonth() + 1) || days?.has(at.getUTCDate()) === false) return false;
+    return task.match(at);
+  };
+}
+
+/** Local times are numbers, too: the milliseconds of the same date and time in UTC. */
+interface Clock {
+  local(instant: number): number;
+  /** How much local time is ahead of UTC. */
+  ahead(instant: number): number;
+}
+
+function clockOf(zone: string): Clock {
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' },
+  });
+  const local = (instant: number) => {
+    const parts = new Map(format.formatToParts(instant).map(({ type, value }) => [type, Number(value)]));
+    const of = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? 0;
+    return Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
+  };
+  return { local, ahead: (instant) => local(instant) - instant };
+}
+
+interface Times {
+  hours: number[];
+  minutes: number[];
+  seconds: number[];
+}
+
+/** Returns the first time of a date after `from`; undefined if there is none. */
+function firstOnDay(date: number, times: Times, clock: Clock, from: number): number | undefined {
+  const [before, after] = [clock.ahead(date - day), clock.ahead(date + 2 * day)];
+  if (before === after) return firstOf(times, date, from + before, (local) => local - before, from);
+  if (times.hours.length === 24) return firstInRealTime(date, times, clock, { from, before, after });
+  const instantOf = (local: number) => instantOn(local, clock, { before, after });
+  // Clocks change by two hours at most, so earlier times are over.
+  return firstOf(times, date, from + Math.min(before, after) - 3 * hour, instantOf, from);
+}
+
+/** Returns the first instant after `from` of the times on a date. Local times up to `over` are not looked at. */
+function firstOf(
+  { hours, minutes, seconds }: Times,
+  date: number,
+  over: number,
+  instantOf: (local: number) => number,
+  from: number,
+): number | undefined {
+  for (const h of hours) {
+    if (date + (h + 1) * hour <= over) continue;
+    for (const m of minutes) {
+      if (date + h * hour + (m + 1) * minute <= over) continue;
+      for (const s of seconds) {
+        const local = date + h * hour + m * minute + s * second;
+        if (local <= over) continue;
+        const instant = instantOf(local);
+        if (instant > from) return instant;
+      }
+    }
+  }
+  return undefined;
+}
+
+/** How much local time is ahead of UTC before and after a change. */
+interface Change {
+  before: number;
+  after: number;
+}
+
+/** Returns when a local time is: the first time if it comes twice, and the moment of the change if clocks skip it. */
+function instantOn(local: number, clock: Clock, { before, after }: Change): number {
+  const [early, late] = [local - Math.max(before, after), local - Math.min(before, after)];
+  for (const instant of [early, late]) if (clock.local(instant) === local) return instant;
+  return changeBetween(early, late, clock);
+}
+
+/** Returns the moment between two instants from which on clocks show another offset. */
+function changeBetween(early: number, late: number, clock: Clock): number {
+  let [low, high] = [early, late];
+  const before = clock.ahead(low);
+  while (high - low > second) {
+    const middle = Math.floor((low + high) / 2 / second) * second;
+    if (clock.ahead(middle) === before) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/** Returns the first instant after `from` that shows a matching minute and second on a date on which clocks change. */
+function firstInRealTime(
+  date: number,
+  { minutes, seconds }: Times,
+  clock: Clock,
+  { from, before, after }: Change & { from: number },
+): number | undefined {
+  const begin = Math.max(date - Math.max(before, after), Math.floor(from / minute) * minute);
+  const end = date + day - Math.min(before, after);
+  for (let at = begin; at < end; at += minute) {
+    const local = clock.local(at);
+    if (startOfDay(local) !== date || !minutes.includes(new Date(local).getUTCMinutes())) continue;
+    for (const s of seconds) if (at + s * second > from) return at + s * second;
+  }
+  return undefined;
+}
+
+function startOfDay(local: number): number {
+  return Math.floor(local / day) * day;
+}
+
+function sorted(values: number[]): number[] {
+  return [...values].sort((a, b) => a - b);
+}
+
+/** Returns when the day of a moment began in a time zone. */
+export function dayBegan(now: Date, zone: string): Date {
+  const clock = clockOf(zone);
+  const local = startOfDay(clock.local(now.getTime()));
+  const [before, after] = [clock.ahead(local - day), clock.ahead(local + 2 * day)];
+  return new Date(instantOn(local, clock, { before, after }));
+}
