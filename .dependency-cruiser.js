@@ -11,6 +11,7 @@ const features = [
   'worker',
   'sprints',
   'planning',
+  'automations',
   'github',
 ];
 /** Subfolders in their order: each may import those before it. */

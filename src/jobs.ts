@@ -1,6 +1,8 @@
 import { writeSuggestions } from './agents/learning/suggestions.ts';
 import type { App } from './app.ts';
 import { deleteOldAuditRecords } from './audit/records.ts';
+import { makeDueTask, pauseBroken, wakeAutomations } from './automations/fire.ts';
+import { deleteOldCauses } from './automations/store.ts';
 import type { Config } from './config.ts';
 import { hasRoom } from './data-folders.ts';
 import { runTrial } from './environment/run-trial.ts';
@@ -46,6 +48,8 @@ export async function removeOld(app: App): Promise<void> {
   await inPortions(app, KEEP_TURNS, (days) => deleteOldTurns(em, days, portion));
   await inPortions(app, KEEP_TURNS, (days) => deleteOldContexts(em, days, portion));
   await inPortions(app, AUDIT_DAYS, (days) => deleteOldAuditRecords(em, days, portion));
+  // They have a time limit of their own, which no setting changes.
+  await inPortions(app, 1, () => deleteOldCauses(em, portion));
   await deleteOldSignIns(em);
   await forgetOldKeys(app.db);
   await forgetOldEvents(em);
@@ -78,6 +82,7 @@ export const tenantOf = `coalesce(${idIn('account')}, ${idIn('projectId')},
   (select project_id from tasks where id = ${idIn('taskId')}),
   (select project_id from repositories where id = ${idIn('repositoryId')}),
   (select project_id from sprints where id = ${idIn('sprintId')}),
+  (select project_id from automations where id = ${idIn('automationId')}),
   (select r.project_id from environment_trials t join repositories r on r.id = t.repository_id
    where t.id = ${idIn('trialId')}), ${idIn('userId')})`;
 
@@ -114,6 +119,14 @@ export const jobs: { [N in JobName]: Job<N> } = {
     concurrency: 2,
     isShared: true,
     handle: (app, { projectId }) => advanceSprint(app, projectId),
+  },
+  // Not retried: the schedule sends it again while it is due.
+  automation: {
+    once: true,
+    retries: 0,
+    concurrency: 4,
+    isShared: true,
+    handle: (app, { automationId }) => makeDueTask(app, automationId),
   },
   digest: {
     once: false,
@@ -191,6 +204,7 @@ async function sweep(app: App): Promise<void> {
   const parts = {
     removeOld,
     requeueForgotten,
+    pauseBroken,
     tidyAgain,
     syncInstallations,
     reconcile: () => reconcileAll(app, 'scheduled'),
@@ -211,6 +225,8 @@ export function scheduleOf(app: App): [string, () => Promise<void>][] {
         await wakeWorkers(app);
       },
     ],
+    // Automations may have seconds.
+    ['*/2 * * * * *', () => wakeAutomations(app)],
     [
       `30 */${app.config.REDELIVERY_MINUTES} * * * *`,
       () => app.queue.send(undefined, 'redeliver', {}, { key: 'redeliver' }),

@@ -2,6 +2,7 @@ import { learningRoutes } from './agents/learning/routes.ts';
 import { mcpServerRoutes } from './agents/mcp.ts';
 import { agentRoutes } from './agents/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
+import { automationRoutes } from './automations/routes.ts';
 import { environmentSecretRoutes } from './environment/secrets/secrets.ts';
 import { environmentTrialRoutes } from './environment/trial.ts';
 import { validationRoutes } from './environment/validate.ts';
@@ -61,6 +62,7 @@ const operations: Route[] = [
   ...spendRoutes,
   ...timelineRoutes,
   ...sprintRunRoutes,
+  ...automationRoutes,
   ...githubRoutes,
   ...importRoutes,
 ];

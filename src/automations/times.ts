@@ -119,25 +119,24 @@ function firstOnDay(date: number, times: Times, clock: Clock, from: number): num
 
 /** Returns the first instant after `from` of the times on a date. Local times up to `over` are not looked at. */
 function firstOf(
-  { hours, minutes, seconds }: Times,
+  times: Times,
   date: number,
   over: number,
   instantOf: (local: number) => number,
   from: number,
 ): number | undefined {
-  for (const h of hours) {
-    if (date + (h + 1) * hour <= over) continue;
-    for (const m of minutes) {
-      if (date + h * hour + (m + 1) * minute <= over) continue;
-      for (const s of seconds) {
-        const local = date + h * hour + m * minute + s * second;
-        if (local <= over) continue;
-        const instant = instantOf(local);
-        if (instant > from) return instant;
-      }
-    }
+  for (const local of timesOf(times, date, over)) {
+    const instant = instantOf(local);
+    if (instant > from) return instant;
   }
   return undefined;
+}
+
+/** Yields the local times of a date that are later than `over`. Whole hours and minutes before it are skipped at once. */
+function* timesOf({ hours, minutes, seconds }: Times, date: number, over: number): Generator<number> {
+  for (const atHour of hours.map((h) => date + h * hour).filter((at) => at + hour > over))
+    for (const atMinute of minutes.map((m) => atHour + m * minute).filter((at) => at + minute > over))
+      yield* seconds.map((s) => atMinute + s * second).filter((at) => at > over);
 }
 
 /** How much local time is ahead of UTC before and after a change. */

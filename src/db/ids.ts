@@ -21,7 +21,8 @@ export type IdPrefix =
   | 'said'
   | 'trial'
   | 'audit'
-  | 'step';
+  | 'step'
+  | 'auto';
 
 /** Creates an identifier such as `task_01h455vb4pex5vsknk084sn02q`. */
 export function newId(prefix: IdPrefix): string {

@@ -7,6 +7,7 @@ export type Via = (typeof vias)[number];
 /** What the records of the audit log are about. */
 export type AuditedType =
   | 'agent'
+  | 'automation'
   | 'issue'
   | 'member'
   | 'project'

@@ -18,6 +18,8 @@ export interface Jobs {
   tidy: { taskId: string; repositoryId: string; number: number };
   /** Start the tasks of the project's active sprint that can start now. */
   sprint: { projectId: string };
+  /** Make the task of an automation whose time has come. */
+  automation: { automationId: string };
   /** Let a model improve the report of a completed sprint. */
   digest: { sprintId: string };
   /** Let a model word the suggestions for an agent, from the evidence that the user can see. */

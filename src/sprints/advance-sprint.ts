@@ -78,7 +78,7 @@ export async function advanceSprint(app: App, projectId: string): Promise<void> 
     try {
       await startTask(app, { taskId, startedBy: sprint.startedBy, isAutomatic: true, kind: 'start' });
     } catch (error) {
-      const why = reasonOf(error);
+      const why = whyNotStarted(error);
       if (why === undefined) throw error;
       await showFailure(app, taskId, why);
     }
@@ -86,7 +86,7 @@ export async function advanceSprint(app: App, projectId: string): Promise<void> 
 }
 
 /** Returns why a start was refused; undefined for any other error. */
-function reasonOf(error: unknown): Failure | undefined {
+export function whyNotStarted(error: unknown): Failure | undefined {
   // Listed tasks meet all other conditions of a start, so the reason is the repository or the owner.
   if (error instanceof Refused) return failure('repository', `The task could not be started. ${error.message}`);
   if (!(error instanceof AppError)) return undefined;

@@ -163,7 +163,7 @@ export async function lockTask(em: EntityManager, taskId: string): Promise<void>
 export async function setTaskFields(
   em: EntityManager,
   id: string,
-  fields: Partial<Pick<TaskRow, 'owner' | 'repositoryId' | 'branchName' | 'splitByAgent' | 'planFirst'>>,
+  fields: Partial<Pick<TaskRow, 'owner' | 'repositoryId' | 'branchName' | 'splitByAgent' | 'planFirst' | 'failure'>>,
 ): Promise<void> {
   await em.update(Tasks, { id }, fields);
 }

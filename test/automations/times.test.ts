@@ -27,7 +27,14 @@ function matchesOf(expression: string, zone: string): string[] {
 }
 
 test.each(zones)('over a year in %s, the times are those that node-cron matches', (zone) => {
-  for (const expression of ['0 9 * * 1-5', '30 14 L * *', '0 0 13 * FRI#2', '@monthly', '30 12 1,15 */2 *', '0 */6 * * *'])
+  for (const expression of [
+    '0 9 * * 1-5',
+    '30 14 L * *',
+    '0 0 13 * FRI#2',
+    '@monthly',
+    '30 12 1,15 */2 *',
+    '0 */6 * * *',
+  ])
     expect(ticksOf(expression, zone)).toEqual(matchesOf(expression, zone));
 });
 

@@ -1,4 +1,5 @@
 import { Digests, Sprints } from './audit.ts';
+import { Automations } from './automation.ts';
 import { EnvironmentSecrets, EnvironmentTrials, SecretRepositories } from './environment.ts';
 import { figureTables } from './figures.ts';
 import { Installations, Leftovers, Merges, Mirrored } from './github.ts';
@@ -29,6 +30,7 @@ export const tables = [
   ...runTables,
   ...waitingTables,
   ...figureTables,
+  Automations,
   Sprints,
   Digests,
   Mirrored,
