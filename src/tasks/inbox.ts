@@ -5,27 +5,31 @@ import { anyUser } from '../http/access/access.ts';
 import { type EventStream, follow } from '../http/events.ts';
 import { type Route, route, Timestamp } from '../http/route.ts';
 
-/** Why a task needs a person. */
-const reasons = ['plan', 'question', 'push', 'paused', 'review', 'failed'] as const;
+/** Why a task needs a person, or an automation that was switched off an admin. */
+const reasons = ['plan', 'question', 'push', 'paused', 'review', 'failed', 'automation'] as const;
 export type InboxReason = (typeof reasons)[number];
 
 const InboxEntry = z
   .object({
-    taskId: z.string(),
+    taskId: z.string().nullable().meta({ description: 'null for an automation' }),
+    automationId: z
+      .preprocess((id) => id ?? undefined, z.string().optional())
+      .meta({ description: 'an automation that was switched off; only admins of its project see it' }),
     projectId: z.string(),
     reason: z.enum(reasons),
     title: z.string(),
     text: z.string().meta({
       description:
-        'what the run waits for, why it failed, why it is not merged when ready any more, or what was done; at most 2,000 characters',
+        'what the run waits for, why it failed, why it is not merged when ready any more, what was done, or why the automation was switched off; at most 2,000 characters',
     }),
     since: Timestamp,
   })
   .meta({ id: 'InboxEntry' });
 
-/** A task that needs a person. */
+/** A task that needs a person, or an automation that was switched off. */
 interface InboxEntry {
-  taskId: string;
+  taskId: string | null;
+  automationId: string | null;
   projectId: string;
   reason: InboxReason;
   title: string;
@@ -38,7 +42,10 @@ interface InboxEntry {
 const maxEntries = 1000;
 const maxText = 2000;
 
-/** Returns the tasks that need a person in all projects of a member, newest first. */
+/**
+ * Returns the tasks that need a person in all projects of a member, and the automations that were switched off in those
+ * that they administer, newest first.
+ */
 async function listInbox(em: EntityManager, userId: string): Promise<InboxEntry[]> {
   // Functions of the database decide, because its triggers use the same ones. The conditions beside them decide
   // nothing; they let PostgreSQL use the indexes.
@@ -52,14 +59,21 @@ async function listInbox(em: EntityManager, userId: string): Promise<InboxEntry[
        select t.id, t.project_id, t.title, r.waiting_since as since /* not null */, r.wait_text, reason_of_run(r.status, r.wait_reason)
        from members m join runs r on r.project_id = m.project_id and r.status = 'waiting' join tasks t on t.id = r.task_id
        where m.user_id = $1),
-     newest as (select * from entries where reason is not null order by since desc, id desc limit $2)
-     select n.id as "taskId", n.project_id as "projectId", n.reason, n.title, n.since, left(coalesce(n.text, (
+     found as (
+       select id as task_id, null as automation_id, project_id, title, since, text, reason from entries
+       where reason is not null
+       union all
+       select null, a.id, a.project_id, a.name, a.paused_at, a.paused_reason, 'automation'
+       from members m join automations a on a.project_id = m.project_id and a.paused_reason is not null
+       where m.user_id = $1 and m.role in ('admin', 'owner')),
+     newest as (select * from found order by since desc, task_id desc, automation_id limit $2)
+     select n.task_id as "taskId", n.automation_id as "automationId", n.project_id as "projectId", n.reason, n.title, n.since, left(coalesce(n.text, (
          select m.dropped from merges m join pull_requests p on p.repository_id = m.repository_id and p.number = m.number
-         where p.task_id = n.id and n.reason = 'review' and p.status in ('open', 'draft') and m.dropped is not null
+         where p.task_id = n.task_id and n.reason = 'review' and p.status in ('open', 'draft') and m.dropped is not null
          order by p.created_at limit 1), (
-         select h.summary from handoffs h where h.task_id = n.id and n.reason = 'review'
+         select h.summary from handoffs h where h.task_id = n.task_id and n.reason = 'review'
          order by h.created_at desc, h.id desc limit 1), ''), $3) as text
-     from newest n order by n.since desc, n.id desc`,
+     from newest n order by n.since desc, n.task_id desc, n.automation_id`,
     [userId, maxEntries, maxText],
   );
 }
@@ -90,7 +104,8 @@ export const inboxRoutes: Route[] = [
     operationId: 'listInbox',
     method: 'get',
     path: '/me/inbox',
-    summary: 'List the tasks that need a person, in all projects of the caller, newest first; at most 1,000',
+    summary:
+      'List the tasks that need a person, and the automations that were switched off, in all projects of the caller, newest first; at most 1,000',
     tag: 'tasks',
     access: anyUser,
     reply: [200, z.array(InboxEntry)],

@@ -28,6 +28,7 @@ const examples: { [N in JobName]: Jobs[N] } = {
   mirror: { taskId: 'task', recheck: false },
   tidy: { taskId: 'deleted', repositoryId: 'repo', number: 1 },
   sprint: { projectId: 'proj' },
+  automation: { automationId: 'auto' },
   digest: { sprintId: 'sprint' },
   suggestions: { agentId: 'agent', userId: 'mona' },
   milestones: { projectId: 'proj' },
@@ -52,6 +53,9 @@ test('every job has the tenant that it is for', async () => {
   await em.query(`insert into repositories (id, project_id, name, url) values ('repo', 'proj', 'r', 'u')`);
   await em.query(`insert into sprints (id, project_id, name, status, start_date, end_date)
     values ('sprint', 'proj', 's', 'planning', now(), now())`);
+  await em.query(
+    `insert into automations (id, project_id, name, trigger, task) values ('auto', 'proj', 'a', '{}', '{}')`,
+  );
   await em.query(`insert into environment_trials (id, repository_id, status) values ('trial', 'repo', 'running')`);
   for (const [name, data] of Object.entries(examples)) await queue.send(em, name as JobName, data);
   const rows: { name: JobName; tenant: string }[] = await em.query('select name, group_id as tenant from pgboss.job');

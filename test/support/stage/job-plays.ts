@@ -29,6 +29,7 @@ async function unseen(stage: Stage, act: () => Promise<unknown>): Promise<void> 
 /** For each job. Where another play causes the job, it is named. */
 export const jobPlays: Record<JobName, Play | string> = {
   delivery: 'the plays of events',
+  automation: 'test/automations: it asks GitHub only whether a task can start',
   run: 'test/e2e/faults/kill-points.long.test.ts: runs have a table of their own',
   suggestions: 'test/agents: it asks the model only',
   plan: 'plan answer',
