@@ -45,6 +45,7 @@ const events = [
   'pull_request_review',
   'pull_request_review_comment',
   'push',
+  'release',
   'repository',
   'status',
 ];

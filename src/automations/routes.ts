@@ -7,8 +7,9 @@ import { type Access, type InProject, idOrEmpty, inProject } from '../http/acces
 import { type Route, route } from '../http/route.ts';
 import { fire } from './fire.ts';
 import { createAutomation, deleteAutomation, getAutomation, shown, updateAutomation } from './operations.ts';
-import { Automation, CreateAutomation, UpdateAutomation } from './schemas.ts';
+import { Automation, AutomationTrial, CreateAutomation, TrialQuery, UpdateAutomation } from './schemas.ts';
 import { findAutomationOf, listAutomations } from './store.ts';
+import { tryAutomation } from './trial.ts';
 
 const path = '/projects/:projectId/automations';
 const tag = 'automations';
@@ -56,6 +57,20 @@ export const automationRoutes: Route[] = [
     errors: { 409: 'The project has too many automations', 502: 'The host of the repository cannot be asked' },
     waits: 'before it writes',
     handle: async (app, { projectId, user, body }) => shown(await createAutomation(app, projectId, user.id, body)),
+  }),
+  route({
+    operationId: 'tryAutomation',
+    method: 'get',
+    path: `${path}/trial`,
+    summary:
+      'Find out how many tasks an automation with this trigger would have made in the last week, from its schedule or from the events that arrived',
+    tag,
+    access: inProject('member'),
+    query: TrialQuery,
+    reply: [200, AutomationTrial],
+    // It reads what may be thousands of deliveries.
+    counts: ({ event }) => (event === undefined ? 1 : 20),
+    handle: (app, { projectId, query }) => tryAutomation(app, projectId, query),
   }),
   route({
     operationId: 'updateAutomation',

@@ -9,9 +9,10 @@ interface ProjectChange {
   id: number;
   /**
    * For `inbox`, the object is a task, and the status why it needs a person, or `done`. For `chat`, the object is a task
-   * or a sprint, and the status says which. For `plan`, it is a planning session.
+   * or a sprint, and the status says which. For `plan`, it is a planning session. For `automation`, the status is `enabled`,
+   * `disabled`, `paused` or `deleted`.
    */
-  kind: 'task' | 'run' | 'sprint' | 'inbox' | 'chat' | 'plan';
+  kind: 'task' | 'run' | 'sprint' | 'inbox' | 'chat' | 'plan' | 'automation';
   objectId: string;
   status: string;
   at: Date;
@@ -87,7 +88,7 @@ export async function forgetOldEvents(em: EntityManager): Promise<void> {
 const ProjectEvent = z.object({ id: z.string(), status: z.string(), at: Timestamp }).meta({ id: 'ProjectEvent' });
 
 /**
- * Sends a hint for each change of the project's tasks, runs, sprints, plans and chats and of its members' inbox, so that
+ * Sends a hint for each change of the project's tasks, runs, sprints, plans, automations and chats and of its members' inbox, so that
  * the client loads the changed object again.
  *
  * PostgreSQL assigns the ids of rows before their transactions commit, so a row with a lower id can become visible
@@ -183,7 +184,7 @@ export const projectEventRoutes: Route[] = [
     reply: [200, ProjectEvent],
     isStream: true,
     streams:
-      'Events `task`, `run`, `sprint`, `plan`, `inbox` and `chat` with `{ id, status, at }`. `inbox` has the id of a task, and as its status why the task needs a person, or `done`. `chat` has the id of the task or sprint whose chat has a new answer, and `task` or `sprint` as its status. A client can resume with `Last-Event-ID` within an hour; after that, or after 5,000 changes, the first event is `reset`',
+      'Events `task`, `run`, `sprint`, `plan`, `automation`, `inbox` and `chat` with `{ id, status, at }`. The status of an `automation` is `enabled`, `disabled`, `paused` or `deleted`. `inbox` has the id of a task, and as its status why the task needs a person, or `done`. `chat` has the id of the task or sprint whose chat has a new answer, and `task` or `sprint` as its status. A client can resume with `Last-Event-ID` within an hour; after that, or after 5,000 changes, the first event is `reset`',
     stream: (app, { projectId }, out) => sendChanges(app, projectId, out),
     handle: async () => ({ id: '', status: '', at: '' }),
   }),

@@ -329,11 +329,14 @@ export type McpServer = {
     repositories?: string[];
 };
 export type InboxEntry = {
-    taskId: string;
+    /** null for an automation */
+    taskId: string | null;
+    /** an automation that was switched off; only admins of its project see it */
+    automationId?: string;
     projectId: string;
-    reason: "plan" | "question" | "push" | "paused" | "review" | "failed";
+    reason: "plan" | "question" | "push" | "paused" | "review" | "failed" | "automation";
     title: string;
-    /** what the run waits for, why it failed, why it is not merged when ready any more, or what was done; at most 2,000 characters */
+    /** what the run waits for, why it failed, why it is not merged when ready any more, what was done, or why the automation was switched off; at most 2,000 characters */
     text: string;
     since: string;
 };
@@ -890,6 +893,74 @@ export type TimelineEntry = {
         summary: string;
         nextSteps: string[];
     } | null;
+};
+export type Automation = {
+    id: string;
+    projectId: string;
+    name: string;
+    on: {
+        cron?: string;
+        timezone?: string;
+        event?: "issue.opened" | "issue.labeled" | "pull_request.opened" | "pull_request.labeled" | "checks.failed" | "release.published" | "push";
+        label?: string;
+        author?: string;
+        branch?: string;
+    };
+    task: {
+        title: string;
+        description: string;
+        owner: string;
+        repositoryId: string;
+        base: string | null;
+        planFirst: boolean | null;
+        start: boolean;
+    };
+    enabled: boolean;
+    mostPerDay: number;
+    /** null for events, and while it is switched off */
+    nextAt: string | null;
+    last: {
+        taskId: string | null;
+        at: string;
+        /** why no task was made, or why it could not be started */
+        problem: string | null;
+    } | null;
+    /** why the service switched it off; null if a person did, or if it is on */
+    paused: {
+        reason: string;
+        since: string;
+    } | null;
+    /** the user whose rights its tasks have: who changed it last */
+    changedBy: string | null;
+    createdAt: string;
+    updatedAt: string;
+};
+export type AutomationTrigger = {
+    /** a cron expression of five fields, or six with seconds */
+    cron?: string;
+    /** an IANA time zone such as Europe/Berlin */
+    timezone?: string;
+    event?: "issue.opened" | "issue.labeled" | "pull_request.opened" | "pull_request.labeled" | "checks.failed" | "release.published" | "push";
+    /** only if the issue or pull request has this label */
+    label?: string;
+    /** only what this account wrote */
+    author?: string;
+    /** only this branch; of a pull request, the one it goes into */
+    branch?: string;
+};
+export type AutomationTrial = {
+    /** how far back it looks */
+    days: number;
+    /** how many tasks it would have made */
+    count: number;
+    /** there were too many events to look at all of them */
+    isAtLeast: boolean;
+    /** to compare with `mostPerDay` */
+    mostOnADay: number;
+    /** the newest ones, at most 20 */
+    times: string[];
+    /** the next three times; empty for events */
+    next: string[];
 };
 export type OtherWork = {
     /** the full name of its repository */
@@ -2968,7 +3039,7 @@ export function setMcpServers(projectId: string, body: {
     })));
 }
 /**
- * List the tasks that need a person, in all projects of the caller, newest first; at most 1,000
+ * List the tasks that need a person, and the automations that were switched off, in all projects of the caller, newest first; at most 1,000
  */
 export function listInbox(opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -5918,6 +5989,291 @@ export function cancelSprint(sprintId: string, { idempotencyKey }: {
         status: 503;
         data: ErrorReply;
     }>(`/sprints/${encodeURIComponent(sprintId)}/cancel`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * List the automations of a project, oldest first
+ */
+export function listAutomations(projectId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Automation[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/automations`, {
+        ...opts
+    }));
+}
+/**
+ * Create an automation, which creates tasks at times or after events. They have the rights of the caller
+ */
+export function createAutomation(projectId: string, body: {
+    name: string;
+    on: AutomationTrigger;
+    task: {
+        /** may contain fields such as `{{ issue.title }}`, which are quoted */
+        title: string;
+        /** may contain fields such as `{{ issue.body }}`, which are quoted */
+        description?: string;
+        /** the agent */
+        owner: string;
+        /** where the task is done, and whose events count */
+        repositoryId: string;
+        /** the branch from which the task starts; null for the default */
+        base?: string | null;
+        planFirst?: boolean | null;
+        /** start a run at once. Without it, the task waits in the backlog for a person */
+        start?: boolean;
+    };
+    enabled?: boolean;
+    /** the automation is switched off when it would make more tasks in a day */
+    mostPerDay?: number;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 201;
+        data: Automation;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/automations`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * Find out how many tasks an automation with this trigger would have made in the last week, from its schedule or from the events that arrived
+ */
+export function tryAutomation(projectId: string, { cron, timezone, event, label, author, branch, repositoryId }: {
+    cron?: string;
+    timezone?: string;
+    event?: "issue.opened" | "issue.labeled" | "pull_request.opened" | "pull_request.labeled" | "checks.failed" | "release.published" | "push";
+    label?: string;
+    author?: string;
+    branch?: string;
+    repositoryId?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: AutomationTrial;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/automations/trial${QS.query(QS.explode({
+        cron,
+        timezone,
+        event,
+        label,
+        author,
+        branch,
+        repositoryId
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * Change an automation. From then on, its tasks have the rights of the caller
+ */
+export function updateAutomation(projectId: string, automationId: string, body?: {
+    name?: string;
+    /** replaces the whole trigger */
+    on?: AutomationTrigger;
+    /** fields that are left out stay */
+    task?: {
+        /** may contain fields such as `{{ issue.title }}`, which are quoted */
+        title?: string;
+        /** may contain fields such as `{{ issue.body }}`, which are quoted */
+        description?: string;
+        /** the agent */
+        owner?: string;
+        /** where the task is done, and whose events count */
+        repositoryId?: string;
+        /** the branch from which the task starts; null for the default */
+        base?: string | null;
+        planFirst?: boolean | null;
+        /** start a run at once. Without it, the task waits in the backlog for a person */
+        start?: boolean;
+    };
+    enabled?: boolean;
+    /** the automation is switched off when it would make more tasks in a day */
+    mostPerDay?: number;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Automation;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/automations/${encodeURIComponent(automationId)}`, oazapfts.json({
+        ...opts,
+        method: "PATCH",
+        body
+    })));
+}
+/**
+ * Delete an automation. Its tasks stay
+ */
+export function deleteAutomation(projectId: string, automationId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/automations/${encodeURIComponent(automationId)}`, {
+        ...opts,
+        method: "DELETE"
+    }));
+}
+/**
+ * Make the task of an automation now, also if it is switched off. `last` has the task, or why there is none. It counts for `mostPerDay`
+ */
+export function runAutomation(projectId: string, automationId: string, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 202;
+        data: Automation;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/automations/${encodeURIComponent(automationId)}/run`, {
         ...opts,
         method: "POST",
         headers: oazapfts.mergeHeaders(opts?.headers, {

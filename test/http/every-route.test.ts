@@ -135,7 +135,7 @@ test('the routes are exactly those of the contract', () => {
     GET /agents/:id/performance;GET /agents/:id/skills;GET /agents/:id/suggestions;GET /agents/:id/comparison;POST /agents/:id/evolve;
     POST /agents/pool/reconcile;GET /agents/pool/reconciliations;
     POST /projects/:projectId/tasks;POST /projects/:projectId/tasks/bulk;GET /projects/:projectId/tasks;GET /projects/:projectId/stats;
-    GET /projects/:projectId/board;GET /projects/:projectId/views;PUT /projects/:projectId/views/:name;DELETE /projects/:projectId/views/:name;
+    GET /projects/:projectId/board;GET /projects/:projectId/automations;POST /projects/:projectId/automations;GET /projects/:projectId/automations/trial;PATCH /projects/:projectId/automations/:automationId;DELETE /projects/:projectId/automations/:automationId;POST /projects/:projectId/automations/:automationId/run;GET /projects/:projectId/views;PUT /projects/:projectId/views/:name;DELETE /projects/:projectId/views/:name;
     GET /tasks/:id;PATCH /tasks/:id;DELETE /tasks/:id;GET /tasks/:id/subtasks;POST /tasks/:id/subtasks;GET /tasks/:id/diff;GET /tasks/:id/change;GET /tasks/:id/proof;GET /tasks/:id/timeline;GET /tasks/:id/review-comments;GET /tasks/:id/merge-readiness;GET /tasks/:id/other-work;GET /tasks/:id/handoffs;GET /tasks/:id/prs;
     POST /tasks/:id/start;POST /tasks/:id/retry;POST /tasks/:id/revise;POST /tasks/:id/cancel;POST /tasks/:id/merge;DELETE /tasks/:id/merge;
     POST /tasks/:id/approve;POST /tasks/:id/answer;POST /tasks/:id/say;POST /tasks/:id/pause;POST /tasks/:id/resume;POST /tasks/:id/rewind;

@@ -39,6 +39,10 @@ export async function makeEverything(service: TestApp, login = 'owner'): Promise
   const inSprint = await made(`/projects/${project.id}/tasks`, { title: 'u', sprintId: sprint.id });
   const wizard = await made(`/projects/${project.id}/wizard/initialize`, { goal: 'g' });
   const agents = await read('/agents');
+  const automation = await made(`/projects/${project.id}/automations`, {
+    ...{ name: 'A', on: { cron: '0 3 * * *', timezone: 'UTC' } },
+    task: { title: 't', owner: agents[0].id, repositoryId: repository.id },
+  });
   await setSecret(service.app, project.id, 'NPM_TOKEN', { value: 'a-token-of-npm', hosts: [] });
   const { id: userId } = await read('/me');
   await saveView(service.app, { projectId: project.id, userId }, 'NPM_TOKEN', '');
@@ -57,6 +61,7 @@ export async function makeEverything(service: TestApp, login = 'owner'): Promise
     sprintId: sprint.id,
     taskId: inSprint.id,
     sessionId: wizard.sessionId,
+    automationId: automation.id,
     team: 'core',
     name: 'NPM_TOKEN',
   };

@@ -9,6 +9,7 @@ import { labelChanged } from '../commands/labels.ts';
 import { keepComments, keepOneComment } from '../diff/keep-comments.ts';
 import { threadOf } from '../diff/read-threads.ts';
 import { eachThenFail } from '../each-apart.ts';
+import { automate, branchDeleted, labelDeleted } from '../follow/automations.ts';
 import { lookAtChecks } from '../follow/checks.ts';
 import { forgetIssue, issueReopened, observeIssue } from '../follow/issues.ts';
 import { refreshPull } from '../follow/refresh-pull.ts';
@@ -63,6 +64,7 @@ export function registerWebhooks(probot: Probot, app: App): void {
   registerInstallation(on, app);
   registerIssues(on, app, inPlace);
   registerPulls(on, app, inPlace);
+  registerAutomations(on, app, inPlace);
   on.repository(['check_suite.completed', 'check_run.completed'], ({ payload }) => {
     const sha = 'check_suite' in payload ? payload.check_suite.head_sha : payload.check_run.head_sha;
     return inPlace(payload, (place) => lookAtChecks(app, place, sha));
@@ -94,6 +96,32 @@ export function registerWebhooks(probot: Probot, app: App): void {
       for (const { number, url } of await listOpenPullsInto(app.db.manager, repositoryId, branch))
         await app.queue.send(undefined, 'pull', { repositoryId, number }, { key: url });
     }),
+  );
+}
+
+/** Registers what may make automations create tasks. */
+function registerAutomations(on: Registrars, app: App, inPlace: InPlace): void {
+  on.person(
+    [
+      'issues.opened',
+      'issues.labeled',
+      'pull_request.opened',
+      'pull_request.labeled',
+      'check_suite.completed',
+      'check_run.completed',
+      'status',
+      'release.published',
+      'push',
+    ],
+    ({ id, name, payload }) => inPlace(payload, (place) => automate(app, place, { id, name, payload })),
+  );
+  on.repository('push', ({ payload }) => {
+    const [, branch] = /^refs\/heads\/(.+)$/s.exec(payload.ref) ?? [];
+    if (branch === undefined || !payload.deleted) return undefined;
+    return inPlace(payload, (place) => branchDeleted(app, place, branch));
+  });
+  on.repository('label.deleted', ({ payload }) =>
+    inPlace(payload, (place) => labelDeleted(app, place, payload.label.name)),
   );
 }
 

@@ -21,7 +21,7 @@ const granted = {
   },
   events: [
     ...['check_run', 'check_suite', 'issue_comment', 'issues', 'label', 'organization', 'pull_request'],
-    ...['pull_request_review', 'pull_request_review_comment', 'push', 'repository', 'status'],
+    ...['pull_request_review', 'pull_request_review_comment', 'push', 'release', 'repository', 'status'],
   ],
 };
 /** The accounts, by how GitHub treats their installation. The healthy one comes last. */

@@ -68,7 +68,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-type Kind = 'agent' | 'task' | 'repository' | 'sprint' | 'session' | 'user' | 'run' | 'secret' | 'view';
+type Kind = 'agent' | 'task' | 'repository' | 'sprint' | 'session' | 'user' | 'run' | 'secret' | 'view' | 'automation';
 
 function kindOf(field: string, { path }: Route): Kind {
   const name = /(\w+)(\[\])?$/.exec(field)?.[1] ?? '';
@@ -76,7 +76,7 @@ function kindOf(field: string, { path }: Route): Kind {
   const kinds: Record<string, Kind> = {
     ...{ owner: 'agent', dependsOn: 'task', taskId: 'task', taskIds: 'task', near: 'task', userId: 'user' },
     ...{ repositoryId: 'repository', repositoryIds: 'repository', repositories: 'repository', sessionId: 'session' },
-    ...{ sprintId: 'sprint', unfinished: 'sprint', runId: 'run' },
+    ...{ sprintId: 'sprint', unfinished: 'sprint', runId: 'run', automationId: 'automation' },
   };
   const kind = kinds[name];
   if (kind === undefined) throw new Error(`say in kindOf what ${field} of ${path} names`);
@@ -132,6 +132,11 @@ async function makeIn(project: string, kind: Kind, token: string, post: Post): P
     secret: async () => {
       await post('PUT', `${at}/environment-secrets/${name}`, { value: 'a value of a secret', repositories: [] });
       return name;
+    },
+    automation: async () => {
+      const [owner, repositoryId] = [await makers.agent(), await makers.repository()];
+      const body = { name, on: { cron: '0 3 * * *', timezone: 'UTC' }, task: { title: name, owner, repositoryId } };
+      return (await post('POST', `${at}/automations`, body)).id;
     },
     view: async () => {
       await post('PUT', `${at}/views/${name}`, { query: '' });

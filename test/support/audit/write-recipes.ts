@@ -43,6 +43,13 @@ export const writeRecipes: Record<string, (shop: Workshop) => Promise<Request> |
     await ask('PUT', path, { value: 'a value of a secret', repositories: [] });
     return { path };
   },
+  createAutomation: ({ project, agent, repository }) => ({
+    path: `/projects/${project}/automations`,
+    body: nightly(agent, repository),
+  }),
+  updateAutomation: async (shop) => ({ path: await automationPath(shop), body: { name: 'Weekly' } }),
+  deleteAutomation: async (shop) => ({ path: await automationPath(shop) }),
+  runAutomation: async (shop) => ({ path: `${await automationPath(shop)}/run` }),
   saveView: ({ project }) => ({ path: `/projects/${project}/views/Mine`, body: { query: 'state=failed' } }),
   deleteView: async ({ project, ask }) => {
     const path = `/projects/${project}/views/Old`;
@@ -179,6 +186,17 @@ export const writeRecipes: Record<string, (shop: Workshop) => Promise<Request> |
 };
 
 const wizard = ({ project }: Workshop) => `/projects/${project}/wizard`;
+
+const nightly = (owner: string, repositoryId: string) => ({
+  ...{ name: 'Nightly', on: { cron: '0 3 * * *', timezone: 'UTC' } },
+  task: { title: 'Update dependencies', owner, repositoryId },
+});
+
+/** Returns the path of a new automation. */
+async function automationPath({ project, agent, repository, ask }: Workshop): Promise<string> {
+  const path = `/projects/${project}/automations`;
+  return `${path}/${(await ask('POST', path, nightly(agent, repository))).id}`;
+}
 
 async function memberPath({ project, ask }: Workshop, login: string): Promise<string> {
   const path = `/projects/${project}/members`;

@@ -54,6 +54,12 @@ const toInstallation =
   };
 
 /** For each webhook event that has a handler. */
+/** An automation that waits for an event. */
+const automation = ({ ask, project, agent, repository }: Stage, { cause, title }: { cause: object; title: string }) =>
+  ask('POST', `/projects/${project}/automations`, {
+    ...{ name: title, on: cause, task: { title, owner: agent, repositoryId: repository } },
+  });
+
 export const eventPlays: Record<string, Play> = {
   'installation.created': toInstallation('installation', 'created'),
   'installation.unsuspend': toInstallation('installation', 'unsuspend'),
@@ -143,6 +149,18 @@ export const eventPlays: Record<string, Play> = {
     const { check_runs: checks } = await mona(stage)<{ check_runs: { id: number }[] }>('GET', path);
     const about = { check_run: { id: checks[0]?.id, head_sha: sha }, requested_action: { identifier: 'cancel' } };
     return () => sent(stage, 'check_run', { action: 'requested_action', ...about });
+  },
+  'pull_request.opened': async (stage) => {
+    const wanted = { cause: { event: 'pull_request.opened' }, title: '{{ pull_request.title }}' };
+    await automation(stage, wanted);
+    const body = { title: 'By a person', head: 'by-a-person', base: 'main' };
+    await commitTo(stage, body.head);
+    return () => mona(stage)('POST', `${repo}/pulls`, body);
+  },
+  'release.published': async (stage) => {
+    await automation(stage, { cause: { event: 'release.published' }, title: '{{ release.tag }}' });
+    const release = { id: 5, tag_name: 'v1', name: 'One', body: '', html_url: `https://github.com${repo}/releases/1` };
+    return () => sent(stage, 'release', { action: 'published', release });
   },
   push: async (stage) => {
     await reviewedTask(stage);

@@ -1,0 +1,131 @@
+import type { EntityManager } from 'typeorm';
+import type { z } from 'zod';
+import type { App } from '../app.ts';
+import type { Trigger } from '../domain/automation.ts';
+import { parseWithin } from '../domain/json/json-cost.ts';
+import { badField, badRequest } from '../errors.ts';
+import { findRepository } from '../repositories/store.ts';
+import { heardAs, isFor, readOccurrence } from './occurrences.ts';
+import { type TrialQuery, TrialTrigger } from './schemas.ts';
+import { dayBegan, scheduleOfCron } from './times.ts';
+
+/** How far back a trial looks, and at how many times and deliveries at most. */
+const [days, maxTimes, maxDeliveries] = [7, 2000, 2000];
+/** Deliveries in memory at the same time. */
+const portion = 100;
+const weekMs = days * 86_400_000;
+/** Larger payloads are left out: only pushes of hundreds of commits are. */
+const [maxBytes, maxValues] = [200_000, 50_000];
+/** The most times that a reply has. */
+const maxShown = 20;
+
+interface Found {
+  times: Date[];
+  isAtLeast: boolean;
+  next: Date[];
+}
+
+/**
+ * Returns what an automation would have done in the last week, from its schedule or from the deliveries that are stored.
+ * Chains of automations and the limit per day are not part of that.
+ * @throws AppError 400 naming the field
+ */
+export async function tryAutomation(
+  app: App,
+  projectId: string,
+  { repositoryId, ...on }: z.output<typeof TrialQuery>,
+  now = new Date(),
+) {
+  const read = TrialTrigger.safeParse(on);
+  if (!read.success)
+    throw badRequest(
+      read.error.issues.map((issue) => {
+        const path = issue.path.join('.');
+        return { path, message: `${path} ${issue.message}`.trim() };
+      }),
+    );
+  const trigger = read.data;
+  const zone = 'event' in trigger ? 'UTC' : trigger.timezone;
+  const found = 'event' in trigger ? await pastEvents(app, projectId, trigger, repositoryId) : pastTimes(trigger, now);
+  const perDay = Map.groupBy(found.times, (at) => dayBegan(at, zone).getTime());
+  return {
+    days,
+    count: found.times.length,
+    isAtLeast: found.isAtLeast,
+    mostOnADay: Math.max(0, ...[...perDay.values()].map((times) => times.length)),
+    times: found.times.slice(-maxShown).reverse(),
+    next: found.next,
+  };
+}
+
+function pastTimes({ cron, timezone }: { cron: string; timezone: string }, now: Date): Found {
+  const schedule = scheduleOfCron(cron, timezone);
+  const times = upcoming(schedule, new Date(now.getTime() - weekMs), maxTimes + 1).filter((at) => at <= now);
+  return { times: times.slice(0, maxTimes), isAtLeast: times.length > maxTimes, next: upcoming(schedule, now, 3) };
+}
+
+function upcoming(schedule: ReturnType<typeof scheduleOfCron>, from: Date, most: number): Date[] {
+  const times: Date[] = [];
+  for (let at = schedule.next(from); at !== undefined && times.length < most; at = schedule.next(at)) times.push(at);
+  return times;
+}
+
+async function pastEvents(
+  app: App,
+  projectId: string,
+  trigger: Extract<Trigger, { event: string }>,
+  repositoryId: string | undefined,
+): Promise<Found> {
+  const repository = repositoryId === undefined ? null : await findRepository(app.db.manager, repositoryId);
+  if (repository?.projectId !== projectId)
+    throw badField('repositoryId', 'repositoryId must be a repository of this project');
+  const botId = (await app.github?.bot())?.id;
+  const first = new Map<string, Date>();
+  let looked = 0;
+  for (let isEnd = false; !isEnd && looked < maxDeliveries; ) {
+    const rows = await listDeliveries(app.db.manager, projectId, heardAs[trigger.event], looked);
+    for (const { guid, event, payload, receivedAt } of rows) {
+      const read = parsed(payload);
+      if (repository.githubId === null || read?.repository?.id !== repository.githubId) continue;
+      const occurrence = readOccurrence({ guid, event, payload: read });
+      if (occurrence === undefined || !isFor(trigger, occurrence) || occurrence.sender.id === botId) continue;
+      first.set(occurrence.key, receivedAt);
+    }
+    looked += rows.length;
+    isEnd = rows.length < portion;
+  }
+  const times = [...first.values()].sort((a, b) => a.getTime() - b.getTime());
+  return { times, isAtLeast: looked >= maxDeliveries, next: [] };
+}
+
+function parsed(payload: string): { repository?: { id?: unknown } } | undefined {
+  try {
+    return parseWithin(payload, maxValues) as { repository?: { id?: unknown } };
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+interface StoredDelivery {
+  guid: string;
+  event: string;
+  payload: string;
+  receivedAt: Date;
+}
+
+/** Returns deliveries of the last week to the installation of a project, newest first, without the first ones. */
+async function listDeliveries(
+  em: EntityManager,
+  projectId: string,
+  events: string[],
+  offset: number,
+): Promise<StoredDelivery[]> {
+  return em.query(
+    `select guid, event, payload, received_at as "receivedAt" from deliveries
+     where account in (select installation_id::text from installations where project_id = $1) and event = any($2)
+       and received_at > now() - make_interval(secs => $3) and length(payload) <= $4
+     order by received_at desc, guid offset $5 limit $6`,
+    [projectId, events, weekMs / 1000, maxBytes, offset, portion],
+  );
+}

@@ -1,0 +1,76 @@
+import type { App } from '../../app.ts';
+import { fire, pauseIf } from '../../automations/fire.ts';
+import { isFor, type Occurrence, readOccurrence } from '../../automations/occurrences.ts';
+import { depthOf, listOfRepository } from '../../automations/store.ts';
+import { maxChain } from '../../domain/automation.ts';
+import { oneLine } from '../../domain/text/sanitize.ts';
+import { upsertUser } from '../../projects/store.ts';
+import type { Place } from '../app/place.ts';
+import { eachThenFail } from '../each-apart.ts';
+import { labelKey } from '../labels.ts';
+import { findOpenPullsByHead } from '../store.ts';
+
+/**
+ * Lets the automations of a repository create tasks for a delivery, one each, however often the delivery comes. What our own
+ * bot did causes nothing: an agent's work would cause more of it. People may keep a chain going, for example by merging
+ * what an automation has made, so it has a limit.
+ */
+export async function automate(
+  app: App,
+  { repository }: Place,
+  delivery: { id: string; name: string; payload: unknown },
+): Promise<void> {
+  const occurrence = readOccurrence({ guid: delivery.id, event: delivery.name, payload: delivery.payload });
+  if (occurrence === undefined) return;
+  const em = app.db.manager;
+  const all = await listOfRepository(em, repository.id);
+  const waiting = all.filter(({ trigger }) => isFor(trigger, occurrence));
+  if (waiting.length === 0) return;
+  const botId = (await app.github?.bot())?.id;
+  if (occurrence.sender.id === botId || (await isOwnWork(app, repository.id, occurrence))) return;
+  const { issue, pulls, headBranch: branch, key, fields } = occurrence;
+  const depth = (await depthOf(em, { repositoryId: repository.id, issue, pulls, branch })) + 1;
+  if (depth > maxChain) {
+    app.log.info({ repositoryId: repository.id, event: occurrence.event, depth }, 'automations caused each other');
+    return;
+  }
+  const people = await directorsFrom(app, occurrence, botId);
+  await eachThenFail(waiting, ({ id }) => fire(app, id, { key, depth, fields, people, tick: null, isAsked: false }));
+}
+
+/** The agent itself mends the failed checks of its pull request. */
+async function isOwnWork(app: App, repositoryId: string, { event, sha }: Occurrence): Promise<boolean> {
+  if (event !== 'checks.failed' || sha === null) return false;
+  return (await findOpenPullsByHead(app.db.manager, repositoryId, sha)).length > 0;
+}
+
+/**
+ * Returns the people whose words or action reach the agent. They are directors of the run, so it opens no other repository
+ * in which they may not write, whatever their words make the agent do.
+ */
+async function directorsFrom(app: App, { sender, author }: Occurrence, botId: number | undefined): Promise<string[]> {
+  const people = [sender, author].filter((each) => each !== null && each.id !== botId);
+  const ids: string[] = [];
+  for (const person of people) if (person !== null) ids.push((await upsertUser(app.db.manager, person)).id);
+  return ids;
+}
+
+/** Switches off the automations that wait for a label that was deleted. */
+export async function labelDeleted(app: App, { repository }: Place, label: string): Promise<void> {
+  const reason = `The label ${oneLine(label, 100)}, for which it waited, was deleted. Choose another one, then switch it on again.`;
+  for (const { id } of await listOfRepository(app.db.manager, repository.id))
+    await pauseIf(app, id, async (_em, { trigger }) =>
+      'event' in trigger && trigger.label !== undefined && labelKey(trigger.label) === labelKey(label)
+        ? reason
+        : undefined,
+    );
+}
+
+/** Switches off the automations that wait for a branch that was deleted. */
+export async function branchDeleted(app: App, { repository }: Place, branch: string): Promise<void> {
+  const reason = `The branch ${oneLine(branch, 100)}, for which it waited, was deleted. Choose another one, then switch it on again.`;
+  for (const { id } of await listOfRepository(app.db.manager, repository.id))
+    await pauseIf(app, id, async (_em, { trigger }) =>
+      'event' in trigger && trigger.branch === branch ? reason : undefined,
+    );
+}
