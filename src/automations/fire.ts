@@ -4,7 +4,7 @@ import { insertAuditRecord } from '../audit/records.ts';
 import type { AutomationRow } from '../db/tables/automation.ts';
 import { hasRole } from '../domain/agent.ts';
 import type { AuditAction } from '../domain/audit.ts';
-import { type Fields, filledDescription, filledTitle, overLimit } from '../domain/automation.ts';
+import { type Fields, filledDescription, filledTitle, overLimit } from '../domain/automations/automation.ts';
 import { type Failure, failure } from '../domain/run.ts';
 import { AppError } from '../errors.ts';
 import { dayIsOver } from '../projects/budgets.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AutomationEvent, Fields, Trigger } from '../domain/automation.ts';
+import type { AutomationEvent, Fields, Trigger } from '../domain/automations/automation.ts';
 
 /** An account, as events name it. */
 export interface Account {

@@ -4,7 +4,7 @@ import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
 import type { AutomationRow } from '../db/tables/automation.ts';
 import { changesBetween } from '../domain/audit.ts';
-import { type AutomationTask, knownFields, type Trigger, unknownFields } from '../domain/automation.ts';
+import { type AutomationTask, knownFields, type Trigger, unknownFields } from '../domain/automations/automation.ts';
 import { Refused } from '../domain/machine.ts';
 import { badRequest, notFound, type Problem } from '../errors.ts';
 import { lockProjectRow } from '../repositories/store.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { automationEvents, filtersOf, type Trigger } from '../domain/automation.ts';
+import { automationEvents, filtersOf, type Trigger } from '../domain/automations/automation.ts';
 import { IdText, longText, Timestamp, titleText } from '../http/route.ts';
 import { BranchText } from '../repositories/schemas.ts';
 import { cronProblem, zoneProblem } from './times.ts';

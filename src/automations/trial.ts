@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { z } from 'zod';
 import type { App } from '../app.ts';
-import type { Trigger } from '../domain/automation.ts';
+import type { Trigger } from '../domain/automations/automation.ts';
 import { parseWithin } from '../domain/json/json-cost.ts';
 import { badField, badRequest } from '../errors.ts';
 import { findRepository } from '../repositories/store.ts';

@@ -63,7 +63,7 @@ async function listInbox(em: EntityManager, userId: string): Promise<InboxEntry[
        select id as task_id, null as automation_id, project_id, title, since, text, reason from entries
        where reason is not null
        union all
-       select null, a.id, a.project_id, a.name, a.paused_at, a.paused_reason, 'automation'
+       select null, a.id, a.project_id, a.name, a.paused_at as since /* not null */, a.paused_reason, 'automation'
        from members m join automations a on a.project_id = m.project_id and a.paused_reason is not null
        where m.user_id = $1 and m.role in ('admin', 'owner')),
      newest as (select * from found order by since desc, task_id desc, automation_id limit $2)

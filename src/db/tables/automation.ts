@@ -1,4 +1,4 @@
-import type { AutomationTask, Trigger } from '../../domain/automation.ts';
+import type { AutomationTask, Trigger } from '../../domain/automations/automation.ts';
 import { flag, json, key, madeNow, maybeText, maybeTime, table, text, whole } from './table.ts';
 
 /** Tasks that are created by themselves, at times or after events. */

@@ -2,7 +2,7 @@ import type { App } from '../../app.ts';
 import { fire, pauseIf } from '../../automations/fire.ts';
 import { isFor, type Occurrence, readOccurrence } from '../../automations/occurrences.ts';
 import { depthOf, listOfRepository } from '../../automations/store.ts';
-import { maxChain } from '../../domain/automation.ts';
+import { maxChain } from '../../domain/automations/automation.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
 import { upsertUser } from '../../projects/store.ts';
 import type { Place } from '../app/place.ts';

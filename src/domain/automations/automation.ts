@@ -1,4 +1,4 @@
-import { fenced, oneLine, plain } from './text/sanitize.ts';
+import { fenced, oneLine, plain } from '../text/sanitize.ts';
 
 /** What can happen on GitHub that makes automations create tasks. */
 export const automationEvents = [
