@@ -36,6 +36,7 @@ const inside = {
     'repositories',
     'environment',
     'agents',
+    'automations',
     'spend',
     'audit',
     'planning',

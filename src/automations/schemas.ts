@@ -57,6 +57,7 @@ const On = given
   })
   .meta({
     id: 'AutomationTrigger',
+    example: { cron: '0 3 * * 1-5', timezone: 'Europe/Berlin' },
     description:
       'Either `cron` and `timezone`, or `event` with filters. Events are those of the repository of the task',
   });

@@ -44,6 +44,10 @@ export const routes: RouteObject[] = [
             path: 'plan/:sessionId',
             lazy: async () => ({ Component: (await import('./planning/wizard-page.tsx')).WizardPage }),
           },
+          {
+            path: 'automations',
+            lazy: async () => ({ Component: (await import('./automations/automations-page.tsx')).AutomationsPage }),
+          },
           { path: 'agents', lazy: async () => ({ Component: (await import('./agents/agents-page.tsx')).AgentsPage }) },
           {
             path: 'agents/:agentId',

@@ -27,6 +27,7 @@ export const inboxNames: Record<InboxEntry['reason'], string> = {
   paused: 'Paused',
   review: 'Review',
   failed: 'Failed',
+  automation: 'Automation off',
 };
 
 const runKindNames: Partial<Record<Run['kind'], string>> = {

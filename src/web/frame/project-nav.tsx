@@ -9,6 +9,7 @@ import {
   ProjectIcon,
   RepoIcon,
   TelescopeIcon,
+  ZapIcon,
 } from '@primer/octicons-react';
 import { UnderlineNav } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
@@ -32,6 +33,7 @@ export const pagesOf = (project: string) => [
   { name: 'Backlog', to: `${project}/backlog`, icon: InboxIcon },
   { name: 'Sprints', to: `${project}/sprints`, icon: IterationsIcon, alsoAt: '/sprints/' },
   { name: 'Plan', to: `${project}/plan`, icon: TelescopeIcon },
+  { name: 'Automations', to: `${project}/automations`, icon: ZapIcon },
   { name: 'Agents', to: `${project}/agents`, icon: BeakerIcon },
   { name: 'Runs', to: `${project}/pool`, icon: CpuIcon },
   { name: 'Spend', to: `${project}/spend`, icon: CreditCardIcon },

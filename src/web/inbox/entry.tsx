@@ -12,6 +12,7 @@ import * as queries from '../live/queries.ts';
 import { actionNames, actionsFor, type TaskAction } from '../tasks/actions/task-actions.ts';
 import { FailureText } from '../tasks/failure-notice.tsx';
 import { ChangeSummary, OpenChanges } from './change-summary.tsx';
+import { isAboutTask, type TaskEntry } from './outcome.ts';
 import { useDecision, useInboxAction } from './use-decision.ts';
 
 // Plans and questions are Markdown, which most first visits do without.
@@ -27,17 +28,20 @@ const variants = {
   paused: 'sponsors',
   review: 'done',
   failed: 'danger',
+  automation: 'danger',
 } as const;
 
-/** Shows a task that needs a person, with everything that is needed to decide it here. */
+/** Shows a task that needs a person, with everything that is needed to decide it here, or an automation that was switched off. */
 export function Entry({ entry }: { entry: InboxEntry }) {
   const { taskId, reason, title, since } = entry;
+  const { projectId, text } = entry;
+  const page = taskId === null ? `/projects/${projectId}/automations` : `/tasks/${taskId}`;
   return (
     <li className="inbox-entry">
       <div className="row wrap-row">
         <Label variant={variants[reason]}>{inboxNames[reason]}</Label>
         <Link
-          to={reason === 'review' || reason === 'push' ? `/tasks/${taskId}?tab=diff` : `/tasks/${taskId}`}
+          to={reason === 'review' || reason === 'push' ? `${page}?tab=diff` : page}
           className="strong wrap"
           data-entry
         >
@@ -48,7 +52,7 @@ export function Entry({ entry }: { entry: InboxEntry }) {
           <TimeAgo at={since} />
         </span>
       </div>
-      <Decision entry={entry} />
+      {isAboutTask(entry) ? <Decision entry={entry} /> : <p className="wrap">{text}</p>}
     </li>
   );
 }
@@ -67,7 +71,7 @@ function ProjectName({ id }: { id: string }) {
   );
 }
 
-function Decision({ entry }: { entry: InboxEntry }) {
+function Decision({ entry }: { entry: TaskEntry }) {
   const { data: task, error } = useQuery(queries.task(entry.taskId));
   if (task !== undefined) return <DecisionAbout entry={entry} task={task} />;
   if (!error) return <Loading rows={2} />;
@@ -78,7 +82,7 @@ function Decision({ entry }: { entry: InboxEntry }) {
   );
 }
 
-function DecisionAbout({ entry, task }: { entry: InboxEntry; task: Task }) {
+function DecisionAbout({ entry, task }: { entry: TaskEntry; task: Task }) {
   switch (entry.reason) {
     case 'review':
       return <Review entry={entry} task={task} />;
@@ -94,7 +98,7 @@ function DecisionAbout({ entry, task }: { entry: InboxEntry; task: Task }) {
 }
 
 interface Given {
-  entry: InboxEntry;
+  entry: TaskEntry;
   task: Task;
 }
 

@@ -14,7 +14,7 @@ import * as queries from '../live/queries.ts';
 import { OnboardingOfNewest } from '../onboarding/checklist.tsx';
 import { Entry } from './entry.tsx';
 import { notificationState, turnOffNotifications, turnOnNotifications } from './notifications.ts';
-import { departedEntries, keyOf, outcomeOf } from './outcome.ts';
+import { departedEntries, isAboutTask, keyOf, outcomeOf } from './outcome.ts';
 import { findTask, takeAnnounced } from './use-decision.ts';
 import { useEntryFocus } from './use-entry-focus.ts';
 
@@ -158,7 +158,9 @@ const maxNotices = 2;
 function useDepartures(entries: InboxEntry[]): void {
   const before = useRef(entries);
   useEffect(() => {
-    const departed = departedEntries(before.current, entries).filter((entry) => !takeAnnounced(entry));
+    const departed = departedEntries(before.current.filter(isAboutTask), entries).filter(
+      (entry) => !takeAnnounced(entry),
+    );
     before.current = entries;
     if (departed.length > maxNotices) return notify(`${plural(departed.length, 'task')} no longer need you.`);
     for (const entry of departed)

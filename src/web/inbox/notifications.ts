@@ -20,14 +20,14 @@ interface NotificationText {
 /** Returns the notifications about entries that have just arrived. */
 export function notificationsFor(entries: InboxEntry[]): NotificationText[] {
   if (entries.length > maxAtOnce) {
-    const tag = entries.map(({ taskId }) => taskId).join(' ');
+    const tag = entries.map(({ taskId, automationId }) => taskId ?? automationId).join(' ');
     return [{ title: `${entries.length} tasks need you`, body: entries[0]?.title ?? '', tag, path: '/' }];
   }
-  return entries.map(({ taskId, reason, title, since }) => ({
+  return entries.map(({ taskId, automationId, projectId, reason, title, since }) => ({
     title: inboxNames[reason],
     body: title,
-    tag: `${taskId} ${since}`,
-    path: `/tasks/${taskId}`,
+    tag: `${taskId ?? automationId} ${since}`,
+    path: taskId === null ? `/projects/${projectId}/automations` : `/tasks/${taskId}`,
   }));
 }
 

@@ -1,11 +1,18 @@
 import type { InboxEntry, Task } from '../api.ts';
 import { taskStatusNames } from '../display/names.ts';
 
-type Key = Pick<InboxEntry, 'taskId' | 'reason' | 'since'>;
+/** An entry about a task. The others are about automations that were switched off. */
+export type TaskEntry = InboxEntry & { taskId: string };
+
+export function isAboutTask(entry: InboxEntry): entry is TaskEntry {
+  return entry.taskId !== null;
+}
+
+type Key = Pick<InboxEntry, 'taskId' | 'automationId' | 'reason' | 'since'>;
 
 /** Identifies what a task needs now. A second plan of the same task is another entry. */
-export function keyOf({ taskId, reason, since }: Key): string {
-  return `${taskId} ${reason} ${since}`;
+export function keyOf({ taskId, automationId, reason, since }: Key): string {
+  return `${taskId ?? automationId} ${reason} ${since}`;
 }
 
 /** Returns the entries that were not there before. */

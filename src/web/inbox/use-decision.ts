@@ -7,7 +7,7 @@ import * as queries from '../live/queries.ts';
 import { performAction, type TaskAction } from '../tasks/actions/task-actions.ts';
 import type { Steering } from '../tasks/actions/use-steering.ts';
 import { useConfirmedAction } from '../tasks/use-confirmed-action.tsx';
-import { keyOf, outcomeOf } from './outcome.ts';
+import { keyOf, outcomeOf, type TaskEntry } from './outcome.ts';
 
 /** Entries whose decisions this page has announced, so that their disappearance needs no second notice. */
 const announced = new Set<string>();
@@ -16,7 +16,7 @@ const announced = new Set<string>();
 const deciding = new Map<string, Promise<api.Task>>();
 
 /** Returns whether this page has announced what became of an entry, and forgets that. */
-export function takeAnnounced(entry: api.InboxEntry): boolean {
+export function takeAnnounced(entry: TaskEntry): boolean {
   return announced.delete(keyOf(entry));
 }
 
@@ -29,7 +29,7 @@ export async function findTask(id: string): Promise<api.Task | undefined> {
 }
 
 /** Decides an entry of the inbox. It leaves the list when the service has replied. */
-export function useDecision(entry: api.InboxEntry): Steering {
+export function useDecision(entry: TaskEntry): Steering {
   const client = useQueryClient();
   const { mutateAsync: send, isPending } = useMutation({
     mutationFn: (act: (id: string) => Promise<api.Task>) => act(entry.taskId),
@@ -53,7 +53,7 @@ export function useDecision(entry: api.InboxEntry): Steering {
 }
 
 /** Says why a decision was refused. Usually somebody else was first. */
-async function explainRefusal(client: QueryClient, entry: api.InboxEntry, error: unknown): Promise<void> {
+async function explainRefusal(client: QueryClient, entry: TaskEntry, error: unknown): Promise<void> {
   try {
     // Offline, the inbox would be fetched, and the error shown, only when the connection is back.
     if (isConnectionError(error)) throw error;
@@ -83,7 +83,7 @@ const done: Record<TaskAction, string> = {
 };
 
 /** Performs the same actions as the page of a task, as the decision of an entry. */
-export function useInboxAction({ title }: api.InboxEntry, { mutateAsync }: Steering) {
+export function useInboxAction({ title }: TaskEntry, { mutateAsync }: Steering) {
   return useConfirmedAction(({ action, ...details }) =>
     mutateAsync(async (id) => {
       const task = await performAction(action, id, details);

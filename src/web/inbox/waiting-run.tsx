@@ -1,11 +1,12 @@
 import { Button } from '@primer/react';
-import type { Attention, InboxEntry, Task } from '../api.ts';
+import type { Attention, Task } from '../api.ts';
 import { Answers, ChangeReasons, Details } from '../tasks/waiting/attention-box.tsx';
 import { ChangeSummary, OpenChanges } from './change-summary.tsx';
+import type { TaskEntry } from './outcome.ts';
 import { useDecision, useInboxAction } from './use-decision.ts';
 
 /** Shows what a run waits for and the buttons to decide it. */
-export function WaitingRun({ entry, task }: { entry: InboxEntry; task: Task }) {
+export function WaitingRun({ entry, task }: { entry: TaskEntry; task: Task }) {
   const steering = useDecision(entry);
   const { select, dialog } = useInboxAction(entry, steering);
   const { attention } = task;

@@ -110,6 +110,7 @@ export function followProject(
         void client.invalidateQueries({ queryKey: queries.wizards(projectId).queryKey });
         void client.invalidateQueries({ queryKey: queries.wizard(projectId, id).queryKey });
       },
+      automation: () => void client.invalidateQueries({ queryKey: queries.automations(projectId).queryKey }),
       reset: () => void client.invalidateQueries(),
     },
     onOpen: (isFirst) => {

@@ -54,6 +54,8 @@ export const gitToken = (id: string) =>
   queryOptions({ queryKey: ['git-token', id], queryFn: () => api.getGitToken(id) });
 export const modelToken = (id: string) =>
   queryOptions({ queryKey: ['model-token', id], queryFn: () => api.getModelToken(id) });
+export const automations = (id: string) =>
+  queryOptions({ queryKey: ['automations', id], queryFn: () => api.listAutomations(id) });
 export const mcpServers = (id: string) =>
   queryOptions({ queryKey: ['mcp-servers', id], queryFn: () => api.listMcpServers(id) });
 
