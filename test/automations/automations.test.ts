@@ -247,3 +247,14 @@ test('the newest version of its agent does the work', async () => {
   const { last } = await read(id);
   expect((await call('GET', `/tasks/${last.taskId}`)).body.owner).toBe(grown.body.id);
 });
+
+test('a trial says what a schedule would have done in the last week', async () => {
+  const trial = (query: string) => call('GET', `${path}/trial?${query}`);
+  const { body } = await trial('cron=0+*/8+*+*+*&timezone=UTC');
+  expect(body).toMatchObject({ days: 7, count: 21, isAtLeast: false, mostOnADay: 3 });
+  expect([body.times.length, body.next.length]).toEqual([20, 3]);
+  const wrong = await trial('cron=0+9+*+*+*&timezone=Mars');
+  expect([wrong.status, wrong.body.errors[0].path]).toEqual([400, 'timezone']);
+  expect((await trial('event=push')).body.errors[0].path).toBe('repositoryId');
+  expect((await trial('')).status).toBe(400);
+});

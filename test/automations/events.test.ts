@@ -220,3 +220,23 @@ test('events of another repository do not count', async () => {
   await happens('push', push('main'));
   expect(await tasks()).toEqual([]);
 });
+
+test('a trial counts the events of the last week that are stored', async () => {
+  const { em, call, path, own } = await open();
+  const place = { installation: { id: 1 }, repository: { id: 1 } };
+  const store = (guid: string, name: string, payload: object) =>
+    em.query(
+      `insert into deliveries (guid, event, signature, payload, account) values ($1, $2, '', $3, '1') on conflict do nothing`,
+      [guid, name, JSON.stringify({ sender: ada, ...place, ...payload })],
+    );
+  await store('t1', 'issues', { action: 'opened', issue: issue(1) });
+  await store('t2', 'issues', { action: 'opened', issue: issue(2) });
+  await store('t3', 'issues', { action: 'opened', issue: issue(2) });
+  await store('t4', 'issues', { action: 'opened', issue: issue(3), sender: bot });
+  await store('t5', 'issues', { action: 'opened', issue: issue(4), repository: { id: 2 } });
+  await store('t6', 'issues', { action: 'closed', issue: issue(5) });
+  const trial = async (query: string) =>
+    (await call('bob', 'GET', `${path}/trial?event=issue.opened&repositoryId=${own.id}${query}`)).body;
+  expect(await trial('')).toMatchObject({ count: 2, mostOnADay: 2, isAtLeast: false, next: [] });
+  expect(await trial('&label=other')).toMatchObject({ count: 0, times: [] });
+});

@@ -25,7 +25,7 @@ interface Ticking {
 }
 
 async function startTicking(settings: Record<string, string>): Promise<Ticking> {
-  const child = fork(join(import.meta.dirname, 'ticking-process.ts'), {
+  const child = fork(join(import.meta.dirname, 'ticking-process.mjs'), {
     env: { PATH: process.env.PATH ?? '', ...settings },
     execPath: resolve('node_modules/.bin/node'),
     execArgv: [],

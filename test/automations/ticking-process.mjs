@@ -12,7 +12,7 @@ const { app } = await compose(config, createLogger(config), {
   stopping: new AbortController().signal,
 });
 
-process.on('message', async ({ now }: { now: string }) => {
+process.on('message', async ({ now }) => {
   const time = new Date(now);
   for (const id of await listDue(app.db.manager, time)) await makeDueTask(app, id, time);
   process.send?.({ now });
