@@ -19,7 +19,7 @@ const inside = {
   conversation: ['tools', 'mcp', 'briefing'],
   environment: ['keep', 'secrets', 'change'],
   github: ['app', 'diff', 'mirror', 'follow', 'planning', 'commands', 'inbox'],
-  http: ['limits', 'access', 'documents'],
+  http: ['limits', 'access', 'documents', 'mcp'],
   images: ['registry'],
   llm: ['calls', 'refusals', 'chat', 'responses'],
   runs: ['review', 'proof', 'waiting', 'continuing'],

@@ -57,6 +57,7 @@ import { MissingPrograms1769558400000 } from './0067-missing-programs.ts';
 import { ChangedExpectations1769644800000 } from './0068-changed-expectations.ts';
 import { Findings1769731200000 } from './0069-findings.ts';
 import { FilesOfTrials1769904000000 } from './0071-files-of-trials.ts';
+import { RecordsOfTools1770336000000 } from './0074-records-of-tools.ts';
 import { Automations1770422400000 } from './0075-automations.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
@@ -120,5 +121,6 @@ export const migrations = [
   ChangedExpectations1769644800000,
   Findings1769731200000,
   FilesOfTrials1769904000000,
+  RecordsOfTools1770336000000,
   Automations1770422400000,
 ];

@@ -36,6 +36,7 @@ export const agentRoutes: Route[] = [
     method: 'get',
     path: '/agents',
     summary: 'List the agents that the caller can see, or only those that can work in a project',
+    guide: 'List the agents that can own tasks, with their roles and models.',
     tag,
     access: inProjectOfQuery,
     query: z.strictObject({ projectId: IdText.optional() }),

@@ -35,6 +35,7 @@ export const githubRoutes: Route[] = [
     path: '/tasks/:id/other-work',
     summary:
       'List the open pull requests of others that close or mention the issue of a task. A start does not ask for them',
+    guide: 'List other open tasks that change the same files. Read it before you start or merge a task.',
     tag: 'tasks',
     access: onTask('member'),
     reply: [200, z.array(OtherWork)],
@@ -47,6 +48,7 @@ export const githubRoutes: Route[] = [
     method: 'get',
     path: '/tasks/:id/merge-readiness',
     summary: 'Get what a merge of a task will do, and any problems with it',
+    guide: 'Read whether a task can be merged, and what is missing: checks, reviews, approvals, conflicts.',
     tag: 'tasks',
     access: onTask('member'),
     reply: [200, MergeReadiness],
@@ -59,6 +61,8 @@ export const githubRoutes: Route[] = [
     method: 'post',
     path: '/tasks/:id/merge',
     summary: 'Merge the open pull requests of a task. Needs write permission in each of their repositories on GitHub',
+    guide:
+      "Merge the pull requests of a task. This is your person's decision: show them getTaskChange and getMergeReadiness and ask before you call it.",
     tag: 'tasks',
     access: onTask('member'),
     audit: { action: 'task.merge', object: ({ task }) => task },
@@ -85,6 +89,7 @@ export const githubRoutes: Route[] = [
     path: '/tasks/:id/merge',
     summary:
       'Take back that GitHub merges the pull requests of a task when they are ready. Needs write permission there',
+    guide: 'Take back the wish that a task is merged as soon as it is ready.',
     tag: 'tasks',
     access: onTask('member'),
     audit: { action: 'task.stop_merging', object: ({ task }) => task },

@@ -129,6 +129,7 @@ export function batchRoute(routes: readonly Route[]): Route {
     method: 'get',
     path: '/batch',
     summary: `Read several addresses with one request, at most ${maxReads}; the replies are in the same order`,
+    guide: null,
     tag: 'projects',
     access: anyUser,
     query: BatchQuery,

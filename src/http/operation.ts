@@ -148,10 +148,13 @@ async function perform(call: Call): Promise<void> {
   sendReply(call, await answerOnce(app, declared, attempt, answer, { first: input, again: () => loadInput(call) }));
 }
 
-async function loadInput({ app, declared, req, tokenId, params }: Call): Promise<Input> {
+async function loadInput({ app, declared, req, res, tokenId, params }: Call): Promise<Input> {
   const query = req.query as Record<string, unknown>;
+  const context: { user?: Caller } = await declared.access.load(app, { tokenId, params, body: req.body, query });
+  // Set by the MCP server, for a call of a tool.
+  if (res.locals.via === 'mcp' && context.user) context.user.via = 'mcp';
   return {
-    ...(await declared.access.load(app, { tokenId, params, body: req.body, query })),
+    ...context,
     query: validated(declared, 'query', query),
     body: validated(declared, 'body', req.body),
   };

@@ -149,6 +149,12 @@ interface Declaration<C, Q extends z.ZodType | undefined, B extends z.ZodType | 
   /** The path relative to /api/v1, with `:name` for parameters. */
   path: string;
   summary: string;
+  /**
+   * What a model reads about the operation's tool in the MCP server: what it does, when to use it, and what comes back. Left
+   * out: the summary. null: it is no tool, for example because only the dashboard needs it.
+   */
+  guide?: string | null;
+  /** The group in OpenAPI, and the toolset in the MCP server. */
   tag: string;
   access: Access<C>;
   query?: Q;

@@ -10,6 +10,7 @@ import { openapiDocument } from './documents/openapi.ts';
 import { errorReply } from './error-reply.ts';
 import { anonymousLimit } from './limits/rate-limit.ts';
 import { userLines } from './limits/user-line.ts';
+import { mcpEndpoint, metadataPath, resourceMetadata } from './mcp/endpoint.ts';
 import { operation } from './operation.ts';
 import { readiness } from './readiness.ts';
 import type { Method, Route } from './route.ts';
@@ -47,6 +48,7 @@ function mayBeHeldBack(res: Response): boolean {
 }
 
 const basePath = '/api/v1';
+const mcpPath = `${basePath}/mcp`;
 
 /** The parts of the server besides the REST API. */
 export interface Extras {
@@ -77,7 +79,10 @@ export function createServer(app: App, routes: Route[], extras: Extras = {}): Ex
   if (extras.webhooks) server.post(extras.webhooks.path, extras.webhooks.handler);
   server.all(/^\/(?:login\/|setup)/i, anonymous);
   for (const pages of extras.pages ?? []) server.use(pages);
-  server.use(basePath, api(app, routes, anonymous));
+  server.get([metadataPath, `${metadataPath}${mcpPath}`], anonymous, (_req, res) =>
+    res.json(resourceMetadata(app.config.BASE_URL, `${app.config.BASE_URL}${mcpPath}`)),
+  );
+  server.use(basePath, api(app, routes, anonymous, server));
   server.use((_req, _res, next) => next(new AppError(404, 'No such address')));
   server.use(errorReply(app));
   return server;
@@ -100,7 +105,7 @@ const refuseMalformed: RequestHandler = ({ headers, httpVersion }, _res, next) =
   next();
 };
 
-function api(app: App, routes: Route[], anonymous: RequestHandler): express.Router {
+function api(app: App, routes: Route[], anonymous: RequestHandler, server: Express): express.Router {
   const router = express.Router();
   router.use((_req, res, next) => {
     res.setHeader('Cache-Control', 'no-store');
@@ -116,8 +121,12 @@ function api(app: App, routes: Route[], anonymous: RequestHandler): express.Rout
   router.get('/openapi.json', (_req, res) => res.type('json').send(read()));
   router.use('/docs', docsPage(`${basePath}/openapi.json`));
   router.all(['/openapi.json', '/docs'], (_req, _res, next) => next(methodNotAllowed(['get'])));
-  const { tokenIdOf, onRefusal } = authentication(app, anonymous);
+  const authenticated = authentication(app, anonymous);
+  const { tokenIdOf, onRefusal } = authenticated;
   const parts = { tokenIdOf, enterLine: userLines() };
+  router.post('/mcp', mcpEndpoint({ app, routes, authentication: authenticated, server, basePath }));
+  // There are no sessions, which a client could follow or end.
+  router.all('/mcp', (_req, _res, next) => next(methodNotAllowed(['post'])));
   for (const declared of routes) router[declared.method](declared.path, operation(app, declared, parts));
   for (const [path, methods] of methodsByPath(routes))
     router.all(path, (_req, _res, next) => next(methodNotAllowed(methods)));

@@ -183,6 +183,7 @@ export const planningRoutes: Route[] = [
     method: 'get',
     path: `${wizard}/:sessionId/editing`,
     summary: 'Show other members that you edit a part of a plan, for as long as the stream is open',
+    guide: null,
     tag,
     access: onSession,
     query: EditingQuery,

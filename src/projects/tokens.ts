@@ -75,6 +75,8 @@ function tokenRoutes(segment: string, noun: string, kind: SecretKind, name: stri
       method: 'post',
       path,
       summary: `Set the ${name}`,
+      // A model's server would read the token.
+      guide: null,
       tag,
       access,
       audit: { action: `project.set_${kind}`, object: theProject },
@@ -100,6 +102,8 @@ function tokenRoutes(segment: string, noun: string, kind: SecretKind, name: stri
       method: 'delete',
       path,
       summary: `Remove the ${name}`,
+      // A model's server would read the token.
+      guide: null,
       tag,
       access,
       audit: { action: `project.remove_${kind}`, object: theProject },

@@ -40,6 +40,7 @@ export const repositoryRoutes: Route[] = [
     method: 'get',
     path: '/repositories',
     summary: 'List the repositories of one project, or of all projects of the caller',
+    guide: 'List the repositories of a project. A task with none works in the primary one.',
     tag,
     access: inProjectOfQuery,
     query: z.strictObject({ projectId: IdText.optional() }),

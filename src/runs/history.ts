@@ -132,7 +132,8 @@ export const timelineRoutes: Route[] = [
     method: 'get',
     path: '/tasks/:id/timeline',
     summary: 'List what happened to a task and who did it, newest first',
-    tag: 'tasks',
+    guide: 'List what happened to a task, in order: who did what, and how runs ended.',
+    tag: 'runs',
     access: onTask('member'),
     query: z.strictObject(pageQuery),
     reply: [200, z.array(TimelineEntry)],
@@ -195,6 +196,8 @@ export const changeRoutes: Route[] = [
     method: 'get',
     path: '/tasks/:id/change',
     summary: 'Get a summary of the change of a task: its size, its checks and its proof',
+    guide:
+      "Read a task's change as a reviewer needs it: summary, files, checks, proof and what needs attention. Read it before you advise to merge.",
     tag: 'tasks',
     access: onTask('member'),
     reply: [200, TaskChange],

@@ -85,6 +85,7 @@ export const sprintRunRoutes: Route[] = [
     method: 'post',
     path: '/sprints/:sprintId/cancel',
     summary: 'Cancel a sprint and its runs. Its unfinished tasks are removed from it',
+    guide: 'Cancel a sprint and its runs. Unfinished tasks leave it. Ask your person first.',
     tag: 'sprints',
     access: onSprint('member'),
     audit: { action: 'sprint.cancel', object: ({ sprint }) => sprint },

@@ -299,6 +299,7 @@ export const boardRoutes: Route[] = [
     method: 'get',
     path: '/projects/:projectId/board',
     summary: 'Get what the board of a project shows: its tasks, newest first, and the names of its agents and sprints',
+    guide: null,
     tag: 'tasks',
     access: inProject('member'),
     query: BoardQuery,

@@ -106,7 +106,9 @@ export const inboxRoutes: Route[] = [
     path: '/me/inbox',
     summary:
       'List the tasks that need a person, and the automations that were switched off, in all projects of the caller, newest first; at most 1,000',
-    tag: 'tasks',
+    guide:
+      "List the tasks that wait for a person, newest first. Use it to see what your person has to decide. Each entry has the task's id, why it waits (`reason`), since when, and the question or summary. An entry without a task is an automation that was switched off.",
+    tag: 'inbox',
     access: anyUser,
     reply: [200, z.array(InboxEntry)],
     streams: 'An event `inbox` with `{}` whenever the list may have changed; load it again then',

@@ -65,6 +65,7 @@ export const onboardingRoutes: Route[] = [
     method: 'get',
     path: '/projects/:projectId/onboarding',
     summary: 'Get which steps towards its first finished task a project has completed',
+    guide: null,
     tag: 'projects',
     access: inProject('member'),
     reply: [200, Onboarding],

@@ -100,7 +100,7 @@ export type AuditRecord = {
         id: string;
         login: string;
     } | null;
-    via: "token" | "session" | "comment" | "label" | "review" | "system";
+    via: "token" | "session" | "mcp" | "comment" | "label" | "review" | "system";
     action: string;
     "object": {
         "type": string;
@@ -877,7 +877,7 @@ export type TimelineEntry = {
         login: string;
     } | null;
     /** how a person or the system did it; null for agents */
-    via: ("token" | "session" | "comment" | "label" | "review" | "system") | null;
+    via: ("token" | "session" | "mcp" | "comment" | "label" | "review" | "system") | null;
     /** the name of the agent that did it */
     agent: string | null;
     runId: string | null;

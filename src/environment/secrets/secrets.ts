@@ -219,6 +219,7 @@ export const environmentSecretRoutes: Route[] = [
     method: 'get',
     path: '/me/unassigned-secrets',
     summary: 'List the environment secrets that no repository may use, in all projects that the caller can administer',
+    guide: null,
     tag,
     access: anyUser,
     reply: [200, z.array(UnassignedSecrets)],
@@ -240,6 +241,7 @@ export const environmentSecretRoutes: Route[] = [
     path: `${path}/:name`,
     summary:
       'Set an environment secret with the repositories that may use it. A secret that exists is replaced as a whole',
+    guide: null,
     tag,
     access: ofName('admin'),
     audit: { action: 'secret.set', object: ({ name, projectId }) => ({ id: name, projectId }) },

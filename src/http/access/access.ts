@@ -8,8 +8,8 @@ export interface Caller {
   id: string;
   login: string;
   tokenId: string;
-  /** A session is the token of a browser that signed in. */
-  via: 'token' | 'session';
+  /** How the request came. A session is the token of a browser that signed in; `mcp` is a call of a tool. */
+  via: 'token' | 'session' | 'mcp';
 }
 
 /** The parts of a request that an access rule reads. They have not been validated yet. */

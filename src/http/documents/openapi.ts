@@ -61,8 +61,10 @@ const tags: Record<string, string> = {
   planning: 'The wizard from a goal to a sprint',
   projects: 'The caller, projects, their members, settings and secrets',
   repositories: 'Git repositories connected to a project',
+  inbox: 'What waits for the caller',
+  runs: 'The runs of tasks: events, turns, proofs and timelines',
   sprints: 'Sprints, their tasks and figures',
-  tasks: 'Units of work for agents, and the runs that do them',
+  tasks: 'Units of work for agents: starting, deciding, reviewing and merging',
 };
 
 /** Returns the OpenAPI 3.1 document of the declared routes. */

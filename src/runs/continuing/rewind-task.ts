@@ -112,6 +112,8 @@ export const rewindRoutes: Route[] = [
     method: 'post',
     path: '/tasks/:id/rewind',
     summary: 'Go back to a turn of a run: a new run goes on with its conversation and files, on the same branch',
+    guide:
+      'Set a task back to an earlier turn of its agent and continue from there. What the agent did later is dropped.',
     tag,
     access: onTask('member'),
     audit: { action: 'task.rewind', object: ({ task }) => task },

@@ -29,6 +29,7 @@ export const reviewRoutes: Route[] = [
     method: 'get',
     path: '/tasks/:id/review-comments',
     summary: 'List the comments of people on lines of the change of a task, oldest first',
+    guide: "List the comments of reviews on a task's pull requests, and which of them the agent has answered.",
     tag: 'tasks',
     access: onTask('member'),
     query: z.strictObject(wholeListQuery),
