@@ -57,6 +57,7 @@ const sharedResponses = Object.fromEntries(
 );
 
 const tags: Record<string, string> = {
+  automations: 'Tasks that create themselves, at times and after events',
   agents: 'AI workers: teams, health, performance, skills, evolution',
   planning: 'The wizard from a goal to a sprint',
   projects: 'The caller, projects, their members, settings and secrets',

@@ -4,6 +4,7 @@ import { sentenceCase } from '../display/names.ts';
 export const viaNames: Record<AuditRecord['via'], string> = {
   token: 'API token',
   session: 'Dashboard',
+  mcp: 'Assistant (MCP)',
   comment: 'Comment',
   label: 'Label',
   review: 'Review',
