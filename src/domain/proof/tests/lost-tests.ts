@@ -1,4 +1,6 @@
+import { judgeGroups, type Placed, placedLine } from './new-lines.ts';
 import { type Line, readLine } from './test-lines.ts';
+import { textsIn } from './texts-in-lines.ts';
 
 /** What became of one test file of the base. */
 export interface Kept {
@@ -24,11 +26,25 @@ const maxRenamed = 200;
 export function compareTests(path: string, old: string, hunks: Hunks): Kept {
   const kept: Kept = { hasChanged: false, renamed: [] };
   const known = new Set(old.match(/[\p{L}_$][\w$]*/gu) ?? []);
-  for (const run of hunks.flatMap(runsOf)) {
-    const lost = compareRun(path, run, { kept, known });
+  for (const hunk of hunks) {
+    const placed = placedLines(path, hunk, kept);
+    const { lost, hasChanged } =
+      typeof placed === 'string' ? { lost: placed, hasChanged: false } : judgeGroups(path, placed, known);
+    kept.hasChanged ||= hasChanged === true;
     if (lost !== undefined) return { ...kept, lost };
   }
   return kept;
+}
+
+/** Returns the lines of a hunk after the change, or what it lost of the earlier ones. */
+function placedLines(path: string, hunk: string[], kept: Kept): Placed[] | string {
+  const placed: Placed[] = [];
+  for (const part of partsOf(hunk)) {
+    const lines = typeof part === 'string' ? [placedLine(path, part, false)] : compareRun(path, part, kept);
+    if (typeof lines === 'string') return lines;
+    for (const each of lines) placed.push(each);
+  }
+  return placed;
 }
 
 interface Run {
@@ -36,53 +52,78 @@ interface Run {
   added: string[];
 }
 
-/** Divides a hunk into runs of changed lines, without what is between them. */
-function runsOf(lines: string[]): Run[] {
-  const runs: Run[] = [];
-  let current: Run | undefined;
+/** Divides a hunk into the lines that stayed, and the runs of changed lines between them. */
+function partsOf(lines: string[]): (string | Run)[] {
+  const parts: (string | Run)[] = [];
   for (const line of lines) {
     const sign = line[0];
     if (sign === '\\') continue;
     if (sign !== '+' && sign !== '-') {
-      current = undefined;
+      parts.push(line.slice(1));
       continue;
     }
-    if (current === undefined) {
-      current = { removed: [], added: [] };
-      runs.push(current);
+    let run = parts.at(-1);
+    if (run === undefined || typeof run === 'string') {
+      run = { removed: [], added: [] };
+      parts.push(run);
     }
-    (sign === '-' ? current.removed : current.added).push(line.slice(1));
+    (sign === '-' ? run.removed : run.added).push(line.slice(1));
   }
-  return runs;
+  return parts;
 }
 
 const lostAssertion = 'lost a line of an earlier test';
 
-function compareRun(
-  path: string,
-  { removed, added }: Run,
-  { kept, known }: { kept: Kept; known: Set<string> },
-): string | undefined {
+/** Finds each removed line among the added ones. Returns the added ones, or what was lost. */
+function compareRun(path: string, { removed, added }: Run, kept: Kept): Placed[] | string {
   if (delimiters(removed) !== delimiters(added)) return 'turns lines of earlier tests into a comment or a text';
-  const [were, are] = [removed, added].map((lines) => lines.map((line) => readLine(path, line)));
-  if (were === undefined || are === undefined) return lostAssertion;
-  if (nets(were) !== nets(are)) return 'moves earlier tests into other blocks';
-  const left: Line[] = [];
+  const are = added.map((line) => placedLine(path, line, true));
   let at = 0;
-  for (const was of were.filter(({ isEmpty }) => !isEmpty)) {
-    const found = are.findIndex((line, i) => i >= at && comesBack(was, line));
+  for (const raw of removed) {
+    const was = readLine(path, raw);
+    const signs = bracketsIn(was);
+    if (was.isEmpty && signs === '') continue;
+    const comes = was.isEmpty
+      ? ({ line }: Placed) => line.isEmpty && bracketsIn(line) === signs
+      : ({ line }: Placed) => comesBack(was, line);
+    const found = findAfter(are, at, comes);
     const is = are[found];
-    if (is === undefined) return lostAssertion;
-    left.push(...are.slice(at, found));
+    if (is === undefined) return was.isEmpty ? 'moves earlier tests into other blocks' : lostAssertion;
+    if (textsIn(raw) !== textsIn(is.raw)) return 'turns lines of earlier tests into a comment or a text';
+    is.isNew = false;
     at = found + 1;
-    const differing = was.literals.flatMap(({ text }, i): [string, string][] => {
-      const now = is.literals[i]?.text ?? '';
-      return now === text ? [] : [[text, now]];
-    });
-    if (differing.length > 0 || is.literals.length > was.literals.length) kept.hasChanged = true;
-    if (kept.renamed.length < maxRenamed) kept.renamed.push(...differing);
+    noteLiterals(kept, was, is.line);
   }
-  return whatNewLinesDo(path, [...left, ...are.slice(at)], known);
+  return are;
+}
+
+/** An added line is looked for outside a block for at most so many lines after one that was found in it. */
+const maxLinesOfBlock = 500;
+
+/** Finds an added line outside the blocks that new lines before it open; if there is none, one in such a block. */
+function findAfter(are: Placed[], at: number, comes: (placed: Placed) => boolean): number {
+  let [depth, within] = [0, -1];
+  for (let i = at; i < are.length; i++) {
+    const each = are[i];
+    if (each === undefined || (within >= 0 && i > within + maxLinesOfBlock)) break;
+    if (comes(each)) {
+      if (depth === 0) return i;
+      if (within < 0) within = i;
+    }
+    depth += each.line.opens.reduce((sum, opens) => sum + opens, 0);
+  }
+  return within;
+}
+
+const bracketsIn = ({ steps }: Line) => steps.flatMap(({ text, opens }) => (opens === 0 ? [] : [text])).join('');
+
+function noteLiterals(kept: Kept, was: Line, is: Line): void {
+  const differing = was.literals.flatMap(({ text }, i): [string, string][] => {
+    const now = is.literals[i]?.text ?? '';
+    return now === text ? [] : [[text, now]];
+  });
+  if (differing.length > 0 || is.literals.length > was.literals.length) kept.hasChanged = true;
+  if (kept.renamed.length < maxRenamed) kept.renamed.push(...differing);
 }
 
 /** Returns whether a line says the same as an earlier one, apart from expected values. */
@@ -127,85 +168,6 @@ function delimiters(lines: string[]): string {
   counts.delete('*/');
   if (opened !== closed) counts.set('/*', opened - closed);
   return JSON.stringify([...counts].sort());
-}
-
-/** Returns how many brackets of each kind lines leave open. */
-function nets(lines: Line[]): string {
-  return JSON.stringify([0, 1, 2].map((i) => lines.reduce((sum, { opens }) => sum + (opens[i] ?? 0), 0)));
-}
-
-/** Words that decide whether the lines after them run. */
-const control =
-  /^(if|else|elif|unless|return|throw|raise|exit|break|continue|next|goto|die|try|catch|except|rescue|finally|switch|case|while|until|for|foreach|loop|match|when|cond|pass|skip|yield|with|using)$/;
-/** Words with which new lines replace what earlier tests use, prepare it, or end the tests. */
-const tampering =
-  /\b(mock|stub|spyOn|spy|patch|monkeypatch|prototype|defineProperty|globalThis|global|window|eval|setattr|exit|_exit|abort|quit|at_?exit|before|beforeEach|beforeAll|before_each|before_all|after|afterEach|afterAll|setUp\w*|tearDown\w*|setup\w*|teardown\w*|fixture|autouse|BeforeEach|BeforeAll|SetUp|instance_eval|class_eval|define_method|alias_method|prepend|refine)\b|\b(assert|expect|test|it|describe|t|chai|should)(\.\w+){0,3} *=(?!=|>)/;
-/** What a line declares. */
-const declaring =
-  /^\s*(?:(?:export|async|pub|public|private|static|final)\s+){0,3}(?:const|let|var|function\*?|class|def|fn|func|sub|my|our|local|val|type|struct|module|import|from|require|use|using|include)\b(.*)$|^\s*([\w$.[\], ]{1,200}?)\s*(?::=|=)(?!=|>)/;
-/** In these languages blocks end without brackets, so their indentation has to say where they do. */
-const isIndented = /\.(py|rb|exs?|lua|nim|jl|hs|fs|coffee)$/;
-const opensTest = /^\s*(async )?(def|class|it|test|describe|context|specify|@)|\bdo\s*(\|.*\|)?$/;
-
-/** Returns what new lines do to the earlier tests around them; undefined where they only add tests or assertions. */
-function whatNewLinesDo(path: string, lines: Line[], known: Set<string>): string | undefined {
-  if (lines.some(({ code }) => tampering.test(code))) return 'has new lines that may change what earlier tests use';
-  const outside = isIndented.test(path) ? outsideIndented(lines) : outsideBrackets(lines);
-  return outside.some((line) => changesCourse(line, known)) ? newCourse : undefined;
-}
-
-/** Returns the lines that are in no block which new lines open. */
-function outsideBrackets(lines: Line[]): Line[] {
-  let depth = 0;
-  return lines.filter(({ opens }) => {
-    const before = depth;
-    depth += sum(opens);
-    return before <= 0;
-  });
-}
-
-function outsideIndented(lines: Line[]): Line[] {
-  let block: number | undefined;
-  return lines.filter((line) => {
-    if (line.isEmpty) return false;
-    if (block !== undefined && line.indent <= block) block = undefined;
-    const isOutside = block === undefined;
-    if (isOutside && opensTest.test(line.code)) block = line.indent;
-    return isOutside;
-  });
-}
-
-const newCourse = 'has new lines that may decide whether earlier ones run, or what they use';
-
-/** Returns whether a line decides about others, or declares a name that earlier lines use. */
-function changesCourse(line: Line, known: Set<string>): boolean {
-  let depth = 0;
-  for (const { text, opens } of line.steps) {
-    depth += opens;
-    if (depth <= 0 && control.test(text)) return true;
-  }
-  const [, declared, assigned] = declaring.exec(line.code) ?? [];
-  const names = (declared?.split(/\bfrom\b|=(?!>)/)[0] ?? assigned ?? '').match(/[\p{L}_$][\w$]*/gu) ?? [];
-  return names.some((name) => known.has(name) && !ordinary.has(name));
-}
-
-/** Words that are part of declarations, and are no names. */
-const ordinary = new Set([
-  'import',
-  'from',
-  'as',
-  'type',
-  'default',
-  'self',
-  'this',
-  'async',
-  'function',
-  'const',
-  'let',
-]);
-
-function sum(opens: number[]): number {
-  return opens.reduce((all, each) => all + each, 0);
 }
 
 /** Compares data that tests read with what it was, such as a fixture or a recorded output. */
