@@ -228,6 +228,18 @@ test('a merge may take .gitattributes of up to 200,000 bytes from the base branc
   expect(await taken(200_001)).toMatch(/changes the filters of git/);
 });
 
+test('of very many .gitattributes files, and of very long ones, the last count as changed filters', async () => {
+  const settings = { allowed: ['**'] };
+  const refusedOf = async (count: number, text: string) => {
+    const now = Object.fromEntries(Array.from({ length: count }, (_, i) => [`d${i}/.gitattributes`, `${text}# ${i}`]));
+    return (await said(workOn({ before: {}, now }, { settings })))?.split('\n').length ?? 0;
+  };
+  expect(await refusedOf(200, '*.md text\n')).toBe(0);
+  expect(await refusedOf(203, '*.md text\n')).toBe(3);
+  // 4 MB are read, and the file that exceeds them.
+  expect(await refusedOf(25, `*.md ${'a '.repeat(97_000)}\n`)).toBe(4);
+});
+
 test('a file name cannot forge an objection; many objections are counted; only if all are conflicts is the category conflict', async () => {
   const odd = { 'x\n- y still contains conflict markers/.husky': 'x' };
   const one = (await said(workOn({ before: {}, now: odd }))) ?? '';

@@ -1,6 +1,3 @@
-/** Macros can refer to other macros. Beyond this depth, every macro is treated as a filter. */
-const maxDepth = 20;
-
 /**
  * Returns the lines of a .gitattributes file that choose a filter for files, in their order (gitattributes(5)). Filters
  * run commands. Only the file at the root defines macros, so `known` has those macros that contain a filter.
@@ -8,7 +5,9 @@ const maxDepth = 20;
 export function filterLines(text: string, known: ReadonlySet<string> = new Set()): string[] {
   const lines = linesOf(text);
   const macros = macrosOf(lines, known);
-  return lines.filter(({ attributes }) => attributes.some((each) => isFilter(each, macros))).map(({ line }) => line);
+  return lines
+    .filter(({ names }) => names.some((name) => name === 'filter' || macros.has(name)))
+    .map(({ line }) => line);
 }
 
 /** Returns the names of the macros with a filter that a .gitattributes file defines. */
@@ -19,7 +18,8 @@ export function filterMacros(text: string): Set<string> {
 interface Line {
   line: string;
   pattern: string;
-  attributes: string[];
+  /** The names of its attributes, each once. */
+  names: string[];
 }
 
 function linesOf(text: string): Line[] {
@@ -32,30 +32,35 @@ function linesOf(text: string): Line[] {
     // as attributes may find too many filters, but never too few.
     const isQuoted = pattern.startsWith('"');
     const attributes = isQuoted ? words.flatMap((word) => word.split('"')) : words.slice(1);
-    found.push({ line: words.join(' '), pattern, attributes });
+    found.push({ line: words.join(' '), pattern, names: [...new Set(attributes.map(nameOf))] });
   }
   return found;
 }
 
 const macroMark = '[attr]';
 
+/** Finds the macros with a filter, also those that refer to others. Looks at each attribute once, however they refer. */
 function macrosOf(lines: Line[], known: ReadonlySet<string>): Set<string> {
   const definitions = lines.filter(({ pattern }) => pattern.startsWith(macroMark) && pattern !== macroMark);
-  const macros = new Set(known);
-  for (let depth = 0; depth <= maxDepth; depth++) {
-    const before = macros.size;
-    for (const { pattern, attributes } of definitions)
-      if (depth === maxDepth || attributes.some((each) => isFilter(each, macros)))
-        macros.add(pattern.slice(macroMark.length));
-    if (macros.size === before) break;
-  }
-  return macros;
+  const usedIn = new Map<string, string[]>();
+  for (const { pattern, names } of definitions)
+    for (const name of names) {
+      const users = usedIn.get(name);
+      if (users === undefined) usedIn.set(name, [pattern.slice(macroMark.length)]);
+      else users.push(pattern.slice(macroMark.length));
+    }
+  // A set yields what is added to it while it is read.
+  const names = new Set(['filter', ...known]);
+  for (const name of names) for (const user of usedIn.get(name) ?? []) names.add(user);
+  names.delete('filter');
+  return names;
 }
 
-/** Returns whether an attribute is `filter=name`, `filter`, `-filter` or `!filter`, or the same with a macro. */
-function isFilter(attribute: string, macros: ReadonlySet<string>): boolean {
-  const name = attribute.replace(/^[-!]/, '').replace(/=.*/s, '');
-  return name === 'filter' || macros.has(name);
+/** Returns the name of an attribute that is `name=value`, `name`, `-name` or `!name`. */
+function nameOf(attribute: string): string {
+  const from = attribute.startsWith('-') || attribute.startsWith('!') ? 1 : 0;
+  const end = attribute.indexOf('=', from);
+  return attribute.slice(from, end < 0 ? undefined : end);
 }
 
 /**

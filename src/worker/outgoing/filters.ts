@@ -7,10 +7,14 @@ import { inPortions } from '../../git/work-tree/tree-files.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import type { Branch } from '../workspace/workspace.ts';
 
-/** Parsing this many bytes takes 10 ms. A change to a larger file counts as a change of its filters. */
+/** Parsing this many bytes takes 20 ms at most. A change to a larger file counts as a change of its filters. */
 const maxAttributesBytes = 200_000;
-/** A repository with more .gitattributes files than this gets no exception for Git LFS. */
+/** A repository with more .gitattributes files than this, or more bytes in them than below, gets no exception for Git LFS. */
 const maxAttributesFiles = 500;
+/** Changes of so many .gitattributes files, and of so many bytes in them, are read. Those of any others count as filters. */
+const [maxChangedFiles, maxChangedBytes] = [200, 4_000_000];
+/** Contents that are in memory at a time. */
+const filesAtATime = 10;
 
 /** From which commits a change comes, and the tree that it leads to. */
 export interface Origin extends Pick<Branch, 'from' | 'base' | 'conflicts'> {
@@ -34,10 +38,17 @@ export async function changedFilters(
   if (root === 'too large' || (root?.length ?? 0) > maxAttributesBytes) return new Set(touched.map(({ path }) => path));
   const macros = filterMacros(root?.toString('latin1') ?? '');
   const counts = settings.checkout.lfs && (await hasOnlyLfs(checkout, origin.tree)) ? isNotLfs : () => true;
-  const linesOf = (content: Buffer | undefined) =>
-    content && filterLines(content.toString('latin1'), macros).filter(counts).join('\n');
+  let bytes = 0;
+  const linesOf = (content: Buffer | undefined) => {
+    bytes += content?.length ?? 0;
+    return content && filterLines(content.toString('latin1'), macros).filter(counts).join('\n');
+  };
   const found = new Set<string>();
-  for (const change of touched) {
+  for (const [i, change] of touched.entries()) {
+    if (i >= maxChangedFiles || bytes > maxChangedBytes) {
+      found.add(change.path);
+      continue;
+    }
     const now = linesOf(await contentOf(checkout, change, 'new'));
     const isSame = now !== undefined && now === linesOf(await contentOf(checkout, change, 'old'));
     if (!isSame && !(await isAsOnBase(checkout, origin, change.path, (base) => linesOf(base) === now)))
@@ -56,11 +67,17 @@ async function hasOnlyLfs(checkout: Checkout, tree: string): Promise<boolean> {
     if (isAttributesFile(path)) oids.add(oid);
   });
   if (oids.size > maxAttributesFiles) return false;
-  const contents = await checkout.readBlobs([...oids], maxAttributesBytes);
-  if (contents.size < oids.size) return false;
-  for (const content of contents.values()) {
-    if (filterLines(content.toString('latin1')).some(isNotLfs)) return false;
-    await setImmediate();
+  const all = [...oids];
+  let bytes = 0;
+  for (let from = 0; from < all.length; from += filesAtATime) {
+    const some = all.slice(from, from + filesAtATime);
+    const contents = await checkout.readBlobs(some, maxAttributesBytes);
+    if (contents.size < some.length) return false;
+    for (const content of contents.values()) {
+      bytes += content.length;
+      if (bytes > maxChangedBytes || filterLines(content.toString('latin1')).some(isNotLfs)) return false;
+      await setImmediate();
+    }
   }
   return true;
 }
