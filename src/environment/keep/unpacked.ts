@@ -68,27 +68,32 @@ class UnpackedResults {
       share: async (key) => {
         const earlier = this.#shared.get(key);
         this.#shared.set(key, result);
-        if (earlier?.uses === 0 && earlier !== result) await removeTree(earlier.folder);
+        if (earlier?.uses === 0 && !this.#isShared(earlier)) await removeTree(earlier.folder);
       },
       release: async () => {
         if (isReleased) return;
         isReleased = true;
         result.uses -= 1;
-        const isShared = [...this.#shared.values()].includes(result);
-        if (result.uses === 0 && !isShared) await removeTree(result.folder);
+        if (result.uses === 0 && !this.#isShared(result)) await removeTree(result.folder);
         await this.#trim(spareBytes);
       },
     };
   }
 
+  #isShared(result: Unpacked): boolean {
+    return [...this.#shared.values()].includes(result);
+  }
+
+  /** Other runs take and release results while one is removed, so each removal looks again at what nobody uses. */
   async #trim(bytes: number): Promise<void> {
-    const unused = [...this.#shared].filter(([, { uses }]) => uses === 0);
-    let sum = unused.reduce((all, [, each]) => all + each.bytes, 0);
-    for (const [key, each] of unused) {
-      if (sum <= bytes) return;
-      this.#shared.delete(key);
-      sum -= each.bytes;
-      await removeTree(each.folder);
+    for (;;) {
+      const unused = new Set([...this.#shared.values()].filter(({ uses }) => uses === 0));
+      const sum = [...unused].reduce((all, each) => all + each.bytes, 0);
+      const [first] = unused;
+      if (first === undefined || sum <= bytes) return;
+      // Nobody can take it from here on.
+      for (const [key, each] of this.#shared) if (each === first) this.#shared.delete(key);
+      await removeTree(first.folder);
     }
   }
 }
