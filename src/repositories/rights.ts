@@ -116,7 +116,7 @@ export async function openable(app: App, own: RepositoryRow): Promise<Repository
 
 /**
  * Returns a function that words refusals for the readers of a repository. In a public one, it removes the names of the
- * project's private repositories and the links to them.
+ * project's private repositories, the links to them and the paths of their files.
  */
 export async function refusalsIn(
   em: EntityManager,
@@ -128,11 +128,16 @@ export async function refusalsIn(
   const patterns = hidden.map(({ name, url }) => ({
     link: new RegExp(`${literal(url.replace(/(\.git)?\/?$/, ''))}(\\.git)?${end}[^\\s)]*`, 'gi'),
     named: new RegExp(`the repository ${literal(name)}${end}`, 'g'),
+    // A path may contain spaces, so whatever follows it on its line goes, too.
+    file: new RegExp(`\\.\\./+${literal(name)}/[^\\n]*`, 'g'),
   }));
   return (text) =>
     patterns.reduce(
-      (told, { link, named }) =>
-        told.replace(link, '(in a private repository)').replace(named, 'another repository of the project'),
+      (told, { link, named, file }) =>
+        told
+          .replace(file, 'a file in a private repository; the page of the task shows it')
+          .replace(link, '(in a private repository)')
+          .replace(named, 'another repository of the project'),
       text,
     );
 }

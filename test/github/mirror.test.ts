@@ -1,6 +1,8 @@
+import { approvalText } from '../../src/domain/waiting.ts';
 import { commandTable } from '../../src/github/comments.ts';
 import { failedLabel, labelOf, ownLabels } from '../../src/github/labels.ts';
 import { wanted } from '../../src/github/mirror/mirror.ts';
+import { visibleApproval, visibleEvent } from '../../src/github/mirror/private-parts.ts';
 import { statusMarker, type TaskPicture } from '../../src/github/mirror/status-comment.ts';
 
 const picture: TaskPicture = {
@@ -205,4 +207,42 @@ test('a refusal calls tasks by their issues, and the commands are a table', () =
   expect(wanted({ ...picture, notice: table }, secret).comment).toContain(
     '\n\n| Command | |\n| --- | --- |\n| `/agent budget <$8\\|none>` | limits it |\n\n',
   );
+});
+
+test('in public, a wait for an approval counts the lines about private repositories, and names none of them', () => {
+  const text = approvalText({
+    setup: ['package.json: it adds a'],
+    expectations: [
+      'Expectations changed: a fails',
+      'vault: Expectations changed: pays twice',
+      'docs: Expectations changed',
+    ],
+    findings: [
+      '../vault/prod.pem:1 contains what looks like a private key',
+      'a.pem:1 contains what looks like a private key',
+    ],
+    files: ['README.md', '../vault/a b.ts', '..//gone/c.ts', '../docs/d.md'],
+  });
+  const shown = visibleApproval(text, { own: true, others: new Set(['docs']) });
+  expect(shown).toBe(
+    approvalText({
+      setup: ['package.json: it adds a'],
+      expectations: [
+        'Expectations changed: a fails',
+        'docs: Expectations changed',
+        '1 line about a private repository; the page of the task shows it',
+      ],
+      findings: [
+        'a.pem:1 contains what looks like a private key',
+        '1 line about a private repository; the page of the task shows it',
+      ],
+      files: ['README.md', '../docs/d.md', '2 lines about private repositories; the page of the task shows them'],
+    }),
+  );
+  const elsewhere = visibleApproval(text, { own: false, others: new Set(['docs']) });
+  expect(elsewhere).not.toMatch(/vault|README|a\.pem|a fails|package|gone/);
+  expect(elsewhere).toContain('docs: Expectations changed');
+  const event = { type: 'waiting', text: `waiting: ${text}`, data: { reason: 'push' } };
+  expect(visibleEvent(event)).toBe('waiting for approval of the change');
+  expect(visibleEvent({ ...event, data: { reason: 'question' } })).toBe(event.text);
 });

@@ -32,6 +32,7 @@ import { findPull } from '../store.ts';
 import { syncMilestone } from './milestones.ts';
 import { wanted } from './mirror.ts';
 import { linkIssue, listMirrored, markShown } from './mirror-store.ts';
+import { visibleApproval, visibleEvent, visibleIn } from './private-parts.ts';
 import { answerReviews } from './reviews/answer-reviews.ts';
 import { postRequests } from './reviews/post-requests.ts';
 import { statusMarker, type TaskPicture } from './status-comment.ts';
@@ -210,11 +211,13 @@ async function pictureOf(
   const costs = runs.flatMap((r) => (r.costUsd === null ? [] : [r.costUsd]));
   const events = run === undefined ? [] : await listEvents(em, run.id);
   const told = await refusalsIn(em, shownIn);
-  const { failure } = task;
+  const visible = await visibleIn(em, task, shownIn);
+  const { failure, attention } = task;
+  const asked = attention?.reason === 'push' && visible ? { text: visibleApproval(attention.text, visible) } : {};
   return {
     ...task,
     failure: failure && { ...failure, message: told(failure.message) },
-    attention: task.attention && { ...task.attention, ...(await pictureOfPlan(em, task.attention)) },
+    attention: attention && { ...attention, ...asked, ...(await pictureOfPlan(em, attention)) },
     dropped: (await listDropped(em, task.id)).filter((each) => mayName(each, shownIn)).map(({ why }) => told(why)),
     agent: agent?.name ?? null,
     notice: isTripped(mirrored) ? breakerText : told(mirrored.notice),
@@ -227,7 +230,7 @@ async function pictureOf(
     steps: events
       .filter(mayShow)
       .slice(-stepsShown)
-      .map(({ at, text }) => ({ at, text: told(text) })),
+      .map((event) => ({ at: event.at, text: told(visible ? visibleEvent(event) : event.text) })),
     subtasks: await pictureSubtasks(em, task.id),
     pulls: await picturePulls(em, task.id),
     handoff: handoff?.runId === run?.id ? handoff : null,

@@ -1,0 +1,55 @@
+import type { EntityManager } from 'typeorm';
+import type { RepositoryRow } from '../../db/tables/project.ts';
+import { mayName } from '../../domain/settings.ts';
+import { type AskedOfChange, approvalText, readApproval } from '../../domain/waiting.ts';
+import { listProjectRepositories } from '../../repositories/store.ts';
+
+/** Whether readers may see what is about a repository: the one of the task, or another one by its name. */
+export interface Visible {
+  own: boolean;
+  others: ReadonlySet<string>;
+}
+
+/** Returns what the readers of a repository may see of the other ones of a task; undefined if they may see all. */
+export async function visibleIn(
+  em: EntityManager,
+  task: { projectId: string; repositoryId: string | null },
+  shownIn: Pick<RepositoryRow, 'isPrivate'>,
+): Promise<Visible | undefined> {
+  if (shownIn.isPrivate) return undefined;
+  const shown = (await listProjectRepositories(em, task.projectId)).filter((each) => mayName(each, shownIn));
+  // A repository that is no longer connected counts as private.
+  return { own: shown.some(({ id }) => id === task.repositoryId), others: new Set(shown.map(({ name }) => name)) };
+}
+
+/** Replaces the lines of an approval about private repositories by their number. */
+export function visibleApproval(text: string, visible: Visible): string {
+  const { own, others } = visible;
+  const asked = readApproval(text);
+  const isShown = (name: string | undefined) => (name === undefined ? own : others.has(name));
+  const isPath = (line: string) => isShown(/^\.\.\/+([^/]*)/.exec(line)?.[1]);
+  const parts: AskedOfChange = {
+    setup: counted(asked.setup, () => own),
+    // Sentences about the repository of the task have no name before them.
+    expectations: counted(asked.expectations, (line) => isShown(/^([\w.-]+): /.exec(line)?.[1])),
+    findings: counted(asked.findings, isPath),
+    files: counted(asked.files, isPath),
+  };
+  return approvalText(parts);
+}
+
+function counted(lines: string[], isShown: (line: string) => boolean): string[] {
+  const shown = lines.filter(isShown);
+  const hidden = lines.length - shown.length;
+  if (hidden === 0) return lines;
+  const which = hidden === 1 ? '1 line about a private repository' : `${hidden} lines about private repositories`;
+  return [...shown, `${which}; the page of the task shows ${hidden === 1 ? 'it' : 'them'}`];
+}
+
+/** What readers of a public repository see of an event that lists the files of a change. */
+const waiting = 'waiting for approval of the change';
+
+/** Words an event for readers who may not see all repositories of the task. */
+export function visibleEvent({ type, text, data }: { type: string; text: string; data: object }): string {
+  return type === 'waiting' && 'reason' in data && data.reason === 'push' ? waiting : text;
+}
