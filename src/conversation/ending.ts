@@ -122,6 +122,8 @@ export interface Approvable {
   parents: Record<string, string[]>;
   /** What was found in the change that only a person may allow, one line each. */
   findings: string[];
+  /** The ids of the repositories of which the person is told that expectations changed. */
+  expectations: string[];
 }
 
 /** A wait for the approval of a change, with what people see of the change. */

@@ -44,10 +44,11 @@ export interface HeldChange {
  */
 export async function awaitPushApproval(app: App, work: Work, change: HeldChange): Promise<void> {
   const { changed, findings } = change;
-  const expectations = changedExpectations(work, changed);
+  const shown = changed.filter(needsWord);
+  const expectations = changedExpectations(work, shown);
   const isAsked = expectations.length + findings.length > 0 || (await needsApproval(app, work));
   if (!isAsked) return;
-  const wanted = await approvableOf('push', change);
+  const wanted = await approvableOf('push', change, shown);
   if (await mayPush(app, work, { wanted, change, expectations })) return noteApproval(changed);
   const { held, ...wait } = await waitFor(work, wanted, change, { setup: [], expectations });
   await work.journal.write(async (em) => {
@@ -69,9 +70,9 @@ async function mayPush(
   return expectations.length === 0 && isSetupApproved(app, work, change);
 }
 
-/** Says in which changed repositories expectations changed, where a proof is required. */
-function changedExpectations(work: Work, changed: Work[]): string[] {
-  return changed.filter(needsWord).map((each) => {
+/** Says in which repositories expectations changed. */
+function changedExpectations(work: Work, shown: Work[]): string[] {
+  return shown.map((each) => {
     const sentence = oneLine(proofSentence(each.evidence?.proof ?? notRun('')), maxReasonChars);
     return each === work ? sentence : `${each.repository.name}: ${sentence}`;
   });
@@ -115,8 +116,10 @@ async function waitFor(
 async function approvableOf(
   purpose: Approvable['purpose'],
   { changed, treeOf, findings }: HeldChange,
+  shown: Work[] = [],
 ): Promise<Approvable> {
-  const wanted: Approvable = { purpose, trees: {}, parents: {}, findings };
+  const expectations = shown.map(({ repository }) => repository.id);
+  const wanted: Approvable = { purpose, trees: {}, parents: {}, findings, expectations };
   for (const each of changed) {
     wanted.trees[each.repository.id] = await treeOf(each);
     wanted.parents[each.repository.id] = parentsOf(each.branch);

@@ -120,6 +120,7 @@ const changeOf = (tree: string): Approvable => ({
   trees: { repo: tree },
   parents: { repo: [] },
   findings: [],
+  expectations: [],
 });
 const diff = { files: [], truncated: false, branchName: 'agent/x', baseBranch: 'main', headSha: '' };
 

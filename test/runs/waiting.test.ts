@@ -5,7 +5,7 @@ import { ModelFailed } from '../../src/llm/model.ts';
 import { openJournal } from '../../src/runs/journal.ts';
 import { addStep, insertRun } from '../../src/runs/store.ts';
 import { resumeDueRuns, waitForModel } from '../../src/runs/waiting/park.ts';
-import { approveChange, holdChange, isApproved } from '../../src/runs/waiting/store.ts';
+import { approveChange, holdChange, isApproved, listAcceptedExpectations } from '../../src/runs/waiting/store.ts';
 import { claimRun, hasClaimable } from '../../src/worker/lease/lease-store.ts';
 import { clockStart } from '../../src/worker/lease/run-clock.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
@@ -229,6 +229,7 @@ test('an approval counts for exactly one change and purpose, and another change 
     trees: { a: 'tree 1' },
     parents: { a: ['commit 1'] },
     findings: ['a:1 x'],
+    expectations: [],
   };
   const setup: Approvable = { ...change, purpose: 'setup' };
   const approve = async (wanted: Approvable) => {
@@ -245,8 +246,16 @@ test('an approval counts for exactly one change and purpose, and another change 
     { trees: { a: 'tree 1', b: 't' } },
     { findings: [] },
     { findings: ['a:1 x', 'a:2 x'] },
+    { expectations: ['a'] },
   ])
     expect(await isApproved(em, run.id, { ...change, ...other })).toBe(false);
+  // Only what the person was told counts as accepted, and it counts for this tree of this repository.
+  const accepted = (repository: string, tree: string) => listAcceptedExpectations(em, run.taskId, repository, tree);
+  expect(await accepted('a', 'tree 1')).toEqual([]);
+  await approve({ ...change, expectations: ['a'] });
+  expect(await accepted('a', 'tree 1')).toEqual([['commit 1']]);
+  expect([await accepted('a', 'tree 2'), await accepted('b', 'tree 1')]).toEqual([[], []]);
+  expect(await isApproved(em, run.id, change)).toBe(true);
   await holdChange(em, run, { ...setup, findings: ['a:2 x'] }, diff);
   expect([await isApproved(em, run.id, setup), await isApproved(em, run.id, change)]).toEqual([false, false]);
   await approve(change);

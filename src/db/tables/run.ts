@@ -250,6 +250,7 @@ export interface HeldChangeRow {
   trees: unknown;
   parents: unknown;
   findings: unknown;
+  expectations: unknown;
   branchName: string;
   baseBranch: string;
   files: unknown;
@@ -265,6 +266,7 @@ const HeldChanges = table<HeldChangeRow>('held_changes', {
   trees: json(),
   parents: json(),
   findings: json(),
+  expectations: json(),
   branchName: text(),
   baseBranch: text(),
   files: json(),

@@ -191,7 +191,7 @@ export async function findApprovedPlan(
 export async function holdChange(
   em: EntityManager,
   { id, taskId }: { id: string; taskId: string },
-  { purpose, trees, parents, findings }: Approvable,
+  { purpose, trees, parents, findings, expectations }: Approvable,
   diff: StoredDiff,
 ): Promise<void> {
   const { branchName, baseBranch, files, truncated } = diff;
@@ -202,10 +202,10 @@ export async function holdChange(
   );
   await em.query(
     `insert into held_changes
-       (run_id, task_id, purpose, trees, parents, findings, branch_name, base_branch, files, truncated)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+       (run_id, task_id, purpose, trees, parents, findings, expectations, branch_name, base_branch, files, truncated)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     [
-      ...[id, taskId, purpose, trees, parents, storableJson(findings)],
+      ...[id, taskId, purpose, trees, parents, storableJson(findings), storableJson(expectations)],
       ...[branchName, baseBranch, storableJson(files), truncated],
     ],
   );
@@ -219,28 +219,32 @@ export async function approveChange(em: EntityManager, runId: string, userId: st
   );
 }
 
-/** Returns whether a person approved exactly this for a run, with exactly these findings. */
+/** Returns whether a person approved exactly this for a run, with exactly these findings and at least these expectations. */
 export async function isApproved(em: EntityManager, runId: string, wanted: Approvable): Promise<boolean> {
-  const { purpose, trees, parents, findings } = wanted;
+  const { purpose, trees, parents, findings, expectations } = wanted;
   const rows: unknown[] = await em.query(
     `select from held_changes
-     where run_id = $1 and approved_at is not null and purpose = $2 and trees = $3 and parents = $4 and findings = $5`,
-    [runId, purpose, trees, parents, storableJson(findings)],
+     where run_id = $1 and approved_at is not null and purpose = $2 and trees = $3 and parents = $4 and findings = $5
+       and expectations @> $6`,
+    [runId, purpose, trees, parents, storableJson(findings), storableJson(expectations)],
   );
   return rows.length > 0;
 }
 
-/** Returns whether a person approved that a run of a task pushes this tree of a repository. */
-export async function isTreeApproved(
+/**
+ * Finds the approvals of a task with which a person accepted that expectations changed in this tree of a repository. Returns
+ * for each the commits that the change followed.
+ */
+export async function listAcceptedExpectations(
   em: EntityManager,
   taskId: string,
   repositoryId: string,
   tree: string,
-): Promise<boolean> {
-  const rows: unknown[] = await em.query(
-    `select from held_changes
-     where task_id = $1 and approved_at is not null and purpose = 'push' and trees ->> $2 = $3 limit 1`,
+): Promise<string[][]> {
+  const rows: { parents: string[] }[] = await em.query(
+    `select parents -> $2 as parents from held_changes
+     where task_id = $1 and approved_at is not null and purpose = 'push' and trees ->> $2 = $3 and expectations ? $2`,
     [taskId, repositoryId, tree],
   );
-  return rows.length > 0;
+  return rows.map(({ parents }) => parents);
 }

@@ -8,7 +8,7 @@ import { octokitFor } from '../../repositories/credentials.ts';
 import { decidingSettings } from '../../repositories/settings/repository-settings.ts';
 import { endingStep } from '../../runs/journal.ts';
 import { type RunProof, upsertProof } from '../../runs/proof/proof-store.ts';
-import { isTreeApproved } from '../../runs/waiting/store.ts';
+import { listAcceptedExpectations } from '../../runs/waiting/store.ts';
 import { allWorks, type Work } from '../work.ts';
 import { isChecked } from './verify.ts';
 
@@ -59,7 +59,24 @@ export async function recallProof(app: App, work: Work): Promise<void> {
     known?.proof ?? notRun('no run of this task has tested these files with these settings for this base branch');
   evidence.base = known?.base;
   if (evidence.proof.status === 'changed')
-    evidence.isApproved = await isTreeApproved(app.db.manager, task.id, repository.id, tree);
+    evidence.isApproved = await areAccepted(
+      work,
+      await listAcceptedExpectations(app.db.manager, task.id, repository.id, tree),
+    );
+}
+
+/** Returns whether the branch follows the commits of an approval: the same files may expect something else after others. */
+async function areAccepted({ checkout, branch }: Work, approvals: string[][]): Promise<boolean> {
+  for (const parents of approvals) {
+    const follow = await Promise.all(parents.map((parent) => follows(checkout, parent, branch.from)));
+    if (parents.length > 0 && follow.every(Boolean)) return true;
+  }
+  return false;
+}
+
+/** Returns whether a commit is another one or follows it. Fetches history as far as that takes. */
+async function follows(checkout: Work['checkout'], ancestor: string, commit: string): Promise<boolean> {
+  return ancestor === commit || (await checkout.mergeBase(ancestor, commit)) === ancestor;
 }
 
 /** Returns whether the base branch is still the one of a proof, and has only moved forward since then. */
@@ -67,7 +84,7 @@ export async function isOnBase(
   { baseBranch, baseHead, checkout }: Pick<Work, 'baseBranch' | 'baseHead' | 'checkout'>,
   base: ProofBase | undefined,
 ): Promise<boolean> {
-  return base?.branch === baseBranch && (await checkout.isAncestor(base.commit, baseHead));
+  return base?.branch === baseBranch && (await follows(checkout, base.commit, baseHead));
 }
 
 /**
