@@ -1,6 +1,8 @@
 // What a trial finds out about a repository that .deckhand.yml should say, and the draft of that file.
 
+import { invisible } from '../domain/text/invisible.ts';
 import type { Checkout } from '../git/engine.ts';
+import { inPortions } from '../git/work-tree/tree-files.ts';
 import { type Manifest, readManifest } from './detect.ts';
 
 /** The files of a commit in which usual checks are looked for, and what its package manager is called. */
@@ -29,13 +31,14 @@ const finders: ((given: Given) => Alternatives | Promise<Alternatives>)[] = [
   },
   ({ paths }) => (paths.has('go.mod') ? ['go test ./...'] : []),
   ({ paths }) => (paths.has('Cargo.toml') ? ['cargo test'] : []),
-  ({ paths }) => (some(paths, (path) => path.startsWith('t/') && path.endsWith('.t')) ? ['prove -lr t'] : []),
-  ({ paths }) =>
-    some(paths, (path) => path.endsWith('.py') && isPythonTest.test(path.slice(path.lastIndexOf('/') + 1)))
+  async ({ paths }) =>
+    (await some(paths, (path) => path.startsWith('t/') && path.endsWith('.t'))) ? ['prove -lr t'] : [],
+  async ({ paths }) =>
+    (await some(paths, (path) => path.endsWith('.py') && isPythonTest.test(path.slice(path.lastIndexOf('/') + 1))))
       ? ['python3 -m pytest', 'python3 -m unittest']
       : [],
-  ({ paths }) => {
-    if (!paths.has('Rakefile') || !some(paths, (path) => path.startsWith('test/') || path.startsWith('spec/')))
+  async ({ paths }) => {
+    if (!paths.has('Rakefile') || !(await some(paths, (path) => path.startsWith('test/') || path.startsWith('spec/'))))
       return [];
     return paths.has('Gemfile') ? ['bundle exec rake test', 'bundle exec rake spec'] : ['rake test', 'rake spec'];
   },
@@ -45,8 +48,8 @@ const finders: ((given: Given) => Alternatives | Promise<Alternatives>)[] = [
     return [`${paths.has('gradlew') ? 'sh ./gradlew' : 'gradle'} --no-daemon -q --offline test`];
   },
   ({ paths }) => (paths.has('mix.exs') ? ['mix test'] : []),
-  ({ paths }) =>
-    some(paths, (path) => /\.(sln|slnx|csproj|fsproj)$/.test(path.slice(-8)) && !path.includes('/'))
+  async ({ paths }) =>
+    (await some(paths, (path) => /\.(sln|slnx|csproj|fsproj)$/.test(path.slice(-8)) && !path.includes('/')))
       ? ['dotnet test --no-restore']
       : [],
 ];
@@ -69,9 +72,13 @@ export async function usualChecks(checkout: Checkout, commit: string, paths: Giv
 /** Bytes that are read of a Makefile. */
 const maxBytes = 256_000;
 
-function some(paths: Given['paths'], isWanted: (path: string) => boolean): boolean {
-  for (const path of paths.keys()) if (isWanted(path)) return true;
-  return false;
+/** There may be half a million paths, so other requests are served in between. */
+async function some(paths: Given['paths'], isWanted: (path: string) => boolean): Promise<boolean> {
+  let isFound = false;
+  await inPortions(paths.keys(), (path) => {
+    isFound ||= isWanted(path);
+  });
+  return isFound;
 }
 
 const isPythonTest = /^(test_.*|.*_test)\.py$/;
@@ -220,7 +227,7 @@ const isPlain = (text: string) =>
 /** Formats text as a YAML scalar. Characters that are invisible or reorder text are written as escapes. */
 function yamlText(text: string): string {
   if (isPlain(text)) return text;
-  return JSON.stringify(text).replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) => {
+  return JSON.stringify(text).replace(invisible, (character) => {
     const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
     return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`;
   });

@@ -127,3 +127,13 @@ describe('kept caches', () => {
     ).toEqual(['c', 'd']);
   });
 });
+
+test('folders of workers that were killed are removed, but not those of live ones', async () => {
+  const left = ['0123456789ab', `${'a'.repeat(64)}.caches.0123456789ab`];
+  for (const name of [...left, 'other']) write(`kept/${name}/file`);
+  const caches = packageCaches(join(root, 'kept'));
+  await caches.trim(1e9);
+  expect(readdirSync(join(root, 'kept')).sort()).toEqual([...left, 'other'].sort());
+  await caches.trim(1e9, Date.now() + 7 * 3_600_000);
+  expect(readdirSync(join(root, 'kept'))).toEqual(['other']);
+});

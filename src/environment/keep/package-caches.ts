@@ -117,9 +117,9 @@ export interface PackageCaches {
   add(key: string, path: string, signal: AbortSignal): Promise<void>;
   /**
    * Deletes what is larger than half of these bytes or was not used for a month, then the least recently used, until they
-   * take at most these bytes. Returns how many they take.
+   * take at most these bytes, and what workers left that were killed. Returns how many they take.
    */
-  trim(bytes: number): Promise<number>;
+  trim(bytes: number, now?: number): Promise<number>;
 }
 
 /** Opens the package caches in a folder that only the service can read. */
@@ -154,8 +154,9 @@ export function packageCaches(folder: string): PackageCaches {
       });
       await utimes(pathOf(key), new Date(), new Date()).catch(() => {});
     },
-    trim: async (bytes) => {
-      const isUnfit = (each: Found) => each.bytes > bytes / 2 || each.usedMs < Date.now() - unusedMs;
+    trim: async (bytes, now = Date.now()) => {
+      await removeLeft(folder, now);
+      const isUnfit = (each: Found) => each.bytes > bytes / 2 || each.usedMs < now - unusedMs;
       const found = (await sizesIn(folder)).sort((a, b) => a.usedMs - b.usedMs);
       let left = found.reduce((sum, each) => sum + each.bytes, 0);
       for (const each of [...found.filter(isUnfit), ...found.filter((each) => !isUnfit(each))]) {
@@ -184,6 +185,22 @@ async function move(from: string, to: string, signal: AbortSignal): Promise<void
       throw failed;
     }
     await removeTree(from);
+  }
+}
+
+/** The names of caches that are being removed, and of those that are being copied. */
+const unfinished = /^([0-9a-f]{64}\.caches\.)?[0-9a-f]{12}$/;
+/** A worker that still removes or copies caches after this long does not exist. */
+const unfinishedMs = 6 * 3_600_000;
+
+/** Removes the folders of workers that were killed while they removed or copied caches. */
+async function removeLeft(folder: string, now: number): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter((each) => unfinished.test(each))) {
+    const path = join(folder, name);
+    const stats = await lstat(path).catch(() => undefined);
+    // Renaming a folder changes only this time, not that of its contents.
+    if (stats?.isDirectory() && stats.ctimeMs < now - unfinishedMs) await removeTree(path);
   }
 }
 
