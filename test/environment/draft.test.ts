@@ -83,7 +83,7 @@ test('a draft of .deckhand.yml is valid and does what the trial did, without tru
     '',
   ]);
   const commands = trial.commands.map(({ command }) => command);
-  const base = { image: trial.image, setup: commands.slice(0, 2), checks: commands.slice(2) };
+  const base = { image: trial.image, setup: commands.slice(0, 3), checks: commands.slice(3) };
   expect(parse(draft)).toEqual(base);
   expect(parse(draft.replace(/^# (network| )/gm, '$1'))).toEqual({
     ...base,

@@ -241,10 +241,10 @@ export async function listAcceptedExpectations(
   repositoryId: string,
   tree: string,
 ): Promise<string[][]> {
-  const rows: { parents: string[] }[] = await em.query(
+  const rows: { parents: string[] | null }[] = await em.query(
     `select parents -> $2 as parents from held_changes
      where task_id = $1 and approved_at is not null and purpose = 'push' and trees ->> $2 = $3 and expectations ? $2`,
     [taskId, repositoryId, tree],
   );
-  return rows.map(({ parents }) => parents);
+  return rows.flatMap(({ parents }) => (parents === null ? [] : [parents]));
 }
