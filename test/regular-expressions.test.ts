@@ -10,7 +10,6 @@ const inThreads = new Set([
   'worker/proof/judge-contents.ts',
   'domain/proof/tests/lost-tests.ts',
   'domain/proof/tests/new-lines.ts',
-  'domain/proof/tests/new-rows.ts',
   'domain/proof/tests/texts-in-lines.ts',
   'domain/proof/tests/test-results.ts',
 ]);

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { unpackedResults } from '../../src/environment/keep/unpacked.ts';
+import { unpackedResults } from '../../../src/environment/keep/unpacked.ts';
 
 let root: string;
 beforeEach(() => {

@@ -18,9 +18,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { copyInto, DamagedArchive, moveInto, pack, unpack } from '../../src/environment/keep/archive.ts';
-import { type KeptStore, keptStore } from '../../src/environment/keep/kept-store.ts';
-import { type KeyParts, keyOf } from '../../src/environment/plan-setup.ts';
+import { copyInto, DamagedArchive, moveInto, pack, unpack } from '../../../src/environment/keep/archive.ts';
+import { type KeptStore, keptStore } from '../../../src/environment/keep/kept-store.ts';
+import { type KeyParts, keyOf } from '../../../src/environment/plan-setup.ts';
 
 const never = new AbortController().signal;
 let root: string;
@@ -88,7 +88,7 @@ describe('an archive', () => {
 });
 
 test('what set-up made unreadable for an ordinary user can be packed and moved', async () => {
-  const archive = JSON.stringify(new URL('../../src/environment/keep/archive.ts', import.meta.url).href);
+  const archive = JSON.stringify(new URL('../../../src/environment/keep/archive.ts', import.meta.url).href);
   const program = `
     import { makeReadable, pack } from ${archive};
     const [, root] = process.argv;

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageCaches, placeCaches, takeCaches } from '../../src/environment/keep/package-caches.ts';
+import { packageCaches, placeCaches, takeCaches } from '../../../src/environment/keep/package-caches.ts';
 
 const never = new AbortController().signal;
 let root: string;
