@@ -59,6 +59,7 @@ import { Findings1769731200000 } from './0069-findings.ts';
 import { FilesOfTrials1769904000000 } from './0071-files-of-trials.ts';
 import { RecordsOfTools1770336000000 } from './0074-records-of-tools.ts';
 import { Automations1770422400000 } from './0075-automations.ts';
+import { Reviews1770508800000 } from './0077-reviews.ts';
 import { ExpectationsOfApprovals1770595200000 } from './0080-expectations-of-approvals.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
@@ -124,5 +125,6 @@ export const migrations = [
   FilesOfTrials1769904000000,
   RecordsOfTools1770336000000,
   Automations1770422400000,
+  Reviews1770508800000,
   ExpectationsOfApprovals1770595200000,
 ];

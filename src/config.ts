@@ -199,6 +199,7 @@ const schema = z.object({
   MAX_RUN_STEPS: whole(1, 10_000, 100),
   MAX_RUN_TOKENS: whole(1, 1_000_000_000, 2_000_000),
   MAX_RUN_COST_USD: positive.default(5),
+  MAX_REVIEWS_PER_DAY: whole(0, 100_000, 50),
   MAX_RUN_MEMORY_MB: whole(256, 1_048_576, 4096),
   MAX_RUN_DISK_MB: whole(64, 104_857_600, 10_240),
   MAX_RUN_PROCESSES: whole(64, 1_000_000, 1024),

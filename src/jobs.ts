@@ -27,6 +27,7 @@ import { forgetOldEvents } from './projects/events.ts';
 import type { JobName, JobPolicy, Jobs, Worker, Workers } from './queue/names.ts';
 import { deleteOldTurns } from './runs/continuing/turn-store.ts';
 import { deleteOldEvents } from './runs/journal.ts';
+import { reviewAgain } from './runs/reviewing/ask.ts';
 import { advanceAllSprints, advanceSprint } from './sprints/advance-sprint.ts';
 import { writeDigest } from './sprints/digest.ts';
 import { cancelSprintRun } from './sprints/end-sprint.ts';
@@ -184,6 +185,7 @@ export const jobs: { [N in JobName]: Job<N> } = {
   pull: { once: true, retries: 5, concurrency: 2, isShared: true, handle: (app, pull) => refreshPullJob(app, pull) },
   // Each retry may clone for minutes. The next reading of the pull request asks again.
   diff: { once: true, retries: 2, concurrency: 2, isShared: true, handle: (app, pull) => refreshDiffJob(app, pull) },
+  review: { once: true, retries: 5, concurrency: 2, isShared: true, handle: (app, asked) => reviewAgain(app, asked) },
   redeliver: { once: true, retries: 0, concurrency: 1, isShared: false, handle: (app) => redeliverFailed(app) },
   sweep: { once: true, retries: 0, concurrency: 1, isShared: false, handle: sweep },
 };

@@ -19,6 +19,7 @@ import { rewindRoutes } from './runs/continuing/rewind-task.ts';
 import { turnRoutes } from './runs/continuing/show-turns.ts';
 import { changeRoutes, timelineRoutes } from './runs/history.ts';
 import { reviewRoutes } from './runs/review/routes.ts';
+import { reviewingRoutes } from './runs/reviewing/routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { spendRoutes } from './runs/spend.ts';
 import { waitingRoutes } from './runs/waiting/routes.ts';
@@ -56,6 +57,7 @@ const operations: Route[] = [
   ...runRoutes,
   ...changeRoutes,
   ...reviewRoutes,
+  ...reviewingRoutes,
   ...waitingRoutes,
   ...rewindRoutes,
   ...turnRoutes,

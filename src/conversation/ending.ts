@@ -4,6 +4,7 @@ import type { NewWait } from '../domain/waiting.ts';
 import type { ModelFailed } from '../llm/model.ts';
 import type { DecidingSettings } from '../repositories/settings/repository-settings.ts';
 import type { StoredDiff } from '../tasks/work-store.ts';
+import type { ReviewArguments } from './reviewing/review-call.ts';
 import type { FinishArguments, NewSubtask } from './tools/tool.ts';
 
 /** Thrown inside a run that waits from now on, so that its worker leaves it. Everything that the run needs is stored. */
@@ -33,6 +34,8 @@ export interface Ending {
   finish: FinishArguments;
   /** Set when the agent split the task instead of finishing it. */
   subtasks?: NewSubtask[];
+  /** Set when the agent reviewed a pull request. */
+  review?: ReviewArguments;
 }
 
 /** An ending that the host accepted, as the journal stores it. */

@@ -264,9 +264,13 @@ function addResult({ withoutSecrets }: LoopContext, turn: Turn, call: ToolCall, 
   }
   turn.endedBy = call;
   if (result.kind === 'give_up') turn.reason = cutText(withoutSecrets(result.reason));
-  else if (result.kind === 'finish') turn.ending = finishedWith(withoutSecrets(result.finish));
+  else if (result.kind === 'finish') turn.ending = endingOf(withoutSecrets(result));
   else turn.ending = splitInto(withoutSecrets(result.subtasks));
   turn.messages.push({ role: 'tool', toolCallId: call.id, content: 'ok' });
+}
+
+function endingOf({ finish, review }: ToolResult & { kind: 'finish' }): Ending {
+  return review === undefined ? finishedWith(finish) : { ...finishedWith(finish), review };
 }
 
 async function resultOf(context: LoopContext, call: ToolCall, turn: Turn, isCut: boolean): Promise<ToolResult> {

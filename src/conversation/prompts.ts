@@ -14,7 +14,8 @@ type Part =
   | 'handoff'
   | 'first-finish'
   | 'plan-always'
-  | 'plan-large';
+  | 'plan-large'
+  | 'review-rules';
 
 /** Reads one part of the prompts, from the Markdown file of that name in this folder. */
 export function part(name: Part): string {

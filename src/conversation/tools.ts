@@ -5,6 +5,7 @@ import { parseJson, readTools } from '../repositories/read-tools.ts';
 import { commandTools } from './tools/command-tools.ts';
 import { editTools, severalEdits } from './tools/edit-tools.ts';
 import { otherTools, peopleTools } from './tools/other-tools.ts';
+import { reviewTools } from './tools/review-tool.ts';
 import {
   answered,
   endings,
@@ -22,8 +23,12 @@ export const tools: Record<string, Tool> = {
   ...commandTools,
   ...otherTools,
   ...peopleTools,
+  ...reviewTools,
   ...endings,
 };
+
+/** The only tools of a run that reviews a pull request. */
+const ofReviews = new Set<Tool>([...Object.values(readTools), ...Object.values(reviewTools), endings.give_up]);
 
 /** Tools of other agents that are several tools in one. `command` says which. */
 const editors = ['str_replace_editor', 'str_replace_based_edit_tool', 'text_editor', 'file_editor', 'editor'];
@@ -46,7 +51,8 @@ function mcpSpecs({ mcp, plan }: Offered): ToolSpec[] {
 }
 
 function isUsable(tool: Tool, offered: Offered): boolean {
-  const { hasShell, maySplit, plan = 'never', comments = false, submodules = false } = offered;
+  const { hasShell, maySplit, plan = 'never', comments = false, submodules = false, review } = offered;
+  if (review === 'only') return ofReviews.has(tool);
   switch (tool.offer) {
     case 'with shell':
       return hasShell;
@@ -58,6 +64,8 @@ function isUsable(tool: Tool, offered: Offered): boolean {
       return submodules && plan !== 'always';
     case 'with plan':
       return plan !== 'never';
+    case 'with review':
+      return review !== undefined;
     default:
       return plan !== 'always' || !isEditing(tool);
   }
@@ -163,7 +171,7 @@ export interface MeantCall {
   changes: boolean;
 }
 
-const everything: Offered = { hasShell: true, maySplit: true, plan: 'large', submodules: true };
+const everything: Offered = { hasShell: true, maySplit: true, plan: 'large', submodules: true, review: 'also' };
 
 /** Returns what a call means; undefined when it is invalid, or a call of an MCP tool. */
 export function meantCall(call: ToolCall): MeantCall | undefined {

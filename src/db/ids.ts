@@ -22,7 +22,8 @@ export type IdPrefix =
   | 'trial'
   | 'audit'
   | 'step'
-  | 'auto';
+  | 'auto'
+  | 'note';
 
 /** Creates an identifier such as `task_01h455vb4pex5vsknk084sn02q`. */
 export function newId(prefix: IdPrefix): string {

@@ -22,6 +22,8 @@ export const lockSpaces = {
   figures: 7,
   /** The versions of an agent, while a process decides whether to ask a model for suggestions. */
   suggestions: 8,
+  /** A repository, while somebody asks for a review or a fix of one of its pull requests. */
+  reviews: 9,
   /** Named work; see named-locks.ts. */
   named: 100,
   /** A running process; see presence.ts. */

@@ -52,6 +52,10 @@ function isLater(kind: RunKind): boolean {
 export const pushModes = ['free', 'approved'] as const;
 export type PushMode = (typeof pushModes)[number];
 
+/** Which pull requests of people and other bots are reviewed. */
+export const reviewModes = ['asked', 'everyone', 'off'] as const;
+export type ReviewMode = (typeof reviewModes)[number];
+
 /** Who may approve the plan and the push of a run, and merge its work through the service. */
 export const approvers = ['anyone', 'others'] as const;
 export type Approvers = (typeof approvers)[number];

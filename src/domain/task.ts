@@ -25,6 +25,7 @@ export type TaskEvent =
   | 'propose'
   | 'revise'
   | 'rewind'
+  | 'review'
   | 'finish'
   | 'fail'
   | 'cancel'
@@ -173,6 +174,12 @@ const rows: StateMachine<TaskStatus, TaskEvent, TaskFacts>['rows'] = [
     to: 'in_progress',
     onlyIf: [noLiveRun, hasOwner, ownerMayWork, onGitHub],
   },
+  {
+    on: 'review',
+    from: ['ready', 'done'],
+    to: 'in_progress',
+    onlyIf: [noLiveRun, hasOwner, ownerMayWork, onGitHub],
+  },
   { on: 'finish', from: ['in_progress', 'in_review', 'ready', 'backlog'], to: 'done', onlyIf: [isWorkDone] },
   {
     on: 'fail',
@@ -232,6 +239,7 @@ export const taskMachine: StateMachine<TaskStatus, TaskEvent, TaskFacts> = {
     propose: 'be put in review',
     revise: 'be revised',
     rewind: 'be rewound',
+    review: 'review its pull request',
     finish: 'be finished',
     fail: 'be marked as failed',
     cancel: 'be cancelled',

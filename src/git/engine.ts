@@ -187,6 +187,8 @@ export interface Checkout {
   listFolder(commit: string, path: string): Promise<string[]>;
   /** Returns all files of a commit, by path. Folders have no entries. */
   files(commit: string): Promise<Map<string, { mode: string; oid: string }>>;
+  /** Stores the contents of a file, and returns their id. No tree has them yet. */
+  writeBlob(content: Buffer): Promise<string>;
   /** Writes a tree in which some files of another one are replaced, and returns its id. */
   replaceFiles(tree: string, files: FileInTree[]): Promise<string>;
   /**

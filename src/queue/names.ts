@@ -53,6 +53,10 @@ export interface Jobs {
   trialAnswer: { trialId: string; hadSecrets?: boolean };
   /** Read a pull request again from GitHub. */
   pull: { repositoryId: string; number: number };
+  /**
+   * Review a pull request again, because it got newer commits. `after` is the run whose review was not posted.
+   */
+  review: { repositoryId: string; number: number; after: string };
   /** Read the diff of a task again, because its pull request has another head or another base. */
   diff: { repositoryId: string; number: number };
   /** Ask GitHub to deliver failed webhooks again. */

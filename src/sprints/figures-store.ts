@@ -92,7 +92,7 @@ export async function listFinishedWork(em: EntityManager, projectId: string): Pr
   return em.query(
     `select t.id, t.title, t.repository_id as "repositoryId", r."workMs",
        greatest(extract(epoch from t.done_at - r.began) * 1000, r."workMs")::float8 as "totalMs"
-     from (select * from tasks where project_id = $1 and status = 'done' order by created_at desc, id limit $2) t
+     from (select * from tasks where project_id = $1 and status = 'done' and not hidden order by created_at desc, id limit $2) t
      cross join lateral (
        select min(started_at) as began,
          sum(greatest(extract(epoch from finished_at - started_at) - waited_seconds, 0) * 1000)::float8 as "workMs"

@@ -195,7 +195,7 @@ async function listCards(
 ): Promise<Card[]> {
   // Selects the page first, so that runs and pull requests are looked up for its tasks only.
   const rows: CardRow[] = await em.query(
-    `${cards} from (select * from tasks t where t.project_id = $1
+    `${cards} from (select * from tasks t where t.project_id = $1 and not t.hidden
        order by t.created_at desc, t.id limit $2 offset $3) t ${joins}
      order by t.created_at desc, t.id`,
     [projectId, page.limit, page.offset],
@@ -206,7 +206,7 @@ async function listCards(
 /** Returns the cards of those tasks of a project that have one of these ids, or a run with one of them. */
 async function findCards(em: EntityManager, projectId: string, ids: string[]): Promise<Card[]> {
   const rows: CardRow[] = await em.query(
-    `${cards} from (select * from tasks t where t.project_id = $1 and t.id in (
+    `${cards} from (select * from tasks t where t.project_id = $1 and not t.hidden and t.id in (
        select unnest($2::text[]) union select r.task_id from runs r where r.id = any($2))) t ${joins}
      order by t.created_at desc, t.id`,
     [projectId, ids],

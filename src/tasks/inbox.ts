@@ -54,7 +54,7 @@ async function listInbox(em: EntityManager, userId: string): Promise<InboxEntry[
        select t.id, t.project_id, t.title, t.status_since as since, t.failure->>'message' as text,
          reason_of_task(t.status, t.failure) as reason
        from members m join tasks t on t.project_id = m.project_id
-       where m.user_id = $1 and (t.status = 'in_review' or t.failure is not null)
+       where m.user_id = $1 and not t.hidden and (t.status = 'in_review' or t.failure is not null)
        union all
        select t.id, t.project_id, t.title, r.waiting_since as since /* not null */, r.wait_text, reason_of_run(r.status, r.wait_reason)
        from members m join runs r on r.project_id = m.project_id and r.status = 'waiting' join tasks t on t.id = r.task_id

@@ -46,7 +46,7 @@ async function findParts(em: EntityManager, projectId: string): Promise<ProjectP
          where r.project_id = $1 and e.status = 'ready') as "isEnvironmentTried",
        exists (select 1 from project_secrets where project_id = $1 and kind = 'model_token') as "hasModelToken",
        exists (select 1 from agents where project_id = $1 and is_newest and model <> '') as "hasAgentWithModel",
-       exists (select 1 from tasks where project_id = $1 and status = 'done') as "hasDoneTask"`,
+       exists (select 1 from tasks where project_id = $1 and status = 'done' and not hidden) as "hasDoneTask"`,
     [projectId],
   );
   return parts;

@@ -85,6 +85,8 @@ export async function insertTask(
     wantsIssue?: boolean;
     planFirst?: boolean | null | undefined;
     base?: string | null | undefined;
+    /** It stands for what agents do for a pull request of somebody else. */
+    hidden?: boolean;
   },
 ): Promise<string> {
   const repository =
@@ -105,6 +107,7 @@ export async function insertTask(
     base: task.base ?? null,
     parentId: task.parentId ?? null,
     sprintId: await openSprint(em, projectId, task.sprintId),
+    hidden: task.hidden ?? false,
     createdBy: task.createdBy,
     directedBy: writersOf(task),
     ...issueFields(task),

@@ -21,7 +21,7 @@ export interface TaskView extends Omit<TaskRow, 'issueTitle' | 'issueBody' | 're
 
 export const taskColumns = `t.id, t.project_id as "projectId", t.title, t.description, t.status, t.owner,
   t.repository_id as "repositoryId", t.parent_id as "parentId", t.sprint_id as "sprintId", t.split_by_agent as "splitByAgent", t.branch_name as "branchName", t.base,
-  t.issue_repository_id as "issueRepositoryId", t.issue_number as "issueNumber", t.issue_url as "issueUrl", t.wants_issue as "wantsIssue", t.plan_first as "planFirst", t.failure, t.budget,
+  t.issue_repository_id as "issueRepositoryId", t.issue_number as "issueNumber", t.issue_url as "issueUrl", t.wants_issue as "wantsIssue", t.plan_first as "planFirst", t.hidden, t.failure, t.budget,
   t.status_since as "statusSince",
   t.done_at as "doneAt", t.created_by as "createdBy", t.directed_by as "directedBy", t.created_at as "createdAt", t.updated_at as "updatedAt",
   case when t.issue_number is not null and (t.issue_title <> t.title or t.issue_body <> t.description)
@@ -85,7 +85,7 @@ export type Bind = (value: unknown) => string;
 
 /** Returns an SQL condition for the tasks of a project that meet a filter. */
 export function filtered(projectId: string, by: TaskPage, bind: Bind): string {
-  const where = [`t.project_id = ${bind(projectId)}`];
+  const where = [`t.project_id = ${bind(projectId)}`, 'not t.hidden'];
   if (by.status !== undefined) where.push(`t.status = ${bind(by.status)}`);
   if (by.owner !== undefined) where.push(`t.owner = ${bind(by.owner)}`);
   if (by.sprintId !== undefined) where.push(`t.sprint_id = ${bind(by.sprintId)}`);
@@ -163,7 +163,9 @@ export async function lockTask(em: EntityManager, taskId: string): Promise<void>
 export async function setTaskFields(
   em: EntityManager,
   id: string,
-  fields: Partial<Pick<TaskRow, 'owner' | 'repositoryId' | 'branchName' | 'splitByAgent' | 'planFirst' | 'failure'>>,
+  fields: Partial<
+    Pick<TaskRow, 'owner' | 'repositoryId' | 'branchName' | 'splitByAgent' | 'planFirst' | 'failure' | 'title' | 'base'>
+  >,
 ): Promise<void> {
   await em.update(Tasks, { id }, fields);
 }
@@ -227,10 +229,10 @@ export async function hasLiveRunBelow(em: EntityManager, taskId: string): Promis
 
 /** Returns those of the given ids that are tasks of the project. */
 export async function tasksAmong(em: EntityManager, projectId: string, ids: string[]): Promise<Set<string>> {
-  const rows: { id: string }[] = await em.query('select id from tasks where project_id = $1 and id = any($2)', [
-    projectId,
-    ids,
-  ]);
+  const rows: { id: string }[] = await em.query(
+    'select id from tasks where project_id = $1 and id = any($2) and not hidden',
+    [projectId, ids],
+  );
   return new Set(rows.map((r) => r.id));
 }
 
@@ -265,6 +267,7 @@ interface FactRow extends TaskFacts {
   projectId: string;
   status: TaskStatus;
   parentId: string | null;
+  hidden: boolean;
 }
 
 /** Locks the task's row. Returns the task's status and the facts that its state machine needs. */
@@ -284,7 +287,7 @@ export async function lockFacts(em: EntityManager, taskId: string, githubUrl: st
        (select count(*)::int from pull_requests p where p.task_id = t.id and p.status in ('open', 'draft')) as "openPullRequests",
        (select count(*)::int from pull_requests p where p.task_id = t.id and p.status = 'merged' and p.counts) as "mergedPullRequests",
        (select count(*)::int from tasks s where s.parent_id = t.id and s.status <> 'done') as "openSubtasks",
-       t.split_by_agent as "splitByAgent", false as "finishedUnchanged", t.parent_id as "parentId"
+       t.hidden, t.split_by_agent as "splitByAgent", false as "finishedUnchanged", t.parent_id as "parentId"
      from tasks t where t.id = $1`,
     [taskId, githubUrl],
   );

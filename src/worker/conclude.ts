@@ -201,6 +201,8 @@ async function keepWork(
   { failure, error }: Failed,
   isShown: boolean,
 ): Promise<string | undefined> {
+  // Reviews change nothing, and nobody but the author pushes to the branch.
+  if (work.run.kind === 'review') return undefined;
   // Before its plan is approved, only commands of the agent can have changed files, and those changes are discarded.
   if (work.planning?.mode === 'always') return undefined;
   try {

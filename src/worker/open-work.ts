@@ -32,10 +32,14 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
   const { journal, signals, retrying } = shared;
   const credential = await credentialFor(app, repository);
   // Before the work is paid for. Another repository may be opened just to read it.
-  if (repository.id === given.repository.id) await assertMayPropose(app, credential);
+  const isReview = run.kind === 'review';
+  if (repository.id === given.repository.id && !isReview) await assertMayPropose(app, credential);
   // No git operation may take longer than the whole run.
   const limitSeconds = Math.min(remoteSeconds, Math.max(leastSeconds, given.limits.runMinutes.value * 60));
-  const remote = { ...(await remoteFor(app, repository, credential, { contents: 'write' })), limitSeconds };
+  const remote = {
+    ...(await remoteFor(app, repository, credential, { contents: isReview ? 'read' : 'write' })),
+    limitSeconds,
+  };
   // The credentials that the run may have seen.
   const secrets = [...(remote.token === undefined ? [] : [remote.token]), ...(await knownSecrets(app, run.projectId))];
   let opened: Work | undefined;
@@ -70,7 +74,7 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
     );
     // Once the agent has finished, nothing runs beside the files that were judged.
     const isOver = (await journal.recall(endingStep)) !== undefined;
-    const access = await openAccess(workspace, signals, isOver);
+    const access = isReview ? noAccess : await openAccess(workspace, signals, isOver);
     closing.unshift(workspace.remove, access.close);
     opened = {
       ...given,
@@ -115,13 +119,15 @@ async function customsOf(
   return { ...noCustoms, ...stored };
 }
 
+const noAccess: CommandAccess = { settings: {}, refused: () => [], close: async () => {} };
+
 /** Gives the agent's commands their variables and the way to the hosts that they may reach. */
 async function openAccess(
   { host, environment: { context }, remove }: Workspace & Pick<Work, 'environment'>,
   { confinement, tools }: Signals,
   isOver: boolean,
 ): Promise<CommandAccess> {
-  if (!host.hasShell) return { settings: {}, refused: () => [], close: async () => {} };
+  if (!host.hasShell) return noAccess;
   let access: CommandAccess | undefined;
   try {
     access = await openCommandAccess(context, 'agent', confinement);
@@ -155,7 +161,8 @@ const spareMs = 10 * 60_000;
 /** Gets a new token for git if the current one is about to expire. */
 export async function refreshRemote(app: App, work: Work): Promise<void> {
   if (work.tokenEndsAt === undefined || work.tokenEndsAt.getTime() - Date.now() > spareMs) return;
-  const renewed = () => remoteFor(app, work.repository, work.credential, { contents: 'write' });
+  const contents = work.run.kind === 'review' ? 'read' : 'write';
+  const renewed = () => remoteFor(app, work.repository, work.credential, { contents });
   const { token, tokenEndsAt } = await work.retrying(renewed);
   await work.checkout.renewToken(token);
   work.tokenEndsAt = tokenEndsAt;

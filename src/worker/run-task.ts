@@ -15,6 +15,7 @@ import { lastInterruption, maxInterruptions } from './lease/lease-store.ts';
 import { clockStart, startRunClock } from './lease/run-clock.ts';
 import { openWork } from './open-work.ts';
 import { asFailure, retryPolicyOf } from './retry.ts';
+import { reviewPull } from './reviewing/review-pull.ts';
 import { workInside } from './session.ts';
 import { pauseIfAsked } from './waits.ts';
 import { allWorks, findAssignment, type Work } from './work.ts';
@@ -50,6 +51,7 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
       return current;
     };
     await limitsNow();
+    if (run.kind === 'review') return await reviewPull(app, { ...given, limitsNow }, work, signals);
     const ending = await workInside(app, { ...given, limitsNow }, work, signals);
     // From here on, the run changes what others see.
     await pauseIfAsked(app, run, journal);

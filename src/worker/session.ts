@@ -332,7 +332,7 @@ function loopContext(
  * Computes what counts against the limits of a run. A task and the subtasks that a model created for it share one
  * budget.
  */
-async function spentOf(app: App, run: RunRow, task: TaskView) {
+export async function spentOf(app: App, run: RunRow, task: TaskView) {
   const em = app.db.manager;
   const own = (await findRun(em, run.id)) ?? run;
   const family = await spentByFamily(em, task.parentId ?? task.id, run);

@@ -40,6 +40,7 @@ const examples: { [N in JobName]: Jobs[N] } = {
   trialAnswer: { trialId: 'trial' },
   pull: { repositoryId: 'repo', number: 1 },
   diff: { repositoryId: 'repo', number: 1 },
+  review: { repositoryId: 'repo', number: 1, after: 'run' },
   redeliver: {},
   sweep: {},
 };

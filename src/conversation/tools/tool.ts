@@ -6,6 +6,7 @@ import type { NewWait } from '../../domain/waiting.ts';
 import { type Declared, words } from '../../llm/calls/declaration.ts';
 import type { Model, ToolSpec } from '../../llm/model.ts';
 import type { ToolAnswer, ToolHost } from '../../sandbox/sandbox.ts';
+import type { ReviewArguments } from '../reviewing/review-call.ts';
 
 /**
  * The result of a call. `changed` says whether the tool may have changed the workspace; `isInvalid`, that the call could
@@ -13,7 +14,7 @@ import type { ToolAnswer, ToolHost } from '../../sandbox/sandbox.ts';
  */
 export type ToolResult =
   | { kind: 'answer'; text: string; ok: boolean; changed: boolean; exitCode?: number; isInvalid?: true }
-  | { kind: 'finish'; finish: FinishArguments }
+  | { kind: 'finish'; finish: FinishArguments; review?: ReviewArguments }
   | { kind: 'give_up'; reason: string }
   | { kind: 'split'; subtasks: NewSubtask[] }
   | { kind: 'wait'; wait: NewWait; text: string };
@@ -39,6 +40,8 @@ export interface Offered {
   comments?: boolean;
   /** Whether a repository of the run has its submodules in the workspace. */
   submodules?: boolean;
+  /** `only`: the run reviews a pull request, so it gets only the tools that read, and the one that ends with a review. */
+  review?: 'only' | 'also';
 }
 
 /** What the tools of a run work with. */
@@ -62,7 +65,15 @@ export interface Tool extends Declared {
   /** Whether a call may change the workspace, which is then stored before the next turn. */
   changes: boolean;
   /** `hidden` is understood but not offered: calls of other agents' tools become calls of this one. */
-  offer?: 'always' | 'with shell' | 'with split' | 'with plan' | 'with comments' | 'with submodules' | 'hidden';
+  offer?:
+    | 'always'
+    | 'with shell'
+    | 'with split'
+    | 'with plan'
+    | 'with comments'
+    | 'with submodules'
+    | 'with review'
+    | 'hidden';
   /** What a call is about, for the log of the run. */
   about?(args: never): string;
   /** Returns another call that these arguments mean; undefined for this tool. */

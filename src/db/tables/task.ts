@@ -42,6 +42,8 @@ export interface TaskRow {
   /** When its title or description was rewritten last, and by which user; null if that has not happened. */
   rewrittenAt: Date | null;
   rewrittenBy: string | null;
+  /** It stands for what agents do for a pull request of somebody else. No list shows it. */
+  hidden: boolean;
   createdAt: Date;
   updatedAt: Date;
 }
@@ -73,6 +75,7 @@ export const Tasks = table<TaskRow>('tasks', {
   directedBy: json({ default: [] }),
   rewrittenAt: maybeTime(),
   rewrittenBy: maybeText(),
+  hidden: flag(false),
   createdAt: madeNow(),
   updatedAt: madeNow(),
 });

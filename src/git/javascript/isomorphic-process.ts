@@ -6,6 +6,7 @@ const methods = [
   ...[
     'listFolder',
     'files',
+    'writeBlob',
     'replaceFiles',
     'export',
     'ignoredIn',

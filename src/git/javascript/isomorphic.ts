@@ -166,6 +166,7 @@ function checkoutOf(repository: IsomorphicRepository): Checkout {
     listFolder: (commit, path) =>
       repository.run(async () => namesIn(folderOf(repository), await repository.treeOf(commit), path)),
     files: (commit) => repository.run(() => filesOf(repository, commit)),
+    writeBlob: (blob) => repository.run(() => git.writeBlob({ fs, gitdir: gitDir, blob })),
     replaceFiles: (tree, files) => repository.run(() => replaceFiles(repository, tree, files)),
     export: (tree, folder) => repository.run(() => exportTree(repository, tree, folder)),
     ignoredIn: (folder, tree) => ignoredIn(repository, folder, tree),

@@ -276,6 +276,8 @@ function checkoutOf(repository: NativeRepository): Checkout {
     readFile: (commit, path) => readFile(repository, commit, path),
     listFolder: async (commit, path) => namesIn(objects.folder, await objects.treeOf(commit), path),
     files: async (commit) => allFiles(objects.folder, await objects.treeOf(commit)),
+    writeBlob: async (input) =>
+      (await repository.git(['hash-object', '-w', '--stdin'], { input })).toString('utf8').trim(),
     replaceFiles: (tree, files) => replaceFiles(repository, tree, files),
     export: (tree, folder) => exportTree(repository, tree, folder),
     ignoredIn: (folder, tree) => ignoredIn(repository, folder, tree),

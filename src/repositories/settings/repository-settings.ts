@@ -23,6 +23,7 @@ export type DecidingSettings = Omit<
   | 'approve'
   | 'merge'
   | 'proof'
+  | 'review'
   | 'protected'
   | 'allowed'
   | 'agent'
@@ -32,7 +33,20 @@ export type DecidingSettings = Omit<
 
 /** Returns the settings that decide what checks and a proof say about files. Evidence counts for no others. */
 export function decidingSettings(settings: RepositorySettings): DecidingSettings {
-  const { base, plan, push, approve, merge, proof, protected: closed, allowed, agent, budget, ...others } = settings;
+  const {
+    base,
+    plan,
+    push,
+    approve,
+    merge,
+    proof,
+    review,
+    protected: closed,
+    allowed,
+    agent,
+    budget,
+    ...others
+  } = settings;
   const { branch, commits, signOff, verified, pullRequest, ...deciding } = others;
   return deciding;
 }
@@ -59,6 +73,7 @@ export const noSettings: RepositorySettings = {
   merge: { update: true },
   setupOfChange: 'packages',
   proof: 'optional',
+  review: 'asked',
   protected: [],
   allowed: [],
   budget: {},

@@ -16,6 +16,8 @@ import {
   type PushMode,
   planModes,
   pushModes,
+  type ReviewMode,
+  reviewModes,
   type SetupOfChange,
   secretName,
   setupsOfChange,
@@ -68,6 +70,8 @@ export interface RepositorySettings {
   approve: Approvers;
   /** How pull requests are merged, and whether a merge updates a branch that GitHub requires to be up to date. */
   merge: { method?: MergeMethod | undefined; update: boolean };
+  /** Which pull requests of people and other bots are reviewed: those that somebody asks for, all, or none. */
+  review: ReviewMode;
   /** `required` makes the pull request of a change that its tests do not prove a draft. */
   proof: 'optional' | 'required';
   /** Paths that agents may not change: files, folders and globs. */
@@ -294,6 +298,7 @@ export const Settings = z
     merge,
     setupOfChange: z.enum(setupsOfChange, 'must be packages, approved or closed').default('packages'),
     proof: z.enum(['optional', 'required'], 'must be optional or required').default('optional'),
+    review: z.enum(reviewModes, 'must be asked, everyone or off').default('asked'),
     protected: listed(pattern, 200).default([]),
     allowed: listed(allowed, 200).default([]),
     base: base.optional(),

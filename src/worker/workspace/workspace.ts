@@ -12,9 +12,11 @@ import { noSettings, readBase, readSettings } from '../../repositories/settings/
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { listOpened } from '../../runs/directors.ts';
 import { earlierStep, type Journal, listStepsOfTask, pushingStep, stepOf } from '../../runs/journal.ts';
+import { findAsk, type PullAsk } from '../../runs/reviewing/store.ts';
 import type { Confinement, ToolHost } from '../../sandbox/sandbox.ts';
 import type { TaskView } from '../../tasks/store.ts';
 import { isAskedFor, listPullsIn } from '../../tasks/work-store.ts';
+import { branchOfPull, settingsForPull } from './pull-branch.ts';
 import { findStoredFiles } from './stored-files.ts';
 
 /** The step with which a run records that its work was not pushed and is left to the next run of its task. */
@@ -182,10 +184,12 @@ async function putInPlace(
   about: About & Reach,
 ): Promise<Placed> {
   const { repository } = about;
+  const ask = await findAsk(app.db.manager, run.id);
   const trusted = await readBase(checkout, repository, async (commit) => {
     const read = () => readSettings(checkout, commit);
     // Settings that an older version stored lack the newer keys.
-    return { ...noSettings, ...(await journal.once(stepOf('settings', about.task, repository), read)) };
+    const stored = { ...noSettings, ...(await journal.once(stepOf('settings', about.task, repository), read)) };
+    return ask === undefined ? stored : settingsForPull(stored, ask);
   });
   const baseBranch = await chooseBase(app, about.task, repository, trusted.branch);
   const base = baseBranch === trusted.branch ? trusted.head : await checkout.fetch(baseBranch);
@@ -194,7 +198,7 @@ async function putInPlace(
       'repository',
       `the branch ${baseBranch} no longer exists, and the task goes into it; choose another base for the task or its pull request`,
     );
-  const branch = await journal.once(stepOf('branch', about.task, repository), async () => {
+  const branchOfTask = async () => {
     const place = { ...about, pattern: trusted.settings.branch };
     const chosen = { ...(await chooseBranch(app, place, checkout, base)), setupFrom: trusted.head };
     const earlier = await journal.recall<Branch>(stepOf(earlierStep, about.task, repository));
@@ -216,7 +220,10 @@ async function putInPlace(
       'starts without the files that an earlier run left, because it had opened other repositories; to use them, go back to its last turn',
     );
     return chosen;
-  });
+  };
+  const branchOf = (pull: PullAsk) => branchOfPull(checkout, run.kind, pull, { base, setupFrom: trusted.head });
+  const choose = ask === undefined ? branchOfTask : () => branchOf(ask);
+  const branch = await journal.once<Branch>(stepOf('branch', about.task, repository), choose);
   if (branch.continues) await checkout.fetch(branch.name);
   const filesFrom = branch.filesFrom ?? branch.from;
   for (const commit of new Set([branch.from, filesFrom]))

@@ -93,6 +93,7 @@ export const jobPlays: Record<JobName, Play | string> = {
     return () => send(stage, 'pull', { repositoryId: stage.repository, number: pull });
   },
   diff: 'test/github/follow/one-fails.test.ts: it clones, and asks GitHub only for a token',
+  review: 'test/e2e/reviewing/rounds.test.ts: it queues a run, and runs have a table of their own',
   redeliver: async (stage) => {
     const { number } = await startedTask(stage);
     await unseen(stage, () => say(stage, number, '/agent cancel'));

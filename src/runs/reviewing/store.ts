@@ -1,0 +1,188 @@
+import type { EntityManager } from 'typeorm';
+import type { Severity } from '../../domain/reviewing/choose-comments.ts';
+
+/** A pull request of a connected repository. */
+export interface PullRef {
+  repositoryId: string;
+  number: number;
+}
+
+/** What a run of the kind `review` or `fix` was asked for: the pull request as it was then. */
+export interface PullAsk extends PullRef {
+  runId: string;
+  headSha: string;
+  headBranch: string;
+  baseBranch: string;
+  /** The branch is in another repository, so whoever owns that one chooses what is in it. */
+  isFork: boolean;
+  /** Somebody with write permission asked. */
+  byWriter: boolean;
+  title: string;
+  body: string;
+  /** The login of the person who opened it; null for a deleted account. */
+  author: string | null;
+}
+
+const askColumns = `p.run_id as "runId", p.repository_id as "repositoryId", p.number, p.head_sha as "headSha",
+  p.head_branch as "headBranch", p.base_branch as "baseBranch", p.is_fork as "isFork", p.by_writer as "byWriter",
+  p.title, p.body, p.author`;
+
+export async function insertAsk(em: EntityManager, ask: PullAsk): Promise<void> {
+  await em.query(
+    `insert into pull_asks (run_id, repository_id, number, head_sha, head_branch, base_branch, is_fork, by_writer, title, body, author)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    [
+      ...[ask.runId, ask.repositoryId, ask.number, ask.headSha, ask.headBranch, ask.baseBranch],
+      ...[ask.isFork, ask.byWriter, ask.title, ask.body, ask.author],
+    ],
+  );
+}
+
+/** Finds what a run was asked for; undefined for a run of another kind. */
+export async function findAsk(em: EntityManager, runId: string): Promise<PullAsk | undefined> {
+  const rows: PullAsk[] = await em.query(`select ${askColumns} from pull_asks p where p.run_id = $1`, [runId]);
+  return rows[0];
+}
+
+/** Returns the hidden task of a pull request. */
+export async function findTaskOfReviewed(
+  em: EntityManager,
+  { repositoryId, number }: PullRef,
+): Promise<string | undefined> {
+  const rows: { taskId: string }[] = await em.query(
+    'select task_id as "taskId" from reviewed_pulls where repository_id = $1 and number = $2',
+    [repositoryId, number],
+  );
+  return rows[0]?.taskId;
+}
+
+export async function insertReviewed(
+  em: EntityManager,
+  { repositoryId, number }: PullRef,
+  taskId: string,
+): Promise<void> {
+  await em.query('insert into reviewed_pulls (repository_id, number, task_id) values ($1, $2, $3)', [
+    repositoryId,
+    number,
+    taskId,
+  ]);
+}
+
+/** Counts the reviews of a repository that were asked for today (UTC). */
+export async function countAsksToday(em: EntityManager, repositoryId: string): Promise<number> {
+  const [row]: [{ count: number }] = await em.query(
+    `select count(*)::int as count from pull_asks where repository_id = $1
+       and created_at >= date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'`,
+    [repositoryId],
+  );
+  return row.count;
+}
+
+/** Returns the last review of a pull request that was posted, and the number of them. */
+export async function findLastReview(
+  em: EntityManager,
+  { repositoryId, number }: PullRef,
+): Promise<{ headSha: string; baseBranch: string; rounds: number } | undefined> {
+  const rows: { headSha: string; baseBranch: string; rounds: number }[] = await em.query(
+    `select p.head_sha as "headSha", p.base_branch as "baseBranch", count(*) over ()::int as rounds /* not null */
+     from pull_asks p join runs r on r.id = p.run_id and r.kind = 'review'
+     where p.repository_id = $1 and p.number = $2 and p.posted_at is not null
+     order by p.created_at desc, p.run_id desc limit 1`,
+    [repositoryId, number],
+  );
+  return rows[0];
+}
+
+export async function markReviewPosted(em: EntityManager, runId: string): Promise<void> {
+  await em.query('update pull_asks set posted_at = now() where run_id = $1', [runId]);
+}
+
+export type NotUseful = 'resolved' | 'thumbs_down';
+
+/** One of our comments on a line of a pull request. */
+export interface ReviewNote extends PullRef {
+  id: string;
+  runId: string;
+  place: number;
+  path: string;
+  line: number;
+  side: 'LEFT' | 'RIGHT';
+  /** The line as it was. */
+  quote: string;
+  severity: Severity;
+  text: string;
+  suggestion: string | null;
+  /** GitHub's number; null until it was looked up. */
+  githubId: number | null;
+}
+
+const noteColumns = `n.id, n.run_id as "runId", n.repository_id as "repositoryId", n.number, n.place, n.path, n.line,
+  n.side, n.quote, n.severity, n.text, n.suggestion, n.github_id::float8 as "githubId"`;
+
+export async function insertNote(em: EntityManager, note: ReviewNote): Promise<void> {
+  await em.query(
+    `insert into review_notes (id, run_id, repository_id, number, place, path, line, side, quote, severity, text, suggestion)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    [
+      ...[note.id, note.runId, note.repositoryId, note.number, note.place, note.path, note.line, note.side],
+      ...[note.quote, note.severity, note.text, note.suggestion],
+    ],
+  );
+}
+
+/** Returns the comments of a run, in the order of its review. */
+export async function listNotesOfRun(em: EntityManager, runId: string): Promise<ReviewNote[]> {
+  return em.query(`select ${noteColumns} from review_notes n where n.run_id = $1 order by n.place`, [runId]);
+}
+
+/** At most this many comments are looked at, the newest ones. */
+const maxNotes = 500;
+
+/** Returns the comments that were posted on a pull request, newest first. */
+export async function listPostedNotes(em: EntityManager, { repositoryId, number }: PullRef): Promise<ReviewNote[]> {
+  return em.query(
+    `select ${noteColumns} from review_notes n join pull_asks p on p.run_id = n.run_id and p.posted_at is not null
+     where n.repository_id = $1 and n.number = $2 order by n.created_at desc, n.place limit ${maxNotes}`,
+    [repositoryId, number],
+  );
+}
+
+/** Days for which people's reactions to a comment are looked at. */
+const keptDays = 90;
+
+/** Returns the newest posted comments of a repository about which nobody has said that they are not useful. */
+export async function listUnjudgedNotes(em: EntityManager, repositoryId: string, limit: number): Promise<ReviewNote[]> {
+  return em.query(
+    `select ${noteColumns} from review_notes n join pull_asks p on p.run_id = n.run_id and p.posted_at is not null
+     where n.repository_id = $1 and n.not_useful is null and n.created_at > now() - make_interval(days => ${keptDays})
+     order by n.created_at desc, n.place limit $2`,
+    [repositoryId, limit],
+  );
+}
+
+export async function setNoteNumber(em: EntityManager, id: string, githubId: number): Promise<void> {
+  await em.query('update review_notes set github_id = $2 where id = $1', [id, githubId]);
+}
+
+/** Remembers that a comment was not useful. The first reason stays. */
+export async function markNotUseful(em: EntityManager, id: string, why: NotUseful): Promise<void> {
+  await em.query(
+    'update review_notes set not_useful = $2, not_useful_at = now() where id = $1 and not_useful is null',
+    [id, why],
+  );
+}
+
+/** A comment that people found not useful. */
+export interface NotUsefulNote extends Pick<ReviewNote, 'id' | 'path' | 'quote' | 'severity' | 'text'> {
+  why: NotUseful;
+}
+
+/** Returns the comments of a repository that were not useful, the latest first. */
+export async function listNotUseful(em: EntityManager, repositoryId: string, limit: number): Promise<NotUsefulNote[]> {
+  return em.query(
+    `select n.id, n.path, n.quote, n.severity, n.text, n.not_useful as why /* not null */
+     from review_notes n where n.repository_id = $1 and n.not_useful is not null
+     order by n.not_useful_at desc, n.id limit $2`,
+    [repositoryId, limit],
+  );
+}

@@ -1,0 +1,38 @@
+import { RunFailed, type RunKind } from '../../domain/run.ts';
+import type { Checkout } from '../../git/engine.ts';
+import { wholeCheckout } from '../../repositories/settings/custom-keys.ts';
+import type { RepositorySettings } from '../../repositories/settings/schema.ts';
+import type { PullAsk } from '../../runs/reviewing/store.ts';
+import type { Branch } from './workspace.ts';
+
+/**
+ * Returns the branch of a run about a pull request of somebody else. A review looks at the head that it was asked about; a
+ * fix continues the branch as it is now.
+ */
+export async function branchOfPull(
+  checkout: Checkout,
+  kind: RunKind,
+  { headBranch, headSha }: PullAsk,
+  { base, setupFrom }: Pick<Branch, 'base' | 'setupFrom'>,
+): Promise<Branch> {
+  const begins = { name: headBranch, base, setupFrom, continues: true };
+  if (kind === 'review') return { ...begins, from: headSha };
+  const from = await checkout.fetch(headBranch);
+  if (from === undefined) throw new RunFailed('repository', `the branch ${headBranch} no longer exists`);
+  return { ...begins, from };
+}
+
+/**
+ * Returns the settings for a run about a pull request. The branch of a fork is written by somebody who may do nothing in
+ * this repository: its commands reach no network, its files name neither submodules nor files in Git LFS that the service
+ * would fetch, and set-up of its change needs a person, unless one with write permission asked for this run.
+ */
+export function settingsForPull(settings: RepositorySettings, { isFork, byWriter }: PullAsk): RepositorySettings {
+  if (!isFork) return settings;
+  return {
+    ...settings,
+    checkout: { ...wholeCheckout, paths: settings.checkout.paths },
+    network: { ...settings.network, agent: [] },
+    setupOfChange: byWriter ? settings.setupOfChange : 'approved',
+  };
+}
