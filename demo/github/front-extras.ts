@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { exactNumber } from './as-github.ts';
 import { readReferences } from './front-pulls.ts';
+import { listReactions, readResolved } from './front-threads.ts';
 import { type AroundGitData, deleteRef, makeCommit, matchingRefs, moveRef, readCommit } from './git/git-data.ts';
 import type { RareStates } from './rare-states.ts';
 import type { WebhookSender } from './webhook-sender.ts';
@@ -8,6 +9,8 @@ import type { WebhookSender } from './webhook-sender.ts';
 export interface Reaction {
   subject: string;
   content: string;
+  /** The authorization of who reacted. */
+  by?: string;
 }
 
 /** How a call fails. It is refused with a status, or it is executed and its response is lost. */
@@ -46,11 +49,13 @@ export function endingSoon(path: string, text: string, seconds: number | undefin
 /** When the body and the title of issues were edited, by the path of the issue. */
 export type Edits = Map<string, { body?: string; title?: string; by?: string }>;
 
-interface Around extends AroundGitData {
+export interface Around extends AroundGitData {
   /** `owner/name` of each repository. */
   names: string[];
   hooks: WebhookSender;
   reactions: Reaction[];
+  /** Who resolved a thread, by the number of its first comment. */
+  resolved: Map<number, string>;
   /** Logs of GitHub Actions jobs, by their id. */
   jobLogs: Map<number, string>;
   edits: Edits;
@@ -62,7 +67,7 @@ interface Around extends AroundGitData {
   call(method: string, path: string, authorization: string, body?: string): Promise<Response>;
 }
 
-interface Asked {
+export interface Asked {
   method: string;
   /** The host that was asked, for links to other pages. */
   host: string;
@@ -71,7 +76,7 @@ interface Asked {
   body: string;
 }
 
-interface Answer {
+export interface Answer {
   status: number;
   json: unknown;
   headers?: Record<string, string>;
@@ -86,6 +91,7 @@ const extras: [RegExp, Handler][] = [
   [/ \/installation\/repositories/, listInstalled],
   [/ \/graphql$/, answerGraphql],
   [/^POST .*\/reactions$/, addReaction],
+  [/^GET .*\/pulls\/comments\/\d+\/reactions/, listReactions],
   [/^GET .*\/issues\/comments(\?|$)/, listComments],
   [/^POST \/markdown$/, (_around, asked) => rendered(asked)],
   [/ \/app\/hook\/deliveries/, hookDeliveries],
@@ -108,6 +114,7 @@ export async function answerExtra(around: Around, asked: Asked): Promise<Answer 
 }
 
 async function answerGraphql(around: Around, asked: Asked): Promise<Answer> {
+  if (asked.body.includes('reviewThreads')) return readResolved(around, asked);
   const merging = await around.merges.answer(asked.body);
   if (merging !== undefined) return { status: 200, json: merging };
   if (asked.body.includes('on Comment')) return readEditors(around, asked);
@@ -214,11 +221,11 @@ function rendered({ body }: Asked): Answer {
   };
 }
 
-function addReaction({ reactions }: Around, { path, body }: Asked): Answer {
+function addReaction({ reactions }: Around, { path, body, authorization: by }: Asked): Answer {
   const { content } = JSON.parse(body) as { content: string };
   const subject = path.replace(/\/reactions$/, '');
-  const isNew = !reactions.some((r) => r.subject === subject && r.content === content);
-  if (isNew) reactions.push({ subject, content });
+  const isNew = !reactions.some((r) => r.subject === subject && r.content === content && r.by === by);
+  if (isNew) reactions.push({ subject, content, by });
   return { status: isNew ? 201 : 200, json: { id: reactions.length, content } };
 }
 

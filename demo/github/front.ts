@@ -48,6 +48,7 @@ interface Seeded extends SampleParts {
 export class Front {
   readonly pushes: Push[] = [];
   readonly reactions: Reaction[] = [];
+  readonly resolved = new Map<number, string>();
   readonly jobLogs = new Map<number, string>();
   readonly edits: Edits = new Map();
   readonly rare = new RareStates();
@@ -142,11 +143,11 @@ export class Front {
       res.writeHead(202).end();
       return this.tell(String(req.headers['x-github-event']), marked);
     }
-    const { hooks, reactions, jobLogs, names, edits, merges, rare, git } = this;
+    const { hooks, reactions, resolved, jobLogs, names, edits, merges, rare, git } = this;
     const signedIn = (name: string) => this.pullsOf(name).signed;
     const folderOf = this.folderOf.bind(this);
     const bound = { call: this.call.bind(this), send: this.send.bind(this), signedIn, folderOf };
-    const around = { hooks, reactions, jobLogs, names, edits, merges, rare, git, ...bound };
+    const around = { hooks, reactions, resolved, jobLogs, names, edits, merges, rare, git, ...bound };
     const extra = await answerExtra(around, { method, path, authorization, body, host });
     if (extra !== undefined)
       return end(res, { ...extra, text: extra.text ?? JSON.stringify(this.shown(path, extra.json)) });

@@ -32,6 +32,8 @@ export interface DemoGitHub {
   /** Every webhook that was sent, with the status of the service's response. */
   deliveries: Delivery[];
   reactions: Reaction[];
+  /** Who resolved a thread of a review, by the number of its first comment. */
+  resolved: Map<number, string>;
   /** Attachments of issues, by their path. Only callers with a token get them, as in a private repository. */
   attachments: Map<string, Buffer>;
   /** Logs of GitHub Actions jobs, by their id, which is that of their check run. */
@@ -158,6 +160,7 @@ function controlsOf(front: Front) {
     pushes: front.pushes,
     deliveries: front.hooks.deliveries,
     reactions: front.reactions,
+    resolved: front.resolved,
     jobLogs: front.jobLogs,
     rare: front.rare,
     merges: front.merges,

@@ -18,8 +18,9 @@ import { judgeChanges, rejection } from './outgoing/objection.ts';
 import { findUnplanned } from './plan.ts';
 import { isDraft, isOnBase, recallProof, storeFailedProof, storeProof } from './proof/publish-proof.ts';
 import { firstFailure, isChecked } from './proof/verify.ts';
-import { linkPulls, type Pushed, proposeWork, pushWorks } from './publish/publish.ts';
+import { linkPulls, type Pushed, proposeWork, pushWork, pushWorks } from './publish/publish.ts';
 import { StaysReady } from './publish/withdraw.ts';
+import { asLostRace, assertMayPush, pullOfFix, tellFix } from './reviewing/conclude-fix.ts';
 import { splitTask } from './split.ts';
 import { awaitPushApproval, needsApproval } from './waits.ts';
 import { allWorks, type Work } from './work.ts';
@@ -39,6 +40,7 @@ export async function conclude(app: App, work: Work, ending: JudgedEnding): Prom
   const changed = await changedWorks(work, treeOf);
   await giveEvidence(work, ending);
   assertPassed(work);
+  if (work.run.kind === 'fix') return concludeFix(app, work, ending, changed);
   const proposed = (await isAhead(work, changed)) ? [...new Set([work, ...changed])] : changed;
   if (subtasks === undefined) for (const each of proposed) await recallProof(app, each);
   if (changed.length > 0) await pushChange(app, work, ending, changed);
@@ -52,6 +54,30 @@ export async function conclude(app: App, work: Work, ending: JudgedEnding): Prom
   await journal.note('loop', 'nothing had to be changed');
   const facts = { finishedUnchanged: true };
   await succeed(app, work, finish, (em) => tryMoveTask(app, em, task.id, 'finish', { facts }), commits);
+}
+
+/**
+ * Pushes the change to the branch of somebody's pull request, which stays theirs: its title, its text and whether it is a
+ * draft do not change. What the agent changed in other repositories is left.
+ */
+async function concludeFix(app: App, work: Work, ending: JudgedEnding, changed: Work[]): Promise<void> {
+  const ask = await pullOfFix(app, work);
+  const own = changed.filter((each) => each === work);
+  let pushed: Pushed | undefined;
+  if (own.length > 0) {
+    const treeOf = lookUp(ending.trees);
+    const findings = await assertFit(work, treeOf);
+    assertChecked(work);
+    await awaitPushApproval(app, work, { changed: own, treeOf, findings });
+    const isPushed = (await work.journal.recall(stepOf('push', work.task, work.repository))) !== undefined;
+    if (!isPushed) await assertMayPush(app, work, ask);
+    pushed = await pushWork(app, work, ending.finish.title || work.task.title).catch((error) => {
+      throw asLostRace(error, work);
+    });
+  }
+  await tellFix(app, work, ask, ending, pushed);
+  const facts = { finishedUnchanged: true };
+  await succeed(app, work, ending.finish, (em) => tryMoveTask(app, em, work.task.id, 'finish', { facts }));
 }
 
 /** Pushes the change that was judged, once a person has approved it where that is needed. */
@@ -201,8 +227,8 @@ async function keepWork(
   { failure, error }: Failed,
   isShown: boolean,
 ): Promise<string | undefined> {
-  // Reviews change nothing, and nobody but the author pushes to the branch.
-  if (work.run.kind === 'review') return undefined;
+  // Reviews change nothing, and the branch of somebody else gets no unfinished work.
+  if (work.run.kind === 'review' || work.run.kind === 'fix') return undefined;
   // Before its plan is approved, only commands of the agent can have changed files, and those changes are discarded.
   if (work.planning?.mode === 'always') return undefined;
   try {

@@ -16,7 +16,8 @@ import { type CommandSource, type GivenCommand, type IssueThen, taskOfPlace, tex
 import { findTaskNames, withTaskNames } from '../mirror/task-names.ts';
 import { claimCommandRecord, clearNotices, insertHandledCommand, wasCommandHandled } from '../store.ts';
 import { postNotice, removeReply } from './notices.ts';
-import { carryOut, forReaders, planVerbs, verbs } from './verbs.ts';
+import { pullVerbs } from './pull-verbs.ts';
+import { carryOut, forReaders, planVerbs, verbs, withoutTask } from './verbs.ts';
 
 /** GitHub's limit for comments and the bodies of issues, in characters. */
 const maxChars = 65_536;
@@ -217,8 +218,8 @@ const onlyOnIssues = new Set(['create', 'plan']);
 
 /** Lists the commands that work on this issue or pull request. */
 function helpText(app: App, isPull: boolean, hasTask: boolean): string {
-  const onPull = (name: string) => name === 'help' || name === 'ask' || (hasTask && !onlyOnIssues.has(name));
-  const isHere = (name: string) => !isPull || onPull(name);
+  const onPull = (name: string) => withoutTask.has(name) || (hasTask && !onlyOnIssues.has(name));
+  const isHere = (name: string) => (isPull ? onPull(name) : !Object.hasOwn(pullVerbs, name));
   const here = Object.entries(verbs).filter(([name]) => isHere(name));
   return commandTable(
     here.map(([name, { takes, does }]) => ({

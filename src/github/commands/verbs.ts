@@ -39,6 +39,7 @@ import {
   showsText,
   updateText,
 } from './create-for-issue.ts';
+import { pullVerbs } from './pull-verbs.ts';
 import { answer, approve, revise, runVerbs } from './run-verbs.ts';
 
 /** Changes the named limits of a task's budget and keeps its others. `none` removes the budget. */
@@ -124,6 +125,7 @@ export const verbs: Record<string, Verb> = {
     act: revise,
   },
   ...runVerbs,
+  ...pullVerbs,
   subtask: {
     takes: '<title>',
     does: 'adds a subtask',
@@ -224,8 +226,8 @@ export const verbs: Record<string, Verb> = {
 export async function carryOut(app: App, given: GivenCommand): Promise<string | undefined> {
   const name = given.command.verb;
   const isPull = given.source.issue.isPull;
-  if (isPull && name !== 'ask' && name !== 'help' && (await taskOfCommand(app, given)) === undefined)
-    return 'This pull request belongs to no task. Only `help` and `ask` work here.';
+  if (isPull && !withoutTask.has(name) && (await taskOfCommand(app, given)) === undefined)
+    return 'This pull request belongs to no task. Only `help`, `ask`, `review` and `fix` work here.';
   if (isPull && name === 'plan') return `\`${name}\` works in issues, and this is a pull request.`;
   const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined;
   if (verb === undefined) return `There is no such command. Did you mean \`${nearest(name)}\`?`;
@@ -236,6 +238,9 @@ export async function carryOut(app: App, given: GivenCommand): Promise<string | 
   await app.audit.during(await auditedAct(app, given, verb.audit), () => verb.act(app, given));
   return undefined;
 }
+
+/** The commands that also work on pull requests that belong to no task. */
+export const withoutTask = new Set(['help', 'ask', ...Object.keys(pullVerbs)]);
 
 /** The commands that people without write permission may give, because they say nothing that the place does not show. */
 export const forReaders = new Set(['help', 'status']);

@@ -13,6 +13,7 @@ import { automate, branchDeleted, labelDeleted } from '../follow/automations.ts'
 import { lookAtChecks } from '../follow/checks.ts';
 import { forgetIssue, issueReopened, observeIssue } from '../follow/issues.ts';
 import { refreshPull } from '../follow/refresh-pull.ts';
+import { reviewUnasked } from '../follow/review-pulls.ts';
 import { takeReview } from '../follow/reviews.ts';
 import { listOpenPullsInto } from '../follow/stack.ts';
 import { isOwnLabel, makeLabels } from '../labels.ts';
@@ -234,6 +235,9 @@ function registerPulls(on: Registrars, app: App, inPlace: InPlace): void {
         await eachThenFail<() => Promise<unknown>>(parts, (part) => part());
       });
     }),
+  );
+  on.repository('pull_request', ({ payload }) =>
+    inPlace(payload, (place) => reviewUnasked(app, place, payload.action, payload.pull_request)),
   );
   on.person(['pull_request.labeled', 'pull_request.unlabeled'], ({ payload }) => {
     const { pull_request, label, sender } = payload;

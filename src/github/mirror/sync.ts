@@ -35,6 +35,7 @@ import { linkIssue, listMirrored, markShown } from './mirror-store.ts';
 import { visibleApproval, visibleEvent, visibleIn } from './private-parts.ts';
 import { answerReviews } from './reviews/answer-reviews.ts';
 import { postRequests } from './reviews/post-requests.ts';
+import { showPullFailure } from './reviews/show-pull-failure.ts';
 import { statusMarker, type TaskPicture } from './status-comment.ts';
 import { syncCheck } from './sync-check.ts';
 import { isTripped, noteWrite, syncLabels } from './sync-labels.ts';
@@ -55,7 +56,12 @@ export async function syncTask(app: App, { taskId, recheck }: Jobs['mirror']): P
         eachThenFail(await listMirrored(em, taskId), (each) => syncMirrored(app, em, task, each, recheck));
       await eachThenFail([() => makeIssue(app, em, task, recheck), showAll], (part) => part());
     });
-  const parts = [show, () => postRequests(app, taskId), () => answerReviews(app, taskId)];
+  const parts = [
+    show,
+    () => postRequests(app, taskId),
+    () => answerReviews(app, taskId),
+    () => showPullFailure(app, taskId),
+  ];
   await eachThenFail(parts, (part) => part());
 }
 

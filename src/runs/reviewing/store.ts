@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { Severity } from '../../domain/reviewing/choose-comments.ts';
+import type { RunKind } from '../../domain/run.ts';
 
 /** A pull request of a connected repository. */
 export interface PullRef {
@@ -185,4 +186,18 @@ export async function listNotUseful(em: EntityManager, repositoryId: string, lim
      order by n.not_useful_at desc, n.id limit $2`,
     [repositoryId, limit],
   );
+}
+
+/** Finds the pull request that a hidden task stands for, and what its last run was asked. */
+export async function findPullOfHidden(
+  em: EntityManager,
+  taskId: string,
+): Promise<(PullRef & { kind: RunKind; headSha: string }) | undefined> {
+  const rows: (PullRef & { kind: RunKind; headSha: string })[] = await em.query(
+    `select p.repository_id as "repositoryId", p.number, p.head_sha as "headSha", r.kind
+     from runs r join pull_asks p on p.run_id = r.id where r.task_id = $1
+     order by r.created_at desc, r.id desc limit 1`,
+    [taskId],
+  );
+  return rows[0];
 }

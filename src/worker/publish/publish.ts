@@ -106,7 +106,7 @@ async function pushOnce(app: App, work: Work, asked: Pushing): Promise<Pushed> {
   if (isDraft(work)) await journal.write((em) => setUnreadySha(em, at, commit));
   // A task stores the branch and the diff of its own repository only. The branch exists now, even if its diff could not
   // be read.
-  const isOwn = repository.id === task.repositoryId;
+  const isOwn = repository.id === task.repositoryId && run.kind !== 'fix';
   if (isOwn) await journal.write((em) => setTaskFields(em, task.id, { branchName: branch.name }));
   if (diff.status === 'rejected') throw diff.reason;
   const stored = { ...diff.value, branchName: branch.name, baseBranch: work.baseBranch, headSha: commit };
@@ -160,7 +160,9 @@ async function assertFree({ checkout, branch }: Work, commit: string): Promise<v
 
 async function commitTree(app: App, work: Work, tree: string, title: string): Promise<Unsigned> {
   const { run, task, checkout, branch, credential } = work;
-  if (!isBranchOf(task.id, branch.name)) throw new RunFailed('internal', `${branch.name} is not a branch of this task`);
+  // Whether the branch of somebody else may get a commit was asked before.
+  if (run.kind !== 'fix' && !isBranchOf(task.id, branch.name))
+    throw new RunFailed('internal', `${branch.name} is not a branch of this task`);
   const [parents, message] = [parentsOf(branch), await commitMessage(app, work, title)];
   const commit = await checkout.commit({
     tree,
