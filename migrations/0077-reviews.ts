@@ -78,6 +78,8 @@ const tables = `
     -- Why it was not useful: resolved without a change, or a thumbs down; null while nobody said so.
     not_useful text check (not_useful in ('resolved', 'thumbs_down')),
     not_useful_at timestamptz,
+    -- An admin decided that it was useful after all.
+    is_settled boolean not null default false,
     created_at timestamptz not null default now()
   );
   create index review_notes_pull on review_notes (repository_id, number, created_at);

@@ -455,7 +455,7 @@ export type PullRequest = {
 };
 export type CardRun = {
     id: string;
-    kind: "start" | "retry" | "revise" | "continue" | "rewind";
+    kind: "start" | "retry" | "revise" | "continue" | "rewind" | "review" | "fix";
     status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
     steps: number;
     waitReason: ("plan" | "question" | "push" | "paused" | "model") | null;
@@ -743,7 +743,7 @@ export type Run = {
     id: string;
     taskId: string;
     agentId: string | null;
-    kind: "start" | "retry" | "revise" | "continue" | "rewind";
+    kind: "start" | "retry" | "revise" | "continue" | "rewind" | "review" | "fix";
     /** the run and its turn after which a rewound run goes on; null for a run of another kind */
     rewoundFrom: {
         runId: string;
@@ -807,6 +807,19 @@ export type ReviewComment = {
     state: "open" | "addressed" | "outdated";
     /** what the agent answered; null before that */
     answer: string | null;
+};
+export type ReviewExample = {
+    id: string;
+    /** the pull request */
+    "number": number;
+    path: string;
+    /** the line as it was */
+    quote: string;
+    severity: "critical" | "major" | "minor";
+    /** the comment */
+    text: string;
+    why: "resolved" | "thumbs_down";
+    at: string;
 };
 export type Accepted = {};
 export type RunTurn = {
@@ -5539,6 +5552,114 @@ export function listReviewComments(id: string, { limit, offset }: {
         offset
     }))}`, {
         ...opts
+    }));
+}
+/**
+ * Review a pull request: an agent reads it and comments on at most ten of its changed lines. Nothing is pushed or approved
+ */
+export function reviewPullRequest(id: string, $number: string, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 202;
+        data: Run;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}/pulls/${encodeURIComponent($number)}/review`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * List the review comments that people found not useful, the latest first, at most 100; reviews are told of them
+ */
+export function listReviewExamples(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: ReviewExample[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}/review-examples`, {
+        ...opts
+    }));
+}
+/**
+ * Forget that a review comment was not useful
+ */
+export function forgetReviewExample(id: string, noteId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}/review-examples/${encodeURIComponent(noteId)}`, {
+        ...opts,
+        method: "DELETE"
     }));
 }
 /**

@@ -134,6 +134,8 @@ const ownWords = [
     'plan',
     'ask',
     'setup',
+    'review',
+    'fix',
   ],
 ];
 

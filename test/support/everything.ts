@@ -50,6 +50,11 @@ export async function makeEverything(service: TestApp, login = 'owner'): Promise
     `insert into runs (id, task_id, project_id, kind, status) values ($3, $1, $2, 'start', 'failed')`,
     [task.id, project.id, `run_${login}`],
   );
+  await service.app.db.manager.query(
+    `insert into review_notes (id, run_id, repository_id, number, place, path, line, side, quote, severity, text, not_useful, not_useful_at)
+     values ($1, $2, $3, 1, 0, 'a.js', 1, 'RIGHT', '', 'minor', 'A word.', 'resolved', now())`,
+    [`note_${login}`, `run_${login}`, repository.id],
+  );
   const ids: Record<string, string> = {
     projectId: project.id,
     userId,
@@ -64,6 +69,8 @@ export async function makeEverything(service: TestApp, login = 'owner'): Promise
     automationId: automation.id,
     team: 'core',
     name: 'NPM_TOKEN',
+    number: '1',
+    noteId: `note_${login}`,
   };
   const pathOf = ({ path }: Pick<Route, 'path'>, id?: string) => {
     const kind = path.split('/')[1]?.replace(/ies$/, 'y').replace(/s$/, '') ?? '';

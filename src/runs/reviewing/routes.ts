@@ -1,10 +1,13 @@
-import type { App } from '../../app.ts';
+import { z } from 'zod';
 import type { RepositoryRow } from '../../db/tables/project.ts';
+import { severities } from '../../domain/reviewing/choose-comments.ts';
 import { notFound } from '../../errors.ts';
-import { type Route, route } from '../../http/route.ts';
+import type { Access } from '../../http/access/access.ts';
+import { type Route, route, Timestamp } from '../../http/route.ts';
 import { onRepository } from '../../repositories/routes.ts';
 import { Run, showRun } from '../schemas.ts';
 import { askAboutPull } from './ask.ts';
+import { forgetNotUseful, listNotUseful } from './store.ts';
 
 /** Reads the number of a pull request from a path. @throws AppError 404 */
 function numberIn(text: string, repository: RepositoryRow): number {
@@ -13,7 +16,29 @@ function numberIn(text: string, repository: RepositoryRow): number {
   return number;
 }
 
-const onPull = onRepository('member');
+/** Hands a parameter of the path on to the handler. */
+function withParam<C, N extends string>({ load, ...access }: Access<C>, name: N): Access<C & { [each in N]: string }> {
+  return {
+    ...access,
+    load: async (app, asked) => ({ ...(await load(app, asked)), [name]: asked.params[name] ?? '' }) as never,
+  };
+}
+
+const ReviewExample = z
+  .object({
+    id: z.string(),
+    number: z.int().meta({ description: 'the pull request' }),
+    path: z.string(),
+    quote: z.string().meta({ description: 'the line as it was' }),
+    severity: z.enum(severities),
+    text: z.string().meta({ description: 'the comment' }),
+    why: z.enum(['resolved', 'thumbs_down']),
+    at: Timestamp,
+  })
+  .meta({ id: 'ReviewExample' });
+
+/** At most this many examples are listed, the latest ones. */
+const maxExamples = 100;
 
 export const reviewingRoutes: Route[] = [
   route({
@@ -23,10 +48,7 @@ export const reviewingRoutes: Route[] = [
     summary:
       'Review a pull request: an agent reads it and comments on at most ten of its changed lines. Nothing is pushed or approved',
     tag: 'repositories',
-    access: {
-      ...onPull,
-      load: async (app: App, asked) => ({ ...(await onPull.load(app, asked)), number: asked.params.number ?? '' }),
-    },
+    access: withParam(onRepository('member'), 'number'),
     audit: { action: 'repository.review', object: ({ repository }) => repository },
     reply: [202, Run],
     errors: {
@@ -46,5 +68,31 @@ export const reviewingRoutes: Route[] = [
           askedBy: user.id,
         }),
       ),
+  }),
+  route({
+    operationId: 'listReviewExamples',
+    method: 'get',
+    path: '/repositories/:id/review-examples',
+    summary:
+      'List the review comments that people found not useful, the latest first, at most 100; reviews are told of them',
+    tag: 'repositories',
+    access: onRepository('member'),
+    reply: [200, z.array(ReviewExample)],
+    handle: (app, { repository }) => listNotUseful(app.db.manager, repository.id, maxExamples),
+  }),
+  route({
+    operationId: 'forgetReviewExample',
+    method: 'delete',
+    path: '/repositories/:id/review-examples/:noteId',
+    summary: 'Forget that a review comment was not useful',
+    tag: 'repositories',
+    access: withParam(onRepository('admin'), 'noteId'),
+    audit: { action: 'repository.forget_example', object: ({ repository }) => repository },
+    reply: [204],
+    handle: async (app, { repository, noteId }) => {
+      const text = await forgetNotUseful(app.db.manager, repository.id, noteId);
+      if (text === undefined) throw notFound(`Review example of repository ${repository.name}`, noteId);
+      app.audit.note({ example: [text, null] });
+    },
   }),
 ];

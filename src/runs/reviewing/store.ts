@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { Severity } from '../../domain/reviewing/choose-comments.ts';
 import type { RunKind } from '../../domain/run.ts';
+import { storableText } from '../../domain/text/sanitize.ts';
 
 /** A pull request of a connected repository. */
 export interface PullRef {
@@ -155,7 +156,7 @@ const keptDays = 90;
 export async function listUnjudgedNotes(em: EntityManager, repositoryId: string, limit: number): Promise<ReviewNote[]> {
   return em.query(
     `select ${noteColumns} from review_notes n join pull_asks p on p.run_id = n.run_id and p.posted_at is not null
-     where n.repository_id = $1 and n.not_useful is null and n.created_at > now() - make_interval(days => ${keptDays})
+     where n.repository_id = $1 and n.not_useful is null and not n.is_settled and n.created_at > now() - make_interval(days => ${keptDays})
      order by n.created_at desc, n.place limit $2`,
     [repositoryId, limit],
   );
@@ -174,14 +175,17 @@ export async function markNotUseful(em: EntityManager, id: string, why: NotUsefu
 }
 
 /** A comment that people found not useful. */
-export interface NotUsefulNote extends Pick<ReviewNote, 'id' | 'path' | 'quote' | 'severity' | 'text'> {
+export interface NotUsefulNote extends Pick<ReviewNote, 'id' | 'number' | 'path' | 'quote' | 'severity' | 'text'> {
   why: NotUseful;
+  /** When a review found that out. */
+  at: Date;
 }
 
 /** Returns the comments of a repository that were not useful, the latest first. */
 export async function listNotUseful(em: EntityManager, repositoryId: string, limit: number): Promise<NotUsefulNote[]> {
   return em.query(
-    `select n.id, n.path, n.quote, n.severity, n.text, n.not_useful as why /* not null */
+    `select n.id, n.number, n.path, n.quote, n.severity, n.text, n.not_useful as why /* not null */,
+       n.not_useful_at as at /* not null */
      from review_notes n where n.repository_id = $1 and n.not_useful is not null
      order by n.not_useful_at desc, n.id limit $2`,
     [repositoryId, limit],
@@ -200,4 +204,21 @@ export async function findPullOfHidden(
     [taskId],
   );
   return rows[0];
+}
+
+/**
+ * Forgets that a comment was not useful, and does not look at its reactions again. Returns its text; undefined if the
+ * repository has no such example.
+ */
+export async function forgetNotUseful(
+  em: EntityManager,
+  repositoryId: string,
+  id: string,
+): Promise<string | undefined> {
+  const [rows]: [{ text: string }[]] = await em.query(
+    `update review_notes set not_useful = null, is_settled = true
+     where id = $1 and repository_id = $2 and not_useful is not null returning text`,
+    [storableText(id), repositoryId],
+  );
+  return rows[0]?.text;
 }

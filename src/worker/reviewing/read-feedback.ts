@@ -18,6 +18,8 @@ import { noteMarker } from './review-texts.ts';
 
 /** At most this many of our newest comments are looked at, on at most this many pull requests. */
 const [maxNotes, maxPulls] = [60, 6];
+/** For this many of them GitHub is asked, whatever numbers it lists. */
+const maxAsked = 20;
 
 /**
  * Finds out which of our earlier comments people found not useful: somebody with write permission gave a thumbs down, or
@@ -34,7 +36,9 @@ export async function readFeedback(app: App, work: Work): Promise<void> {
       const octokit = await octokitFor(app, credential);
       const name = { owner: credential.owner, repo: credential.repo };
       const mayJudge = writersOf(octokit, name);
-      for (const [number, own] of pulls) await readPullFeedback(app, { octokit, name, mayJudge, work }, number, own);
+      const newest = new Set(notes.slice(0, maxAsked).map(({ id }) => id));
+      const asking = { octokit, name, mayJudge, work, newest };
+      for (const [number, own] of pulls) await readPullFeedback(app, asking, number, own);
     } catch (error) {
       if (error instanceof LeaseLost || work.signal.aborted || isDatabaseAway(error)) throw error;
       app.log.warn({ err: error, runId: work.run.id }, 'reactions to earlier comments could not be read');
@@ -50,6 +54,8 @@ interface Asking {
   name: RepoName;
   mayJudge: MayJudge;
   work: Work;
+  /** The ids of the newest comments. */
+  newest: Set<string>;
 }
 
 /** Strangers on a public repository could otherwise teach the reviewer to be silent. */
@@ -77,24 +83,28 @@ async function readPullFeedback(app: App, asking: Asking, number: number, notes:
       if (note === undefined || !isOwn(comment)) continue;
       const githubId = Number(comment.id);
       await setNoteNumber(em, note.id, githubId);
-      const why = await reasonOf(asking, githubId, comment as Rated, resolved);
+      const isAsked = asking.newest.has(note.id) || mayHaveThumbsDown(comment as Rated);
+      const why = await reasonOf(asking, githubId, isAsked, resolved);
       if (why !== undefined) await markNotUseful(em, note.id, why);
     }
 }
 
-/** GitHub lists the number of reactions with each comment. Older versions of GitHub Enterprise Server may not. */
+/** GitHub lists the number of reactions with each comment, which may be a little old. */
 interface Rated {
   reactions?: { '-1'?: number };
+}
+
+function mayHaveThumbsDown({ reactions }: Rated): boolean {
+  return reactions === undefined || (reactions['-1'] ?? 0) > 0;
 }
 
 async function reasonOf(
   asking: Asking,
   githubId: number,
-  { reactions }: Rated,
+  isAsked: boolean,
   resolved: Set<number>,
 ): Promise<NotUseful | undefined> {
-  const mayHave = reactions === undefined || (reactions['-1'] ?? 0) > 0;
-  if (mayHave && (await hasThumbsDown(asking, githubId))) return 'thumbs_down';
+  if (isAsked && (await hasThumbsDown(asking, githubId))) return 'thumbs_down';
   return resolved.has(githubId) ? 'resolved' : undefined;
 }
 

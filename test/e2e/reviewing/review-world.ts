@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Script } from '../../../demo/model/model.ts';
 import { until } from '../../../demo/real-service.ts';
 import { gitAsync } from '../../support/git.ts';
-import { openWorld, type World } from '../../support/world.ts';
+import { type Open as OpenWorld, openWorld, type World } from '../../support/world.ts';
 
 interface Run {
   id: string;
@@ -21,7 +21,10 @@ interface Comment {
   user: { login: string };
 }
 
-export interface Open extends World {
+/** A world with functions for pull requests of people and their reviews. */
+export type Open = World & Functions;
+
+interface Functions {
   /** Commits files to a branch, from main if it is new. */
   push(branch: string, files: Record<string, string>): Promise<string>;
   /** Opens a pull request of mona with these files. */
@@ -35,9 +38,13 @@ export interface Open extends World {
   repositoryId: string;
 }
 
-/** Opens a world with functions for pull requests of people and their reviews. */
-export async function openReviewWorld(script: Script, options: Parameters<typeof openWorld>[1] = {}): Promise<Open> {
-  const world = await openWorld(script, { ...options, settings: { SANDBOX: 'off', ...options?.settings } });
+/** Opens such a world. */
+export async function openReviewWorld<W extends World = World>(
+  script: Script,
+  options: Parameters<typeof openWorld>[1] = {},
+  open: OpenWorld<W> = openWorld as unknown as OpenWorld<W>,
+): Promise<W & Functions> {
+  const world = await open(script, { ...options, settings: { SANDBOX: 'off', ...options?.settings } });
   const root = await mkdtemp(join(tmpdir(), 'deckhand-reviews-'));
   const mona = world.github.as('mona');
   const repo = '/repos/mona/sample';
@@ -86,7 +93,7 @@ export async function openReviewWorld(script: Script, options: Parameters<typeof
     runs: (taskId: string) => world.get<Run[]>(`/tasks/${taskId}/runs`),
     ended,
     reviews: (number: number) =>
-      mona<Awaited<ReturnType<Open['reviews']>>>('GET', `${repo}/pulls/${number}/reviews?per_page=100`),
+      mona<Awaited<ReturnType<Functions['reviews']>>>('GET', `${repo}/pulls/${number}/reviews?per_page=100`),
     lineComments: (number: number) => mona<Comment[]>('GET', `${repo}/pulls/${number}/comments?per_page=100`),
     summaries: async (number: number) =>
       (await world.comments(number)).filter(({ body }) => body.startsWith('<!-- deckhand:review-summary -->')),

@@ -9,6 +9,7 @@ interface Order {
   argument?: string;
   issue: number;
   repository?: string;
+  isPull?: true;
 }
 
 let issues = 1000;
@@ -52,6 +53,8 @@ export const commandRecipes: Record<string, (shop: Workshop) => Promise<Order> |
   ask: (shop) => onTask(shop, shop.newTask(), 'Why?'),
   setup: () => ({ issue: ++issues }),
   merge: async (shop) => onTask(shop, (await shop.reviewedTask()).task),
+  review: () => ({ issue: ++issues, isPull: true }),
+  fix: () => ({ issue: ++issues, isPull: true, argument: 'the typo' }),
 };
 
 /** Links a task to a new issue. */
@@ -112,7 +115,7 @@ export async function commandOf(shop: Workshop, verb: string, order: Order): Pro
   const url = `https://github.com/a/r/issues/${issue}`;
   return {
     command: { verb, argument, line: 0 },
-    source: { issue: { number: issue, title: 'Greet', body: 'by name', url, isPull: false } },
+    source: { issue: { number: issue, title: 'Greet', body: 'by name', url, isPull: order.isPull ?? false } },
     commentId: issue,
     at: { octokit: app.githubWithToken('ghp_x'), name: { owner: 'a', repo: 'r' } },
     repository,

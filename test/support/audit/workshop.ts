@@ -104,8 +104,13 @@ function openGitHub(): Promise<FakeGitHub> {
     state: merged.has(number) ? 'closed' : 'open',
     merged: merged.has(number),
     merged_at: merged.has(number) ? '2026-01-01T00:00:00Z' : null,
-    head: { sha: 'c'.repeat(40), ref: 'agent/x' },
-    base: { sha: 'b'.repeat(40), ref: 'main' },
+    number: Number(number),
+    title: 'A change',
+    body: null,
+    html_url: `https://github.test/a/r/pull/${number}`,
+    user: { id: 9, login: 'author' },
+    head: { sha: 'c'.repeat(40), ref: 'agent/x', repo: { id: 1 } },
+    base: { sha: 'b'.repeat(40), ref: 'main', repo: { id: 1, default_branch: 'main' } },
     additions: 1,
   });
   const person = (login: string) => ({
@@ -129,8 +134,12 @@ function openGitHub(): Promise<FakeGitHub> {
     [/^GET (.*)\/issues\/77$/, ([, at = '']) => issueOf(at)],
     [/^GET .*\/comments/, () => []],
     [
-      /^GET .*\/branches\/(\w+)$/,
-      ([, name = '']) => ({ name, commit: { sha: 'b'.repeat(40), url: '' }, protected: false }),
+      /^GET .*\/branches\/([\w%]+)$/,
+      ([, name = '']) => ({
+        name: decodeURIComponent(name),
+        commit: { sha: 'b'.repeat(40), url: '' },
+        protected: false,
+      }),
     ],
     [/^GET .*\/reviews\/5$/, () => ({ state: 'CHANGES_REQUESTED', user: reviewer, body: 'rename it' })],
     [/^GET .*\/permission$/, () => ({ permission: 'write', role_name: '', user: reviewer })],

@@ -59,6 +59,16 @@ export const writeRecipes: Record<string, (shop: Workshop) => Promise<Request> |
   startEnvironmentTrial: async ({ newProject }) => ({
     path: `/repositories/${(await newProject()).repository}/environment`,
   }),
+  reviewPullRequest: ({ repository }) => ({ path: `/repositories/${repository}/pulls/501/review` }),
+  forgetReviewExample: async ({ repository, ask, sql }) => {
+    const { id: run } = await ask('POST', `/repositories/${repository}/pulls/502/review`);
+    await sql(
+      `insert into review_notes (id, run_id, repository_id, number, place, path, line, side, quote, severity, text, not_useful, not_useful_at)
+       values ('note_1', $1, $2, 502, 0, 'a.js', 1, 'RIGHT', '', 'minor', 'A word.', 'resolved', now())`,
+      [run, repository],
+    );
+    return { path: `/repositories/${repository}/review-examples/note_1` };
+  },
   connectRepository: ({ project, github }) => ({
     path: '/repositories',
     body: { projectId: project, name: 'second', url: `${github.url}/a/second` },

@@ -25,6 +25,8 @@ const commanded =
     return () => say(stage, number, `/agent ${command}`);
   };
 
+/** The pull request of a task, on which the command is given. */
+const reviewedPull = async (stage: Stage): Given => ({ number: (await reviewedTask(stage)).pull });
 const bare = async (stage: Stage): Given => ({ number: await issue(stage) });
 const waiting = (reason: 'plan' | 'question' | 'paused') => (stage: Stage) => waitingTask(stage, reason);
 
@@ -67,6 +69,8 @@ export const commandPlays: Record<string, Play> = {
   ask: commanded(taskOnIssue, 'ask Why?'),
   setup: commanded(bare, 'setup'),
   merge: commanded(reviewedTask, 'merge'),
+  review: commanded(reviewedPull, 'review'),
+  fix: commanded(bare, 'fix the typo'),
 };
 
 /** For the commands that act on a plan. */
