@@ -49,7 +49,7 @@ export function endingSoon(path: string, text: string, seconds: number | undefin
 /** When the body and the title of issues were edited, by the path of the issue. */
 export type Edits = Map<string, { body?: string; title?: string; by?: string }>;
 
-export interface Around extends AroundGitData {
+interface Around extends AroundGitData {
   /** `owner/name` of each repository. */
   names: string[];
   hooks: WebhookSender;
@@ -67,7 +67,7 @@ export interface Around extends AroundGitData {
   call(method: string, path: string, authorization: string, body?: string): Promise<Response>;
 }
 
-export interface Asked {
+interface Asked {
   method: string;
   /** The host that was asked, for links to other pages. */
   host: string;
@@ -76,7 +76,7 @@ export interface Asked {
   body: string;
 }
 
-export interface Answer {
+interface Answer {
   status: number;
   json: unknown;
   headers?: Record<string, string>;

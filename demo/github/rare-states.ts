@@ -52,6 +52,8 @@ export class RareStates {
   readonly deletedUsers = new Set<string>();
   /** Numbers of pull requests whose fork was deleted. */
   readonly deletedForks = new Set<number>();
+  /** Numbers of pull requests whose branch is in a fork. */
+  readonly forks = new Set<number>();
   /** Where issues are now, by `/repos/owner/name/issues/number`; undefined if they were deleted. */
   readonly goneIssues = new Map<string, string | undefined>();
   /** Paths of issues and pull requests whose conversation is locked, as in `goneIssues`. */
@@ -159,6 +161,8 @@ export class RareStates {
     const all = Object.entries(value).map(([name, each]) => [name, this.field(place, name, each)]);
     const copy = Object.fromEntries(all) as Fields;
     if (isObject(copy.head) && this.deletedForks.has(Number(copy.number))) copy.head = { ...copy.head, repo: null };
+    if (isObject(copy.head) && isObject(copy.head.repo) && this.forks.has(Number(copy.number)))
+      copy.head = { ...copy.head, repo: { ...copy.head.repo, id: Number(copy.head.repo.id) + 100_000, fork: true } };
     return copy;
   }
 

@@ -3,7 +3,6 @@ import type { Checkout } from '../../git/engine.ts';
 import { wholeCheckout } from '../../repositories/settings/custom-keys.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import type { PullAsk } from '../../runs/reviewing/store.ts';
-import type { Branch } from './workspace.ts';
 
 /**
  * Returns the branch of a run about a pull request of somebody else. A review looks at the head that it was asked about; a
@@ -13,8 +12,8 @@ export async function branchOfPull(
   checkout: Checkout,
   kind: RunKind,
   { headBranch, headSha }: PullAsk,
-  { base, setupFrom }: Pick<Branch, 'base' | 'setupFrom'>,
-): Promise<Branch> {
+  { base, setupFrom }: { base: string; setupFrom: string },
+) {
   const begins = { name: headBranch, base, setupFrom, continues: true };
   if (kind === 'review') return { ...begins, from: headSha };
   const from = await checkout.fetch(headBranch);

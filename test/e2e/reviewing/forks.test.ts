@@ -36,7 +36,7 @@ test('the branch of a fork gets no network, no submodules and, unless a writer a
   const head = gitOut(bare, 'rev-parse', 'theirs');
   // As on GitHub, the head of a fork is in the repository only under the ref of its pull request.
   await gitAsync(bare, 'update-ref', `refs/pull/${number}/head`, head);
-  world.github.rare.deletedForks.add(number);
+  world.github.rare.forks.add(number);
   const mona = world.github.as('mona');
   await mona('POST', `/repos/mona/sample/issues/${number}/comments`, { body: '/agent fix it' });
   const run = await until('the run', async () => (await world.sql<{ id: string }>('select id from runs', []))[0]);
