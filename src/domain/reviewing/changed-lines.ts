@@ -7,13 +7,7 @@ export interface FileInDiff {
   hunks: { oldStart: number; newStart: number; lines: string[] }[];
 }
 
-/** A line that a diff adds (`RIGHT`, numbered in the new file) or removes (`LEFT`, numbered in the old one). */
-export interface ChangedLine {
-  line: number;
-  text: string;
-}
-
-/** The changed lines of each file, by side and number. */
+/** The lines that a diff adds (`RIGHT`, numbered in the new file) and removes (`LEFT`, numbered in the old one), by file. */
 export type ChangedLines = Map<string, Record<Side, Map<number, string>>>;
 
 /** Returns the lines that a diff adds and removes. Lines of context are no part of a change. */

@@ -44,7 +44,7 @@ export interface Choice {
 }
 
 /** A review has at most this many comments on lines. More are noise, whatever they say. */
-export const maxRemarks = 10;
+const maxRemarks = 10;
 
 /**
  * Chooses the comments of a review: on lines that may be commented on, none that says what was said before, one for each

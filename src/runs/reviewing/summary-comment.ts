@@ -2,7 +2,7 @@ import type { App, Octokit } from '../../app.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 
 /** The first line of the comment on a pull request that sums up our reviews. Every review edits the same comment. */
-export const summaryMarker = '<!-- deckhand:review-summary -->';
+const summaryMarker = '<!-- deckhand:review-summary -->';
 
 /** Where a comment of ours is. */
 export interface CommentPlace {
