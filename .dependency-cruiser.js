@@ -6,6 +6,7 @@ const features = [
   'environment',
   'agents',
   'tasks',
+  'notices',
   'conversation',
   'runs',
   'worker',
@@ -21,6 +22,7 @@ const inside = {
   github: ['app', 'diff', 'mirror', 'follow', 'planning', 'commands', 'inbox'],
   http: ['limits', 'access', 'documents', 'mcp'],
   images: ['registry'],
+  notices: ['webhooks', 'mail'],
   llm: ['calls', 'refusals', 'chat', 'responses'],
   runs: ['review', 'proof', 'waiting', 'continuing'],
   web: [

@@ -57,10 +57,12 @@ import { MissingPrograms1769558400000 } from './0067-missing-programs.ts';
 import { ChangedExpectations1769644800000 } from './0068-changed-expectations.ts';
 import { Findings1769731200000 } from './0069-findings.ts';
 import { FilesOfTrials1769904000000 } from './0071-files-of-trials.ts';
+import { WebhooksOut1770249600000 } from './0073-webhooks-out.ts';
 import { RecordsOfTools1770336000000 } from './0074-records-of-tools.ts';
 import { Automations1770422400000 } from './0075-automations.ts';
 import { Reviews1770508800000 } from './0077-reviews.ts';
 import { ExpectationsOfApprovals1770595200000 } from './0080-expectations-of-approvals.ts';
+import { Mail1770681600000 } from './0082-mail.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -123,8 +125,10 @@ export const migrations = [
   ChangedExpectations1769644800000,
   Findings1769731200000,
   FilesOfTrials1769904000000,
+  WebhooksOut1770249600000,
   RecordsOfTools1770336000000,
   Automations1770422400000,
   Reviews1770508800000,
   ExpectationsOfApprovals1770595200000,
+  Mail1770681600000,
 ];

@@ -9,6 +9,7 @@ import type { GitEngine } from './git/engine.ts';
 import type { Metrics } from './http/metrics.ts';
 import type { Images } from './images/images.ts';
 import type { ModelSource } from './llm/model.ts';
+import type { Mail } from './outgoing/mail.ts';
 import type { Queue } from './queue/queue.ts';
 import type { LiveRuns } from './runs/live-runs.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
@@ -88,6 +89,8 @@ export interface App {
   connectGitHub(credentials: GitHubAppConfig): void;
   /** Returns a client for GitHub's API that uses a project's own token. */
   githubWithToken(token: string): Octokit;
+  /** Undefined while SMTP_URL is not set. */
+  mail: Mail | undefined;
   metrics: Metrics;
   /** The folder of the runs' workspaces, which the tools' user can enter. */
   workDir: string;

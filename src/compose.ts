@@ -41,6 +41,7 @@ import { openaiModels } from './llm/openai.ts';
 import { withReadableErrors } from './llm/refusals/failure.ts';
 import { fetchFromGitHub, fetchFromModel } from './outgoing/fetch-from.ts';
 import { fittingTexts } from './outgoing/fit-texts.ts';
+import { type Mail, openMail } from './outgoing/mail.ts';
 import { pinnedFetch } from './outgoing/pinned-fetch.ts';
 import { openQueue } from './queue/queue.ts';
 import { openLiveRuns } from './runs/live-runs.ts';
@@ -62,8 +63,15 @@ function secretsOf({ config, githubApp }: App, keys: Keys, databaseUrl: string):
     ...ours,
     ...sealing,
     ...lines.slice(1, 4),
-    ...[password, ...config.proxies.secrets()].filter(({ length }) => length >= leastPasswordLength),
+    ...[password, ...smtpPasswords(config), ...config.proxies.secrets()].filter(
+      ({ length }) => length >= leastPasswordLength,
+    ),
   ].filter((secret) => secret !== undefined);
+}
+
+function smtpPasswords({ SMTP_URL }: Config): string[] {
+  const { password } = SMTP_URL === undefined ? { password: '' } : new URL(SMTP_URL);
+  return [password, decodeURIComponent(password)];
 }
 
 export interface Composed {
@@ -159,6 +167,7 @@ async function build(
       app.github = connectGitHub(config, credentials, log, pace, app);
     },
     githubWithToken: (token) => keepPace(octokitWith(config, token), noInstallation, pace),
+    mail: mailOf(config),
     metrics,
     workDir: folders.work,
     keptDir: folders.kept,
@@ -191,6 +200,10 @@ export function registryFetch({ ALLOW_PRIVATE_HOSTS, EGRESS_OPEN_ADDRESSES, prox
   const allowPrivateHosts = ALLOW_PRIVATE_HOSTS;
   const isClosed = closedExcept({ allowPrivateHosts, open: EGRESS_OPEN_ADDRESSES });
   return pinnedFetch(checkedRegistryAddress({ isClosed, allowPrivateHosts, proxies }));
+}
+
+function mailOf({ SMTP_URL, MAIL_FROM, BASE_URL }: Config): Mail | undefined {
+  return SMTP_URL === undefined ? undefined : openMail(SMTP_URL, MAIL_FROM ?? `deckhand@${new URL(BASE_URL).hostname}`);
 }
 
 /** Opens the images of runs. */

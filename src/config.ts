@@ -117,6 +117,13 @@ const databaseUrl = z
     'must be a postgres:// address with special characters percent-encoded',
   );
 
+const smtpUrl = z
+  .string()
+  .refine(
+    (s) => /^smtps?:\/\/[^/]/.test(s) && URL.canParse(s) && isDecodable(s),
+    'must be an smtp:// or smtps:// address with special characters percent-encoded',
+  );
+
 function isPrivateKey(pem: string): boolean {
   try {
     createPrivateKey(pem);
@@ -222,6 +229,8 @@ const schema = z.object({
   WAIT_DAYS: waitDays.default(7),
   RECONCILE_MINUTES: whole(1, 59, 15),
   REDELIVERY_MINUTES: whole(1, 59, 5),
+  SMTP_URL: smtpUrl.optional(),
+  MAIL_FROM: z.email('must be a mail address such as deckhand@example.com').optional(),
   KEEP_DELIVERIES: days(30),
   KEEP_RUN_EVENTS: days(90),
   KEEP_TURNS: days(30),

@@ -23,6 +23,10 @@ import { tidy, tidyAgain } from './github/mirror/tidy.ts';
 import { advancePlan } from './github/planning/advance-plan.ts';
 import { proposePrd } from './github/planning/propose-prd.ts';
 import { forgetOldKeys } from './http/idempotency.ts';
+import { sendMail, wakeMail } from './notices/mail/deliver.ts';
+import { forgetOldMail } from './notices/mail/store.ts';
+import { sendWebhook, wakeWebhooks } from './notices/webhooks/deliver.ts';
+import { deleteOldWebhookDeliveries } from './notices/webhooks/store.ts';
 import { forgetOldEvents } from './projects/events.ts';
 import type { JobName, JobPolicy, Jobs, Worker, Workers } from './queue/names.ts';
 import { deleteOldTurns } from './runs/continuing/turn-store.ts';
@@ -45,6 +49,7 @@ export async function removeOld(app: App): Promise<void> {
   const { KEEP_DELIVERIES, KEEP_RUN_EVENTS, KEEP_TURNS, AUDIT_DAYS } = app.config;
   const em = app.db.manager;
   await inPortions(app, KEEP_DELIVERIES, (days) => deleteOldDeliveries(em, days, portion));
+  await inPortions(app, KEEP_DELIVERIES, (days) => deleteOldWebhookDeliveries(em, days, portion));
   await inPortions(app, KEEP_RUN_EVENTS, (days) => deleteOldEvents(em, days, portion));
   await inPortions(app, KEEP_TURNS, (days) => deleteOldTurns(em, days, portion));
   await inPortions(app, KEEP_TURNS, (days) => deleteOldContexts(em, days, portion));
@@ -52,6 +57,7 @@ export async function removeOld(app: App): Promise<void> {
   // They have a time limit of their own, which no setting changes.
   await inPortions(app, 1, () => deleteOldCauses(em, portion));
   await deleteOldSignIns(em);
+  await forgetOldMail(em);
   await forgetOldKeys(app.db);
   await forgetOldEvents(em);
 }
@@ -186,6 +192,9 @@ export const jobs: { [N in JobName]: Job<N> } = {
   // Each retry may clone for minutes. The next reading of the pull request asks again.
   diff: { once: true, retries: 2, concurrency: 2, isShared: true, handle: (app, pull) => refreshDiffJob(app, pull) },
   review: { once: true, retries: 5, concurrency: 2, isShared: true, handle: (app, asked) => reviewAgain(app, asked) },
+  // Not retried: deliveries have their own times, and the schedule looks for those that are due.
+  webhook: { once: true, retries: 0, concurrency: 6, isShared: true, handle: (app, job) => sendWebhook(app, job) },
+  mail: { once: true, retries: 10, concurrency: 2, isShared: true, handle: (app, { userId }) => sendMail(app, userId) },
   redeliver: { once: true, retries: 0, concurrency: 1, isShared: false, handle: (app) => redeliverFailed(app) },
   sweep: { once: true, retries: 0, concurrency: 1, isShared: false, handle: sweep },
 };
@@ -216,6 +225,12 @@ async function sweep(app: App): Promise<void> {
   await eachApart(app, Object.entries(parts), about, ([, work]) => work(app));
 }
 
+/** Queues the jobs for what webhooks and people are to get now. */
+export async function wakeNotices(app: App): Promise<void> {
+  await wakeWebhooks(app);
+  await wakeMail(app);
+}
+
 /** Returns the scheduled work: cron expressions and actions. */
 export function scheduleOf(app: App): [string, () => Promise<void>][] {
   return [
@@ -225,6 +240,7 @@ export function scheduleOf(app: App): [string, () => Promise<void>][] {
         // Another process may have stored an App that was created on its setup page.
         await adoptStoredApp(app);
         await wakeWorkers(app);
+        await wakeNotices(app);
       },
     ],
     // Automations may have seconds.

@@ -10,6 +10,8 @@ import { importRoutes } from './github/import.ts';
 import { githubRoutes } from './github/routes.ts';
 import { batchRoute } from './http/batch.ts';
 import type { Route } from './http/route.ts';
+import { noticeRoutes } from './notices/mail/routes.ts';
+import { webhookRoutes } from './notices/webhooks/routes.ts';
 import { planningRoutes } from './planning/routes.ts';
 import { projectEventRoutes } from './projects/events.ts';
 import { projectRoutes } from './projects/routes.ts';
@@ -45,6 +47,8 @@ const operations: Route[] = [
   ...learningRoutes,
   ...mcpServerRoutes,
   ...inboxRoutes,
+  ...noticeRoutes,
+  ...webhookRoutes,
   ...onboardingRoutes,
   ...taskRoutes,
   ...boardRoutes,

@@ -14,13 +14,15 @@ import { webhookReceiver } from './github/inbox/receive.ts';
 import { aboutApp, loginRoutes } from './github/sign-in.ts';
 import { startHeartbeat } from './host/heartbeat.ts';
 import { limitHeapGrowth, oomScores, protectFromOom } from './host/own-process.ts';
+import { follow } from './http/events.ts';
 import { httpServer } from './http/limits/listener.ts';
 import { serveMetrics } from './http/metrics.ts';
 import { dashboard } from './http/pages.ts';
 import { readiness } from './http/readiness.ts';
 import { createServer } from './http/server.ts';
-import { scheduleOf, workersOf } from './jobs.ts';
+import { scheduleOf, wakeNotices, workersOf } from './jobs.ts';
 import { createLogger } from './logger.ts';
+import { mailPages } from './notices/mail/pages.ts';
 import { startSchedule } from './queue/queue.ts';
 import { routes } from './routes.ts';
 import { closeInherited } from './sandbox/neutral-path.ts';
@@ -122,7 +124,7 @@ async function listen(app: App): Promise<Server> {
   const { HOST, PORT } = app.config;
   const setup = await setupAddress(app);
   const webhooks = { path: webhookPath, handler: webhookReceiver(app) };
-  const pages = [loginRoutes(app), setupRoutes(app), dashboard(app, () => aboutApp(app))];
+  const pages = [loginRoutes(app), setupRoutes(app), mailPages(app), dashboard(app, () => aboutApp(app))];
   // Behind a proxy all connections come from one address.
   const limits = app.config.TRUST_PROXY > 0 ? { maxOfAddress: Number.POSITIVE_INFINITY } : {};
   const server = httpServer(createServer(app, routes, { pages, webhooks }), limits);
@@ -162,7 +164,24 @@ async function startWork(app: App) {
     .then(() => reconcileAll(app, 'start'));
   caughtUp.catch((error) => app.log.error({ err: error }, 'the tasks were not compared with GitHub at the start'));
   await app.queue.send(undefined, 'run', {});
+  sendAsNoted(app);
   return startSchedule(scheduleOf(app), (error) => app.log.error({ err: error }, 'scheduled work failed'));
+}
+
+/** Sends webhooks and mail as soon as something is noted for them. The schedule repeats what fails here. */
+function sendAsNoted(app: App): void {
+  const onError = (error: unknown) => app.log.error({ err: error }, 'webhooks and mail were not sent at once');
+  const listen = (hear: () => void) => {
+    const ends = ['webhooks', 'mail'].map((topic) => app.db.listen(topic, hear));
+    return () => {
+      for (const end of ends) end();
+    };
+  };
+  const look = () =>
+    wakeNotices(app)
+      .catch(onError)
+      .then(() => false);
+  follow(app.stopping, listen, look).catch(onError);
 }
 
 async function end(servers: Server[], composed: Composed): Promise<void> {

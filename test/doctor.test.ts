@@ -41,6 +41,20 @@ test('what is not configured is reported as todo, with the next step', async () 
   });
 });
 
+test('the mail server is tried, and what is wrong with it is said without the password', async () => {
+  const mail = {
+    send: async () => {},
+    verify: async () => {
+      throw Object.assign(new Error('Invalid login for s3cret'), { code: 'EAUTH' });
+    },
+  };
+  const config = { ...service.app.config, EGRESS: 'off' as const, SMTP_URL: 'smtps://user:s3cret@mail.example.com' };
+  const findings = await examine({ ...service.app, config, mail });
+  expect(findings.filter(({ what }) => what === 'mail')).toEqual([
+    { what: 'mail', state: 'FAIL', says: 'mail.example.com cannot be used (EAUTH); check SMTP_URL' },
+  ]);
+});
+
 test.each([
   'http://localhost:3000',
   'http://127.0.0.1:3000',

@@ -72,6 +72,7 @@ export async function examine(app: App): Promise<Finding[]> {
     await github(app),
     ...(await installations(app)),
     ...webhooks(app),
+    ...(await mail(app)),
     await model(app),
   ];
 }
@@ -175,6 +176,19 @@ async function installations(app: App): Promise<Finding[]> {
 function webhooks({ github: connected, config }: App): Finding[] {
   const problem = connected === undefined ? webhookProblem(config) : undefined;
   return problem === undefined ? [] : [{ what: 'webhooks', state: 'todo', says: problem }];
+}
+
+/** Signs in to the mail server, if there is one. */
+async function mail({ mail: sender, config }: App): Promise<Finding[]> {
+  if (sender === undefined || config.SMTP_URL === undefined) return [];
+  const what = 'mail';
+  const { host } = new URL(config.SMTP_URL);
+  try {
+    await sender.verify();
+    return [{ what, state: 'ok', says: `${host} takes mail` }];
+  } catch (error) {
+    return [{ what, state: 'FAIL', says: `${host} cannot be used (${whyUnreachable(error)}); check SMTP_URL` }];
+  }
 }
 
 async function model(app: App): Promise<Finding> {

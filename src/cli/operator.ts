@@ -9,6 +9,7 @@ import { resealEnvironmentSecrets } from '../environment/secrets/secrets.ts';
 import { claimOwnerships } from '../github/app/installation.ts';
 import { resealApp } from '../github/app/stored-app.ts';
 import { createLogger } from '../logger.ts';
+import { resealWebhookKeys } from '../notices/webhooks/operations.ts';
 import { resealSecrets } from '../projects/secrets.ts';
 import { mintOperatorToken, userOfLogin } from '../projects/tokens.ts';
 
@@ -69,7 +70,7 @@ export async function rotateKey(config: Config): Promise<number> {
 }
 
 async function resealAll(app: App): Promise<number> {
-  const stores = [resealSecrets, resealMcpHeaders, resealEnvironmentSecrets, resealApp];
+  const stores = [resealSecrets, resealMcpHeaders, resealEnvironmentSecrets, resealWebhookKeys, resealApp];
   let count = 0;
   for (const reseal of stores) count += await reseal(app);
   return count;

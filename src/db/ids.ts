@@ -21,6 +21,7 @@ export type IdPrefix =
   | 'said'
   | 'trial'
   | 'audit'
+  | 'hook'
   | 'step'
   | 'auto'
   | 'note';

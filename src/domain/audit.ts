@@ -17,6 +17,8 @@ export type AuditedType =
   | 'sprint'
   | 'task'
   | 'token'
+  | 'user'
+  | 'webhook'
   | 'wizard';
 
 /** What happened, beginning with the type of the object to which the operation belongs: `task.start`. */

@@ -10,6 +10,7 @@ import {
   sessionMs,
   setCookie,
 } from '../http/access/session.ts';
+import { escaped, page, pagePolicy } from '../http/documents/plain-page.ts';
 import { type About, sendPage } from '../http/pages.ts';
 import { fetchFromGitHub } from '../outgoing/fetch-from.ts';
 import { admit, endAdmission, forgetAsked, isAdmitted, noteAsked } from '../projects/admission.ts';
@@ -17,7 +18,6 @@ import { type GitHubUser, upsertUser } from '../projects/store.ts';
 import { endSession, mintSession } from '../projects/tokens.ts';
 import { claimOwnerships } from './app/installation.ts';
 import { digest, insertSignIn, random, takeSignIn } from './app/one-time.ts';
-import { escaped, page, pagePolicy } from './app/pages.ts';
 
 /** Renders the sign-in page for browsers without scripts. */
 function loginPage(isConfigured: boolean, returnTo: string): string {

@@ -59,6 +59,10 @@ export interface Jobs {
   review: { repositoryId: string; number: number; after: string };
   /** Read the diff of a task again, because its pull request has another head or another base. */
   diff: { repositoryId: string; number: number };
+  /** Send what a webhook of a project is to get. */
+  webhook: { webhookId: string; projectId: string };
+  /** Send a person what they have to get by mail now. */
+  mail: { userId: string };
   /** Ask GitHub to deliver failed webhooks again. */
   redeliver: Record<string, never>;
   /** Repair what no event reported: expired leases, unhandled deliveries, unknown installations. Delete old rows. */

@@ -1,22 +1,26 @@
 import type { EntityManager } from 'typeorm';
 import { z } from 'zod';
 import type { App } from '../app.ts';
+import {
+  type AdminNoticeReason,
+  adminNoticeReasons,
+  type InboxReason,
+  inboxReasons,
+} from '../domain/notices/reasons.ts';
 import { anyUser } from '../http/access/access.ts';
 import { type EventStream, follow } from '../http/events.ts';
 import { type Route, route, Timestamp } from '../http/route.ts';
 
-/** Why a task needs a person, or an automation that was switched off an admin. */
-const reasons = ['plan', 'question', 'push', 'paused', 'review', 'failed', 'automation'] as const;
-export type InboxReason = (typeof reasons)[number];
-
 const InboxEntry = z
   .object({
-    taskId: z.string().nullable().meta({ description: 'null for an automation' }),
+    taskId: z.string().nullable().meta({ description: 'null for what the admins of a project are told about no task' }),
     automationId: z
       .preprocess((id) => id ?? undefined, z.string().optional())
       .meta({ description: 'an automation that was switched off; only admins of its project see it' }),
     projectId: z.string(),
-    reason: z.enum(reasons),
+    reason: z.enum([...inboxReasons, ...adminNoticeReasons]).meta({
+      description: '`automation` and `webhook`, for admins: the service has switched one off',
+    }),
     title: z.string(),
     text: z.string().meta({
       description:
@@ -26,12 +30,12 @@ const InboxEntry = z
   })
   .meta({ id: 'InboxEntry' });
 
-/** A task that needs a person, or an automation that was switched off. */
-interface InboxEntry {
+/** A task that needs a person, or something else that the admins of a project are told. */
+export interface InboxEntry {
   taskId: string | null;
   automationId: string | null;
   projectId: string;
-  reason: InboxReason;
+  reason: InboxReason | AdminNoticeReason;
   title: string;
   /** What its run waits for, why its last run failed, or what was done. */
   text: string;
@@ -43,10 +47,10 @@ const maxEntries = 1000;
 const maxText = 2000;
 
 /**
- * Returns the tasks that need a person in all projects of a member, and the automations that were switched off in those
- * that they administer, newest first.
+ * Returns the tasks that need a person in all projects of a member, and what the admins of those that they administer are
+ * told, newest first.
  */
-async function listInbox(em: EntityManager, userId: string): Promise<InboxEntry[]> {
+export async function listInbox(em: EntityManager, userId: string): Promise<InboxEntry[]> {
   // Functions of the database decide, because its triggers use the same ones. The conditions beside them decide
   // nothing; they let PostgreSQL use the indexes.
   return em.query(
@@ -65,6 +69,10 @@ async function listInbox(em: EntityManager, userId: string): Promise<InboxEntry[
        union all
        select null, a.id, a.project_id, a.name, a.paused_at as since /* not null */, a.paused_reason, 'automation'
        from members m join automations a on a.project_id = m.project_id and a.paused_reason is not null
+       where m.user_id = $1 and m.role in ('admin', 'owner')
+       union all
+       select null, null, a.project_id, a.title, a.since, a.text, a.reason
+       from members m join admin_notices a on a.project_id = m.project_id
        where m.user_id = $1 and m.role in ('admin', 'owner')),
      newest as (select * from found order by since desc, task_id desc, automation_id limit $2)
      select n.task_id as "taskId", n.automation_id as "automationId", n.project_id as "projectId", n.reason, n.title, n.since, left(coalesce(n.text, (
@@ -105,9 +113,9 @@ export const inboxRoutes: Route[] = [
     method: 'get',
     path: '/me/inbox',
     summary:
-      'List the tasks that need a person, and the automations that were switched off, in all projects of the caller, newest first; at most 1,000',
+      'List the tasks that need a person, and what admins have to know, in all projects of the caller, newest first; at most 1,000',
     guide:
-      "List the tasks that wait for a person, newest first. Use it to see what your person has to decide. Each entry has the task's id, why it waits (`reason`), since when, and the question or summary. An entry without a task is an automation that was switched off.",
+      "List the tasks that wait for a person, newest first. Use it to see what your person has to decide. Each entry has the task's id, why it waits (`reason`), since when, and the question or summary. An entry without a task is an automation or a webhook that was switched off.",
     tag: 'inbox',
     access: anyUser,
     reply: [200, z.array(InboxEntry)],

@@ -329,16 +329,73 @@ export type McpServer = {
     repositories?: string[];
 };
 export type InboxEntry = {
-    /** null for an automation */
+    /** null for what the admins of a project are told about no task */
     taskId: string | null;
     /** an automation that was switched off; only admins of its project see it */
     automationId?: string;
     projectId: string;
-    reason: "plan" | "question" | "push" | "paused" | "review" | "failed" | "automation";
+    /** `automation` and `webhook`, for admins: the service has switched one off */
+    reason: "plan" | "question" | "push" | "paused" | "review" | "failed" | "automation" | "webhook";
     title: string;
     /** what the run waits for, why it failed, why it is not merged when ready any more, what was done, or why the automation was switched off; at most 2,000 characters */
     text: string;
     since: string;
+};
+export type Notices = {
+    /** `now`: one mail for each entry of the inbox; `daily`: one at 7:00 UTC if there is something new */
+    mail: "off" | "now" | "daily";
+    address: string | null;
+    /** whether the person has opened the link that was sent to the address */
+    confirmed: boolean;
+    /** whether this service can send mail */
+    available: boolean;
+};
+export type Webhook = {
+    id: string;
+    projectId: string;
+    url: string;
+    events: ("task.status" | "task.attention" | "run.ended" | "sprint.status" | "proof" | "budget")[];
+    format: "standard" | "slack";
+    enabled: boolean;
+    /** why the service switched it off; null unless it did */
+    problem: string | null;
+    createdAt: string;
+    updatedAt: string;
+};
+export type CreatedWebhook = {
+    id: string;
+    projectId: string;
+    url: string;
+    events: ("task.status" | "task.attention" | "run.ended" | "sprint.status" | "proof" | "budget")[];
+    format: "standard" | "slack";
+    enabled: boolean;
+    /** why the service switched it off; null unless it did */
+    problem: string | null;
+    createdAt: string;
+    updatedAt: string;
+    /** the key with which deliveries are signed; it is never shown again */
+    secret: string;
+};
+export type WebhookDelivery = {
+    /** the header `webhook-id`, the same in all attempts */
+    id: string;
+    webhookId: string;
+    event: "task.status" | "task.attention" | "run.ended" | "sprint.status" | "proof" | "budget" | "test";
+    status: "waiting" | "delivered" | "failed";
+    createdAt: string;
+    attempts: number;
+    /** null unless it waits */
+    nextAttemptAt: string | null;
+    deliveredAt: string | null;
+    /** what the receiver answered last */
+    responseStatus: number | null;
+    /** the beginning of that answer, at most 500 characters */
+    response: string | null;
+    /** why the last attempt failed */
+    problem: string | null;
+    payload: {
+        [key: string]: any;
+    };
 };
 export type Onboarding = {
     /** the GitHub App reaches the repositories of the project, or the project has a git token */
@@ -3052,7 +3109,7 @@ export function setMcpServers(projectId: string, body: {
     })));
 }
 /**
- * List the tasks that need a person, and the automations that were switched off, in all projects of the caller, newest first; at most 1,000
+ * List the tasks that need a person, and what admins have to know, in all projects of the caller, newest first; at most 1,000
  */
 export function listInbox(opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -3072,6 +3129,395 @@ export function listInbox(opts?: Oazapfts.RequestOpts) {
         data: ErrorReply;
     }>("/me/inbox", {
         ...opts
+    }));
+}
+/**
+ * Get which mails about the inbox the caller gets
+ */
+export function getNotices(opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Notices;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>("/me/notices", {
+        ...opts
+    }));
+}
+/**
+ * Choose which mails about the inbox the caller gets. A new address has to be confirmed by a link
+ */
+export function setNotices(body?: {
+    /** `now`: one mail for each entry of the inbox; `daily`: one at 7:00 UTC if there is something new */
+    mail?: "off" | "now" | "daily";
+    address?: string | null;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Notices;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>("/me/notices", oazapfts.json({
+        ...opts,
+        method: "PATCH",
+        body
+    })));
+}
+/**
+ * Send the link that confirms the address of the caller again
+ */
+export function confirmNotices({ idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 202;
+        data: Notices;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>("/me/notices/confirmation", {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * List the webhooks of a project, oldest first
+ */
+export function listWebhooks(projectId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Webhook[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/webhooks`, {
+        ...opts
+    }));
+}
+/**
+ * Create a webhook. Only this reply shows its secret
+ */
+export function createWebhook(projectId: string, body: {
+    /** an https address without user name, password, query or fragment */
+    url: string;
+    events: ("task.status" | "task.attention" | "run.ended" | "sprint.status" | "proof" | "budget")[];
+    format?: "standard" | "slack";
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 201;
+        data: CreatedWebhook;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/webhooks`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * Change a webhook, or switch it off and on
+ */
+export function updateWebhook(projectId: string, webhookId: string, body?: {
+    /** an https address without user name, password, query or fragment */
+    url?: string;
+    events?: ("task.status" | "task.attention" | "run.ended" | "sprint.status" | "proof" | "budget")[];
+    format?: "standard" | "slack";
+    /** true also switches a webhook on that the service has switched off */
+    enabled?: boolean;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Webhook;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/webhooks/${encodeURIComponent(webhookId)}`, oazapfts.json({
+        ...opts,
+        method: "PATCH",
+        body
+    })));
+}
+/**
+ * Delete a webhook with its deliveries
+ */
+export function deleteWebhook(projectId: string, webhookId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/webhooks/${encodeURIComponent(webhookId)}`, {
+        ...opts,
+        method: "DELETE"
+    }));
+}
+/**
+ * List the deliveries of a webhook, newest first
+ */
+export function listWebhookDeliveries(projectId: string, webhookId: string, { limit, offset }: {
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: WebhookDelivery[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/webhooks/${encodeURIComponent(webhookId)}/deliveries${QS.query(QS.explode({
+        limit,
+        offset
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * Send a delivery again, with the same id
+ */
+export function redeliverWebhook(projectId: string, webhookId: string, deliveryId: string, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 202;
+        data: WebhookDelivery;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/webhooks/${encodeURIComponent(webhookId)}/deliveries/${encodeURIComponent(deliveryId)}/redeliver`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * Send a delivery of the type `test`
+ */
+export function testWebhook(projectId: string, webhookId: string, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 202;
+        data: WebhookDelivery;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/webhooks/${encodeURIComponent(webhookId)}/test`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
     }));
 }
 /**

@@ -87,6 +87,10 @@ export const routes: RouteObject[] = [
         lazy: async () => ({ Component: (await import('./sprints/sprint-page.tsx')).SprintPage }),
       },
       {
+        path: 'settings/mail',
+        lazy: async () => ({ Component: (await import('./account/mail-page.tsx')).MailPage }),
+      },
+      {
         path: 'settings/tokens',
         lazy: async () => ({ Component: (await import('./account/api-tokens-page.tsx')).ApiTokensPage }),
       },

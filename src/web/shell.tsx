@@ -164,6 +164,9 @@ function UserMenu({ login, avatarUrl }: { login: string; avatarUrl: string }) {
       </ActionMenu.Anchor>
       <ActionMenu.Overlay align="end">
         <ActionList>
+          <ActionList.LinkItem as={Link} to="/settings/mail">
+            Mail
+          </ActionList.LinkItem>
           <ActionList.LinkItem as={Link} to="/settings/tokens">
             API tokens
           </ActionList.LinkItem>

@@ -117,13 +117,16 @@ test('unknown addresses are 404 and other methods 405, before a token is require
 });
 
 test('the routes are exactly those of the contract', () => {
-  const built = `GET /batch;GET /me;GET /me/inbox;GET /me/unassigned-secrets;GET /me/tokens;POST /me/tokens;DELETE /me/tokens/:tokenId;GET /projects;POST /projects;GET /projects/:projectId;PATCH /projects/:projectId;
+  const built = `GET /batch;GET /me;GET /me/inbox;GET /me/unassigned-secrets;GET /me/notices;PATCH /me/notices;POST /me/notices/confirmation;GET /me/tokens;POST /me/tokens;DELETE /me/tokens/:tokenId;GET /projects;POST /projects;GET /projects/:projectId;PATCH /projects/:projectId;
     DELETE /projects/:projectId;GET /projects/:projectId/onboarding;GET /projects/:projectId/installed-repositories;
     GET /projects/:projectId/members;POST /projects/:projectId/members;
     PATCH /projects/:projectId/members/:userId;DELETE /projects/:projectId/members/:userId;
     POST /projects/:projectId/git-token;GET /projects/:projectId/git-token;DELETE /projects/:projectId/git-token;
     POST /projects/:projectId/model-token;GET /projects/:projectId/model-token;DELETE /projects/:projectId/model-token;
     GET /projects/:projectId/mcp-servers;PUT /projects/:projectId/mcp-servers;
+    GET /projects/:projectId/webhooks;POST /projects/:projectId/webhooks;PATCH /projects/:projectId/webhooks/:webhookId;
+    DELETE /projects/:projectId/webhooks/:webhookId;GET /projects/:projectId/webhooks/:webhookId/deliveries;
+    POST /projects/:projectId/webhooks/:webhookId/deliveries/:deliveryId/redeliver;POST /projects/:projectId/webhooks/:webhookId/test;
     GET /projects/:projectId/environment-secrets;PUT /projects/:projectId/environment-secrets/:name;
     DELETE /projects/:projectId/environment-secrets/:name;
     POST /repositories;GET /repositories;GET /repositories/:id;GET /repositories/:id/branches;PATCH /repositories/:id;DELETE /repositories/:id;

@@ -41,6 +41,8 @@ const examples: { [N in JobName]: Jobs[N] } = {
   pull: { repositoryId: 'repo', number: 1 },
   diff: { repositoryId: 'repo', number: 1 },
   review: { repositoryId: 'repo', number: 1, after: 'run' },
+  webhook: { webhookId: 'hook', projectId: 'proj' },
+  mail: { userId: 'mona' },
   redeliver: {},
   sweep: {},
 };
@@ -61,7 +63,8 @@ test('every job has the tenant that it is for', async () => {
   for (const [name, data] of Object.entries(examples)) await queue.send(em, name as JobName, data);
   const rows: { name: JobName; tenant: string }[] = await em.query('select name, group_id as tenant from pgboss.job');
   const tenant = (name: string) =>
-    ({ delivery: 'octo', suggestions: 'mona' })[name] ?? (nobodys.includes(name as JobName) ? 'none' : 'proj');
+    ({ delivery: 'octo', suggestions: 'mona', mail: 'mona' })[name] ??
+    (nobodys.includes(name as JobName) ? 'none' : 'proj');
   expect(Object.fromEntries(rows.map((row) => [row.name, row.tenant]))).toEqual(
     Object.fromEntries(Object.keys(jobs).map((name) => [name, tenant(name)])),
   );

@@ -16,6 +16,7 @@ import { dashboard } from '../../src/http/pages.ts';
 import { createServer } from '../../src/http/server.ts';
 import { workersOf } from '../../src/jobs.ts';
 import { createLogger } from '../../src/logger.ts';
+import { mailPages } from '../../src/notices/mail/pages.ts';
 import { mintOperatorToken, userOfLogin } from '../../src/projects/tokens.ts';
 import { routes } from '../../src/routes.ts';
 import { createTestDatabase } from './database.ts';
@@ -69,7 +70,10 @@ export async function openTestApp(settings: Record<string, string> = {}, templat
   const composed = await compose(config, createLogger(config), { isWorker: true, stopping: stop.signal });
   const { app } = composed;
   const webhooks = { path: webhookPath, handler: webhookReceiver(app) };
-  const extras = { pages: [loginRoutes(app), setupRoutes(app), dashboard(app, () => aboutApp(app))], webhooks };
+  const extras = {
+    pages: [loginRoutes(app), setupRoutes(app), mailPages(app), dashboard(app, () => aboutApp(app))],
+    webhooks,
+  };
   const server = await new Promise<Server>((resolve) => {
     const listening = httpServer(createServer(app, routes, extras)).listen(0, '127.0.0.1', () => resolve(listening));
   });

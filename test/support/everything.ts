@@ -31,11 +31,8 @@ export async function makeEverything(service: TestApp, login = 'owner'): Promise
     isDocsRepo: true,
   });
   const task = await made(`/projects/${project.id}/tasks`, { title: 't' });
-  const sprint = await made(`/projects/${project.id}/sprints`, {
-    name: 'S',
-    startDate: '2026-01-01',
-    endDate: '2026-01-02',
-  });
+  const days = { startDate: '2026-01-01', endDate: '2026-01-02' };
+  const sprint = await made(`/projects/${project.id}/sprints`, { name: 'S', ...days });
   const inSprint = await made(`/projects/${project.id}/tasks`, { title: 'u', sprintId: sprint.id });
   const wizard = await made(`/projects/${project.id}/wizard/initialize`, { goal: 'g' });
   const agents = await read('/agents');
@@ -45,6 +42,8 @@ export async function makeEverything(service: TestApp, login = 'owner'): Promise
   });
   await setSecret(service.app, project.id, 'NPM_TOKEN', { value: 'a-token-of-npm', hosts: [] });
   const { id: userId } = await read('/me');
+  const hook = await made(`/projects/${project.id}/webhooks`, { url: 'https://hooks.example.com/', events: ['proof'] });
+  const delivery = await made(`/projects/${project.id}/webhooks/${hook.id}/test`, {});
   await saveView(service.app, { projectId: project.id, userId }, 'NPM_TOKEN', '');
   await service.app.db.manager.query(
     `insert into runs (id, task_id, project_id, kind, status) values ($3, $1, $2, 'start', 'failed')`,
@@ -71,6 +70,8 @@ export async function makeEverything(service: TestApp, login = 'owner'): Promise
     name: 'NPM_TOKEN',
     number: '1',
     noteId: `note_${login}`,
+    webhookId: hook.id,
+    deliveryId: delivery.id,
   };
   const pathOf = ({ path }: Pick<Route, 'path'>, id?: string) => {
     const kind = path.split('/')[1]?.replace(/ies$/, 'y').replace(/s$/, '') ?? '';

@@ -3,11 +3,12 @@ import express, { type Request, type Response, type Router } from 'express';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
 import { clearCookie, readCookie, setCookie } from '../../http/access/session.ts';
+import { escaped, pagePolicy } from '../../http/documents/plain-page.ts';
 import { fetchFromGitHub } from '../../outgoing/fetch-from.ts';
 import { Login } from '../../projects/schemas.ts';
 import { manifestFrom, webhookProblem } from './manifest.ts';
 import { digest, insertSignIn, random, takeSignIn } from './one-time.ts';
-import { badOrganizationPage, escaped, installedPage, pagePolicy, problemPage, setupPage } from './pages.ts';
+import { badOrganizationPage, installedPage, problemPage, setupPage } from './pages.ts';
 import { mintSetupCode, storeApp, takeSetupCode } from './stored-app.ts';
 
 const setupCookie = 'deckhand_setup';

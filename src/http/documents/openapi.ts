@@ -66,6 +66,7 @@ const tags: Record<string, string> = {
   runs: 'The runs of tasks: events, turns, proofs and timelines',
   sprints: 'Sprints, their tasks and figures',
   tasks: 'Units of work for agents: starting, deciding, reviewing and merging',
+  webhooks: 'What the service sends to other tools',
 };
 
 /** Returns the OpenAPI 3.1 document of the declared routes. */

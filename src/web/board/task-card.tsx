@@ -14,9 +14,10 @@ import {
 import { Label } from '@primer/react';
 import { memo, Suspense, useRef } from 'react';
 import { Link } from 'react-router';
+import { inboxNames } from '../../domain/notices/reasons.ts';
 import type { TaskCard as Card, CardRun } from '../api.ts';
 import { ageText, clockText, elapsedOf, formatCost } from '../display/formats.ts';
-import { inboxNames, shortId } from '../display/names.ts';
+import { shortId } from '../display/names.ts';
 import { FailureLabel } from '../display/status-labels.tsx';
 import { exactTime, useNow } from '../display/times.tsx';
 import { lazyPart } from '../live/load-part.ts';

@@ -1,4 +1,4 @@
-import type { Attention, Failure, InboxEntry, Run, Task } from '../api.ts';
+import type { Attention, Failure, Run, Task } from '../api.ts';
 
 /** The names of the statuses, in the order of the board's columns. */
 export const taskStatusNames: Record<Task['status'], string> = {
@@ -17,17 +17,6 @@ export const waitNames: Record<Attention['reason'], string> = {
   push: 'Waiting for approval of the change',
   paused: 'Paused',
   model: 'Waiting for the model',
-};
-
-/** Why a task is in the inbox. */
-export const inboxNames: Record<InboxEntry['reason'], string> = {
-  plan: 'Plan to approve',
-  question: 'Question',
-  push: 'Change to approve',
-  paused: 'Paused',
-  review: 'Review',
-  failed: 'Failed',
-  automation: 'Automation off',
 };
 
 const runKindNames: Partial<Record<Run['kind'], string>> = {

@@ -2,9 +2,9 @@ import { Button, Label, LinkButton } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, Suspense } from 'react';
 import { Link } from 'react-router';
+import { decisionPath, inboxNames } from '../../domain/notices/reasons.ts';
 import type { InboxEntry, Task } from '../api.ts';
 import { Markdown } from '../display/markdown.tsx';
-import { inboxNames } from '../display/names.ts';
 import { Loading } from '../display/query-result.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import { lazyPart } from '../live/load-part.ts';
@@ -29,22 +29,17 @@ const variants = {
   review: 'done',
   failed: 'danger',
   automation: 'danger',
+  webhook: 'danger',
 } as const;
 
 /** Shows a task that needs a person, with everything that is needed to decide it here, or an automation that was switched off. */
 export function Entry({ entry }: { entry: InboxEntry }) {
-  const { taskId, reason, title, since } = entry;
-  const { projectId, text } = entry;
-  const page = taskId === null ? `/projects/${projectId}/automations` : `/tasks/${taskId}`;
+  const { reason, title, since } = entry;
   return (
     <li className="inbox-entry">
       <div className="row wrap-row">
         <Label variant={variants[reason]}>{inboxNames[reason]}</Label>
-        <Link
-          to={reason === 'review' || reason === 'push' ? `${page}?tab=diff` : page}
-          className="strong wrap"
-          data-entry
-        >
+        <Link to={decisionPath(entry)} className="strong wrap" data-entry>
           <bdi>{title}</bdi>
         </Link>
         <span className="muted">
@@ -52,7 +47,7 @@ export function Entry({ entry }: { entry: InboxEntry }) {
           <TimeAgo at={since} />
         </span>
       </div>
-      {isAboutTask(entry) ? <Decision entry={entry} /> : <p className="wrap">{text}</p>}
+      {isAboutTask(entry) ? <Decision entry={entry} /> : <p className="wrap">{entry.text}</p>}
     </li>
   );
 }

@@ -158,9 +158,9 @@ const maxNotices = 2;
 function useDepartures(entries: InboxEntry[]): void {
   const before = useRef(entries);
   useEffect(() => {
-    const departed = departedEntries(before.current.filter(isAboutTask), entries).filter(
-      (entry) => !takeAnnounced(entry),
-    );
+    const departed = departedEntries(before.current, entries)
+      .filter(isAboutTask)
+      .filter((entry) => !takeAnnounced(entry));
     before.current = entries;
     if (departed.length > maxNotices) return notify(`${plural(departed.length, 'task')} no longer need you.`);
     for (const entry of departed)

@@ -1,6 +1,7 @@
+import { decisionPath, inboxNames } from '../../domain/notices/reasons.ts';
 import type { InboxEntry } from '../api.ts';
-import { inboxNames } from '../display/names.ts';
 import { storeText } from '../frame/personal-storage.ts';
+import { subjectOf } from './outcome.ts';
 
 /** Whether this browser shows notifications is stored in it, because each browser asks for its own permission. */
 const storageKey = 'deckhand-notifications';
@@ -20,14 +21,14 @@ interface NotificationText {
 /** Returns the notifications about entries that have just arrived. */
 export function notificationsFor(entries: InboxEntry[]): NotificationText[] {
   if (entries.length > maxAtOnce) {
-    const tag = entries.map(({ taskId, automationId }) => taskId ?? automationId).join(' ');
+    const tag = entries.map(subjectOf).join(' ');
     return [{ title: `${entries.length} tasks need you`, body: entries[0]?.title ?? '', tag, path: '/' }];
   }
-  return entries.map(({ taskId, automationId, projectId, reason, title, since }) => ({
-    title: inboxNames[reason],
-    body: title,
-    tag: `${taskId ?? automationId} ${since}`,
-    path: taskId === null ? `/projects/${projectId}/automations` : `/tasks/${taskId}`,
+  return entries.map((entry) => ({
+    title: inboxNames[entry.reason],
+    body: entry.title,
+    tag: `${subjectOf(entry)} ${entry.since}`,
+    path: decisionPath(entry),
   }));
 }
 

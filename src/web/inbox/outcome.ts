@@ -1,18 +1,24 @@
+import type { InboxReason } from '../../domain/notices/reasons.ts';
 import type { InboxEntry, Task } from '../api.ts';
 import { taskStatusNames } from '../display/names.ts';
 
-/** An entry about a task. The others are about automations that were switched off. */
-export type TaskEntry = InboxEntry & { taskId: string };
+/** An entry about a task. */
+export type TaskEntry = InboxEntry & { taskId: string; reason: InboxReason };
 
 export function isAboutTask(entry: InboxEntry): entry is TaskEntry {
   return entry.taskId !== null;
 }
 
-type Key = Pick<InboxEntry, 'taskId' | 'automationId' | 'reason' | 'since'>;
+type Key = Pick<InboxEntry, 'taskId' | 'automationId' | 'projectId' | 'title' | 'reason' | 'since'>;
+
+/** Identifies what an entry is about: a task, or something of a project. */
+export function subjectOf({ taskId, automationId, projectId, title }: Omit<Key, 'reason' | 'since'>): string {
+  return taskId ?? automationId ?? `${projectId} ${title}`;
+}
 
 /** Identifies what a task needs now. A second plan of the same task is another entry. */
-export function keyOf({ taskId, automationId, reason, since }: Key): string {
-  return `${taskId ?? automationId} ${reason} ${since}`;
+export function keyOf(entry: Key): string {
+  return `${subjectOf(entry)} ${entry.reason} ${entry.since}`;
 }
 
 /** Returns the entries that were not there before. */
@@ -23,8 +29,8 @@ export function newEntries<Entry extends Key>(before: Iterable<Key>, now: Entry[
 
 /** Returns the entries whose tasks no longer need anybody. A task that needs something else now is still in the inbox. */
 export function departedEntries<Entry extends Key>(before: Entry[], now: Key[]): Entry[] {
-  const remaining = new Set(now.map(({ taskId }) => taskId));
-  return before.filter(({ taskId }) => !remaining.has(taskId));
+  const remaining = new Set(now.map(subjectOf));
+  return before.filter((entry) => !remaining.has(subjectOf(entry)));
 }
 
 /** Says what became of a task that needed a person. `task` is undefined when it was deleted. */

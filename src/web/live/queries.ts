@@ -11,6 +11,8 @@ export const me = () => queryOptions({ queryKey: ['me'], queryFn: () => api.getM
 export const inbox = () => queryOptions({ queryKey: ['inbox'], queryFn: () => api.listInbox() });
 export const myTokens = () => queryOptions({ queryKey: ['tokens'], queryFn: () => api.listTokens({ limit: 100 }) });
 
+export const myNotices = () => queryOptions({ queryKey: ['my-notices'], queryFn: () => api.getNotices() });
+
 export const projects = () =>
   queryOptions({ queryKey: ['projects'], queryFn: () => fetchAllPages((page) => api.listProjects(page)) });
 /** How often a project is fetched whose page shows what GitHub refuses to its account. That has no events. */
@@ -58,6 +60,15 @@ export const automations = (id: string) =>
   queryOptions({ queryKey: ['automations', id], queryFn: () => api.listAutomations(id) });
 export const mcpServers = (id: string) =>
   queryOptions({ queryKey: ['mcp-servers', id], queryFn: () => api.listMcpServers(id) });
+
+export const webhooks = (id: string) =>
+  queryOptions({ queryKey: ['webhooks', id], queryFn: () => api.listWebhooks(id) });
+/** The newest deliveries of a webhook. */
+export const webhookDeliveries = (projectId: string, id: string) =>
+  queryOptions({
+    queryKey: ['webhook-deliveries', id],
+    queryFn: () => api.listWebhookDeliveries(projectId, id, { limit: 20 }),
+  });
 
 export const environmentSecrets = (id: string) =>
   queryOptions({ queryKey: ['environment-secrets', id], queryFn: () => api.listEnvironmentSecrets(id) });

@@ -13,6 +13,7 @@ import { EnvironmentSecrets } from './environment-secrets.tsx';
 import { GeneralSettings } from './general-settings.tsx';
 import { McpServers } from './mcp-servers.tsx';
 import { TokenSetting } from './token-setting.tsx';
+import { Webhooks } from './webhooks.tsx';
 
 export function SettingsPage() {
   usePageTitle('Settings');
@@ -52,6 +53,7 @@ function ProjectSettings({ project }: { project: api.Project }) {
             remove={() => api.removeModelToken(id)}
           />
           <McpServers projectId={id} />
+          <Webhooks projectId={id} />
           <EnvironmentSecrets projectId={id} />
           <Section title="Audit log">
             <p>

@@ -68,7 +68,19 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-type Kind = 'agent' | 'task' | 'repository' | 'sprint' | 'session' | 'user' | 'run' | 'secret' | 'view' | 'automation';
+type Kind =
+  | 'agent'
+  | 'task'
+  | 'repository'
+  | 'sprint'
+  | 'session'
+  | 'user'
+  | 'run'
+  | 'secret'
+  | 'view'
+  | 'automation'
+  | 'webhook'
+  | 'delivery';
 
 function kindOf(field: string, { path }: Route): Kind {
   const name = /(\w+)(\[\])?$/.exec(field)?.[1] ?? '';
@@ -77,6 +89,7 @@ function kindOf(field: string, { path }: Route): Kind {
     ...{ owner: 'agent', dependsOn: 'task', taskId: 'task', taskIds: 'task', near: 'task', userId: 'user' },
     ...{ repositoryId: 'repository', repositoryIds: 'repository', repositories: 'repository', sessionId: 'session' },
     ...{ sprintId: 'sprint', unfinished: 'sprint', runId: 'run', automationId: 'automation' },
+    ...{ webhookId: 'webhook', deliveryId: 'delivery' },
   };
   const kind = kinds[name];
   if (kind === undefined) throw new Error(`say in kindOf what ${field} of ${path} names`);
@@ -105,6 +118,10 @@ async function makeIn(project: string, kind: Kind, token: string, post: Post): P
   const at = `/projects/${project}`;
   const name = `${project === shop.project ? 'OWN' : 'ELSEWHERE'}_${++count}`;
   const task = async () => (await post('POST', `${at}/tasks`, { title: name })).id;
+  const webhook = async () => {
+    const url = 'https://hooks.example.com/deckhand';
+    return (await post('POST', `${at}/webhooks`, { url, events: ['proof'] })).id;
+  };
   const makers: Record<Kind, () => Promise<string>> = {
     task,
     agent: async () => (await shop.service.call('GET', `/agents?projectId=${project}`, { token })).body[0].id,
@@ -138,6 +155,8 @@ async function makeIn(project: string, kind: Kind, token: string, post: Post): P
       const body = { name, on: { cron: '0 3 * * *', timezone: 'UTC' }, task: { title: name, owner, repositoryId } };
       return (await post('POST', `${at}/automations`, body)).id;
     },
+    webhook,
+    delivery: async () => (await post('POST', `${at}/webhooks/${await webhook()}/test`, {})).id,
     view: async () => {
       await post('PUT', `${at}/views/${name}`, { query: '' });
       return name;
@@ -165,6 +184,10 @@ interface Request {
 async function requestOf(route: Route, field: string): Promise<Request> {
   const { project, newSession } = shop;
   const tasks = [{ ref: 'a', title: 'T' }];
+  if (route.method === 'get' && route.path.includes(':webhookId')) {
+    const { path = '' } = (await writeRecipes.redeliverWebhook?.(shop)) ?? {};
+    return { path: path.replace(/[^/]+\/redeliver$/, '').slice(0, -1) };
+  }
   if (route.method === 'get')
     return {
       path: route.path.replace(':projectId', project).replace(':sessionId', await newSession()),
@@ -180,9 +203,9 @@ async function requestOf(route: Route, field: string): Promise<Request> {
 }
 
 /** Returns the request with this id in the field. */
-function naming({ path, query, body }: Request, field: string, id: string): Request {
-  const last = /[^/]+(\/(finalize|answer|editing))?$/;
-  if (field.startsWith(':')) return { path: path.replace(last, `${id}$1`), ...(query ? { query } : {}), body };
+function naming(route: Route, { path, query, body }: Request, field: string, id: string): Request {
+  const at = route.path.split('/').indexOf(field);
+  if (at >= 0) return { path: path.split('/').with(at, id).join('/'), ...(query ? { query } : {}), body };
   if (field.startsWith('?')) return { path, query: `?${field.slice(1)}=${id}`, body };
   const copy = structuredClone(body ?? {}) as Record<string, unknown>;
   put(copy, field, id);
@@ -200,7 +223,7 @@ const ofAsking = ['api_tokens', 'idempotency_keys', 'read_marks', 'github_pace']
 
 /** Sends a request with this id in the field. Returns the reply without the id. */
 async function outcome(route: Route, request: Request, field: string, id?: string): Promise<string> {
-  const { path, query = '', body } = id === undefined ? request : naming(request, field, id);
+  const { path, query = '', body } = id === undefined ? request : naming(route, request, field, id);
   const answer = await shop.service.call(route.method.toUpperCase(), `${path}${query}`, {
     token: shop.token,
     ...(body === undefined ? {} : { body }),

@@ -69,7 +69,12 @@ async function openBasics(): Promise<Basics> {
   const github = await openGitHub();
   const model = await startModel(planner);
   const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'sk-x', OPENAI_MODEL: 'm', RATE_LIMIT_MODEL: '0' };
-  const service = await openTestApp({ ...appSettings(github.url), ...settings });
+  const service = await openTestApp({
+    ...appSettings(github.url),
+    // Nobody listens there: no jobs are handled.
+    SMTP_URL: 'smtp://127.0.0.1:9',
+    ...settings,
+  });
   const token = await service.token('owner');
   const ask = async <T = Made>(method: string, path: string, body?: unknown): Promise<T> => {
     const answer = await service.call(method, path, { token, ...(body === undefined ? {} : { body }) });

@@ -13,6 +13,11 @@ interface Request {
 export const writeRecipes: Record<string, (shop: Workshop) => Promise<Request> | Request> = {
   createToken: () => ({ path: '/me/tokens', body: { name: 't' } }),
   revokeToken: async ({ ask }) => ({ path: `/me/tokens/${(await ask('POST', '/me/tokens', { name: 't' })).id}` }),
+  setNotices: () => ({ path: '/me/notices', body: { mail: 'now', address: 'owner@example.com' } }),
+  confirmNotices: async ({ ask }) => {
+    await ask('PATCH', '/me/notices', { address: 'other@example.com' });
+    return { path: '/me/notices/confirmation' };
+  },
   createProject: () => ({ path: '/projects', body: { name: 'Another' } }),
   updateProject: ({ project }) => ({ path: `/projects/${project}`, body: { description: 'changed' } }),
   deleteProject: async ({ newProject }) => ({ path: `/projects/${(await newProject()).project}` }),
@@ -34,6 +39,15 @@ export const writeRecipes: Record<string, (shop: Workshop) => Promise<Request> |
     path: `/projects/${project}/mcp-servers`,
     body: [{ name: 'tracker', url: 'https://mcp.example.com/mcp' }],
   }),
+  createWebhook: ({ project }) => ({ path: `/projects/${project}/webhooks`, body: newWebhook }),
+  updateWebhook: async (shop) => ({ path: await webhookPath(shop), body: { events: ['proof'] } }),
+  deleteWebhook: async (shop) => ({ path: await webhookPath(shop) }),
+  testWebhook: async (shop) => ({ path: `${await webhookPath(shop)}/test` }),
+  redeliverWebhook: async (shop) => {
+    const path = await webhookPath(shop);
+    const { id } = await shop.ask('POST', `${path}/test`);
+    return { path: `${path}/deliveries/${id}/redeliver` };
+  },
   setEnvironmentSecret: ({ project }) => ({
     path: `/projects/${project}/environment-secrets/NPM_TOKEN`,
     body: { value: 'a value of a secret', repositories: [] },
@@ -212,6 +226,14 @@ async function memberPath({ project, ask }: Workshop, login: string): Promise<st
   const path = `/projects/${project}/members`;
   const { userId } = await ask<{ userId: string }>('POST', path, { login, role: 'member' });
   return `${path}/${userId}`;
+}
+
+const newWebhook = { url: 'https://hooks.example.com/deckhand', events: ['task.status'] };
+
+async function webhookPath({ project, ask }: Workshop): Promise<string> {
+  const path = `/projects/${project}/webhooks`;
+  const { id } = await ask('POST', path, newWebhook);
+  return `${path}/${id}`;
 }
 
 /** Returns the path of the first agent of a new project. */

@@ -92,6 +92,8 @@ export const jobPlays: Record<JobName, Play | string> = {
     await unseen(stage, () => stage.github.as('mona')('PATCH', `${repo}/pulls/${pull}`, { state: 'closed' }));
     return () => send(stage, 'pull', { repositoryId: stage.repository, number: pull });
   },
+  webhook: 'test/notices/webhooks.test.ts: it says nothing on GitHub',
+  mail: 'test/notices/mail.test.ts: it says nothing on GitHub',
   diff: 'test/github/follow/one-fails.test.ts: it clones, and asks GitHub only for a token',
   review: 'test/e2e/reviewing/rounds.test.ts: it queues a run, and runs have a table of their own',
   redeliver: async (stage) => {
