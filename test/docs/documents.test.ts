@@ -67,6 +67,20 @@ test('dependencies are exactly the packages that the service imports', () => {
   expect([...packages, 'swagger-ui-dist'].sort()).toEqual(Object.keys(dependencies).sort());
 });
 
+test('the package of the client has the version of the service, and depends on what its sources import', () => {
+  const own = JSON.parse(read('package.json'));
+  const { version, dependencies } = JSON.parse(read('client/package.json'));
+  expect(version).toBe(own.version);
+  for (const [name, exact] of Object.entries(dependencies))
+    expect([name, exact]).toEqual([name, own.dependencies[name] ?? own.devDependencies[name]]);
+  const imported = readdirSync(join(root, 'client/src'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => [...read(`client/src/${file}`).matchAll(/from ['"]((?:@[^/'"]+\/)?[^./'"][^/'"]*)/g)])
+    .map(([, name = '']) => name)
+    .filter((name) => !name.startsWith('node:'));
+  expect([...new Set(imported)].sort()).toEqual(Object.keys(dependencies).sort());
+});
+
 test('compose.yaml starts web, worker and PostgreSQL, with a seccomp profile that allows the sandbox', () => {
   const { services } = parse(read('compose.yaml'), { merge: true });
   expect(Object.keys(services).sort()).toEqual(['postgres', 'web', 'worker']);

@@ -66,13 +66,14 @@ test('every example of a request body passes the validation of its route', () =>
   }
 });
 
-test('the client of the dashboard is generated from the document (npm run docs)', () => {
+test('the clients of dashboard and command line are generated from the document (npm run docs)', () => {
   const dir = mkdtempSync(join(tmpdir(), 'deckhand-client-'));
   try {
     const made = join(dir, 'api.ts');
     const generator = join(root, 'node_modules/.bin/oazapfts');
     execFileSync(process.execPath, [generator, '--optimistic', join(root, 'docs/openapi.json'), made]);
-    expect(readFileSync(join(root, 'src/web/api.ts'), 'utf8')).toBe(readFileSync(made, 'utf8'));
+    for (const client of ['src/web/api.ts', 'client/src/api.ts'])
+      expect(readFileSync(join(root, client), 'utf8')).toBe(readFileSync(made, 'utf8'));
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }

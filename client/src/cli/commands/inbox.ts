@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import { type InboxEntry, listInbox } from '../../api.ts';
+import { type Context, optionsOf, sessionOf, withExamples } from '../context.ts';
+import { shownLine } from '../terminal.ts';
+
+/** What a person can do about an entry. */
+const nextSteps: Record<InboxEntry['reason'], (id: string) => string> = {
+  plan: (id) => `deckhand task approve ${id}, or deckhand task revise ${id} "<what to change>"`,
+  question: (id) => `deckhand task say ${id} "<answer>"`,
+  push: (id) => `deckhand task show ${id}, then deckhand task approve ${id}`,
+  paused: (id) => `deckhand task resume ${id}`,
+  review: (id) => `deckhand open ${id}, then deckhand task merge ${id}`,
+  failed: (id) => `deckhand task retry ${id}`,
+};
+
+export function inboxCommand(program: Command, context: Context): void {
+  const inbox = program
+    .command('inbox')
+    .description('List the tasks that need a person, in all your projects, newest first')
+    .action(async (_options, command: Command) => {
+      const session = await sessionOf(context, command);
+      const { project: wanted } = optionsOf(command);
+      const all = await listInbox(session.at);
+      const projectId = wanted === undefined ? undefined : (await session.project()).id;
+      const entries = all.filter((entry) => projectId === undefined || entry.projectId === projectId);
+      context.terminal.print(entries, () =>
+        entries.length === 0 ? 'Nothing needs you.' : entries.map(entryText).join('\n\n'),
+      );
+    });
+  withExamples(inbox, 'deckhand inbox', "deckhand inbox --json | jq -r '.[].taskId'");
+}
+
+function entryText({ taskId, reason, title, text, since }: InboxEntry): string {
+  const next = nextSteps[reason]?.(taskId);
+  return [
+    `${reason.padEnd(9)}${shownLine(title)}`,
+    `  ${taskId}, since ${since}`,
+    ...(text === '' ? [] : [`  ${shownLine(text, 300)}`]),
+    ...(next === undefined ? [] : [`  → ${next}`]),
+  ].join('\n');
+}

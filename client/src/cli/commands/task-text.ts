@@ -1,0 +1,50 @@
+import type { PullRequest, Task } from '../../api.ts';
+import { shown, shownLine } from '../terminal.ts';
+
+/** Returns a task in one line. */
+export const taskLine = ({ id, status, title }: Task): string =>
+  `${id}  ${status.padEnd(11)}  ${shownLine(title, 100)}`;
+
+/** Returns what a run of the task waits for, and what a person can do. */
+export function attentionText({ id, attention }: Task): string {
+  if (attention === null) return '';
+  const options = attention.options.map((option, i) => `  ${i + 1}. ${shownLine(option, 300)}`);
+  const next: Record<string, string> = {
+    plan: `deckhand task approve ${id}, or deckhand task revise ${id} "<what to change>"`,
+    push: `deckhand task approve ${id}, or deckhand task revise ${id} "<what to change>"`,
+    question: `deckhand task say ${id} "<answer, or the number of an option>"`,
+    paused: `deckhand task resume ${id}`,
+  };
+  const step = next[attention.reason];
+  return [
+    `Waits (${attention.reason}): ${shown(attention.text)}`,
+    ...options,
+    ...(step === undefined ? [] : [`→ ${step}`]),
+  ].join('\n');
+}
+
+/** Returns how a task stands after its run has ended. */
+export function outcomeText(task: Task): string {
+  const { failure, status, prUrl } = task;
+  if (failure !== null)
+    return `Failed (${failure.category}): ${shown(failure.message)}\n→ deckhand task retry ${task.id}`;
+  if (status === 'in_review' && prUrl !== null)
+    return `In review: ${shownLine(prUrl, 500)}\n→ deckhand task merge ${task.id}`;
+  return taskLine(task);
+}
+
+export function taskText(task: Task, pulls: PullRequest[]): string {
+  const { description, owner, branchName, base, runCount, failure, merging } = task;
+  return [
+    taskLine(task),
+    ...(description === '' ? [] : ['', shown(description), '']),
+    `Agent: ${owner ?? 'none'}; runs: ${runCount}`,
+    ...(branchName === null
+      ? []
+      : [`Branch: ${shownLine(branchName)}${base === null ? '' : ` into ${shownLine(base)}`}`]),
+    ...pulls.map(({ prUrl, status }) => `Pull request: ${shownLine(prUrl, 500)} (${status})`),
+    ...(merging === null ? [] : [`Merging: ${merging.state}. ${shownLine(merging.reason, 300)}`]),
+    ...(failure === null ? [] : [outcomeText(task)]),
+    ...(task.attention === null ? [] : [attentionText(task)]),
+  ].join('\n');
+}
