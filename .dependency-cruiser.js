@@ -52,7 +52,7 @@ const inside = {
   ],
   'web/board': ['views', 'bulk'],
   'web/tasks': ['actions', 'timeline', 'review', 'merging', 'changes', 'waiting', 'editing'],
-  worker: ['workspace', 'outgoing', 'proof', 'publish', 'lease'],
+  worker: ['workspace', 'leaving', 'proof', 'publish', 'lease'],
 };
 /** They speak to what lies outside, and know no feature. */
 const adapters = ['db', 'git', 'sandbox', 'egress', 'images', 'llm', 'mcp', 'outgoing', 'queue', 'host', 'threads'];

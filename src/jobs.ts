@@ -35,7 +35,7 @@ import { reviewAgain } from './runs/reviewing/ask.ts';
 import { advanceAllSprints, advanceSprint } from './sprints/advance-sprint.ts';
 import { writeDigest } from './sprints/digest.ts';
 import { cancelSprintRun } from './sprints/end-sprint.ts';
-import { wakeWorkers, workOnRuns } from './worker/lease/work-on-runs.ts';
+import { queueRunJobIfDue, workOnRuns } from './worker/lease/work-on-runs.ts';
 import { continueTask } from './worker/split.ts';
 import { deleteOldContexts } from './worker/turns.ts';
 
@@ -239,7 +239,7 @@ export function scheduleOf(app: App): [string, () => Promise<void>][] {
       async () => {
         // Another process may have stored an App that was created on its setup page.
         await adoptStoredApp(app);
-        await wakeWorkers(app);
+        await queueRunJobIfDue(app);
         await wakeNotices(app);
       },
     ],

@@ -83,6 +83,16 @@ const oldNames = {
   openEquipment: 'openCommandAccess',
   openEquipped: 'openMachineWithAccess',
   equipment: 'access',
+  showTask: 'queueMirror',
+  wakeWorkers: 'notifyIdleWorkers or queueRunJobIfDue',
+  unlessUnknown: 'unlessMissing, unlessRefused or ifAnswered',
+  inTurn: 'onePerKey, or a name for what is limited',
+  otherTools: 'repositoryTools, notePlanTool or exploreTool',
+  planVerbs: 'locksPlan',
+  forReaders: 'isForReaders',
+  onlyOnIssues: 'listedOn',
+  assertHeld: 'assertLeased',
+  Held: 'Leased',
 };
 
 test('names that were replaced do not come back', () => {

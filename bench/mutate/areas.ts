@@ -50,7 +50,7 @@ export const areas: Area[] = [
   { name: 'claims', sources: ['src/runs/store.ts'], tests: ['test/runs/store.test.ts', 'test/worker/claims.test.ts'] },
   {
     name: 'outgoing-scan',
-    sources: ['src/worker/outgoing/*.ts', 'src/worker/plan.ts#findUnplanned', 'src/conversation/planned-files.ts'],
+    sources: ['src/worker/leaving/*.ts', 'src/worker/plan.ts#findUnplanned', 'src/conversation/planned-files.ts'],
     tests: ['test/worker/{objection,outgoing-scan}.test.ts', 'test/conversation/planned-files.test.ts'],
   },
   { name: 'closed-addresses', sources: ['src/git/remote-url.ts'], tests: ['test/git/remote-url.test.ts'] },

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { liveRun } from '../db/tables/task.ts';
+import { liveRun } from '../db/tables/run.ts';
 import type { AgentFigures } from '../domain/agent.ts';
 
 export interface HealthFacts {

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { type AgentRow, Agents } from '../db/tables/project.ts';
-import { liveRun } from '../db/tables/task.ts';
+import { liveRun } from '../db/tables/run.ts';
 import type { BuiltInAgent } from '../domain/agent.ts';
 
 /** An agent as one caller sees it. It is busy only if it has runs in the caller's projects. */

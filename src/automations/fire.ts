@@ -13,7 +13,7 @@ import { findUser } from '../projects/store.ts';
 import { findRepository } from '../repositories/store.ts';
 import { startProblemOf, startTaskIn } from '../runs/operations.ts';
 import { whyNotStarted } from '../sprints/advance-sprint.ts';
-import { showTask } from '../tasks/move.ts';
+import { queueMirror } from '../tasks/move.ts';
 import { assertBases, insertTask, ownerProblems } from '../tasks/operations.ts';
 import { setTaskFields } from '../tasks/store.ts';
 import { dueAfter } from './operations.ts';
@@ -214,7 +214,7 @@ async function makeTask(
   const failed = why ?? (await tryStart(app, em, taskId, changedBy));
   if (failed === undefined) return { taskId };
   await setTaskFields(em, taskId, { failure: failed });
-  await showTask(app, em, taskId);
+  await queueMirror(app, em, taskId);
   return { taskId, problem: failed.message };
 }
 

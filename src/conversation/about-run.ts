@@ -1,5 +1,5 @@
 import type { RepositoryRow } from '../db/tables/project.ts';
-import type { RunRow } from '../db/tables/task.ts';
+import type { RunRow } from '../db/tables/run.ts';
 import type { Checkout } from '../git/engine.ts';
 import type { GitHubUser } from '../projects/store.ts';
 import type { Credential } from '../repositories/credentials.ts';

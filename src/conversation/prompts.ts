@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { AgentRow } from '../db/tables/project.ts';
-import type { HandoffRow, RunRow } from '../db/tables/task.ts';
+import type { RunRow } from '../db/tables/run.ts';
+import type { HandoffRow } from '../db/tables/task.ts';
 import { visible } from '../domain/text/sanitize.ts';
 import type { Message } from '../llm/model.ts';
 import type { TaskView } from '../tasks/store.ts';

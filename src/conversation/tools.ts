@@ -4,7 +4,10 @@ import type { ToolCall, ToolSpec } from '../llm/model.ts';
 import { parseJson, readTools } from '../repositories/read-tools.ts';
 import { commandTools } from './tools/command-tools.ts';
 import { editTools, severalEdits } from './tools/edit-tools.ts';
-import { otherTools, peopleTools } from './tools/other-tools.ts';
+import { exploreTool } from './tools/explore.ts';
+import { notePlanTool } from './tools/note-plan.ts';
+import { peopleTools } from './tools/people-tools.ts';
+import { repositoryTools } from './tools/repository-tools.ts';
 import { reviewTools } from './tools/review-tool.ts';
 import {
   answered,
@@ -21,7 +24,9 @@ export const tools: Record<string, Tool> = {
   ...readTools,
   ...editTools,
   ...commandTools,
-  ...otherTools,
+  ...repositoryTools,
+  ...notePlanTool,
+  ...exploreTool,
   ...peopleTools,
   ...reviewTools,
   ...endings,

@@ -18,7 +18,7 @@ import { type CommandResult, type MissingProgram, type SetupContext, takeImage }
 const queues = new Map<string, Promise<void>>();
 
 /** Runs `work` while no other caller in this process uses the same key. @throws the reason of the signal */
-export async function inTurn<T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+export async function onePerKey<T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const before = queues.get(key) ?? Promise.resolve();
   const { promise: over, resolve: leave } = Promise.withResolvers<void>();
   const mine = before.then(() => over);
@@ -100,7 +100,7 @@ export async function prepareEnvironment(
     const plan = await planSetup(context, commit, secrets);
     const isNeeded = plan.commands.length > 0 && app.sandbox.state.works;
     const ready = isNeeded
-      ? await inTurn(plan.key, signal, () => makeReady(context, plan, files, isTrial))
+      ? await onePerKey(plan.key, signal, () => makeReady(context, plan, files, isTrial))
       : { how: 'none' as const, commands: [], missing: [], refused: [] };
     const seconds = (performance.now() - began) / 1000;
     if (isNeeded) count(app, ready.how, seconds);

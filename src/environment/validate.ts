@@ -80,7 +80,7 @@ const connectionMs = 10_000;
 /** How long each further check may take. Reading the settings fetches the default branch. */
 const furtherMs = 30_000;
 /** Validations use git in the web process, which also serves everybody else: four at once, two of them of one project. */
-const inTurn = fewAtOnce(4, 2);
+const validateFew = fewAtOnce(4, 2);
 
 const explanations: Record<GitFault, string> = {
   auth: 'The host refused the credentials. Check the installation of the App or the git token',
@@ -105,7 +105,7 @@ interface Validation {
  * to push, protected branches, the settings file and the environment. A failure is returned as a result, not thrown.
  */
 export function validateRepository(app: App, repository: RepositoryRow): Promise<Validation> {
-  return inTurn(repository.projectId, app.stopping, () => validation(app, repository));
+  return validateFew(repository.projectId, app.stopping, () => validation(app, repository));
 }
 
 async function validation(app: App, repository: RepositoryRow): Promise<Validation> {
@@ -196,7 +196,7 @@ async function protectionNote(app: App, { defaultBranch: branch }: RepositoryRow
   const octokit = await octokitFor(app, credential);
   const place = { owner: credential.owner, repo: credential.repo };
   const [isProtected, refused] = await Promise.all([
-    unlessUnknown(octokit.request('GET /repos/{owner}/{repo}/branches/{branch}', { ...place, branch })),
+    ifAnswered(octokit.request('GET /repos/{owner}/{repo}/branches/{branch}', { ...place, branch })),
     refusingRules(octokit, place),
   ]);
   const notes = [
@@ -221,13 +221,13 @@ const pushRules = [
 
 async function refusingRules(octokit: Octokit, place: { owner: string; repo: string }): Promise<string[]> {
   const path = 'GET /repos/{owner}/{repo}/rules/branches/{branch}';
-  const rules = await unlessUnknown(octokit.request(path, { ...place, branch: 'agent/validation', per_page: 100 }));
+  const rules = await ifAnswered(octokit.request(path, { ...place, branch: 'agent/validation', per_page: 100 }));
   const types = Array.isArray(rules) ? rules.map(({ type }) => type) : [];
   return pushRules.filter((type) => types.some((each) => each === type));
 }
 
 /** Older servers and narrower tokens do not answer these questions. */
-async function unlessUnknown<T>(asked: Promise<{ data: T }>): Promise<T | undefined> {
+async function ifAnswered<T>(asked: Promise<{ data: T }>): Promise<T | undefined> {
   return asked.then(
     ({ data }) => data,
     () => undefined,

@@ -12,7 +12,7 @@ import {
   type UserRow,
   Users,
 } from '../db/tables/project.ts';
-import { liveRun } from '../db/tables/task.ts';
+import { liveRun } from '../db/tables/run.ts';
 import type { Role } from '../domain/agent.ts';
 import type { ProjectBudgets } from '../domain/budget.ts';
 import { notFound } from '../errors.ts';

@@ -48,7 +48,7 @@ export interface Queue {
 }
 
 /**
- * How often an idle worker looks for jobs by itself. pg-boss tells workers of new jobs, and `wakeWorkers` of retried and
+ * How often an idle worker looks for jobs by itself. pg-boss tells workers of new jobs, and `notifyIdleWorkers` of retried and
  * delayed ones. With 2 s, the three dozen workers of an idle service took up to 7 % of a processor core.
  */
 const pollSeconds = 20;
@@ -103,7 +103,7 @@ export async function openQueue(
       const names = Object.keys(workers) as JobName[];
       const giveTurnsAndWake = async () => {
         await giveTurns(boss.getDb());
-        await wakeWorkers(boss, names);
+        await notifyIdleWorkers(boss, names);
       };
       turns = startSchedule([['*/2 * * * * *', giveTurnsAndWake]], (error) => onError(error, 'turns'));
       for (const name of names) await startWorkers(boss, name, workers[name] as Worker<JobName>, onError);
@@ -238,7 +238,7 @@ async function startWorkers<N extends JobName>(
 }
 
 /** Lets idle workers look for jobs if some of theirs are due: pg-boss does not notify workers of retried and delayed jobs. */
-async function wakeWorkers(boss: PgBoss, names: JobName[]): Promise<void> {
+async function notifyIdleWorkers(boss: PgBoss, names: JobName[]): Promise<void> {
   const { rows } = await boss.getDb().executeSql(
     `select name from unnest($1::text[]) as name where exists (select 1 from pgboss.job_common j
        where j.name = name.name and j.state < 'active' and not j.blocked and j.start_after <= now())`,

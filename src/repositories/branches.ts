@@ -4,7 +4,7 @@ import { AppError, badRequest, type Problem } from '../errors.ts';
 import { GitFailed } from '../git/engine.ts';
 import { HostClosed } from '../git/remote-url.ts';
 import { credentialFor, octokitFor, remoteFor } from './credentials.ts';
-import { unlessUnknown } from './permission.ts';
+import { unlessMissing } from './permission.ts';
 
 /** A branch that a request names, and the path of the field that names it. */
 export interface NamedBranch {
@@ -45,7 +45,7 @@ async function hasBranch(app: App, repository: RepositoryRow, branch: string, si
   const octokit = await octokitFor(app, credential);
   const at = { owner: credential.owner, repo: credential.repo, request: { signal } };
   // GitHub redirects the name of a renamed branch.
-  const found = await unlessUnknown(octokit.request('GET /repos/{owner}/{repo}/branches/{branch}', { ...at, branch }));
+  const found = await unlessMissing(octokit.request('GET /repos/{owner}/{repo}/branches/{branch}', { ...at, branch }));
   // GitHub answers 404 also to all about a repository that it does not show us.
   if (found === undefined) await octokit.request('GET /repos/{owner}/{repo}', at);
   return found?.name === branch;

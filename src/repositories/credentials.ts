@@ -13,7 +13,7 @@ import {
 } from '../git/remote-url.ts';
 import { revealSecret } from '../projects/secrets.ts';
 import { findUser, upsertUser } from '../projects/store.ts';
-import { rightOf, unlessUnknown } from './permission.ts';
+import { rightOf, unlessMissing } from './permission.ts';
 import { findActiveInstallation, findRepository, hasSecrets, hasServers, setGitHubId, setPrivate } from './store.ts';
 
 /** An installation of the App that covers a repository. */
@@ -105,7 +105,7 @@ export async function installationOf(app: App, repository: RepositoryRow): Promi
   if (known === null && repository.isInstalled) throw new Error(`no installation serves ${name.owner}`);
   if (known === null || (known.projectId !== repository.projectId && repository.githubId === null)) return undefined;
   const octokit = await app.github.asApp();
-  const found = await unlessUnknown(octokit.request('GET /repos/{owner}/{repo}/installation', name));
+  const found = await unlessMissing(octokit.request('GET /repos/{owner}/{repo}/installation', name));
   return found && { ...name, kind: 'installation', installationId: found.id, githubId: repository.githubId };
 }
 
@@ -138,7 +138,7 @@ export function onHost({ githubId, url }: Pick<RepositoryRow, 'githubId' | 'url'
 
 async function lookUp(app: App, credential: Credential, name: RepoName) {
   const octokit = await octokitFor(app, credential);
-  const found = await unlessUnknown(octokit.request('GET /repos/{owner}/{repo}', name));
+  const found = await unlessMissing(octokit.request('GET /repos/{owner}/{repo}', name));
   // A host that only looks like GitHub may show a repository without a number.
   if (found === undefined || !Number.isSafeInteger(Number(found.id))) return undefined;
   return { id: Number(found.id), isPrivate: found.private };

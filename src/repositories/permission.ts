@@ -39,7 +39,7 @@ export async function asWriter<P extends Person>(octokit: Octokit, name: Name, p
 
 async function permissionOf(octokit: Octokit, { owner, repo }: Name, login: string) {
   const path = 'GET /repos/{owner}/{repo}/collaborators/{username}/permission';
-  const data = await unlessUnknown(octokit.request(path, { owner, repo, username: login }));
+  const data = await unlessMissing(octokit.request(path, { owner, repo, username: login }));
   if (data === undefined) return undefined;
   // `permission` reports maintain as write, and a custom role as its base role. `role_name` has the name of the role.
   const isWriter =
@@ -47,17 +47,17 @@ async function permissionOf(octokit: Octokit, { owner, repo }: Name, login: stri
   const right: Right = isWriter ? 'write' : data.permission === 'none' ? 'none' : 'read';
   // GitHub may leave out the user. In that case, the owner of the login is looked up.
   const userId =
-    data.user?.id ?? (await unlessUnknown(octokit.request('GET /users/{username}', { username: login })))?.id;
+    data.user?.id ?? (await unlessMissing(octokit.request('GET /users/{username}', { username: login })))?.id;
   return { right, userId: Number(userId) };
 }
 
 /** Finds the current login of an account. Returns undefined when the account is deleted. */
 async function loginOf(octokit: Octokit, id: number): Promise<string | undefined> {
-  return (await unlessUnknown(octokit.request('GET /user/{account_id}', { account_id: id })))?.login;
+  return (await unlessMissing(octokit.request('GET /user/{account_id}', { account_id: id })))?.login;
 }
 
 /** Returns undefined for what GitHub does not have, or does not show us. */
-export async function unlessUnknown<T>(asked: Promise<{ data: T }>): Promise<T | undefined> {
+export async function unlessMissing<T>(asked: Promise<{ data: T }>): Promise<T | undefined> {
   try {
     return (await asked).data;
   } catch (error) {

@@ -8,7 +8,7 @@ import type { RepoName } from '../git/remote-url.ts';
 import { roleIn } from '../projects/member-store.ts';
 import { findProject, findUser, upsertUser } from '../projects/store.ts';
 import { credentialFor, installationOf, octokitFor } from './credentials.ts';
-import { rightOf, unlessUnknown } from './permission.ts';
+import { rightOf, unlessMissing } from './permission.ts';
 import { listProjectRepositories, listRepositoriesById } from './store.ts';
 
 /** What people need to be allowed in a repository. */
@@ -156,7 +156,7 @@ async function placeToAsk(app: App, repository: RepositoryRow): Promise<Asked | 
   const octokit = await octokitFor(app, credential);
   const name = { owner: credential.owner, repo: credential.repo };
   if (repository.githubId === null) return { octokit, name, isOther: false };
-  const found = await unlessUnknown(octokit.request('GET /repos/{owner}/{repo}', name));
+  const found = await unlessMissing(octokit.request('GET /repos/{owner}/{repo}', name));
   return { octokit, name, isOther: Number(found?.id) !== repository.githubId };
 }
 

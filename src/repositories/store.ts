@@ -2,7 +2,7 @@ import { type EntityManager, In, IsNull } from 'typeorm';
 import { SecretRepositories } from '../db/tables/environment.ts';
 import { type InstallationRow, Installations } from '../db/tables/github.ts';
 import { Repositories, type RepositoryRow } from '../db/tables/project.ts';
-import { liveRun } from '../db/tables/task.ts';
+import { liveRun } from '../db/tables/run.ts';
 
 export const repositoryColumns = `r.id, r.project_id as "projectId", r.name, r.url, r.default_branch as "defaultBranch",
   r.is_primary as "isPrimary", r.is_docs_repo as "isDocsRepo", r.is_private as "isPrivate",

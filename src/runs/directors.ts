@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { findAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
-import type { RunRow } from '../db/tables/task.ts';
+import type { RunRow } from '../db/tables/run.ts';
 import { Refused } from '../domain/machine.ts';
 import type { AppError } from '../errors.ts';
 import { type GitHubUser, upsertUser } from '../projects/store.ts';

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import { storableJson, storableText } from '../domain/text/sanitize.ts';
 import { isVoid } from './proof/proof-store.ts';
-import { assertHeld, type Held } from './store.ts';
+import { assertLeased, type Leased } from './store.ts';
 
 /** Returns the data of a recorded step. */
 export async function findStep<T>(em: EntityManager, runId: string, name: string): Promise<T | undefined> {
@@ -149,10 +149,10 @@ export interface Journal {
   note(type: string, text: string, data?: object): Promise<void>;
 }
 
-export function openJournal(app: App, held: Held): Journal {
+export function openJournal(app: App, held: Leased): Journal {
   const write = <T>(work: (em: EntityManager) => Promise<T>) =>
     app.db.transaction(async (em) => {
-      await assertHeld(em, held);
+      await assertLeased(em, held);
       return work(em);
     });
   return {

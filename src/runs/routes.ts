@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RunRow } from '../db/tables/task.ts';
+import type { RunRow } from '../db/tables/run.ts';
 import { notFound } from '../errors.ts';
 import { accessTo } from '../http/access/access.ts';
 import { pageQuery, type Route, route, wholeListQuery } from '../http/route.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RunRow } from '../db/tables/task.ts';
+import type { RunRow } from '../db/tables/run.ts';
 import { proofStatuses } from '../domain/proof/proof.ts';
 import { runKinds, runStatuses } from '../domain/run.ts';
 import { longText, Timestamp, titleText } from '../http/route.ts';

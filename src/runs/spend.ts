@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { z } from 'zod';
 import type { Database } from '../db/database.ts';
-import type { RunRow } from '../db/tables/task.ts';
+import type { RunRow } from '../db/tables/run.ts';
 import { inProject } from '../http/access/access.ts';
 import { type Route, route, wholeNumber } from '../http/route.ts';
 import type { TokenUsage } from '../llm/usage.ts';

@@ -3,14 +3,14 @@ import type { EntityManager } from 'typeorm';
 import { newId } from '../db/ids.ts';
 import { lockKey } from '../db/locks.ts';
 import { type UserRow, Users } from '../db/tables/project.ts';
-import { liveRun, type RunRow, Runs } from '../db/tables/task.ts';
+import { liveRun, type RunRow, Runs } from '../db/tables/run.ts';
 import { type Failure, LeaseLost, type RunKind, type RunStatus } from '../domain/run.ts';
 import type { TokenUsage } from '../llm/usage.ts';
 import { releaseRevisionsOf } from '../tasks/work-store.ts';
 import { addWait, keepUnread } from './waiting/store.ts';
 
 /** A run that a worker holds. Every write checks the fence, so a worker that has lost the run can no longer write. */
-export interface Held {
+export interface Leased {
   id: string;
   fence: number;
 }
@@ -66,7 +66,7 @@ export async function listFollowed(em: EntityManager, taskIds: string[]): Promis
 }
 
 /** Locks the run's row until the transaction ends and checks that this worker holds it. @throws LeaseLost */
-export async function assertHeld(em: EntityManager, held: Held): Promise<void> {
+export async function assertLeased(em: EntityManager, held: Leased): Promise<void> {
   const rows: unknown[] = await em.query(
     `select 1 from runs where id = $1 and fence = $2 and status = 'running' for update`,
     [held.id, held.fence],

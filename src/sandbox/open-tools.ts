@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { RunFailed } from '../domain/run.ts';
-import { openCommandTools, readPaced } from './command-tools.ts';
+import { openCommandTools, readPaced } from './command-host.ts';
 import { fileToolsLayout, hostFolder, rootNames } from './layout.ts';
 import { nodeInside, type SandboxParts } from './machine/system.ts';
 import { isProcessTool } from './processes.ts';

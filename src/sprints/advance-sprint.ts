@@ -6,7 +6,7 @@ import type { TaskStatus } from '../domain/task.ts';
 import { AppError } from '../errors.ts';
 import { dayIsOver } from '../projects/budgets.ts';
 import { startTask } from '../runs/operations.ts';
-import { showTask } from '../tasks/move.ts';
+import { queueMirror } from '../tasks/move.ts';
 import { findActiveSprint } from './store.ts';
 
 /** SQL: whether the sprint of task t starts it while the sprint is active. `done` is a dependency to regard as done. */
@@ -94,7 +94,7 @@ export function whyNotStarted(error: unknown): Failure | undefined {
 }
 
 async function showFailure(app: App, taskId: string, why: Failure): Promise<void> {
-  if (await setFailure(app.db.manager, taskId, why)) await showTask(app, undefined, taskId);
+  if (await setFailure(app.db.manager, taskId, why)) await queueMirror(app, undefined, taskId);
 }
 
 /** Queues a check of every active sprint. Called periodically, because an event may have been lost. */

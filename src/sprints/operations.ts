@@ -15,7 +15,7 @@ import {
 import { badField, badRequest, notFound } from '../errors.ts';
 import { idOrEmpty } from '../http/access/access.ts';
 import { lockProjectRow } from '../repositories/store.ts';
-import { advanceSprints, showTask } from '../tasks/move.ts';
+import { advanceSprints, queueMirror } from '../tasks/move.ts';
 import { getTasks, type TaskView } from '../tasks/store.ts';
 import { storeDigest } from './digest.ts';
 import { forecastOf } from './forecast.ts';
@@ -186,7 +186,7 @@ export async function addTasks(
     await moveToSprint(em, taskIds, id, { userId, isTextSeen: await isTextSeen(em) });
     const added = taskIds.filter((taskId) => known.get(taskId)?.sprintId !== id);
     app.audit.note(added.length === 0 ? {} : { tasks: [null, added.join(', ')] });
-    for (const taskId of taskIds) await showTask(app, em, taskId);
+    for (const taskId of taskIds) await queueMirror(app, em, taskId);
     await advanceSprints(app, em, sprint.projectId);
     return getTasks(em, taskIds);
   });
@@ -208,7 +208,7 @@ export async function removeTask(app: App, id: string, taskId: string): Promise<
       );
     await moveToSprint(em, [taskId], null);
     app.audit.note({ tasks: [taskId, null] });
-    await showTask(app, em, taskId);
+    await queueMirror(app, em, taskId);
   });
 }
 
@@ -219,6 +219,6 @@ export async function showSprint(
   { id, projectId }: { id: string; projectId: string },
 ): Promise<void> {
   if (app.github === undefined) return;
-  for (const taskId of await listTaskIds(em, id)) await showTask(app, em, taskId);
+  for (const taskId of await listTaskIds(em, id)) await queueMirror(app, em, taskId);
   await app.queue.send(em, 'milestones', { projectId }, { key: projectId });
 }

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { liveRun } from '../db/tables/task.ts';
+import { liveRun } from '../db/tables/run.ts';
 import type { SprintStatus } from '../domain/sprint.ts';
 import type { TaskStatus } from '../domain/task.ts';
 import { notFound } from '../errors.ts';

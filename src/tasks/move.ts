@@ -44,7 +44,7 @@ export async function tryMoveTask(app: App, em: EntityManager, taskId: string, e
 }
 
 /** Queues the job that makes GitHub show the state of a task. */
-export async function showTask(app: App, em: EntityManager | undefined, taskId: string): Promise<void> {
+export async function queueMirror(app: App, em: EntityManager | undefined, taskId: string): Promise<void> {
   if (app.github !== undefined) await app.queue.send(em, 'mirror', { taskId, recheck: false }, { key: taskId });
 }
 
@@ -84,7 +84,7 @@ async function swap(
   await app.audit.noteEvent(em, { taskId, projectId, event, changes: { status: [from, to], ...why } });
   if (from === 'done' || from === 'waiting_on_subtasks') await discountSettledPulls(em, taskId);
   if (to === 'done') await dropWaitingRevisions(em, taskId);
-  await showTask(app, em, taskId);
+  await queueMirror(app, em, taskId);
   await advanceSprints(app, em, projectId);
   if (to === 'done' && parentId !== null) await joinParent(app, em, parentId);
   return to;

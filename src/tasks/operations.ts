@@ -10,7 +10,7 @@ import { storableText } from '../domain/text/sanitize.ts';
 import { badRequest, notConfigured, type Problem } from '../errors.ts';
 import { assertBranches, type NamedBranch } from '../repositories/branches.ts';
 import { findPrimary, findRepository } from '../repositories/store.ts';
-import { advanceSprints, showTask } from './move.ts';
+import { advanceSprints, queueMirror } from './move.ts';
 import type { CreateTask, CreateTasks } from './schemas.ts';
 import {
   getTask,
@@ -113,7 +113,7 @@ export async function insertTask(
     ...issueFields(task),
   });
   await insertDependencies(em, id, [...new Set(task.dependsOn)]);
-  await showTask(app, em, id);
+  await queueMirror(app, em, id);
   if (task.sprintId !== undefined) await advanceSprints(app, em, projectId);
   return id;
 }

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { lockUntilCommit } from '../db/locks.ts';
-import { liveRun, type TaskRow, Tasks } from '../db/tables/task.ts';
+import { liveRun } from '../db/tables/run.ts';
+import { type TaskRow, Tasks } from '../db/tables/task.ts';
 import type { SprintStatus } from '../domain/sprint.ts';
 import { type TaskFacts, type TaskStatus, taskStatuses } from '../domain/task.ts';
 import type { Attention } from '../domain/waiting.ts';

@@ -7,7 +7,7 @@ import { Refused } from '../domain/machine.ts';
 import type { TaskEvent, TaskStatus } from '../domain/task.ts';
 import { badField, badRequest } from '../errors.ts';
 import { assertTaskBudgetWithin } from '../projects/budgets.ts';
-import { advanceSprints, joinParent, moveTask, showTask } from './move.ts';
+import { advanceSprints, joinParent, moveTask, queueMirror } from './move.ts';
 import { assertBases, dependencyProblems, insertTask, ownerProblems, repositoryProblems } from './operations.ts';
 import type { CreateSubtask, UpdateTask } from './schemas.ts';
 import {
@@ -129,7 +129,7 @@ export async function updateTask(
       await em.update(Tasks, { id: taskId }, { ...change, updatedAt: new Date() });
     await noteWriter(em, task, userId, input);
     if (status !== undefined && status !== task.status) await moveByHand(app, em, task, status);
-    await showTask(app, em, taskId);
+    await queueMirror(app, em, taskId);
     await advanceSprints(app, em, task.projectId);
     const updated = await getTask(em, taskId);
     app.audit.note(changesBetween(task, updated, Object.keys(input) as (keyof Update)[]));

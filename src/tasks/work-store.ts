@@ -1,14 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { newId } from '../db/ids.ts';
-import {
-  type HandoffRow,
-  Handoffs,
-  type PullRequestRow,
-  PullRequests,
-  type PullStatus,
-  type RunRow,
-  Runs,
-} from '../db/tables/task.ts';
+import { type RunRow, Runs } from '../db/tables/run.ts';
+import { type HandoffRow, Handoffs, type PullRequestRow, PullRequests, type PullStatus } from '../db/tables/task.ts';
 import { type Limits, limitsInBudget, lowerLimits, type RunBudget } from '../domain/budget.ts';
 import { storableJson } from '../domain/text/sanitize.ts';
 import type { TreeDiff } from '../git/diff.ts';

@@ -54,7 +54,7 @@ export const routes: RouteObject[] = [
             lazy: async () => ({ Component: (await import('./agents/agent-page.tsx')).AgentPage }),
           },
           { path: 'spend', lazy: async () => ({ Component: (await import('./spend/spend-page.tsx')).SpendPage }) },
-          { path: 'pool', lazy: async () => ({ Component: (await import('./agents/runs-page.tsx')).RunsPage }) },
+          { path: 'pool', lazy: async () => ({ Component: (await import('./runs/runs-page.tsx')).RunsPage }) },
           {
             path: 'settings',
             lazy: async () => ({ Component: (await import('./settings/settings-page.tsx')).SettingsPage }),

@@ -4,7 +4,7 @@ import { commentsSection } from '../conversation/briefing/briefing.ts';
 import { commentsSince } from '../conversation/briefing/discussion.ts';
 import { continuationMessage, rewoundMessage } from '../conversation/continuation.ts';
 import { mergeText } from '../conversation/prompts.ts';
-import type { RunRow } from '../db/tables/task.ts';
+import type { RunRow } from '../db/tables/run.ts';
 import { withoutSecrets } from '../domain/secrets.ts';
 import { storable, storableJson } from '../domain/text/sanitize.ts';
 import type { Message } from '../llm/model.ts';

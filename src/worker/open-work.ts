@@ -11,7 +11,7 @@ import { type Customs, noCustoms, readCustoms } from '../repositories/customs/cu
 import { assertTakesPulls } from '../repositories/pulls.ts';
 import { admitToRun, enterRepository } from '../runs/directors.ts';
 import { endingStep, type Journal, stepOf } from '../runs/journal.ts';
-import { objectionToSending } from './outgoing/outgoing-scan.ts';
+import { objectionToSending } from './leaving/outgoing-scan.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { Assignment, Work } from './work.ts';
 import { openWorkspace, type Placed, type Signals, type Workspace } from './workspace/workspace.ts';

@@ -5,7 +5,7 @@ import { planModeOf } from '../domain/settings.ts';
 import { findOrigin } from '../runs/continuing/continue-store.ts';
 import { listOpened } from '../runs/directors.ts';
 import { findApprovedPlan } from '../runs/waiting/store.ts';
-import type { TreeOf } from './outgoing/changes.ts';
+import type { TreeOf } from './leaving/changes.ts';
 import { allWorks, type Planning, type Work } from './work.ts';
 import type { MayRead } from './workspace/open-repositories.ts';
 

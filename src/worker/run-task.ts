@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import { ModelUnavailable, Parked } from '../conversation/ending.ts';
-import type { RunRow } from '../db/tables/task.ts';
+import type { RunRow } from '../db/tables/run.ts';
 import { lowerLimits } from '../domain/budget.ts';
 import { RunFailed } from '../domain/run.ts';
 import { budgetsOfRepository } from '../repositories/settings/repository-settings.ts';

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import type { NewSubtask } from '../conversation/tools/tool.ts';
-import type { RunRow } from '../db/tables/task.ts';
+import type { RunRow } from '../db/tables/run.ts';
 import { directorsOf } from '../runs/directors.ts';
 import { queueRun } from '../runs/operations.ts';
 import { findLiveRun } from '../runs/store.ts';

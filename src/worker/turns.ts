@@ -12,7 +12,7 @@ import { insertTurn } from '../runs/continuing/turn-store.ts';
 import { addStep } from '../runs/store.ts';
 import { park } from '../runs/waiting/park.ts';
 import { holdChange } from '../runs/waiting/store.ts';
-import { showTask } from '../tasks/move.ts';
+import { queueMirror } from '../tasks/move.ts';
 import type { MessageInbox } from './waits.ts';
 import type { Assignment, Work } from './work.ts';
 import type { OpenRepositories } from './workspace/open-repositories.ts';
@@ -103,7 +103,7 @@ export function openTurns(app: App, given: Assignment, work: Work, keeping: Keep
       await insertTurn(em, run.id, count, { messages, workspace, usage, ...(isNew ? { learned } : {}) });
       await hearing.markRead(em, count);
       await addStep(em, run.id);
-      if (wait === undefined) await showTask(app, em, task.id);
+      if (wait === undefined) await queueMirror(app, em, task.id);
       else await park(app, em, run, { ...wait, id: newId('wait'), seconds: null });
       if (wait !== undefined && 'held' in wait) await holdChange(em, run, wait.held.wanted, wait.held.diff);
     });

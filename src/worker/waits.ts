@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import { type Approvable, type HeldWait, Parked } from '../conversation/ending.ts';
 import { newId } from '../db/ids.ts';
-import type { RunRow } from '../db/tables/task.ts';
+import type { RunRow } from '../db/tables/run.ts';
 import { notRun, proofSentence } from '../domain/proof/proof.ts';
 import { oneLine } from '../domain/text/sanitize.ts';
 import { type AskedOfChange, approvalText } from '../domain/waiting.ts';
@@ -13,7 +13,7 @@ import type { Journal } from '../runs/journal.ts';
 import { park } from '../runs/waiting/park.ts';
 import { findPause, holdChange, isApproved, listUnread, markRead } from '../runs/waiting/store.ts';
 import type { StoredDiff } from '../tasks/work-store.ts';
-import { changesOf, type TreeOf } from './outgoing/changes.ts';
+import { changesOf, type TreeOf } from './leaving/changes.ts';
 import { allWorks, type Work } from './work.ts';
 import { parentsOf } from './workspace/workspace.ts';
 
@@ -176,9 +176,9 @@ export interface MessageInbox {
    * @throws Parked when somebody asked the run to pause
    */
   readUnread(): Promise<Message[]>;
-  /** Returns whether there are messages that the last `hear` did not return. */
+  /** Returns whether there are messages that the last `readUnread` did not return. */
   hasMore(): Promise<boolean>;
-  /** Marks what the last `hear` returned as read before this turn. Call it in the transaction that stores the turn. */
+  /** Marks what the last `readUnread` returned as read before this turn. Call it in the transaction that stores the turn. */
   markRead(em: EntityManager, turn: number): Promise<void>;
 }
 

@@ -5,7 +5,7 @@ import type { AboutRun } from '../conversation/about-run.ts';
 import type { CheckResult } from '../conversation/ending.ts';
 import type { Handoff } from '../conversation/handoff.ts';
 import type { AgentRow, RepositoryRow } from '../db/tables/project.ts';
-import type { RunRow } from '../db/tables/task.ts';
+import type { RunRow } from '../db/tables/run.ts';
 import type { Limits } from '../domain/budget.ts';
 import type { Proof, ProofBase } from '../domain/proof/proof.ts';
 import { type Failure, RunFailed } from '../domain/run.ts';

@@ -1,5 +1,5 @@
 import type { ModelRequest } from '../../demo/model/model.ts';
-import { chatAboutTask } from '../../src/runs/chat.ts';
+import { chatAboutTask } from '../../src/runs/task-chat.ts';
 import { getTask } from '../../src/tasks/store.ts';
 import { openAppWithModel } from '../support/app.ts';
 

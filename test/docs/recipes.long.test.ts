@@ -47,6 +47,14 @@ const recipes: Recipe[] = [
   { begins: 'import type { MigrationInterface', file: 'migrations/0021-project-colour.ts' },
   { begins: 'colour: string', file: 'src/db/tables/project.ts', after: /interface ProjectRow \{/ },
   { begins: 'colour: maybeText', file: 'src/db/tables/project.ts', after: /const Projects = .*\{/ },
+  {
+    begins: 'on.repository(',
+    file: 'src/github/inbox/events.ts',
+    after: /registerPulls\(on, app, inPlace\);/,
+  },
+  { begins: 'exports: Counter', file: 'src/http/metrics.ts', after: /interface Metrics \{/ },
+  { begins: 'exports: new Counter', file: 'src/http/metrics.ts', after: / {2}return \{\n {4}registry,/ },
+  { begins: 'function zone', file: 'src/cli/doctor.ts', wrap: (block) => `export ${block}` },
 ];
 
 let folder: string;

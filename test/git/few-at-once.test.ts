@@ -5,11 +5,11 @@ const never = new AbortController().signal;
 
 /** Works that are held until they are released. */
 function works(atOnce: number, ofOne: number) {
-  const inTurn = fewAtOnce(atOnce, ofOne);
+  const few = fewAtOnce(atOnce, ofOne);
   const begun: string[] = [];
   const release = new Map<string, () => void>();
   const run = (name: string, signal = never) =>
-    inTurn(name.slice(0, 1), signal, async () => {
+    few(name.slice(0, 1), signal, async () => {
       begun.push(name);
       await new Promise<void>((resolve) => release.set(name, resolve));
       return name;
@@ -49,7 +49,7 @@ test('a work that gives up does not run, and one that fails gives its turn back'
   await end('a1');
   await end('b1');
   expect([await first, await third, begun]).toEqual(['a1', 'b1', ['a1', 'b1']]);
-  const inTurn = fewAtOnce(1, 1);
-  await expect(inTurn('k', never, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
-  expect(await inTurn('k', never, async () => 'next')).toBe('next');
+  const few = fewAtOnce(1, 1);
+  await expect(few('k', never, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+  expect(await few('k', never, async () => 'next')).toBe('next');
 });

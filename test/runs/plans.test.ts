@@ -1,5 +1,5 @@
 import { newId } from '../../src/db/ids.ts';
-import type { RunRow } from '../../src/db/tables/task.ts';
+import type { RunRow } from '../../src/db/tables/run.ts';
 import { openJournal } from '../../src/runs/journal.ts';
 import { park } from '../../src/runs/waiting/park.ts';
 import { listUnread } from '../../src/runs/waiting/store.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Approvable } from '../../src/conversation/ending.ts';
 import { newId } from '../../src/db/ids.ts';
-import type { RunRow } from '../../src/db/tables/task.ts';
+import type { RunRow } from '../../src/db/tables/run.ts';
 import { failure, LeaseLost } from '../../src/domain/run.ts';
 import { type Journal, openJournal } from '../../src/runs/journal.ts';
 import { followRevisions } from '../../src/runs/operations.ts';

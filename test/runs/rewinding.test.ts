@@ -1,4 +1,4 @@
-import type { RunRow } from '../../src/db/tables/task.ts';
+import type { RunRow } from '../../src/db/tables/run.ts';
 import type { Message } from '../../src/llm/model.ts';
 import { copyConversation } from '../../src/runs/continuing/continue-store.ts';
 import { showEach } from '../../src/runs/continuing/show-turns.ts';

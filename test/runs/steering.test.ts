@@ -1,6 +1,6 @@
 import { Parked } from '../../src/conversation/ending.ts';
 import { newId } from '../../src/db/ids.ts';
-import type { RunRow } from '../../src/db/tables/task.ts';
+import type { RunRow } from '../../src/db/tables/run.ts';
 import type { NewWait } from '../../src/domain/waiting.ts';
 import { openJournal } from '../../src/runs/journal.ts';
 import { endRun } from '../../src/runs/store.ts';

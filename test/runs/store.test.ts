@@ -3,7 +3,7 @@ import { costOfDay } from '../../src/projects/budgets.ts';
 import {
   addStep,
   addUsage,
-  assertHeld,
+  assertLeased,
   endRun,
   findLiveRun,
   listLiveSubtasks,
@@ -49,10 +49,10 @@ test('only the worker that holds a run now passes the check of its lease', () =>
     const other = await addRun(em, { status: 'running', agentId: null });
     await set(em, id, { fence: '2' });
     await set(em, other, { fence: '1' });
-    await expect(assertHeld(em, { id, fence: 2 })).resolves.toBeUndefined();
-    await expect(assertHeld(em, { id, fence: 1 })).rejects.toBeInstanceOf(LeaseLost);
+    await expect(assertLeased(em, { id, fence: 2 })).resolves.toBeUndefined();
+    await expect(assertLeased(em, { id, fence: 1 })).rejects.toBeInstanceOf(LeaseLost);
     await endRun(em, id, 'failed', null);
-    await expect(assertHeld(em, { id, fence: 2 })).rejects.toBeInstanceOf(LeaseLost);
+    await expect(assertLeased(em, { id, fence: 2 })).rejects.toBeInstanceOf(LeaseLost);
   }));
 
 test('runs that were queued at the same time are listed in the order of their ids, newest first', () =>

@@ -1,5 +1,5 @@
 import { type Approvable, ModelUnavailable } from '../../src/conversation/ending.ts';
-import type { RunRow } from '../../src/db/tables/task.ts';
+import type { RunRow } from '../../src/db/tables/run.ts';
 import { modelPause } from '../../src/domain/waiting.ts';
 import { ModelFailed } from '../../src/llm/model.ts';
 import { openJournal } from '../../src/runs/journal.ts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cappedOutput } from '../../src/sandbox/command-tools.ts';
+import { cappedOutput } from '../../src/sandbox/command-host.ts';
 import { hostClient } from '../../src/sandbox/open-tools.ts';
 import type { Confinement, ToolHost } from '../../src/sandbox/sandbox.ts';
 import { openSandbox } from '../../src/sandbox/self-test.ts';

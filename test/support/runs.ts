@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import { type RunRow, Runs, type TaskRow, Tasks } from '../../src/db/tables/task.ts';
+import { type RunRow, Runs } from '../../src/db/tables/run.ts';
+import { type TaskRow, Tasks } from '../../src/db/tables/task.ts';
 import { openTestApp, type TestApp } from './app.ts';
 
 interface Given {

@@ -1,6 +1,6 @@
 import type { Change, Checkout } from '../../src/git/engine.ts';
 import { noSettings } from '../../src/repositories/settings/repository-settings.ts';
-import { judgeChanges, protectedChanges, rejection } from '../../src/worker/outgoing/objection.ts';
+import { judgeChanges, protectedChanges, rejection } from '../../src/worker/leaving/objection.ts';
 import type { Work } from '../../src/worker/work.ts';
 import type { Branch } from '../../src/worker/workspace/workspace.ts';
 

@@ -4,7 +4,7 @@ import { openLiveRuns } from '../../src/runs/live-runs.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { currentTenant } from '../../src/threads/tenant.ts';
 import { startRunClock } from '../../src/worker/lease/run-clock.ts';
-import { wakeWorkers, workOnRuns } from '../../src/worker/lease/work-on-runs.ts';
+import { queueRunJobIfDue, workOnRuns } from '../../src/worker/lease/work-on-runs.ts';
 import { openRuns } from '../support/runs.ts';
 
 const given = openRuns({
@@ -221,11 +221,11 @@ test('a worker cancels the runs that nobody answered in time', async () => {
 
 test('workers are woken by one job, and only if a run can be claimed', async () => {
   const { app } = given.service;
-  await wakeWorkers(app);
+  await queueRunJobIfDue(app);
   expect(await jobs()).toEqual([]);
   await set(app.db.manager, await queueRun(), { created_at: `now() - interval '1 minute'` });
-  await wakeWorkers(app);
-  await wakeWorkers(app);
+  await queueRunJobIfDue(app);
+  await queueRunJobIfDue(app);
   expect(await jobs()).toEqual([0]);
 });
 

@@ -1,6 +1,4 @@
 import type { ShownChanges, Via } from '../../domain/audit.ts';
-import type { SprintStatus } from '../../domain/sprint.ts';
-import { big, json, key, madeNow, maybeText, maybeTime, table, text } from './table.ts';
 
 /** The audit log. The database refuses to change a record, and to delete one before its time. */
 export interface AuditRecordRow {
@@ -18,52 +16,3 @@ export interface AuditRecordRow {
   objectId: string;
   detail: ShownChanges;
 }
-
-interface SprintRow {
-  id: string;
-  projectId: string;
-  name: string;
-  goal: string;
-  status: SprintStatus;
-  startDate: string;
-  endDate: string;
-  startedBy: string | null;
-  createdAt: Date;
-  startedAt: Date | null;
-  endedAt: Date | null;
-}
-export const Sprints = table<SprintRow>('sprints', {
-  id: key(),
-  projectId: text(),
-  name: text(),
-  goal: text({ default: '' }),
-  status: text(),
-  startDate: { type: 'date' },
-  endDate: { type: 'date' },
-  startedBy: maybeText(),
-  createdAt: madeNow(),
-  startedAt: maybeTime(),
-  endedAt: maybeTime(),
-});
-
-/** Reports of completed sprints: facts, and what the model says about them. */
-interface DigestRow {
-  sprintId: string;
-  createdAt: Date;
-  markdown: string;
-  words: string;
-  completed: unknown;
-  carriedOver: unknown;
-  failed: unknown;
-  costUsd: number;
-}
-export const Digests = table<DigestRow>('digests', {
-  sprintId: key(),
-  createdAt: madeNow(),
-  markdown: text(),
-  words: text({ default: '' }),
-  completed: json(),
-  carriedOver: json(),
-  failed: json(),
-  costUsd: big({ type: 'numeric' }),
-});

@@ -1,8 +1,7 @@
 import type { RunBudget } from '../../domain/budget.ts';
-import { type Failure, liveStatuses, type RunKind, type RunStatus } from '../../domain/run.ts';
+import type { Failure } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
-import type { WaitReason } from '../../domain/waiting.ts';
-import { big, flag, json, key, madeNow, maybeText, maybeTime, table, text, whole } from './table.ts';
+import { flag, json, key, madeNow, maybeText, maybeTime, table, text, whole } from './table.ts';
 
 export interface TaskRow {
   id: string;
@@ -80,102 +79,14 @@ export const Tasks = table<TaskRow>('tasks', {
   updatedAt: madeNow(),
 });
 
-/** SQL: the statuses of runs that have not ended, as a list in parentheses. */
-export const liveRun = `(${liveStatuses.map((status) => `'${status}'`).join(', ')})`;
-
-export interface RunRow {
-  id: string;
+/** The dependencies between tasks. */
+export interface TaskDependencyRow {
   taskId: string;
-  projectId: string;
-  agentId: string | null;
-  startedBy: string | null;
-  /** The service started the run, for `startedBy` if that is not null. Its starters are the directors of the task. */
-  isAutomatic: boolean;
-  /** The users whose words the run follows; see runs/directors.ts. */
-  directedBy: string[];
-  kind: RunKind;
-  status: RunStatus;
-  instructions: string;
-  failure: Failure | null;
-  steps: number;
-  inputTokens: number;
-  /** How many of the input tokens the model server read from its cache. */
-  cachedInputTokens: number;
-  outputTokens: number;
-  costUsd: number | null;
-  fence: number;
-  /** Numbers the running runs of a project from 1. It means nothing for other runs. */
-  slot: number | null;
-  leaseUntil: Date | null;
-  heartbeatAt: Date | null;
-  /** Number of interruptions since the run last made progress. */
-  interruptions: number;
-  notBefore: Date | null;
-  /** What the run waits for, and since when; null when it does not wait. */
-  waitId: string | null;
-  waitReason: WaitReason | null;
-  waitText: string | null;
-  waitOptions: string[] | null;
-  /** Kept until a worker claims the run again, because its clock stands still until then. */
-  waitingSince: Date | null;
-  /** When the run continues; null when it waits for a person. */
-  resumeAt: Date | null;
-  /** How long the run has waited in total. This does not count against its time limit. */
-  waitedSeconds: number;
-  /** Pauses for the model since the last turn, and the length of all pauses for the model together. */
-  modelPauses: number;
-  modelPauseSeconds: number;
-  /** Why the run pauses before its next turn; null unless somebody asked for it. */
-  pauseText: string | null;
-  /** The run whose conversation this one continues. */
-  continuesRunId: string | null;
-  /** The turn of that run, numbered from 1, after which a rewound run goes on; null for a run of another kind. */
-  rewoundTurn: number | null;
-  /** It was asked for a change, and ended without one. */
-  changedNothing: boolean;
-  createdAt: Date;
-  startedAt: Date | null;
-  finishedAt: Date | null;
+  dependsOnId: string;
 }
-export const Runs = table<RunRow>('runs', {
-  id: key(),
-  taskId: text(),
-  projectId: text(),
-  agentId: maybeText(),
-  startedBy: maybeText(),
-  isAutomatic: flag(false),
-  directedBy: json({ default: [] }),
-  kind: text(),
-  status: text(),
-  instructions: text({ default: '' }),
-  failure: json({ nullable: true }),
-  steps: whole({ default: 0 }),
-  inputTokens: big({ default: 0 }),
-  cachedInputTokens: big({ default: 0 }),
-  outputTokens: big({ default: 0 }),
-  costUsd: big({ type: 'numeric', nullable: true }),
-  fence: whole({ default: 0 }),
-  slot: whole({ nullable: true }),
-  leaseUntil: maybeTime(),
-  heartbeatAt: maybeTime(),
-  interruptions: whole({ default: 0 }),
-  notBefore: maybeTime(),
-  waitId: maybeText(),
-  waitReason: maybeText(),
-  waitText: maybeText(),
-  waitOptions: json({ nullable: true }),
-  waitingSince: maybeTime(),
-  resumeAt: maybeTime(),
-  waitedSeconds: whole({ default: 0 }),
-  modelPauses: whole({ default: 0 }),
-  modelPauseSeconds: whole({ default: 0 }),
-  pauseText: maybeText(),
-  continuesRunId: maybeText(),
-  rewoundTurn: whole({ nullable: true }),
-  changedNothing: flag(false),
-  createdAt: madeNow(),
-  startedAt: maybeTime(),
-  finishedAt: maybeTime(),
+export const TaskDependencies = table<TaskDependencyRow>('task_dependencies', {
+  taskId: key(),
+  dependsOnId: key(),
 });
 
 export interface HandoffRow {

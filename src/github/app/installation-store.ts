@@ -2,7 +2,7 @@ import { type EntityManager, Not } from 'typeorm';
 import { lockUntilCommit } from '../../db/locks.ts';
 import { type InstallationRow, type InstallationStatus, Installations } from '../../db/tables/github.ts';
 import { Repositories, type RepositoryRow } from '../../db/tables/project.ts';
-import { liveRun } from '../../db/tables/task.ts';
+import { liveRun } from '../../db/tables/run.ts';
 
 /** Locks the installation of an account until the end of the transaction, even before the installation has a row. */
 export async function lockAccount(em: EntityManager, accountId: number): Promise<void> {

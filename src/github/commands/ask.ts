@@ -7,7 +7,7 @@ import { closedBlocks, fenced, harmless, plain } from '../../domain/text/sanitiz
 import { findUser } from '../../projects/store.ts';
 import { rightProblem } from '../../repositories/rights.ts';
 import { findRepository, listRepositoriesById } from '../../repositories/store.ts';
-import { chatAboutTask, type InComment, mayNameIn } from '../../runs/chat.ts';
+import { chatAboutTask, type InComment, mayNameIn } from '../../runs/task-chat.ts';
 import { getTask } from '../../tasks/store.ts';
 import { sayOnce } from '../comments.ts';
 import { answerMarker, replyOnce } from '../diff/reply.ts';

@@ -16,8 +16,7 @@ import { type CommandSource, type GivenCommand, type IssueThen, taskOfPlace, tex
 import { findTaskNames, withTaskNames } from '../mirror/task-names.ts';
 import { claimCommandRecord, clearNotices, insertHandledCommand, wasCommandHandled } from '../store.ts';
 import { postNotice, removeReply } from './notices.ts';
-import { pullVerbs } from './pull-verbs.ts';
-import { carryOut, forReaders, planVerbs, verbs, withoutTask } from './verbs.ts';
+import { carryOut, type Verb, verbNamed, verbs } from './verbs.ts';
 
 /** GitHub's limit for comments and the bodies of issues, in characters. */
 const maxChars = 65_536;
@@ -65,7 +64,7 @@ export async function handleCommands(app: App, source: CommandSource): Promise<v
     return sayHere(app, place, source, 'all', unreadable);
   }
   if (commands.length === 0) return;
-  if (right === 'read' && !commands.every(({ verb }) => forReaders.has(verb))) return refuse();
+  if (right === 'read' && !commands.every(({ verb }) => verbNamed(verb)?.isForReaders)) return refuse();
   if (!(await isStillThere(place, source))) return;
   const user = await upsertUser(app.db.manager, { ...source.sender, login });
   await carryOutInOrder(app, place, { source, commands, userId: user.id, right });
@@ -78,7 +77,7 @@ export async function handleCommands(app: App, source: CommandSource): Promise<v
 async function carryOutInOrder(app: App, place: Place, batch: Omit<CommandBatch, 'textKey'>): Promise<void> {
   const { repository, issue } = batch.source;
   const textKey = `${repository.id}/${issue.number}/${textIdOf(batch.source)}`;
-  const isPlanning = batch.commands.some((command) => planVerbs.has(command.verb));
+  const isPlanning = batch.commands.some(({ verb }) => verbNamed(verb)?.locksPlan);
   const lock = isPlanning ? `plan ${repository.id}/${issue.number}` : `commands ${textKey}`;
   await app.db.withLock(lock, () => carryOutAll(app, place, { ...batch, textKey }));
 }
@@ -109,6 +108,9 @@ export async function handleLabel(
   const refusal = await refusalOf(() => carryOut(app, given));
   await sayOutcome(app, place, { issue, commentId: null }, { command, refusal, hadTask });
 }
+
+/** Where a command was given: an issue or pull request, a comment on it, or a review. */
+type Source = Pick<CommandSource, 'issue' | 'commentId' | 'inReview'>;
 
 /** The commands of one text, and the person who wrote them. */
 interface CommandBatch {
@@ -195,7 +197,7 @@ async function hasTask(app: App, { repository }: Place, { number, isPull }: Comm
   return (await taskOfPlace(app, repository.id, number, isPull)) !== undefined;
 }
 
-async function sayOutcome(app: App, place: Place, source: Said, outcome: Outcome): Promise<void> {
+async function sayOutcome(app: App, place: Place, source: Source, outcome: Outcome): Promise<void> {
   const { issue } = source;
   const taskId = await taskOfPlace(app, place.repository.id, issue.number, issue.isPull);
   const text = answerTo(app, issue, taskId !== undefined, outcome);
@@ -206,21 +208,17 @@ async function sayOutcome(app: App, place: Place, source: Said, outcome: Outcome
 }
 
 /** Shows a text where the command was given: in its thread, otherwise in the status comment or in a reply. */
-function sayHere(app: App, place: Place, source: Said, about: string, text: string): Promise<void> {
+function sayHere(app: App, place: Place, source: Source, about: string, text: string): Promise<void> {
   return text !== '' && source.inReview?.kind === 'thread'
     ? sayInThread(app, place, source, `${textIdOf(source)}/${about}`, text)
     : postNotice(app, place, source.issue, text);
 }
 
-type Said = Pick<CommandSource, 'issue' | 'commentId' | 'inReview'>;
-
-const onlyOnIssues = new Set(['create', 'plan']);
-
 /** Lists the commands that work on this issue or pull request. */
 function helpText(app: App, isPull: boolean, hasTask: boolean): string {
-  const onPull = (name: string) => withoutTask.has(name) || (hasTask && !onlyOnIssues.has(name));
-  const isHere = (name: string) => (isPull ? onPull(name) : !Object.hasOwn(pullVerbs, name));
-  const here = Object.entries(verbs).filter(([name]) => isHere(name));
+  const onPull = ({ worksWithoutTask, listedOn }: Verb) => worksWithoutTask || (hasTask && listedOn !== 'issues');
+  const isHere = (verb: Verb) => (isPull ? onPull(verb) : verb.listedOn !== 'pulls');
+  const here = Object.entries(verbs).filter(([, verb]) => isHere(verb));
   return commandTable(
     here.map(([name, { takes, does }]) => ({
       command: [app.config.COMMAND_PREFIX, name, takes].filter(Boolean).join(' '),
@@ -228,8 +226,6 @@ function helpText(app: App, isPull: boolean, hasTask: boolean): string {
     })),
   );
 }
-
-type Source = Pick<CommandSource, 'issue' | 'commentId' | 'inReview'>;
 
 /** Returns whether the comment or review still exists. The commands of a deleted one are not executed. */
 async function isStillThere({ octokit, name }: Place, { issue, commentId, inReview }: Source): Promise<boolean> {

@@ -6,7 +6,7 @@ import { findTrial } from '../../environment/trial.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { refusalsIn } from '../../repositories/rights.ts';
 import { hasSecrets } from '../../repositories/store.ts';
-import { showTask } from '../../tasks/move.ts';
+import { queueMirror } from '../../tasks/move.ts';
 import { type Place, placeOfRepository } from '../app/place.ts';
 import { deleteReply, reply } from '../comments.ts';
 import { taskOfPlace } from '../given-command.ts';
@@ -22,7 +22,7 @@ export async function postNotice(
   const taskId = await taskOfPlace(app, repository.id, issue.number, issue.isPull);
   if (taskId !== undefined) {
     await setNotice(app.db.manager, taskId, repository.id, issue.number, text);
-    await showTask(app, undefined, taskId);
+    await queueMirror(app, undefined, taskId);
   } else if (text !== '') {
     const shown = (await refusalsIn(app.db.manager, repository))(text);
     await reply(app, octokit, { ...name, issue_number: issue.number }, shown).catch((error) => {

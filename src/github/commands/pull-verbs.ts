@@ -1,17 +1,19 @@
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
 import { plain } from '../../domain/text/sanitize.ts';
-import { unlessUnknown } from '../../repositories/permission.ts';
+import { unlessMissing } from '../../repositories/permission.ts';
 import { askAboutPull } from '../../runs/reviewing/ask.ts';
 import { askFix } from '../../runs/reviewing/ask-fix.ts';
 import { type GivenCommand, taskOfCommand } from '../given-command.ts';
 
-/** The commands that also work on pull requests without a task. */
+/** The commands about pull requests of people, which have no task. */
 export const pullVerbs = {
   review: {
     takes: '[text]',
     does: 'reviews the pull request: comments on changed lines, and changes nothing',
     audit: 'repository.review',
+    listedOn: 'pulls',
+    worksWithoutTask: true,
     act: async (app: App, given: GivenCommand) => {
       const { repository, userId, remember, command } = given;
       const number = numberOfPull(given);
@@ -24,6 +26,8 @@ export const pullVerbs = {
     takes: '[text]',
     does: 'fixes something on the branch of the pull request; suggests it in a review if the branch is in a fork',
     audit: 'repository.fix',
+    listedOn: 'pulls',
+    worksWithoutTask: true,
     act: async (app: App, given: GivenCommand) => {
       const { repository, userId, remember, command } = given;
       const number = numberOfPull(given);
@@ -49,6 +53,6 @@ function numberOfPull({ command, source: { issue } }: GivenCommand): number {
 async function threadOf({ source: { inReview }, at }: GivenCommand) {
   if (inReview?.kind !== 'thread') return undefined;
   const path = 'GET /repos/{owner}/{repo}/pulls/comments/{comment_id}';
-  const found = await unlessUnknown(at.octokit.request(path, { ...at.name, comment_id: inReview.firstId }));
+  const found = await unlessMissing(at.octokit.request(path, { ...at.name, comment_id: inReview.firstId }));
   return found && { path: found.path, line: found.line ?? found.original_line ?? null, text: found.body };
 }

@@ -55,7 +55,7 @@ async function setBudget(app: App, given: GivenCommand): Promise<void> {
   await updateTask(app, taskId, given.userId, ({ budget }) => ({ budget: isNone ? null : { ...budget, ...change } }));
 }
 
-interface Verb {
+export interface Verb {
   /** The argument of the command, as the help shows it. */
   takes: string;
   does: string;
@@ -63,17 +63,41 @@ interface Verb {
   audit: AuditAction;
   /** Whether it calls the model. People who are not members may use such verbs only some times an hour; see `countAsk`. */
   asksModel?: boolean;
+  /** Whether people without write permission may give it, because it says nothing that the place does not show. */
+  isForReaders?: boolean;
+  /** The right that it takes in the repositories that the task's run has open: `write` unless it says otherwise. */
+  needs?: 'read';
+  /** The only place where the help lists it. Without one, the help lists it everywhere. */
+  listedOn?: 'issues' | 'pulls';
+  /** Whether it also works on pull requests that belong to no task. */
+  worksWithoutTask?: boolean;
+  /** Whether it may be about the plan of an issue. Such commands of one issue are executed one after another. */
+  locksPlan?: boolean;
   act(app: App, given: GivenCommand): Promise<unknown>;
 }
 
 /** Each verb calls the same operation as the REST API, so that checks and refusals are the same. */
 export const verbs: Record<string, Verb> = {
-  help: { takes: '', does: 'lists the commands', audit: 'issue.help', act: async () => {} },
-  status: { takes: '', does: 'updates the status comment', audit: 'issue.status', act: requiredTask },
+  help: {
+    takes: '',
+    does: 'lists the commands',
+    audit: 'issue.help',
+    isForReaders: true,
+    worksWithoutTask: true,
+    act: async () => {},
+  },
+  status: {
+    takes: '',
+    does: 'updates the status comment',
+    audit: 'issue.status',
+    isForReaders: true,
+    act: requiredTask,
+  },
   create: {
     takes: '',
     does: 'creates a task from the issue',
     audit: 'task.create',
+    listedOn: 'issues',
     act: async (app, given) => {
       const known = await taskOfCommand(app, given);
       if (known === undefined) await createForIssue(app, given, 'backlog', undefined);
@@ -113,6 +137,7 @@ export const verbs: Record<string, Verb> = {
     takes: '',
     does: 'cancels the run, or deletes the plan of an issue without a task',
     audit: 'task.cancel',
+    locksPlan: true,
     act: async (app, given) => {
       const isPlan = (await taskOfCommand(app, given)) === undefined && (await abandonPlan(app, given));
       if (!isPlan) await cancelTask(app, await requiredTask(app, given));
@@ -165,18 +190,22 @@ export const verbs: Record<string, Verb> = {
     does: 'plans a sprint from the issue, question by question',
     audit: 'wizard.plan',
     asksModel: true,
+    listedOn: 'issues',
+    locksPlan: true,
     act: plan,
   },
   answer: {
     takes: '<number or text>',
     does: 'answers the question of the agent or of the plan; without a text, answers the plan with the ticked options',
     audit: 'task.answer',
+    locksPlan: true,
     act: answer,
   },
   approve: {
     takes: '',
     does: 'approves the plan of the agent, or creates the sprint of the plan',
     audit: 'task.approve',
+    locksPlan: true,
     act: approve,
   },
   update: {
@@ -190,6 +219,8 @@ export const verbs: Record<string, Verb> = {
     does: 'asks the agent a question; it changes nothing',
     audit: 'task.chat',
     asksModel: true,
+    needs: 'read',
+    worksWithoutTask: true,
     act: ask,
   },
   setup: {
@@ -226,26 +257,22 @@ export const verbs: Record<string, Verb> = {
 export async function carryOut(app: App, given: GivenCommand): Promise<string | undefined> {
   const name = given.command.verb;
   const isPull = given.source.issue.isPull;
-  if (isPull && !withoutTask.has(name) && (await taskOfCommand(app, given)) === undefined)
+  const verb = verbNamed(name);
+  if (isPull && !verb?.worksWithoutTask && (await taskOfCommand(app, given)) === undefined)
     return 'This pull request belongs to no task. Only `help`, `ask`, `review` and `fix` work here.';
   if (isPull && name === 'plan') return `\`${name}\` works in issues, and this is a pull request.`;
-  const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined;
   if (verb === undefined) return `There is no such command. Did you mean \`${nearest(name)}\`?`;
-  const taskId = forReaders.has(name) ? undefined : await taskOfCommand(app, given);
-  if (taskId !== undefined)
-    await assertMayDirect(app, given.userId, { ...given, taskId }, name === 'ask' ? 'read' : 'write');
+  const taskId = verb.isForReaders ? undefined : await taskOfCommand(app, given);
+  if (taskId !== undefined) await assertMayDirect(app, given.userId, { ...given, taskId }, verb.needs ?? 'write');
   if (verb.asksModel) await countAsk(app, given.repository.projectId, given.userId);
   await app.audit.during(await auditedAct(app, given, verb.audit), () => verb.act(app, given));
   return undefined;
 }
 
-/** The commands that also work on pull requests that belong to no task. */
-export const withoutTask = new Set(['help', 'ask', ...Object.keys(pullVerbs)]);
-
-/** The commands that people without write permission may give, because they say nothing that the place does not show. */
-export const forReaders = new Set(['help', 'status']);
-
-export const planVerbs = new Set(['plan', 'answer', 'approve', 'cancel']);
+/** Returns the declaration of a command. People write the name, so it can be that of a property of every object. */
+export function verbNamed(name: string): Verb | undefined {
+  return Object.hasOwn(verbs, name) ? verbs[name] : undefined;
+}
 
 function nearest(name: string): string {
   const word = name.slice(0, 50);

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
-import { unlessUnknown } from '../../repositories/permission.ts';
+import { unlessMissing } from '../../repositories/permission.ts';
 import { forgetComment, keepOnly, placeOnGitHub, saveComment } from '../../runs/review/store.ts';
 import { type Place, readRepository } from '../app/place.ts';
 import type { PullFound } from '../store.ts';
@@ -48,7 +48,7 @@ export async function keepOneComment(app: App, place: Place, pull: PullOfTask, c
   const { octokit, name } = place;
   const path = 'GET /repos/{owner}/{repo}/pulls/comments/{comment_id}';
   await app.db.withLock(lockOf(pull), async () => {
-    const comment = await unlessUnknown(octokit.request(path, { ...name, comment_id: commentId }));
+    const comment = await unlessMissing(octokit.request(path, { ...name, comment_id: commentId }));
     const em = app.db.manager;
     if (comment === undefined) {
       if ((await readRepository(place)) !== undefined) await forgetComment(em, pull, commentId);

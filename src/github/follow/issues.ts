@@ -3,7 +3,7 @@ import { Refused } from '../../domain/machine.ts';
 import { AppError } from '../../errors.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
-import { moveTask, recheckTask, showTask, tryMoveTask } from '../../tasks/move.ts';
+import { moveTask, queueMirror, recheckTask, tryMoveTask } from '../../tasks/move.ts';
 import { getTask } from '../../tasks/store.ts';
 import { httpStatusOf, type Place, readRepository } from '../app/place.ts';
 import { eachThenFail } from '../each-apart.ts';
@@ -94,7 +94,7 @@ export async function issueReopened(app: App, place: Place, number: number): Pro
   }
   await app.db.transaction(async (em) => {
     if ((await getTask(em, taskId)).status === 'done') await tryMoveTask(app, em, taskId, 'to_ready');
-    await showTask(app, em, taskId);
+    await queueMirror(app, em, taskId);
   });
 }
 

@@ -6,12 +6,12 @@ import type { TaskEvent } from '../../domain/task.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { endMerging } from '../../repositories/merging/store.ts';
-import { unlessUnknown } from '../../repositories/permission.ts';
+import { unlessMissing } from '../../repositories/permission.ts';
 import { answeredAt, pullStatus } from '../../repositories/pulls.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { isCommitOfRun } from '../../runs/journal.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
-import { showTask, tryMoveTask } from '../../tasks/move.ts';
+import { queueMirror, tryMoveTask } from '../../tasks/move.ts';
 import { voidEvidence } from '../../worker/proof/publish-proof.ts';
 import { placeOfRepository } from '../app/place.ts';
 import { eachThenFail } from '../each-apart.ts';
@@ -73,8 +73,7 @@ export async function refreshPull(
   octokit: Octokit,
   name: Name,
   { repositoryId, number }: PullKey,
-  isPushed = false,
-  looks = false,
+  { isPushed = false, looks = false }: { isPushed?: boolean; looks?: boolean } = {},
 ) {
   // One lock covers reading and storing, so that an older reading cannot overwrite a newer one.
   return app.db.withLock(lockOf({ repositoryId, number }), async () => {
@@ -138,7 +137,7 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
     for (const event of eventsOf(before.status, status)) await tryMoveTask(app, em, stored.taskId, event);
     if (isSettled) await settle(app, em, before, { status, baseBranch, mergedElsewhere: elsewhere });
     else await refreshDiffLater(app, em, before);
-    await showTask(app, em, stored.taskId);
+    await queueMirror(app, em, stored.taskId);
   });
   return { data, status };
 }
@@ -235,7 +234,7 @@ export async function isStillUnready(
   if (unreadySha === null || headSha === unreadySha || headSha === pull.headSha) return false;
   const bot = await app.github?.bot();
   const path = 'GET /repos/{owner}/{repo}/git/commits/{commit_sha}';
-  const read = (commit_sha: string) => unlessUnknown(octokit.request(path, { ...name, commit_sha }));
+  const read = (commit_sha: string) => unlessMissing(octokit.request(path, { ...name, commit_sha }));
   let sha: string | undefined = headSha;
   for (let count = 0; count < maxCommits; count++) {
     if (sha === unreadySha) return true;

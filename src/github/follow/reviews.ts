@@ -4,12 +4,12 @@ import { Refused } from '../../domain/machine.ts';
 import { fenced, plain } from '../../domain/text/sanitize.ts';
 import { AppError } from '../../errors.ts';
 import { upsertUser } from '../../projects/store.ts';
-import { asWriter, unlessUnknown } from '../../repositories/permission.ts';
+import { asWriter, unlessMissing } from '../../repositories/permission.ts';
 import { type Said, voicesOf } from '../../repositories/voices.ts';
 import { reviseTask } from '../../runs/operations.ts';
 import { answerList } from '../../runs/review/request-changes.ts';
 import { giveComments } from '../../runs/review/store.ts';
-import { showTask } from '../../tasks/move.ts';
+import { queueMirror } from '../../tasks/move.ts';
 import type { Revision } from '../../tasks/work-store.ts';
 import type { Place } from '../app/place.ts';
 import { keepComments, type PullOfTask } from '../diff/keep-comments.ts';
@@ -39,14 +39,14 @@ export async function takeReview(app: App, place: Place, pull: PullOfTask, revie
     if (!(error instanceof Refused || error instanceof AppError)) throw error;
     const said = `😕 The review by ${reviewer.login} could not start a revision: ${error.message}`;
     await setNotice(app.db.manager, pull.taskId, pull.repositoryId, pull.number, said);
-    await showTask(app, undefined, pull.taskId);
+    await queueMirror(app, undefined, pull.taskId);
   }
 }
 
 /** Reads a review of a pull request from GitHub. Returns undefined if it was deleted. */
 export async function readReview({ octokit, name }: Pick<Place, 'octokit' | 'name'>, number: number, reviewId: number) {
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}';
-  return unlessUnknown(octokit.request(path, { ...name, pull_number: number, review_id: reviewId }));
+  return unlessMissing(octokit.request(path, { ...name, pull_number: number, review_id: reviewId }));
 }
 
 /** A review, and the person with write permission who asks for what it says. */

@@ -3,7 +3,7 @@ import type { PullRequestRow } from '../../db/tables/task.ts';
 import { Refused } from '../../domain/machine.ts';
 import { AppError } from '../../errors.ts';
 import { reviseTask } from '../../runs/operations.ts';
-import { showTask } from '../../tasks/move.ts';
+import { queueMirror } from '../../tasks/move.ts';
 import { countRevisions, listLatestRuns, type RevisionSource } from '../../tasks/work-store.ts';
 import { setNotice } from '../store.ts';
 
@@ -26,7 +26,7 @@ export async function reviseUnasked(app: App, pull: PullRequestRow, about: Unask
   if ((await countRevisions(em, taskId, about.source, cause)) > 0) return;
   if ((await countRevisions(em, taskId, about.source, begin)) >= about.most) {
     await setNotice(em, taskId, repositoryId, number, about.tooOften);
-    return showTask(app, undefined, taskId);
+    return queueMirror(app, undefined, taskId);
   }
   // After a failed or cancelled run, only a person starts the next one.
   const [latest] = await listLatestRuns(em, taskId, 1);

@@ -5,9 +5,9 @@ import { Refused } from '../../domain/machine.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
-import { unlessUnknown } from '../../repositories/permission.ts';
+import { unlessMissing } from '../../repositories/permission.ts';
 import { findRepository } from '../../repositories/store.ts';
-import { showTask } from '../../tasks/move.ts';
+import { queueMirror } from '../../tasks/move.ts';
 import { getTask, hasLiveRun } from '../../tasks/store.ts';
 import { setNotice } from '../store.ts';
 
@@ -128,7 +128,7 @@ async function tellElsewhere(app: App, em: EntityManager, merged: PullRequestRow
         : `change the base of pull request #${each.number} to ${into} on GitHub, or merge it there`;
     const text = `${url}, on whose branch this task is based, ${was} The base of this task stays as it is: ${what}.`;
     await note(em, { ...each, repositoryId }, text);
-    await showTask(app, em, each.taskId);
+    await queueMirror(app, em, each.taskId);
   }
 }
 
@@ -233,7 +233,7 @@ async function keptBase(
   if (baseBranch === null || baseBranch === now) return baseBranch;
   const path = 'GET /repos/{owner}/{repo}/branches/{branch}';
   // GitHub redirects the name of a renamed branch.
-  const found = await unlessUnknown(octokit.request(path, { ...name, branch: baseBranch }));
+  const found = await unlessMissing(octokit.request(path, { ...name, branch: baseBranch }));
   return found?.name === baseBranch ? baseBranch : now;
 }
 
@@ -244,7 +244,7 @@ async function catchUp(
   { branch, base }: { branch: string; base: string },
 ): Promise<Merge | undefined> {
   const place = { ...name, basehead: `${base}...${branch}`, per_page: 1 };
-  const compared = await unlessUnknown(octokit.request('GET /repos/{owner}/{repo}/compare/{basehead}', place));
+  const compared = await unlessMissing(octokit.request('GET /repos/{owner}/{repo}/compare/{basehead}', place));
   if (!compared?.behind_by) return undefined;
   const commit_message = `Merge ${oneLine(base, 100)} into ${oneLine(branch, 100)}`;
   try {

@@ -1,6 +1,6 @@
 import type { App } from '../../app.ts';
 import type { PullRequestRow } from '../../db/tables/task.ts';
-import { recheckTask, showTask } from '../../tasks/move.ts';
+import { queueMirror, recheckTask } from '../../tasks/move.ts';
 import { findTask } from '../../tasks/store.ts';
 import { type Reconciliation, reconcile } from '../../worker/lease/reconcile.ts';
 import { sweepRefs } from '../../worker/publish/sweep-refs.ts';
@@ -119,7 +119,7 @@ async function compareRepository(app: App, repositoryId: string, pass: Pass): Pr
     pass.caughtUp.push(...((await part(`task ${work.taskId}`, () => compare(app, place, work))) ?? []));
     await markCompared(app.db.manager, repositoryId, work.taskId);
   }
-  for (const { taskId } of others) await showTask(app, undefined, taskId);
+  for (const { taskId } of others) await queueMirror(app, undefined, taskId);
 }
 
 const isTouched = (work: Pick<OpenWork, 'numbers'>, touched?: Set<number>) =>
@@ -179,7 +179,7 @@ async function comparePulls(app: App, place: Place, { taskId }: OpenWork): Promi
   const { octokit, name } = place;
   const pulls = await listUnsettledPulls(app.db.manager, taskId, place.repository.id);
   await eachThenFail(pulls, async (pull) => {
-    const { status, headSha } = await refreshPull(app, octokit, name, pull, false, true);
+    const { status, headSha } = await refreshPull(app, octokit, name, pull, { looks: true });
     if (status === 'merged' || status === 'closed') return;
     const parts = [
       () => keepComments(app, place, pull),

@@ -229,7 +229,7 @@ function registerPulls(on: Registrars, app: App, inPlace: InPlace): void {
         const isPush = payload.action === 'synchronize';
         const isPushed = isPush && payload.after !== pull.headSha;
         const looks = ['enqueued', 'dequeued'].includes(payload.action);
-        const refresh = () => refreshPull(app, place.octokit, place.name, pull, isPushed, looks);
+        const refresh = () => refreshPull(app, place.octokit, place.name, pull, { isPushed, looks });
         // A push moves the lines of comments, or takes them out of the diff.
         const parts = isPush ? [refresh, () => keepComments(app, place, pull)] : [refresh];
         await eachThenFail<() => Promise<unknown>>(parts, (part) => part());

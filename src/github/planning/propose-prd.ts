@@ -17,8 +17,8 @@ import { lackOfRight } from '../../repositories/rights.ts';
 import { readSettings } from '../../repositories/settings/repository-settings.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { findDocs, listRepositoriesById } from '../../repositories/store.ts';
-import { protectedChanges } from '../../worker/outgoing/objection.ts';
-import { objectionsTo, objectionToSending } from '../../worker/outgoing/outgoing-scan.ts';
+import { protectedChanges } from '../../worker/leaving/objection.ts';
+import { objectionsTo, objectionToSending } from '../../worker/leaving/outgoing-scan.ts';
 import { authorFor } from '../../worker/publish/commit-message.ts';
 import { pushNew } from '../../worker/publish/sign.ts';
 

@@ -43,8 +43,10 @@ export interface RepositorySettings {
   image?: string | undefined;
   /** The environment secrets with the credentials for the image's registry. */
   imageAuth?: { username: string; password: string } | undefined;
-  /** Commands that prepare the environment before the agent starts. */
-  /** An empty list stands for the commands that are chosen from the files of the repository. */
+  /**
+   * Commands that prepare the environment before the agent starts. An empty list stands for the commands that are chosen from
+   * the files of the repository.
+   */
   setup: string[] | 'none';
   /** What network set-up of a change has. */
   setupOfChange: SetupOfChange;

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { RunRow } from '../../db/tables/task.ts';
+import type { RunRow } from '../../db/tables/run.ts';
 import { endedByLimit, type RunKind } from '../../domain/run.ts';
 import { openedPrefix } from '../../repositories/store.ts';
 import { droppedStep, earlierStep } from '../journal.ts';

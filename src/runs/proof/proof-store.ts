@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { Trees } from '../../conversation/ending.ts';
-import { liveRun } from '../../db/tables/task.ts';
+import { liveRun } from '../../db/tables/run.ts';
 import { notRun, type Proof, type ProofBase, worstOf } from '../../domain/proof/proof.ts';
 import { storableJson } from '../../domain/text/sanitize.ts';
 

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { App } from '../../app.ts';
 import { newId } from '../../db/ids.ts';
 import { visible } from '../../domain/text/sanitize.ts';
-import { showTask } from '../../tasks/move.ts';
+import { queueMirror } from '../../tasks/move.ts';
 import type { TaskView } from '../../tasks/store.ts';
 import { listPullsIn, type Revision } from '../../tasks/work-store.ts';
 import type { ReviseTask } from '../schemas.ts';
@@ -61,7 +61,7 @@ export async function requestedChanges(
       written.map(({ id }) => id),
       cause,
     );
-    await showTask(app, tx, task.id);
+    await queueMirror(app, tx, task.id);
   };
   return { revision, also };
 }

@@ -1,9 +1,9 @@
 import type { App } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
-import type { RunRow } from '../../db/tables/task.ts';
+import type { RunRow } from '../../db/tables/run.ts';
 import { Refused } from '../../domain/machine.ts';
 import { fenced, oneLine, plain, visible } from '../../domain/text/sanitize.ts';
-import { unlessUnknown } from '../../repositories/permission.ts';
+import { unlessMissing } from '../../repositories/permission.ts';
 import { lackOfRight } from '../../repositories/rights.ts';
 import { type AskingAboutPull, askAboutPull } from './ask.ts';
 import { isFork, type ReadPull, readPull } from './read-pull.ts';
@@ -51,7 +51,7 @@ export async function branchProblem(
   if (branch === defaultBranch || branch === pull.base.repo.default_branch)
     return `Nothing is pushed to ${branch}, because it is the default branch.`;
   const path = 'GET /repos/{owner}/{repo}/branches/{branch}';
-  const found = await unlessUnknown(octokit.request(path, { ...name, branch }));
+  const found = await unlessMissing(octokit.request(path, { ...name, branch }));
   if (found === undefined) return `The branch ${branch} no longer exists.`;
   return found.protected ? `Nothing is pushed to ${branch}, because it is a protected branch.` : undefined;
 }

@@ -4,7 +4,7 @@ import { findAgent, findAgentsByName, findBuiltInAgent } from '../../agents/stor
 import type { App } from '../../app.ts';
 import { lockUntilCommit } from '../../db/locks.ts';
 import type { AgentRow, RepositoryRow } from '../../db/tables/project.ts';
-import type { RunRow } from '../../db/tables/task.ts';
+import type { RunRow } from '../../db/tables/run.ts';
 import { Refused } from '../../domain/machine.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { oneLine, storableText } from '../../domain/text/sanitize.ts';

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { mayContinue } from '../../agents/store.ts';
 import type { App } from '../../app.ts';
 import { newId } from '../../db/ids.ts';
-import type { RunRow } from '../../db/tables/task.ts';
+import type { RunRow } from '../../db/tables/run.ts';
 import { Refused } from '../../domain/machine.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
 import {
@@ -14,7 +14,7 @@ import {
   type WaitReason,
 } from '../../domain/waiting.ts';
 import { rightProblemIn } from '../../repositories/rights.ts';
-import { showTask } from '../../tasks/move.ts';
+import { queueMirror } from '../../tasks/move.ts';
 import { getTask, type TaskView } from '../../tasks/store.ts';
 import { giveCauseTo, insertRevision, type Revision } from '../../tasks/work-store.ts';
 import { addDirector, listOpened } from '../directors.ts';
@@ -47,7 +47,7 @@ export async function sayToRun(app: App, act: Act & { text: string }): Promise<v
       throw new Refused('The task has no unfinished run whose agent could read this. Use revise or retry.');
     await tell(em, run, act, { text: `[${login} says]\n${act.text}`, note: `${login} said: ${act.text}` });
     app.audit.note({ said: [null, act.text] });
-    await showTask(app, em, act.taskId);
+    await queueMirror(app, em, act.taskId);
   });
 }
 

@@ -2,10 +2,10 @@ import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import type { ModelUnavailable } from '../../conversation/ending.ts';
 import { newId } from '../../db/ids.ts';
-import type { RunRow } from '../../db/tables/task.ts';
+import type { RunRow } from '../../db/tables/run.ts';
 import type { Failure } from '../../domain/run.ts';
 import { modelPause } from '../../domain/waiting.ts';
-import { showTask } from '../../tasks/move.ts';
+import { queueMirror } from '../../tasks/move.ts';
 import { touchTask } from '../../tasks/store.ts';
 import { insertEvent, type Journal } from '../journal.ts';
 import { findRun } from '../store.ts';
@@ -56,5 +56,5 @@ export async function resumeDueRuns(app: App): Promise<void> {
 /** Announces that `attention` of a task changed. */
 export async function showAttention(app: App, em: EntityManager, taskId: string): Promise<void> {
   await touchTask(em, taskId);
-  await showTask(app, em, taskId);
+  await queueMirror(app, em, taskId);
 }

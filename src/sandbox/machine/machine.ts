@@ -6,7 +6,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { RunFailed } from '../../domain/run.ts';
-import { cappedOutput, readPaced } from '../command-tools.ts';
+import { cappedOutput, readPaced } from '../command-host.ts';
 import { commandLayout, type SandboxLayout, type ShownTree, scriptPath } from '../layout.ts';
 import { removeTree } from '../neutral-path.ts';
 import type { CommandEnd, CommandOptions, Machine, MachineOptions, RunningCommand } from '../sandbox.ts';

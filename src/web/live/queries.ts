@@ -3,7 +3,8 @@ import * as api from '../api.ts';
 import { statusOf } from './errors.ts';
 import { fetchAllPages, fetchBoard } from './fetch-lists.ts';
 
-/** The dashboard's queries, each with its cache key. The first word of a key says what is cached. */
+// The dashboard's queries, each with its cache key. The first word of a key says what is cached.
+
 /** How long data stays fresh, so that one request serves parts of a page that need it at slightly different times. */
 const [personFreshMs, pageFreshMs] = [300_000, 2000];
 

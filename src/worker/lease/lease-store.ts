@@ -1,8 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import { violatedUnique } from '../../db/database.ts';
-import { type RunRow, Runs } from '../../db/tables/task.ts';
+import { type RunRow, Runs } from '../../db/tables/run.ts';
 import { LeaseLost } from '../../domain/run.ts';
-import type { Held } from '../../runs/store.ts';
+import type { Leased } from '../../runs/store.ts';
 import { addWait, isDue } from '../../runs/waiting/store.ts';
 
 /** A run fails after this many interruptions without progress. The pauses between them add up to five minutes. */
@@ -124,7 +124,7 @@ export async function hasClaimable(em: EntityManager, maxPerProject = 0): Promis
 }
 
 /** Extends the lease of a run. @throws LeaseLost */
-export async function renewLease(em: EntityManager, held: Held, leaseSeconds: number): Promise<void> {
+export async function renewLease(em: EntityManager, held: Leased, leaseSeconds: number): Promise<void> {
   const [, count]: [unknown, number] = await em.query(
     `update runs set heartbeat_at = now(), lease_until = now() + make_interval(secs => $3) where id = $1 and fence = $2 and status = 'running'`,
     [held.id, held.fence, leaseSeconds],
@@ -136,7 +136,7 @@ export async function renewLease(em: EntityManager, held: Held, leaseSeconds: nu
  * Releases a run because this worker is stopping, so that another worker can continue it immediately. This does not
  * count as an interruption.
  */
-export async function handOver(em: EntityManager, held: Held): Promise<void> {
+export async function handOver(em: EntityManager, held: Leased): Promise<void> {
   await em.query(
     `update runs set heartbeat_at = now(), lease_until = now() - interval '1 second', not_before = now()
      where id = $1 and fence = $2 and status = 'running'`,
@@ -148,7 +148,7 @@ export async function handOver(em: EntityManager, held: Held): Promise<void> {
  * Gives back a run that cannot continue on this worker for now. Returns the pause in seconds; undefined when the run is
  * not held.
  */
-export async function giveBack(em: EntityManager, held: Held): Promise<number | undefined> {
+export async function giveBack(em: EntityManager, held: Leased): Promise<number | undefined> {
   const [rows]: [{ seconds: number }[]] = await em.query(
     `update runs set interruptions = interruptions + 1, heartbeat_at = now(), lease_until = now() - interval '1 second',
        not_before = now() + ${pauseAfter('interruptions + 1')}

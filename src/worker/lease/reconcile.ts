@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { newId } from '../../db/ids.ts';
 import { lockUntilCommit } from '../../db/locks.ts';
-import { liveRun } from '../../db/tables/task.ts';
+import { liveRun } from '../../db/tables/run.ts';
 import { failure } from '../../domain/run.ts';
 import type { TaskStatus } from '../../domain/task.ts';
 import { tryMoveTask } from '../../tasks/move.ts';

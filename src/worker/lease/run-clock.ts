@@ -1,4 +1,4 @@
-import type { RunRow } from '../../db/tables/task.ts';
+import type { RunRow } from '../../db/tables/run.ts';
 import type { Limit } from '../../domain/budget.ts';
 import { limitNote, RunFailed } from '../../domain/run.ts';
 

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
-import type { RunRow } from '../../db/tables/task.ts';
+import type { RunRow } from '../../db/tables/run.ts';
 import { LeaseLost } from '../../domain/run.ts';
 import { storeCancelHandoff } from '../../runs/handoffs.ts';
 import { insertEvent, openJournal } from '../../runs/journal.ts';
@@ -29,7 +29,7 @@ export async function workOnRuns(app: App): Promise<void> {
  * Queues a `run` job if there is work for one: a run can be claimed, because a notification was lost or a lease has
  * expired, or the wait of a run is over or has taken too long.
  */
-export async function wakeWorkers(app: App): Promise<void> {
+export async function queueRunJobIfDue(app: App): Promise<void> {
   const em = app.db.manager;
   // Without `unlessWaiting`, every process would add a job with each heartbeat while all workers are busy.
   const { MAX_RUNS_PER_PROJECT, WAIT_DAYS } = app.config;

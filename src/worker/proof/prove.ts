@@ -207,17 +207,18 @@ async function tryAll(work: Work, tree: string, change: TestedChange, checks: Ch
   if (testsChanged.length + testsRemoved.length === 0)
     return { newTestsOnBase: [], newTestsOnChange: [], oldTestsOnChange: [] };
   const seconds = Math.max(leastSeconds, 2 * checks.reduce((sum, each) => sum + each.seconds, 0));
-  const trial = { work, seconds, change: tree };
+  const proving = { work, seconds, change: tree };
   // The checks have just passed on the change itself.
   const newTests =
     newTestsOnBase === tree
       ? { newTestsOnBase: alreadyPassed, newTestsOnChange: alreadyPassed }
-      : await tryNewTests(trial, newTestsOnBase, change.watch);
-  const again = oldTestsOnChange === tree ? alreadyPassed : await tryTwice(trial, oldTestsOnChange, expectedOnChange);
-  return { ...newTests, oldTestsOnChange: again };
+      : await tryNewTests(proving, newTestsOnBase, change.watch);
+  const oldTests =
+    oldTestsOnChange === tree ? alreadyPassed : await tryTwice(proving, oldTestsOnChange, expectedOnChange);
+  return { ...newTests, oldTestsOnChange: oldTests };
 }
 
-interface Trial {
+interface Proving {
   work: Work;
   seconds: number;
   /** The tree of the change. */
@@ -226,42 +227,42 @@ interface Trial {
 
 /** Runs the checks with the new tests on the base's code and on the change, and watches what they reach. */
 async function tryNewTests(
-  trial: Trial,
+  proving: Proving,
   base: string,
   watch: Watch | undefined,
 ): Promise<Omit<Tries, 'oldTestsOnChange'>> {
-  const { change } = trial;
-  const { tried, sighting } = await attempt(trial, [base, change], 1, watch);
+  const { change } = proving;
+  const { tried, sighting } = await attempt(proving, [base, change], 1, watch);
   const [onBase, onChange] = tried as [Tried, Tried];
-  if (watch !== undefined && isAnother(trial, [onChange], expectedOnChange)) {
+  if (watch !== undefined && isAnother(proving, [onChange], expectedOnChange)) {
     // The checks may fail because they are watched, so what they say without it counts.
-    const { tried } = await attempt(trial, [base, change], 2);
+    const { tried } = await attempt(proving, [base, change], 2);
     const [againOnBase, againOnChange] = tried as [Tried, Tried];
     return { newTestsOnBase: [onBase, againOnBase], newTestsOnChange: [againOnChange] };
   }
   return {
-    newTestsOnBase: [onBase, ...(await once(trial, base, [onBase], expectedOnBase))],
-    newTestsOnChange: [onChange, ...(await once(trial, change, [onChange], expectedOnChange))],
+    newTestsOnBase: [onBase, ...(await again(proving, base, [onBase], expectedOnBase))],
+    newTestsOnChange: [onChange, ...(await again(proving, change, [onChange], expectedOnChange))],
     sighting,
   };
 }
 
-async function tryTwice(trial: Trial, tree: string, expected: 'passed' | 'failed'): Promise<Tried[]> {
-  const { tried } = await attempt(trial, [tree], 1);
-  return [...tried, ...(await once(trial, tree, tried, expected))];
+async function tryTwice(proving: Proving, tree: string, expected: 'passed' | 'failed'): Promise<Tried[]> {
+  const { tried } = await attempt(proving, [tree], 1);
+  return [...tried, ...(await again(proving, tree, tried, expected))];
 }
 
 /** Runs the checks on a tree once more if they did not end as expected. */
-async function once(trial: Trial, tree: string, tried: Tried[], expected: 'passed' | 'failed'): Promise<Tried[]> {
-  return isAnother(trial, tried, expected) ? (await attempt(trial, [tree], 2)).tried : [];
+async function again(proving: Proving, tree: string, tried: Tried[], expected: 'passed' | 'failed'): Promise<Tried[]> {
+  return isAnother(proving, tried, expected) ? (await attempt(proving, [tree], 2)).tried : [];
 }
 
-function isAnother({ work }: Trial, tried: Tried[], expected: 'passed' | 'failed'): boolean {
+function isAnother({ work }: Proving, tried: Tried[], expected: 'passed' | 'failed'): boolean {
   return !work.environment.context.signal.aborted && needsAnother(tried, expected);
 }
 
 /** Runs the checks on some trees at the same time, unless an earlier worker did so already. */
-function attempt({ work, seconds }: Trial, trees: string[], number: number, watch?: Watch): Promise<TriedTogether> {
+function attempt({ work, seconds }: Proving, trees: string[], number: number, watch?: Watch): Promise<TriedTogether> {
   const step = stepOf(`proof ${trees.join(' and ')} ${number}`, work.task, work.repository);
   return work.journal.once(step, () => attemptChecks(work, trees, seconds, watch));
 }

@@ -2,7 +2,7 @@ import type { App, GitHub, Octokit } from '../../app.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { asideRef, GitFailed } from '../../git/engine.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
-import { unlessUnknown } from '../../repositories/permission.ts';
+import { unlessMissing } from '../../repositories/permission.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { deleteStep, insertEvent, insertStep, pushingStep, signedPrefix, stepOf } from '../../runs/journal.ts';
 import { lockForPush } from '../../runs/store.ts';
@@ -213,7 +213,7 @@ async function headOf(
   { owner, repo, branch, request }: { owner: string; repo: string; branch: string; request: { signal: AbortSignal } },
 ): Promise<string | undefined> {
   const path = 'GET /repos/{owner}/{repo}/branches/{branch}';
-  return (await unlessUnknown(octokit.request(path, { owner, repo, branch, request })))?.commit.sha;
+  return (await unlessMissing(octokit.request(path, { owner, repo, branch, request })))?.commit.sha;
 }
 
 /** Pushes a commit to a new branch, outside of a run. If GitHub can sign it, its own commit takes the place of that one. */

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../../app.ts';
-import { liveRun } from '../../db/tables/task.ts';
+import { liveRun } from '../../db/tables/run.ts';
 import { asideRef } from '../../git/engine.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';

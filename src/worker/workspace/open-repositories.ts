@@ -15,7 +15,7 @@ import { openWork } from '../open-work.ts';
 import type { RetryPolicy } from '../retry.ts';
 import { type Assignment, allWorks, type Work } from '../work.ts';
 import { moveAgain, moveForAgent } from './move-submodule.ts';
-import { type ChangedFiles, filesBetween, separateMoves } from './stored-files.ts';
+import { type ChangedFiles, filesBetween, ownRepository, separateMoves } from './stored-files.ts';
 import type { Signals } from './workspace.ts';
 
 /**
@@ -108,7 +108,7 @@ export function combineRepositories(
       for (const each of allWorks(work)) {
         const tree = judged[each.repository.id] ?? (await each.checkout.snapshot());
         trees.set(each, tree);
-        files[each === work ? '' : each.repository.id] = await filesBetween(
+        files[each === work ? ownRepository : each.repository.id] = await filesBetween(
           each.checkout,
           (since === 'last' ? storedTrees.get(each) : undefined) ?? each.startTree,
           tree,
@@ -123,7 +123,7 @@ export function combineRepositories(
     },
     restore: async (files) => {
       for (const [id, changed] of Object.entries(files)) {
-        const each = id === '' ? work : work.others.find(({ repository }) => repository.id === id);
+        const each = id === ownRepository ? work : work.others.find(({ repository }) => repository.id === id);
         if (each === undefined) continue;
         const { moves, files: rest } = separateMoves(changed);
         // First, because the files may put something in the place of a folder.

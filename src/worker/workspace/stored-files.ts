@@ -6,7 +6,10 @@ import type { Checkout } from '../../git/engine.ts';
 import { droppedStep } from '../../runs/journal.ts';
 import type { RestoredFile } from '../../sandbox/sandbox.ts';
 
-/** Changed files by the id of their repository. The key of the task's own is ''. */
+/** Stands for the repository of the task where files are kept by repository; the others have their ids. */
+export const ownRepository = '';
+
+/** Changed files by the id of their repository. The key of the task's own is `ownRepository`. */
 export type ChangedFiles = Record<string, RestoredFile[]>;
 
 /**
@@ -102,7 +105,7 @@ export async function unpackFiles(packs: Buffer[]): Promise<ChangedFiles> {
   for (const packed of packs) {
     const unpacked = JSON.parse((await promisify(gunzip)(packed)).toString('utf8'));
     // An older version stored an array, because a run had only one repository.
-    const all: ChangedFiles = Array.isArray(unpacked) ? { '': unpacked } : unpacked;
+    const all: ChangedFiles = Array.isArray(unpacked) ? { [ownRepository]: unpacked } : unpacked;
     for (const [id, files] of Object.entries(all)) {
       const known = repositories.get(id) ?? new Map<string, RestoredFile>();
       for (const file of files) known.set(file.path, file);

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
-import type { RunRow } from '../../db/tables/task.ts';
+import type { RunRow } from '../../db/tables/run.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { branchName } from '../../domain/text/branch-names.ts';
 import { chooseFiles } from '../../environment/files/choose-files.ts';

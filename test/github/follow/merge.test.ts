@@ -29,7 +29,7 @@ async function inReview() {
       ...{ number, state: 'open', merged_at: null, mergeable: true, additions: 1 },
       ...{ head: { sha, ref: 'agent/x' }, base: { sha: 'base', ref: base } },
     };
-    await refreshPull(acme.service.app, place.octokit, place.name, { repositoryId: own.id, number }, isPushed);
+    await refreshPull(acme.service.app, place.octokit, place.name, { repositoryId: own.id, number }, { isPushed });
   };
   const command = (second: number) =>
     acme.say(400, 'ada', '/agent merge', number, at(second), { isPull: true, body: `${second}` });

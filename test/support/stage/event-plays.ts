@@ -53,13 +53,13 @@ const toInstallation =
     return () => stage.github.deliver(event, body);
   };
 
-/** For each webhook event that has a handler. */
 /** An automation that waits for an event. */
 const automation = ({ ask, project, agent, repository }: Stage, { cause, title }: { cause: object; title: string }) =>
   ask('POST', `/projects/${project}/automations`, {
     ...{ name: title, on: cause, task: { title, owner: agent, repositoryId: repository } },
   });
 
+/** For each webhook event that has a handler. */
 export const eventPlays: Record<string, Play> = {
   'installation.created': toInstallation('installation', 'created'),
   'installation.unsuspend': toInstallation('installation', 'unsuspend'),

@@ -1,5 +1,5 @@
 import { Repositories } from '../../../src/db/tables/project.ts';
-import type { RunRow } from '../../../src/db/tables/task.ts';
+import type { RunRow } from '../../../src/db/tables/run.ts';
 import { syncInstallation } from '../../../src/github/app/installation.ts';
 import { handleCommands } from '../../../src/github/commands/handle-commands.ts';
 import { insertMember } from '../../../src/projects/member-store.ts';

@@ -11,7 +11,7 @@ import { settingsOnGitHub } from '../../../repositories/settings/settings-on-git
 import { isCommitOfRun } from '../../../runs/journal.ts';
 import { findLiveRun } from '../../../runs/store.ts';
 import { tellInbox } from '../../../tasks/inbox.ts';
-import { showTask } from '../../../tasks/move.ts';
+import { queueMirror } from '../../../tasks/move.ts';
 import { touchTask } from '../../../tasks/store.ts';
 import { reviseUnasked } from '../revise-unasked.ts';
 import { isOwnUpdate, updateBranch } from './update-branch.ts';
@@ -96,7 +96,7 @@ async function store(app: App, pull: PullRequestRow, { merging }: SeenMerge): Pr
   await app.db.transaction(async (em) => {
     if (!(await setMerging(em, pull, merging))) return;
     await touchTask(em, pull.taskId);
-    await showTask(app, em, pull.taskId);
+    await queueMirror(app, em, pull.taskId);
   });
 }
 
@@ -106,7 +106,7 @@ async function end(app: App, pull: PullRequestRow, why: string): Promise<void> {
     await endMerging(em, pull, why);
     await touchTask(em, pull.taskId);
     await tellInbox(em, pull.taskId);
-    await showTask(app, em, pull.taskId);
+    await queueMirror(app, em, pull.taskId);
   });
 }
 

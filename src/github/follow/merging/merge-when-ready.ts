@@ -11,7 +11,7 @@ import {
 } from '../../../repositories/merging/auto-merge.ts';
 import { endMerging, findMerge, listMergingPulls, noteAsked, setMerging } from '../../../repositories/merging/store.ts';
 import { rightProblemIn } from '../../../repositories/rights.ts';
-import { showTask } from '../../../tasks/move.ts';
+import { queueMirror } from '../../../tasks/move.ts';
 import { getTask, type TaskView, touchTask } from '../../../tasks/store.ts';
 import { candidateMethods } from '../look-at-pull.ts';
 import { lockOf, refreshPull } from '../refresh-pull.ts';
@@ -63,7 +63,7 @@ async function beginMerging(app: App, target: Target, userId: string, done: stri
     app.audit.note({ merging: [known?.state ?? null, merging.state] });
     await setMerging(tx, pull, merging);
     await touchTask(tx, pull.taskId);
-    await showTask(app, tx, pull.taskId);
+    await queueMirror(app, tx, pull.taskId);
   });
   return false;
 }
@@ -165,7 +165,7 @@ export async function stopMergingTask(
         app.audit.note({ merging: [was?.state ?? null, null] });
         await endMerging(tx, pull, null);
         await touchTask(tx, taskId);
-        await showTask(app, tx, taskId);
+        await queueMirror(app, tx, taskId);
       });
     });
   }

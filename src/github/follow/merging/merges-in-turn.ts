@@ -6,7 +6,7 @@ import { fewAtOnce } from '../../../git/few-at-once.ts';
  * Merges that requests ask for hold connections for named locks while they wait for GitHub, and for the turns of its write
  * requests. All projects share these connections, so twelve merges go on at once in this process, four of them of one project.
  */
-const inTurn = fewAtOnce(12, 4);
+const mergeFew = fewAtOnce(12, 4);
 
 /** A merge that has not begun after this time is refused: its caller may no longer be there. */
 const patienceMs = 30_000;
@@ -22,7 +22,7 @@ export async function mergeInTurn<T>(
   const text = 'Other merges of this project are under way. Try again in a moment';
   const timer = setTimeout(() => late.abort(new AppError(429, text, { headers: { 'Retry-After': '10' } })), waitMs);
   try {
-    return await inTurn(projectId, AbortSignal.any([app.stopping, late.signal]), () => {
+    return await mergeFew(projectId, AbortSignal.any([app.stopping, late.signal]), () => {
       clearTimeout(timer);
       return work();
     });

@@ -93,8 +93,8 @@ export async function readRequirements(
     return Array.isArray(data) ? (data as BranchRule[]) : [];
   };
   const [pull, rules] = await Promise.all([
-    readPull(octokit, { ...name, number, request }).catch(unlessUnknown),
-    listPages(readRules).then(({ items }) => items, unlessUnknown),
+    readPull(octokit, { ...name, number, request }).catch(unlessRefused),
+    listPages(readRules).then(({ items }) => items, unlessRefused),
   ]);
   const nameOf = (each: Context | null) => oneLine(each?.name ?? each?.context ?? '', 100);
   const required = (pull?.contexts ?? []).filter((each) => each?.isRequired === true).map(nameOf);
@@ -113,7 +113,7 @@ interface BranchRule {
 }
 
 /** Older servers and narrower tokens do not answer these questions. */
-function unlessUnknown(error: Error): undefined {
+function unlessRefused(error: Error): undefined {
   if (graphqlRefusal(error) !== undefined || isRefusedWith(error, 403, 404)) return undefined;
   throw error;
 }

@@ -1,4 +1,4 @@
-import { inTurn } from '../../src/environment/prepare.ts';
+import { onePerKey } from '../../src/environment/prepare.ts';
 
 const never = new AbortController().signal;
 
@@ -6,18 +6,18 @@ test('callers with the same key take turns, and one that gives up does not delay
   const order: string[] = [];
   const stop = new AbortController();
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
-  const first = inTurn('k', never, async () => {
+  const first = onePerKey('k', never, async () => {
     await held;
     order.push('first');
   });
-  const second = inTurn('k', stop.signal, async () => void order.push('second'));
-  const third = inTurn('k', never, async () => void order.push('third'));
-  await inTurn('other', never, async () => void order.push('other'));
+  const second = onePerKey('k', stop.signal, async () => void order.push('second'));
+  const third = onePerKey('k', never, async () => void order.push('third'));
+  await onePerKey('other', never, async () => void order.push('other'));
   stop.abort(new Error('gave up'));
   await expect(second).rejects.toThrow('gave up');
   release();
   await Promise.all([first, third]);
-  await expect(inTurn('k', never, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
-  await inTurn('k', never, async () => void order.push('last'));
+  await expect(onePerKey('k', never, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+  await onePerKey('k', never, async () => void order.push('last'));
   expect(order).toEqual(['other', 'first', 'third', 'last']);
 });
