@@ -229,7 +229,7 @@ export async function tasksForSprint(em: EntityManager, projectId: string, ids: 
   const rows: { id: string; parentId: string | null; sprintId: string | null }[] = await em.query(
     // Locks the tasks with their subtasks, subtasks first, in the same order as deleting a task does.
     `select id, parent_id as "parentId", sprint_id as "sprintId" from tasks
-     where project_id = $1 and (id = any($2) or parent_id = any($2))
+     where project_id = $1 and (id = any($2) or parent_id = any($2)) and not hidden
      order by parent_id is null, id for no key update`,
     [projectId, ids],
   );

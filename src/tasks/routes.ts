@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Role } from '../domain/agent.ts';
+import { Refused } from '../domain/machine.ts';
 import { accessTo, inProject, theProject } from '../http/access/access.ts';
 import { type Route, route, wholeListQuery } from '../http/route.ts';
 import { createTask, createTasks, readDiff } from './operations.ts';
@@ -31,6 +33,22 @@ export const onTask = accessTo<TaskView, 'task'>({
   project: 't.project_id',
   param: 'id',
 });
+
+/**
+ * As `onTask`, for changes of a task. One that stands for reviews of a pull request is on no board, and people do not change
+ * it: `load` throws Refused.
+ */
+const onChangeableTask = (role: Role): ReturnType<typeof onTask> => {
+  const { load, ...access } = onTask(role);
+  return {
+    ...access,
+    load: async (app, asked) => {
+      const found = await load(app, asked);
+      if (found.task.hidden) throw new Refused('This task stands for reviews of a pull request and cannot be changed.');
+      return found;
+    },
+  };
+};
 
 /** Returns whether the body of a request names a base, for which the host of the repository is asked. */
 function namesBase(body: unknown): boolean {
@@ -118,7 +136,7 @@ export const taskRoutes: Route[] = [
     summary: 'Change a task',
     guide: "Change a task's title, description, owner, status or dependencies. Left-out fields stay. Returns the task.",
     tag,
-    access: onTask('member'),
+    access: onChangeableTask('member'),
     audit: { action: 'task.update', object: ({ task }) => task },
     body: UpdateTask,
     reply: [200, Task],
@@ -134,7 +152,7 @@ export const taskRoutes: Route[] = [
     summary: 'Delete a task and its subtasks',
     guide: 'Delete a task that has no run under way. Cannot be undone; ask your person first.',
     tag,
-    access: onTask('member'),
+    access: onChangeableTask('member'),
     audit: { action: 'task.delete', object: ({ task }) => task },
     reply: [204],
     errors: { 409: 'The task or one of its subtasks has a live run' },
@@ -160,7 +178,7 @@ export const taskRoutes: Route[] = [
     summary: 'Add a subtask; the task then waits for its subtasks',
     guide: 'Add a subtask to a task. The parent waits until its subtasks are done.',
     tag,
-    access: onTask('member'),
+    access: onChangeableTask('member'),
     audit: { action: 'task.add_subtask', object: ({ task }) => task },
     body: CreateSubtask,
     reply: [201, Task],

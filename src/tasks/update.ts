@@ -168,7 +168,6 @@ function changeOf(task: TaskView, { status: _moves, dependsOn: _replaced, budget
 }
 
 async function assertMayChange(em: EntityManager, task: TaskView, input: Update): Promise<void> {
-  if (task.hidden) throw new Refused('This task stands for reviews of a pull request and cannot be changed.');
   const touched = (['owner', 'status', 'repositoryId', 'base', 'dependsOn', 'planFirst'] as const).filter((name) => {
     const [before, after] = [task[name], input[name]];
     if (after === undefined) return false;
