@@ -13,6 +13,7 @@ import * as queries from '../live/queries.ts';
 import { AgentHeader } from './agent-header.tsx';
 import { completionText } from './agent-texts.ts';
 import { Comparison } from './learning/comparison.tsx';
+import { NotUseful } from './learning/not-useful.tsx';
 import { Suggestions } from './learning/suggestions.tsx';
 
 export function AgentPage() {
@@ -53,6 +54,7 @@ function AgentView({ projectId, agent }: { projectId: string; agent: Agent }) {
       <Performance agentId={agent.id} />
       <Skills agentId={agent.id} />
       <Suggestions agentId={agent.id} />
+      <NotUseful projectId={projectId} />
       {agent.previousVersionId !== null && <Comparison agent={agent} />}
       <SystemPrompts projectId={projectId} agent={agent} />
     </>

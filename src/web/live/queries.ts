@@ -31,6 +31,8 @@ export const installedRepositories = (id: string) =>
 export const members = (id: string) => queryOptions({ queryKey: ['members', id], queryFn: () => api.listMembers(id) });
 export const repositories = (id: string) =>
   queryOptions({ queryKey: ['repositories', id], queryFn: () => api.listRepositories({ projectId: id }) });
+export const reviewExamples = (repositoryId: string) =>
+  queryOptions({ queryKey: ['review-examples', repositoryId], queryFn: () => api.listReviewExamples(repositoryId) });
 /** Branches whose names contain a text. The host of the repository is asked, so a failure is not repeated at once. */
 export const branches = (repositoryId: string, search: string) =>
   queryOptions({

@@ -61,6 +61,8 @@ function NoRepositories({ canEdit }: { canEdit: boolean }) {
 
 const ImportIssues = lazyPart(async () => ({ default: (await import('./import-issues.tsx')).ImportIssues }));
 
+const ReviewPull = lazyPart(async () => ({ default: (await import('./review-pull.tsx')).ReviewPull }));
+
 const maxBranches = 20;
 
 function RepositoryItem({ repository, canEdit }: { repository: api.RepositoryEntry; canEdit: boolean }) {
@@ -69,6 +71,7 @@ function RepositoryItem({ repository, canEdit }: { repository: api.RepositoryEnt
     onError: notifyError,
   });
   const [isImporting, setImporting] = useState(false);
+  const [isReviewing, setReviewing] = useState(false);
   return (
     <li className="list-item">
       <a href={repository.url} rel="noopener nofollow" target="_blank" className="strong">
@@ -91,8 +94,16 @@ function RepositoryItem({ repository, canEdit }: { repository: api.RepositoryEnt
       <Button size="small" aria-label={`Import issues of ${repository.name}`} onClick={() => setImporting(true)}>
         Import issues
       </Button>
+      <Button
+        size="small"
+        aria-label={`Review a pull request of ${repository.name}`}
+        onClick={() => setReviewing(true)}
+      >
+        Review a pull request
+      </Button>
       {canEdit && <EditButtons repository={repository} />}
       {test.data && <TestResult result={test.data} />}
+      <Suspense>{isReviewing && <ReviewPull repository={repository} onClose={() => setReviewing(false)} />}</Suspense>
       <Suspense>{isImporting && <ImportIssues repository={repository} onClose={() => setImporting(false)} />}</Suspense>
     </li>
   );
