@@ -3,7 +3,9 @@ import { RunFailed } from '../../domain/run.ts';
 import { rightOf } from '../../repositories/permission.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { askAboutPull, findLiveReview, unlessRefused } from '../../runs/reviewing/ask.ts';
+import { isAsked } from '../../runs/reviewing/store.ts';
 import type { Place } from '../app/place.ts';
+import { heardUntil } from '../delivery-store.ts';
 import { findTaskOfPull } from '../store.ts';
 
 /** What an event says of a pull request. */
@@ -11,9 +13,9 @@ export interface PullOfEvent {
   number: number;
   state: string;
   draft?: boolean | undefined;
-  user: { id: number; login: string; type?: string } | null;
-  head: { sha: string; repo: { id: number } | null };
-  base: { repo: { id: number } };
+  user: { id: number | bigint; login: string; type?: string } | null;
+  head: { sha: string; repo: { id: number | bigint } | null };
+  base: { repo: { id: number | bigint } };
 }
 
 /** After these actions, a pull request may get a review that nobody asked for. */
@@ -44,6 +46,33 @@ export async function reviewUnasked(app: App, place: Place, action: string, pull
   if (pull.draft || (await findTaskOfPull(em, repository.id, pull.number)) !== undefined) return;
   if (!(await wantsAll(place)) || !(await isOfWriter(app, place, pull))) return;
   await unlessRefused(app, askAboutPull(app, { repository, number: pull.number, kind: 'review', askedBy: null }));
+}
+
+/** At most this many pull requests are looked at, those that changed last. */
+const lookedAt = 30;
+
+/**
+ * Reviews the open pull requests of a repository that wants that for all of them, if their events were lost: they changed
+ * since the last comparison, and nobody asked about their head.
+ */
+export async function reviewMissed(app: App, place: Place, isOver: () => boolean): Promise<void> {
+  const { octokit, name, repository } = place;
+  const em = app.db.manager;
+  const since = await heardUntil(em, repository.id);
+  if (since === undefined || !(await wantsAll(place))) return;
+  const { data: pulls } = await octokit.request('GET /repos/{owner}/{repo}/pulls', {
+    ...name,
+    state: 'open',
+    sort: 'updated',
+    direction: 'desc',
+    per_page: lookedAt,
+  });
+  for (const pull of pulls) {
+    if (isOver()) return;
+    if (pull.updated_at < since) continue;
+    const at = { repositoryId: repository.id, number: pull.number };
+    if (!(await isAsked(em, at, pull.head.sha))) await reviewUnasked(app, place, 'opened', pull);
+  }
 }
 
 async function wantsAll({ octokit, name }: Place): Promise<boolean> {

@@ -11,6 +11,7 @@ import { eachApart, eachThenFail } from '../each-apart.ts';
 import { lookAtChecks } from '../follow/checks.ts';
 import { observeIssue } from '../follow/issues.ts';
 import { refreshPull } from '../follow/refresh-pull.ts';
+import { reviewMissed } from '../follow/review-pulls.ts';
 import { takeReview } from '../follow/reviews.ts';
 import { labelOf } from '../labels.ts';
 import { syncMilestones } from '../mirror/milestones.ts';
@@ -111,6 +112,8 @@ async function compareRepository(app: App, repositoryId: string, pass: Pass): Pr
       return undefined;
     });
   await part('refs', () => sweepRefs(app, { ...place, projectId: place.repository.projectId }));
+  // Reading the comments moves the time since when pull requests count as changed.
+  await part('pull requests', () => reviewMissed(app, place, pass.isOver));
   const touched = await part('comments', () => catchUp(app, place, pass.isOver));
   const { due, others } = chooseWork(await listOpenWork(app.db.manager, repositoryId), touched, pass.unasked);
   pass.unasked -= due.filter((work) => !isTouched(work, touched)).length;

@@ -70,6 +70,15 @@ export async function insertReviewed(
   ]);
 }
 
+/** Whether somebody, or the repository, asked about this commit of a pull request. */
+export async function isAsked(em: EntityManager, { repositoryId, number }: PullRef, headSha: string): Promise<boolean> {
+  const rows: unknown[] = await em.query(
+    'select 1 from pull_asks where repository_id = $1 and number = $2 and head_sha = $3 limit 1',
+    [repositoryId, number, headSha],
+  );
+  return rows.length > 0;
+}
+
 /** Counts the reviews of a repository that were asked for today (UTC). */
 export async function countAsksToday(em: EntityManager, repositoryId: string): Promise<number> {
   const [row]: [{ count: number }] = await em.query(
