@@ -1,4 +1,4 @@
-import { numberOfPull } from '../../../src/web/repositories/reviewed-number.ts';
+import { numberOfPull } from '../../src/web/repositories/reviewed-number.ts';
 
 test.each([
   ['12', '12'],
