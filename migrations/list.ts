@@ -63,6 +63,7 @@ import { Automations1770422400000 } from './0075-automations.ts';
 import { Reviews1770508800000 } from './0077-reviews.ts';
 import { ExpectationsOfApprovals1770595200000 } from './0080-expectations-of-approvals.ts';
 import { Mail1770681600000 } from './0082-mail.ts';
+import { IssueLinks1770768000000 } from './0083-issue-links.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -131,4 +132,5 @@ export const migrations = [
   Reviews1770508800000,
   ExpectationsOfApprovals1770595200000,
   Mail1770681600000,
+  IssueLinks1770768000000,
 ];

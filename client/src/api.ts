@@ -100,7 +100,7 @@ export type AuditRecord = {
         id: string;
         login: string;
     } | null;
-    via: "token" | "session" | "mcp" | "comment" | "label" | "review" | "system";
+    via: "token" | "session" | "mcp" | "comment" | "label" | "review" | "issue" | "system";
     action: string;
     "object": {
         "type": string;
@@ -447,6 +447,9 @@ export type Task = {
     sprintId: string | null;
     issueNumber: number | null;
     issueUrl: string | null;
+    issueType: string | null;
+    /** logins on GitHub */
+    issueAssignees: string[];
     /** what the issue says, if that differs from the task */
     issueText?: {
         title: string;
@@ -947,7 +950,7 @@ export type TimelineEntry = {
         login: string;
     } | null;
     /** how a person or the system did it; null for agents */
-    via: ("token" | "session" | "mcp" | "comment" | "label" | "review" | "system") | null;
+    via: ("token" | "session" | "mcp" | "comment" | "label" | "review" | "issue" | "system") | null;
     /** the name of the agent that did it */
     agent: string | null;
     runId: string | null;
@@ -3903,6 +3906,8 @@ export function listSubtasks(id: string, { limit, offset }: {
 export function createSubtask(id: string, body: {
     title: string;
     description?: string;
+    /** whether to create an issue, as a sub-issue of that of the parent */
+    issue?: boolean;
 }, { idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {

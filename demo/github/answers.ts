@@ -22,3 +22,7 @@ export const answeredStatus = (path: string, { ok, status }: Response) => {
   if (ok && path.endsWith('/requested_reviewers')) return 201;
   return ok && path.endsWith('/reviews') ? 200 : status;
 };
+
+export function jsonAnswer(status: number, json: unknown) {
+  return { status, headers: { 'content-type': 'application/json' }, text: JSON.stringify(json) };
+}

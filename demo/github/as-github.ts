@@ -14,6 +14,7 @@ const surplusInEvents: Record<string, string[]> = {
   owner: surplus.owner ?? [],
   organization: surplus.organization ?? [],
   issue: ['closed_by'],
+  assignees: ['user_view_type'],
   repository: ['has_pull_requests'],
   check_suite: ['repository'],
   // Who did it is described briefly.

@@ -38,6 +38,7 @@ const events = [
   'check_run',
   'check_suite',
   'issue_comment',
+  'issue_dependencies',
   'issues',
   'label',
   'organization',
@@ -48,6 +49,7 @@ const events = [
   'release',
   'repository',
   'status',
+  'sub_issues',
 ];
 
 /** Returns the emulator's initial data; `url` is the address that callers use, `privateKey` the App's. */

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { exactNumber } from './as-github.ts';
+import type { FrontLinks } from './front-links.ts';
 import { readReferences } from './front-pulls.ts';
 import { listReactions, readResolved } from './front-threads.ts';
 import { type AroundGitData, deleteRef, makeCommit, matchingRefs, moveRef, readCommit } from './git/git-data.ts';
@@ -61,6 +62,7 @@ interface Around extends AroundGitData {
   edits: Edits;
   /** Answers GraphQL requests about merges; undefined for others. */
   merges: { answer(body: string): Promise<object | undefined> };
+  links: FrontLinks;
   rare: RareStates;
   /** Sends an event about the first repository. */
   send(event: string, payload: { sender: string; [field: string]: unknown }): Promise<void>;
@@ -99,6 +101,7 @@ const extras: [RegExp, Handler][] = [
   [/ \/_storage\/logs\//, storedLog],
   [/^POST .*\/requested_reviewers$/, askReviewers],
   [/^POST .*\/assignees$/, assign],
+  [/^GET .*\/issues\/\d+\/events(\?|$)/, ({ links }, asked) => links.listEvents(asked)],
   [/^POST .*\/git\/commits$/, makeCommit],
   [/^GET .*\/git\/commits\/\w+$/, readCommit],
   [/^(POST|PATCH) .*\/git\/refs(\/|$)/, moveRef],

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { makeSampleRepository, type SampleParts } from '../sample-repository.ts';
 import type { Allowance } from './allowance.ts';
-import { answeredStatus, basePathOf, end, forGit } from './answers.ts';
+import { answeredStatus, basePathOf, end, forGit, jsonAnswer } from './answers.ts';
 import { asGitHub } from './as-github.ts';
 import { eventOf } from './events.ts';
 import {
@@ -17,6 +17,7 @@ import {
   refusedReply,
   replyAsComment,
 } from './front-extras.ts';
+import { FrontLinks } from './front-links.ts';
 import { FrontMerges } from './front-merges.ts';
 import { closeIssuesOf, FrontPulls, type PullLike } from './front-pulls.ts';
 import { ReviewLines } from './front-reviews.ts';
@@ -59,6 +60,7 @@ export class Front {
   tokenSeconds: number | undefined;
   readonly hooks: WebhookSender;
   readonly merges: FrontMerges;
+  readonly links: FrontLinks;
   private readonly inner: string;
   private readonly root: string;
   private readonly seeded: Seeded;
@@ -86,6 +88,12 @@ export class Front {
       caller: this.caller.bind(this),
       alone: this.alone.bind(this),
       sendAbout: this.sendAbout.bind(this),
+    });
+    this.links = new FrontLinks({
+      names: () => this.names,
+      call: this.call.bind(this),
+      owner: `token ${seeded.ownerToken}`,
+      tell: (name, event, payload) => this.sendAbout(name, event, payload),
     });
     this.merges = new FrontMerges({
       rare: this.rare,
@@ -143,14 +151,13 @@ export class Front {
       res.writeHead(202).end();
       return this.tell(String(req.headers['x-github-event']), marked);
     }
-    const { hooks, reactions, resolved, jobLogs, names, edits, merges, rare, git } = this;
+    const { hooks, reactions, resolved, jobLogs, names, edits, merges, links, rare, git } = this;
     const signedIn = (name: string) => this.pullsOf(name).signed;
     const folderOf = this.folderOf.bind(this);
     const bound = { call: this.call.bind(this), send: this.send.bind(this), signedIn, folderOf };
-    const around = { hooks, reactions, resolved, jobLogs, names, edits, merges, rare, git, ...bound };
+    const around = { hooks, reactions, resolved, jobLogs, names, edits, merges, links, rare, git, ...bound };
     const extra = await answerExtra(around, { method, path, authorization, body, host });
-    if (extra !== undefined)
-      return end(res, { ...extra, text: extra.text ?? JSON.stringify(this.shown(path, extra.json)) });
+    if (extra) return end(res, { ...extra, text: extra.text ?? JSON.stringify(this.shown(path, extra.json)) });
     const type = req.headers['content-type'];
     const { status, headers, text } = await this.ask(method, path, authorization, body || undefined, type);
     res.writeHead(status, headers).end(status === 204 ? undefined : text);
@@ -167,8 +174,14 @@ export class Front {
     return path;
   }
 
-  /** Calls the emulator's API and corrects responses that differ from GitHub's. */
   private async ask(method: string, path: string, authorization: string, body?: string, type?: string) {
+    const links = await this.links.answer({ method, path, authorization, body });
+    if (links !== undefined) return jsonAnswer(links.status, this.shown(path, links.json));
+    return this.askEmulator(method, path, authorization, body, type);
+  }
+
+  /** Calls the emulator's API and corrects responses that differ from GitHub's. */
+  private async askEmulator(method: string, path: string, authorization: string, body?: string, type?: string) {
     if (method === 'PUT' && /\/pulls\/\d+\/merge$/.test(path))
       return this.alone(() => this.merge(path, authorization, body));
     if (method === 'POST' && path.endsWith('/merges')) return this.mergeBranches(path, authorization, body);
@@ -181,8 +194,7 @@ export class Front {
       (await refusedReply(path, read)) ??
       review.refusal ??
       (method === 'POST' ? await this.pullsOf(path).refusedPull(path, body) : undefined);
-    if (refusal !== undefined)
-      return { status: 422, headers: { 'content-type': 'application/json' }, text: JSON.stringify(refusal) };
+    if (refusal !== undefined) return jsonAnswer(422, refusal);
     const [target, sent] = replyAsComment(path, await keptCompleted(method, path, review.body, read));
     const response = await this.call(method, target, authorization, sent, type);
     const headers: Record<string, string> = {};
@@ -213,7 +225,7 @@ export class Front {
   }
 
   private shown(path: string, json: unknown): unknown {
-    return asGitHub(path, this.rare.shown(path, json));
+    return asGitHub(path, this.links.shown(path, this.rare.shown(path, json)));
   }
 
   /** Returns the text of an answer as GitHub would send it. */

@@ -13,6 +13,7 @@ import { Allowance, spareToken } from './allowance.ts';
 import { appId, emulatorSeed, installationId, type Seed, webhookSecret } from './emulator-seed.ts';
 import { Front } from './front.ts';
 import type { Faults, Reaction } from './front-extras.ts';
+import type { FrontLinks } from './front-links.ts';
 import type { FrontMerges } from './front-merges.ts';
 import type { Push } from './git/git-host.ts';
 import type { Call } from './git/git-objects.ts';
@@ -51,6 +52,8 @@ export interface DemoGitHub {
   rare: RareStates;
   /** Auto-merge and the merge queue: tests settle what waits, and take pull requests out of the queue. */
   merges: Pick<FrontMerges, 'settle' | 'dequeue'>;
+  /** Sub-issues, dependencies and types of issues: tests choose what this GitHub lacks. */
+  links: Pick<FrontLinks, 'lacks' | 'types' | 'of'>;
   /** Renames the first repository. */
   rename(to: string): Promise<void>;
   /** Moves an issue of the first repository to another one (`owner/name`). Returns its path there. */
@@ -164,6 +167,7 @@ function controlsOf(front: Front) {
     jobLogs: front.jobLogs,
     rare: front.rare,
     merges: front.merges,
+    links: front.links,
     rename: (to: string) => front.rename(to),
     transfer: (number: number, to: string) => front.transfer(number, to),
     folderOf: (name: string) => front.folderOf(name),

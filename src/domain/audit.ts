@@ -1,7 +1,7 @@
 import { storableText } from './text/sanitize.ts';
 
 /** How a change reached the service: through the API, from GitHub, or as a consequence that nobody asked for. */
-export const vias = ['token', 'session', 'mcp', 'comment', 'label', 'review', 'system'] as const;
+export const vias = ['token', 'session', 'mcp', 'comment', 'label', 'review', 'issue', 'system'] as const;
 export type Via = (typeof vias)[number];
 
 /** What the records of the audit log are about. */

@@ -14,7 +14,7 @@ import { ownerProblems } from '../tasks/operations.ts';
 import type { GitHubRepository } from './app/installation.ts';
 import { type Place, placeOfRepository } from './app/place.ts';
 import { readIssue } from './follow/issues.ts';
-import { insertTaskOfIssue, type ReadIssue, wordsOfIssue } from './issue-task.ts';
+import { insertTaskOfIssue, type ReadIssue, shownBesides, wordsOfIssue } from './issue-task.ts';
 import { itemsOf } from './paginate.ts';
 
 const InstalledRepository = z
@@ -199,7 +199,10 @@ async function readChosen(place: Place, numbers: number[]): Promise<{ issues: Re
       const reason = unfit(number, issue);
       if (typeof issue === 'string' || reason !== undefined)
         skipped.push({ number, reason: reason ?? '', taskId: null });
-      else issues.push({ number, title: issue.title, body: issue.body ?? '', url: issue.html_url });
+      else {
+        const { title, html_url: url } = issue;
+        issues.push({ number, title, body: issue.body ?? '', url, ...shownBesides(issue) });
+      }
     }
   }
   return { issues, skipped };

@@ -52,6 +52,22 @@ export interface ReadIssue {
   title: string;
   body: string;
   url: string;
+  /** See `shownBesides`; undefined if that is not known. */
+  type?: string | null;
+  assignees?: string[];
+}
+
+/** An issue shows at most this many assignees on GitHub. */
+const maxAssignees = 10;
+
+/** Returns the type and the assignees of an issue, which the page of its task shows. Hosts without types leave them out. */
+export function shownBesides(issue: {
+  type?: { name?: string | null } | null | undefined;
+  assignees?: ({ login: string } | null)[] | null | undefined;
+}): { type: string | null; assignees: string[] } {
+  const logins = (issue.assignees ?? []).flatMap((each) => (each === null ? [] : [oneLine(plain(each.login), 100)]));
+  const name = oneLine(plain(issue.type?.name ?? ''), 100);
+  return { type: name === '' ? null : name, assignees: logins.slice(0, maxAssignees) };
 }
 
 /**
@@ -66,7 +82,7 @@ export async function insertTaskOfIssue(
   task: { status: 'backlog' | 'ready'; owner?: string | undefined; createdBy: string },
 ): Promise<{ id: string; title: string; isNew: boolean }> {
   const { title, description } = wordsOfIssue(issue);
-  const { number, url } = issue;
+  const { number, url, type = null, assignees = [] } = issue;
   await lockIssue(em, repositoryId, number);
   const existing = await findTaskOfIssue(em, repositoryId, number);
   if (existing !== undefined) return { id: existing, title, isNew: false };
@@ -76,7 +92,7 @@ export async function insertTaskOfIssue(
     ...task,
     ...words,
     repositoryId,
-    issue: { repositoryId, number, url },
+    issue: { repositoryId, number, url, type, assignees },
   });
   return { id, title, isNew: true };
 }

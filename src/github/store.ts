@@ -86,8 +86,11 @@ export async function findPullsByGitHub(em: EntityManager, githubId: number, num
 /** Detaches a deleted or transferred issue from its task. */
 export async function unlinkIssue(em: EntityManager, repositoryId: string, number: number): Promise<void> {
   await em.query(
-    `update tasks set issue_repository_id = null, issue_number = null, issue_url = null, issue_title = null, issue_body = null, updated_at = now()
-     where issue_repository_id = $1 and issue_number = $2`,
+    `with unlinked as (
+       update tasks set issue_repository_id = null, issue_number = null, issue_url = null, issue_title = null,
+         issue_body = null, issue_type = null, issue_assignees = '[]', updated_at = now()
+       where issue_repository_id = $1 and issue_number = $2 returning id)
+     delete from issue_links l using unlinked u where u.id in (l.task_id, l.other_id)`,
     [repositoryId, number],
   );
   await em.query('delete from mirrored where repository_id = $1 and number = $2', [repositoryId, number]);
@@ -99,6 +102,19 @@ export async function setIssueText(em: EntityManager, taskId: string, title: str
     `update tasks set issue_title = $2, issue_body = $3
      where id = $1 and issue_number is not null and (issue_title, issue_body) is distinct from ($2, $3)`,
     [taskId, title, body],
+  );
+}
+
+/** Stores the type and the assignees of the issue of a task. */
+export async function setIssueBesides(
+  em: EntityManager,
+  taskId: string,
+  { type, assignees }: { type: string | null; assignees: string[] },
+): Promise<void> {
+  await em.query(
+    `update tasks set issue_type = $2, issue_assignees = $3
+     where id = $1 and issue_number is not null and (issue_type, issue_assignees) is distinct from ($2::text, $3::jsonb)`,
+    [taskId, type, JSON.stringify(assignees)],
   );
 }
 

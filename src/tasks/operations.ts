@@ -28,6 +28,8 @@ export interface IssueLink {
   repositoryId: string;
   number: number;
   url: string;
+  type?: string | null;
+  assignees?: string[];
 }
 
 /**
@@ -121,8 +123,9 @@ export async function insertTask(
 /** Returns the columns about the issue of a new task, which says what the task says. */
 function issueFields({ issue, title, description }: { issue?: IssueLink; title: string; description: string }) {
   if (issue === undefined) return {};
-  const { repositoryId: issueRepositoryId, number: issueNumber, url: issueUrl } = issue;
-  return { issueRepositoryId, issueNumber, issueUrl, issueTitle: title, issueBody: description };
+  const { repositoryId: issueRepositoryId, number: issueNumber, url: issueUrl, type = null, assignees = [] } = issue;
+  const shown = { issueType: type, issueAssignees: assignees, issueTitle: title, issueBody: description };
+  return { issueRepositoryId, issueNumber, issueUrl, ...shown };
 }
 
 function writersOf({ directedBy, createdBy }: { directedBy?: string[]; createdBy: string | null }): string[] {

@@ -52,6 +52,8 @@ export const Task = z
     sprintId: z.string().nullable(),
     issueNumber: z.int().nullable(),
     issueUrl: z.string().nullable(),
+    issueType: z.string().nullable(),
+    issueAssignees: z.array(z.string()).meta({ description: 'logins on GitHub' }),
     // Left out of the reply when the issue and the task say the same.
     issueText: z
       .preprocess((text) => text ?? undefined, z.object({ title: z.string(), description: z.string() }).optional())
@@ -111,7 +113,14 @@ export const UpdateTask = z.strictObject({
     .meta({ description: 'replaces the whole budget; during a run it applies from the next turn' }),
 });
 
-export const CreateSubtask = z.strictObject({ title: titleText(), description: longText().default('') });
+export const CreateSubtask = z.strictObject({
+  title: titleText(),
+  description: longText().default(''),
+  issue: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'whether to create an issue, as a sub-issue of that of the parent' }),
+});
 
 /** Which tasks to list. `search` looks for a text in their titles. */
 export const TaskFilter = z.strictObject({

@@ -15,6 +15,7 @@ import {
   getTask,
   hasLiveRun,
   hasLiveRunBelow,
+  listSubtasks,
   lockDependencies,
   lockLiveRun,
   lockSprintForTask,
@@ -210,7 +211,7 @@ export async function addSubtask(
   app: App,
   parentId: string,
   userId: string,
-  input: z.output<typeof CreateSubtask>,
+  { issue = false, ...input }: Omit<z.output<typeof CreateSubtask>, 'issue'> & { issue?: boolean },
   also?: (em: EntityManager) => Promise<void>,
 ) {
   return app.db.transaction(async (em) => {
@@ -219,6 +220,7 @@ export async function addSubtask(
     await setTaskFields(em, parentId, { splitByAgent: false });
     const id = await insertTask(app, em, parent.projectId, {
       ...input,
+      wantsIssue: issue,
       status: 'backlog',
       owner: parent.owner ?? undefined,
       repositoryId: parent.repositoryId ?? undefined,
@@ -232,6 +234,77 @@ export async function addSubtask(
     await also?.(em);
     return getTask(em, id);
   });
+}
+
+/**
+ * Makes a task a subtask of another one, which waits for it unless it is done. `from` is the parent that it leaves, if it
+ * has one. `moveToSprint` is called if the sprint of the parent is another one: subtasks move with their parents.
+ * @throws Refused
+ */
+export async function attachSubtask(
+  app: App,
+  { parentId, taskId, from }: { parentId: string; taskId: string; from: string | null },
+  moveToSprint: (em: EntityManager, sprintId: string | null) => Promise<void>,
+): Promise<void> {
+  await app.db.transaction(async (em) => {
+    await lockDependencies(em, (await getTask(em, parentId)).projectId);
+    // A subtask that becomes done also locks its own row before its parent's.
+    await lockTask(em, taskId);
+    const task = await getTask(em, taskId);
+    if (task.parentId === parentId) return app.audit.note({});
+    await assertMayAttach(em, task, { parentId, from });
+    if (task.status === 'done') await assertMayHaveSubtasks(em, parentId);
+    else {
+      await moveTask(app, em, parentId, 'split');
+      await setTaskFields(em, parentId, { splitByAgent: false });
+    }
+    await setParent(em, taskId, parentId);
+    const sprintId = (await openSprintOf(em, await getTask(em, parentId))) ?? null;
+    if (sprintId !== task.sprintId) await moveToSprint(em, sprintId);
+    if (from !== null) await joinParent(app, em, from);
+    for (const id of [taskId, parentId, from]) if (id !== null) await queueMirror(app, em, id);
+    await advanceSprints(app, em, task.projectId);
+    app.audit.note({ subtask: [null, taskId], subtaskTitle: [null, task.title] });
+  });
+}
+
+async function assertMayAttach(
+  em: EntityManager,
+  task: TaskView,
+  { parentId, from }: { parentId: string; from: string | null },
+): Promise<void> {
+  if (task.parentId !== from) throw new Refused('The task is a subtask of another task already.');
+  if ((await listSubtasks(em, task.id)).length > 0)
+    throw new Refused('The task has subtasks of its own, so it cannot become a subtask.');
+  if ((await reachableFrom(em, [task.id])).has(parentId))
+    throw new Refused(
+      'The task waits for the other one, directly or through other tasks, so it cannot become its subtask.',
+    );
+}
+
+/** Lets a task that is done become a subtask, although nobody waits for it. */
+async function assertMayHaveSubtasks(em: EntityManager, parentId: string): Promise<void> {
+  await lockTask(em, parentId);
+  if ((await getTask(em, parentId)).parentId !== null)
+    throw new Refused('This task is a subtask, and a subtask cannot have subtasks of its own.');
+}
+
+/** Makes a subtask a task of its own. Its former parent no longer waits for it. */
+export async function detachSubtask(app: App, parentId: string, taskId: string): Promise<void> {
+  await app.db.transaction(async (em) => {
+    await lockTask(em, taskId);
+    const task = await getTask(em, taskId);
+    if (task.parentId !== parentId) return app.audit.note({});
+    await setParent(em, taskId, null);
+    await joinParent(app, em, parentId);
+    for (const id of [taskId, parentId]) await queueMirror(app, em, id);
+    await advanceSprints(app, em, task.projectId);
+    app.audit.note({ subtask: [taskId, null], subtaskTitle: [task.title, null] });
+  });
+}
+
+async function setParent(em: EntityManager, taskId: string, parentId: string | null): Promise<void> {
+  await em.update(Tasks, { id: taskId }, { parentId, updatedAt: new Date() });
 }
 
 async function openSprintOf(em: EntityManager, { sprintId, projectId }: TaskView): Promise<string | undefined> {

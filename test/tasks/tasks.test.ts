@@ -43,6 +43,8 @@ test('a created task has every field of the contract', async () => {
     sprintId: null,
     issueNumber: null,
     issueUrl: null,
+    issueType: null,
+    issueAssignees: [],
     failure: null,
     runCount: 0,
     createdAt: expect.stringMatching(/Z$/),

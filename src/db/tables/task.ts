@@ -23,6 +23,9 @@ export interface TaskRow {
   /** What the issue said when it was last read; null while that is unknown. */
   issueTitle: string | null;
   issueBody: string | null;
+  /** The type of the issue and the logins of its assignees, as GitHub showed them last. */
+  issueType: string | null;
+  issueAssignees: string[];
   /** Whether an issue should be created for the task. */
   wantsIssue: boolean;
   /** Whether its agent proposes a plan first; null for the setting of the repository. */
@@ -64,6 +67,8 @@ export const Tasks = table<TaskRow>('tasks', {
   issueUrl: maybeText(),
   issueTitle: maybeText(),
   issueBody: maybeText(),
+  issueType: maybeText(),
+  issueAssignees: json({ default: [] }),
   wantsIssue: flag(false),
   planFirst: { type: 'boolean', nullable: true },
   failure: json({ nullable: true }),

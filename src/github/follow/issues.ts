@@ -8,38 +8,48 @@ import { getTask } from '../../tasks/store.ts';
 import { httpStatusOf, type Place, readRepository } from '../app/place.ts';
 import { eachThenFail } from '../each-apart.ts';
 import { assertMayDirect } from '../given-command.ts';
-import { comparedWords, wordsOfIssue } from '../issue-task.ts';
+import { comparedWords, shownBesides, wordsOfIssue } from '../issue-task.ts';
 import { labelKey, labelOf } from '../labels.ts';
-import { findTaskOfIssue, setIssueText, setNotice, unlinkIssue } from '../store.ts';
+import { findTaskOfIssue, setIssueBesides, setIssueText, setNotice, unlinkIssue } from '../store.ts';
 import { refreshPullsOf } from './refresh-pull.ts';
 
 /**
- * Stores what the issue of a task says now. The task itself is not changed, because nobody may have reviewed the new text:
+ * Stores what the issue of a task says and shows now. The task itself is not changed, because nobody may have reviewed the new text:
  * people decide whether the task gets it.
  */
 async function noteIssueText(
   app: App,
   taskId: string,
-  issue: { number: number; title: string; body?: string | null },
+  issue: { number: number; title: string; body?: string | null } & Parameters<typeof shownBesides>[0],
 ): Promise<void> {
   const em = app.db.manager;
   const task = await getTask(em, taskId);
   const words = wordsOfIssue({ ...issue, body: issue.body ?? '' });
   const { title, description } = comparedWords(words, task, app.config.COMMAND_PREFIX);
   await setIssueText(em, taskId, title, description);
+  await setIssueBesides(em, taskId, shownBesides(issue));
 }
 
-/** Reads the issue of a task and updates the task to match it. Returns the issue's labels, as ours are written. */
-export async function observeIssue(app: App, place: Place, number: number): Promise<string[]> {
+interface ObservedIssue {
+  /** As ours are written. */
+  labels: string[];
+  /** Whether it may have sub-issues, or issues that block it. GitHub Enterprise Server may not say. */
+  hasLinks: boolean;
+}
+
+/** Reads the issue of a task and updates the task to match it. */
+export async function observeIssue(app: App, place: Place, number: number): Promise<ObservedIssue> {
   const taskId = await findTaskOfIssue(app.db.manager, place.repository.id, number);
-  if (taskId === undefined) return [];
+  if (taskId === undefined) return { labels: [], hasLinks: false };
   const issue = await readIssue(place, number);
   if (issue === 'gone') await forgetIssue(app, place, number);
-  if (issue === 'gone' || issue === 'hidden') return [];
+  if (issue === 'gone' || issue === 'hidden') return { labels: [], hasLinks: false };
   await noteIssueText(app, taskId, issue);
   if (issue.state === 'closed') await settleClosed(app, taskId);
   else await recheckTask(app, taskId);
-  return issue.labels.map((label) => labelKey(typeof label === 'string' ? label : (label.name ?? '')));
+  const labels = issue.labels.map((label) => labelKey(typeof label === 'string' ? label : (label.name ?? '')));
+  const { sub_issues_summary: subIssues, issue_dependencies_summary: dependencies } = issue;
+  return { labels, hasLinks: subIssues?.total !== 0 || dependencies?.total_blocked_by !== 0 };
 }
 
 /**

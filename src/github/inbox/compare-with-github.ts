@@ -14,6 +14,8 @@ import { refreshPull } from '../follow/refresh-pull.ts';
 import { reviewMissed } from '../follow/review-pulls.ts';
 import { takeReview } from '../follow/reviews.ts';
 import { labelOf } from '../labels.ts';
+import { mayHaveLinks } from '../links/link-store.ts';
+import { compareLinks } from '../links/sync-links.ts';
 import { syncMilestones } from '../mirror/milestones.ts';
 import { listNewest } from '../paginate.ts';
 import {
@@ -70,8 +72,9 @@ async function reconcileNow(app: App, userId: string): Promise<Reconciliation> {
 }
 
 /**
- * Tasks without news from GitHub that one pass compares, for each installation. A comparison takes up to eleven calls, so
- * four passes an hour leave more than half of the 5,000 calls that GitHub allows.
+ * Tasks without news from GitHub that one pass compares, for each installation. A comparison takes up to eleven calls, and
+ * four more if links of its issue differ, which is rare. So four passes an hour leave more than half of the 5,000 calls
+ * that GitHub allows.
  */
 const unaskedComparisons = 50;
 /** Time for one pass. It begins nothing after this time, and the next pass continues where it stopped. */
@@ -204,6 +207,13 @@ async function compareReviews(app: App, place: Place, pull: PullRequestRow): Pro
 
 async function compareIssue(app: App, place: Place, work: OpenWork): Promise<void> {
   if (work.issueRepositoryId !== place.repository.id || work.issueNumber === null) return;
-  const labels = await observeIssue(app, place, work.issueNumber);
-  await obeyLabels(app, place, { number: work.issueNumber, labels, status: work.status });
+  const { labels, hasLinks } = await observeIssue(app, place, work.issueNumber);
+  const { issueNumber: number, status, taskId } = work;
+  const parts = [
+    () => obeyLabels(app, place, { number, labels, status }),
+    async () => {
+      if (hasLinks || (await mayHaveLinks(app.db.manager, taskId))) await compareLinks(app, taskId);
+    },
+  ];
+  await eachThenFail(parts, (part) => part());
 }

@@ -16,7 +16,9 @@ import { refreshPull } from '../follow/refresh-pull.ts';
 import { reviewUnasked } from '../follow/review-pulls.ts';
 import { takeReview } from '../follow/reviews.ts';
 import { listOpenPullsInto } from '../follow/stack.ts';
+import { shownBesides } from '../issue-task.ts';
 import { isOwnLabel, makeLabels } from '../labels.ts';
+import { linkChanged, readDependencies, readSubIssues } from '../links/link-events.ts';
 import { forgetShownCheck } from '../mirror/mirror-store.ts';
 import { takeTicks } from '../planning/advance-plan.ts';
 import { planMarker } from '../planning/plan-comment.ts';
@@ -64,6 +66,7 @@ export function registerWebhooks(probot: Probot, app: App): void {
   };
   registerInstallation(on, app);
   registerIssues(on, app, inPlace);
+  registerLinks(on, app, inPlace);
   registerPulls(on, app, inPlace);
   registerAutomations(on, app, inPlace);
   on.repository(['check_suite.completed', 'check_run.completed'], ({ payload }) => {
@@ -155,10 +158,11 @@ function registerIssues(on: Registrars, app: App, inPlace: InPlace): void {
     const { comment, issue, repository, installation, sender } = payload;
     if (installation === undefined) return;
     const { number, title, html_url: url, pull_request } = issue;
+    const isPull = pull_request !== undefined;
     await handleCommands(app, {
       installationId: installation.id,
       repository,
-      issue: { number, title, body: issue.body ?? '', url, isPull: pull_request !== undefined },
+      issue: { number, title, body: issue.body ?? '', url, isPull, ...shownBesides(issue) },
       sender: personOf(sender),
       body: comment.body,
       commentId: comment.id,
@@ -178,7 +182,7 @@ function registerIssues(on: Registrars, app: App, inPlace: InPlace): void {
     const { number, title, html_url: url } = issue;
     const sender = personOf(issue.user);
     const body = issue.body ?? '';
-    const read = { number, title, body, url };
+    const read = { number, title, body, url, ...shownBesides(issue) };
     await handleCommands(app, {
       installationId: installation.id,
       repository,
@@ -194,8 +198,9 @@ function registerIssues(on: Registrars, app: App, inPlace: InPlace): void {
         labelChanged(app, place, { number, label: name, sender, isPull: false, issue: read }),
       );
   });
-  on.repository(['issues.closed', 'issues.edited'], ({ payload }) =>
-    inPlace(payload, (place) => observeIssue(app, place, payload.issue.number)),
+  on.repository(
+    ['issues.closed', 'issues.edited', 'issues.assigned', 'issues.unassigned', 'issues.typed', 'issues.untyped'],
+    ({ payload }) => inPlace(payload, (place) => observeIssue(app, place, payload.issue.number)),
   );
   on.repository('issues.reopened', ({ payload }) =>
     inPlace(payload, (place) => issueReopened(app, place, payload.issue.number)),
@@ -207,7 +212,7 @@ function registerIssues(on: Registrars, app: App, inPlace: InPlace): void {
     const { issue, label, sender } = payload;
     const { number, title, html_url: url } = issue;
     const about = { number, label: label?.name ?? '', sender: personOf(sender), isPull: false };
-    const read = { number, title, body: issue.body ?? '', url };
+    const read = { number, title, body: issue.body ?? '', url, ...shownBesides(issue) };
     if (payload.action === 'labeled')
       return inPlace(payload, (place) => labelChanged(app, place, { ...about, issue: read }));
     return inPlace(payload, (place) => labelChanged(app, place, about));
@@ -216,6 +221,16 @@ function registerIssues(on: Registrars, app: App, inPlace: InPlace): void {
     inPlace(payload, async ({ octokit, name }) => {
       if (isOwnLabel(payload.label.name)) await makeLabels(octokit, name);
     }),
+  );
+}
+
+/** Registers changes of sub-issues and of dependencies. */
+function registerLinks(on: Registrars, app: App, inPlace: InPlace): void {
+  on.repository('sub_issues', ({ payload }) =>
+    inPlace(payload, (place) => linkChanged(app, place, readSubIssues(payload, senderOf(payload)))),
+  );
+  on.repository('issue_dependencies', ({ payload }) =>
+    inPlace(payload, (place) => linkChanged(app, place, readDependencies(payload, senderOf(payload)))),
   );
 }
 
@@ -295,6 +310,11 @@ interface PullInEvent {
   title: string;
   body?: string | null;
   html_url: string;
+}
+
+/** Returns who caused an event; undefined for a deleted account. */
+function senderOf({ sender }: { sender?: Parameters<typeof personOf>[0] | null }) {
+  return sender?.id === undefined ? undefined : personOf(sender);
 }
 
 function personOf(sender: { id: number; login: string; type?: string; avatar_url?: string }) {

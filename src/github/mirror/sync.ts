@@ -20,6 +20,7 @@ import { listEvents } from '../../runs/journal.ts';
 import { findProof } from '../../runs/proof/proof-store.ts';
 import { listRuns } from '../../runs/store.ts';
 import { findPlan } from '../../runs/waiting/store.ts';
+import { queueMirror } from '../../tasks/move.ts';
 import { findTask, listSubtasks, type TaskView } from '../../tasks/store.ts';
 import { listHandoffs, listPulls } from '../../tasks/work-store.ts';
 import { writesLeft } from '../app/pacing.ts';
@@ -27,6 +28,8 @@ import { httpStatusOf, type IssueRef, type Place, placeOfRepository } from '../a
 import { findOwnComment } from '../comments.ts';
 import { eachThenFail } from '../each-apart.ts';
 import { wordsForIssue } from '../issue-task.ts';
+import { listOwnersOfLinks } from '../links/link-store.ts';
+import { syncLinks } from '../links/sync-links.ts';
 import { findItem } from '../paginate.ts';
 import { findPull } from '../store.ts';
 import { syncMilestone } from './milestones.ts';
@@ -54,7 +57,12 @@ export async function syncTask(app: App, { taskId, recheck }: Jobs['mirror']): P
       if (task === undefined) return;
       const showAll = async () =>
         eachThenFail(await listMirrored(em, taskId), (each) => syncMirrored(app, em, task, each, recheck));
-      await eachThenFail([() => makeIssue(app, em, task, recheck), showAll], (part) => part());
+      // Its issue may just have been created.
+      const link = async () => {
+        const now = await findTask(em, taskId);
+        if (now !== undefined) await syncLinks(app, now, { recheck: false });
+      };
+      await eachThenFail([() => makeIssue(app, em, task, recheck), showAll, link], (part) => part());
     });
   const parts = [
     show,
@@ -318,7 +326,11 @@ async function makeIssue(app: App, em: EntityManager, task: TaskView, recheck: b
   if (!recheck && (await wasNoted(em, task.id, 'task.issue_refused'))) return;
   try {
     const { number, html_url } = await ensureIssue(app, task, place);
-    await linkIssue(em, task.id, { repositoryId: place.repository.id, number, url: html_url });
+    await app.db.transaction(async (tx) => {
+      await linkIssue(tx, task.id, { repositoryId: place.repository.id, number, url: html_url });
+      // They may be linked with it now.
+      for (const owner of await listOwnersOfLinks(tx, task.id)) await queueMirror(app, tx, owner);
+    });
   } catch (error) {
     if (!isRefusedWith(error, 403, 404, 410, 422)) throw error;
     await noteRefusal(app, em, task, 'issue_refused', error);

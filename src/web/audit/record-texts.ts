@@ -8,6 +8,7 @@ export const viaNames: Record<AuditRecord['via'], string> = {
   comment: 'Comment',
   label: 'Label',
   review: 'Review',
+  issue: 'Issue',
   system: 'Automatic',
 };
 

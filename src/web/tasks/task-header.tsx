@@ -84,6 +84,16 @@ function TaskLinks({ task }: { task: Task }) {
           Issue #{task.issueNumber} <LinkExternalIcon size={12} />
         </a>
       )}
+      {task.issueType !== null && (
+        <span>
+          Type: <bdi>{task.issueType}</bdi>
+        </span>
+      )}
+      {task.issueAssignees.length > 0 && (
+        <span>
+          Assigned to <bdi>{task.issueAssignees.join(', ')}</bdi>
+        </span>
+      )}
       {task.prUrl && (
         <a href={task.prUrl} rel="noopener nofollow" target="_blank">
           Pull request #{task.prUrl.split('/').at(-1)} <LinkExternalIcon size={12} />

@@ -20,8 +20,17 @@ const granted = {
     members: 'read',
   },
   events: [
-    ...['check_run', 'check_suite', 'issue_comment', 'issues', 'label', 'organization', 'pull_request'],
-    ...['pull_request_review', 'pull_request_review_comment', 'push', 'release', 'repository', 'status'],
+    ...[
+      'check_run',
+      'check_suite',
+      'issue_comment',
+      'issue_dependencies',
+      'issues',
+      'label',
+      'organization',
+      'pull_request',
+    ],
+    ...['pull_request_review', 'pull_request_review_comment', 'push', 'release', 'repository', 'status', 'sub_issues'],
   ],
 };
 /** The accounts, by how GitHub treats their installation. The healthy one comes last. */

@@ -56,7 +56,7 @@ test('our labels are ours in any letter case', async () => {
   expect(asked.filter(({ path }) => path.startsWith(labels)).map(({ path }) => decodeURIComponent(path))).toEqual([
     `${labels}/AGENT:DONE`,
   ]);
-  expect(await observeIssue(acme.service.app, place, 8)).toEqual(['agent:backlog', 'agent:done', 'bug']);
+  expect((await observeIssue(acme.service.app, place, 8)).labels).toEqual(['agent:backlog', 'agent:done', 'bug']);
   const label = 'Agent:Ready';
   around.reads[`${labels}?per_page=100`] = { status: 200, body: [{ name: label }] };
   const event = { event: 'labeled', id: 1, label: { name: label }, actor: shown(400, 'ada') };

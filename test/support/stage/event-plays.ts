@@ -53,6 +53,24 @@ const toInstallation =
     return () => stage.github.deliver(event, body);
   };
 
+/** The type or the assignees of the issue of a new task change. */
+const shownBesides =
+  (action: string): Play =>
+  async (stage) => {
+    const { number } = await taskOnIssue(stage);
+    stage.github.links.types.set(`${repo}/issues/${number}`, 'Bug');
+    return () => sent(stage, 'issues', { action, issue: { number } });
+  };
+
+/** Links the issues of two new tasks. */
+const linked =
+  (request: (first: { number: number }, id: number) => [string, string, object]): Play =>
+  async (stage) => {
+    const [first, second] = [await taskOnIssue(stage), await taskOnIssue(stage)];
+    const { id } = await mona(stage)<{ id: number }>('GET', `${repo}/issues/${second.number}`);
+    return () => mona(stage)(...request(first, id));
+  };
+
 /** An automation that waits for an event. */
 const automation = ({ ask, project, agent, repository }: Stage, { cause, title }: { cause: object; title: string }) =>
   ask('POST', `/projects/${project}/automations`, {
@@ -88,6 +106,16 @@ export const eventPlays: Record<string, Play> = {
   'issues.opened': async (stage) => () => issue(stage, 'please\n\n/agent start'),
   'issues.closed': toIssue('PATCH', '', { state: 'closed' }),
   'issues.edited': toIssue('PATCH', '', { body: 'by name' }),
+  'issues.assigned': shownBesides('assigned'),
+  'issues.unassigned': shownBesides('unassigned'),
+  'issues.typed': shownBesides('typed'),
+  'issues.untyped': shownBesides('untyped'),
+  sub_issues: linked(({ number }, id) => ['POST', `${repo}/issues/${number}/sub_issues`, { sub_issue_id: id }]),
+  issue_dependencies: linked(({ number }, id) => [
+    'POST',
+    `${repo}/issues/${number}/dependencies/blocked_by`,
+    { issue_id: id },
+  ]),
   'issues.reopened': async (stage) => {
     const { number, task } = await taskOnIssue(stage);
     await mona(stage)('PATCH', `${repo}/issues/${number}`, { state: 'closed' });

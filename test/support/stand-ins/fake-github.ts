@@ -36,7 +36,7 @@ export async function openFakeGitHub(
 
 /** Returns the status with which GitHub reports success. */
 function successOf(method = 'GET', url = ''): number {
-  if (method === 'DELETE') return url.includes('/labels/') ? 200 : 204;
+  if (method === 'DELETE') return /\/labels\/|\/sub_issue$|\/blocked_by\//.test(url) ? 200 : 204;
   if (method !== 'POST' || /^\/(graphql|markdown)|\/issues\/\d+\/labels$/.test(url)) return 200;
   if (url.endsWith('/reviews')) return 200;
   return url.endsWith('/attempts') ? 202 : 201;

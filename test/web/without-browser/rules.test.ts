@@ -38,6 +38,8 @@ function task(changes: Partial<Task> = {}): Task {
     sprintId: null,
     issueNumber: null,
     issueUrl: null,
+    issueType: null,
+    issueAssignees: [],
     failure: null,
     attention: null,
     merging: null,

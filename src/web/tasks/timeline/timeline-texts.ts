@@ -14,6 +14,7 @@ const deeds: Record<string, string> = {
   say: 'wrote to the agent',
   resume: 'resumed the run',
   add_subtask: 'added a subtask',
+  remove_subtask: 'removed a subtask',
   wait_plan: 'proposed a plan',
   wait_question: 'asked a question',
   wait_push: 'asked for approval of its change',
@@ -40,6 +41,7 @@ const events: Record<string, string> = {
   revise: 'Changes were requested',
   issue_refused: 'GitHub refused to create the issue',
   comment_refused: 'GitHub refused the status comment',
+  link_refused: 'GitHub refused to link issues',
 };
 
 /** Returns the sentence of an entry in two parts: who acted, null if nobody did, and what happened. */
