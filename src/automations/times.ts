@@ -14,8 +14,15 @@ const maxDays = 366 * 40;
 export function cronProblem(expression: string): string | undefined {
   const found = cron.validateDetailed(expression);
   if (found.valid) return undefined;
-  const why = found.errors.map(({ message }) => message).join('; ');
-  return `must be a cron expression such as "0 9 * * 1-5" (minute, hour, day of the month, month, day of the week), not ${JSON.stringify(expression)}: ${why}`;
+  const count = expression.trim().split(/\s+/).length;
+  const isWhole = count === 5 || count === 6;
+  const why = isWhole ? `: ${found.errors[0]?.message}` : `, which has ${count} of these parts`;
+  return `must be a cron expression such as "0 9 * * 1-5" (minute, hour, day of the month, month, day of the week), not ${shown(expression)}${why}`;
+}
+
+/** Returns a text that somebody sent, for an error. */
+function shown(text: string): string {
+  return JSON.stringify(text.slice(0, 60));
 }
 
 /** Returns what is wrong with a time zone, as the predicate of a sentence; undefined if it is fine. */
@@ -26,7 +33,7 @@ export function zoneProblem(zone: string): string | undefined {
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
   }
-  return `must be a time zone of the IANA list such as Europe/Berlin or UTC, not ${JSON.stringify(zone)}`;
+  return `must be a time zone of the IANA list such as Europe/Berlin or UTC, not ${shown(zone)}`;
 }
 
 /**
