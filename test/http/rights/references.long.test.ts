@@ -79,6 +79,7 @@ type Kind =
   | 'secret'
   | 'view'
   | 'automation'
+  | 'note'
   | 'webhook'
   | 'delivery';
 
@@ -89,7 +90,7 @@ function kindOf(field: string, { path }: Route): Kind {
     ...{ owner: 'agent', dependsOn: 'task', taskId: 'task', taskIds: 'task', near: 'task', userId: 'user' },
     ...{ repositoryId: 'repository', repositoryIds: 'repository', repositories: 'repository', sessionId: 'session' },
     ...{ sprintId: 'sprint', unfinished: 'sprint', runId: 'run', automationId: 'automation' },
-    ...{ webhookId: 'webhook', deliveryId: 'delivery' },
+    ...{ webhookId: 'webhook', deliveryId: 'delivery', noteId: 'note' },
   };
   const kind = kinds[name];
   if (kind === undefined) throw new Error(`say in kindOf what ${field} of ${path} names`);
@@ -145,6 +146,15 @@ async function makeIn(project: string, kind: Kind, token: string, post: Post): P
         [`run_${name}`, await task(), project],
       );
       return `run_${name}`;
+    },
+    note: async () => {
+      const [runId, repositoryId] = [await makers.run(), await makers.repository()];
+      await shop.sql(
+        `insert into review_notes (id, run_id, repository_id, number, place, path, line, side, quote, severity, text, not_useful, not_useful_at)
+         values ($1, $2, $3, 1, 0, 'a.js', 1, 'RIGHT', '', 'minor', 'A word.', 'resolved', now())`,
+        [`note_${name}`, runId, repositoryId],
+      );
+      return `note_${name}`;
     },
     secret: async () => {
       await post('PUT', `${at}/environment-secrets/${name}`, { value: 'a value of a secret', repositories: [] });
@@ -215,7 +225,10 @@ function naming(route: Route, { path, query, body }: Request, field: string, id:
 function put(into: Record<string, unknown>, field: string, id: string): void {
   const [, name = '', isList, , rest] = /^(\w*)(\[\])?(\.(.+))?$/.exec(field) ?? [];
   if (rest === undefined) into[name] = isList ? [id] : id;
-  else put((name === '' ? into : (into[name] as Record<string, unknown>[]))[0 as never] as never, rest, id);
+  else if (name !== '' && isList === undefined) {
+    into[name] ??= {};
+    put(into[name] as Record<string, unknown>, rest, id);
+  } else put((name === '' ? into : (into[name] as Record<string, unknown>[]))[0 as never] as never, rest, id);
 }
 
 /** Tables that say that somebody asked, and not what was changed. */
