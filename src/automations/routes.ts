@@ -102,7 +102,7 @@ export const automationRoutes: Route[] = [
     method: 'post',
     path: `${path}/:automationId/run`,
     summary:
-      'Make the task of an automation now, also if it is switched off. `last` has the task, or why there is none. It counts for `mostPerDay`',
+      'Make the task of an automation now, even if it is switched off. `last` has the task or the problem. The task counts against `mostPerDay`',
     tag,
     access: onAutomation,
     audit: { action: 'automation.run', object: ({ automation }) => automation },

@@ -6807,7 +6807,7 @@ export function deleteAutomation(projectId: string, automationId: string, opts?:
     }));
 }
 /**
- * Make the task of an automation now, also if it is switched off. `last` has the task, or why there is none. It counts for `mostPerDay`
+ * Make the task of an automation now, even if it is switched off. `last` has the task or the problem. The task counts against `mostPerDay`
  */
 export function runAutomation(projectId: string, automationId: string, { idempotencyKey }: {
     idempotencyKey?: string;
