@@ -119,3 +119,23 @@ test('a project can be kept with the login, by its id, slug or name', async () =
   }
   expect(await run(['login', service.url, '--project', 'other'], { stdin: token })).toMatchObject({ code: 1 });
 });
+
+test('inbox says where to look when the service switched off an automation or a webhook', async () => {
+  const { run } = openPerson({ DECKHAND_URL: service.url, DECKHAND_TOKEN: token });
+  const { app } = service;
+  await app.db.manager.query(
+    `insert into automations (id, project_id, name, trigger, task, enabled, paused_at, paused_reason)
+     values ('auto_nightly', $1, 'Nightly', '{}', '{}', false, now(), 'Its agent was deleted')`,
+    [project],
+  );
+  await app.db.manager.query(
+    `insert into admin_notices (project_id, reason, object_id, title, text)
+     values ($1, 'webhook', 'hook', 'A webhook was switched off', 'The receiver answered 410')`,
+    [project],
+  );
+  const { code, stdout } = await run(['inbox']);
+  expect(code).toBe(0);
+  expect(stdout).toContain(`→ see Automations of project ${project} in the dashboard`);
+  expect(stdout).toContain(`→ see Settings, Webhooks, of project ${project} in the dashboard`);
+  expect(stdout).not.toContain('null');
+});

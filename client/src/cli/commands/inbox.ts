@@ -3,14 +3,20 @@ import { type InboxEntry, listInbox } from '../../api.ts';
 import { type Context, optionsOf, sessionOf, withExamples } from '../context.ts';
 import { shownLine } from '../terminal.ts';
 
-/** What a person can do about an entry. */
-const nextSteps: Record<InboxEntry['reason'], (id: string) => string> = {
+/** What a person can do about an entry that has a task. */
+const nextSteps: { [reason in InboxEntry['reason']]?: (id: string) => string } = {
   plan: (id) => `deckhand task approve ${id}, or deckhand task revise ${id} "<what to change>"`,
   question: (id) => `deckhand task say ${id} "<answer>"`,
   push: (id) => `deckhand task show ${id}, then deckhand task approve ${id}`,
   paused: (id) => `deckhand task resume ${id}`,
   review: (id) => `deckhand open ${id}, then deckhand task merge ${id}`,
   failed: (id) => `deckhand task retry ${id}`,
+};
+
+/** The page of the dashboard for what admins are told about no task. */
+const taskless: { [reason in InboxEntry['reason']]?: string } = {
+  automation: 'Automations',
+  webhook: 'Settings, Webhooks,',
 };
 
 export function inboxCommand(program: Command, context: Context): void {
@@ -30,11 +36,14 @@ export function inboxCommand(program: Command, context: Context): void {
   withExamples(inbox, 'deckhand inbox', "deckhand inbox --json | jq -r '.[].taskId'");
 }
 
-function entryText({ taskId, reason, title, text, since }: InboxEntry): string {
-  const next = nextSteps[reason]?.(taskId);
+function entryText({ taskId, automationId, projectId, reason, title, text, since }: InboxEntry): string {
+  const next =
+    taskId === null
+      ? `see ${taskless[reason] ?? 'Settings'} of project ${projectId} in the dashboard`
+      : nextSteps[reason]?.(taskId);
   return [
-    `${reason.padEnd(9)}${shownLine(title)}`,
-    `  ${taskId}, since ${since}`,
+    `${reason.padEnd(11)}${shownLine(title)}`,
+    `  ${taskId ?? automationId ?? projectId}, since ${since}`,
     ...(text === '' ? [] : [`  ${shownLine(text, 300)}`]),
     ...(next === undefined ? [] : [`  → ${next}`]),
   ].join('\n');
