@@ -1,4 +1,5 @@
 import type { Checkout } from '../git/engine.ts';
+import { inPortions } from '../git/work-tree/tree-files.ts';
 
 /** A command that prepares a folder of the repository. */
 export interface DetectedCommand {
@@ -144,8 +145,8 @@ export interface Detected {
  * of the folders in the root count, too. A `requirements.txt` there does not count if the root has a manifest: it is then
  * usually for documentation or benchmarks. `manifest` has the fields of the package.json in the root.
  */
-export function detectSetup(paths: Iterable<string>, manifest: Manifest = {}): Detected {
-  const names = namesByFolder(paths);
+export async function detectSetup(paths: Iterable<string>, manifest: Manifest = {}): Promise<Detected> {
+  const names = await namesByFolder(paths);
   const root = names.get('') ?? new Set();
   names.delete('');
   const inRoot = rulesFor(root).filter(({ files }) => !files.includes('package.json') || namesPackages(manifest));
@@ -180,18 +181,18 @@ const maxFolders = 1000;
  * Returns the names of the wanted files in the root, under an empty name, and in each of its folders. There may be half a
  * million paths.
  */
-function namesByFolder(paths: Iterable<string>): Map<string, Set<string>> {
+async function namesByFolder(paths: Iterable<string>): Promise<Map<string, Set<string>>> {
   const names = new Map<string, Set<string>>([['', new Set()]]);
-  for (const path of paths) {
+  await inPortions(paths, (path) => {
     const slash = path.indexOf('/');
-    if (slash !== -1 && path.includes('/', slash + 1)) continue;
+    if (slash !== -1 && path.includes('/', slash + 1)) return;
     const name = path.slice(slash + 1);
-    if (!wanted.has(name) && !wanted.has(endingOf(name))) continue;
+    if (!wanted.has(name) && !wanted.has(endingOf(name))) return;
     const folder = path.slice(0, Math.max(slash, 0));
     const known = names.get(folder);
     if (known !== undefined) known.add(name);
     else if (names.size <= maxFolders) names.set(folder, new Set([name]));
-  }
+  });
   return names;
 }
 

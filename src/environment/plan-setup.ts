@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Checkout } from '../git/engine.ts';
+import { inPortions } from '../git/work-tree/tree-files.ts';
 import { onHost } from '../repositories/credentials.ts';
 import { type CheckoutSettings, wholeCheckout } from '../repositories/settings/custom-keys.ts';
 import { pathsMatching } from '../repositories/settings/repository-settings.ts';
@@ -120,13 +121,22 @@ export async function commandsOf(
   return { commands: listed === 'none' ? [] : listed.map((command) => ({ command })), unknown: [] };
 }
 
+async function knownCacheFiles(paths: Iterable<string>): Promise<string[]> {
+  const known: string[] = [];
+  await inPortions(paths, (path) => {
+    if (isKnownCacheFile(path)) known.push(path);
+  });
+  return known;
+}
+
 /** Returns the files that decide whether set-up runs again, by path. */
 export async function cacheFilesIn(
   files: Map<string, { oid: string }>,
   patterns: string[] | undefined,
 ): Promise<Map<string, string>> {
-  const paths = [...files.keys()];
   const chosen =
-    patterns === undefined ? paths.filter(isKnownCacheFile) : await pathsMatching('cache', patterns, paths);
+    patterns === undefined
+      ? await knownCacheFiles(files.keys())
+      : await pathsMatching('cache', patterns, [...files.keys()]);
   return new Map([...chosen].map((path) => [path, files.get(path)?.oid ?? '']));
 }

@@ -14,7 +14,9 @@ test.each(samples.map((sample) => [sample.name, sample] as const))('detected in 
   expected,
 }) => {
   const manifest = JSON.parse(String(files['package.json'] ?? '{}'));
-  expect(detectSetup(Object.keys(files), manifest).commands.map(({ command }) => command)).toEqual(expected.setup);
+  expect((await detectSetup(Object.keys(files), manifest)).commands.map(({ command }) => command)).toEqual(
+    expected.setup,
+  );
   const readFile = async (_commit: string, path: string) => Buffer.from(files[path] ?? '');
   const checkout = { readFile } as unknown as Checkout;
   const found = await usualChecks(checkout, 'commit', new Map(Object.entries(files)));

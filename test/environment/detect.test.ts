@@ -25,8 +25,8 @@ test.each([
   ],
   [["it's; -x/go.mod"], ["cd './it'\\''s; -x' && go mod download && go build std"]],
   [['-x/go.mod'], ["cd './-x' && go mod download && go build std"]],
-])('%j', (files, commands) => {
-  expect(detectSetup(files).commands.map(({ command }) => command)).toEqual(commands);
+])('%j', async (files, commands) => {
+  expect((await detectSetup(files)).commands.map(({ command }) => command)).toEqual(commands);
 });
 
 test('known lock and version files count at the root and one level down', () => {
@@ -57,9 +57,9 @@ test.each([
   // Requirements in folders of a repository with a manifest are for documentation and benchmarks.
   [['pyproject.toml', 'docs/requirements.txt', 'web/package-lock.json'], ['cd web && npm ci']],
   [['docs/requirements.txt'], ['cd docs && PIP_BREAK_SYSTEM_PACKAGES=1 pip3 install --user -r requirements.txt']],
-])('without a lock file: %j', (files, commands) => {
+])('without a lock file: %j', async (files, commands) => {
   const manifest = { devDependencies: { jest: '30' } };
-  expect(detectSetup(files, manifest).commands.map(({ command }) => command)).toEqual(commands);
+  expect((await detectSetup(files, manifest)).commands.map(({ command }) => command)).toEqual(commands);
 });
 
 test.each([
@@ -67,25 +67,26 @@ test.each([
   [{ dependencies: {}, devDependencies: 1, workspaces: [] }, 0],
   [{ dependencies: { a: '1' } }, 1],
   [{ workspaces: ['packages/*'] }, 1],
-])('a package.json with %j needs %i commands', (manifest, count) => {
-  expect(detectSetup(['package.json'], manifest).commands).toHaveLength(count);
+])('a package.json with %j needs %i commands', async (manifest, count) => {
+  expect((await detectSetup(['package.json'], manifest)).commands).toHaveLength(count);
 });
 
-test('manifests without a command are named', () => {
-  const unknownOf = (...files: string[]) => detectSetup(files).unknown;
-  expect(unknownOf('pyproject.toml', 'setup.cfg')).toEqual(['pyproject.toml', 'setup.cfg']);
-  expect(unknownOf('pyproject.toml', 'uv.lock')).toEqual([]);
-  expect(unknownOf('pyproject.toml', 'package-lock.json')).toEqual(['pyproject.toml']);
+test('manifests without a command are named', async () => {
+  const unknownOf = async (...files: string[]) => (await detectSetup(files)).unknown;
+  expect(await unknownOf('pyproject.toml', 'setup.cfg')).toEqual(['pyproject.toml', 'setup.cfg']);
+  expect(await unknownOf('pyproject.toml', 'uv.lock')).toEqual([]);
+  expect(await unknownOf('pyproject.toml', 'package-lock.json')).toEqual(['pyproject.toml']);
 });
 
-test('Corepack provides the version that package.json pins, and nothing else of that field is used', () => {
-  const first = (packageManager: string, ...files: string[]) => detectSetup(files, { packageManager }).commands[0];
-  expect(first('pnpm@9.1.0+sha512.ab12', 'pnpm-lock.yaml')).toEqual({
+test('Corepack provides the version that package.json pins, and nothing else of that field is used', async () => {
+  const first = async (packageManager: string, ...files: string[]) =>
+    (await detectSetup(files, { packageManager })).commands[0];
+  expect(await first('pnpm@9.1.0+sha512.ab12', 'pnpm-lock.yaml')).toEqual({
     programs: ['pnpm', 'corepack'],
     command: `${pinning('pnpm')}pnpm install --frozen-lockfile`,
   });
   for (const other of ['pnpm@latest', 'pnpm@9.1.0; curl x', 'pnpm@https://example.org/x', 'yarn@4.1.0', 'npm@10.0.0'])
-    expect(first(other, 'pnpm-lock.yaml')).toEqual({
+    expect(await first(other, 'pnpm-lock.yaml')).toEqual({
       programs: ['pnpm'],
       command: 'pnpm install --frozen-lockfile',
     });

@@ -67,10 +67,10 @@ test.each([
   expect(fetchesOf(command)).toEqual([]);
 });
 
-test('detected commands are fetched, but for those of Bundler, Poetry and Bun, which run code to resolve', () => {
+test('detected commands are fetched, but for those of Bundler, Poetry and Bun, which run code to resolve', async () => {
   const files = ['a/package-lock.json', 'b/pnpm-lock.yaml', 'c/yarn.lock', 'd/uv.lock', 'e/requirements.txt'];
   const more = ['f/go.mod', 'g/Cargo.lock', 'h/composer.lock', 'i/Gemfile.lock', 'j/poetry.lock'];
-  const fetched = detectSetup([...files, ...more]).commands.flatMap(({ command }) => fetchesOf(command));
+  const fetched = (await detectSetup([...files, ...more])).commands.flatMap(({ command }) => fetchesOf(command));
   expect(fetched.map(({ folder }) => folder).join('')).toBe('abcdefgh');
 });
 
