@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LfsClient } from '../../../src/environment/files/lfs-client.ts';
+import { longestBlock } from '../../support/machine/processor-time.ts';
 
 const oid = 'a'.repeat(64);
 const wanted = [{ oid, size: 1, path: 'x' }];
@@ -14,19 +15,16 @@ const answerWith = (header: unknown, href = 'https://example.org/x') =>
 
 /** Returns what a client says about a host's answer, and how long it blocked the event loop at most, in milliseconds. */
 async function refusal(client: LfsClient) {
-  let [last, worst] = [performance.now(), 0];
-  const look = () => {
-    worst = Math.max(worst, performance.now() - last);
-    last = performance.now();
-  };
-  const timer = setInterval(look, 5);
-  const failed = await client.find(wanted).then(
-    () => 'taken',
-    (error) => error,
+  let failed: Error | undefined;
+  const worst = await longestBlock(() =>
+    client.find(wanted).then(
+      () => undefined,
+      (error) => {
+        failed = error;
+      },
+    ),
   );
-  await new Promise((resolve) => setImmediate(resolve));
-  look();
-  clearInterval(timer);
+  if (failed === undefined) throw new Error('the answer was taken');
   return { failed, worst };
 }
 
