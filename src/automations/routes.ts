@@ -68,8 +68,8 @@ export const automationRoutes: Route[] = [
     access: inProject('member'),
     query: TrialQuery,
     reply: [200, AutomationTrial],
-    // It reads what may be thousands of deliveries.
-    counts: ({ event }) => (event === undefined ? 1 : 20),
+    // It computes what may be thousands of times, or reads as many deliveries.
+    counts: ({ event }) => (event === undefined ? 5 : 20),
     handle: (app, { projectId, query }) => tryAutomation(app, projectId, query),
   }),
   route({

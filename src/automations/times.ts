@@ -2,8 +2,8 @@ import cron from 'node-cron';
 
 /** When a cron expression is due in a time zone. */
 export interface Schedule {
-  /** Returns the first time after `after`; undefined if there is none within 40 years. */
-  next(after: Date): Date | undefined;
+  /** Returns the first time after `after`; undefined if there is none up to `to`, or within 40 years. */
+  next(after: Date, to?: Date): Date | undefined;
 }
 
 const [second, minute, hour, day] = [1000, 60_000, 3_600_000, 86_400_000];
@@ -12,12 +12,19 @@ const maxDays = 366 * 40;
 
 /** Returns what is wrong with a cron expression, as the predicate of a sentence; undefined if it is fine. */
 export function cronProblem(expression: string): string | undefined {
+  const why = problemWith(expression);
+  if (why === undefined) return undefined;
+  return `must be a cron expression such as "0 9 * * 1-5" (minute, hour, day of the month, month, day of the week), not ${shown(expression)}${why}`;
+}
+
+function problemWith(expression: string): string | undefined {
+  // node-cron writes out a range such as 0-99999999 before it looks at the limits of its field.
+  if (/\d{3}/.test(expression)) return ', which has a number of more than two digits';
   const found = cron.validateDetailed(expression);
   if (found.valid) return undefined;
   const count = expression.trim().split(/\s+/).length;
   const isWhole = count === 5 || count === 6;
-  const why = isWhole ? `: ${found.errors[0]?.message}` : `, which has ${count} of these parts`;
-  return `must be a cron expression such as "0 9 * * 1-5" (minute, hour, day of the month, month, day of the week), not ${shown(expression)}${why}`;
+  return isWhole ? `: ${found.errors[0]?.message}` : `, which has ${count} of these parts`;
 }
 
 /** Returns a text that somebody sent, for an error. */
@@ -50,15 +57,15 @@ export function scheduleOfCron(expression: string, zone: string): Schedule {
   const clock = clockOf(zone);
   const times = { hours: sorted(fields.hour), minutes: sorted(fields.minute), seconds: sorted(fields.second) };
   return {
-    next: (after) => {
+    next: (after, to) => {
       const from = Math.floor(after.getTime() / second) * second;
       // Where clocks are put back at midnight, the day before may go on later.
       const first = startOfDay(clock.local(from)) - day;
-      for (let n = 0; n < maxDays; n += 1) {
-        const date = first + n * day;
+      const last = to === undefined ? first + maxDays * day : clock.local(to.getTime());
+      for (let date = first; date <= last; date += day) {
         if (!isDue(date)) continue;
         const found = firstOnDay(date, times, clock, from);
-        if (found !== undefined) return new Date(found);
+        if (found !== undefined) return to !== undefined && found > to.getTime() ? undefined : new Date(found);
       }
       return undefined;
     },

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import type { z } from 'zod';
 import type { App } from '../app.ts';
@@ -46,7 +47,9 @@ export async function tryAutomation(
     );
   const trigger = read.data;
   const zone = 'event' in trigger ? 'UTC' : trigger.timezone;
-  const found = 'event' in trigger ? await pastEvents(app, projectId, trigger, repositoryId) : pastTimes(trigger, now);
+  const found = await ('event' in trigger
+    ? pastEvents(app, projectId, trigger, repositoryId)
+    : pastTimes(trigger, now));
   const perDay = Map.groupBy(found.times, (at) => dayBegan(at, zone).getTime());
   return {
     days,
@@ -58,15 +61,26 @@ export async function tryAutomation(
   };
 }
 
-function pastTimes({ cron, timezone }: { cron: string; timezone: string }, now: Date): Found {
+async function pastTimes({ cron, timezone }: { cron: string; timezone: string }, now: Date): Promise<Found> {
   const schedule = scheduleOfCron(cron, timezone);
-  const times = upcoming(schedule, new Date(now.getTime() - weekMs), maxTimes + 1).filter((at) => at <= now);
-  return { times: times.slice(0, maxTimes), isAtLeast: times.length > maxTimes, next: upcoming(schedule, now, 3) };
+  const times = await upcoming(schedule, new Date(now.getTime() - weekMs), maxTimes + 1, now);
+  const next = await upcoming(schedule, now, 3);
+  return { times: times.slice(0, maxTimes), isAtLeast: times.length > maxTimes, next };
 }
 
-function upcoming(schedule: ReturnType<typeof scheduleOfCron>, from: Date, most: number): Date[] {
+/** Returns times after `from`, at most so many, and none after `to`. */
+async function upcoming(
+  schedule: ReturnType<typeof scheduleOfCron>,
+  from: Date,
+  most: number,
+  to?: Date,
+): Promise<Date[]> {
   const times: Date[] = [];
-  for (let at = schedule.next(from); at !== undefined && times.length < most; at = schedule.next(at)) times.push(at);
+  for (let next = schedule.next(from, to); next !== undefined && times.length < most; next = schedule.next(next, to)) {
+    times.push(next);
+    // A time takes 0.2 ms, and a rare one up to 60 ms.
+    if (times.length % 50 === 0 || to === undefined) await nextTurn();
+  }
   return times;
 }
 

@@ -258,3 +258,15 @@ test('a trial says what a schedule would have done in the last week', async () =
   expect((await trial('event=push')).body.errors[0].path).toBe('repositoryId');
   expect((await trial('')).status).toBe(400);
 });
+
+test('a trial of a rare or a constant schedule takes little time', async () => {
+  const seconds = async (cron: string) => {
+    const began = performance.now();
+    const query = new URLSearchParams({ cron, timezone: 'Europe/Berlin' });
+    expect(await call('GET', `${path}/trial?${query}`)).toMatchObject({ status: 200 });
+    return (performance.now() - began) / 1000;
+  };
+  // Mondays that are 29 February, days that do not exist, and each second.
+  for (const cron of ['0 0 29 2 1', '0 0 * 2 1#5', '0 0 31W 4 *', '* * * * * *'])
+    expect([cron, (await seconds(cron)) < 3]).toEqual([cron, true]);
+});

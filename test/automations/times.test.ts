@@ -96,3 +96,12 @@ test('a day begins at midnight of the zone', () => {
   expect(dayBegan(new Date('2027-06-01T21:59:00Z'), 'Europe/Berlin').toISOString()).toBe('2027-05-31T22:00:00.000Z');
   expect(dayBegan(new Date('2027-06-01T22:00:00Z'), 'Europe/Berlin').toISOString()).toBe('2027-06-01T22:00:00.000Z');
 });
+
+test.each([
+  '0-99999999 * * * *',
+  '* * * * 1-9007199254740993',
+  '*/100 * * * *',
+  '0 0 001 * *',
+])('a number of more than two digits is refused without counting to it: %s', (expression) => {
+  expect(cronProblem(expression)).toMatch(/^must be a cron expression .* has a number of more than two digits$/);
+});
