@@ -122,6 +122,11 @@ export function withoutCiSkips(text: string): string {
   return text.replace(ciSkips, '$&\u2060');
 }
 
+/** Turns blocks that GitHub would offer to apply to a pull request into blocks that only show code. */
+export function withoutSuggestions(text: string): string {
+  return text.replace(/(?<=```|~~~)(?=[^\S\n]*suggestion)/gi, '\u2060');
+}
+
 /** Closes a code block that the text leaves open, so that later text is not part of the block. */
 export function closedBlocks(text: string): string {
   let fence: string | undefined;

@@ -1,11 +1,10 @@
 import type { App } from '../../app.ts';
-import { harmless } from '../../domain/text/sanitize.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
 import type { PullAsk, ReviewNote } from '../../runs/reviewing/store.ts';
 import { type CommentPlace, isOurs } from '../../runs/reviewing/summary-comment.ts';
 import type { Work } from '../work.ts';
-import { noteText, reviewMarker } from './review-texts.ts';
+import { noteText, quotedNote, reviewMarker } from './review-texts.ts';
 
 /** Returns where the comments about a pull request go. */
 export async function placeOfPull(app: App, { credential, signal }: Work, number: number): Promise<CommentPlace> {
@@ -30,9 +29,10 @@ export async function postReview(app: App, work: Work, ask: PullAsk, notes: Revi
       ...place.name,
       pull_number: ask.number,
       event: 'COMMENT',
-      body: [...head, ...notes.filter((note) => !inline.includes(note)).flatMap((note) => quoted(note, prefix))].join(
-        '\n',
-      ),
+      body: [
+        ...head,
+        ...notes.filter((note) => !inline.includes(note)).flatMap((note) => quotedNote(note, prefix)),
+      ].join('\n'),
       ...(commit === undefined ? {} : { commit_id: commit }),
       comments: inline.map((note) => ({
         path: note.path,
@@ -52,18 +52,6 @@ export async function postReview(app: App, work: Work, ask: PullAsk, notes: Revi
 
 function reviewHead(comments: number, head: string): string {
   return `${comments} ${comments === 1 ? 'comment' : 'comments'} on ${head.slice(0, 7)}. The summary is in a comment on the pull request.`;
-}
-
-function quoted({ path, line, severity, text }: ReviewNote, prefix: string): string[] {
-  const place = `\`${path.replaceAll('`', "'")}:${line}\``;
-  return [
-    '',
-    `${place} (${severity}):`,
-    '',
-    ...harmless(text, prefix)
-      .split('\n')
-      .map((each) => `> ${each}`),
-  ];
 }
 
 async function isPosted(app: App, { octokit, name, number }: CommentPlace, runId: string): Promise<boolean> {

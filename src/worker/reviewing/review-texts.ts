@@ -1,6 +1,13 @@
 import { markedProof, type Proof } from '../../domain/proof/proof.ts';
 import type { Severity } from '../../domain/reviewing/choose-comments.ts';
-import { closedBlocks, harmless, harmlessLine, oneLine } from '../../domain/text/sanitize.ts';
+import {
+  closedBlocks,
+  harmless,
+  harmlessLine,
+  oneLine,
+  visible,
+  withoutSuggestions,
+} from '../../domain/text/sanitize.ts';
 import type { ReviewNote } from '../../runs/reviewing/store.ts';
 import type { TriedChecks } from './try-checks.ts';
 
@@ -16,12 +23,24 @@ const severityTexts: Record<Severity, string> = {
   minor: '🔵 **Minor**',
 };
 
+/** What a model wrote, as people see it. It offers nothing to apply, because only what was tried may do that. */
+function saidBy(text: string, prefix: string): string {
+  return withoutSuggestions(harmless(text, prefix));
+}
+
 /** Renders a comment on a line. */
 export function noteText({ id, severity, text, suggestion }: ReviewNote, prefix: string): string {
-  const said = closedBlocks(harmless(text, prefix));
+  const said = closedBlocks(saidBy(text, prefix));
   const parts = [noteMarker(id), `${severityTexts[severity]}: ${said}`];
   if (suggestion !== null) parts.push(suggestionBlock(suggestion));
   return parts.join('\n');
+}
+
+/** Renders a comment on a line for a review that cannot show the line. The name of a file may have line breaks. */
+export function quotedNote({ path, line, severity, text }: ReviewNote, prefix: string): string[] {
+  const place = `\`${oneLine(visible(path), 300).replaceAll('`', "'")}:${line}\``;
+  const lines = saidBy(text, prefix).split('\n');
+  return ['', `${place} (${severity}):`, '', ...lines.map((each) => `> ${each}`)];
 }
 
 /** Renders a block that GitHub offers to apply. Its fence is longer than any in the code, which stays as it is. */
@@ -54,7 +73,7 @@ export function summaryText(
     comments === 0 ? 'No comments on lines.' : `${comments} ${comments === 1 ? 'comment' : 'comments'} on lines.`;
   return [
     `### Review of ${headSha.slice(0, 7)}`,
-    closedBlocks(harmless(summary, prefix).slice(0, 8000)),
+    closedBlocks(saidBy(summary, prefix).slice(0, 8000)),
     `${again}${count}`,
     checksLine(tried),
     harmlessLine(markedProof(proof), 2000, prefix),
