@@ -134,7 +134,9 @@ export function authentication(app: App, anonymous: RequestHandler): Authenticat
       res.locals.userId = sub;
       if (!live.has(jti)) await findCaller(app.db, jti);
       remember(jti);
-      const times = counts?.(req.query as Record<string, unknown>) ?? 1;
+      const counted = counts?.(req.query as Record<string, unknown>) ?? 1;
+      // The call of a tool has counted once, whatever became of it.
+      const times = res.locals.via === 'mcp' ? counted - 1 : counted;
       await limit(req, res, { costs, times }).catch(async (error) => {
         // Over the limit, a token that was revoked since its last check must still get 401.
         await findCaller(app.db, jti);

@@ -22,6 +22,9 @@ interface Reply {
   headers: IncomingHttpHeaders;
 }
 
+/** An export may be of any length, so it cannot be collected. */
+const exportType = 'application/x-ndjson';
+
 /**
  * Returns a function that sends requests to the server within this process, over a pair of streams. They are marked with
  * `via: mcp`, which no request from outside can have.
@@ -56,9 +59,13 @@ export function dispatcher(
     const reply = await new Promise<IncomingMessage>((resolve, reject) =>
       sent.once('response', resolve).once('error', reject),
     );
+    const { statusCode = 500, headers } = reply;
+    if (headers['content-type']?.startsWith(exportType)) {
+      near.destroy();
+      return { status: 400, body: { message: 'A tool cannot return an export. Leave out `format`.' }, headers: {} };
+    }
     const received = await text(reply);
     near.destroy();
-    const { statusCode = 500, headers } = reply;
     return { status: statusCode, body: received === '' ? undefined : JSON.parse(received), headers };
   };
 }

@@ -3,6 +3,7 @@ import type { App } from '../../app.ts';
 import { AppError, badField, unauthorized } from '../../errors.ts';
 import { findCaller } from '../access/access.ts';
 import type { Authentication } from '../access/authenticate.ts';
+import { assertReadsReplies, countUnsent } from '../limits/replies.ts';
 import { readBody } from '../request.ts';
 import type { Route } from '../route.ts';
 import { dispatcher } from './dispatch.ts';
@@ -28,15 +29,15 @@ export function mcpEndpoint({ app, routes, authentication, server, basePath }: P
   const authenticate = bearerOnly(app, authentication);
   return async (req, res) => {
     refuseOtherOrigins(req, app.config.BASE_URL);
-    await authenticate(req, res, 0);
+    await authenticate(req, res);
+    const userId = String(res.locals.userId);
+    assertReadsReplies(userId);
+    countWritten(res, countUnsent(res, userId));
     sets ??= toolsOf(routes);
     const tools = chosenTools(sets, req.query.toolsets);
-    const body = await readBody(req, String(res.locals.userId));
+    const body = await readBody(req, userId);
     try {
       if (Array.isArray(body.value)) throw badField('', 'Send one JSON-RPC message per request, not a list');
-      // A call counts when its operation is asked.
-      const { method } = (body.value ?? {}) as { method?: unknown };
-      if (method !== 'tools/call') await authenticate(req, res, 1);
       // The SDK takes 0.4 s and 40 MB, so it is loaded when it is first needed.
       const { answerOverMcp } = await import('./protocol.ts');
       await answerOverMcp({ req, res, message: body.value }, tools, (asked) =>
@@ -48,17 +49,28 @@ export function mcpEndpoint({ app, routes, authentication, server, basePath }: P
   };
 }
 
+/** Counts the bytes of a reply that the SDK has written and its client has not read. */
+function countWritten(res: Response, setUnsent: (bytes: number) => void): void {
+  const write = res.write.bind(res) as (...given: unknown[]) => boolean;
+  res.write = (...given: unknown[]) => {
+    const isDrained = write(...given);
+    setUnsent(res.writableLength);
+    return isDrained;
+  };
+  res.on('drain', () => setUnsent(0));
+}
+
 /**
- * Returns a function that checks the token of a request, which counts as `times` requests. A refusal says where to read how the
- * server is protected (RFC 9728, section 5.1).
+ * Returns a function that checks the token of a request. A refusal says where to read how the server is protected (RFC 9728,
+ * section 5.1).
  */
 function bearerOnly({ db, config }: App, { tokenIdOf }: Authentication) {
-  return async (req: Request, res: Response, times: number): Promise<void> => {
+  return async (req: Request, res: Response): Promise<void> => {
     try {
       // Not the cookie of a browser: a page that people visit could use it.
       if (!/^bearer /i.test(req.headers.authorization ?? '')) throw unauthorized();
       // Not only once a call's operation checks it: a revoked token lists no tools.
-      await findCaller(db, await tokenIdOf(req, res, { counts: () => times } as unknown as Route));
+      await findCaller(db, await tokenIdOf(req, res, {} as Route));
     } catch (error) {
       if (!(error instanceof AppError) || error.status !== 401) throw error;
       const headers = { 'WWW-Authenticate': `Bearer resource_metadata="${config.BASE_URL}${metadataPath}"` };
