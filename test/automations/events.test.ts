@@ -1,5 +1,5 @@
 import { openAcme } from '../support/stand-ins/acme.ts';
-import { people, shown } from '../support/stand-ins/named-github.ts';
+import { around, people, shown } from '../support/stand-ins/named-github.ts';
 
 // What happens on GitHub makes automations create tasks: once, and only what people did.
 
@@ -128,12 +128,32 @@ test.each([
   ['push', push('main'), { event: 'push', branch: 'main' }],
 ])('%s %# makes a task, but nothing of our own bot does', async (name, payload, on) => {
   const { create, happens, tasks } = await open();
+  around.pages = { [`/compare/${'c'.repeat(40)}...main`]: { status: 'identical' } };
   await create(on);
   const other = 'branch' in on ? { ...on, branch: 'other' } : 'label' in on ? { ...on, label: 'other' } : undefined;
   if (other !== undefined) await create(other);
   await happens(name, { ...payload, sender: bot });
   expect(await tasks()).toEqual([]);
   await happens(name, payload);
+  expect(await tasks()).toHaveLength(1);
+});
+
+test('checks of a fork whose branch has the same name are not those of the branch', async () => {
+  const { create, happens, tasks } = await open();
+  await create({ event: 'checks.failed', branch: 'main' }, { start: true });
+  const [ofMain, ofFork] = ['1'.repeat(40), '2'.repeat(40)];
+  around.pages = {
+    [`/compare/${ofMain}...main`]: { status: 'ahead' },
+    [`/compare/${ofFork}...main`]: { status: 'diverged' },
+  };
+  const suite = (sha: string) => ({
+    action: 'completed',
+    sender: stranger,
+    check_suite: { head_sha: sha, head_branch: 'main', conclusion: 'failure', app: { name: 'GitHub Actions' } },
+  });
+  await happens('check_suite', suite(ofFork)).catch(() => {});
+  expect(await tasks()).toEqual([]);
+  await happens('check_suite', suite(ofMain)).catch(() => {});
   expect(await tasks()).toHaveLength(1);
 });
 

@@ -2,9 +2,11 @@ import type { App } from '../../app.ts';
 import { fire, pauseIf } from '../../automations/fire.ts';
 import { isFor, type Occurrence, readOccurrence } from '../../automations/occurrences.ts';
 import { depthOf, listOfRepository } from '../../automations/store.ts';
+import type { AutomationRow } from '../../db/tables/automation.ts';
 import { maxChain } from '../../domain/automations/automation.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
 import { upsertUser } from '../../projects/store.ts';
+import { unlessMissing } from '../../repositories/permission.ts';
 import type { Place } from '../app/place.ts';
 import { eachThenFail } from '../each-apart.ts';
 import { labelKey } from '../labels.ts';
@@ -17,17 +19,20 @@ import { findOpenPullsByHead } from '../store.ts';
  */
 export async function automate(
   app: App,
-  { repository }: Place,
+  place: Place,
   delivery: { id: string; name: string; payload: unknown },
 ): Promise<void> {
+  const { repository } = place;
   const occurrence = readOccurrence({ guid: delivery.id, event: delivery.name, payload: delivery.payload });
   if (occurrence === undefined) return;
   const em = app.db.manager;
   const all = await listOfRepository(em, repository.id);
-  const waiting = all.filter(({ trigger }) => isFor(trigger, occurrence));
-  if (waiting.length === 0) return;
+  const told = all.filter(({ trigger }) => isFor(trigger, occurrence));
+  if (told.length === 0) return;
   const botId = (await app.github?.bot())?.id;
   if (occurrence.sender.id === botId || (await isOwnWork(app, repository.id, occurrence))) return;
+  const waiting = await onTheirBranch(place, told, occurrence);
+  if (waiting.length === 0) return;
   const { issue, pulls, headBranch: branch, key, fields } = occurrence;
   const depth = (await depthOf(em, { repositoryId: repository.id, issue, pulls, branch })) + 1;
   if (depth > maxChain) {
@@ -36,6 +41,28 @@ export async function automate(
   }
   const people = await directorsFrom(app, occurrence, botId);
   await eachThenFail(waiting, ({ id }) => fire(app, id, { key, depth, fields, people, tick: null, isAsked: false }));
+}
+
+/**
+ * Leaves out automations for the checks of a branch that does not have the commit. A pull request from a fork has a branch
+ * there, which its author may call `main`.
+ */
+async function onTheirBranch(
+  { octokit, name }: Place,
+  all: AutomationRow[],
+  { event, sha }: Occurrence,
+): Promise<AutomationRow[]> {
+  if (event !== 'checks.failed') return all;
+  const branchOf = ({ trigger }: AutomationRow) => ('event' in trigger ? trigger.branch : undefined);
+  const having = new Set<string | undefined>([undefined]);
+  for (const branch of new Set(all.map(branchOf)))
+    if (branch !== undefined) {
+      const path = 'GET /repos/{owner}/{repo}/compare/{basehead}';
+      const at = { ...name, basehead: `${sha}...${branch}`, per_page: 1 };
+      const status = (await unlessMissing(octokit.request(path, at)))?.status;
+      if (status === 'ahead' || status === 'identical') having.add(branch);
+    }
+  return all.filter((automation) => having.has(branchOf(automation)));
 }
 
 /** The agent itself mends the failed checks of its pull request. */
