@@ -20,7 +20,15 @@ import { setTaskFields } from '../../tasks/store.ts';
 import { storeCancelHandoff } from '../handoffs.ts';
 import { endRun, findLiveRun, findRun, insertRun, lockRun } from '../store.ts';
 import { isFork, type ReadPull, readPull } from './read-pull.ts';
-import { countAsksToday, findAsk, findTaskOfReviewed, insertAsk, insertReviewed, type PullRef } from './store.ts';
+import {
+  countAsksToday,
+  countRepeats,
+  findAsk,
+  findTaskOfReviewed,
+  insertAsk,
+  insertReviewed,
+  type PullRef,
+} from './store.ts';
 
 /** What an agent is asked to do for a pull request of somebody else. */
 export interface AskingAboutPull {
@@ -54,11 +62,30 @@ export async function askAboutPull(app: App, asking: AskingAboutPull): Promise<R
     throw new Refused('Reviews are switched off here: `review` in .deckhand.yml on the default branch is off.');
   const agent = await agentFor(app, asking, settings);
   await modelOfRun(app, agent, repository.projectId);
-  const byWriter = askedBy !== null && (await mayWrite(app, askedBy, repository));
+  // What was pushed to a fork since a person asked is not what they asked about, so its commands do not run.
+  const byWriter = askedBy !== null && !isRepeatOfFork(asking, read) && (await mayWrite(app, askedBy, repository));
   const runId = await app.db.transaction((em) => queueIn(app, em, asking, { ...read, agent, byWriter }));
   const run = await findRun(app.db.manager, runId);
   if (run === null) throw new Refused('The pull request was forgotten at the same moment. Ask again.');
   return run;
+}
+
+/** Whether a review begins again because somebody pushed to a fork, which may be anybody. */
+function isRepeatOfFork({ askedBy, isAutomatic = false }: AskingAboutPull, { pull }: Pick<ReadPull, 'pull'>): boolean {
+  return isAutomatic && askedBy !== null && isFork(pull);
+}
+
+/** So often a review begins again by itself when somebody pushes to a fork. */
+const maxRepeats = 2;
+
+/** @throws Refused when whoever pushes to a fork has made a review begin again often enough */
+async function assertMayRepeat(em: EntityManager, asking: AskingAboutPull, found: Pick<ReadPull, 'pull'>) {
+  if (!isRepeatOfFork(asking, found)) return;
+  const { repository, number } = asking;
+  if ((await countRepeats(em, { repositoryId: repository.id, number })) < maxRepeats) return;
+  throw new Refused(
+    `The fork got commits during ${maxRepeats + 1} reviews of pull request ${number}. Ask again when its author has finished.`,
+  );
 }
 
 /** @throws Refused when the settings of the repository cannot be used */
@@ -103,6 +130,7 @@ async function queueIn(app: App, em: EntityManager, asking: AskingAboutPull, fou
   const at = { repositoryId: repository.id, number };
   await lockUntilCommit(em, 'reviews', repository.id);
   await assertBelowLimit(app, em, at.repositoryId);
+  await assertMayRepeat(em, asking, found);
   const title = oneLine(storableText(pull.title), 150);
   const taskId = (await findTaskOfReviewed(em, at)) ?? (await insertHidden(app, em, asking, pull.html_url));
   await endOlder(app, em, taskId, { kind, headSha: pull.head.sha });

@@ -89,6 +89,19 @@ export async function countAsksToday(em: EntityManager, repositoryId: string): P
   return row.count;
 }
 
+/** Counts the reviews of a pull request that began by themselves since a person last asked for one. */
+export async function countRepeats(em: EntityManager, { repositoryId, number }: PullRef): Promise<number> {
+  const [row]: [{ count: number }] = await em.query(
+    `with asks as (
+       select r.is_automatic, p.created_at from pull_asks p join runs r on r.id = p.run_id
+       where p.repository_id = $1 and p.number = $2)
+     select count(*)::int as count from asks
+     where is_automatic and created_at > coalesce((select max(created_at) from asks where not is_automatic), '-infinity')`,
+    [repositoryId, number],
+  );
+  return row.count;
+}
+
 /** Returns the last review of a pull request that was posted, and the number of them. */
 export async function findLastReview(
   em: EntityManager,
