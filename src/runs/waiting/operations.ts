@@ -162,7 +162,8 @@ export async function reviseWaiting(app: App, act: Act & { text: string; revisio
 }
 
 /**
- * Does something that makes the person a director of the live run.
+ * Does something that makes the person a director of the live run. A fix pushes to the branch of a person, so for that they
+ * also need write permission in its own repository.
  * @throws AppError 403 or 502 unless they may write to the repositories that the run has opened
  */
 async function directRun(app: App, act: Act, work: Parameters<typeof onLiveRun>[2]): Promise<TaskView> {
@@ -170,9 +171,12 @@ async function directRun(app: App, act: Act, work: Parameters<typeof onLiveRun>[
   const { repositoryId: ownId } = await getTask(app.db.manager, taskId);
   const live = await findLiveRun(app.db.manager, taskId);
   const checked = live === null ? [] : await listOpened(app.db.manager, live.id, ownId);
-  const problem = await rightProblemIn(app, [userId], checked, 'write');
+  const isFix = live?.kind === 'fix';
+  const asked = isFix && ownId !== null ? [...checked, ownId] : checked;
+  const problem = await rightProblemIn(app, [userId], asked, 'write');
   if (problem !== undefined) throw problem;
   return onLiveRun(app, act, async (em, run, login) => {
+    if (run?.kind === 'fix' && !isFix) throw new Refused('Another run has just begun. Try again.');
     await work(em, run, login);
     if (run !== null) await addDirector(em, { runId: run.id, ownId, userId, checked });
   });
