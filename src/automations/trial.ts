@@ -99,6 +99,8 @@ async function pastEvents(
   for (let isEnd = false; !isEnd && looked < maxDeliveries; ) {
     const rows = await listDeliveries(app.db.manager, projectId, heardAs[trigger.event], looked);
     for (const { guid, event, payload, receivedAt } of rows) {
+      // Each takes milliseconds.
+      await nextTurn();
       const read = parsed(payload);
       if (repository.githubId === null || read?.repository?.id !== repository.githubId) continue;
       const occurrence = readOccurrence({ guid, event, payload: read });

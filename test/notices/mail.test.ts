@@ -185,6 +185,12 @@ test('only a few confirmations are sent in a day', async () => {
   expect((await call('POST', '/me/notices/confirmation')).status).toBe(202);
   expect((await call('POST', '/me/notices/confirmation')).status).toBe(202);
   expect((await call('POST', '/me/notices/confirmation')).status).toBe(429);
+  const other = await service.token('eve');
+  const asked = await service.call('PATCH', '/me/notices', {
+    token: other,
+    body: { mail: 'now', address: address.toUpperCase() },
+  });
+  expect(asked.status).toBe(429);
 });
 
 test('without SMTP_URL, mail can only be switched off', async () => {

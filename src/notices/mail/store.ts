@@ -55,12 +55,12 @@ export async function stopMail(em: EntityManager, userId: string): Promise<void>
   await em.query(`update mail_settings set mode = 'off' where user_id = $1`, [userId]);
 }
 
-/** Returns how many confirmations a person, and an address, got in the last day. */
+/** Returns how many confirmations a person, and an address in upper or lower case, got in the last day. */
 export async function countConfirmations(em: EntityManager, userId: string, address: string) {
   const [row]: [{ ofPerson: number; ofAddress: number }] = await em.query(
     `select count(*) filter (where user_id = $1)::int as "ofPerson",
-       count(*) filter (where address = $2)::int as "ofAddress"
-     from mail_confirmations where (user_id = $1 or address = $2) and at > now() - interval '1 day'`,
+       count(*) filter (where lower(address) = lower($2))::int as "ofAddress"
+     from mail_confirmations where (user_id = $1 or lower(address) = lower($2)) and at > now() - interval '1 day'`,
     [userId, address],
   );
   return row;
