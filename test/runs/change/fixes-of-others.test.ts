@@ -28,7 +28,7 @@ test('a member without write permission says nothing to a fix, and approves noth
   const refused = await say('bob');
   expect([refused.status, refused.body.message]).toEqual([403, expect.stringContaining('no write permission')]);
   expect((await say('ada')).status).toBe(202);
-  const wait = { id: newId('wait'), text: 'A change', options: [], seconds: null, reason: 'push' } as const;
+  const wait = { id: newId('wait'), text: 'A change', options: [], seconds: null, reason: 'push' as const };
   await journal.write((tx) => park(acme.service.app, tx, run, wait));
   expect((await call('bob', 'POST', `/tasks/${id}/approve`)).status).toBe(403);
   expect((await call('ada', 'POST', `/tasks/${id}/approve`)).status).toBe(200);
