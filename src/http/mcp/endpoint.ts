@@ -33,10 +33,11 @@ export function mcpEndpoint({ app, routes, authentication, server, basePath }: P
     const userId = String(res.locals.userId);
     assertReadsReplies(userId);
     countWritten(res, countUnsent(res, userId));
-    sets ??= toolsOf(routes);
-    const tools = chosenTools(sets, req.query.toolsets);
+    // A refusal before the body is read would reset the connection of a client that still sends.
     const body = await readBody(req, userId);
     try {
+      sets ??= toolsOf(routes);
+      const tools = chosenTools(sets, req.query.toolsets);
       if (Array.isArray(body.value)) throw badField('', 'Send one JSON-RPC message per request, not a list');
       // The SDK takes 0.4 s and 40 MB, so it is loaded when it is first needed.
       const { answerOverMcp } = await import('./protocol.ts');
