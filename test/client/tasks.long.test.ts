@@ -70,6 +70,21 @@ test('what the service refuses ends with 1, says why, and is JSON for programs',
   }
 });
 
+test('a task that is created and cannot start is named, so that nobody creates it twice', async () => {
+  const plain = await run(['task', 'create', 'Without an agent', '--start']);
+  const [{ id }] = await json('task', 'list', '--limit', '1');
+  const message = `${id} was created, but does not start: `;
+  expect(plain).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(`deckhand: ${message}`) });
+  const { stderr } = await run(['task', 'create', 'After another', '--depends-on', task.id, '--start', '--json']);
+  const [second] = await json('task', 'list', '--limit', '1');
+  expect(JSON.parse(stderr).error).toMatchObject({ status: 409, message: expect.stringContaining(second.id) });
+});
+
+test('watch ends with 1 when nothing was started', async () => {
+  const { code, stdout } = await run(['task', 'watch', task.id]);
+  expect([code, stdout]).toEqual([1, expect.stringContaining(`Not started.\n→ deckhand task start ${task.id}`)]);
+});
+
 test('wrong usage ends with 2 and asks nothing of the service', async () => {
   const offline = openPerson({ DECKHAND_URL: 'http://127.0.0.1:1', DECKHAND_TOKEN: token });
   for (const args of [

@@ -1,4 +1,4 @@
-import type { PullRequest, Task } from '../../api.ts';
+import type { PullRequest, Run, Task } from '../../api.ts';
 import { shown, shownLine } from '../terminal.ts';
 
 /** Returns a task in one line. */
@@ -23,13 +23,16 @@ export function attentionText({ id, attention }: Task): string {
   ].join('\n');
 }
 
-/** Returns how a task stands after its run has ended. */
-export function outcomeText(task: Task): string {
+/** Returns how a task stands after its newest run has ended, or that it has none. */
+export function outcomeText(task: Task, run?: Run): string {
   const { failure, status, prUrl } = task;
   if (failure !== null)
     return `Failed (${failure.category}): ${shown(failure.message)}\n→ deckhand task retry ${task.id}`;
   if (status === 'in_review' && prUrl !== null)
     return `In review: ${shownLine(prUrl, 500)}\n→ deckhand task merge ${task.id}`;
+  if (run?.status === 'cancelled') return `Cancelled: ${taskLine(task)}`;
+  if (task.runCount === 0 && (status === 'backlog' || status === 'ready'))
+    return `${taskLine(task)}\nNot started.\n→ deckhand task start ${task.id}`;
   return taskLine(task);
 }
 

@@ -16,6 +16,7 @@ import {
   type Task,
   updateTask,
 } from '../../api.ts';
+import { DeckhandError } from '../../errors.ts';
 import { type Context, optionsOf, sessionOf, withExamples } from '../context.ts';
 import { CommandFailed, UsageError } from '../failures.ts';
 import { findAgent, findRepository, findTask } from '../ids.ts';
@@ -64,7 +65,7 @@ function createCommand(task: Command, context: Context): void {
       const options = optionsOf<CreateOptions>(command);
       const session = await sessionOf(context, command);
       const made = await newTask(session, title, options);
-      const found = options.start ? await startTask(made.id, {}, session.at) : made;
+      const found = options.start ? await startNew(session, made) : made;
       context.terminal.print(found, () => `${options.start ? 'Started' : 'Created'} ${taskLine(found)}`);
     });
   withExamples(
@@ -88,6 +89,17 @@ async function newTask(session: Session, title: string, options: CreateOptions):
     dependsOn: await Promise.all(dependsOn.map(async (wanted) => (await findTask(session, wanted)).id)),
   };
   return createTask(project.id, body, {}, session.at);
+}
+
+/** Starts a task that was just created. A refusal names it, or its reader would create it once more. */
+async function startNew(session: Session, { id }: Task): Promise<Task> {
+  try {
+    return await startTask(id, {}, session.at);
+  } catch (error) {
+    if (!(error instanceof DeckhandError)) throw error;
+    const { status, errors, cause } = error;
+    throw new DeckhandError(status, `${id} was created, but does not start: ${error.message}`, { errors, cause });
+  }
 }
 
 const statuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done', 'waiting_on_subtasks'] as const;

@@ -11,15 +11,16 @@ import { attentionText, outcomeText } from './task-text.ts';
 export function watchCommand(task: Command, context: Context): void {
   const watch = task
     .command('watch')
-    .description('Follow a task until it leaves in_progress; exit code 1 if it failed')
+    .description('Follow a task until it leaves in_progress; exit code 1 if it failed or was not started')
     .argument('<task>', 'its id, or a unique end of it')
     .action(async (wanted: string, _options, command: Command) => {
       const session = await sessionOf(context, command);
       const found = await findTask(session, wanted);
       const { task: ended, run } = await watchTask(context.terminal, session, found);
-      context.terminal.printEach({ type: 'task', task: ended }, () => outcomeText(ended));
+      context.terminal.printEach({ type: 'task', task: ended }, () => outcomeText(ended, run));
       const hasFailed = ended.failure !== null || (run !== undefined && ['failed', 'cancelled'].includes(run.status));
-      context.endWith(hasFailed ? 1 : 0);
+      const isUntouched = run === undefined && ['backlog', 'ready'].includes(ended.status);
+      context.endWith(hasFailed || isUntouched ? 1 : 0);
     });
   withExamples(watch, 'deckhand task watch 084sn02q', 'deckhand task watch 084sn02q && deckhand task merge 084sn02q');
 }
