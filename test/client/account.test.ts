@@ -64,6 +64,11 @@ test('a wrong token is refused and not kept, and no message shows it', async () 
   expect(existsSync(fileOf(home))).toBe(false);
 });
 
+test('a short token does not blot out words of a message', async () => {
+  const { stderr } = await openPerson().run(['login', service.url], { stdin: 'wrong' });
+  expect(stderr).toContain('the token is wrong');
+});
+
 test('wrong usage of login ends with 2', async () => {
   const { run } = openPerson();
   for (const args of [

@@ -16,7 +16,7 @@ export interface Terminal {
   advise(text: string): void;
   /** Shows a line that the next one replaces. */
   live(line: string): void;
-  /** Removes this text from everything that is printed. */
+  /** Removes this text from everything that is printed, if it is as long as a secret. */
   hide(secret: string): void;
 }
 
@@ -68,7 +68,10 @@ export function openTerminal(isJson: boolean): Terminal {
       stdout.write(clean(cut(shownLine(line, 1000), (stdout.columns || 80) - 1)));
       hasLine = true;
     },
-    hide: (secret) => secrets.push(secret),
+    hide: (secret) => {
+      // A typo such as "a" is no secret, and hiding it would take letters out of every message.
+      if (secret.length >= 8) secrets.push(secret);
+    },
   };
 }
 
