@@ -24,7 +24,10 @@ function problemWith(expression: string): string | undefined {
   if (found.valid) return undefined;
   const count = expression.trim().split(/\s+/).length;
   const isWhole = count === 5 || count === 6;
-  return isWhole ? `: ${found.errors[0]?.message}` : `, which has ${count} of these parts`;
+  // node-cron says "99 is a invalid expression for minute".
+  return isWhole
+    ? `: ${found.errors[0]?.message.replace('is a invalid expression for', 'is not valid for the')}`
+    : `, which has ${count} of these parts`;
 }
 
 /** Returns a text that somebody sent, for an error. */

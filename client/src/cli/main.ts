@@ -1,4 +1,4 @@
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { DeckhandError } from '../errors.ts';
 import { runWithCa } from './certificates.ts';
 import { optionsOf } from './context.ts';
@@ -26,8 +26,20 @@ export async function main(given: string[]): Promise<number> {
     return code;
   } catch (error) {
     if (error instanceof Rerun) return error.code;
-    return report(error, terminal);
+    return report(error, terminal, helpFor(program, args));
   }
+}
+
+/** Returns the command that explains what was called: `deckhand help task say`. */
+function helpFor(program: Command, args: string[]): string {
+  const names: string[] = [];
+  let at: Command | undefined = program;
+  for (const word of args.filter((each) => !each.startsWith('-'))) {
+    at = at?.commands.find((command) => command.name() === word);
+    if (at === undefined) break;
+    names.push(word);
+  }
+  return ['deckhand help', ...names].join(' ');
 }
 
 /** The command has run in another process. */
@@ -39,15 +51,18 @@ class Rerun extends Error {
   }
 }
 
-function report(error: unknown, terminal: Terminal): number {
+function report(error: unknown, terminal: Terminal, help: string): number {
   if (error instanceof CommanderError) {
     // Help and the version are printed already.
     if (error.exitCode === 0) return 0;
     if (error.code === 'commander.help') return 2;
-    return tell(terminal, 2, error.message.replace(/^error: /, ''), `Run "deckhand help" to see the commands.`);
+    return tell(terminal, 2, error.message.replace(/^error: /, ''), `Run "${help}" to see how it is used.`);
   }
   if (error instanceof UsageError) return tell(terminal, 2, error.message);
-  if (error instanceof DeckhandError) return tell(terminal, 1, error.message, adviceFor(error), error);
+  if (error instanceof DeckhandError) {
+    const isLogin = help === 'deckhand help login';
+    return tell(terminal, 1, error.message, adviceFor(error, isLogin), error);
+  }
   return tell(terminal, 1, error instanceof Error ? error.message : 'Something went wrong.');
 }
 
@@ -61,7 +76,8 @@ function tell(terminal: Terminal, code: number, message: string, advice?: string
   return code;
 }
 
-function adviceFor({ status }: DeckhandError): string | undefined {
+function adviceFor({ status }: DeckhandError, isLogin: boolean): string | undefined {
+  if (status === 401 && isLogin) return 'The token is wrong, revoked or expired. Create one on the page "API tokens".';
   if (status === 401) return 'Log in again with "deckhand login": the token is wrong, revoked or expired.';
   if (status === 429) return 'Wait a minute, and try again.';
   return undefined;

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
-import { type InboxEntry, listInbox } from '../../api.ts';
+import { getTask, type InboxEntry, listInbox } from '../../api.ts';
 import { type Context, optionsOf, sessionOf, withExamples } from '../context.ts';
+import type { Session } from '../session.ts';
 import { shownLine } from '../terminal.ts';
 
 /** What a person can do about an entry that has a task. */
@@ -29,14 +30,31 @@ export function inboxCommand(program: Command, context: Context): void {
       const all = await listInbox(session.at);
       const projectId = wanted === undefined ? undefined : (await session.project()).id;
       const entries = all.filter((entry) => projectId === undefined || entry.projectId === projectId);
+      const options = context.terminal.isJson
+        ? new Map<string, string[]>()
+        : await optionsOfQuestions(session, entries);
       context.terminal.print(entries, () =>
-        entries.length === 0 ? 'Nothing needs you.' : entries.map(entryText).join('\n\n'),
+        entries.length === 0
+          ? 'Nothing needs you.'
+          : entries.map((entry) => entryText(entry, options.get(entry.taskId ?? '') ?? [])).join('\n\n'),
       );
     });
   withExamples(inbox, 'deckhand inbox', "deckhand inbox --json | jq -r '.[].taskId'");
 }
 
-function entryText({ taskId, automationId, projectId, reason, title, text, since }: InboxEntry): string {
+/** The answers that the newest questions offer are read, and not those of hundreds. */
+const maxQuestions = 20;
+
+async function optionsOfQuestions({ at }: Session, entries: InboxEntry[]): Promise<Map<string, string[]>> {
+  const ids = entries.flatMap(({ reason, taskId }) => (reason === 'question' && taskId !== null ? [taskId] : []));
+  const tasks = await Promise.all(ids.slice(0, maxQuestions).map((id) => getTask(id, at)));
+  return new Map(tasks.map(({ id, attention }) => [id, attention?.options ?? []]));
+}
+
+function entryText(
+  { taskId, automationId, projectId, reason, title, text, since }: InboxEntry,
+  options: string[],
+): string {
   const next =
     taskId === null
       ? `see ${taskless[reason] ?? 'Settings'} of project ${projectId} in the dashboard`
@@ -45,6 +63,7 @@ function entryText({ taskId, automationId, projectId, reason, title, text, since
     `${reason.padEnd(11)}${shownLine(title)}`,
     `  ${taskId ?? automationId ?? projectId}, since ${since}`,
     ...(text === '' ? [] : [`  ${shownLine(text, 300)}`]),
+    ...options.map((option, i) => `    ${i + 1}. ${shownLine(option, 300)}`),
     ...(next === undefined ? [] : [`  → ${next}`]),
   ].join('\n');
 }

@@ -20,7 +20,9 @@ export function runCommands(program: Command, context: Context): void {
       const runId = await findRun(session, wanted);
       if (optionsOf<{ follow?: boolean }>(command).follow) return followLog(context, session.at, runId);
       const events = await wholeLog(session.at, runId);
-      context.terminal.print(events, () => events.map(eventText).join('\n'));
+      context.terminal.print(events, () =>
+        events.length === 0 ? 'The log has no entries yet.' : events.map(eventText).join('\n'),
+      );
     });
   withExamples(logs, 'deckhand run logs run_01h455vb4pex5vsknk084sn02q', 'deckhand run logs -f 084sn02q');
 }

@@ -17,7 +17,7 @@ export function attentionText({ id, attention }: Task): string {
   };
   const step = next[attention.reason];
   return [
-    `Waits (${attention.reason}): ${shown(attention.text)}`,
+    `Waits (${attention.reason}):${attention.text.includes('\n') ? '\n' : ' '}${shown(attention.text)}`,
     ...options,
     ...(step === undefined ? [] : [`→ ${step}`]),
   ].join('\n');
@@ -36,16 +36,27 @@ export function outcomeText(task: Task, run?: Run): string {
   return taskLine(task);
 }
 
-export function taskText(task: Task, pulls: PullRequest[]): string {
-  const { description, owner, branchName, base, runCount, failure, merging } = task;
+/** What is shown of a task beside its own fields. */
+interface AboutTask {
+  pullRequests: PullRequest[];
+  agent?: string;
+  /** What speaks against a merge. */
+  problems: string[];
+}
+
+export function taskText(task: Task, { pullRequests, agent = 'none', problems }: AboutTask): string {
+  const { description, branchName, base, runCount, failure, merging, dependsOn, issueUrl } = task;
   return [
     taskLine(task),
     ...(description === '' ? [] : ['', shown(description), '']),
-    `Agent: ${owner ?? 'none'}; runs: ${runCount}`,
+    `Agent: ${shownLine(agent)}; runs: ${runCount}`,
+    ...(issueUrl === null ? [] : [`Issue: ${shownLine(issueUrl, 500)}`]),
+    ...(dependsOn.length === 0 ? [] : [`Depends on: ${dependsOn.join(', ')}`]),
     ...(branchName === null
       ? []
       : [`Branch: ${shownLine(branchName)}${base === null ? '' : ` into ${shownLine(base)}`}`]),
-    ...pulls.map(({ prUrl, status }) => `Pull request: ${shownLine(prUrl, 500)} (${status})`),
+    ...pullRequests.map(({ prUrl, status }) => `Pull request: ${shownLine(prUrl, 500)} (${status})`),
+    ...problems.map((problem) => `Before a merge: ${shownLine(problem, 500)}`),
     ...(merging === null ? [] : [`Merging: ${merging.state}. ${shownLine(merging.reason, 300)}`]),
     ...(failure === null ? [] : [outcomeText(task)]),
     ...(task.attention === null ? [] : [attentionText(task)]),

@@ -5,6 +5,8 @@ import {
   approveTask,
   cancelTask,
   createTask,
+  getAgent,
+  getMergeReadiness,
   listPullRequests,
   listTasks,
   mergeTask,
@@ -21,6 +23,7 @@ import { type Context, optionsOf, sessionOf, withExamples } from '../context.ts'
 import { CommandFailed, UsageError } from '../failures.ts';
 import { findAgent, findRepository, findTask } from '../ids.ts';
 import type { Session } from '../session.ts';
+import { shownLine } from '../terminal.ts';
 import { taskLine, taskText } from './task-text.ts';
 import { watchCommand } from './watch.ts';
 
@@ -133,9 +136,30 @@ function listCommand(task: Command, context: Context): void {
       const session = await sessionOf(context, command);
       const found = await findTask(session, wanted);
       const pullRequests = await listPullRequests(found.id, session.at);
-      context.terminal.print({ ...found, pullRequests }, () => taskText(found, pullRequests));
+      const about = context.terminal.isJson ? { problems: [] } : await aboutTask(session, found);
+      context.terminal.print({ ...found, pullRequests }, () => taskText(found, { pullRequests, ...about }));
     });
   withExamples(show, 'deckhand task show 084sn02q');
+}
+
+/** Returns what people want to know of a task beside its own fields. */
+async function aboutTask(
+  { at }: Session,
+  { id, owner, status }: Task,
+): Promise<{ agent?: string; problems: string[] }> {
+  const agent = owner === null ? undefined : (await getAgent(owner, at)).name;
+  const problems = status === 'in_review' ? await problemsOf(at, id) : [];
+  return agent === undefined ? { problems } : { agent, problems };
+}
+
+/** Returns what speaks against a merge. */
+async function problemsOf(at: Session['at'], id: string): Promise<string[]> {
+  try {
+    return (await getMergeReadiness(id, at)).problems.map(({ text }) => text);
+  } catch (error) {
+    if (!(error instanceof DeckhandError)) throw error;
+    return [`It is unknown what speaks against it: ${error.message}`];
+  }
 }
 
 /** Commands that change the run of a task, and print the task. */
@@ -245,6 +269,9 @@ function mergeCommand(task: Command, context: Context): void {
       const { whenReady } = optionsOf<{ whenReady?: boolean }>(command);
       const session = await sessionOf(context, command);
       const { id } = await findTask(session, wanted);
+      if (!context.terminal.isJson)
+        for (const problem of await problemsOf(session.at, id))
+          context.terminal.advise(`Note: ${shownLine(problem, 500)}`);
       const merged = await mergeTask(id, { when: whenReady ? 'ready' : 'now' }, {}, session.at);
       const how = merged.merging === null ? 'Merged' : 'Will be merged when ready:';
       context.terminal.print(merged, () => `${how} ${taskLine(merged)}`);
