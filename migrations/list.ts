@@ -64,6 +64,8 @@ import { Reviews1770508800000 } from './0077-reviews.ts';
 import { ExpectationsOfApprovals1770595200000 } from './0080-expectations-of-approvals.ts';
 import { Mail1770681600000 } from './0082-mail.ts';
 import { IssueLinks1770768000000 } from './0083-issue-links.ts';
+import { ProofsOfPulls1770854400000 } from './0084-proofs-of-pulls.ts';
+import { FlakyCommands1770854500000 } from './0085-flaky-commands.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -133,4 +135,6 @@ export const migrations = [
   ExpectationsOfApprovals1770595200000,
   Mail1770681600000,
   IssueLinks1770768000000,
+  ProofsOfPulls1770854400000,
+  FlakyCommands1770854500000,
 ];

@@ -20,6 +20,7 @@ import { rewindRoutes } from './runs/continuing/rewind-task.ts';
 import { turnRoutes } from './runs/continuing/show-turns.ts';
 import { changeRoutes, timelineRoutes } from './runs/history.ts';
 import { reviewRoutes } from './runs/review/routes.ts';
+import { proofRoutes } from './runs/reviewing/proof-routes.ts';
 import { reviewingRoutes } from './runs/reviewing/routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { spendRoutes } from './runs/spend.ts';
@@ -62,6 +63,7 @@ const operations: Route[] = [
   ...changeRoutes,
   ...reviewRoutes,
   ...reviewingRoutes,
+  ...proofRoutes,
   ...waitingRoutes,
   ...rewindRoutes,
   ...turnRoutes,

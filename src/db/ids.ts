@@ -24,7 +24,8 @@ export type IdPrefix =
   | 'hook'
   | 'step'
   | 'auto'
-  | 'note';
+  | 'note'
+  | 'proof';
 
 /** Creates an identifier such as `task_01h455vb4pex5vsknk084sn02q`. */
 export function newId(prefix: IdPrefix): string {

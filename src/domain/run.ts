@@ -6,8 +6,14 @@ export type RunStatus = (typeof runStatuses)[number];
 /** The statuses of a run that has not ended. A waiting run holds no worker, lease or slot of its agent. */
 export const liveStatuses: readonly RunStatus[] = ['queued', 'running', 'waiting'];
 
-export const runKinds = ['start', 'retry', 'revise', 'continue', 'rewind', 'review', 'fix'] as const;
+export const runKinds = ['start', 'retry', 'revise', 'continue', 'rewind', 'review', 'fix', 'prove'] as const;
 export type RunKind = (typeof runKinds)[number];
+
+/**
+ * The kinds of runs that wait until no other run of their project does, and that do not occupy an agent. Those that are no
+ * `RunKind` yet have a place in the database.
+ */
+export const kindsBehind = ['prove', 'harvest', 'trial'] as const;
 
 /** The turn of an earlier run, numbered from 1, after which a rewound run goes on. */
 export interface RewoundFrom {

@@ -56,6 +56,15 @@ export type PushMode = (typeof pushModes)[number];
 export const reviewModes = ['asked', 'everyone', 'off'] as const;
 export type ReviewMode = (typeof reviewModes)[number];
 
+/** Whose pull requests are proved besides those of our tasks, and how many minutes that may take a day. */
+export interface ProveSettings {
+  /** `required`: weakened tests make the check run fail. */
+  everyone: boolean | 'required';
+  minutesPerDay: number;
+}
+
+export const noProving: ProveSettings = { everyone: false, minutesPerDay: 60 };
+
 /** Who may approve the plan and the push of a run, and merge its work through the service. */
 export const approvers = ['anyone', 'others'] as const;
 export type Approvers = (typeof approvers)[number];

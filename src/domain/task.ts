@@ -26,6 +26,7 @@ export type TaskEvent =
   | 'revise'
   | 'rewind'
   | 'review'
+  | 'prove'
   | 'finish'
   | 'fail'
   | 'cancel'
@@ -180,6 +181,7 @@ const rows: StateMachine<TaskStatus, TaskEvent, TaskFacts>['rows'] = [
     to: 'in_progress',
     onlyIf: [noLiveRun, hasOwner, ownerMayWork, onGitHub],
   },
+  { on: 'prove', from: ['ready', 'done'], to: 'in_progress', onlyIf: [noLiveRun, onGitHub] },
   { on: 'finish', from: ['in_progress', 'in_review', 'ready', 'backlog'], to: 'done', onlyIf: [isWorkDone] },
   {
     on: 'fail',
@@ -240,6 +242,7 @@ export const taskMachine: StateMachine<TaskStatus, TaskEvent, TaskFacts> = {
     revise: 'be revised',
     rewind: 'be rewound',
     review: 'review its pull request',
+    prove: 'prove its pull request',
     finish: 'be finished',
     fail: 'be marked as failed',
     cancel: 'be cancelled',

@@ -75,19 +75,20 @@ export interface Environment {
 
 /**
  * Prepares the environment of a repository at a commit of its base branch: restores what an earlier set-up made, or runs
- * set-up and keeps what it makes.
+ * set-up and keeps what it makes. If it is not needed, because nothing will run, only its plan is made.
  * @throws RunFailed `setup`
  */
 export async function prepareEnvironment(
   given: SetupContext,
   commit: string,
-  { isTrial = false } = {},
+  { isTrial = false, isNeeded: isAsked = true } = {},
 ): Promise<Environment> {
   const { app, signal } = given;
   const began = performance.now();
   const secrets = await revealSecrets(app, given.repository);
   const files = await openFiles(app);
-  const image = await takeImage(given, secrets).catch(async (error) => {
+  const takesImage = isAsked ? takeImage(given, secrets) : Promise.resolve(undefined);
+  const image = await takesImage.catch(async (error) => {
     await files.remove();
     throw error;
   });
@@ -98,7 +99,7 @@ export async function prepareEnvironment(
   };
   try {
     const plan = await planSetup(context, commit, secrets);
-    const isNeeded = plan.commands.length > 0 && app.sandbox.state.works;
+    const isNeeded = isAsked && plan.commands.length > 0 && app.sandbox.state.works;
     const ready = isNeeded
       ? await onePerKey(plan.key, signal, () => makeReady(context, plan, files, isTrial))
       : { how: 'none' as const, commands: [], missing: [], refused: [] };

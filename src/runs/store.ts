@@ -29,7 +29,7 @@ export async function insertRun(
   run: {
     taskId: string;
     projectId: string;
-    agentId: string;
+    agentId: string | null;
     startedBy: string | null;
     isAutomatic?: boolean;
     directedBy?: string[];

@@ -15,7 +15,7 @@ interface Move {
 }
 
 /** What people may do with a task that stands for a pull request of somebody else. */
-const ofPullRequests: ReadonlySet<TaskEvent> = new Set<TaskEvent>(['review', 'cancel']);
+const ofPullRequests: ReadonlySet<TaskEvent> = new Set<TaskEvent>(['review', 'prove', 'cancel']);
 
 /**
  * Changes the status of a task. This is the only place that does so. It uses the state machine and compare-and-swap,

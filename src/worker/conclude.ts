@@ -21,6 +21,7 @@ import { firstFailure, isChecked } from './proof/verify.ts';
 import { linkPulls, type Pushed, proposeWork, pushWork, pushWorks } from './publish/publish.ts';
 import { StaysReady } from './publish/withdraw.ts';
 import { asLostRace, assertMayPush, pullOfFix, tellFix } from './reviewing/conclude-fix.ts';
+import { storeUnproved } from './reviewing/prove-for-people.ts';
 import { splitTask } from './split.ts';
 import { awaitPushApproval, needsApproval } from './waits.ts';
 import { allWorks, type Work } from './work.ts';
@@ -210,6 +211,7 @@ async function failRun(
   await journal.note('failed', failure.message, { category: failure.category });
   await journal.write(async (em) => {
     await storeFailureHandoff(app, em, run, failure, told);
+    if (run.kind === 'prove') await storeUnproved(em, run, failure);
     await endRun(em, run.id, 'failed', failure);
     await tryMoveTask(app, em, run.taskId, 'fail', { failure });
   });
@@ -227,8 +229,8 @@ async function keepWork(
   { failure, error }: Failed,
   isShown: boolean,
 ): Promise<string | undefined> {
-  // Reviews change nothing, and the branch of somebody else gets no unfinished work.
-  if (work.run.kind === 'review' || work.run.kind === 'fix') return undefined;
+  // Reviews and proofs change nothing, and the branch of somebody else gets no unfinished work.
+  if (['review', 'prove', 'fix'].includes(work.run.kind)) return undefined;
   // Before its plan is approved, only commands of the agent can have changed files, and those changes are discarded.
   if (work.planning?.mode === 'always') return undefined;
   try {

@@ -1,5 +1,6 @@
 import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
+import type { RunRow } from '../db/tables/run.ts';
 import { addRefused, type CommandAccess, openCommandAccess, startAll } from '../environment/command-access.ts';
 import type { Readers } from '../environment/files/private-submodules.ts';
 import { prepareEnvironment } from '../environment/prepare.ts';
@@ -24,6 +25,13 @@ export interface Shared {
   journal: Journal;
   signals: Signals;
   retrying: RetryPolicy;
+  /** Returns whether commands will run, so that the environment has to be set up. Without it, they will. */
+  needsSetup?: (checkout: Checkout, placed: Placed) => Promise<boolean>;
+}
+
+/** Whether a run only reads its repository. No agent works in it, so it needs no access for one. */
+function readsOnly({ kind }: Pick<RunRow, 'kind'>): boolean {
+  return kind === 'review' || kind === 'prove';
 }
 
 /** Opens a repository for a run: its files, its branch, its settings and a credential. */
@@ -32,12 +40,12 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
   const { journal, signals, retrying } = shared;
   const credential = await credentialFor(app, repository);
   // Before the work is paid for. Another repository may be opened just to read it.
-  const isReview = run.kind === 'review';
-  if (repository.id === given.repository.id && !isReview) await assertMayPropose(app, credential);
+  const isReading = readsOnly(run);
+  if (repository.id === given.repository.id && !isReading) await assertMayPropose(app, credential);
   // No git operation may take longer than the whole run.
   const limitSeconds = Math.min(remoteSeconds, Math.max(leastSeconds, given.limits.runMinutes.value * 60));
   const remote = {
-    ...(await remoteFor(app, repository, credential, { contents: isReview ? 'read' : 'write' })),
+    ...(await remoteFor(app, repository, credential, { contents: isReading ? 'read' : 'write' })),
     limitSeconds,
   };
   // The credentials that the run may have seen.
@@ -59,7 +67,8 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
     const customs = await customsOf(checkout, placed, { ...given, journal, repository });
     const signal = AbortSignal.any([signals.git, signals.tools]);
     const context: SetupContext = { app, repository, checkout, settings, readers, signal, note: journal.note };
-    const environment = await prepareEnvironment(context, await setupCommit(checkout, placed));
+    const isNeeded = (await shared.needsSetup?.(checkout, placed)) ?? true;
+    const environment = await prepareEnvironment(context, await setupCommit(checkout, placed), { isNeeded });
     closing.push(environment.remove);
     await environment.placeInto(checkout.workTree, signals.confinement);
     return { customs, environment };
@@ -74,7 +83,7 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
     );
     // Once the agent has finished, nothing runs beside the files that were judged.
     const isOver = (await journal.recall(endingStep)) !== undefined;
-    const access = isReview ? noAccess : await openAccess(workspace, signals, isOver);
+    const access = isReading ? noAccess : await openAccess(workspace, signals, isOver);
     closing.unshift(workspace.remove, access.close);
     opened = {
       ...given,
@@ -161,7 +170,7 @@ const spareMs = 10 * 60_000;
 /** Gets a new token for git if the current one is about to expire. */
 export async function refreshRemote(app: App, work: Work): Promise<void> {
   if (work.tokenEndsAt === undefined || work.tokenEndsAt.getTime() - Date.now() > spareMs) return;
-  const contents = work.run.kind === 'review' ? 'read' : 'write';
+  const contents = readsOnly(work.run) ? 'read' : 'write';
   const renewed = () => remoteFor(app, work.repository, work.credential, { contents });
   const { token, tokenEndsAt } = await work.retrying(renewed);
   await work.checkout.renewToken(token);

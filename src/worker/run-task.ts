@@ -15,6 +15,7 @@ import { lastInterruption, maxInterruptions } from './lease/lease-store.ts';
 import { clockStart, startRunClock } from './lease/run-clock.ts';
 import { openWork } from './open-work.ts';
 import { asFailure, retryPolicyOf } from './retry.ts';
+import { beginProof, openingOfProof, proveForPeople } from './reviewing/prove-for-people.ts';
 import { reviewPull } from './reviewing/review-pull.ts';
 import { workInside } from './session.ts';
 import { pauseIfAsked } from './waits.ts';
@@ -36,13 +37,16 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
   let work: Work | undefined;
   try {
     if (run.interruptions >= maxInterruptions) throw await tooOftenInterrupted(app, run);
+    if (run.kind === 'prove' && !(await beginProof(app, run, journal))) return;
     const given = await findAssignment(app, run);
     clock.open(given.limits.runMinutes);
     await takeUpConversation(app, run, { task: given.task, journal, retrying });
     confinement = await app.sandbox.confine(AbortSignal.any([outer, clock.working]));
     // `clock.working` does not abort git, because the work made so far is still pushed when the time is up.
     const signals = { git: AbortSignal.any([outer, clock.opening]), tools: confinement.signal, confinement };
-    work = await retrying(() => openWork(app, given, given.repository, { journal, signals, retrying }));
+    const shared = { journal, signals, retrying };
+    const opening = run.kind === 'prove' ? openingOfProof(app, run, shared) : shared;
+    work = await retrying(() => openWork(app, given, given.repository, opening));
     await noteOpened(work, given.repository.id);
     const limits = lowerLimits(given.limits, 'repository', budgetsOfRepository(work.settings));
     const limitsNow = async () => {
@@ -51,6 +55,7 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
       return current;
     };
     await limitsNow();
+    if (run.kind === 'prove') return await proveForPeople(app, work);
     if (run.kind === 'review') return await reviewPull(app, { ...given, limitsNow }, work, signals);
     const ending = await workInside(app, { ...given, limitsNow }, work, signals);
     // From here on, the run changes what others see.

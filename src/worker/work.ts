@@ -101,13 +101,26 @@ export interface Limited extends Assignment {
 export async function findAssignment(app: App, run: RunRow): Promise<Assignment> {
   const em = app.db.manager;
   const task = await getTask(em, run.taskId);
-  const agent = run.agentId === null ? null : await findAgent(em, run.agentId);
-  if (agent === null) throw new RunFailed('internal', 'the agent of this run was deleted');
   const repository = task.repositoryId === null ? null : await findRepository(em, task.repositoryId);
   if (repository === null) throw new RunFailed('repository', 'the repository of the task is no longer connected');
+  const limits = await limitsOf(app, run.projectId);
+  if (run.kind === 'prove') return { run, task, repository, limits, ...withoutModel(run) };
+  const agent = run.agentId === null ? null : await findAgent(em, run.agentId);
+  if (agent === null) throw new RunFailed('internal', 'the agent of this run was deleted');
   const creatorId = await creatorOf(em, run.projectId);
   const model = paidBy(app, run, creatorId, await modelOfRun(app, agent, run.projectId));
-  return { run, task, agent, repository, model, limits: await limitsOf(app, run.projectId) };
+  return { run, task, agent, repository, model, limits };
+}
+
+/** Returns what stands for agent and model in a run that asks no model, so that none has to be configured. */
+function withoutModel({ projectId, createdAt }: RunRow): Pick<Assignment, 'agent' | 'model'> {
+  const agent: AgentRow = {
+    ...{ id: '', projectId, creatorId: null, builtIn: null, name: 'Deckhand', description: '', team: '', model: '' },
+    ...{ reasoningEffort: null, maxOutputTokens: null, systemPrompt: '', lineId: '', version: 1, createdAt },
+    ...{ previousVersionId: null, isNewest: true, rollout: 100 },
+  };
+  const reply = () => Promise.reject(new RunFailed('internal', 'a run of this kind asks no model'));
+  return { agent, model: { name: '', reply, window: () => undefined } };
 }
 
 /**

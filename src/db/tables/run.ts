@@ -1,9 +1,12 @@
-import { type Failure, liveStatuses, type RunKind, type RunStatus } from '../../domain/run.ts';
+import { type Failure, kindsBehind, liveStatuses, type RunKind, type RunStatus } from '../../domain/run.ts';
 import type { WaitReason } from '../../domain/waiting.ts';
 import { big, flag, json, key, madeNow, maybeText, maybeTime, orderedJson, table, text, time, whole } from './table.ts';
 
 /** SQL: the statuses of runs that have not ended, as a list in parentheses. */
 export const liveRun = `(${liveStatuses.map((status) => `'${status}'`).join(', ')})`;
+
+/** SQL: the kinds of runs that let all others go first, as a list in parentheses. Indexes name exactly these. */
+export const behindOthers = `(${kindsBehind.map((kind) => `'${kind}'`).join(', ')})`;
 
 export interface RunRow {
   id: string;

@@ -4,6 +4,7 @@ import { plain } from '../../domain/text/sanitize.ts';
 import { unlessMissing } from '../../repositories/permission.ts';
 import { askAboutPull } from '../../runs/reviewing/ask.ts';
 import { askFix } from '../../runs/reviewing/ask-fix.ts';
+import { askForProof } from '../../runs/reviewing/ask-proof.ts';
 import { type GivenCommand, taskOfCommand } from '../given-command.ts';
 
 /** The commands about pull requests of people, which have no task. */
@@ -20,6 +21,19 @@ export const pullVerbs = {
       aboutRepository(app, given);
       const instructions = plain(command.argument);
       await askAboutPull(app, { repository, number, kind: 'review', askedBy: userId, instructions, also: remember });
+    },
+  },
+  prove: {
+    takes: '',
+    does: 'runs the tests of the pull request with and without its change; a check run shows what they prove',
+    audit: 'repository.prove',
+    listedOn: 'pulls',
+    worksWithoutTask: true,
+    act: async (app: App, given: GivenCommand) => {
+      const { repository, userId, remember } = given;
+      const number = numberOfPull(given);
+      aboutRepository(app, given);
+      await askForProof(app, { repository, number, askedBy: userId, also: remember });
     },
   },
   fix: {

@@ -5,7 +5,7 @@ import { fetchLog, followRedirects } from '../../outgoing/fetch-from.ts';
 import { isRefusedWith, pauseAsked } from '../../outgoing/github-errors.ts';
 import { checkedAddress } from '../../repositories/credentials.ts';
 import type { Place } from '../app/place.ts';
-import { checkName } from '../mirror/sync-check.ts';
+import { isOwnCheck } from '../mirror/sync-check.ts';
 import { listCheckRuns, listStatuses } from '../paginate.ts';
 import { findOpenPullsByHead } from '../store.ts';
 import { reviseUnasked } from './revise-unasked.ts';
@@ -43,7 +43,7 @@ export async function lookAtChecks(app: App, place: Place, sha: string): Promise
 async function failedChecks(app: App, place: Place, sha: string): Promise<FailedCheck[]> {
   const { items, isCut } = await listCheckRuns(place.octokit, { ...place.name, ref: sha });
   if (isCut) app.log.info({ sha }, 'a commit has too many check runs; the first ones are read');
-  const others = items.filter((run) => !(run.name === checkName && run.external_id?.startsWith('task_')));
+  const others = items.filter((run) => !isOwnCheck(run));
   const failing = others.filter((run) => ['failure', 'timed_out'].includes(run.conclusion ?? ''));
   const statuses = (await statusesOf(place, sha)).filter(({ state }) => ['failure', 'error'].includes(state));
   const failedAt = [...failing.map((run) => run.completed_at), ...statuses.map((status) => status.updated_at)];

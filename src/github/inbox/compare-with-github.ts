@@ -10,6 +10,7 @@ import { keepComments } from '../diff/keep-comments.ts';
 import { eachApart, eachThenFail } from '../each-apart.ts';
 import { lookAtChecks } from '../follow/checks.ts';
 import { observeIssue } from '../follow/issues.ts';
+import { proveMissed } from '../follow/prove-pulls.ts';
 import { refreshPull } from '../follow/refresh-pull.ts';
 import { reviewMissed } from '../follow/review-pulls.ts';
 import { takeReview } from '../follow/reviews.ts';
@@ -117,6 +118,7 @@ async function compareRepository(app: App, repositoryId: string, pass: Pass): Pr
   await part('refs', () => sweepRefs(app, { ...place, projectId: place.repository.projectId }));
   // Reading the comments moves the time since when pull requests count as changed.
   await part('pull requests', () => reviewMissed(app, place, pass.isOver));
+  await part('proofs of pull requests', () => proveMissed(app, place, pass.isOver));
   const touched = await part('comments', () => catchUp(app, place, pass.isOver));
   const { due, others } = chooseWork(await listOpenWork(app.db.manager, repositoryId), touched, pass.unasked);
   pass.unasked -= due.filter((work) => !isTouched(work, touched)).length;

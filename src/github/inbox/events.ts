@@ -1,5 +1,6 @@
 import type { Probot } from 'probot';
 import type { App } from '../../app.ts';
+import { forgetShownProof } from '../../runs/reviewing/pull-proofs.ts';
 import { recheckTask } from '../../tasks/move.ts';
 import { followRepository, observeInstallation, syncInstallation } from '../app/installation.ts';
 import { type Place, placeOfEvent } from '../app/place.ts';
@@ -12,6 +13,7 @@ import { eachThenFail } from '../each-apart.ts';
 import { automate, branchDeleted, labelDeleted } from '../follow/automations.ts';
 import { lookAtChecks } from '../follow/checks.ts';
 import { forgetIssue, issueReopened, observeIssue } from '../follow/issues.ts';
+import { proveUnasked } from '../follow/prove-pulls.ts';
 import { refreshPull } from '../follow/refresh-pull.ts';
 import { reviewUnasked } from '../follow/review-pulls.ts';
 import { takeReview } from '../follow/reviews.ts';
@@ -78,7 +80,10 @@ export function registerWebhooks(probot: Probot, app: App): void {
   on.repository(['check_run.rerequested', 'check_suite.rerequested'], ({ payload }) => {
     const of = 'check_run' in payload ? { checkRunId: payload.check_run.id } : { sha: payload.check_suite.head_sha };
     return inPlace(payload, async ({ repository }) => {
-      const taskIds = await forgetShownCheck(app.db.manager, repository.id, of);
+      const taskIds = [
+        ...(await forgetShownCheck(app.db.manager, repository.id, of)),
+        ...(await forgetShownProof(app.db.manager, repository.id, of)),
+      ];
       for (const taskId of new Set(taskIds)) await recheckTask(app, taskId);
     });
   });
@@ -254,6 +259,11 @@ function registerPulls(on: Registrars, app: App, inPlace: InPlace): void {
   on.repository('pull_request', ({ payload }) =>
     inPlace(payload, (place) => reviewUnasked(app, place, payload.action, payload.pull_request)),
   );
+  on.repository('pull_request', ({ payload }) => {
+    const isRetargeted = payload.action === 'edited' && payload.changes.base !== undefined;
+    const change = { action: payload.action, isRetargeted };
+    return inPlace(payload, (place) => proveUnasked(app, place, change, payload.pull_request));
+  });
   on.person(['pull_request.labeled', 'pull_request.unlabeled'], ({ payload }) => {
     const { pull_request, label, sender } = payload;
     const about = { number: pull_request.number, label: label?.name ?? '', sender: personOf(sender), isPull: true };

@@ -5,10 +5,18 @@ import { statusComment, statusWords, type TaskPicture, waitWords } from './statu
 /** A check run in the form that GitHub's API expects. `conclusion` is set once the run has ended. */
 export interface WantedCheck {
   status: 'queued' | 'in_progress' | 'completed';
-  conclusion?: 'success' | 'failure' | 'neutral' | 'cancelled';
+  conclusion?: 'success' | 'failure' | 'neutral' | 'cancelled' | 'action_required';
   title: string;
   summary: string;
   actions: { label: string; description: string; identifier: 'retry' | 'cancel' }[];
+  /** Notes at lines of files. GitHub adds those of an update to earlier ones. */
+  annotations?: {
+    path: string;
+    start_line: number;
+    end_line: number;
+    annotation_level: 'notice' | 'warning';
+    message: string;
+  }[];
 }
 
 export interface Wanted {

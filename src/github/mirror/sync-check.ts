@@ -8,52 +8,84 @@ import type { WantedCheck } from './mirror.ts';
 import { markCheck } from './mirror-store.ts';
 
 export const checkName = 'deckhand';
+/** The name of the check run that shows what the tests of a pull request prove. */
+export const proofCheckName = 'Deckhand proof';
+
+/** Returns whether a check run is one of ours, which says nothing about the code to those who wait for checks. */
+export function isOwnCheck({ name, external_id: id }: { name: string; external_id: string | null }): boolean {
+  return (
+    (name === checkName && id?.startsWith('task_')) || (name === proofCheckName && id?.startsWith('proof_')) || false
+  );
+}
 
 interface CheckTarget {
   octokit: Octokit;
   name: RepoName;
-  taskId: string;
+  /** The name of the check run. */
+  check: string;
+  /** What the check run shows, by our id. */
+  externalId: string;
   sha: string;
   detailsUrl: string;
 }
 
-/**
- * Updates our check run on the head of a pull request: the stored one, else the one found on GitHub, else a new one.
- * GitHub does not take back what a completed check run says (https://github.com/Mergifyio/mergify/pull/1989), so a new
- * one takes its place, also when somebody has asked for it again.
- */
+/** The check run as we showed it last. */
+interface ShownCheck {
+  id: number | null;
+  sha: string | null;
+  /** What it showed, as JSON; null when somebody has asked for it again. */
+  shown: string | null;
+}
+
+/** Updates the check run of a task on the head of a pull request, and remembers it. */
 export async function syncCheck(
   em: EntityManager,
-  target: CheckTarget,
+  { taskId, ...target }: Omit<CheckTarget, 'check' | 'externalId'> & { taskId: string },
   mirrored: MirroredRow,
   wanted: WantedCheck,
 ): Promise<void> {
+  const before = { id: mirrored.checkRunId, sha: mirrored.checkSha, shown: mirrored.checkShown };
+  const now = await showCheck({ ...target, check: checkName, externalId: taskId }, before, wanted);
+  if (now !== undefined) await markCheck(em, mirrored, { ...now, sha: target.sha });
+}
+
+/**
+ * Makes a check run show what is wanted: the stored one, else the one found on GitHub, else a new one. Returns undefined if it
+ * does already.
+ * GitHub does not take back what a completed check run says (https://github.com/Mergifyio/mergify/pull/1989), so a new
+ * one takes its place, also when somebody has asked for it again.
+ */
+export async function showCheck(
+  target: CheckTarget,
+  before: ShownCheck,
+  wanted: WantedCheck,
+): Promise<{ id: number; shown: string } | undefined> {
   const shown = JSON.stringify(wanted);
-  if (mirrored.checkSha === target.sha && mirrored.checkShown === shown) return;
+  if (before.sha === target.sha && before.shown === shown) return undefined;
   const { octokit, name } = target;
-  const { title, summary, status, conclusion, actions } = wanted;
+  const { title, summary, status, conclusion, actions, annotations = [] } = wanted;
   const body = {
     status,
     ...(conclusion === undefined ? {} : { conclusion }),
-    output: { title, summary },
+    output: { title, summary, ...(annotations.length === 0 ? {} : { annotations }) },
     actions,
     details_url: target.detailsUrl,
   };
-  const known = knownCheck(mirrored, target.sha) ?? (await findCheck(target));
+  const known = knownCheck(before, target.sha) ?? (await findCheck(target));
   const make = () =>
     octokit.request('POST /repos/{owner}/{repo}/check-runs', {
       ...name,
       ...body,
-      name: checkName,
+      name: target.check,
       head_sha: target.sha,
-      external_id: target.taskId,
+      external_id: target.externalId,
     });
   const update = (id: number) =>
     octokit.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', { ...name, ...body, check_run_id: id });
   let { data } = known === undefined || isSettled(known, wanted) ? await make() : await update(known.id);
   // After 14 days without an end, GitHub completes a check run as "stale", and may keep that.
   if (saysOther(data, wanted)) ({ data } = await make());
-  await markCheck(em, mirrored, { id: Number(data.id), sha: target.sha, shown });
+  return { id: Number(data.id), shown };
 }
 
 /**
@@ -77,18 +109,18 @@ interface KnownCheck {
 }
 
 /** Returns our check run of a commit as we showed it last. */
-function knownCheck({ checkRunId, checkSha, checkShown }: MirroredRow, sha: string): KnownCheck | undefined {
-  if (checkRunId === null || checkSha !== sha) return undefined;
-  const shown: Partial<WantedCheck> = checkShown === null ? {} : JSON.parse(checkShown);
-  return { id: checkRunId, status: shown.status, conclusion: shown.conclusion };
+function knownCheck({ id, sha: of, shown: text }: ShownCheck, sha: string): KnownCheck | undefined {
+  if (id === null || of !== sha) return undefined;
+  const shown: Partial<WantedCheck> = text === null ? {} : JSON.parse(text);
+  return { id, status: shown.status, conclusion: shown.conclusion };
 }
 
 /** Looks for our check run on GitHub. Its id is unknown when GitHub's response to its creation was lost. */
-async function findCheck({ octokit, name, taskId, sha }: CheckTarget): Promise<KnownCheck | undefined> {
+async function findCheck({ octokit, name, check, externalId, sha }: CheckTarget): Promise<KnownCheck | undefined> {
   try {
     const path = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs';
-    const query = { ...name, ref: sha, check_name: checkName, per_page: 100 };
-    const own = await findItem(octokit.paginate.iterator(path, query), (run) => run.external_id === taskId);
+    const query = { ...name, ref: sha, check_name: check, per_page: 100 };
+    const own = await findItem(octokit.paginate.iterator(path, query), (run) => run.external_id === externalId);
     return own && { id: Number(own.id), status: own.status, conclusion: own.conclusion };
   } catch (error) {
     if (httpStatusOf(error) === 404) return undefined;

@@ -38,6 +38,7 @@ import { linkIssue, listMirrored, markShown } from './mirror-store.ts';
 import { visibleApproval, visibleEvent, visibleIn } from './private-parts.ts';
 import { answerReviews } from './reviews/answer-reviews.ts';
 import { postRequests } from './reviews/post-requests.ts';
+import { showProofs } from './reviews/show-proofs.ts';
 import { showPullFailure } from './reviews/show-pull-failure.ts';
 import { statusMarker, type TaskPicture } from './status-comment.ts';
 import { syncCheck } from './sync-check.ts';
@@ -69,6 +70,7 @@ export async function syncTask(app: App, { taskId, recheck }: Jobs['mirror']): P
     () => postRequests(app, taskId),
     () => answerReviews(app, taskId),
     () => showPullFailure(app, taskId),
+    () => showProofs(app, taskId),
   ];
   await eachThenFail(parts, (part) => part());
 }

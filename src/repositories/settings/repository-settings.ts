@@ -1,6 +1,7 @@
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import { limitsInBudget, type ProjectBudgets } from '../../domain/budget.ts';
 import { RunFailed } from '../../domain/run.ts';
+import { noProving } from '../../domain/settings.ts';
 import { defaultBranchPattern } from '../../domain/text/branch-names.ts';
 import type { Checkout } from '../../git/engine.ts';
 import { apart } from '../../threads/apart.ts';
@@ -23,6 +24,7 @@ export type DecidingSettings = Omit<
   | 'approve'
   | 'merge'
   | 'proof'
+  | 'prove'
   | 'review'
   | 'protected'
   | 'allowed'
@@ -40,6 +42,7 @@ export function decidingSettings(settings: RepositorySettings): DecidingSettings
     approve,
     merge,
     proof,
+    prove,
     review,
     protected: closed,
     allowed,
@@ -73,6 +76,7 @@ export const noSettings: RepositorySettings = {
   merge: { update: true },
   setupOfChange: 'packages',
   proof: 'optional',
+  prove: noProving,
   review: 'asked',
   protected: [],
   allowed: [],

@@ -12,7 +12,9 @@ import {
   isTakenVariable,
   type MergeMethod,
   mergeMethods,
+  noProving,
   type PlanMode,
+  type ProveSettings,
   type PushMode,
   planModes,
   pushModes,
@@ -76,6 +78,8 @@ export interface RepositorySettings {
   review: ReviewMode;
   /** `required` makes the pull request of a change that its tests do not prove a draft. */
   proof: 'optional' | 'required';
+  /** Whose pull requests are proved besides those of tasks. */
+  prove: ProveSettings;
   /** Paths that agents may not change: files, folders and globs. */
   protected: string[];
   /** Files and folders that are protected by default, but that agents may change in this repository. */
@@ -273,6 +277,26 @@ const merge = z
   )
   .default({ update: true });
 
+const prove = z
+  .preprocess(
+    (given) => (given === 'ours' || given === 'everyone' ? { everyone: given === 'everyone' } : given),
+    z.strictObject(
+      {
+        everyone: z.literal([true, false, 'required'], 'must be true, false or required').default(noProving.everyone),
+        minutesPerDay: z
+          .number({ error: ({ input }) => `must be a number, not ${kindOf(input)}` })
+          .min(1, 'must be from 1 to 1440')
+          .max(1440, 'must be from 1 to 1440')
+          .default(noProving.minutesPerDay),
+      },
+      {
+        error: ({ input }) =>
+          `must be ours, everyone, or keys such as { everyone: true, minutesPerDay: 60 }, not ${typeof input === 'string' ? `"${input.slice(0, 30)}"` : kindOf(input)}`,
+      },
+    ),
+  )
+  .default(noProving);
+
 const positive = z
   .number({ error: ({ input }) => `must be a number, not ${kindOf(input)}` })
   .positive('must be more than 0');
@@ -300,6 +324,7 @@ export const Settings = z
     merge,
     setupOfChange: z.enum(setupsOfChange, 'must be packages, approved or closed').default('packages'),
     proof: z.enum(['optional', 'required'], 'must be optional or required').default('optional'),
+    prove,
     review: z.enum(reviewModes, 'must be asked, everyone or off').default('asked'),
     protected: listed(pattern, 200).default([]),
     allowed: listed(allowed, 200).default([]),
@@ -334,6 +359,7 @@ export const innerKeys: Record<string, string[]> = {
   imageAuth: ['username', 'password'],
   merge: ['method', 'update'],
   network: ['setup', 'agent'],
+  prove: ['everyone', 'minutesPerDay'],
   pullRequest: ['labels', 'reviewers', 'assignees', 'draft'],
   services: ['run', 'port'],
 };

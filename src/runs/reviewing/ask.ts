@@ -28,6 +28,7 @@ import {
   insertAsk,
   insertReviewed,
   type PullRef,
+  type PurposeOfHidden,
 } from './store.ts';
 
 /** What an agent is asked to do for a pull request of somebody else. */
@@ -45,7 +46,7 @@ export interface AskingAboutPull {
 }
 
 /** Characters of the text of a pull request that are kept. */
-const maxBody = 20_000;
+export const maxBody = 20_000;
 
 /**
  * Queues a run that reviews a pull request, or fixes something on its branch. At most one run of a pull request is live: a
@@ -89,14 +90,14 @@ async function assertMayRepeat(em: EntityManager, asking: AskingAboutPull, found
 }
 
 /** @throws Refused when the settings of the repository cannot be used */
-async function settingsFor({ octokit, name }: ReadPull): Promise<RepositorySettings> {
+export async function settingsFor({ octokit, name }: ReadPull): Promise<RepositorySettings> {
   return settingsOnGitHub(octokit, name).catch((error) => {
     if (error instanceof RunFailed) throw new Refused(error.message);
     throw error;
   });
 }
 
-async function mayWrite(app: App, userId: string, repository: RepositoryRow): Promise<boolean> {
+export async function mayWrite(app: App, userId: string, repository: RepositoryRow): Promise<boolean> {
   return (await lackOfRight(app, [userId], repository, 'write').catch(() => 'unknown')) === undefined;
 }
 
@@ -132,7 +133,8 @@ async function queueIn(app: App, em: EntityManager, asking: AskingAboutPull, fou
   await assertBelowLimit(app, em, at.repositoryId);
   await assertMayRepeat(em, asking, found);
   const title = oneLine(storableText(pull.title), 150);
-  const taskId = (await findTaskOfReviewed(em, at)) ?? (await insertHidden(app, em, asking, pull.html_url));
+  const taskId =
+    (await findTaskOfReviewed(em, at, 'agents')) ?? (await insertHidden(app, em, asking, 'agents', pull.html_url));
   await endOlder(app, em, taskId, { kind, headSha: pull.head.sha });
   await setTaskFields(em, taskId, { title: `#${number} ${title}`, owner: agent.id, base: pull.base.ref });
   await moveTask(app, em, taskId, 'review');
@@ -178,19 +180,24 @@ async function assertBelowLimit(app: App, em: EntityManager, repositoryId: strin
   );
 }
 
-/** Creates the task to which all runs about a pull request belong. No list shows it. */
-async function insertHidden(app: App, em: EntityManager, asking: AskingAboutPull, url: string): Promise<string> {
-  const { repository, number } = asking;
+/** Creates the task to which all runs for one purpose about a pull request belong. No list shows it. */
+export async function insertHidden(
+  app: App,
+  em: EntityManager,
+  { repository, number }: Pick<AskingAboutPull, 'repository' | 'number'>,
+  purpose: PurposeOfHidden,
+  url: string,
+): Promise<string> {
   const id = await insertTask(app, em, repository.projectId, {
     title: `#${number}`,
-    description: `What agents do for ${url}.`,
+    description: purpose === 'agents' ? `What agents do for ${url}.` : `What the tests of ${url} prove.`,
     status: 'ready',
     repositoryId: repository.id,
     createdBy: null,
     planFirst: false,
     hidden: true,
   });
-  await insertReviewed(em, { repositoryId: repository.id, number }, id);
+  await insertReviewed(em, { repositoryId: repository.id, number }, purpose, id);
   return id;
 }
 
@@ -214,15 +221,19 @@ async function endOlder(
   const ask = await findAsk(em, live.id);
   if (kind === 'review' && ask?.headSha === headSha)
     throw new Refused('This commit is being reviewed. Wait until the review has ended.');
-  await moveTask(app, em, taskId, 'cancel');
-  if (await endRun(em, live.id, 'cancelled', null))
-    await storeCancelHandoff(app, em, live, 'A newer request took the place of this one.');
+  await cancelLive(app, em, live, 'A newer request took the place of this one.');
+}
+
+/** Cancels the live run of a hidden task. Lock the run first. */
+export async function cancelLive(app: App, em: EntityManager, live: RunRow, why: string): Promise<void> {
+  await moveTask(app, em, live.taskId, 'cancel');
+  if (await endRun(em, live.id, 'cancelled', null)) await storeCancelHandoff(app, em, live, why);
   app.db.afterCommit(() => app.liveRuns.abort(live.id));
 }
 
 /** Returns the live review of a pull request, if there is one. */
 export async function findLiveReview(em: EntityManager, at: PullRef): Promise<RunRow | undefined> {
-  const taskId = await findTaskOfReviewed(em, at);
+  const taskId = await findTaskOfReviewed(em, at, 'agents');
   const live = taskId === undefined ? null : await findLiveRun(em, taskId);
   return live?.kind === 'review' ? live : undefined;
 }

@@ -9,7 +9,7 @@ export interface PullRef {
   number: number;
 }
 
-/** What a run of the kind `review` or `fix` was asked for: the pull request as it was then. */
+/** What a run of the kind `review`, `fix` or `prove` was asked for: the pull request as it was then. */
 export interface PullAsk extends PullRef {
   runId: string;
   headSha: string;
@@ -19,6 +19,8 @@ export interface PullAsk extends PullRef {
   isFork: boolean;
   /** Somebody with write permission asked. */
   byWriter: boolean;
+  /** The code is of somebody who may not write here, so nothing of it is kept. Known of proofs only. */
+  isForeign?: boolean;
   title: string;
   body: string;
   /** The login of the person who opened it; null for a deleted account. */
@@ -26,16 +28,16 @@ export interface PullAsk extends PullRef {
 }
 
 const askColumns = `p.run_id as "runId", p.repository_id as "repositoryId", p.number, p.head_sha as "headSha",
-  p.head_branch as "headBranch", p.base_branch as "baseBranch", p.is_fork as "isFork", p.by_writer as "byWriter",
+  p.head_branch as "headBranch", p.base_branch as "baseBranch", p.is_fork as "isFork", p.by_writer as "byWriter", p.is_foreign as "isForeign",
   p.title, p.body, p.author`;
 
 export async function insertAsk(em: EntityManager, ask: PullAsk): Promise<void> {
   await em.query(
-    `insert into pull_asks (run_id, repository_id, number, head_sha, head_branch, base_branch, is_fork, by_writer, title, body, author)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    `insert into pull_asks (run_id, repository_id, number, head_sha, head_branch, base_branch, is_fork, by_writer, is_foreign, title, body, author)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     [
       ...[ask.runId, ask.repositoryId, ask.number, ask.headSha, ask.headBranch, ask.baseBranch],
-      ...[ask.isFork, ask.byWriter, ask.title, ask.body, ask.author],
+      ...[ask.isFork, ask.byWriter, ask.isForeign ?? false, ask.title, ask.body, ask.author],
     ],
   );
 }
@@ -46,14 +48,18 @@ export async function findAsk(em: EntityManager, runId: string): Promise<PullAsk
   return rows[0];
 }
 
+/** What a hidden task of a pull request is for: what agents do, or proofs. Each has its own live run. */
+export type PurposeOfHidden = 'agents' | 'proof';
+
 /** Returns the hidden task of a pull request. */
 export async function findTaskOfReviewed(
   em: EntityManager,
   { repositoryId, number }: PullRef,
+  purpose: PurposeOfHidden,
 ): Promise<string | undefined> {
   const rows: { taskId: string }[] = await em.query(
-    'select task_id as "taskId" from reviewed_pulls where repository_id = $1 and number = $2',
-    [repositoryId, number],
+    'select task_id as "taskId" from reviewed_pulls where repository_id = $1 and number = $2 and purpose = $3',
+    [repositoryId, number, purpose],
   );
   return rows[0]?.taskId;
 }
@@ -61,29 +67,33 @@ export async function findTaskOfReviewed(
 export async function insertReviewed(
   em: EntityManager,
   { repositoryId, number }: PullRef,
+  purpose: PurposeOfHidden,
   taskId: string,
 ): Promise<void> {
-  await em.query('insert into reviewed_pulls (repository_id, number, task_id) values ($1, $2, $3)', [
+  await em.query('insert into reviewed_pulls (repository_id, number, purpose, task_id) values ($1, $2, $3, $4)', [
     repositoryId,
     number,
+    purpose,
     taskId,
   ]);
 }
 
-/** Whether somebody, or the repository, asked about this commit of a pull request. */
+/** Whether somebody, or the repository, asked agents about this commit of a pull request. */
 export async function isAsked(em: EntityManager, { repositoryId, number }: PullRef, headSha: string): Promise<boolean> {
   const rows: unknown[] = await em.query(
-    'select 1 from pull_asks where repository_id = $1 and number = $2 and head_sha = $3 limit 1',
+    `select 1 from pull_asks p join runs r on r.id = p.run_id and r.kind <> 'prove'
+     where p.repository_id = $1 and p.number = $2 and p.head_sha = $3 limit 1`,
     [repositoryId, number, headSha],
   );
   return rows.length > 0;
 }
 
-/** Counts the reviews of a repository that were asked for today (UTC). */
+/** Counts the reviews and fixes of a repository that were asked for today (UTC). */
 export async function countAsksToday(em: EntityManager, repositoryId: string): Promise<number> {
   const [row]: [{ count: number }] = await em.query(
-    `select count(*)::int as count from pull_asks where repository_id = $1
-       and created_at >= date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'`,
+    `select count(*)::int as count from pull_asks p join runs r on r.id = p.run_id and r.kind <> 'prove'
+     where p.repository_id = $1
+       and p.created_at >= date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'`,
     [repositoryId],
   );
   return row.count;

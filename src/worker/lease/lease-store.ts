@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { violatedUnique } from '../../db/database.ts';
-import { type RunRow, Runs } from '../../db/tables/run.ts';
+import { behindOthers, type RunRow, Runs } from '../../db/tables/run.ts';
 import { LeaseLost } from '../../domain/run.ts';
 import type { Leased } from '../../runs/store.ts';
 import { addWait, isDue } from '../../runs/waiting/store.ts';
@@ -23,9 +23,13 @@ const isAbandoned = `r.status = 'running' and r.lease_until < now()
 /** How many of the oldest queued runs are looked at before all projects are, and how many of them may be chosen. */
 const [maxLookedAt, maxEarly] = [500, 50];
 
+/** SQL: whether a run `r` lets all others go first. */
+const isBehind = `r.kind in ${behindOthers}`;
+
 /**
  * SQL: the runs `r` that a worker may claim, as `with … from … where …`. $1 is the limit of running runs per project, 0
- * for none. An agent has one running run per project. `b.runs` counts the running runs of the project.
+ * for none. An agent has one running run per project. `b.runs` counts the running runs of the project. A run that lets
+ * others go first is one of them only while no other run of its project is queued.
  *
  * What this reads must not grow with the queue of a project. The oldest run of a project without running runs is the
  * one to claim, and it is usually among the oldest of all (`early`). If not, `heads` finds the oldest run of each agent
@@ -34,27 +38,38 @@ const [maxLookedAt, maxEarly] = [500, 50];
 const claimable = (columns: string) => `
   with recursive busy as materialized (
     select project_id, count(*)::int as runs, coalesce(array_agg(slot) filter (where slot is not null), '{}') as slots,
-      coalesce(array_agg(agent_id) filter (where agent_id is not null), '{}') as agents
+      coalesce(array_agg(agent_id) filter (where agent_id is not null and kind not in ${behindOthers}), '{}') as agents
     from runs where status = 'running' group by project_id
   ), early as materialized (
-    select id from (select id, project_id, created_at from runs where status = 'queued'
+    select id from (select id, project_id, created_at from runs where status = 'queued' and kind not in ${behindOthers}
       order by created_at, id limit ${maxLookedAt}) q
     where project_id not in (select project_id from busy) order by created_at, id limit ${maxEarly}
   ), heads as (
     (select q.id, q.project_id, coalesce(q.agent_id, '') as agent from runs q
-     where q.status = 'queued' and not exists (select from early)
+     where q.status = 'queued' and q.kind not in ${behindOthers} and not exists (select from early)
      order by q.project_id, coalesce(q.agent_id, ''), q.created_at, q.id limit 1)
     union all
     select next.* from heads h cross join lateral (
       select q.id, q.project_id, coalesce(q.agent_id, '') as agent from runs q
-      where q.status = 'queued' and (q.project_id, coalesce(q.agent_id, '')) > (h.project_id, h.agent)
+      where q.status = 'queued' and q.kind not in ${behindOthers}
+        and (q.project_id, coalesce(q.agent_id, '')) > (h.project_id, h.agent)
       order by q.project_id, coalesce(q.agent_id, ''), q.created_at, q.id limit 1) next
+  ), behind as (
+    (select q.id, q.project_id from runs q where q.status = 'queued' and q.kind in ${behindOthers}
+     order by q.project_id, q.created_at, q.id limit 1)
+    union all
+    select next.* from behind h cross join lateral (
+      select q.id, q.project_id from runs q
+      where q.status = 'queued' and q.kind in ${behindOthers} and q.project_id > h.project_id
+      order by q.project_id, q.created_at, q.id limit 1) next
   ), lost as (select r.id from runs r where ${isAbandoned})
   select ${columns}
-  from (select id from early union all select id from heads union all select id from lost) c
+  from (select id from early union all select id from heads union all select id from lost
+    union all select id from behind h where not exists (
+      select from runs q where q.status = 'queued' and q.kind not in ${behindOthers} and q.project_id = h.project_id)) c
   join runs r on r.id = c.id left join busy b on b.project_id = r.project_id
   where (${isAbandoned} or r.status = 'queued' and (b.runs is null
-    or coalesce(r.agent_id, '') <> all (b.agents) and ($1::int = 0 or b.runs < $1::int)))`;
+    or (${isBehind} or coalesce(r.agent_id, '') <> all (b.agents)) and ($1::int = 0 or b.runs < $1::int)))`;
 
 /** SQL: the lowest number that no running run of the project has. */
 const freeSlot = `(
@@ -69,9 +84,9 @@ export interface Claim {
 }
 
 /**
- * Claims a run: one whose worker was lost, otherwise the oldest of the projects with the fewest running runs. At most
- * `maxPerProject` runs of a project run at the same time (0 for no limit), and one of each agent. Returns undefined when
- * no run can be claimed.
+ * Claims a run: one whose worker was lost, otherwise the oldest of the projects with the fewest running runs, and one that
+ * lets others go first only if there is no other. At most `maxPerProject` runs of a project run at the same time (0 for no
+ * limit), and one of each agent. Returns undefined when no run can be claimed.
  */
 export async function claimRun(em: EntityManager, leaseSeconds: number, maxPerProject = 0): Promise<Claim | undefined> {
   for (;;) {
@@ -94,7 +109,7 @@ async function tryClaim(em: EntityManager, leaseSeconds: number, maxPerProject: 
      from (
        ${claimable(`r.id, r.status, r.not_before, r.heartbeat_at,
          case when r.status = 'running' then r.slot else ${freeSlot} end as slot`)}
-       order by r.status = 'running' desc, coalesce(b.runs, 0), r.created_at, r.id
+       order by ${isBehind}, r.status = 'running' desc, coalesce(b.runs, 0), r.created_at, r.id
        limit 1 for update of r skip locked) was
      where runs.id = was.id
      returning runs.id, was.status = 'running' as "wasRunning", was.not_before is not null as "isGivenBack",

@@ -144,6 +144,8 @@ export interface Proved {
   proof: Proof;
   /** The check that failed with the earlier tests, with the end of its output. */
   failing?: { command: string; output: string } | undefined;
+  /** The single tests of before that fail with it, where their output names them and people may see it. */
+  failingTests?: string[] | undefined;
 }
 
 /** The least time for the checks of a proof, because a short check takes several times as long on a busy machine. */
@@ -164,7 +166,8 @@ export async function proveChange(work: Work, tree: string, checks: CheckResult[
     const doubts = [...change.doubts, ...(await missed(work, tree, change, tried.sighting))];
     const proof = judgeProof({ ...change, ...tried, ...changedTests(work, change, tried), doubts });
     await work.journal.note('proof', `${proof.status}${proof.reason === null ? '' : `: ${proof.reason}`}`);
-    return { proof, failing: proof.status === 'weakened' ? tried.oldTestsOnChange.at(-1)?.failing : undefined };
+    const failing = proof.status === 'weakened' ? tried.oldTestsOnChange.at(-1)?.failing : undefined;
+    return { proof, failing, failingTests: namesOfFailing(work, tried) };
   } catch (error) {
     // The patterns of `tests` take too long to match, or git cannot read the base.
     const isOwn = error instanceof RunFailed || (error instanceof GitFailed && lackOf(error) === undefined);
@@ -174,16 +177,17 @@ export async function proveChange(work: Work, tree: string, checks: CheckResult[
 }
 
 /** Returns which earlier tests fail with the change, and why some of them may check less than before. */
-function changedTests(
-  { environment }: Work,
-  { earlier }: TestedChange,
-  { oldTestsOnChange, newTestsOnChange }: Tries,
-): Pick<Observed, 'lost' | 'failing'> {
+function changedTests(work: Work, { earlier }: TestedChange, tried: Tries): Pick<Observed, 'lost' | 'failing'> {
+  const { oldTestsOnChange, newTestsOnChange } = tried;
   const before = oldTestsOnChange.at(-1)?.tests;
   const lost = [...earlier.lost, ...missingTests(before, newTestsOnChange.at(-1)?.tests, earlier.renamed)];
-  // Where people may not see the output, they may not see names from it either.
-  const names = environment.context.isOutputHidden ? [] : (before?.failed ?? []);
+  const names = namesOfFailing(work, tried);
   return { lost, failing: names.length > 0 ? names : earlier.changed };
+}
+
+/** Returns the earlier tests that fail. Where people may not see the output, they may not see names from it either. */
+function namesOfFailing({ environment }: Work, { oldTestsOnChange }: Tries): string[] {
+  return environment.context.isOutputHidden ? [] : (oldTestsOnChange.at(-1)?.tests?.failed ?? []);
 }
 
 function whyNot({ settings, host }: Work): string | undefined {

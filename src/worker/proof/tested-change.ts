@@ -135,7 +135,10 @@ async function baseOf({ checkout, branch, baseHead, retrying }: Work): Promise<s
 }
 
 /** Returns which paths are tests: those that .deckhand.yml names, otherwise those with usual names. */
-async function testFilesAmong({ settings }: Work, paths: string[]): Promise<(path: string) => boolean> {
+export async function testFilesAmong(
+  { settings }: Pick<Work, 'settings'>,
+  paths: string[],
+): Promise<(path: string) => boolean> {
   const { tests } = settings;
   if (tests === undefined) return isUsualTestFile;
   const found = await pathsMatching('tests', tests, paths);

@@ -15,7 +15,7 @@ export async function branchOfPull(
   { base, setupFrom }: { base: string; setupFrom: string },
 ) {
   const begins = { name: headBranch, base, setupFrom, continues: true };
-  if (kind === 'review') return { ...begins, from: headSha };
+  if (kind === 'review' || kind === 'prove') return { ...begins, from: headSha };
   const from = await checkout.fetch(headBranch);
   if (from === undefined) throw new RunFailed('repository', `the branch ${headBranch} no longer exists`);
   return { ...begins, from };
@@ -24,10 +24,14 @@ export async function branchOfPull(
 /**
  * Returns the settings for a run about a pull request. The branch of a fork is written by somebody who may do nothing in
  * this repository: its commands reach no network, its files name neither submodules nor files in Git LFS that the service
- * would fetch, and set-up of its change needs a person, unless one with write permission asked for this run.
+ * would fetch, and set-up of its change needs a person, unless one with write permission asked for this run. The same is
+ * true of a proof of a pull request whose author may not write here.
  */
-export function settingsForPull(settings: RepositorySettings, { isFork, byWriter }: PullAsk): RepositorySettings {
-  if (!isFork) return settings;
+export function settingsForPull(
+  settings: RepositorySettings,
+  { isFork, byWriter, isForeign = false }: Pick<PullAsk, 'isFork' | 'byWriter' | 'isForeign'>,
+): RepositorySettings {
+  if (!isFork && !isForeign) return settings;
   return {
     ...settings,
     checkout: { ...wholeCheckout, paths: settings.checkout.paths },

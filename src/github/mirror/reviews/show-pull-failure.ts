@@ -13,7 +13,8 @@ export async function showPullFailure(app: App, taskId: string): Promise<void> {
   if (!task?.hidden || task.failure === null) return;
   const pull = await findPullOfHidden(em, taskId);
   const place = pull && (await placeOfRepository(app, pull.repositoryId));
-  if (pull === undefined || place === undefined) return;
+  // The check run of a proof says how it failed.
+  if (pull === undefined || place === undefined || pull.kind === 'prove') return;
   const what = pull.kind === 'fix' ? 'fix' : 'review';
   const text = `😕 The ${what} of ${pull.headSha.slice(0, 7)} failed: ${task.failure.message}\n\n${remedyFor(task.failure)}`;
   await reply(app, place.octokit, { ...place.name, issue_number: pull.number }, text).catch((error) => {

@@ -1,0 +1,95 @@
+import type { App } from '../../app.ts';
+import { Refused } from '../../domain/machine.ts';
+import { RunFailed } from '../../domain/run.ts';
+import { AppError } from '../../errors.ts';
+import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
+import { askForProof, endProof, findLiveProof } from '../../runs/reviewing/ask-proof.ts';
+import { findPullProof, forgetHeld, listHeldNumbers } from '../../runs/reviewing/pull-proofs.ts';
+import type { PullRef } from '../../runs/reviewing/store.ts';
+import type { Place } from '../app/place.ts';
+import { heardUntil } from '../delivery-store.ts';
+import { findTaskOfPull } from '../store.ts';
+import type { PullOfEvent } from './review-pulls.ts';
+
+/** After these actions, a pull request has a head that nobody has looked at. */
+const beginnings = new Set(['opened', 'reopened', 'synchronize']);
+
+/**
+ * Proves a pull request where the repository wants that for all of them. Those of our tasks are proved by their runs. A
+ * newer head, and the end of the pull request, cancel a proof, also one that somebody asked for.
+ */
+export async function proveUnasked(
+  app: App,
+  place: Place,
+  { action, isRetargeted }: { action: string; isRetargeted: boolean },
+  pull: Pick<PullOfEvent, 'number' | 'state'>,
+): Promise<void> {
+  const { repository } = place;
+  const em = app.db.manager;
+  const at = { repositoryId: repository.id, number: pull.number };
+  const isNew = beginnings.has(action) || isRetargeted;
+  if (action === 'closed' || action === 'synchronize') await endOutdated(app, place, at);
+  if (!isNew || pull.state !== 'open' || (await findTaskOfPull(em, repository.id, pull.number)) !== undefined) return;
+  if (!(await wantsAll(place))) return;
+  await proveIfAllowed(app, place, pull.number, isRetargeted);
+}
+
+/** Cancels the live proof of a pull request that has another head now, or is closed. */
+async function endOutdated(app: App, { octokit, name }: Place, at: PullRef): Promise<void> {
+  const live = await findLiveProof(app.db.manager, at);
+  if (live === undefined) return;
+  const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
+  const { data } = await octokit.request(path, { ...name, pull_number: at.number });
+  if (data.state !== 'open') await endProof(app, live.taskId, 'The pull request was closed.');
+  else if (data.head.sha !== live.headSha) await endProof(app, live.taskId, 'The pull request has a newer commit.');
+}
+
+/** At most this many pull requests are looked at, those that changed last. */
+const lookedAt = 30;
+
+/**
+ * Proves the open pull requests of a repository that wants that for all of them, if their events were lost, and those for
+ * which the minutes of another day were used up.
+ */
+export async function proveMissed(app: App, place: Place, isOver: () => boolean): Promise<void> {
+  const { octokit, name, repository } = place;
+  const em = app.db.manager;
+  const since = await heardUntil(em, repository.id);
+  const held = await listHeldNumbers(em, repository.id);
+  if ((since === undefined && held.length === 0) || !(await wantsAll(place))) return;
+  const { data: pulls } = await octokit.request('GET /repos/{owner}/{repo}/pulls', {
+    ...name,
+    state: 'open',
+    sort: 'updated',
+    direction: 'desc',
+    per_page: lookedAt,
+  });
+  const missed = pulls.filter(({ updated_at }) => since !== undefined && updated_at >= since);
+  for (const number of new Set([...held, ...missed.map((pull) => pull.number)])) {
+    if (isOver()) return;
+    const head = pulls.find((pull) => pull.number === number)?.head.sha;
+    const isKnown =
+      head !== undefined && (await findPullProof(em, { repositoryId: repository.id, number }, head)) !== undefined;
+    if (isKnown && !held.includes(number)) continue;
+    if ((await findTaskOfPull(em, repository.id, number)) === undefined)
+      await proveIfAllowed(app, place, number, false);
+  }
+}
+
+async function wantsAll({ octokit, name }: Place): Promise<boolean> {
+  const settings = await settingsOnGitHub(octokit, name).catch((error) => {
+    if (error instanceof RunFailed) return undefined;
+    throw error;
+  });
+  return settings !== undefined && settings.prove.everyone !== false;
+}
+
+/** Asks for a proof that nobody waits for. What the state forbids is logged; everything else is thrown. */
+async function proveIfAllowed(app: App, { repository }: Place, number: number, again: boolean): Promise<void> {
+  await askForProof(app, { repository, number, askedBy: null, again }).catch(async (error) => {
+    const isExpected = error instanceof Refused || (error instanceof AppError && error.status !== 502);
+    if (!isExpected) throw error;
+    await forgetHeld(app.db.manager, { repositoryId: repository.id, number });
+    app.log.info({ err: error, number }, 'a pull request is not proved');
+  });
+}

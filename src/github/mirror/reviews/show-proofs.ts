@@ -1,0 +1,118 @@
+import type { App } from '../../../app.ts';
+import { markedProof, proofSentence } from '../../../domain/proof/proof.ts';
+import { taskPage } from '../../../domain/task.ts';
+import { harmlessLine, oneLine } from '../../../domain/text/sanitize.ts';
+import { isRefusedWith } from '../../../outgoing/github-errors.ts';
+import { listProofsOfHidden, markProofShown, type PullProof } from '../../../runs/reviewing/pull-proofs.ts';
+import { findTask } from '../../../tasks/store.ts';
+import { placeOfRepository } from '../../app/place.ts';
+import { eachThenFail } from '../../each-apart.ts';
+import type { WantedCheck } from '../mirror.ts';
+import { proofCheckName, showCheck } from '../sync-check.ts';
+
+/**
+ * Shows in check runs what the tests of a pull request prove, for each of its latest heads. A lock lets one job about a
+ * hidden task run at a time.
+ */
+export async function showProofs(app: App, taskId: string): Promise<void> {
+  const task = await findTask(app.db.manager, taskId);
+  if (!task?.hidden) return;
+  await app.db.withLock(`proofs ${taskId}`, async () => {
+    const proofs = await listProofsOfHidden(app.db.manager, taskId);
+    const [{ repositoryId } = {}] = proofs;
+    const place = repositoryId === undefined ? undefined : await placeOfRepository(app, repositoryId);
+    if (place === undefined) return;
+    const detailsUrl = taskPage(app.config.BASE_URL, taskId);
+    await eachThenFail(proofs, async (proof) => {
+      const { id, headSha: sha } = proof;
+      const target = { ...place, check: proofCheckName, externalId: id, sha, detailsUrl };
+      const before = { id: proof.checkRunId, sha: proof.checkRunId === null ? null : sha, shown: proof.checkShown };
+      const now = await showCheck(target, before, wantedCheck(proof, app.config.COMMAND_PREFIX)).catch((error) => {
+        // The commit was removed by a push by force, or GitHub lets us show nothing there.
+        if (!isRefusedWith(error, 403, 404, 410, 422)) throw error;
+        app.log.info({ err: error, taskId }, 'a proof cannot be shown');
+      });
+      if (now !== undefined) await markProofShown(app.db.manager, id, { checkRunId: now.id, shown: now.shown });
+    });
+  });
+}
+
+/** Computes what the check run of a proof should show. Pure. */
+export function wantedCheck(proof: PullProof, prefix: string): WantedCheck {
+  const { status, reason, hold, runStatus, isRequired, minutesPerDay } = proof;
+  const says = (title: string, summary: string) => ({ title, summary, actions: [] });
+  const ask = `\`${prefix} prove\``;
+  if (status !== null) {
+    const sentence = { status, reason };
+    return {
+      status: 'completed',
+      conclusion: status === 'weakened' && isRequired ? 'failure' : 'neutral',
+      ...says(
+        oneLine(proofSentence(sentence), maxTitle),
+        [
+          harmlessLine(markedProof(sentence), 2000, prefix),
+          '',
+          meanings[status],
+          ...(proof.seconds > 0 ? ['', `It took ${timeOf(proof.seconds)}. No model was asked.`] : []),
+        ].join('\n'),
+      ),
+      annotations: proof.notes.map(({ path, line, level, text }) => ({
+        path,
+        start_line: line,
+        end_line: line,
+        annotation_level: level,
+        message: text,
+      })),
+    };
+  }
+  if (hold === 'writer')
+    return {
+      status: 'completed',
+      // Where weakened tests must not be merged, a head that nobody looked at must not either.
+      conclusion: isRequired ? 'action_required' : 'neutral',
+      ...says(
+        'Waits for somebody with write permission',
+        `The tests of this commit run only if somebody with write permission comments ${ask}, because the pull request comes from a fork, or its author may not write here. They get no secrets, and nothing of what they make is kept.`,
+      ),
+    };
+  if (hold === 'minutes')
+    return {
+      status: 'completed',
+      conclusion: 'neutral',
+      ...says(
+        'The minutes of today are used up',
+        `Proofs in this repository may take ${minutesPerDay ?? 0} minutes a day (UTC), and today they have. This commit is tried tomorrow, or now if somebody with write permission comments ${ask}. \`prove: { minutesPerDay }\` in .deckhand.yml changes the limit.`,
+      ),
+    };
+  if (runStatus === null || runStatus === 'cancelled')
+    return {
+      status: 'completed',
+      conclusion: 'cancelled',
+      ...says('Cancelled', `A newer commit took the place of this one, or somebody stopped it. ${ask} tries it again.`),
+    };
+  return {
+    status: runStatus === 'queued' ? 'queued' : 'in_progress',
+    ...says(
+      runStatus === 'queued' ? 'Waits for its turn' : 'Trying the tests with and without the change',
+      'Proofs run when no task of the project waits.',
+    ),
+  };
+}
+
+/** GitHub's titles of check runs have at most 255 characters. */
+const maxTitle = 250;
+
+const meanings: Record<NonNullable<PullProof['status']>, string> = {
+  proved: 'The checks fail with these tests on the code without the change, and pass with the change.',
+  changed: 'A person should look whether the new expectations are right.',
+  unproved: 'A person should look whether the tests would notice if the change were missing.',
+  weakened: 'Earlier tests fail with this change and were changed or removed by it. A person should look at them.',
+  no_tests: 'A test that fails without the change would prove it.',
+  not_run: 'Nothing is known about what the tests prove.',
+};
+
+function timeOf(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  return `${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
+}

@@ -1,0 +1,195 @@
+import type { EntityManager } from 'typeorm';
+import type { App } from '../../app.ts';
+import { lockUntilCommit } from '../../db/locks.ts';
+import type { RepositoryRow } from '../../db/tables/project.ts';
+import { Refused } from '../../domain/machine.ts';
+import { liveStatuses } from '../../domain/run.ts';
+import { oneLine, storableText } from '../../domain/text/sanitize.ts';
+import { rightOf } from '../../repositories/permission.ts';
+import type { RepositorySettings } from '../../repositories/settings/schema.ts';
+import { moveTask, queueMirror } from '../../tasks/move.ts';
+import { setTaskFields } from '../../tasks/store.ts';
+import { findLiveRun, insertRun, lockRun } from '../store.ts';
+import { cancelLive, insertHidden, maxBody, mayWrite, settingsFor } from './ask.ts';
+import {
+  findPullProof,
+  forgetHeld,
+  minutesToday,
+  type ProofHold,
+  type PullProof,
+  upsertPullProof,
+} from './pull-proofs.ts';
+import { isFork, type ReadPull, readPull } from './read-pull.ts';
+import { findAsk, findTaskOfReviewed, insertAsk, type PullRef } from './store.ts';
+
+export interface AskingForProof {
+  repository: RepositoryRow;
+  number: number;
+  /** The user who asked; null when the repository wants a proof of every pull request. */
+  askedBy: string | null;
+  /** Whether the head is tried again although it was judged: its base branch is another one. */
+  again?: boolean;
+  /** Called in the same transaction, after the proof is queued. */
+  also?: ((em: EntityManager) => Promise<void>) | undefined;
+}
+
+/**
+ * Queues a run that finds out what the tests of a pull request prove, or stores why it has to wait. No model is asked. At
+ * most one run of a pull request is live: that of an older head is cancelled. Without `askedBy`, nothing happens where the
+ * repository does not want it, or knows the head already.
+ * @throws Refused when the pull request forbids it; AppError 404 for an unknown pull request, 502 when GitHub cannot be
+ * asked, 503 when a git credential is missing
+ */
+export async function askForProof(app: App, asking: AskingForProof): Promise<void> {
+  const { repository, number, askedBy } = asking;
+  const read = await readPull(app, repository, number);
+  const { pull } = read;
+  if (pull.state !== 'open') throw new Refused(`Pull request ${number} is closed. Reopen it first.`);
+  if (read.credential.kind !== 'installation')
+    throw new Refused('Only the GitHub App can show what the tests prove. Install it on the repository.');
+  const settings = await settingsFor(read);
+  if (askedBy === null && (settings.prove.everyone === false || (await isOwn(app, read)))) return;
+  const found = {
+    ...read,
+    prove: settings.prove,
+    isForeign: await isOfStranger(read),
+    byWriter: askedBy !== null && (await mayWrite(app, askedBy, repository)),
+  };
+  await app.db.transaction((em) => storeIn(app, em, asking, found));
+}
+
+/** Whether the service itself opened a pull request. Those of tasks are proved by their runs. */
+async function isOwn(app: App, { pull }: ReadPull): Promise<boolean> {
+  return pull.user !== null && Number(pull.user.id) === (await app.github?.bot())?.id;
+}
+
+/**
+ * Whether a pull request has code of somebody who may not write in the repository. GitHub knows no permissions of bots,
+ * but only those that may write have a branch here.
+ */
+async function isOfStranger({ octokit, name, pull }: ReadPull): Promise<boolean> {
+  const { user } = pull;
+  if (isFork(pull) || user === null) return true;
+  return user.type !== 'Bot' && (await rightOf(octokit, name, user)).right !== 'write';
+}
+
+interface Found extends ReadPull {
+  prove: RepositorySettings['prove'];
+  isForeign: boolean;
+  byWriter: boolean;
+}
+
+async function storeIn(app: App, em: EntityManager, asking: AskingForProof, found: Found): Promise<void> {
+  const { repository, number, askedBy, again = false, also } = asking;
+  const { pull, prove, isForeign, byWriter } = found;
+  const at = { repositoryId: repository.id, number };
+  const headSha = pull.head.sha;
+  await lockUntilCommit(em, 'reviews', repository.id);
+  const known = await findPullProof(em, at, headSha);
+  if (askedBy === null && !again && known !== undefined && isKept(known)) return;
+  const taskId =
+    (await findTaskOfReviewed(em, at, 'proof')) ?? (await insertHidden(app, em, asking, 'proof', pull.html_url));
+  await endOlder(app, em, taskId, { headSha, isAsked: askedBy !== null });
+  await forgetHeld(em, at);
+  const author = pull.user?.login ?? null;
+  const title = oneLine(storableText(pull.title), 150);
+  await setTaskFields(em, taskId, { title: `#${number} ${title}`, base: pull.base.ref });
+  const minutesPerDay = askedBy === null ? prove.minutesPerDay : null;
+  const hold = await holdOf(em, at, { isForeign, byWriter, minutesPerDay });
+  const isRequired = prove.everyone === 'required';
+  const proof = { ...at, headSha, author, isRequired, minutesPerDay };
+  app.audit.note({ pullRequest: [null, pull.html_url] });
+  await also?.(em);
+  if (hold !== null) {
+    await upsertPullProof(em, { ...proof, hold, runId: null });
+    return queueMirror(app, em, taskId);
+  }
+  await moveTask(app, em, taskId, 'prove');
+  const runId = await insertRun(em, {
+    taskId,
+    projectId: repository.projectId,
+    agentId: null,
+    startedBy: askedBy,
+    isAutomatic: askedBy === null,
+    directedBy: askedBy === null ? [] : [askedBy],
+    kind: 'prove',
+    instructions: '',
+  });
+  await insertAsk(em, {
+    ...at,
+    runId,
+    headSha,
+    headBranch: pull.head.ref,
+    baseBranch: pull.base.ref,
+    isFork: isFork(pull),
+    byWriter,
+    isForeign,
+    title,
+    body: storableText(pull.body ?? '').slice(0, maxBody),
+    author,
+  });
+  await upsertPullProof(em, { ...proof, hold: null, runId });
+  await app.queue.send(em, 'run', {});
+}
+
+/** Whether nothing new has to be found out about a head: it was judged, is being tried, or waits for a person. */
+function isKept({ status, hold, runStatus, createdAt }: PullProof): boolean {
+  if (hold === 'minutes') return createdAt.toISOString().slice(0, 10) === new Date().toISOString().slice(0, 10);
+  return status !== null || hold === 'writer' || runStatus === 'failed' || isLive(runStatus);
+}
+
+const isLive = (status: PullProof['runStatus']) => status !== null && liveStatuses.includes(status);
+
+async function holdOf(
+  em: EntityManager,
+  { repositoryId }: PullRef,
+  { isForeign, byWriter, minutesPerDay }: { isForeign: boolean; byWriter: boolean; minutesPerDay: number | null },
+): Promise<ProofHold | null> {
+  if (isForeign && !byWriter) return 'writer';
+  const isUsedUp = minutesPerDay !== null && (await minutesToday(em, repositoryId, null)) >= minutesPerDay;
+  return isUsedUp ? 'minutes' : null;
+}
+
+/**
+ * Cancels the live proof of an older head, because nobody would read it.
+ * @throws Refused when the same head is being tried for a person who asked
+ */
+async function endOlder(
+  app: App,
+  em: EntityManager,
+  taskId: string,
+  { headSha, isAsked }: { headSha: string; isAsked: boolean },
+): Promise<void> {
+  const found = await findLiveRun(em, taskId);
+  if (found === null) return;
+  // A run that ends locks the run first and then its task. Using the same order here prevents a deadlock.
+  await lockRun(em, found.id);
+  const live = await findLiveRun(em, taskId);
+  if (live === null) return;
+  const ask = await findAsk(em, live.id);
+  if (isAsked && ask?.headSha === headSha)
+    throw new Refused('This commit is being proved. Its check run shows the result.');
+  await cancelLive(app, em, live, 'A newer commit took the place of this one.');
+}
+
+/** Returns the hidden task and the head of the live proof of a pull request, if there is one. */
+export async function findLiveProof(
+  em: EntityManager,
+  at: PullRef,
+): Promise<{ taskId: string; headSha: string } | undefined> {
+  const taskId = await findTaskOfReviewed(em, at, 'proof');
+  const live = taskId === undefined ? null : await findLiveRun(em, taskId);
+  const ask = live === null ? undefined : await findAsk(em, live.id);
+  return live !== null && ask !== undefined ? { taskId: live.taskId, headSha: ask.headSha } : undefined;
+}
+
+/** Cancels the live proof that a hidden task stands for. */
+export async function endProof(app: App, taskId: string, why: string): Promise<void> {
+  await app.db.transaction(async (em) => {
+    const found = await findLiveRun(em, taskId);
+    if (found === null) return;
+    await lockRun(em, found.id);
+    const live = await findLiveRun(em, taskId);
+    if (live !== null) await cancelLive(app, em, live, why);
+  });
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { proofStatuses } from '../../domain/proof/proof.ts';
+import { pageQuery, type Route, route, Timestamp } from '../../http/route.ts';
+import { onRepository } from '../../repositories/routes.ts';
+import { listPullProofs } from './pull-proofs.ts';
+
+const PullProof = z
+  .object({
+    pullRequest: z.int().meta({ description: 'the number of the pull request' }),
+    headSha: z.string(),
+    author: z.string().nullable().meta({ description: 'the login of who opened it; null for a deleted account' }),
+    status: z.enum(proofStatuses),
+    reason: z.string().nullable().meta({ description: 'why the change is not proved' }),
+    seconds: z.int().meta({ description: 'how long it took; less than a minute if the files were tried before' }),
+    at: Timestamp,
+  })
+  .meta({ id: 'PullProof' });
+
+export const proofRoutes: Route[] = [
+  route({
+    operationId: 'listPullProofs',
+    method: 'get',
+    path: '/repositories/:id/proofs',
+    summary: 'List what the tests of pull requests of people and other bots prove, the newest first',
+    guide: 'See which pull requests of people are proved by their tests, and why others are not.',
+    tag: 'repositories',
+    access: onRepository('member'),
+    query: z.strictObject(pageQuery),
+    paged: true,
+    reply: [200, z.array(PullProof)],
+    handle: (app, { repository, query }) => listPullProofs(app.db.manager, repository.id, query),
+  }),
+];

@@ -1,0 +1,227 @@
+import type { EntityManager } from 'typeorm';
+import { newId } from '../../db/ids.ts';
+import type { Proof, ProofStatus } from '../../domain/proof/proof.ts';
+import type { Failure, RunStatus } from '../../domain/run.ts';
+import { storableJson } from '../../domain/text/sanitize.ts';
+import type { PullRef } from './store.ts';
+
+/** Why a proof is not tried: a person who may write has to ask first, or the minutes of the day are used up. */
+export type ProofHold = 'writer' | 'minutes';
+
+/** A remark at a line of a file that decides about a proof. */
+export interface ProofNote {
+  path: string;
+  line: number;
+  level: 'notice' | 'warning';
+  text: string;
+}
+
+/** The proof of one head of a pull request. */
+export interface PullProof extends PullRef {
+  id: string;
+  headSha: string;
+  author: string | null;
+  runId: string | null;
+  hold: ProofHold | null;
+  /** Weakened tests make the check run fail. */
+  isRequired: boolean;
+  /** The minutes that the repository allows a day; null where a person asked. */
+  minutesPerDay: number | null;
+  /** Null until it is judged. */
+  status: ProofStatus | null;
+  reason: string | null;
+  notes: ProofNote[];
+  seconds: number;
+  checkRunId: number | null;
+  checkShown: string | null;
+  createdAt: Date;
+  /** The state of its run; null without one. */
+  runStatus: RunStatus | null;
+  failure: Failure | null;
+}
+
+const columns = `p.id, p.repository_id as "repositoryId", p.number, p.head_sha as "headSha", p.author, p.run_id as "runId",
+  p.hold, p.is_required as "isRequired", p.minutes_per_day::float8 as "minutesPerDay", p.status, p.reason, p.notes, p.seconds,
+  p.check_run_id::float8 as "checkRunId", p.check_shown as "checkShown", p.created_at as "createdAt",
+  r.status as "runStatus", r.failure`;
+
+const from = 'pull_proofs p left join runs r on r.id = p.run_id';
+
+type Asked = Pick<
+  PullProof,
+  'repositoryId' | 'number' | 'headSha' | 'author' | 'runId' | 'hold' | 'isRequired' | 'minutesPerDay'
+>;
+
+/** Stores that a head is to be proved, or why it is not. Forgets what was proved of it before. */
+export async function upsertPullProof(em: EntityManager, asked: Asked): Promise<void> {
+  await em.query(
+    `insert into pull_proofs (id, repository_id, number, head_sha, author, run_id, hold, is_required, minutes_per_day)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+     on conflict (repository_id, number, head_sha) do update set author = excluded.author, run_id = excluded.run_id,
+       hold = excluded.hold, is_required = excluded.is_required, minutes_per_day = excluded.minutes_per_day, status = null,
+       reason = null, notes = '[]', seconds = 0, at = null, fingerprint = null, created_at = now()`,
+    [
+      ...[newId('proof'), asked.repositoryId, asked.number, asked.headSha, asked.author, asked.runId, asked.hold],
+      ...[asked.isRequired, asked.minutesPerDay],
+    ],
+  );
+}
+
+export async function findPullProof(
+  em: EntityManager,
+  { repositoryId, number }: PullRef,
+  headSha: string,
+): Promise<PullProof | undefined> {
+  const rows: PullProof[] = await em.query(
+    `select ${columns} from ${from} where p.repository_id = $1 and p.number = $2 and p.head_sha = $3`,
+    [repositoryId, number, headSha],
+  );
+  return rows[0];
+}
+
+/** Finds the proof that a run tries. */
+export async function findProofOfRun(em: EntityManager, runId: string): Promise<PullProof | undefined> {
+  const rows: PullProof[] = await em.query(`select ${columns} from ${from} where p.run_id = $1`, [runId]);
+  return rows[0];
+}
+
+/** At most this many heads of a pull request are shown anew, the latest ones. Older ones have ended. */
+const maxShown = 10;
+
+/** Returns the latest proofs of a pull request that a hidden task stands for. */
+export async function listProofsOfHidden(em: EntityManager, taskId: string): Promise<PullProof[]> {
+  return em.query(
+    `select ${columns} from reviewed_pulls v
+       join pull_proofs p on p.repository_id = v.repository_id and p.number = v.number
+       left join runs r on r.id = p.run_id
+     where v.task_id = $1 and v.purpose = 'proof' order by p.created_at desc, p.id desc limit ${maxShown}`,
+    [taskId],
+  );
+}
+
+export interface JudgedPull {
+  proof: Pick<Proof, 'status' | 'reason'>;
+  notes: ProofNote[];
+  seconds: number;
+  /** Identifies everything that decided; null if the same files have to be tried again. */
+  fingerprint: string | null;
+}
+
+/** Stores what the run of a proof found out. */
+export async function storeJudged(em: EntityManager, runId: string, judged: JudgedPull): Promise<void> {
+  const { proof, notes, seconds, fingerprint } = judged;
+  await em.query(
+    `update pull_proofs set status = $2, reason = $3, notes = $4, seconds = $5, fingerprint = $6, at = now(), hold = null
+     where run_id = $1`,
+    [runId, proof.status, proof.reason, storableJson(notes), seconds, fingerprint],
+  );
+}
+
+/** Stores that the minutes of the day are used up, so that a proof is not tried today. */
+export async function holdForMinutes(em: EntityManager, runId: string): Promise<void> {
+  await em.query(`update pull_proofs set hold = 'minutes' where run_id = $1`, [runId]);
+}
+
+/** Returns what was proved about the same files in a repository; undefined if nothing was, or if it was unclear. */
+export async function findKnownProof(
+  em: EntityManager,
+  repositoryId: string,
+  fingerprint: string,
+): Promise<(Pick<Proof, 'status' | 'reason'> & { notes: ProofNote[]; headSha: string }) | undefined> {
+  const rows: (Pick<Proof, 'status' | 'reason'> & { notes: ProofNote[]; headSha: string })[] = await em.query(
+    `select p.status as status /* not null */, p.reason, p.notes, p.head_sha as "headSha" from pull_proofs p
+     where p.repository_id = $1 and p.fingerprint = $2 and p.status <> 'not_run'
+     order by p.at desc, p.id desc limit 1`,
+    [repositoryId, fingerprint],
+  );
+  return rows[0];
+}
+
+/** SQL: the beginning of this day (UTC). */
+const today = `date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'`;
+
+/** Returns how many minutes the proofs of a repository took today (UTC), apart from those of one run. */
+export async function minutesToday(em: EntityManager, repositoryId: string, exceptRunId: string | null) {
+  const [row]: [{ minutes: number }] = await em.query(
+    `select coalesce(sum(extract(epoch from coalesce(r.finished_at, now()) - r.started_at) - r.waited_seconds), 0)::float8 / 60
+       as minutes
+     from pull_asks p join runs r on r.id = p.run_id and r.kind = 'prove'
+     where p.repository_id = $1 and p.created_at >= now() - interval '2 days' and r.started_at >= ${today}
+       and r.id is distinct from $2`,
+    [repositoryId, exceptRunId],
+  );
+  return row.minutes;
+}
+
+/** At most this many proofs are tried again at once that waited for another day. */
+const maxHeld = 10;
+
+/** Returns the pull requests whose latest head waits for a day with minutes left, and that day has come. */
+export async function listHeldNumbers(em: EntityManager, repositoryId: string): Promise<number[]> {
+  const rows: { number: number }[] = await em.query(
+    `select p.number from pull_proofs p where p.repository_id = $1 and p.hold = 'minutes' and p.created_at < ${today}
+       and not exists (select from pull_proofs n where n.repository_id = p.repository_id and n.number = p.number
+         and n.created_at > p.created_at)
+     order by p.created_at limit ${maxHeld}`,
+    [repositoryId],
+  );
+  return rows.map(({ number }) => number);
+}
+
+/** Gives up the proofs of a pull request that wait for another day. */
+export async function forgetHeld(em: EntityManager, { repositoryId, number }: PullRef): Promise<void> {
+  await em.query(`update pull_proofs set hold = null where repository_id = $1 and number = $2 and hold = 'minutes'`, [
+    repositoryId,
+    number,
+  ]);
+}
+
+export async function markProofShown(
+  em: EntityManager,
+  id: string,
+  { checkRunId, shown }: { checkRunId: number; shown: string },
+): Promise<void> {
+  await em.query('update pull_proofs set check_run_id = $2, check_shown = $3 where id = $1', [id, checkRunId, shown]);
+}
+
+/** Forgets what the check run of a proof shows, because somebody has asked for it again. Returns the ids of its tasks. */
+export async function forgetShownProof(
+  em: EntityManager,
+  repositoryId: string,
+  of: { checkRunId: number } | { sha: string },
+): Promise<string[]> {
+  const [rows]: [{ taskId: string }[]] = await em.query(
+    `update pull_proofs p set check_shown = null from reviewed_pulls v
+     where p.repository_id = $1 and (p.check_run_id = $2 or p.head_sha = $3)
+       and v.repository_id = p.repository_id and v.number = p.number and v.purpose = 'proof'
+     returning v.task_id as "taskId"`,
+    [repositoryId, 'checkRunId' in of ? of.checkRunId : null, 'sha' in of ? of.sha : null],
+  );
+  return rows.map(({ taskId }) => taskId);
+}
+
+/** A proof as the list of a repository shows it. */
+export interface ListedProof {
+  pullRequest: number;
+  headSha: string;
+  author: string | null;
+  status: ProofStatus;
+  reason: string | null;
+  seconds: number;
+  at: Date;
+}
+
+/** Returns the proofs of a repository that have ended, newest first. A run that failed proved nothing. */
+export async function listPullProofs(
+  em: EntityManager,
+  repositoryId: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<ListedProof[]> {
+  return em.query(
+    `select p.number as "pullRequest", p.head_sha as "headSha", p.author, p.status as status /* not null */, p.reason,
+       p.seconds, p.at as at /* not null */
+     from pull_proofs p where p.repository_id = $1 and p.status is not null
+     order by p.at desc, p.id limit $2 offset $3`,
+    [repositoryId, limit + 1, offset],
+  );
+}

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import type { EntityManager } from 'typeorm';
+import { isDocument } from '../../domain/proof/documents.ts';
+import type { Proof } from '../../domain/proof/proof.ts';
+import type { Checkout } from '../../git/engine.ts';
+import { decidingSettings } from '../../repositories/settings/repository-settings.ts';
+import type { Journal } from '../../runs/journal.ts';
+import { findKnownProof, type ProofNote } from '../../runs/reviewing/pull-proofs.ts';
+import type { PullAsk } from '../../runs/reviewing/store.ts';
+import { testFilesAmong } from '../proof/tested-change.ts';
+import type { RetryPolicy } from '../retry.ts';
+import type { Placed } from '../workspace/workspace.ts';
+
+/** What is known about a pull request before anything is tried. */
+export interface Known {
+  /** Identifies everything that decides about the proof. */
+  fingerprint: string;
+  /** Whether the pull request changes files of tests. Without, nothing has to be tried. */
+  changesTests: boolean;
+  /** What was proved about exactly the same files with the same settings. */
+  proved?: { proof: Pick<Proof, 'status' | 'reason'>; notes: ProofNote[]; headSha: string };
+}
+
+/** The step that holds it. */
+export const knownStep = 'proof known';
+
+/** Looks up, once in a run, whether something has to be tried to prove a pull request. */
+export function lookUpProof(
+  em: EntityManager,
+  { checkout, placed }: { checkout: Checkout; placed: Placed },
+  { ask, journal, retrying, isAsked }: { ask: PullAsk; journal: Journal; retrying: RetryPolicy; isAsked: boolean },
+): Promise<Known> {
+  return journal.once(knownStep, async () => {
+    const { branch, baseHead, settings } = placed;
+    const base = (await retrying(() => checkout.mergeBase(baseHead, branch.from))) ?? branch.from;
+    const [before, after] = [await checkout.files(base), await checkout.files(branch.from)];
+    const isTest = await testFilesAmong({ settings }, [...new Set([...before.keys(), ...after.keys()])]);
+    const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
+      (path) => idOf(before.get(path)) !== idOf(after.get(path)),
+    );
+    const hash = createHash('sha256').update(JSON.stringify(decidingSettings(settings)));
+    for (const files of [before, after])
+      for (const path of [...files.keys()].sort())
+        if (!isDocument(path) || isTest(path)) hash.update(`${path}\0${idOf(files.get(path))}\n`);
+    const fingerprint = hash.digest('base64url');
+    // A person who asks wants to know what the tests do now.
+    const found = isAsked ? undefined : await findKnownProof(em, ask.repositoryId, fingerprint);
+    const known = { fingerprint, changesTests: changed.some(isTest) };
+    if (found === undefined) return known;
+    const { notes, headSha, ...proof } = found;
+    return { ...known, proved: { proof, notes, headSha } };
+  });
+}
+
+const idOf = (file: { mode: string; oid: string } | undefined) => file && `${file.mode} ${file.oid}`;

@@ -1,0 +1,107 @@
+import type { EntityManager } from 'typeorm';
+import type { App } from '../../app.ts';
+import type { RunRow } from '../../db/tables/run.ts';
+import { notRun } from '../../domain/proof/proof.ts';
+import { type Failure, RunFailed } from '../../domain/run.ts';
+import type { Journal } from '../../runs/journal.ts';
+import { findProofOfRun, holdForMinutes, minutesToday, storeJudged } from '../../runs/reviewing/pull-proofs.ts';
+import { findAsk, type PullAsk } from '../../runs/reviewing/store.ts';
+import { endRun } from '../../runs/store.ts';
+import { queueMirror, tryMoveTask } from '../../tasks/move.ts';
+import type { Shared } from '../open-work.ts';
+import { type Proved, proveChange } from '../proof/prove.ts';
+import { firstFailure } from '../proof/verify.ts';
+import type { Work } from '../work.ts';
+import { type Known, knownStep, lookUpProof } from './known-proof.ts';
+import { notesFor } from './proof-notes.ts';
+import { tryChecks } from './try-checks.ts';
+
+/**
+ * Begins the proof of a pull request: lets its check run show that it is tried. Returns false if it ends here, because the
+ * repository has used up its minutes of the day.
+ */
+export async function beginProof(app: App, run: RunRow, journal: Journal): Promise<boolean> {
+  const proof = await findProofOfRun(app.db.manager, run.id);
+  if (proof === undefined) throw new RunFailed('internal', 'nobody knows which commit this run proves');
+  const { isLeft } = await journal.once('proof begun', async () => {
+    const { repositoryId, minutesPerDay } = proof;
+    const used = minutesPerDay === null ? 0 : await minutesToday(app.db.manager, repositoryId, run.id);
+    return { isLeft: minutesPerDay === null || used < minutesPerDay };
+  });
+  await journal.write(async (em) => {
+    if (isLeft) return queueMirror(app, em, run.taskId);
+    await holdForMinutes(em, run.id);
+    await endRun(em, run.id, 'cancelled', null);
+    await tryMoveTask(app, em, run.taskId, 'cancel');
+  });
+  return isLeft;
+}
+
+/** Returns how the environment of such a run is opened: only if something has to be tried. */
+export function openingOfProof(app: App, run: RunRow, shared: Shared): Shared {
+  return {
+    ...shared,
+    needsSetup: async (checkout, placed) => {
+      const em = app.db.manager;
+      const about = { ask: await askOf(em, run), isAsked: run.startedBy !== null, ...shared };
+      const { changesTests, proved } = await lookUpProof(em, { checkout, placed }, about);
+      return changesTests && proved === undefined && placed.settings.checks.length > 0;
+    },
+  };
+}
+
+async function askOf(em: EntityManager, run: RunRow): Promise<PullAsk> {
+  const ask = await findAsk(em, run.id);
+  if (ask !== undefined) return ask;
+  throw new RunFailed('internal', 'nobody knows which pull request this run proves');
+}
+
+/**
+ * Finds out what the tests of a pull request prove, for its check run. What was found out about the same files counts, and
+ * without changed tests nothing is tried. Every step is recorded, so a worker that takes over tries nothing twice.
+ */
+export async function proveForPeople(app: App, work: Work): Promise<void> {
+  const { journal, run } = work;
+  const known = await journal.recall<Known>(knownStep);
+  if (known === undefined) throw new RunFailed('internal', 'the files of the pull request were not compared');
+  const ask = await askOf(app.db.manager, run);
+  const judged = await journal.once('pull proof', async () => {
+    const { proof, notes } = known.proved ?? (await tryPull(work, ask, known));
+    return { proof: { status: proof.status, reason: proof.reason }, notes };
+  });
+  if (known.proved !== undefined)
+    await journal.note(
+      'proof',
+      `the files that decide are those of ${known.proved.headSha.slice(0, 7)}, so nothing was tried`,
+    );
+  const { fingerprint } = known;
+  await journal.write(async (em) => {
+    await storeJudged(em, run.id, { ...judged, seconds: secondsOf(run), fingerprint });
+    await endRun(em, run.id, 'succeeded', null);
+    await tryMoveTask(app, em, run.taskId, 'finish', { facts: { finishedUnchanged: true } });
+  });
+  app.metrics.runs.inc({ status: 'succeeded', category: '' });
+}
+
+async function tryPull(work: Work, ask: PullAsk, { changesTests }: Known) {
+  const tree = await work.checkout.treeOf(work.branch.from);
+  const proved = changesTests ? await tryTests(work, ask, tree) : await proveChange(work, tree, []);
+  const { proof, failingTests = [] } = proved;
+  return { proof, notes: await notesFor(work, proof, failingTests) };
+}
+
+async function tryTests(work: Work, ask: PullAsk, tree: string): Promise<Proved> {
+  const tried = await tryChecks(work, ask);
+  if ('why' in tried) return { proof: notRun(tried.why) };
+  const failing = firstFailure(tried.checks);
+  if (failing !== undefined) return { proof: notRun(`the check "${failing.command}" fails`) };
+  return proveChange(work, tree, tried.checks);
+}
+
+const secondsOf = ({ startedAt }: RunRow) => Math.round((Date.now() - (startedAt?.getTime() ?? Date.now())) / 1000);
+
+/** Stores that the proof of a failed run did not run. */
+export async function storeUnproved(em: EntityManager, run: RunRow, failure: Failure): Promise<void> {
+  const proof = notRun(failure.message);
+  await storeJudged(em, run.id, { proof, notes: [], seconds: secondsOf(run), fingerprint: null });
+}
