@@ -16,6 +16,8 @@ export class FlakyCommands1770854500000 implements MigrationInterface {
         last_at timestamptz,
         -- The single tests that differed last, where the output names them.
         tests jsonb not null default '[]',
+        -- The commit on which a check of another service differed last, so that it counts once.
+        last_sha text,
         primary key (repository_id, command),
         check ((seen = 0) = (last_at is null))
       );

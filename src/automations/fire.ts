@@ -12,6 +12,7 @@ import { roleIn } from '../projects/member-store.ts';
 import { findUser } from '../projects/store.ts';
 import { findRepository } from '../repositories/store.ts';
 import { startProblemOf, startTaskIn } from '../runs/operations.ts';
+import { listFlaky } from '../runs/proof/flaky-store.ts';
 import { whyNotStarted } from '../sprints/advance-sprint.ts';
 import { queueMirror } from '../tasks/move.ts';
 import { assertBases, insertTask, ownerProblems } from '../tasks/operations.ts';
@@ -197,7 +198,8 @@ async function makeTask(
   const { repositoryId, base, planFirst, start } = task;
   const repository = await findRepository(em, repositoryId);
   const date = new Intl.DateTimeFormat('en-CA', { timeZone: zoneOf(trigger), dateStyle: 'short' }).format(now);
-  const fields = { ...cause.fields, date, repository: repository?.name };
+  const known = { date, repository: repository?.name, flaky: await flakyText(em, task) };
+  const fields = { ...cause.fields, ...known };
   const taskId = await insertTask(app, em, projectId, {
     title: filledTitle(task.title, fields),
     description: filledDescription(task.description, fields).slice(0, 50_000),
@@ -253,4 +255,21 @@ export async function pauseIf(
     const reason = row?.enabled ? await reasonFor(em, row) : undefined;
     if (row && reason) await pause(app, em, row, reason, { at: new Date(), isAsked: false });
   });
+}
+
+/** The most flaky checks that a task is told of. */
+const maxFlaky = 10;
+
+/** Lists the flaky checks of a repository, if a task wants to know them. */
+async function flakyText(em: EntityManager, { description, title, repositoryId }: AutomationRow['task']) {
+  if (!/\{\{\s{0,10}flaky\s{0,10}\}\}/.test(title + description)) return undefined;
+  const found = await listFlaky(em, repositoryId, { limit: maxFlaky, offset: 0 });
+  if (found.length === 0) return 'none so far';
+  return found
+    .slice(0, maxFlaky)
+    .map(({ command, seen, of, tests }) => {
+      const named = tests.length === 0 ? '' : `: ${tests.join(', ')}`;
+      return `${command} (differed ${seen} of ${of} times)${named}`;
+    })
+    .join('\n');
 }

@@ -5,7 +5,7 @@ import { lowerLimits } from '../domain/budget.ts';
 import { RunFailed } from '../domain/run.ts';
 import { budgetsOfRepository } from '../repositories/settings/repository-settings.ts';
 import { noteOpened } from '../runs/directors.ts';
-import { openJournal } from '../runs/journal.ts';
+import { type Journal, openJournal } from '../runs/journal.ts';
 import { waitForModel } from '../runs/waiting/park.ts';
 import type { Confinement } from '../sandbox/sandbox.ts';
 import { lowerByTask } from '../tasks/work-store.ts';
@@ -13,13 +13,14 @@ import { conclude, endFailed } from './conclude.ts';
 import { takeUpConversation } from './continue-run.ts';
 import { lastInterruption, maxInterruptions } from './lease/lease-store.ts';
 import { clockStart, startRunClock } from './lease/run-clock.ts';
-import { openWork } from './open-work.ts';
+import { openWork, type Shared } from './open-work.ts';
 import { asFailure, retryPolicyOf } from './retry.ts';
 import { beginProof, openingOfProof, proveForPeople } from './reviewing/prove-for-people.ts';
 import { reviewPull } from './reviewing/review-pull.ts';
 import { workInside } from './session.ts';
 import { pauseIfAsked } from './waits.ts';
-import { allWorks, findAssignment, type Work } from './work.ts';
+import { allWorks, findAssignment, type Limited, type Work } from './work.ts';
+import type { Signals } from './workspace/workspace.ts';
 
 /**
  * Executes a claimed run: workspace, branch, conversation with the model, checks, commit, push, pull request,
@@ -36,16 +37,14 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
   let confinement: Confinement | undefined;
   let work: Work | undefined;
   try {
-    if (run.interruptions >= maxInterruptions) throw await tooOftenInterrupted(app, run);
-    if (run.kind === 'prove' && !(await beginProof(app, run, journal))) return;
+    if (!(await mayBegin(app, run, journal))) return;
     const given = await findAssignment(app, run);
     clock.open(given.limits.runMinutes);
     await takeUpConversation(app, run, { task: given.task, journal, retrying });
     confinement = await app.sandbox.confine(AbortSignal.any([outer, clock.working]));
     // `clock.working` does not abort git, because the work made so far is still pushed when the time is up.
     const signals = { git: AbortSignal.any([outer, clock.opening]), tools: confinement.signal, confinement };
-    const shared = { journal, signals, retrying };
-    const opening = run.kind === 'prove' ? openingOfProof(app, run, shared) : shared;
+    const opening = openingOf(app, run, { journal, signals, retrying });
     work = await retrying(() => openWork(app, given, given.repository, opening));
     await noteOpened(work, given.repository.id);
     const limits = lowerLimits(given.limits, 'repository', budgetsOfRepository(work.settings));
@@ -55,12 +54,7 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
       return current;
     };
     await limitsNow();
-    if (run.kind === 'prove') return await proveForPeople(app, work);
-    if (run.kind === 'review') return await reviewPull(app, { ...given, limitsNow }, work, signals);
-    const ending = await workInside(app, { ...given, limitsNow }, work, signals);
-    // From here on, the run changes what others see.
-    await pauseIfAsked(app, run, journal);
-    await conclude(app, work, ending);
+    await workOn(app, { ...given, limitsNow }, work, signals);
   } catch (error) {
     if (error instanceof Parked) return;
     const failure =
@@ -72,6 +66,27 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
     for (const each of work === undefined ? [] : allWorks(work)) await each.remove();
     await confinement?.close();
   }
+}
+
+/** Returns whether a run begins. One of a pull request that is to be proved may have to wait for another day. */
+async function mayBegin(app: App, run: RunRow, journal: Journal): Promise<boolean> {
+  if (run.interruptions >= maxInterruptions) throw await tooOftenInterrupted(app, run);
+  return run.kind !== 'prove' || beginProof(app, run, journal);
+}
+
+function openingOf(app: App, run: RunRow, shared: Shared): Shared {
+  return run.kind === 'prove' ? openingOfProof(app, run, shared) : shared;
+}
+
+/** Does in an open repository what the run is for. */
+async function workOn(app: App, given: Limited, work: Work, signals: Signals): Promise<void> {
+  const { run, journal } = work;
+  if (run.kind === 'prove') return proveForPeople(app, work);
+  if (run.kind === 'review') return reviewPull(app, given, work, signals);
+  const ending = await workInside(app, given, work, signals);
+  // From here on, the run changes what others see.
+  await pauseIfAsked(app, run, journal);
+  await conclude(app, work, ending);
 }
 
 /**

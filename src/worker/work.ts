@@ -47,6 +47,8 @@ export interface Work extends Workspace, AboutRun {
   customs: Customs;
   /** The tree whose set-up may use the network of set-up, because a person allowed it. */
   treeWithApprovedSetup?: string | undefined;
+  /** The code is of somebody who may not write in the repository, so what it does says nothing about the repository. */
+  isForeign?: boolean;
   /** What set-up prepared for the agent and the checks. */
   environment: Environment;
   /** The hosts that set-up and the agent tried to reach and may not. */

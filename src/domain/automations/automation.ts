@@ -45,8 +45,9 @@ const pull = ['number', 'title', 'body', 'url', 'author', 'labels', 'branch', 'b
   (name) => `pull_request.${name}`,
 );
 
-/** The fields that titles and descriptions may contain. `date` is the day, in the time zone of a schedule or in UTC. */
-const everywhere = ['date', 'repository'];
+/** The fields that titles and descriptions may contain. `date` is the day, in the time zone of a schedule or in UTC;
+ * `flaky` lists the checks whose result differs between two tries on the same files. */
+const everywhere = ['date', 'repository', 'flaky'];
 const fieldsOf: Record<AutomationEvent, readonly string[]> = {
   'issue.opened': issue,
   'issue.labeled': [...issue, 'label'],

@@ -4,10 +4,12 @@ import { fenced, oneLine, plain } from '../../domain/text/sanitize.ts';
 import { fetchLog, followRedirects } from '../../outgoing/fetch-from.ts';
 import { isRefusedWith, pauseAsked } from '../../outgoing/github-errors.ts';
 import { checkedAddress } from '../../repositories/credentials.ts';
+import { countDiffering, isKnownFlaky } from '../../runs/proof/flaky-store.ts';
+import { queueMirror } from '../../tasks/move.ts';
 import type { Place } from '../app/place.ts';
 import { isOwnCheck } from '../mirror/sync-check.ts';
 import { listCheckRuns, listStatuses } from '../paginate.ts';
-import { findOpenPullsByHead } from '../store.ts';
+import { findOpenPullsByHead, setNotice } from '../store.ts';
 import { reviseUnasked } from './revise-unasked.ts';
 
 /** At most this many revisions of one pull request are started by failing checks. Then a person is asked to look. */
@@ -30,9 +32,54 @@ interface FailedCheck {
 /** Starts a revision of each agent's pull request whose head is this commit, if the commit's checks failed. */
 export async function lookAtChecks(app: App, place: Place, sha: string): Promise<void> {
   for (const pull of await findOpenPullsByHead(app.db.manager, place.repository.id, sha)) {
-    const failed = await failedChecks(app, place, sha);
+    const failed = await withoutFlaky(app, place, pull, sha, await failedChecks(app, place, sha));
     if (failed.length > 0) await reviseForChecks(app, pull, sha, failed);
   }
+}
+
+/** At most this many runs of one check on a commit are looked at. */
+const maxTries = 10;
+
+/**
+ * Returns the failed checks that a revision is worth: not those that passed on the same commit before, and not those that
+ * are known to be flaky. People are told of these instead, because running them again is what helps.
+ */
+async function withoutFlaky(
+  app: App,
+  place: Place,
+  { taskId, repositoryId, number }: PullRequestRow,
+  sha: string,
+  failed: FailedCheck[],
+): Promise<FailedCheck[]> {
+  const flaky: string[] = [];
+  for (const { name } of failed) {
+    if (await differs(app, place, sha, name)) flaky.push(name);
+    else if (await isKnownFlaky(app.db.manager, repositoryId, name)) flaky.push(name);
+  }
+  const worth = failed.filter(({ name }) => !flaky.includes(name));
+  if (flaky.length > 0 && worth.length === 0) {
+    const names = flaky.map((name) => oneLine(name, 100)).join(', ');
+    await setNotice(
+      app.db.manager,
+      taskId,
+      repositoryId,
+      number,
+      `checks failed that are flaky (${names}), so the agent does not revise its work; run them again`,
+    );
+    await queueMirror(app, undefined, taskId);
+  }
+  return worth;
+}
+
+/** Whether a check also passed on the same commit. Counts that once for each commit. */
+async function differs(app: App, { octokit, name: of, repository }: Place, sha: string, check: string): Promise<boolean> {
+  const path = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs';
+  const asked = { ...of, ref: sha, check_name: check, filter: 'all', per_page: maxTries } as const;
+  const { data } = await octokit.request(path, asked);
+  const ended = new Set(data.check_runs.filter(({ name }) => name === check).map(({ conclusion }) => conclusion));
+  if (!ended.has('success') || !(ended.has('failure') || ended.has('timed_out'))) return false;
+  await app.db.transaction((em) => countDiffering(em, repository.id, check, sha));
+  return true;
 }
 
 /**

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { proofStatuses } from '../../domain/proof/proof.ts';
 import { pageQuery, type Route, route, Timestamp } from '../../http/route.ts';
 import { onRepository } from '../../repositories/routes.ts';
+import { listFlaky } from '../proof/flaky-store.ts';
 import { listPullProofs } from './pull-proofs.ts';
 
 const PullProof = z
@@ -16,6 +17,16 @@ const PullProof = z
   })
   .meta({ id: 'PullProof' });
 
+const FlakyCheck = z
+  .object({
+    command: z.string().meta({ description: 'a command of `checks`, or the name of a check on GitHub' }),
+    seen: z.int().meta({ description: 'how often two tries on the same files had different results' }),
+    of: z.int().meta({ description: 'how often two tries were compared' }),
+    lastAt: Timestamp,
+    tests: z.array(z.string()).meta({ description: 'the single tests that differed last, where the output names them' }),
+  })
+  .meta({ id: 'FlakyCheck' });
+
 export const proofRoutes: Route[] = [
   route({
     operationId: 'listPullProofs',
@@ -29,5 +40,18 @@ export const proofRoutes: Route[] = [
     paged: true,
     reply: [200, z.array(PullProof)],
     handle: (app, { repository, query }) => listPullProofs(app.db.manager, repository.id, query),
+  }),
+  route({
+    operationId: 'listFlaky',
+    method: 'get',
+    path: '/repositories/:id/flaky',
+    summary: 'List the checks whose result differed between two tries on the same files, those that differed last first',
+    guide: 'Find the flaky tests of a repository, for example before you create a task to repair one.',
+    tag: 'repositories',
+    access: onRepository('member'),
+    query: z.strictObject(pageQuery),
+    paged: true,
+    reply: [200, z.array(FlakyCheck)],
+    handle: (app, { repository, query }) => listFlaky(app.db.manager, repository.id, query),
   }),
 ];

@@ -27,7 +27,7 @@ export const templates = (timezone: string): Template[] => [
     on: { cron: '0 4 * * 6', timezone },
     title: 'Find and repair flaky tests ({{ date }})',
     description:
-      'Run the tests several times, also in another order, and find those whose result changes. Repair the cause of the worst one. Do not skip it, and do not only repeat it or raise its time limit.',
+      'Checks whose result differed between two tries on the same files:\n{{ flaky }}\n\nRun these tests several times, also in another order; if there are none, run all. Find those whose result changes. Repair the cause of the worst one. Do not skip it, and do not only repeat it or raise its time limit.',
     start: true,
   },
   {

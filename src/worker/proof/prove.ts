@@ -1,4 +1,5 @@
 import type { CheckResult } from '../../conversation/ending.ts';
+import { compareTries } from '../../domain/proof/flaky.ts';
 import {
   type Attempt,
   expectedOnBase,
@@ -18,6 +19,7 @@ import { GitFailed } from '../../git/engine.ts';
 import { stepOf } from '../../runs/journal.ts';
 import { lackOf } from '../retry.ts';
 import type { Work } from '../work.ts';
+import { countOnce } from './compare-tries.ts';
 import { judging, unlessTooSlow } from './contents.ts';
 import { missesChange, prepareWatch, sightingOn, type Watch, watchedVariables } from './coverage.ts';
 import { missingTests } from './earlier-tests.ts';
@@ -163,6 +165,7 @@ export async function proveChange(work: Work, tree: string, checks: CheckResult[
   try {
     const change = await readTestedChange(work, tree);
     const tried = await tryAll(work, tree, change, checks);
+    await countTries(work, tree, tried);
     const doubts = [...change.doubts, ...(await missed(work, tree, change, tried.sighting))];
     const proof = judgeProof({ ...change, ...tried, ...changedTests(work, change, tried), doubts });
     await work.journal.note('proof', `${proof.status}${proof.reason === null ? '' : `: ${proof.reason}`}`);
@@ -201,6 +204,16 @@ interface Tries {
   oldTestsOnChange: Tried[];
   /** What the new tests reached on the change. */
   sighting?: Sighting | undefined;
+}
+
+/** Counts, once in a run, what tries on the same files say: the checks had passed on the change before. */
+async function countTries(work: Work, tree: string, tried: Tries): Promise<void> {
+  const { newTestsOnBase, newTestsOnChange, oldTestsOnChange } = tried;
+  const { checks } = work.settings;
+  const again = newTestsOnChange === alreadyPassed ? [] : newTestsOnChange;
+  const series = [newTestsOnBase, again.length === 0 ? [] : [...alreadyPassed, ...again], oldTestsOnChange];
+  const pairs = series.flatMap((each) => each.slice(1).map((second, i) => [each[i] as Tried, second] as const));
+  await countOnce(work, `compared ${tree}`, pairs.flatMap(([first, second]) => compareTries(checks, first, second)));
 }
 
 const alreadyPassed: Tried[] = [{ outcome: 'passed' }];

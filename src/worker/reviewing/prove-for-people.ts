@@ -65,6 +65,7 @@ export async function proveForPeople(app: App, work: Work): Promise<void> {
   const known = await journal.recall<Known>(knownStep);
   if (known === undefined) throw new RunFailed('internal', 'the files of the pull request were not compared');
   const ask = await askOf(app.db.manager, run);
+  work.isForeign = ask.isFork || ask.isForeign === true;
   const judged = await journal.once('pull proof', async () => {
     const { proof, notes } = known.proved ?? (await tryPull(work, ask, known));
     return { proof: { status: proof.status, reason: proof.reason }, notes };

@@ -37,6 +37,7 @@ export async function reviewPull(app: App, given: Limited, work: Work, signals: 
   const em = app.db.manager;
   const ask = await findAsk(em, run.id);
   if (ask === undefined) throw new RunFailed('internal', 'nobody knows which pull request this run reviews');
+  work.isForeign = ask.isFork;
   await readFeedback(app, work);
   const scope = await scopeOf(em, work, ask);
   if (isEmpty(scope.allowed)) {
