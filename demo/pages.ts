@@ -33,6 +33,7 @@ export const pagesOf = ({ base, agentId, sprintId, taskId, runId, sessionId, rep
   runs: `${base}/pool`,
   repositories: `${base}/repositories`,
   environment: `${base}/repositories/${repositoryId}`,
+  proofs: `${base}/repositories/${repositoryId}/proofs`,
   members: `${base}/members`,
   settings: `${base}/settings`,
   audit: `${base}/settings/audit`,

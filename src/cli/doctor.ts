@@ -197,7 +197,7 @@ async function model(app: App): Promise<Finding> {
   const { OPENAI_API_KEY: key, OPENAI_MODEL: name, OPENAI_BASE_URL: server } = config;
   const missing = [...(key ? [] : ['OPENAI_API_KEY']), ...(name ? [] : ['OPENAI_MODEL'])];
   if (!key || !name) {
-    const says = `set ${missing.join(' and ')}, or give each project a model token and each agent a model`;
+    const says = `set ${missing.join(' and ')}, or give each project a model token and each agent a model; proofs of pull requests (\`prove: everyone\` in .deckhand.yml) need no model`;
     return { what, state: 'todo', says };
   }
   const headers = { Authorization: `Bearer ${key}` };

@@ -515,7 +515,7 @@ export type PullRequest = {
 };
 export type CardRun = {
     id: string;
-    kind: "start" | "retry" | "revise" | "continue" | "rewind" | "review" | "fix";
+    kind: "start" | "retry" | "revise" | "continue" | "rewind" | "review" | "fix" | "prove";
     status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
     steps: number;
     waitReason: ("plan" | "question" | "push" | "paused" | "model") | null;
@@ -803,7 +803,7 @@ export type Run = {
     id: string;
     taskId: string;
     agentId: string | null;
-    kind: "start" | "retry" | "revise" | "continue" | "rewind" | "review" | "fix";
+    kind: "start" | "retry" | "revise" | "continue" | "rewind" | "review" | "fix" | "prove";
     /** the run and its turn after which a rewound run goes on; null for a run of another kind */
     rewoundFrom: {
         runId: string;
@@ -880,6 +880,45 @@ export type ReviewExample = {
     text: string;
     why: "resolved" | "thumbs_down";
     at: string;
+};
+export type PullProof = {
+    /** the number of the pull request */
+    pullRequest: number;
+    headSha: string;
+    /** the login of who opened it; null for a deleted account */
+    author: string | null;
+    status: "proved" | "changed" | "unproved" | "weakened" | "no_tests" | "not_run";
+    /** why the change is not proved */
+    reason: string | null;
+    /** how long it took; less than a minute if the files were tried before */
+    seconds: number;
+    at: string;
+};
+export type ProofFigures = {
+    /** pull requests by their last judged head, the latest month first, at most 12 */
+    months: {
+        month: string;
+        proved: number;
+        judged: number;
+    }[];
+    /** the slowest checks with their median in the latest proofs */
+    slow: {
+        command: string;
+        seconds: number;
+    }[];
+    /** an address for shields.io; whoever knows it sees the share of the latest three months */
+    badge: string;
+};
+export type FlakyCheck = {
+    /** a command of `checks`, or the name of a check on GitHub */
+    command: string;
+    /** how often two tries on the same files had different results */
+    seen: number;
+    /** how often two tries were compared */
+    "of": number;
+    lastAt: string;
+    /** the single tests that differed last, where the output names them */
+    tests: string[];
 };
 export type Accepted = {};
 export type RunTurn = {
@@ -6111,6 +6150,105 @@ export function forgetReviewExample(id: string, noteId: string, opts?: Oazapfts.
     }>(`/repositories/${encodeURIComponent(id)}/review-examples/${encodeURIComponent(noteId)}`, {
         ...opts,
         method: "DELETE"
+    }));
+}
+/**
+ * List what the tests of pull requests of people and other bots prove, the newest first
+ */
+export function listPullProofs(id: string, { limit, offset }: {
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: PullProof[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}/proofs${QS.query(QS.explode({
+        limit,
+        offset
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * Get how many pull requests are proved by month, which checks are slow, and the address of the badge
+ */
+export function getProofFigures(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: ProofFigures;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}/proof-figures`, {
+        ...opts
+    }));
+}
+/**
+ * List the checks whose result differed between two tries on the same files, those that differed last first
+ */
+export function listFlaky(id: string, { limit, offset }: {
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: FlakyCheck[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}/flaky${QS.query(QS.explode({
+        limit,
+        offset
+    }))}`, {
+        ...opts
     }));
 }
 /**

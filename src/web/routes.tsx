@@ -72,6 +72,10 @@ export const routes: RouteObject[] = [
             lazy: async () => ({ Component: (await import('./environment/environment-page.tsx')).EnvironmentPage }),
           },
           {
+            path: 'repositories/:repositoryId/proofs',
+            lazy: async () => ({ Component: (await import('./proofs/proofs-page.tsx')).ProofsPage }),
+          },
+          {
             path: 'members',
             lazy: async () => ({ Component: (await import('./settings/members-page.tsx')).MembersPage }),
           },

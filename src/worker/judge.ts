@@ -10,8 +10,8 @@ import { SetupNeedsApproval } from '../environment/change/read-manifests.ts';
 import { diffOf } from '../git/diff.ts';
 import { UnfitWorkTree } from '../git/work-tree/read-inside.ts';
 import type { Message } from '../llm/model.ts';
-import { isKnownFlaky } from '../runs/proof/flaky-store.ts';
 import { decidingSettings } from '../repositories/settings/repository-settings.ts';
+import { isKnownFlaky } from '../runs/proof/flaky-store.ts';
 import { changedWorks, isAhead, lookUp, ownChangesOf, readTrees, type TreeOf } from './leaving/changes.ts';
 import { formNotices } from './leaving/form.ts';
 import { type Judged, judgeChanges } from './leaving/objection.ts';
@@ -225,7 +225,11 @@ async function checkTwice(work: Work, tree: string): Promise<CheckResult[]> {
     return failed === undefined ? { outcome: 'passed' } : { outcome: 'failed', failing: failed };
   };
   const rounds = (await journal.steps('compared checks ')).length;
-  await countOnce(work, `compared checks ${repository.id} ${rounds}`, compareTries(checks, endOf(first), endOf(second)));
+  await countOnce(
+    work,
+    `compared checks ${repository.id} ${rounds}`,
+    compareTries(checks, endOf(first), endOf(second)),
+  );
   return firstFailure(second) === undefined ? second : first;
 }
 

@@ -72,7 +72,12 @@ async function withoutFlaky(
 }
 
 /** Whether a check also passed on the same commit. Counts that once for each commit. */
-async function differs(app: App, { octokit, name: of, repository }: Place, sha: string, check: string): Promise<boolean> {
+async function differs(
+  app: App,
+  { octokit, name: of, repository }: Place,
+  sha: string,
+  check: string,
+): Promise<boolean> {
   const path = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs';
   const asked = { ...of, ref: sha, check_name: check, filter: 'all', per_page: maxTries } as const;
   const { data } = await octokit.request(path, asked);

@@ -19,11 +19,7 @@ export interface FlakyCheck {
 const maxCommand = 2000;
 
 /** Counts what two tries of checks on the same files said. */
-export async function countCompared(
-  em: EntityManager,
-  repositoryId: string,
-  compared: ComparedCheck[],
-): Promise<void> {
+export async function countCompared(em: EntityManager, repositoryId: string, compared: ComparedCheck[]): Promise<void> {
   for (const { command, differs, tests } of compared)
     await em.query(
       `insert into compared_checks (repository_id, command, seen, compared, last_at, tests)

@@ -3,6 +3,8 @@ import { proofStatuses } from '../../domain/proof/proof.ts';
 import { pageQuery, type Route, route, Timestamp } from '../../http/route.ts';
 import { onRepository } from '../../repositories/routes.ts';
 import { listFlaky } from '../proof/flaky-store.ts';
+import { badgeAddress } from './badge.ts';
+import { listProofMonths, listSlowChecks } from './proof-figures.ts';
 import { listPullProofs } from './pull-proofs.ts';
 
 const PullProof = z
@@ -23,9 +25,25 @@ const FlakyCheck = z
     seen: z.int().meta({ description: 'how often two tries on the same files had different results' }),
     of: z.int().meta({ description: 'how often two tries were compared' }),
     lastAt: Timestamp,
-    tests: z.array(z.string()).meta({ description: 'the single tests that differed last, where the output names them' }),
+    tests: z
+      .array(z.string())
+      .meta({ description: 'the single tests that differed last, where the output names them' }),
   })
   .meta({ id: 'FlakyCheck' });
+
+const ProofFigures = z
+  .object({
+    months: z
+      .array(z.object({ month: z.string().meta({ example: '2026-11' }), proved: z.int(), judged: z.int() }))
+      .meta({ description: 'pull requests by their last judged head, the latest month first, at most 12' }),
+    slow: z
+      .array(z.object({ command: z.string(), seconds: z.number() }))
+      .meta({ description: 'the slowest checks with their median in the latest proofs' }),
+    badge: z
+      .string()
+      .meta({ description: 'an address for shields.io; whoever knows it sees the share of the latest three months' }),
+  })
+  .meta({ id: 'ProofFigures' });
 
 export const proofRoutes: Route[] = [
   route({
@@ -42,10 +60,26 @@ export const proofRoutes: Route[] = [
     handle: (app, { repository, query }) => listPullProofs(app.db.manager, repository.id, query),
   }),
   route({
+    operationId: 'getProofFigures',
+    method: 'get',
+    path: '/repositories/:id/proof-figures',
+    summary: 'Get how many pull requests are proved by month, which checks are slow, and the address of the badge',
+    guide: null,
+    tag: 'repositories',
+    access: onRepository('member'),
+    reply: [200, ProofFigures],
+    handle: async (app, { repository: { id } }) => ({
+      months: await listProofMonths(app.db.manager, id),
+      slow: await listSlowChecks(app.db.manager, id),
+      badge: badgeAddress(app, id),
+    }),
+  }),
+  route({
     operationId: 'listFlaky',
     method: 'get',
     path: '/repositories/:id/flaky',
-    summary: 'List the checks whose result differed between two tries on the same files, those that differed last first',
+    summary:
+      'List the checks whose result differed between two tries on the same files, those that differed last first',
     guide: 'Find the flaky tests of a repository, for example before you create a task to repair one.',
     tag: 'repositories',
     access: onRepository('member'),

@@ -59,6 +59,12 @@ export const gitToken = (id: string) =>
   queryOptions({ queryKey: ['git-token', id], queryFn: () => api.getGitToken(id) });
 export const modelToken = (id: string) =>
   queryOptions({ queryKey: ['model-token', id], queryFn: () => api.getModelToken(id) });
+export const pullProofs = (id: string, limit: number) =>
+  queryOptions({ queryKey: ['pull-proofs', id, limit], queryFn: () => api.listPullProofs(id, { limit }) });
+export const proofFigures = (id: string) =>
+  queryOptions({ queryKey: ['proof-figures', id], queryFn: () => api.getProofFigures(id) });
+export const flaky = (id: string) =>
+  queryOptions({ queryKey: ['flaky', id], queryFn: () => api.listFlaky(id, { limit: 50 }) });
 export const automations = (id: string) =>
   queryOptions({ queryKey: ['automations', id], queryFn: () => api.listAutomations(id) });
 export const mcpServers = (id: string) =>

@@ -53,6 +53,10 @@ function Checklist({ title, steps, onHide }: { title: string; steps: Step[]; onH
           </li>
         ))}
       </ul>
+      <p className="muted small">
+        Only proof of pull requests? That needs no model and no task: commit <code>prove: everyone</code> and{' '}
+        <code>checks</code> in .deckhand.yml to the default branch.
+      </p>
     </section>
   );
 }

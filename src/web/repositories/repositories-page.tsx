@@ -91,6 +91,14 @@ function RepositoryItem({ repository, canEdit }: { repository: api.RepositoryEnt
       >
         Environment
       </Button>
+      <Button
+        as={Link}
+        size="small"
+        to={`/projects/${repository.projectId}/repositories/${repository.id}/proofs`}
+        aria-label={`Proofs in ${repository.name}`}
+      >
+        Proofs
+      </Button>
       <Button size="small" aria-label={`Import issues of ${repository.name}`} onClick={() => setImporting(true)}>
         Import issues
       </Button>

@@ -213,7 +213,11 @@ async function countTries(work: Work, tree: string, tried: Tries): Promise<void>
   const again = newTestsOnChange === alreadyPassed ? [] : newTestsOnChange;
   const series = [newTestsOnBase, again.length === 0 ? [] : [...alreadyPassed, ...again], oldTestsOnChange];
   const pairs = series.flatMap((each) => each.slice(1).map((second, i) => [each[i] as Tried, second] as const));
-  await countOnce(work, `compared ${tree}`, pairs.flatMap(([first, second]) => compareTries(checks, first, second)));
+  await countOnce(
+    work,
+    `compared ${tree}`,
+    pairs.flatMap(([first, second]) => compareTries(checks, first, second)),
+  );
 }
 
 const alreadyPassed: Tried[] = [{ outcome: 'passed' }];

@@ -54,6 +54,7 @@ export const commandRecipes: Record<string, (shop: Workshop) => Promise<Order> |
   setup: () => ({ issue: ++issues }),
   merge: async (shop) => onTask(shop, (await shop.reviewedTask()).task),
   review: () => ({ issue: ++issues, isPull: true }),
+  prove: () => ({ issue: ++issues, isPull: true }),
   fix: () => ({ issue: ++issues, isPull: true, argument: 'the typo' }),
 };
 

@@ -70,6 +70,7 @@ export const commandPlays: Record<string, Play> = {
   setup: commanded(bare, 'setup'),
   merge: commanded(reviewedTask, 'merge'),
   review: commanded(reviewedPull, 'review'),
+  prove: commanded(reviewedPull, 'prove'),
   fix: commanded(bare, 'fix the typo'),
 };
 
