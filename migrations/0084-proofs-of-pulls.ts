@@ -14,7 +14,9 @@ export class ProofsOfPulls1770854400000 implements MigrationInterface {
       create index runs_queued on runs (created_at, id) where status = 'queued' and kind not in ${behind};
       create index runs_queued_by_agent on runs (project_id, coalesce(agent_id, ''), created_at, id)
         where status = 'queued' and kind not in ${behind};
-      create index runs_queued_behind on runs (project_id, created_at, id) where status = 'queued' and kind in ${behind};
+      create index runs_queued_behind on runs (created_at, id) where status = 'queued' and kind in ${behind};
+      create index runs_queued_behind_by_project on runs (project_id, created_at, id)
+        where status = 'queued' and kind in ${behind};
 
       -- A pull request has one hidden task for what agents do for it, and another one for its proofs.
       alter table reviewed_pulls drop constraint reviewed_pulls_pkey,
@@ -67,7 +69,7 @@ export class ProofsOfPulls1770854400000 implements MigrationInterface {
       alter table pull_asks drop column is_foreign;
       alter table reviewed_pulls drop constraint reviewed_pulls_pkey;
       alter table reviewed_pulls drop column purpose, add primary key (repository_id, number);
-      drop index runs_queued_behind, runs_busy_agent, runs_queued, runs_queued_by_agent;
+      drop index runs_queued_behind_by_project, runs_queued_behind, runs_busy_agent, runs_queued, runs_queued_by_agent;
       create unique index runs_busy_agent on runs (agent_id, project_id) where status = 'running';
       create index runs_queued on runs (created_at, id) where status = 'queued';
       create index runs_queued_by_agent on runs (project_id, coalesce(agent_id, ''), created_at, id)

@@ -259,3 +259,28 @@ test('a worker that has lost a run cannot return it to the queue', () =>
     expect(await giveBack(em, lost)).toBeUndefined();
     expect(await hasClaimable(em)).toBe(false);
   }));
+
+test('a run that lets others go first is claimed only when no other run of its project waits, and occupies no agent', () =>
+  undone(async (em) => {
+    const ago = (id: string, minutes: number) => set(em, id, { created_at: `now() - interval '${minutes} minutes'` });
+    const proof = await addRun(em, { kind: 'prove', agentId: null });
+    await ago(proof, 60);
+    const own = given.agentIds[0] ?? '';
+    const [first, second] = [await addRun(em, { agentId: own }), await addRun(em, { agentId: own })];
+    await ago(first, 10);
+    await ago(second, 5);
+    expect([await claimed(em), await hasClaimable(em), await claimed(em)]).toEqual([first, false, undefined]);
+    // Those of other projects do not wait for this one, but go after its runs.
+    const elsewhere = await addRun(em, { kind: 'prove', agentId: null });
+    await set(em, elsewhere, { project_id: `'${await addProject(em, 'behind')}'` });
+    await ago(elsewhere, 120);
+    await endRun(em, first, 'succeeded', null);
+    expect([await claimed(em), await claimed(em), await claimed(em)]).toEqual([second, elsewhere, proof]);
+    await endRun(em, second, 'succeeded', null);
+    // While a trial of an agent runs, so does the agent's own run.
+    const trial = await addRun(em, { agentId: own });
+    await set(em, trial, { kind: `'trial'` });
+    expect(await claimed(em)).toBe(trial);
+    const task = await addRun(em, { agentId: own });
+    expect(await claimed(em)).toBe(task);
+  }));

@@ -282,7 +282,9 @@ const prove = z
     (given) => (given === 'ours' || given === 'everyone' ? { everyone: given === 'everyone' } : given),
     z.strictObject(
       {
-        everyone: z.literal([true, false, 'required'], 'must be true, false or required').default(noProving.everyone),
+        everyone: z
+          .literal([true, false, 'required'], { error: 'must be true, false or required' })
+          .default(noProving.everyone),
         minutesPerDay: z
           .number({ error: ({ input }) => `must be a number, not ${kindOf(input)}` })
           .min(1, 'must be from 1 to 1440')

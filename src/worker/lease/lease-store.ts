@@ -23,6 +23,10 @@ const isAbandoned = `r.status = 'running' and r.lease_until < now()
 /** How many of the oldest queued runs are looked at before all projects are, and how many of them may be chosen. */
 const [maxLookedAt, maxEarly] = [500, 50];
 
+/** SQL: whether no run of a project that goes first is queued. */
+const noneWaits = (projectId: string) => `not exists (
+  select from runs w where w.status = 'queued' and w.kind not in ${behindOthers} and w.project_id = ${projectId})`;
+
 /** SQL: whether a run `r` lets all others go first. */
 const isBehind = `r.kind in ${behindOthers}`;
 
@@ -33,7 +37,8 @@ const isBehind = `r.kind in ${behindOthers}`;
  *
  * What this reads must not grow with the queue of a project. The oldest run of a project without running runs is the
  * one to claim, and it is usually among the oldest of all (`early`). If not, `heads` finds the oldest run of each agent
- * in each project: it jumps from one agent to the next in the index `runs_queued_by_agent`.
+ * in each project: it jumps from one agent to the next in the index `runs_queued_by_agent`. Runs that let others go first
+ * are found in the same two ways, and only if no project has an early one.
  */
 const claimable = (columns: string) => `
   with recursive busy as materialized (
@@ -54,8 +59,14 @@ const claimable = (columns: string) => `
       where q.status = 'queued' and q.kind not in ${behindOthers}
         and (q.project_id, coalesce(q.agent_id, '')) > (h.project_id, h.agent)
       order by q.project_id, coalesce(q.agent_id, ''), q.created_at, q.id limit 1) next
+  ), early_behind as materialized (
+    select id from (select id, project_id, created_at from runs where status = 'queued' and kind in ${behindOthers}
+      and not exists (select from early) order by created_at, id limit ${maxLookedAt}) q
+    where project_id not in (select project_id from busy) and ${noneWaits('q.project_id')}
+    order by created_at, id limit ${maxEarly}
   ), behind as (
     (select q.id, q.project_id from runs q where q.status = 'queued' and q.kind in ${behindOthers}
+       and not exists (select from early) and not exists (select from early_behind)
      order by q.project_id, q.created_at, q.id limit 1)
     union all
     select next.* from behind h cross join lateral (
@@ -65,8 +76,7 @@ const claimable = (columns: string) => `
   ), lost as (select r.id from runs r where ${isAbandoned})
   select ${columns}
   from (select id from early union all select id from heads union all select id from lost
-    union all select id from behind h where not exists (
-      select from runs q where q.status = 'queued' and q.kind not in ${behindOthers} and q.project_id = h.project_id)) c
+    union all select id from early_behind union all select id from behind h where ${noneWaits('h.project_id')}) c
   join runs r on r.id = c.id left join busy b on b.project_id = r.project_id
   where (${isAbandoned} or r.status = 'queued' and (b.runs is null
     or (${isBehind} or coalesce(r.agent_id, '') <> all (b.agents)) and ($1::int = 0 or b.runs < $1::int)))`;

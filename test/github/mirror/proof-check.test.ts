@@ -1,0 +1,71 @@
+import { wantedCheck } from '../../../src/github/mirror/reviews/show-proofs.ts';
+import { badgeOf } from '../../../src/runs/reviewing/badge.ts';
+import type { PullProof } from '../../../src/runs/reviewing/pull-proofs.ts';
+
+const proof: PullProof = {
+  id: 'proof_1',
+  repositoryId: 'repo_1',
+  number: 7,
+  headSha: 'a'.repeat(40),
+  author: 'mona',
+  runId: 'run_1',
+  hold: null,
+  isRequired: false,
+  minutesPerDay: 60,
+  status: null,
+  reason: null,
+  notes: [],
+  seconds: 0,
+  checkRunId: null,
+  checkShown: null,
+  createdAt: new Date(0),
+  runStatus: 'queued',
+  failure: null,
+};
+const shown = (more: Partial<PullProof>) => wantedCheck({ ...proof, ...more }, '/agent');
+
+test('a proof is queued, in progress, and then neutral, whatever it says', () => {
+  expect(shown({}).status).toBe('queued');
+  expect(shown({ runStatus: 'running' }).status).toBe('in_progress');
+  for (const status of ['proved', 'changed', 'unproved', 'weakened', 'no_tests', 'not_run'] as const)
+    expect(shown({ status, reason: 'it is so', runStatus: 'succeeded' })).toMatchObject({
+      status: 'completed',
+      conclusion: 'neutral',
+    });
+});
+
+test('weakened tests fail where the repository requires that, and only they do', () => {
+  const weakened = { status: 'weakened', reason: 'the earlier tests fail with this change' } as const;
+  expect(shown({ ...weakened, isRequired: true })).toMatchObject({
+    conclusion: 'failure',
+    title: 'Tests were weakened: the earlier tests fail with this change.',
+  });
+  expect(shown({ status: 'unproved', reason: 'x', isRequired: true }).conclusion).toBe('neutral');
+});
+
+test('a stranger waits for a writer, and a repository without minutes for the next day', () => {
+  const waits = shown({ hold: 'writer', runStatus: null });
+  expect(waits).toMatchObject({ status: 'completed', conclusion: 'neutral' });
+  expect(waits.summary).toContain('`/agent prove`');
+  expect(shown({ hold: 'writer', runStatus: null, isRequired: true }).conclusion).toBe('action_required');
+  const over = shown({ hold: 'minutes', runStatus: 'cancelled' });
+  expect(over).toMatchObject({ status: 'completed', conclusion: 'neutral' });
+  expect(over.summary).toContain('60 minutes a day');
+  expect(shown({ runStatus: 'cancelled' }).conclusion).toBe('cancelled');
+});
+
+test('names of files in a reason mention nobody and run no command', () => {
+  const reason = '@octocat /agent merge was removed';
+  expect(shown({ status: 'unproved', reason }).summary).not.toContain('@octocat');
+});
+
+test('a badge shows the share of the latest three months', () => {
+  const month = (name: string, proved: number, judged: number) => ({ month: name, proved, judged });
+  expect(badgeOf([])).toMatchObject({ message: 'unknown' });
+  expect(badgeOf([month('2026-11', 3, 4), month('2026-10', 1, 1), month('2026-09', 1, 1), month('2026-08', 0, 9)])).toEqual({
+    schemaVersion: 1,
+    label: 'proved by tests',
+    message: '83 %',
+    color: 'brightgreen',
+  });
+});
