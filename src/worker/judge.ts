@@ -3,7 +3,6 @@ import type { CheckResult, Ending, Judgement, RepositoryProof, Trees } from '../
 import { exchangesOf, pathsUsed } from '../conversation/facts.ts';
 import { part } from '../conversation/prompts.ts';
 import { type ChangedFile, diffFence, refusalNotice, refusalText, reviewText } from '../conversation/review.ts';
-import { compareTries, type EndOfChecks } from '../domain/proof/flaky.ts';
 import { notRun, type Proof } from '../domain/proof/proof.ts';
 import { maxUnplannedFiles, type PlanMode } from '../domain/settings.ts';
 import { SetupNeedsApproval } from '../environment/change/read-manifests.ts';
@@ -11,13 +10,12 @@ import { diffOf } from '../git/diff.ts';
 import { UnfitWorkTree } from '../git/work-tree/read-inside.ts';
 import type { Message } from '../llm/model.ts';
 import { decidingSettings } from '../repositories/settings/repository-settings.ts';
-import { isKnownFlaky } from '../runs/proof/flaky-store.ts';
 import { changedWorks, isAhead, lookUp, ownChangesOf, readTrees, type TreeOf } from './leaving/changes.ts';
 import { formNotices } from './leaving/form.ts';
 import { type Judged, judgeChanges } from './leaving/objection.ts';
-import { countOnce } from './proof/compare-tries.ts';
+import { checkTwice } from './proof/compare-tries.ts';
 import { type Proved, proveChange } from './proof/prove.ts';
-import { checkText, firstFailure, runChecks } from './proof/verify.ts';
+import { checkText, firstFailure } from './proof/verify.ts';
 import { type HeldChange, setupWait } from './waits.ts';
 import { allWorks, type Work } from './work.ts';
 
@@ -200,37 +198,6 @@ async function checkAll(works: Work[], treeOf: TreeOf): Promise<CheckResult[]> {
     if (firstFailure(results) !== undefined) break;
   }
   return checks;
-}
-
-/** A check that failed after more seconds than this runs again only if it is known to be flaky. */
-const quickSeconds = 120;
-
-/**
- * Runs the checks of a repository, and once more if one fails, because a flaky check must cost no correction by the agent.
- * The second results count if they pass.
- */
-async function checkTwice(work: Work, tree: string): Promise<CheckResult[]> {
-  const first = await runChecks(work, tree);
-  const failing = firstFailure(first);
-  const { checks } = work.settings;
-  if (failing === undefined || !checks.includes(failing.command)) return first;
-  const { repository, journal, environment } = work;
-  const em = environment.context.app.db.manager;
-  const isWorth = failing.seconds <= quickSeconds || (await isKnownFlaky(em, repository.id, failing.command));
-  if (!isWorth) return first;
-  await journal.note('check', `${failing.command}: runs once more, in case it is flaky`);
-  const second = await runChecks(work, tree);
-  const endOf = (results: CheckResult[]): EndOfChecks => {
-    const failed = firstFailure(results);
-    return failed === undefined ? { outcome: 'passed' } : { outcome: 'failed', failing: failed };
-  };
-  const rounds = (await journal.steps('compared checks ')).length;
-  await countOnce(
-    work,
-    `compared checks ${repository.id} ${rounds}`,
-    compareTries(checks, endOf(first), endOf(second)),
-  );
-  return firstFailure(second) === undefined ? second : first;
 }
 
 /** Proves the change of each changed repository. `weakened` tells the agent that earlier tests fail with its change. */

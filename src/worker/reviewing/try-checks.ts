@@ -4,6 +4,7 @@ import type { ChosenRemark } from '../../domain/reviewing/choose-comments.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { SetupNeedsApproval } from '../../environment/change/read-manifests.ts';
 import type { PullAsk } from '../../runs/reviewing/store.ts';
+import { checkTwice } from '../proof/compare-tries.ts';
 import { proveChange } from '../proof/prove.ts';
 import { firstFailure, runChecks } from '../proof/verify.ts';
 import type { Work } from '../work.ts';
@@ -20,13 +21,13 @@ export async function tryChecks(work: Work, ask: PullAsk): Promise<TriedChecks> 
     return { why: 'the branch is in a fork, and nobody with write permission has asked for this review' };
   return journal.once('review checks', async () => {
     const tree = await checkout.treeOf(branch.from);
-    return attempt(work, tree);
+    return attempt(work, tree, checkTwice);
   });
 }
 
-async function attempt(work: Work, tree: string): Promise<TriedChecks> {
+async function attempt(work: Work, tree: string, check = runChecks): Promise<TriedChecks> {
   try {
-    return { checks: await runChecks(work, tree) };
+    return { checks: await check(work, tree) };
   } catch (error) {
     // Nobody is asked to allow code of somebody else to use the network of set-up.
     if (error instanceof SetupNeedsApproval)

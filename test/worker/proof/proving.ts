@@ -79,6 +79,7 @@ export function journalWith(steps: Map<string, unknown>, dies = () => false): Jo
   return {
     recall: async (name: string) => steps.get(name),
     note: async () => {},
+    write: async () => {},
     once: async (name: string, make: () => Promise<unknown>) => {
       if (steps.has(name)) return steps.get(name);
       const data = await make();
@@ -114,6 +115,7 @@ export async function workWith({ base, change, settings, journal }: Given): Prom
     host: { hasShell: true },
     task: { repositoryId: 'repo_1' },
     repository: { id: 'repo_1' },
+    run: { id: 'run_1' },
     journal: journal ?? journalWith(new Map()),
     signal: new AbortController().signal,
   } as unknown as Work;

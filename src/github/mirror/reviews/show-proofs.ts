@@ -1,6 +1,6 @@
 import type { App } from '../../../app.ts';
 import { markedProof, proofSentence } from '../../../domain/proof/proof.ts';
-import { taskPage } from '../../../domain/task.ts';
+import { runPage, taskPage } from '../../../domain/task.ts';
 import { harmlessLine, oneLine } from '../../../domain/text/sanitize.ts';
 import { isRefusedWith } from '../../../outgoing/github-errors.ts';
 import { listProofsOfHidden, markProofShown, type PullProof } from '../../../runs/reviewing/pull-proofs.ts';
@@ -22,9 +22,10 @@ export async function showProofs(app: App, taskId: string): Promise<void> {
     const [{ repositoryId } = {}] = proofs;
     const place = repositoryId === undefined ? undefined : await placeOfRepository(app, repositoryId);
     if (place === undefined) return;
-    const detailsUrl = taskPage(app.config.BASE_URL, taskId);
+    const base = app.config.BASE_URL;
     await eachThenFail(proofs, async (proof) => {
-      const { id, headSha: sha } = proof;
+      const { id, headSha: sha, runId } = proof;
+      const detailsUrl = runId === null ? taskPage(base, taskId) : runPage(base, taskId, runId);
       const target = { ...place, check: proofCheckName, externalId: id, sha, detailsUrl };
       const before = { id: proof.checkRunId, sha: proof.checkRunId === null ? null : sha, shown: proof.checkShown };
       const now = await showCheck(target, before, wantedCheck(proof, app.config.COMMAND_PREFIX)).catch((error) => {
