@@ -135,6 +135,7 @@ const ownWords = [
     'ask',
     'setup',
     'review',
+    'prove',
     'fix',
   ],
 ];

@@ -30,10 +30,10 @@ export const pullVerbs = {
     listedOn: 'pulls',
     worksWithoutTask: true,
     act: async (app: App, given: GivenCommand) => {
-      const { repository, userId, remember } = given;
+      const { repository, userId, remember, writtenAt } = given;
       const number = numberOfPull(given);
       aboutRepository(app, given);
-      await askForProof(app, { repository, number, askedBy: userId, also: remember });
+      await askForProof(app, { repository, number, askedBy: userId, writtenAt, also: remember });
     },
   },
   fix: {

@@ -5,6 +5,7 @@ import type { RepositoryRow } from '../../db/tables/project.ts';
 import { Refused } from '../../domain/machine.ts';
 import { liveStatuses } from '../../domain/run.ts';
 import { oneLine, storableText } from '../../domain/text/sanitize.ts';
+import { mayHaveSeen } from '../../domain/waiting.ts';
 import { rightOf } from '../../repositories/permission.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { moveTask, queueMirror } from '../../tasks/move.ts';
@@ -14,6 +15,7 @@ import { cancelLive, insertHidden, maxBody, mayWrite, settingsFor } from './ask.
 import {
   findPullProof,
   forgetHeld,
+  hasOtherHeads,
   minutesToday,
   type ProofHold,
   type PullProof,
@@ -27,6 +29,8 @@ export interface AskingForProof {
   number: number;
   /** The user who asked; null when the repository wants a proof of every pull request. */
   askedBy: string | null;
+  /** When the person asked; undefined where that is now. */
+  writtenAt?: Date | undefined;
   /** Whether the head is tried again although it was judged: its base branch is another one. */
   again?: boolean;
   /** Called in the same transaction, after the proof is queued. */
@@ -87,6 +91,8 @@ async function storeIn(app: App, em: EntityManager, asking: AskingForProof, foun
   await lockUntilCommit(em, 'reviews', repository.id);
   const known = await findPullProof(em, at, headSha);
   if (askedBy === null && !again && known !== undefined && isKept(known)) return;
+  if (isForeign && !(await mayHaveSeenHead(em, { ...at, headSha }, known, asking)))
+    throw new Refused('The pull request got a newer commit after this was written. Look at it, then write it again.');
   const taskId =
     (await findTaskOfReviewed(em, at, 'proof')) ?? (await insertHidden(app, em, asking, 'proof', pull.html_url));
   await endOlder(app, em, taskId, { headSha, isAsked: askedBy !== null });
@@ -130,6 +136,21 @@ async function storeIn(app: App, em: EntityManager, asking: AskingForProof, foun
   });
   await upsertPullProof(em, { ...proof, hold: null, runId });
   await app.queue.send(em, 'run', {});
+}
+
+/**
+ * Whether the person who asked for a proof may have seen the head of a stranger: it was known before they wrote, or is the
+ * only one. A head that is not known yet is a push whose event is under way, if others are known.
+ */
+async function mayHaveSeenHead(
+  em: EntityManager,
+  at: PullRef & { headSha: string },
+  known: PullProof | undefined,
+  { askedBy, writtenAt }: AskingForProof,
+): Promise<boolean> {
+  if (askedBy === null || writtenAt === undefined) return true;
+  const isEarlier = known !== undefined && (known.hold !== 'writer' || mayHaveSeen(writtenAt, known.createdAt));
+  return isEarlier || !(await hasOtherHeads(em, at, at.headSha));
 }
 
 /** Whether nothing new has to be found out about a head: it was judged, is being tried, or waits for a person. */

@@ -23,9 +23,10 @@ const isAbandoned = `r.status = 'running' and r.lease_until < now()
 /** How many of the oldest queued runs are looked at before all projects are, and how many of them may be chosen. */
 const [maxLookedAt, maxEarly] = [500, 50];
 
-/** SQL: whether no run of a project that goes first is queued. */
-const noneWaits = (projectId: string) => `not exists (
-  select from runs w where w.status = 'queued' and w.kind not in ${behindOthers} and w.project_id = ${projectId})`;
+/** SQL: whether no run of a project that goes first is queued. The order makes PostgreSQL use `runs_queued_by_agent`. */
+const noneWaits = (projectId: string) => `(
+  select w.id from runs w where w.status = 'queued' and w.kind not in ${behindOthers} and w.project_id = ${projectId}
+  order by w.project_id, coalesce(w.agent_id, ''), w.created_at, w.id limit 1) is null`;
 
 /** SQL: whether a run `r` lets all others go first. */
 const isBehind = `r.kind in ${behindOthers}`;
