@@ -19,6 +19,7 @@ import { createLogger } from '../../src/logger.ts';
 import { mailPages } from '../../src/notices/mail/pages.ts';
 import { mintOperatorToken, userOfLogin } from '../../src/projects/tokens.ts';
 import { routes } from '../../src/routes.ts';
+import { badgePages } from '../../src/runs/reviewing/badge.ts';
 import { createTestDatabase } from './database.ts';
 import { letGo } from './jest/let-go.ts';
 
@@ -71,7 +72,7 @@ export async function openTestApp(settings: Record<string, string> = {}, templat
   const { app } = composed;
   const webhooks = { path: webhookPath, handler: webhookReceiver(app) };
   const extras = {
-    pages: [loginRoutes(app), setupRoutes(app), mailPages(app), dashboard(app, () => aboutApp(app))],
+    pages: [loginRoutes(app), setupRoutes(app), mailPages(app), badgePages(app), dashboard(app, () => aboutApp(app))],
     webhooks,
   };
   const server = await new Promise<Server>((resolve) => {

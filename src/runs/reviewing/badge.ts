@@ -13,7 +13,10 @@ export function badgeAddress({ config, keys }: Pick<App, 'config' | 'keys'>, rep
 }
 
 function keyOf(secret: string, repositoryId: string): string {
-  return createHmac('sha256', secret).update(JSON.stringify(['badge', repositoryId])).digest('base64url').slice(0, 32);
+  return createHmac('sha256', secret)
+    .update(JSON.stringify(['badge', repositoryId]))
+    .digest('base64url')
+    .slice(0, 32);
 }
 
 /** Serves badges as shields.io reads them (https://shields.io/badges/endpoint-badge). */
