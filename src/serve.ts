@@ -23,9 +23,9 @@ import { createServer } from './http/server.ts';
 import { scheduleOf, wakeNotices, workersOf } from './jobs.ts';
 import { createLogger } from './logger.ts';
 import { mailPages } from './notices/mail/pages.ts';
-import { badgePages } from './runs/reviewing/badge.ts';
 import { startSchedule } from './queue/queue.ts';
 import { routes } from './routes.ts';
+import { badgePages } from './runs/reviewing/badge.ts';
 import { closeInherited } from './sandbox/neutral-path.ts';
 
 /** How long the cause of a failure may arrive after its first symptom. */
@@ -125,7 +125,13 @@ async function listen(app: App): Promise<Server> {
   const { HOST, PORT } = app.config;
   const setup = await setupAddress(app);
   const webhooks = { path: webhookPath, handler: webhookReceiver(app) };
-  const pages = [loginRoutes(app), setupRoutes(app), mailPages(app), badgePages(app), dashboard(app, () => aboutApp(app))];
+  const pages = [
+    loginRoutes(app),
+    setupRoutes(app),
+    mailPages(app),
+    badgePages(app),
+    dashboard(app, () => aboutApp(app)),
+  ];
   // Behind a proxy all connections come from one address.
   const limits = app.config.TRUST_PROXY > 0 ? { maxOfAddress: Number.POSITIVE_INFINITY } : {};
   const server = httpServer(createServer(app, routes, { pages, webhooks }), limits);

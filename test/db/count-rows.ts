@@ -28,7 +28,7 @@ export async function rowsRead(
       const [row] = await manager.query(`explain (analyze, timing off, format json) ${text}`, values);
       count(row['QUERY PLAN'][0].Plan);
       // TypeORM returns [rows, count] for an update.
-      return /^\s*update/.test(text) ? [[], 0] : [];
+      return /^\s*(update|with was as)\b/.test(text) ? [[], 0] : [];
     },
   };
   await ask(explaining as unknown as EntityManager);

@@ -58,8 +58,8 @@ function ProofsOfRepository({ repository: { id, name, projectId, url } }: { repo
                   ))}
                 </ul>
                 <p className="muted small wrap">
-                  Badge: <code>{`https://img.shields.io/endpoint?url=${encodeURIComponent(badge)}`}</code> shows the share
-                  of the latest three months to everybody who knows this address.
+                  Badge: <code>{`https://img.shields.io/endpoint?url=${encodeURIComponent(badge)}`}</code> shows the
+                  share of the latest three months to everybody who knows this address.
                 </p>
               </>
             )
@@ -157,7 +157,11 @@ function Proofs({ repositoryId, url }: { repositoryId: string; url: string }) {
             <ul className="list">
               {proofs.map((proof) => (
                 <li key={proof.headSha + proof.pullRequest} className="list-item">
-                  <a href={`${url.replace(/\.git$/, '')}/pull/${proof.pullRequest}`} rel="noopener nofollow" target="_blank">
+                  <a
+                    href={`${url.replace(/\.git$/, '')}/pull/${proof.pullRequest}`}
+                    rel="noopener nofollow"
+                    target="_blank"
+                  >
                     #{proof.pullRequest}
                   </a>
                   <Label variant={variants[proof.status]}>{names[proof.status]}</Label>

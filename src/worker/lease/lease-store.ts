@@ -112,17 +112,18 @@ export async function claimRun(em: EntityManager, leaseSeconds: number, maxPerPr
 
 async function tryClaim(em: EntityManager, leaseSeconds: number, maxPerProject: number): Promise<Claim | undefined> {
   const [rows]: [{ id: string; wasRunning: boolean; isGivenBack: boolean; seconds: number }[]] = await em.query(
-    `update runs set status = 'running', fence = fence + 1, started_at = coalesce(started_at, now()),
+    // The choice must be made once: as a part of the update, PostgreSQL may make it for each row of a small table.
+    `with was as materialized (
+       ${claimable(`r.id, r.status, r.not_before, r.heartbeat_at,
+         case when r.status = 'running' then r.slot else ${freeSlot} end as slot`)}
+       order by ${isBehind}, r.status = 'running' desc, coalesce(b.runs, 0), r.created_at, r.id
+       limit 1 for update of r skip locked)
+     update runs set status = 'running', fence = fence + 1, started_at = coalesce(started_at, now()),
        heartbeat_at = now(), lease_until = now() + make_interval(secs => $2), not_before = null, slot = was.slot,
        ${addWait}, waiting_since = null,
        wait_id = null, wait_reason = null, wait_text = null, wait_options = null,
        interruptions = interruptions + (was.status = 'running' and was.not_before is null)::int
-     from (
-       ${claimable(`r.id, r.status, r.not_before, r.heartbeat_at,
-         case when r.status = 'running' then r.slot else ${freeSlot} end as slot`)}
-       order by ${isBehind}, r.status = 'running' desc, coalesce(b.runs, 0), r.created_at, r.id
-       limit 1 for update of r skip locked) was
-     where runs.id = was.id
+     from was where runs.id = was.id
      returning runs.id, was.status = 'running' as "wasRunning", was.not_before is not null as "isGivenBack",
        coalesce(extract(epoch from now() - was.heartbeat_at), 0)::float8 as seconds`,
     [maxPerProject, leaseSeconds],

@@ -62,7 +62,9 @@ test('names of files in a reason mention nobody and run no command', () => {
 test('a badge shows the share of the latest three months', () => {
   const month = (name: string, proved: number, judged: number) => ({ month: name, proved, judged });
   expect(badgeOf([])).toMatchObject({ message: 'unknown' });
-  expect(badgeOf([month('2026-11', 3, 4), month('2026-10', 1, 1), month('2026-09', 1, 1), month('2026-08', 0, 9)])).toEqual({
+  expect(
+    badgeOf([month('2026-11', 3, 4), month('2026-10', 1, 1), month('2026-09', 1, 1), month('2026-08', 0, 9)]),
+  ).toEqual({
     schemaVersion: 1,
     label: 'proved by tests',
     message: '83 %',
