@@ -9,7 +9,7 @@ import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
-import { checkName, isOwnCheck } from '../mirror/sync-check.ts';
+import { checkName } from '../mirror/sync-check.ts';
 import { listCheckRuns, listPages, listStatuses } from '../paginate.ts';
 import { missingOwners, type Requirements, readRequirements } from './merging/requirements.ts';
 
@@ -135,7 +135,7 @@ async function unlessInvalid(read: Promise<RepositorySettings>): Promise<Reposit
 async function checkRunsOf(octokit: Octokit, at: At, ref: string): Promise<SeenCheck[]> {
   const runs = await all('check runs', listCheckRuns(octokit, { ...at, ref }));
   return runs
-    .filter((run) => !isOwnCheck(run))
+    .filter((run) => !(run.name === checkName && run.external_id?.startsWith('task_')))
     .map((run) => ({
       name: oneLine(run.name, maxName),
       outcome: run.status === 'completed' ? outcomeOf(run.conclusion) : 'running',

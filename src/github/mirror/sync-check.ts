@@ -11,7 +11,7 @@ export const checkName = 'deckhand';
 /** The name of the check run that shows what the tests of a pull request prove. */
 export const proofCheckName = 'Deckhand proof';
 
-/** Returns whether a check run is one of ours, which says nothing about the code to those who wait for checks. */
+/** Returns whether a check run is one of ours, whose result is no reason for an agent to revise its work. */
 export function isOwnCheck({ name, external_id: id }: { name: string; external_id: string | null }): boolean {
   return (
     (name === checkName && id?.startsWith('task_')) || (name === proofCheckName && id?.startsWith('proof_')) || false
