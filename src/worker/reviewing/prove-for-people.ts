@@ -31,8 +31,8 @@ export async function beginProof(app: App, run: RunRow, journal: Journal): Promi
   await journal.write(async (em) => {
     if (isLeft) return queueMirror(app, em, run.taskId);
     await holdForMinutes(em, run.id);
-    await endRun(em, run.id, 'cancelled', null);
     await tryMoveTask(app, em, run.taskId, 'cancel');
+    await endRun(em, run.id, 'cancelled', null);
   });
   return isLeft;
 }
