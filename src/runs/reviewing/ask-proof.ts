@@ -49,8 +49,6 @@ export async function askForProof(app: App, asking: AskingForProof): Promise<voi
   const read = await readPull(app, repository, number);
   const { pull } = read;
   if (pull.state !== 'open') throw new Refused(`Pull request ${number} is closed. Reopen it first.`);
-  if (read.credential.kind !== 'installation')
-    throw new Refused('Only the GitHub App can show what the tests prove. Install it on the repository.');
   const settings = await settingsFor(read);
   if (askedBy === null && (settings.prove.everyone === false || (await isOwn(app, read)))) return;
   const found = {
