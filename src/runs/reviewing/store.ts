@@ -103,7 +103,7 @@ export async function countAsksToday(em: EntityManager, repositoryId: string): P
 export async function countRepeats(em: EntityManager, { repositoryId, number }: PullRef): Promise<number> {
   const [row]: [{ count: number }] = await em.query(
     `with asks as (
-       select r.is_automatic, p.created_at from pull_asks p join runs r on r.id = p.run_id
+       select r.is_automatic, p.created_at from pull_asks p join runs r on r.id = p.run_id and r.kind = 'review'
        where p.repository_id = $1 and p.number = $2)
      select count(*)::int as count from asks
      where is_automatic and created_at > coalesce((select max(created_at) from asks where not is_automatic), '-infinity')`,
