@@ -66,6 +66,7 @@ import { Mail1770681600000 } from './0082-mail.ts';
 import { IssueLinks1770768000000 } from './0083-issue-links.ts';
 import { ProofsOfPulls1770854400000 } from './0084-proofs-of-pulls.ts';
 import { FlakyCommands1770854500000 } from './0085-flaky-commands.ts';
+import { QuotesAndUndo1771113600000 } from './0088-quotes-and-undo.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -137,4 +138,5 @@ export const migrations = [
   IssueLinks1770768000000,
   ProofsOfPulls1770854400000,
   FlakyCommands1770854500000,
+  QuotesAndUndo1771113600000,
 ];

@@ -25,6 +25,7 @@ import { reviewingRoutes } from './runs/reviewing/routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { spendRoutes } from './runs/spend.ts';
 import { taskChatRoutes } from './runs/task-chat.ts';
+import { undoRoutes } from './runs/undoing/routes.ts';
 import { waitingRoutes } from './runs/waiting/routes.ts';
 import { sprintChatRoutes } from './sprints/chat.ts';
 import { sprintRunRoutes } from './sprints/end-sprint.ts';
@@ -66,6 +67,7 @@ const operations: Route[] = [
   ...proofRoutes,
   ...waitingRoutes,
   ...rewindRoutes,
+  ...undoRoutes,
   ...turnRoutes,
   ...spendRoutes,
   ...timelineRoutes,

@@ -73,9 +73,15 @@ export class FrontMerges {
     if (query.includes('object(oid:')) return this.commit(variables as CommitAsked);
     if (query.includes('mergeQueueEntry {') && query.startsWith('query'))
       return this.read(variables as { owner: string; repo: string; number: number });
+    if (query.includes('mergeCommit {')) return this.merged(variables as { owner: string; repo: string; number: number });
     if (query.includes('statusCheckRollup')) return { data: { repository: { pullRequest: this.required() } } };
     const [act] = /(enable|disable)PullRequestAutoMerge|(en|de)queuePullRequest/.exec(query) ?? [];
     return act === undefined ? undefined : this.mutate(act, variables);
+  }
+
+  private async merged({ owner, repo, number }: { owner: string; repo: string; number: number }): Promise<object> {
+    const pullRequest = await this.around.pullsOf(`${owner}/${repo}`).mergeOf(number);
+    return { data: { repository: { pullRequest } } };
   }
 
   /** What is missing while something is: a review. */

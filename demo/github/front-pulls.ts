@@ -14,6 +14,13 @@ export interface PullLike {
   base?: { ref: string; sha: string };
 }
 
+interface ShownCommit {
+  oid: string;
+  message: string;
+  authoredDate: string;
+  parents: { nodes: { oid: string }[] };
+}
+
 const person = ['-c', 'user.name=GitHub', '-c', 'user.email=noreply@github.com'];
 /** GitHub commits the merges that it makes, and names who asked for them as their author. */
 const authorOf = ({ id, login }: { id: number; login: string }) => [
@@ -122,6 +129,49 @@ export class FrontPulls {
     return undefined;
   }
 
+  /** What merged pull requests became: the last commit on the base branch, and their own commits, oldest first. */
+  private readonly merged = new Map<number, { merge: string; commits: object[] }>();
+
+  private async text(args: string[], input?: string): Promise<string> {
+    return (await gitIn(this.folder, args, input)).toString('utf8').trim();
+  }
+
+  /** Copies the commits of a branch onto its base, one after the other, as GitHub's rebase does. Returns the last one. */
+  private async rebased(base: string, head: string): Promise<string> {
+    let onto = base;
+    const listed = await this.text(['rev-list', '--reverse', '--no-merges', `${base}..${head}`]);
+    for (const commit of listed.split('\n')) {
+      const tree = await this.text(['merge-tree', '--write-tree', onto, commit]);
+      const [, ...rest] = (await this.text(['cat-file', 'commit', commit])).split('\nauthor ');
+      const [author = '', message = ''] = rest.join('\nauthor ').split(/\ncommitter .*\n/);
+      const committer = `GitHub <noreply@github.com> ${Math.floor(Date.now() / 1000)} +0000`;
+      const copy = `tree ${tree}\nparent ${onto}\nauthor ${author}\ncommitter ${committer}\n${message}\n`;
+      onto = await this.text(['hash-object', '-w', '-t', 'commit', '--stdin'], copy);
+    }
+    return onto;
+  }
+
+  private async listCommits(...range: string[]): Promise<ShownCommit[]> {
+    const listed = await this.text(['log', '-z', '--format=%H%x01%P%x01%aI%x01%B', ...range]);
+    const all = listed.split('\0').filter((each) => each !== '');
+    return all.map((each) => {
+      const [oid = '', parents = '', at = '', message = ''] = each.split('\x01');
+      const nodes = parents.split(' ').flatMap((id) => (id === '' ? [] : [{ oid: id }]));
+      const authoredDate = new Date(at).toISOString().replace('.000Z', 'Z');
+      return { oid, message: message.trimEnd(), authoredDate, parents: { nodes } };
+    });
+  }
+
+  /** Returns which commit merged a pull request, as GitHub's GraphQL API shows it. */
+  async mergeOf(number: number): Promise<object> {
+    const found = this.merged.get(number);
+    if (found === undefined) return { mergeCommit: null, commits: { totalCount: 0, nodes: [] } };
+    const history = await this.listCommits('-n', '100', found.merge);
+    const mergeCommit = { ...history[0], history: { nodes: history } };
+    const nodes = found.commits.toReversed().map((commit) => ({ commit }));
+    return { mergeCommit, commits: { totalCount: nodes.length, nodes } };
+  }
+
   private contains(commit: string, ancestor: string): Promise<boolean> {
     return gitIn(this.folder, ['merge-base', '--is-ancestor', ancestor, commit]).then(
       () => true,
@@ -159,7 +209,7 @@ export class FrontPulls {
   /** Merges as GitHub does, using git. Returns GitHub's status and message if GitHub would refuse. */
   async merge(
     pull: PullLike,
-    asked: { sha?: string },
+    asked: { sha?: string; merge_method?: string },
     owner: Call,
     accept: () => Promise<void>,
   ): Promise<{ status: number; message: string } | undefined> {
@@ -173,9 +223,14 @@ export class FrontPulls {
     if (this.rare.isBlocked || (await this.isBehind(base.sha, head.sha)))
       return { status: 405, message: '1 of 1 required status checks are expected.' };
     const title = `${pull.title} (#${number})`;
-    const made = await gitIn(this.folder, [...person, 'commit-tree', tree, '-p', base.sha, '-m', title]);
-    const merge = made.toString('utf8').trim();
+    const parents = asked.merge_method === 'merge' ? ['-p', base.sha, '-p', head.sha] : ['-p', base.sha];
+    const merge =
+      asked.merge_method === 'rebase'
+        ? await this.rebased(base.sha, head.sha)
+        : await this.text([...person, 'commit-tree', tree, ...parents, '-m', title]);
+    const commits = await this.listCommits(`${base.sha}..${head.sha}`);
     await accept();
+    this.merged.set(number, { merge, commits });
     await gitIn(this.folder, ['update-ref', `refs/heads/${base.ref}`, merge]);
     await feedPush(this.folder, this.repo, owner);
     return undefined;

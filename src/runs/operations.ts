@@ -35,7 +35,8 @@ export async function startProblem(
   return startProblemOf(app, { ...task, owner: owner ?? task.owner });
 }
 
-type Startable = Pick<TaskView, 'owner' | 'projectId' | 'repositoryId' | 'issueRepositoryId'>;
+type Startable = Pick<TaskView, 'owner' | 'projectId' | 'repositoryId' | 'issueRepositoryId'> &
+  Partial<Pick<TaskView, 'undoOf'>>;
 
 /** Does the same as `startProblem` for a task that need not exist yet. */
 export async function startProblemOf(app: App, task: Startable): Promise<Refused | AppError | undefined> {
@@ -50,7 +51,8 @@ export async function startProblemOf(app: App, task: Startable): Promise<Refused
   if (repository.isArchived)
     return new Refused(`The repository ${repository.name} is archived and cannot be changed. Unarchive it first.`);
   try {
-    await modelOfRun(app, agent, task.projectId);
+    // An undo needs a model only if something conflicts.
+    if (task.undoOf == null) await modelOfRun(app, agent, task.projectId);
     return (await credentialFor(app, repository)).kind === 'none' ? noCredential() : undefined;
   } catch (error) {
     if (error instanceof AppError) return error;

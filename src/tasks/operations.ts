@@ -89,6 +89,8 @@ export async function insertTask(
     base?: string | null | undefined;
     /** It stands for what agents do for a pull request of somebody else. */
     hidden?: boolean;
+    /** The task whose merged pull requests it reverts. */
+    undoOf?: string;
   },
 ): Promise<string> {
   const repository =
@@ -110,6 +112,7 @@ export async function insertTask(
     parentId: task.parentId ?? null,
     sprintId: await openSprint(em, projectId, task.sprintId),
     hidden: task.hidden ?? false,
+    undoOf: task.undoOf ?? null,
     createdBy: task.createdBy,
     directedBy: writersOf(task),
     ...issueFields(task),

@@ -63,6 +63,7 @@ export const Task = z
     merging: Merging.nullable(),
     planFirst: z.boolean().nullable(),
     budget: Budget.nullable(),
+    undoOf: z.string().nullable().meta({ description: 'the task whose merged pull requests this one reverts' }),
     runCount: z.int(),
     createdAt: Timestamp,
     updatedAt: Timestamp,

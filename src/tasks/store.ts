@@ -22,7 +22,7 @@ export interface TaskView extends Omit<TaskRow, 'issueTitle' | 'issueBody' | 're
 
 export const taskColumns = `t.id, t.project_id as "projectId", t.title, t.description, t.status, t.owner,
   t.repository_id as "repositoryId", t.parent_id as "parentId", t.sprint_id as "sprintId", t.split_by_agent as "splitByAgent", t.branch_name as "branchName", t.base,
-  t.issue_repository_id as "issueRepositoryId", t.issue_number as "issueNumber", t.issue_url as "issueUrl", t.issue_type as "issueType", t.issue_assignees as "issueAssignees", t.wants_issue as "wantsIssue", t.plan_first as "planFirst", t.hidden, t.failure, t.budget,
+  t.issue_repository_id as "issueRepositoryId", t.issue_number as "issueNumber", t.issue_url as "issueUrl", t.issue_type as "issueType", t.issue_assignees as "issueAssignees", t.wants_issue as "wantsIssue", t.plan_first as "planFirst", t.hidden, t.undo_of as "undoOf", t.failure, t.budget,
   t.status_since as "statusSince",
   t.done_at as "doneAt", t.created_by as "createdBy", t.directed_by as "directedBy", t.created_at as "createdAt", t.updated_at as "updatedAt",
   case when t.issue_number is not null and (t.issue_title <> t.title or t.issue_body <> t.description)

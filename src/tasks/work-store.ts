@@ -184,17 +184,23 @@ export async function listPulls(em: EntityManager, taskId: string) {
 }
 
 /**
- * Returns open and draft pull requests in the order in which their repositories were connected. They are merged in this
- * order.
+ * Returns open and draft pull requests in the order in which their repositories were connected; those of an undo, in the order in
+ * which it reverts. They are merged in this order.
  */
-export async function listOpenPulls(em: EntityManager, taskId: string) {
-  return em
+export async function listOpenPulls(em: EntityManager, taskId: string): Promise<PullRequestRow[]> {
+  const pulls = await em
     .createQueryBuilder(PullRequests, 'p')
     .innerJoin('repositories', 'r', 'r.id = p.repositoryId')
     .where(`p.taskId = :taskId and p.status in ('open', 'draft')`, { taskId })
     .orderBy('r.created_at')
     .addOrderBy('p.number')
     .getMany();
+  const undone: { repositoryId: string }[] = await em.query(
+    'select repository_id as "repositoryId" from undone_pulls where task_id = $1 order by place',
+    [taskId],
+  );
+  const placeOf = (pull: PullRequestRow) => undone.findIndex(({ repositoryId }) => repositoryId === pull.repositoryId);
+  return pulls.sort((a, b) => placeOf(a) - placeOf(b));
 }
 
 /** Returns whether a merged pull request still counts for the task's lifecycle. */

@@ -12,7 +12,7 @@ import { answerComments } from '../runs/review/store.ts';
 import { endRun, markUnchanged } from '../runs/store.ts';
 import { tryMoveTask } from '../tasks/move.ts';
 import { hasOpenPull, insertHandoff } from '../tasks/work-store.ts';
-import { changedWorks, isAhead, lookUp, readTrees, type TreeOf } from './leaving/changes.ts';
+import { changedWorks, lookUp, proposedWorks, readTrees, type TreeOf } from './leaving/changes.ts';
 import { judgeChanges, rejection } from './leaving/objection.ts';
 import { refreshRemote } from './open-work.ts';
 import { findUnplanned } from './plan.ts';
@@ -42,7 +42,7 @@ export async function conclude(app: App, work: Work, ending: JudgedEnding): Prom
   await giveEvidence(work, ending);
   assertPassed(work);
   if (work.run.kind === 'fix') return concludeFix(app, work, ending, changed);
-  const proposed = (await isAhead(work, changed)) ? [...new Set([work, ...changed])] : changed;
+  const proposed = await proposedWorks(work, changed);
   if (subtasks === undefined) for (const each of proposed) await recallProof(app, each);
   if (changed.length > 0) await pushChange(app, work, ending, changed);
   if (subtasks !== undefined) return succeed(app, work, finish, (em) => splitTask(app, em, work.run, task, subtasks));

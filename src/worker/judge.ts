@@ -10,7 +10,7 @@ import { diffOf } from '../git/diff.ts';
 import { UnfitWorkTree } from '../git/work-tree/read-inside.ts';
 import type { Message } from '../llm/model.ts';
 import { decidingSettings } from '../repositories/settings/repository-settings.ts';
-import { changedWorks, isAhead, lookUp, ownChangesOf, readTrees, type TreeOf } from './leaving/changes.ts';
+import { changedWorks, lookUp, ownChangesOf, proposedWorks, readTrees, type TreeOf } from './leaving/changes.ts';
 import { formNotices } from './leaving/form.ts';
 import { type Judged, judgeChanges } from './leaving/objection.ts';
 import { checkTwice } from './proof/compare-tries.ts';
@@ -76,6 +76,8 @@ export interface Judging {
   /** Whether the run still has to propose a plan. */
   mode: PlanMode;
   messages: Message[];
+  /** No agent has worked, so nobody reads a review of the change, and what the host refuses ends the run. */
+  isUnattended?: boolean;
   /** Returns whether a person allowed set-up of this change to use the network of set-up. */
   isSetupApproved(change: HeldChange): Promise<boolean>;
 }
@@ -97,18 +99,18 @@ export async function judgeEnding(work: Work, ending: Ending, judging: Judging):
  * Those of an earlier run, whose conversation this one continues, do not count.
  */
 async function judgeTrees(work: Work, ending: Ending, judging: Judging, trees: Trees): Promise<Judgement> {
-  const { mode, messages } = judging;
+  const { mode, messages, isUnattended = false } = judging;
   const treeOf = lookUp(trees);
   const own = ofLastRun(messages);
   const unplanned = await planObjection(work, mode, ending, { messages, treeOf });
   if (unplanned !== undefined) return { accepted: false, objection: unplanned };
   const judged = await judgeChanges(work, treeOf);
   const { refused, held } = judged;
-  if (ending.subtasks === undefined && timesSaid(own, part('first-finish')) === 0) {
+  if (!isUnattended && ending.subtasks === undefined && timesSaid(own, part('first-finish')) === 0) {
     const review = await reviewOf(work, treeOf, ending, { messages, judged });
     if (review !== undefined) return { accepted: false, objection: review };
   }
-  if ((refused !== undefined || held.length > 0) && timesRefused(own) < maxRefusals)
+  if (!isUnattended && (refused !== undefined || held.length > 0) && timesRefused(own) < maxRefusals)
     return { accepted: false, objection: refusal(ending, judged) };
   if (refused !== undefined || ending.subtasks !== undefined) return { accepted: true, evidence: { trees } };
   return judgeByChecks(work, judging, trees, held);
@@ -126,7 +128,7 @@ async function judgeByChecks(
 ): Promise<Judgement> {
   const treeOf = lookUp(trees);
   const changed = await changedWorks(work, treeOf);
-  const toCheck = (await isAhead(work, changed)) ? [...new Set([work, ...changed])] : changed;
+  const toCheck = await proposedWorks(work, changed);
   const change = { changed: toCheck, treeOf, findings };
   const isApproved = await isSetupApproved(change);
   for (const each of toCheck) each.treeWithApprovedSetup = isApproved ? await treeOf(each) : undefined;

@@ -15,6 +15,7 @@ import { endingStep, type Journal, stepOf } from '../runs/journal.ts';
 import { objectionToSending } from './leaving/outgoing-scan.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { Assignment, Work } from './work.ts';
+import { findReverts } from './workspace/revert-pulls.ts';
 import { openWorkspace, type Placed, type Signals, type Workspace } from './workspace/workspace.ts';
 
 /** Minimum time limit for one git operation. Even a run limited to seconds has to clone. */
@@ -92,6 +93,7 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
       refused: () => addRefused(workspace.environment.refused, access.refused()),
       tokenEndsAt: remote.tokenEndsAt,
       repository,
+      reverts: await findReverts(app.db.manager, { ...given, repository }, workspace.branch.reverts),
       credential,
       journal,
       secrets,

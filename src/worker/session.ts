@@ -32,6 +32,7 @@ import { type Judging, judgeEnding } from './judge.ts';
 import { clockStart } from './lease/run-clock.ts';
 import { readTrees } from './leaving/changes.ts';
 import { planSections, readPlanning } from './plan.ts';
+import { openUndone, undoAlone, undoSections } from './undo/undo.ts';
 import { findContext, insertContext, openTurns, updateContext } from './turns.ts';
 import { isSetupApproved, openMessageInbox } from './waits.ts';
 import { type Assignment, allWorks, type Limited, type Work } from './work.ts';
@@ -56,13 +57,22 @@ export async function workInside(app: App, given: Limited, work: Work, signals: 
   let briefing: Briefing | undefined;
   try {
     await repositories.reopen();
+    await openUndone(app, work, repositories);
     const left = await restoreFiles(app, work, repositories);
     const mayRead = readingRights(app, work);
     work.planning = await readPlanning(app.db.manager, work, mayRead);
     const known = await recallEnding(work);
     if (known !== undefined) return endedWith(work, known);
+    const hasWork = stored.length > 0 || left !== undefined;
+    const undone = await undoAlone(app, work, { run: given.run, host: repositories.host, hasWork });
+    if (undone !== undefined) return endedWith(work, await journal.once(endingStep, async () => undone));
     briefing = await openBriefing(app, work, signals.tools);
-    const sections = [keptSections(left), planSections(work.planning), briefing.sections].flat();
+    const sections = [
+      keptSections(left),
+      await undoSections(work),
+      planSections(work.planning),
+      briefing.sections,
+    ].flat();
     const { opening, memory } = await beginning(app, given, work, repositories.host, { sections, left, mayRead });
     const turns = await tellOfContinuation(app, work, stored, { repositories, signal: signals.tools });
     const { name } = given.agent;

@@ -13,6 +13,7 @@ import type { PlanMode } from '../domain/settings.ts';
 import type { RunPlan } from '../domain/waiting.ts';
 import type { RefusedHost } from '../environment/command-access.ts';
 import type { Environment } from '../environment/prepare.ts';
+import { AppError } from '../errors.ts';
 import { payingForLost } from '../llm/lost.ts';
 import type { Model, Tokens } from '../llm/model.ts';
 import { costOf } from '../llm/usage.ts';
@@ -23,6 +24,7 @@ import type { Journal } from '../runs/journal.ts';
 import { payForAnswer } from '../runs/spend.ts';
 import { getTask, type TaskView } from '../tasks/store.ts';
 import type { RetryPolicy } from './retry.ts';
+import type { Reverts } from './workspace/revert-pulls.ts';
 import type { Workspace } from './workspace/workspace.ts';
 
 /** What a run knows of plans: whether it still has to propose one, and the plan of its task that was approved last. */
@@ -59,6 +61,8 @@ export interface Work extends Workspace, AboutRun {
   planning?: Planning;
   /** The changed files that the approved plan does not name; undefined without a plan. */
   unplanned?: string[];
+  /** What the task reverts here, by this run or an earlier one; undefined for a task that undoes nothing here. */
+  reverts?: Reverts | undefined;
   /** What is known about the files to push, once the agent has finished. */
   evidence?: TreeEvidence;
 }
@@ -110,7 +114,7 @@ export async function findAssignment(app: App, run: RunRow): Promise<Assignment>
   const agent = run.agentId === null ? null : await findAgent(em, run.agentId);
   if (agent === null) throw new RunFailed('internal', 'the agent of this run was deleted');
   const creatorId = await creatorOf(em, run.projectId);
-  const model = paidBy(app, run, creatorId, await modelOfRun(app, agent, run.projectId));
+  const model = paidBy(app, run, creatorId, await modelFor(app, { run, task, agent }));
   return { run, task, agent, repository, model, limits };
 }
 
@@ -123,6 +127,19 @@ function withoutModel({ projectId, createdAt }: RunRow): Pick<Assignment, 'agent
   };
   const reply = () => Promise.reject(new RunFailed('internal', 'a run of this kind asks no model'));
   return { agent, model: { name: '', reply, window: () => undefined } };
+}
+
+/** Returns the model of a run. An undo without conflicts asks none, so a missing one only matters when it is asked. */
+async function modelFor(app: App, { run, task, agent }: Pick<Assignment, 'run' | 'task' | 'agent'>): Promise<Model> {
+  try {
+    return await modelOfRun(app, agent, run.projectId);
+  } catch (error) {
+    if (task.undoOf === null || !(error instanceof AppError)) throw error;
+    const reply = async () => {
+      throw error;
+    };
+    return { name: agent.model, reply, window: () => undefined };
+  }
 }
 
 /**

@@ -46,6 +46,8 @@ export interface TaskRow {
   rewrittenBy: string | null;
   /** It stands for what agents do for a pull request of somebody else. No list shows it. */
   hidden: boolean;
+  /** The task whose merged pull requests this one reverts. */
+  undoOf: string | null;
   createdAt: Date;
   updatedAt: Date;
 }
@@ -80,6 +82,7 @@ export const Tasks = table<TaskRow>('tasks', {
   rewrittenAt: maybeTime(),
   rewrittenBy: maybeText(),
   hidden: flag(false),
+  undoOf: maybeText(),
   createdAt: madeNow(),
   updatedAt: madeNow(),
 });

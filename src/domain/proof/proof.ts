@@ -85,6 +85,34 @@ export function judgeProof({ testsChanged, testsRemoved, doubts, moved, lost, fa
   return judged(reasons.length === 0 ? 'proved' : 'unproved', reasons);
 }
 
+/** Everything that decides about the proof of an undo. */
+export interface ObservedUndo {
+  /** The test files that the undone changes had touched. */
+  testsChanged: string[];
+  /** Whether there were tests before the undone changes. */
+  hadTests: boolean;
+  /** The checks on the undo with the tests from before, in the order in which they ran. */
+  tried: Attempt[];
+  /** The names of the tests that failed, where they have any. */
+  failing: string[];
+}
+
+/** Decides whether the old behaviour is back: the tests from before the undone changes pass. */
+export function judgeUndo({ testsChanged, hadTests, tried, failing }: ObservedUndo): Proof {
+  const { passed, unknown } = settled(tried, 'with the tests from before the undone change');
+  const judged = (status: ProofStatus, reason: string): Proof => ({
+    ...{ status, newTestsFailOnBase: null, oldTestsPass: passed, testsChanged, testsRemoved: [], reason },
+  });
+  if (!hadTests) return judged('no_tests', 'there were no tests before the undone change');
+  if (passed === null) return judged('not_run', unknown.join('; '));
+  if (passed) return judged('proved', undoneReason);
+  const named = failing.length > 0 ? namesOf(failing) : namesOf(testsChanged);
+  return judged('unproved', `the tests from before the undone change fail: ${named}`);
+}
+
+/** An undo is the only proved change with a reason. */
+const undoneReason = 'the tests from before the undone change pass again';
+
 function apartFrom(moved: string[]): string {
   return moved.length === 0 ? '' : `, apart from ${namesOf(moved)}, which only they use`;
 }
@@ -141,7 +169,9 @@ export function proofSentence({ status, reason }: Pick<Proof, 'status' | 'reason
   const because = `: ${reason ?? 'the reason is unknown'}.`;
   switch (status) {
     case 'proved':
-      return 'Its tests fail without it, and the earlier tests pass with it.';
+      return reason === null
+        ? 'Its tests fail without it, and the earlier tests pass with it.'
+        : `The old behaviour is back${because}`;
     case 'changed':
       return `Expectations changed on purpose${because}`;
     case 'unproved':

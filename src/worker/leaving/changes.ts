@@ -35,12 +35,24 @@ export async function changedWorks(work: Work, treeOf: TreeOf): Promise<Work[]> 
 }
 
 /**
- * Returns whether the branch of the task's own repository has commits that a pull request would show, by this run or an
- * earlier one.
+ * Returns whether the branch of a repository has commits that a pull request would show, by this run or an earlier one.
  */
-export async function isAhead(work: Work, changed: Work[]): Promise<boolean> {
+async function isAhead(work: Work, changed: Work[]): Promise<boolean> {
   const { branch, checkout } = work;
   return changed.includes(work) || (branch.continues && !(await checkout.isAncestor(branch.from, branch.base)));
+}
+
+/**
+ * Returns the repositories for which a run opens or updates a pull request: those that it changed, and its own if the branch is
+ * ahead of the base. An undo has a pull request in each repository whose branch is ahead.
+ */
+export async function proposedWorks(work: Work, changed: Work[]): Promise<Work[]> {
+  const proposed: Work[] = [];
+  for (const each of allWorks(work)) {
+    const mayBeAhead = each === work || each.reverts !== undefined;
+    if (changed.includes(each) || (mayBeAhead && (await isAhead(each, changed)))) proposed.push(each);
+  }
+  return proposed;
 }
 
 /**

@@ -88,12 +88,13 @@ function joined(lines: string[]): string {
 
 async function objectionsIn(work: Work, treeOf: TreeOf): Promise<Objection[]> {
   const { checkout, branch, settings, secrets, signal } = work;
+  const conflicts = branch.conflicts ?? branch.reverts?.conflicts;
   const changes = await ownChangesOf(work, treeOf);
   const origin = { ...branch, tree: await treeOf(work) };
   const reasonOfMove = (move: Change) => unaskedMove(work, move);
   return [
     ...(await protectedChanges(settings, changes, { checkout, origin })),
-    ...(await objectionsTo(checkout, changes, secrets, { conflicts: branch.conflicts, signal, reasonOfMove })),
+    ...(await objectionsTo(checkout, changes, secrets, { conflicts, signal, reasonOfMove })),
   ];
 }
 

@@ -5,6 +5,7 @@ import {
   expectedOnBase,
   expectedOnChange,
   judgeProof,
+  judgeUndo,
   needsAnother,
   notRun,
   type Observed,
@@ -20,10 +21,12 @@ import { stepOf } from '../../runs/journal.ts';
 import { lackOf } from '../retry.ts';
 import type { Work } from '../work.ts';
 import { countOnce } from './compare-tries.ts';
+import type { Reverts } from '../workspace/revert-pulls.ts';
 import { judging, unlessTooSlow } from './contents.ts';
 import { missesChange, prepareWatch, sightingOn, type Watch, watchedVariables } from './coverage.ts';
 import { missingTests } from './earlier-tests.ts';
 import { readTestedChange, type TestedChange } from './tested-change.ts';
+import { readUndoneTests } from './undone-tests.ts';
 
 /** How the checks ended once, with the check that failed, and with the single tests where their output names them. */
 export type Tried = Attempt & { failing?: { command: string; output: string }; tests?: ResultsOfRun | undefined };
@@ -163,6 +166,7 @@ export async function proveChange(work: Work, tree: string, checks: CheckResult[
   const hindrance = whyNot(work);
   if (hindrance !== undefined) return { proof: notRun(hindrance) };
   try {
+    if (work.reverts !== undefined) return { proof: await proveUndo(work, work.reverts, tree, checks) };
     const change = await readTestedChange(work, tree);
     const tried = await tryAll(work, tree, change, checks);
     await countTries(work, tree, tried);
@@ -177,6 +181,17 @@ export async function proveChange(work: Work, tree: string, checks: CheckResult[
     if (work.signal.aborted || work.environment.context.signal.aborted || !isOwn) throw error;
     return { proof: notRun(error.message) };
   }
+}
+
+/** Proves that what a task undoes is gone: the tests from before it pass again, those that it had changed. */
+async function proveUndo(work: Work, reverts: Reverts, tree: string, checks: CheckResult[]): Promise<Proof> {
+  const undone = await readUndoneTests(work, reverts, tree);
+  const proving = { work, seconds: secondsFor(checks), change: tree };
+  // The checks have just passed on the change itself.
+  const tried = undone.treeWithTests === tree ? alreadyPassed : await tryTwice(proving, undone.treeWithTests, 'passed');
+  const proof = judgeUndo({ ...undone, tried, failing: tried.at(-1)?.tests?.failed ?? [] });
+  await work.journal.note('proof', `${proof.status}${proof.reason === null ? '' : `: ${proof.reason}`}`);
+  return proof;
 }
 
 /** Returns which earlier tests fail with the change, and why some of them may check less than before. */
@@ -220,6 +235,10 @@ async function countTries(work: Work, tree: string, tried: Tries): Promise<void>
   );
 }
 
+function secondsFor(checks: CheckResult[]): number {
+  return Math.max(leastSeconds, 2 * checks.reduce((sum, each) => sum + each.seconds, 0));
+}
+
 const alreadyPassed: Tried[] = [{ outcome: 'passed' }];
 
 /** Runs all kinds of checks, and those with an unexpected result once more. */
@@ -227,8 +246,7 @@ async function tryAll(work: Work, tree: string, change: TestedChange, checks: Ch
   const { testsChanged, testsRemoved, newTestsOnBase, oldTestsOnChange } = change;
   if (testsChanged.length + testsRemoved.length === 0)
     return { newTestsOnBase: [], newTestsOnChange: [], oldTestsOnChange: [] };
-  const seconds = Math.max(leastSeconds, 2 * checks.reduce((sum, each) => sum + each.seconds, 0));
-  const proving = { work, seconds, change: tree };
+  const proving = { work, seconds: secondsFor(checks), change: tree };
   // The checks have just passed on the change itself.
   const newTests =
     newTestsOnBase === tree

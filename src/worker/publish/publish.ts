@@ -285,6 +285,7 @@ function pullBody(
     finish.nextSteps.length > 0
       ? `### Next steps\n${finish.nextSteps.map((s) => `- ${harmlessLine(s, 500, prefix)}`).join('\n')}`
       : '',
+    revertsText(work),
     unplannedText(unplanned, prefix),
     evidenceSection(app, work, commit),
     isHere ? `Closes #${issue.issueNumber}` : '',
@@ -308,6 +309,12 @@ function unplannedText(paths: string[], prefix: string): string {
   const lines = paths.slice(0, maxUnplanned).map((path) => `- ${harmlessLine(path, 300, prefix)}`);
   const more = paths.length > maxUnplanned ? [`- and ${paths.length - maxUnplanned} more`] : [];
   return ['### Changed files that the plan does not name', ...lines, ...more].join('\n');
+}
+
+/** Names the pull requests of this repository that the change reverts. */
+function revertsText({ reverts, task }: Work): string {
+  if (reverts === undefined) return '';
+  return `Reverts ${reverts.pulls.map(({ number }) => `#${number}`).join(', ')}${task.undoOf === null ? '' : ` of the task ${task.undoOf}`}.`;
 }
 
 const togetherTitle = '### Together with';

@@ -29,6 +29,11 @@ export interface OpenRepositories {
    */
   reopen(): Promise<void>;
   /**
+   * Opens these repositories unless they are open, and puts them into this order.
+   * @throws RunFailed when one of them cannot be opened
+   */
+  openAll(repositoryIds: string[]): Promise<void>;
+  /**
    * Returns the files that changed since they were last stored or, with `whole`, since the run began. `markStored` has
    * to be called once they are stored; until then they count as changed. `judged` are trees that were read already.
    */
@@ -102,6 +107,7 @@ export function combineRepositories(
       },
     },
     reopen: others.reopen,
+    openAll: others.openAll,
     changes: async (since, judged = {}) => {
       const files: ChangedFiles = {};
       const trees = new Map<Work, string>();
@@ -243,5 +249,31 @@ function otherRepositories(app: App, given: Assignment, work: Work, own: ToolHos
       else await work.journal.note('repository', `the repository ${repository.name} was not opened again: ${lack}`);
     }
   };
-  return { hosts, openNamed, reopen };
+  return { hosts, openNamed, reopen, openAll: openingAll(app, work, open) };
+}
+
+/** Returns a function that opens repositories without which a run cannot do its work; see `OpenRepositories`. */
+function openingAll(
+  app: App,
+  work: Work,
+  open: (repository: RepositoryRow, retrying: RetryPolicy) => Promise<Work>,
+): OpenRepositories['openAll'] {
+  return async (ids) => {
+    const known = await openable(app, work.repository);
+    for (const id of ids) {
+      if (allWorks(work).some(({ repository }) => repository.id === id)) continue;
+      const wanted = known.find((each) => each.id === id);
+      if (wanted === undefined)
+        throw new RunFailed(
+          'repository',
+          `a repository of this task is not connected any more, or may not be opened together with ${work.repository.name}`,
+        );
+      const problem = await enterRepository(app, work, wanted);
+      if (problem !== undefined) throw new RunFailed('repository', problem.message);
+      await open(wanted, work.retrying);
+      await work.journal.note('repository', `opened the repository ${wanted.name}`);
+    }
+    const placeOf = ({ repository }: Work) => ids.indexOf(repository.id);
+    work.others.sort((a, b) => placeOf(a) - placeOf(b));
+  };
 }

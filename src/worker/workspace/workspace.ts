@@ -17,6 +17,7 @@ import type { Confinement, ToolHost } from '../../sandbox/sandbox.ts';
 import type { TaskView } from '../../tasks/store.ts';
 import { isAskedFor, listPullsIn } from '../../tasks/work-store.ts';
 import { branchOfPull, settingsForPull } from './pull-branch.ts';
+import { type Reverts, readReverts, revertedCommit, undoneIn } from './revert-pulls.ts';
 import { findStoredFiles } from './stored-files.ts';
 
 /** The step with which a run records that its work was not pushed and is left to the next run of its task. */
@@ -93,6 +94,8 @@ export interface Branch {
    * `base` into the files.
    */
   catchesUp?: true;
+  /** What the run reverts before anybody changes a file; missing for a run that undoes nothing, or goes on with a branch. */
+  reverts?: Reverts;
 }
 
 /** Returns the parents of the commit that a run pushes. */
@@ -200,7 +203,9 @@ async function putInPlace(
     );
   const branchOfTask = async () => {
     const place = { ...about, pattern: trusted.settings.branch };
-    const chosen = { ...(await chooseBranch(app, place, checkout, base)), setupFrom: trusted.head };
+    const onBase = { ...(await chooseBranch(app, place, checkout, base)), setupFrom: trusted.head };
+    const reverts = onBase.continues ? undefined : await readReverts(app, about, checkout, base);
+    const chosen: Branch = reverts === undefined ? onBase : { ...onBase, reverts };
     const earlier = await journal.recall<Branch>(stepOf(earlierStep, about.task, repository));
     if (earlier !== undefined) return catchingUp(checkout, rewoundBranch(chosen, earlier), base);
     // After subtasks were merged into the base, the agent has to continue with their changes.
@@ -230,21 +235,27 @@ async function putInPlace(
     if (commit !== base && !(await checkout.fetchCommit(commit)))
       throw new RunFailed('repository', `the commit ${commit} from which the run began no longer exists`);
   const isMerge = branch.conflicts !== undefined && branch.catchesUp === undefined;
-  const commit = isMerge ? await mergeCommit(checkout, filesFrom, branch.base) : filesFrom;
+  const commit = isMerge ? await mergeCommit(checkout, filesFrom, branch.base) : await beginOf(checkout, branch);
   const { remote, signals, readers } = about;
   const choosing = { app, remote, settings: trusted.settings, signal: signals.git, readers };
-  await chooseFiles(checkout, choosing, branch.conflicts);
+  await chooseFiles(checkout, choosing, branch.conflicts ?? branch.reverts?.conflicts);
   await checkout.checkout(commit);
   const startTree = await checkout.treeOf(commit);
   return { branch, settings: trusted.settings, baseBranch, baseHead: base, trustedHead: trusted.head, startTree };
 }
 
-/** Returns the branch into which a task goes. A pull request that is open keeps its own. */
+/** Returns the commit whose files a run gets that does not begin with a merge. */
+async function beginOf(checkout: Checkout, { from, filesFrom = from, reverts }: Branch): Promise<string> {
+  return reverts === undefined ? filesFrom : revertedCommit(checkout, filesFrom, reverts);
+}
+
+/** Returns the branch into which a task goes. A pull request that is open keeps its own. What is reverted says where it is. */
 async function chooseBase(app: App, task: TaskView, repository: RepositoryRow, usual: string): Promise<string> {
   const pulls = await listPullsIn(app.db.manager, task.id, repository.id);
   const open = pulls.find(({ status }) => status === 'open' || status === 'draft');
   if (open !== undefined) return open.baseBranch ?? repository.defaultBranch;
-  return (repository.id === task.repositoryId ? task.base : null) ?? usual;
+  const [undone] = await undoneIn(app.db.manager, { task, repository });
+  return undone?.base ?? (repository.id === task.repositoryId ? task.base : null) ?? usual;
 }
 
 /** Returns whether kept work still fits: its branch is as it was, or the commit that it began from still exists. */
@@ -254,8 +265,9 @@ async function isBasis(checkout: Checkout, chosen: Branch, left: Branch): Promis
 }
 
 /** Returns from which commits a run began, for a later run that begins with the same files. */
-function beginningOf({ from, base, setupFrom = base, filesFrom }: Branch) {
-  return { from, base, setupFrom, ...(filesFrom === undefined ? {} : { filesFrom }) };
+function beginningOf({ from, base, setupFrom = base, filesFrom, reverts }: Branch) {
+  const begun = reverts === undefined ? {} : { reverts };
+  return { from, base, setupFrom, ...begun, ...(filesFrom === undefined ? {} : { filesFrom }) };
 }
 
 /**
