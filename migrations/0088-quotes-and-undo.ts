@@ -35,11 +35,11 @@ export class QuotesAndUndo1771113600000 implements MigrationInterface {
         minutes_p80 double precision,
         -- The number of finished tasks behind it.
         from_tasks integer not null,
-        at timestamptz not null default now(),
+        created_at timestamptz not null default now(),
         check ((cost_p50 is null) = (cost_p80 is null)),
         check ((minutes_p50 is null) = (minutes_p80 is null))
       );
-      create index quotes_project on quotes (project_id, at);
+      create index quotes_project on quotes (project_id, created_at);
 
       -- The finished tasks of a project, the latest first.
       create index tasks_finished on tasks (project_id, done_at desc) where status = 'done' and not hidden;`);

@@ -19,6 +19,7 @@ import { repositoryRoutes } from './repositories/routes.ts';
 import { rewindRoutes } from './runs/continuing/rewind-task.ts';
 import { turnRoutes } from './runs/continuing/show-turns.ts';
 import { changeRoutes, timelineRoutes } from './runs/history.ts';
+import { quoteRoutes } from './runs/quote/routes.ts';
 import { reviewRoutes } from './runs/review/routes.ts';
 import { proofRoutes } from './runs/reviewing/proof-routes.ts';
 import { reviewingRoutes } from './runs/reviewing/routes.ts';
@@ -68,6 +69,7 @@ const operations: Route[] = [
   ...waitingRoutes,
   ...rewindRoutes,
   ...undoRoutes,
+  ...quoteRoutes,
   ...turnRoutes,
   ...spendRoutes,
   ...timelineRoutes,

@@ -460,6 +460,8 @@ export type Task = {
     merging: Merging | null;
     planFirst: boolean | null;
     budget: TaskBudget | null;
+    /** the task whose merged pull requests this one reverts */
+    undoOf: string | null;
     runCount: number;
     createdAt: string;
     updatedAt: string;
@@ -921,6 +923,83 @@ export type FlakyCheck = {
     tests: string[];
 };
 export type Accepted = {};
+export type UndoPlan = {
+    /** what would be reverted, in this order */
+    pulls: {
+        repositoryId: string;
+        repositoryName: string;
+        "number": number;
+        url: string;
+        /** the branch into which it was merged */
+        base: string;
+        mergedAt: string | null;
+    }[];
+    /** why the task cannot be undone now; null if it can */
+    problem: string | null;
+    /** the task that undoes it, or has undone it */
+    undoneBy: string | null;
+    /** the last turn of its runs, from which an agent may try again after the undo */
+    tryAgain: {
+        runId: string;
+        turn: number;
+    } | null;
+};
+export type Quote = {
+    /** all runs of the task together */
+    costUsd: {
+        /** half of such tasks need at most this */
+        p50: number;
+        /** four of five such tasks need at most this */
+        p80: number;
+    } | null;
+    /** how long its runs work, without what they wait for people */
+    minutes: {
+        /** half of such tasks need at most this */
+        p50: number;
+        /** four of five such tasks need at most this */
+        p80: number;
+    } | null;
+    /** `n` of `of` similar tasks were merged without a request for changes */
+    mergedUnchanged: {
+        "of": number;
+        n: number;
+    } | null;
+    /** the finished tasks behind it, the most similar first */
+    similar: string[];
+    /** why something is missing, such as fewer than 9 finished tasks */
+    reason: string | null;
+};
+export type PastQuotes = {
+    costUsd: {
+        /** the quotes whose tasks are done */
+        "of": number;
+        /** how many of their lower bounds held */
+        p50: number;
+        /** how many of their upper bounds held */
+        p80: number;
+    };
+    minutes: {
+        /** the quotes whose tasks are done */
+        "of": number;
+        /** how many of their lower bounds held */
+        p50: number;
+        /** how many of their upper bounds held */
+        p80: number;
+    };
+    quotes: {
+        taskId: string;
+        title: string;
+        at: string;
+        costP50: number | null;
+        costP80: number | null;
+        /** what the task cost */
+        costUsd: number | null;
+        minutesP50: number | null;
+        minutesP80: number | null;
+        /** how long its runs worked */
+        minutes: number;
+    }[];
+};
 export type RunTurn = {
     /** numbered from 1 */
     turn: number;
@@ -6555,6 +6634,149 @@ export function rewindTask(id: string, body: {
             "Idempotency-Key": idempotencyKey
         })
     })));
+}
+/**
+ * Get what an undo of a task would revert, or why it is not possible
+ */
+export function getUndo(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: UndoPlan;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/undo`, {
+        ...opts
+    }));
+}
+/**
+ * Undo a task: a new task reverts its merged pull requests in all repositories, the one that was merged last first
+ */
+export function undoTask(id: string, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 201;
+        data: Task;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/undo`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * Get what a task will probably cost and how long it takes, from similar finished tasks of its project
+ */
+export function getQuote(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Quote;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/quote`, {
+        ...opts
+    }));
+}
+/**
+ * Get how well the quotes of the latest 200 finished tasks held, with the quotes, the latest first
+ */
+export function listQuotes(projectId: string, { limit, offset }: {
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: PastQuotes;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/quotes${QS.query(QS.explode({
+        limit,
+        offset
+    }))}`, {
+        ...opts
+    }));
 }
 /**
  * List the turns of a run, oldest first, without credentials

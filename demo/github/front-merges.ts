@@ -73,7 +73,8 @@ export class FrontMerges {
     if (query.includes('object(oid:')) return this.commit(variables as CommitAsked);
     if (query.includes('mergeQueueEntry {') && query.startsWith('query'))
       return this.read(variables as { owner: string; repo: string; number: number });
-    if (query.includes('mergeCommit {')) return this.merged(variables as { owner: string; repo: string; number: number });
+    if (query.includes('mergeCommit {'))
+      return this.merged(variables as { owner: string; repo: string; number: number });
     if (query.includes('statusCheckRollup')) return { data: { repository: { pullRequest: this.required() } } };
     const [act] = /(enable|disable)PullRequestAutoMerge|(en|de)queuePullRequest/.exec(query) ?? [];
     return act === undefined ? undefined : this.mutate(act, variables);

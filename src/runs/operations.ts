@@ -19,6 +19,7 @@ import { giveRevisionsTo, insertRevision, listWaitingRevisions, type Revision } 
 import { runToContinue } from './continuing/continue-store.ts';
 import { directorsAtStart, listUnseenWriters } from './directors.ts';
 import { storeCancelHandoff } from './handoffs.ts';
+import { keepQuote } from './quote/quote-task.ts';
 import { endRun, findLiveRun, insertRun, listLiveSubtasks, lockForCancel, lockRun } from './store.ts';
 
 /**
@@ -121,7 +122,9 @@ export async function startTaskIn(
   await moveTask(app, em, taskId, kind);
   if (problem !== undefined) throw problem;
   const isTextSeen = (await starting.isTextSeen?.(em)) ?? kind === 'start';
-  await queueRun(app, em, taskId, { ...starting, isTextSeen });
+  const before = await getTask(em, taskId);
+  const runId = await queueRun(app, em, taskId, { ...starting, isTextSeen });
+  await keepQuote(em, before, runId);
   if (instructions) app.audit.note({ instructions: [null, instructions] });
   await starting.also?.(em);
   return getTask(em, taskId);

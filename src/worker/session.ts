@@ -32,8 +32,8 @@ import { type Judging, judgeEnding } from './judge.ts';
 import { clockStart } from './lease/run-clock.ts';
 import { readTrees } from './leaving/changes.ts';
 import { planSections, readPlanning } from './plan.ts';
-import { openUndone, undoAlone, undoSections } from './undo/undo.ts';
 import { findContext, insertContext, openTurns, updateContext } from './turns.ts';
+import { openUndone, undoAlone, undoSections } from './undo/undo.ts';
 import { isSetupApproved, openMessageInbox } from './waits.ts';
 import { type Assignment, allWorks, type Limited, type Work } from './work.ts';
 import {

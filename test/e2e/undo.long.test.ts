@@ -39,7 +39,9 @@ const settled = (id: string, status: string) =>
   until(`${id} ${status}`, async () => {
     const task = await world.get<Task>(`/tasks/${id}`);
     const runs = await world.get<{ status: string }[]>(`/tasks/${id}/runs`);
-    return task.status === status && runs.every((run) => !['queued', 'running', 'waiting'].includes(run.status)) && task;
+    return (
+      task.status === status && runs.every((run) => !['queued', 'running', 'waiting'].includes(run.status)) && task
+    );
   });
 
 async function mergeBy(methods: Record<string, string>, pulls: Pull[]): Promise<void> {
@@ -59,8 +61,9 @@ async function merged(file: string): Promise<WorldTask> {
   ];
   const { id } = await call<{ id: string }>('POST', `/projects/${world.project.id}/tasks`, {
     title: `Add ${file}`,
-    owner: (await world.get<{ id: string; builtIn?: string; name: string }[]>('/agents')).find((a) => a.name === 'Developer')
-      ?.id,
+    owner: (await world.get<{ id: string; builtIn?: string; name: string }[]>('/agents')).find(
+      (a) => a.name === 'Developer',
+    )?.id,
     status: 'ready',
   });
   await call('POST', `/tasks/${id}/start`);

@@ -83,7 +83,8 @@ export function quoteFor(task: Asked, finished: Finished[], earlier: EarlierQuot
 const nothing = { costUsd: null, minutes: null, mergedUnchanged: null, similar: [] };
 
 function tooFew(count: number): string {
-  const done = count === 0 ? 'No agent has finished a task' : `Agents have finished ${count} ${count === 1 ? 'task' : 'tasks'}`;
+  const done =
+    count === 0 ? 'No agent has finished a task' : `Agents have finished ${count} ${count === 1 ? 'task' : 'tasks'}`;
   return `${done} of this project so far. A quote needs ${fewestTasks} of them.`;
 }
 

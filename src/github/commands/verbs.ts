@@ -41,6 +41,7 @@ import {
 } from './create-for-issue.ts';
 import { pullVerbs } from './pull-verbs.ts';
 import { answer, approve, revise, runVerbs } from './run-verbs.ts';
+import { undoVerbs } from './undo-verbs.ts';
 
 /** Changes the named limits of a task's budget and keeps its others. `none` removes the budget. */
 async function setBudget(app: App, given: GivenCommand): Promise<void> {
@@ -151,6 +152,7 @@ export const verbs: Record<string, Verb> = {
   },
   ...runVerbs,
   ...pullVerbs,
+  ...undoVerbs,
   subtask: {
     takes: '<title>',
     does: 'adds a subtask',

@@ -107,7 +107,8 @@ const keyOf = ({ repositoryId, number }: MergedPull) => `${repositoryId}#${numbe
 
 /** @throws Refused unless a task can be undone */
 async function assertUndoable(em: EntityManager, task: TaskView): Promise<UndoPlan> {
-  if (task.hidden) throw new Refused('This task stands for a pull request of somebody else. Revert that one on GitHub.');
+  if (task.hidden)
+    throw new Refused('This task stands for a pull request of somebody else. Revert that one on GitHub.');
   const plan = await planUndo(em, task);
   if (plan.problem !== null) throw new Refused(plan.problem);
   return plan;

@@ -31,7 +31,9 @@ export async function readUndoneTests(work: Work, { pulls }: Reverts, tree: stri
   const then = await checkout.files(pulls.at(-1)?.before ?? tree);
   const isTest = await testFilesAmong(work, [...touched, ...then.keys()]);
   const tests = [...touched].filter(isTest);
-  const sides = tests.map((path): FileInTree => ({ path, ...(then.get(path) ?? { mode: '000000', oid: '0'.repeat(40) }) }));
+  const sides = tests.map(
+    (path): FileInTree => ({ path, ...(then.get(path) ?? { mode: '000000', oid: '0'.repeat(40) }) }),
+  );
   return {
     testsChanged: tests.slice(0, maxPaths),
     hadTests: [...then.keys()].some(isTest),

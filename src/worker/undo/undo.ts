@@ -48,7 +48,12 @@ export async function undoAlone(app: App, work: Work, begun: Begun): Promise<Jud
   await begun.host.endProcesses();
   const ending = endingOf(work);
   const isApproved: Judging['isSetupApproved'] = (change) => isSetupApproved(app, work, change);
-  const judging = { mode: work.planning?.mode ?? 'never', messages: [], isUnattended: true, isSetupApproved: isApproved };
+  const judging = {
+    mode: work.planning?.mode ?? 'never',
+    messages: [],
+    isUnattended: true,
+    isSetupApproved: isApproved,
+  };
   const judgement = await judgeEnding(work, ending, judging);
   if (judgement.accepted) return { ...ending, ...judgement.evidence };
   const reason = 'objection' in judgement ? judgement.objection : 'Set-up of the reverts needs the word of a person.';

@@ -203,9 +203,7 @@ async function putInPlace(
     );
   const branchOfTask = async () => {
     const place = { ...about, pattern: trusted.settings.branch };
-    const onBase = { ...(await chooseBranch(app, place, checkout, base)), setupFrom: trusted.head };
-    const reverts = onBase.continues ? undefined : await readReverts(app, about, checkout, base);
-    const chosen: Branch = reverts === undefined ? onBase : { ...onBase, reverts };
+    const chosen = { ...(await chooseBegun(app, place, checkout, base)), setupFrom: trusted.head };
     const earlier = await journal.recall<Branch>(stepOf(earlierStep, about.task, repository));
     if (earlier !== undefined) return catchingUp(checkout, rewoundBranch(chosen, earlier), base);
     // After subtasks were merged into the base, the agent has to continue with their changes.
@@ -242,6 +240,13 @@ async function putInPlace(
   await checkout.checkout(commit);
   const startTree = await checkout.treeOf(commit);
   return { branch, settings: trusted.settings, baseBranch, baseHead: base, trustedHead: trusted.head, startTree };
+}
+
+/** Chooses the branch of a task. If it is new, and the task undoes something here, the run begins with the reverts. */
+async function chooseBegun(app: App, about: Named, checkout: Checkout, base: string): Promise<Branch> {
+  const chosen = await chooseBranch(app, about, checkout, base);
+  const reverts = chosen.continues ? undefined : await readReverts(app, about, checkout, base);
+  return reverts === undefined ? chosen : { ...chosen, reverts };
 }
 
 /** Returns the commit whose files a run gets that does not begin with a merge. */

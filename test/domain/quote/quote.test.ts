@@ -1,7 +1,7 @@
 import { seededRandom } from '../../../src/domain/forecast/draws.ts';
 import {
-  adaptedLevel,
   type Asked,
+  adaptedLevel,
   type Bounds,
   boundsOf,
   bySimilarity,
@@ -69,7 +69,10 @@ test('exceeded bounds raise the level, and bounds that hold lower it', () => {
 /** What a simulated task costs. */
 type Cost = (about: { kind: number; at: number; random: ReturnType<typeof seededRandom> }) => number;
 
-const lognormal = (sigma: number): Cost => ({ kind, random }) => (1 + kind) * Math.exp(sigma * random.normal());
+const lognormal =
+  (sigma: number): Cost =>
+  ({ kind, random }) =>
+    (1 + kind) * Math.exp(sigma * random.normal());
 const worlds: Record<string, Cost> = {
   'usual tasks': lognormal(0.7),
   'heavy tails': ({ kind, random }) => (1 + kind) / random.uniform() ** (1 / 1.3),
@@ -99,7 +102,9 @@ function simulate(cost: Cost, seed: string): { p50: number; p80: number } {
   return { p50: share('p50'), p80: share('p80') };
 }
 
-test.each(Object.entries(worlds))('%s: of 1,000 quotes, 50 %% and 80 %% hold, give or take five points', (name, cost) => {
+test.each(
+  Object.entries(worlds),
+)('%s: of 1,000 quotes, 50 %% and 80 %% hold, give or take five points', (name, cost) => {
   const { p50, p80 } = simulate(cost, name);
   expect(Math.abs(p50 - 0.5)).toBeLessThanOrEqual(0.05);
   expect(Math.abs(p80 - 0.8)).toBeLessThanOrEqual(0.05);

@@ -52,6 +52,8 @@ export interface Workshop extends Basics {
   talkedTask(): Promise<{ task: string; run: string }>;
   /** Creates a task in review, with an open pull request. */
   reviewedTask(): Promise<{ task: string; number: number }>;
+  /** Makes a task that is done, with a merged pull request. */
+  mergedTask(): Promise<string>;
   newSprint(project?: string): Promise<string>;
   /** Creates an active sprint in a project of its own. */
   activeSprint(): Promise<string>;
@@ -201,7 +203,13 @@ function tasksOf({ ask, sql, project: main, agent, repository, github }: Basics)
     );
     return { task, number };
   };
-  return { newTask, startedTask, waitingTask, talkedTask, reviewedTask };
+  const mergedTask = async () => {
+    const { task } = await reviewedTask();
+    await sql(`update pull_requests set status = 'merged', merged_at = now() where task_id = $1`, [task]);
+    await sql(`update tasks set status = 'done', done_at = now() where id = $1`, [task]);
+    return task;
+  };
+  return { newTask, startedTask, waitingTask, talkedTask, reviewedTask, mergedTask };
 }
 
 function sprintsOf({ ask, project: main, newProject }: Basics) {

@@ -137,6 +137,7 @@ export const writeRecipes: Record<string, (shop: Workshop) => Promise<Request> |
     const { task, run } = await shop.talkedTask();
     return { path: `/tasks/${task}/rewind`, body: { runId: run, turn: 1, text: 'otherwise' } };
   },
+  undoTask: async ({ mergedTask }) => ({ path: `/tasks/${await mergedTask()}/undo` }),
   stopMergingTask: async ({ reviewedTask, sql }) => {
     const { task } = await reviewedTask();
     await sql(

@@ -1,6 +1,7 @@
 import {
   failedTask,
   issue,
+  mergedTask,
   plannedIssue,
   reviewedTask,
   say,
@@ -69,6 +70,8 @@ export const commandPlays: Record<string, Play> = {
   ask: commanded(taskOnIssue, 'ask Why?'),
   setup: commanded(bare, 'setup'),
   merge: commanded(reviewedTask, 'merge'),
+  undo: commanded(mergedTask, 'undo'),
+  quote: commanded(taskOnIssue, 'quote'),
   review: commanded(reviewedPull, 'review'),
   prove: commanded(reviewedPull, 'prove'),
   fix: commanded(bare, 'fix the typo'),

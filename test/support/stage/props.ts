@@ -96,6 +96,15 @@ export async function reviewedTask(stage: Stage): Promise<InReview> {
   return { ...made, pull: data.number, sha, branch };
 }
 
+/** Makes a task that is done, because its pull request was merged. */
+export async function mergedTask(stage: Stage): Promise<InReview> {
+  const made = await reviewedTask(stage);
+  await stage.github.as('mona')('PUT', `${repo}/pulls/${made.pull}/merge`, {});
+  const thrown = await stage.settle();
+  if (thrown.length > 0) throw new Error(`the merge was not noticed: ${thrown.join()}`);
+  return made;
+}
+
 /** Adds a file to a branch, which begins at main, and returns the commit. */
 export async function commitTo({ github }: Stage, branch: string): Promise<string> {
   const folder = github.folderOf(name);
