@@ -1,7 +1,7 @@
 import type { Said } from '../../demo/model/model.ts';
 import { until } from '../../demo/real-service.ts';
 import { write } from '../support/face.ts';
-import { gitOut } from '../support/git.ts';
+import { gitOut, gitWith } from '../support/git.ts';
 import { openWorld, type World, type WorldTask } from '../support/world.ts';
 
 let world: World;
@@ -53,6 +53,14 @@ async function mergeBy(methods: Record<string, string>, pulls: Pull[]): Promise<
   }
 }
 
+/** Adds a file to a branch, as a person would push it. */
+function commitTo(name: string, branch: string, file: string): void {
+  const folder = world.github.folderOf(`mona/${name}`);
+  const blob = gitWith(folder, 'two\n', 'hash-object', '-w', '--stdin');
+  const tree = gitWith(folder, `${git(name, 'ls-tree', branch)}\n100644 blob ${blob}\t${file}\n`, 'mktree');
+  git(name, 'update-ref', `refs/heads/${branch}`, git(name, 'commit-tree', tree, '-p', branch, '-m', 'second'));
+}
+
 /** Makes a change of all three repositories that is merged: by a merge commit, a squash and a rebase of two commits. */
 async function merged(file: string): Promise<WorldTask> {
   script = [
@@ -68,9 +76,8 @@ async function merged(file: string): Promise<WorldTask> {
   });
   await call('POST', `/tasks/${id}/start`);
   await settled(id, 'in_review');
-  script = [[...opened, write(`../Tools/second-${file}`, 'two\n')], [finish]];
-  await call('POST', `/tasks/${id}/revise`, { text: 'A second file in Tools.' });
-  await settled(id, 'in_review');
+  commitTo('Tools', (await world.get<Task>(`/tasks/${id}`)).branchName ?? '', `second-${file}`);
+  await world.github.showBranches('mona/Tools');
   await mergeBy({ sample: 'merge', Docs: 'squash', Tools: 'rebase' }, await pullsOf(id));
   return settled(id, 'done');
 }

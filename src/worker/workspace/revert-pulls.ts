@@ -8,6 +8,7 @@ import { type MergedCommits, readMergedCommits, UnknownMerge } from '../../repos
 import { listStepsOfTask, stepOf } from '../../runs/journal.ts';
 import { listUndone, type UndonePull } from '../../runs/undoing/store.ts';
 import type { TaskView } from '../../tasks/store.ts';
+import { listPullsIn } from '../../tasks/work-store.ts';
 
 /** A pull request that a run reverts, with the commits that its merge put onto the base branch. */
 export interface Revert extends MergedCommits {
@@ -45,7 +46,9 @@ export async function readReverts(
   from: string,
 ): Promise<Reverts | undefined> {
   const undone = await undoneIn(app.db.manager, place);
-  if (undone.length === 0) return undefined;
+  const own = await listPullsIn(app.db.manager, place.task.id, place.repository.id);
+  // What an earlier run reverted is merged already.
+  if (undone.length === 0 || own.some(({ status }) => status === 'merged')) return undefined;
   const pulls: Revert[] = [];
   for (const { number, url } of undone) pulls.push({ number, url, ...(await commitsOf(app, place, number)) });
   return { pulls, conflicts: (await revertAll(checkout, from, pulls)).conflicts };

@@ -1,0 +1,26 @@
+import { judgeUndo, type ObservedUndo, proofSentence } from '../../src/domain/proof/proof.ts';
+
+const observed: ObservedUndo = {
+  ...{ testsChanged: ['a.test.js'], hadTests: true, tried: [{ outcome: 'passed' }], failing: [] },
+};
+
+test('the old behaviour is back when the tests from before pass', () => {
+  const proof = judgeUndo(observed);
+  expect(proof).toMatchObject({ status: 'proved', oldTestsPass: true, newTestsFailOnBase: null });
+  expect(proofSentence(proof)).toBe(
+    'The old behaviour is back: the tests from before the undone change pass again.',
+  );
+});
+
+test('tests from before that fail are named', () => {
+  const failed = { ...observed, tried: [{ outcome: 'failed' as const }, { outcome: 'failed' as const }] };
+  expect(judgeUndo({ ...failed, failing: ['adds'] })).toMatchObject({ status: 'unproved', oldTestsPass: false });
+  expect(judgeUndo({ ...failed, failing: ['adds'] }).reason).toBe('the tests from before the undone change fail: adds');
+  expect(judgeUndo(failed).reason).toMatch(/: a\.test\.js$/);
+});
+
+test('without tests from before, or with results that differ, nothing is proved', () => {
+  expect(judgeUndo({ ...observed, hadTests: false }).status).toBe('no_tests');
+  const flaky = judgeUndo({ ...observed, tried: [{ outcome: 'failed' }, { outcome: 'passed' }] });
+  expect(flaky).toMatchObject({ status: 'not_run', oldTestsPass: null });
+});
