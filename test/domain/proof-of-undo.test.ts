@@ -7,9 +7,7 @@ const observed: ObservedUndo = {
 test('the old behaviour is back when the tests from before pass', () => {
   const proof = judgeUndo(observed);
   expect(proof).toMatchObject({ status: 'proved', oldTestsPass: true, newTestsFailOnBase: null });
-  expect(proofSentence(proof)).toBe(
-    'The old behaviour is back: the tests from before the undone change pass again.',
-  );
+  expect(proofSentence(proof)).toBe('The old behaviour is back: the tests from before the undone change pass again.');
 });
 
 test('tests from before that fail are named', () => {

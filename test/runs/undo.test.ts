@@ -16,7 +16,10 @@ interface Task {
 }
 const undo = (task: string) => shop.ask<Task>('POST', `/tasks/${task}/undo`);
 const plan = (task: string) =>
-  shop.ask<{ pulls: { number: number }[]; problem: string | null; undoneBy: string | null }>('GET', `/tasks/${task}/undo`);
+  shop.ask<{ pulls: { number: number }[]; problem: string | null; undoneBy: string | null }>(
+    'GET',
+    `/tasks/${task}/undo`,
+  );
 
 /** Ends an undo: its pull requests are merged, or its run has failed. */
 async function end(task: string, status: 'done' | 'ready'): Promise<void> {

@@ -287,3 +287,12 @@ export const auditRecords = (projectId: string) =>
     getNextPageParam: (last, pages) => (last.length < auditPageSize ? undefined : pages.length * auditPageSize),
     select: ({ pages }) => [...new Map(pages.flat().map((record) => [record.id, record])).values()],
   });
+/** What a task will probably cost. A start does not need it. */
+export const quote = (taskId: string) =>
+  queryOptions({ queryKey: ['quote', taskId], queryFn: ({ signal }) => api.getQuote(taskId, { signal }) });
+/** What an undo of a task would revert. */
+export const undo = (taskId: string) =>
+  queryOptions({ queryKey: ['undo', taskId], queryFn: ({ signal }) => api.getUndo(taskId, { signal }) });
+/** How well the quotes of a project held. */
+export const pastQuotes = (projectId: string) =>
+  queryOptions({ queryKey: ['quotes', projectId], queryFn: () => api.listQuotes(projectId, { limit: 10 }) });

@@ -8,6 +8,7 @@ import { EmptyState, FactList, Section } from '../display/sections.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
+import { PastQuotes } from './past-quotes.tsx';
 import { PeriodSelect, usePeriod } from './period.tsx';
 import { agentName, hasUnpriced, tokensOf } from './spend-text.ts';
 
@@ -78,6 +79,7 @@ function SpendView({ projectId, spend }: { projectId: string; spend: Spend }) {
           </Section>
         </>
       )}
+      <PastQuotes projectId={projectId} />
     </div>
   );
 }

@@ -19,7 +19,9 @@ import { MergingBox } from './merging/merging-box.tsx';
 import { ReadinessBox } from './merging/readiness-box.tsx';
 import { OtherWorkBox } from './other-work.tsx';
 import { OverviewTab } from './overview-tab.tsx';
+import { QuoteBox } from './quote-box.tsx';
 import { TaskHeader } from './task-header.tsx';
+import { UndoBox } from './undo-box.tsx';
 import { AttentionBox } from './waiting/attention-box.tsx';
 import { WordsButton } from './waiting/task-text-dialog.tsx';
 
@@ -51,6 +53,8 @@ function TaskView({ task }: { task: Task }) {
       <AttentionBox task={task} />
       <MergingBox task={task} />
       <OtherWorkBox task={task} />
+      <QuoteBox task={task} />
+      <UndoBox task={task} />
       {task.status === 'in_progress' && <CurrentRun task={task} />}
       <RunButtons task={task} />
       {isMergeable(task) && <ReadinessBox task={task} />}

@@ -45,6 +45,7 @@ function task(changes: Partial<Task> = {}): Task {
     merging: null,
     planFirst: null,
     budget: null,
+    undoOf: null,
     runCount: 0,
     createdAt: '2026-01-05T10:00:00.000Z',
     updatedAt: '2026-01-05T10:00:00.000Z',

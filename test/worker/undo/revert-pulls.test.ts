@@ -17,7 +17,12 @@ forEachEngine((given) => {
     return { checkout, base, commit };
   };
   const lines = (...changed: string[]) => ['1', '2', '3', '4', '5', '6', '7', '8', ...changed, ''].join('\n');
-  const revert = (before: string, commit: string): Revert => ({ number: 1, url: 'https://github.test/1', before, commit });
+  const revert = (before: string, commit: string): Revert => ({
+    number: 1,
+    url: 'https://github.test/1',
+    before,
+    commit,
+  });
 
   test('a squash, a merge commit and a rebase are reverted, and what others changed since then stays', async () => {
     const { checkout, base, commit } = await open();
