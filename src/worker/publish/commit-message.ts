@@ -44,12 +44,11 @@ export async function commitMessage(app: App, work: Work, title: string): Promis
     ...(settings.signOff ? [signedOffBy(await authorFor(app, credential))] : []),
   ];
   const subject = await titleOf(app, work, title, 72);
-  const body = `Work of the agent ${harmlessLine(agent.name, maxLine - 25, app.config.COMMAND_PREFIX)}.`;
-  const reverted = (work.reverts?.pulls ?? []).map(
-    ({ number, commit }) => `This reverts commit ${commit} (#${number}).`,
-  );
-  const paragraphs = [subject, ...(reverted.length === 0 ? [] : [reverted.join('\n')]), body].join('\n\n');
-  const message = withoutCiSkips(`${paragraphs}\n\n${trailers.join('\n')}\n`);
+  const body =
+    work.reverts === undefined
+      ? `Work of the agent ${harmlessLine(agent.name, maxLine - 25, app.config.COMMAND_PREFIX)}.`
+      : work.reverts.pulls.map(({ number, commit }) => `This reverts commit ${commit} (#${number}).`).join('\n');
+  const message = withoutCiSkips(`${subject}\n\n${body}\n\n${trailers.join('\n')}\n`);
   const problems = await problemsWithMessage(message, customs.rules);
   if (problems.length > 0)
     await work.journal.note(

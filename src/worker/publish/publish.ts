@@ -289,7 +289,7 @@ function pullBody(
     unplannedText(unplanned, prefix),
     evidenceSection(app, work, commit),
     isHere ? `Closes #${issue.issueNumber}` : '',
-    `---\nWork of the agent **${harmlessLine(agent.name, 100, prefix)}** on [${task.id}](${taskPage(app.config.BASE_URL, task.id)}), run \`${run.id}\`. A person reviews and merges.`,
+    `---\n${work.reverts === undefined ? `Work of the agent **${harmlessLine(agent.name, 100, prefix)}**` : 'Undo'} on [${task.id}](${taskPage(app.config.BASE_URL, task.id)}), run \`${run.id}\`. A person reviews and merges.`,
   ].filter((part) => part !== '');
   const parts = [
     closedBlocks(harmless(text, prefix).slice(0, template === undefined ? 30_000 : 40_000)),
