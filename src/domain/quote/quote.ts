@@ -30,12 +30,12 @@ export interface Bounds {
 }
 
 /** Whether the bounds of an earlier quote held. */
-export type Held = { [level in keyof Bounds]: boolean };
+export type BoundsHeld = { [level in keyof Bounds]: boolean };
 
 /** What happened to earlier quotes of the project, oldest first. */
 export interface EarlierQuotes {
-  costUsd: Held[];
-  minutes: Held[];
+  costUsd: BoundsHeld[];
+  minutes: BoundsHeld[];
 }
 
 export interface Quote {
@@ -115,7 +115,7 @@ export function adaptedLevel(level: number, held: boolean[]): number {
 }
 
 /** Returns the bounds from numbers of finished tasks, those of the most similar first; null if there are too few. */
-export function boundsOf(ranked: number[], held: Held[]): Bounds | null {
+export function boundsOf(ranked: number[], held: BoundsHeld[]): Bounds | null {
   const size = sizeFor(ranked.length);
   if (size === 0) return null;
   const sorted = ranked.slice(0, size).sort((a, b) => a - b);

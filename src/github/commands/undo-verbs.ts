@@ -35,7 +35,6 @@ async function undo(app: App, given: GivenCommand): Promise<void> {
 async function quote(app: App, given: GivenCommand): Promise<void> {
   const task = await getTask(app.db.manager, await requiredTask(app, given));
   const found = await quoteTask(app.db.manager, task);
-  app.audit.note({});
   await replyTo(app, given, quoteText(found, taskPage(app.config.BASE_URL, task.id)));
 }
 

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { Bounds, EarlierQuotes, Finished, Held, Quote } from '../../domain/quote/quote.ts';
+import type { Bounds, BoundsHeld, EarlierQuotes, Finished, Quote } from '../../domain/quote/quote.ts';
 
 /** At most this many finished tasks are looked at, the latest ones. */
 const mostFinished = 500;
@@ -83,7 +83,7 @@ export async function listPastQuotes(em: EntityManager, projectId: string): Prom
 
 /** Returns which bounds of earlier quotes held, oldest first. Those without a bound, or with an unknown cost, are left out. */
 export function heldBy(quotes: PastQuote[]): EarlierQuotes {
-  const held = (used: number | null, bounds: { [level in keyof Bounds]: number | null }): Held[] =>
+  const held = (used: number | null, bounds: { [level in keyof Bounds]: number | null }): BoundsHeld[] =>
     used === null || bounds.p50 === null || bounds.p80 === null
       ? []
       : [{ p50: used <= bounds.p50, p80: used <= bounds.p80 }];

@@ -3,10 +3,10 @@ import {
   type Asked,
   adaptedLevel,
   type Bounds,
+  type BoundsHeld,
   boundsOf,
   bySimilarity,
   type Finished,
-  type Held,
   quoteFor,
 } from '../../../src/domain/quote/quote.ts';
 
@@ -88,7 +88,7 @@ const words = ['parser', 'guide', 'migration', 'button'];
 function simulate(cost: Cost, seed: string): { p50: number; p80: number } {
   const random = seededRandom(seed);
   const past: Finished[] = [];
-  const held: Held[] = [];
+  const held: BoundsHeld[] = [];
   for (let at = 0; at < 1000; at++) {
     const kind = Math.floor(random.uniform() * words.length);
     const task = { ...asked, title: `Change the ${words[kind]} ${at}`, agent: random.uniform() < 0.5 ? 'a' : 'b' };
@@ -98,7 +98,7 @@ function simulate(cost: Cost, seed: string): { p50: number; p80: number } {
     if (costUsd !== null) held.push({ p50: now <= costUsd.p50, p80: now <= costUsd.p80 });
     past.unshift({ ...finished(at), ...task, costUsd: now, minutes: 1 });
   }
-  const share = (level: keyof Held) => held.filter((each) => each[level]).length / held.length;
+  const share = (level: keyof BoundsHeld) => held.filter((each) => each[level]).length / held.length;
   return { p50: share('p50'), p80: share('p80') };
 }
 

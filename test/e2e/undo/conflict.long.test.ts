@@ -1,8 +1,8 @@
-import type { Said } from '../../demo/model/model.ts';
-import { until } from '../../demo/real-service.ts';
-import { write } from '../support/face.ts';
-import { gitOut, gitWith } from '../support/git.ts';
-import { openWorld, type World, type WorldTask } from '../support/world.ts';
+import type { Said } from '../../../demo/model/model.ts';
+import { until } from '../../../demo/real-service.ts';
+import { write } from '../../support/face.ts';
+import { gitOut, gitWith } from '../../support/git.ts';
+import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
 let world: World;
 let script: Said[] = [];
