@@ -136,7 +136,7 @@ export default {
       comment: 'What the client imports of the service is compiled into its package.',
       severity: 'error',
       from: { path: '^client/' },
-      to: { path: '^(src|migrations|demo|test|bench|deploy)/', pathNot: '^src/domain/text/sanitize\\.ts$' },
+      to: { path: '^(src|migrations|demo|test|bench|deploy)/', pathNot: '^src/domain/(text/sanitize\\.ts$|receipt/)' },
     },
     {
       name: 'product-without-demo-and-tests',

@@ -67,6 +67,7 @@ import { IssueLinks1770768000000 } from './0083-issue-links.ts';
 import { ProofsOfPulls1770854400000 } from './0084-proofs-of-pulls.ts';
 import { FlakyCommands1770854500000 } from './0085-flaky-commands.ts';
 import { QuotesAndUndo1771113600000 } from './0088-quotes-and-undo.ts';
+import { ReceiptsAndCollisions1771200000000 } from './0089-receipts-and-collisions.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -139,4 +140,5 @@ export const migrations = [
   ProofsOfPulls1770854400000,
   FlakyCommands1770854500000,
   QuotesAndUndo1771113600000,
+  ReceiptsAndCollisions1771200000000,
 ];

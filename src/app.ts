@@ -66,6 +66,8 @@ export interface GitHub {
 
 /** Everything that operations may use. Only compose.ts builds it. */
 export interface App {
+  /** The version of the service. */
+  version: string;
   config: Config;
   keys: { jwtSecret: string };
   /** Returns the service's own credentials, which no run may publish. */

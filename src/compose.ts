@@ -58,11 +58,13 @@ function secretsOf({ config, githubApp }: App, keys: Keys, databaseUrl: string):
   const sealing = keys.encryptionKeys().flatMap((key) => [key.toString('hex'), key.toString('base64')]);
   // Every line identifies the key except the first, which is nearly the same in all keys.
   const lines = githubApp?.privateKey.split(/\r?\n/).filter((line) => /^[A-Za-z0-9+/]{64}$/.test(line)) ?? [];
+  const receiptKey = config.RECEIPT_KEY?.split(/\r?\n/).filter((line) => /^[A-Za-z0-9+/=]{40,}$/.test(line)) ?? [];
   const ours = [config.OPENAI_API_KEY, keys.jwtSecret, githubApp?.client?.secret, ...(githubApp?.webhookSecrets ?? [])];
   return [
     ...ours,
     ...sealing,
     ...lines.slice(1, 4),
+    ...receiptKey,
     ...[password, ...smtpPasswords(config), ...config.proxies.secrets()].filter(
       ({ length }) => length >= leastPasswordLength,
     ),
@@ -142,6 +144,7 @@ async function build(
   atEnd(() => removeWorkFolder(folders));
   const pace: Pace = { db, metrics, intervalMs: config.GITHUB_WRITE_INTERVAL_MS };
   const app: App = {
+    version,
     config,
     keys: { jwtSecret: keys.jwtSecret },
     ownSecrets: () => secretsOf(app, keys, url),

@@ -83,6 +83,15 @@ const privateKey = z
   .transform((s) => s.replaceAll('\\n', '\n').trim())
   .refine(isPrivateKey, 'must be a PEM private key (the .pem file that GitHub gave for the App)');
 
+/** An Ed25519 key, which signs receipts. */
+const signingKey = z
+  .string()
+  .transform((s) => s.replaceAll('\\n', '\n').trim())
+  .refine(
+    (pem) => isPrivateKey(pem) && createPrivateKey(pem).asymmetricKeyType === 'ed25519',
+    'must be an Ed25519 private key in PEM (openssl genpkey -algorithm ed25519)',
+  );
+
 const price = z.number().min(0);
 
 const priceTable = z
@@ -170,6 +179,7 @@ const schema = z.object({
   JWT_SECRET: z.string().min(32, 'must have 32 characters or more').optional(),
   ENCRYPTION_KEY: encryptionKey.optional(),
   ENCRYPTION_KEY_PREVIOUS: encryptionKey.optional(),
+  RECEIPT_KEY: signingKey.optional(),
   APP_ID: z.string().regex(/^\d+$/, 'must be the number GitHub shows for the App').transform(Number).optional(),
   PRIVATE_KEY: privateKey.optional(),
   PRIVATE_KEY_PATH: z.string().optional(),

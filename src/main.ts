@@ -1,5 +1,5 @@
 import { doctor } from './cli/doctor.ts';
-import { issueToken, rebuildFiguresCommand, rotateKey } from './cli/operator.ts';
+import { issueToken, rebuildFiguresCommand, rotateKey, rotateReceiptKeyCommand } from './cli/operator.ts';
 import { printDocs } from './cli/print-docs.ts';
 import { printPrompt } from './cli/prompt.ts';
 import { compose } from './compose.ts';
@@ -16,6 +16,7 @@ const help = `Deckhand: AI agents do tasks on your repositories, with people in 
   npm run migrate                              bring the database up to date and exit
   npm run rebuild-figures                      compute the figures of agents again while the service runs
   npm run rotate-key                           encrypt all secrets with a new key while the service runs
+  npm run rotate-receipt-key [-- --revoke]     sign receipts with another key from now on
   npm run --silent prompt -- TASK              print the prompt of a task with an estimate of its tokens
   npm run docs                                 generate docs/openapi.json, docs/lifecycle.md and the client
 
@@ -28,6 +29,7 @@ const commands: Record<string, (args: string[]) => Promise<number>> = {
   doctor: async () => doctor(),
   'rebuild-figures': async () => rebuildFiguresCommand(readConfig()),
   'rotate-key': async () => rotateKey(readConfig()),
+  'rotate-receipt-key': async (args) => rotateReceiptKeyCommand(readConfig(), args),
   prompt: async (args) => printPrompt(readConfig(), args),
   'print-docs': async () => printDocs(),
   migrate: async () => {

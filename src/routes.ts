@@ -20,6 +20,7 @@ import { rewindRoutes } from './runs/continuing/rewind-task.ts';
 import { turnRoutes } from './runs/continuing/show-turns.ts';
 import { changeRoutes, timelineRoutes } from './runs/history.ts';
 import { quoteRoutes } from './runs/quote/routes.ts';
+import { receiptRoutes } from './runs/receipts/routes.ts';
 import { reviewRoutes } from './runs/review/routes.ts';
 import { proofRoutes } from './runs/reviewing/proof-routes.ts';
 import { reviewingRoutes } from './runs/reviewing/routes.ts';
@@ -62,6 +63,7 @@ const operations: Route[] = [
   ...sprintChatRoutes,
   ...planningRoutes,
   ...runRoutes,
+  ...receiptRoutes,
   ...changeRoutes,
   ...reviewRoutes,
   ...reviewingRoutes,

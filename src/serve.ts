@@ -26,6 +26,7 @@ import { mailPages } from './notices/mail/pages.ts';
 import { startSchedule } from './queue/queue.ts';
 import { routes } from './routes.ts';
 import { badgePages } from './runs/reviewing/badge.ts';
+import { receiptKeyPages } from './runs/receipts/routes.ts';
 import { closeInherited } from './sandbox/neutral-path.ts';
 
 /** How long the cause of a failure may arrive after its first symptom. */
@@ -130,6 +131,7 @@ async function listen(app: App): Promise<Server> {
     setupRoutes(app),
     mailPages(app),
     badgePages(app),
+    receiptKeyPages(app),
     dashboard(app, () => aboutApp(app)),
   ];
   // Behind a proxy all connections come from one address.

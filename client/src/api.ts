@@ -836,6 +836,26 @@ export type RunEvent = {
         [key: string]: any;
     };
 };
+export type Receipt = {
+    runId: string;
+    taskId: string;
+    repositoryId: string;
+    repositoryName: string;
+    prUrl: string;
+    /** the commit that the run pushed */
+    commit: string;
+    /** the signed receipt, a DSSE envelope */
+    envelope: {
+        payloadType: string;
+        /** an in-toto statement in base64 */
+        payload: string;
+        signatures: {
+            keyid: string;
+            sig: string;
+        }[];
+    };
+    createdAt: string;
+};
 export type TaskChange = {
     /** changed files */
     files: number;
@@ -6055,6 +6075,79 @@ export function listRunEvents(runId: string, { limit, offset }: {
     }>(`/runs/${encodeURIComponent(runId)}/events${QS.query(QS.explode({
         limit,
         offset
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * List the signed receipts of a run, one for each repository to which it pushed a pull request
+ */
+export function listRunReceipts(runId: string, { limit, offset }: {
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Receipt[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/runs/${encodeURIComponent(runId)}/receipts${QS.query(QS.explode({
+        limit,
+        offset
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * List the signed receipts of a pull request, newest first
+ */
+export function listReceipts(pullRequest: string, { limit, offset, projectId }: {
+    limit?: number;
+    offset?: number;
+    projectId?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Receipt[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/receipts${QS.query(QS.explode({
+        limit,
+        offset,
+        projectId,
+        pullRequest
     }))}`, {
         ...opts
     }));

@@ -12,6 +12,7 @@ import { createLogger } from '../logger.ts';
 import { resealWebhookKeys } from '../notices/webhooks/operations.ts';
 import { resealSecrets } from '../projects/secrets.ts';
 import { mintOperatorToken, userOfLogin } from '../projects/tokens.ts';
+import { resealReceiptKeys, rotateReceiptKey } from '../runs/receipts/keys.ts';
 
 /** Runs a command on the database of the service, which may be running, without log lines between its output. */
 export async function withApp<T>(config: Config, act: (app: App) => Promise<T>): Promise<T> {
@@ -69,8 +70,26 @@ export async function rotateKey(config: Config): Promise<number> {
   });
 }
 
+/** Runs `rotate-receipt-key [--revoke]`: from now on, receipts are signed with another key. */
+export async function rotateReceiptKeyCommand(config: Config, args: string[]): Promise<number> {
+  const { values } = parseArgs({ args, options: { revoke: { type: 'boolean', default: false } } });
+  return withApp(config, async (app) => {
+    const { id, revoked } = await rotateReceiptKey(app, values.revoke);
+    const others = values.revoke ? `${revoked} earlier keys are not listed any more` : 'earlier keys stay listed';
+    process.stdout.write(`receipts are signed with the key ${id}; ${others}\n`);
+    return 0;
+  });
+}
+
 async function resealAll(app: App): Promise<number> {
-  const stores = [resealSecrets, resealMcpHeaders, resealEnvironmentSecrets, resealWebhookKeys, resealApp];
+  const stores = [
+    resealSecrets,
+    resealMcpHeaders,
+    resealEnvironmentSecrets,
+    resealWebhookKeys,
+    resealReceiptKeys,
+    resealApp,
+  ];
   let count = 0;
   for (const reseal of stores) count += await reseal(app);
   return count;

@@ -30,6 +30,8 @@ export interface GateRules {
   proxies: Proxies;
   lookUp: LookUp;
   log: RefusalLog;
+  /** Called for each connection to a host. */
+  onReached?: ((host: string) => void) | undefined;
 }
 
 /** Decides what a run may reach. */
@@ -38,6 +40,8 @@ export interface Gate {
   admit(target: Target): Promise<Verdict>;
   /** Notes a refusal and returns its reply. `why` follows "host example.org is not allowed". */
   refuse(target: Target, why: string): Denial;
+  /** Notes that something of a client reaches a host. */
+  reached(target: Target): void;
 }
 
 export function openGate(rules: GateRules): Gate {
@@ -70,6 +74,7 @@ export function openGate(rules: GateRules): Gate {
   };
   return {
     refuse,
+    reached: ({ host }) => rules.onReached?.(host),
     admit: async (target) => {
       const problem = problemOf(target, rules);
       return problem === undefined ? resolve(target) : refuse(target, problem);

@@ -119,6 +119,8 @@ export interface EgressOptions {
   list: 'setup' | 'agent';
   /** Called for a host's first, 10th, 100th, … refusal. */
   onRefusal?(refusal: Refusal & { times: number }): void;
+  /** Called for each connection to an allowed host. */
+  onReached?: ((host: string) => void) | undefined;
   /** Closes the proxy. */
   signal: AbortSignal;
 }
@@ -191,9 +193,9 @@ export function egressDoor(
   const { ALLOW_PRIVATE_HOSTS: allowPrivateHosts, proxies } = settings;
   const always = { isOn, isClosed, allowPrivateHosts, proxies };
   return {
-    open: async ({ folder, own, hosts, list, onRefusal, signal }) => {
+    open: async ({ folder, own, hosts, list, onRefusal, onReached, signal }) => {
       const log = refusalLog(onRefusal);
-      const rules = { ...always, list, isAllowed: hostMatcher(hosts), lookUp: lookUpOnce(lookUp), log };
+      const rules = { ...always, list, isAllowed: hostMatcher(hosts), lookUp: lookUpOnce(lookUp), log, onReached };
       const listening = await listen(proxyServer(openGate(rules), connect), { folder, own, signal });
       return { ...listening, refused: log.all, news: log.news };
     },

@@ -209,6 +209,7 @@ async function forward(
     'proxy' in verdict
       ? requestThrough(verdict.proxy, `http://${host}${path}`)
       : { host, port: 80, path, lookup: pinnedTo(verdict.addresses) };
+  gate.reached(target);
   const sent = request({ ...where, agent: agentOf(verdict), method: req.method, headers, timeout: silenceMs });
   sent.once('timeout', () => sent.destroy(new Error(`no answer within ${silenceMs / 1000} s`)));
   sent.once('response', (answer) => {
@@ -303,6 +304,7 @@ async function openTunnel(
     upstream.destroy();
     return part(client, alert);
   }
+  gate.reached(target);
   upstream.write(bytes);
   // An error or early end of either side ends both.
   pipeline(client, upstream, () => {});

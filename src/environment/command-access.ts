@@ -26,7 +26,7 @@ const defaults = 'defaults';
  * .deckhand.yml.
  */
 export async function openCommandAccess(
-  context: Pick<SetupContext, 'app' | 'settings' | 'image' | 'note'>,
+  context: Pick<SetupContext, 'app' | 'settings' | 'image' | 'note' | 'reached' | 'repository'>,
   list: 'setup' | 'agent',
   confinement: Pick<Confinement, 'own' | 'signal'>,
   variables: Record<string, string> = {},
@@ -38,13 +38,28 @@ export async function openCommandAccess(
     note('network', times === 1 ? reason : `${reason} (${times} times)`, { host, times }).catch(() => {});
   };
   const { own, signal } = confinement;
-  const proxy = await app.egress.open({ folder: app.workDir, own, hosts, list, onRefusal, signal });
+  const onReached = noterOf(context);
+  const proxy = await app.egress.open({ folder: app.workDir, own, hosts, list, onRefusal, onReached, signal });
   const registries = settings.network[list].includes(defaults) ? await app.egress.toolVariables() : {};
   const env = { ...registries, ...proxyVariables(egressPort), ...settings.env, ...variables };
   return {
     settings: { egressSocket: proxy.socket, env, root: image, afterCommand: proxy.news },
     refused: proxy.refused,
     close: proxy.close,
+  };
+}
+
+/** A receipt names at most this many hosts. */
+const maxReached = 200;
+
+/** Returns what writes each host into the log to which commands connect for the first time. */
+function noterOf({ reached, note, repository }: Pick<SetupContext, 'note' | 'reached' | 'repository'>) {
+  if (reached === undefined) return undefined;
+  return (host: string) => {
+    if (reached.has(host) || reached.size >= maxReached) return;
+    reached.add(host);
+    // If this worker has lost the run, its signal says so.
+    note('network', `connected to ${host}`, { host, reachedFor: repository.id }).catch(() => {});
   };
 }
 

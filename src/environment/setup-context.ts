@@ -25,6 +25,8 @@ export interface SetupContext {
   signal: AbortSignal;
   /** Adds a line to the log that people read. */
   note(type: string, text: string, data?: object): Promise<void>;
+  /** The hosts to which commands have connected so far; undefined if the log need not name them. */
+  reached?: Set<string>;
   /** Called while commands run, with their results so far. */
   onCommands?: ((commands: CommandResult[]) => void) | undefined;
 }

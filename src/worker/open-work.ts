@@ -67,8 +67,9 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
     const { settings } = placed;
     const customs = await customsOf(checkout, placed, { ...given, journal, repository });
     const signal = AbortSignal.any([signals.git, signals.tools]);
-    const context: SetupContext = { app, repository, checkout, settings, readers, signal, note: journal.note };
     const isNeeded = (await shared.needsSetup?.(checkout, placed)) ?? true;
+    const reached = new Set<string>();
+    const context: SetupContext = { app, repository, checkout, settings, readers, signal, note: journal.note, reached };
     const environment = await prepareEnvironment(context, await setupCommit(checkout, placed), { isNeeded });
     closing.push(environment.remove);
     await environment.placeInto(checkout.workTree, signals.confinement);

@@ -54,6 +54,33 @@ export async function checkOut(folder: string, url: string, branch: string): Pro
   return { remote };
 }
 
+/**
+ * Asks the host of a pull request for its head, with the credentials that git has.
+ * @throws CommandFailed when the host does not say it
+ */
+export async function headOfPull(url: string): Promise<string> {
+  const [, repository, number] = /^(https?:\/\/[^/]+\/.+)\/pull\/(\d+)$/.exec(url) ?? [];
+  if (repository === undefined)
+    throw new CommandFailed(
+      `${url} is not the address of a pull request, such as https://github.com/octocat/hello/pull/12.`,
+    );
+  const ref = `refs/pull/${number}/head`;
+  const listed = await git('.', 'ls-remote', '--', `${repository}.git`, ref).catch((error: Error) => {
+    throw new CommandFailed(`The head of ${url} is not known: ${error.message} Give it with --head.`);
+  });
+  const [head = ''] = listed.split(/\s/);
+  if (!/^[0-9a-f]{40}$/.test(head))
+    throw new CommandFailed(
+      `${repository} has no ${ref}, so the head of the pull request is not known. Give it with --head.`,
+    );
+  return head;
+}
+
+/** Returns the tree of a commit; undefined if the clone in this folder does not have it, or is none. */
+export function treeOfCommit(folder: string, commit: string): Promise<string | undefined> {
+  return git(folder, 'rev-parse', '--verify', '--quiet', `${commit}^{tree}`).catch(() => undefined);
+}
+
 /** Returns the remote that is the repository. */
 async function remoteOf(folder: string, url: string): Promise<string> {
   const names = (await git(folder, 'remote')).split('\n').filter((name) => name !== '');

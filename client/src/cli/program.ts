@@ -6,6 +6,7 @@ import { openCommand } from './commands/open.ts';
 import { quoteCommand } from './commands/quote.ts';
 import { runCommands } from './commands/runs.ts';
 import { taskCommands } from './commands/tasks.ts';
+import { verifyCommand } from './commands/verify.ts';
 import type { Context } from './context.ts';
 
 /** Declares all commands. Their actions throw; `main` turns errors into exit codes. */
@@ -36,6 +37,7 @@ Examples:
   runCommands(program, context);
   quoteCommand(program, context);
   openCommand(program, context);
+  verifyCommand(program, context);
   completionCommand(program, context);
   return program;
 }

@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../../app.ts';
 import type { CheckResult, RepositoryProof, Trees } from '../../conversation/ending.ts';
 import { markedProof, notRun, type Proof, type ProofBase } from '../../domain/proof/proof.ts';
+import { runPage } from '../../domain/task.ts';
 import { harmlessLine, storableJson } from '../../domain/text/sanitize.ts';
 import { maxBody } from '../../outgoing/fit-texts.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
@@ -101,13 +102,27 @@ export function isDraft(work: Pick<Work, 'settings' | 'evidence'>): boolean {
 /** The lines around the part of a pull request about checks and proof, which later runs replace. */
 const [opening, closing] = ['<!-- deckhand:proof -->', '<!-- /deckhand:proof -->'];
 
+/** What the evidence in a pull request is about. */
+export interface EvidenceOf {
+  commit: string;
+  /** The run that has a signed receipt for the commit. */
+  receiptOf: string | undefined;
+}
+
 /** Renders the part of a pull request about checks and proof, with the commit that they are about; empty without any. */
-export function evidenceSection(app: App, { evidence }: Pick<Work, 'evidence'>, commit: string): string {
+export function evidenceSection(
+  app: App,
+  { evidence, task }: Pick<Work, 'evidence' | 'task'>,
+  { commit, receiptOf }: EvidenceOf,
+): string {
   if (evidence?.proof === undefined) return '';
   const { checks, proof } = evidence;
   const parts = [
     checks.length > 0 ? `### Checks of ${commit.slice(0, 7)}\n${checks.map(checkLine).join('\n')}\n` : '',
     harmlessLine(markedProof(proof), 2000, app.config.COMMAND_PREFIX),
+    receiptOf === undefined
+      ? ''
+      : `\n[Signed receipt](${runPage(app.config.BASE_URL, task.id, receiptOf)}), which \`deckhand verify\` checks.`,
   ];
   return [opening, ...parts.filter((part) => part !== ''), closing].join('\n');
 }
@@ -117,9 +132,9 @@ function checkLine({ command, passed, seconds }: CheckResult): string {
 }
 
 /** Replaces the part about checks and proof in a pull request of an earlier run. People may have edited the rest. */
-export async function updateEvidence(app: App, work: Work, number: number, commit: string): Promise<void> {
+export async function updateEvidence(app: App, work: Work, number: number, about: EvidenceOf): Promise<void> {
   const { credential } = work;
-  const section = evidenceSection(app, work, commit);
+  const section = evidenceSection(app, work, about);
   if (section === '' || credential.kind === 'none') return;
   const octokit = await octokitFor(app, credential);
   const at = { owner: credential.owner, repo: credential.repo, pull_number: number };

@@ -11,14 +11,16 @@ import { filledTemplate, templateOf } from '../../repositories/customs/fill-temp
 import { ensurePull, type OpenedPull } from '../../repositories/pulls.ts';
 import { deleteStep, insertStep, pushingStep, stepOf } from '../../runs/journal.ts';
 import { setProvenCommit } from '../../runs/proof/proof-store.ts';
+import { findRunOfReceipt } from '../../runs/receipts/store.ts';
 import { lockForPush } from '../../runs/store.ts';
 import { findTask, setTaskFields, type TaskView } from '../../tasks/store.ts';
 import { listPullsIn, setUnreadySha, upsertDiff, upsertPull } from '../../tasks/work-store.ts';
-import { evidenceSection, isDraft, updateEvidence } from '../proof/publish-proof.ts';
+import { type EvidenceOf, evidenceSection, isDraft, updateEvidence } from '../proof/publish-proof.ts';
 import { allWorks, type Work } from '../work.ts';
 import { parentsOf } from '../workspace/workspace.ts';
 import { authorFor, commitMessage, titleOf } from './commit-message.ts';
 import { addDetails } from './pull-details.ts';
+import { giveReceipt } from './receipt.ts';
 import { giveUpSigning, MoveRefused, moveBranch, removeRef, type Signing, signedOrNot, type Unsigned } from './sign.ts';
 import { knownPulls, withdrawPull } from './withdraw.ts';
 
@@ -196,6 +198,9 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
     throw new RunFailed('repository', 'the repository is not on GitHub, so no pull request can be opened');
   const pushed = await journal.recall<Pushed>(stepOf('push', task, repository));
   const commit = pushed?.commit ?? branch.from;
+  const receiptOf =
+    pushed === undefined ? await findRunOfReceipt(app.db.manager, task.id, repository.id, commit) : work.run.id;
+  const about = { commit, receiptOf };
   const ensure = async () => {
     const isReady = !draft && (await isHead(work, commit));
     // An issue that was created together with the task may appear while its first run works.
@@ -207,7 +212,7 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
       known: await knownPulls(app, work),
       base: work.baseBranch,
       title: await titleOf(app, work, finish.title || task.title, 200),
-      body: pullBody(app, work, finish, { issue, commit }),
+      body: pullBody(app, work, finish, { issue, about }),
       // A draft that the repository asks for is a person's to mark as ready.
       draft: !isReady || settings.pullRequest.draft === 'always',
       // If this run changed nothing, a person's decision that the pull request is ready stands.
@@ -217,7 +222,7 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
   };
   const pull = await journal.once(stepOf('pull', task, repository), async () => {
     const { seenAt, ...opened } = await work.retrying(ensure);
-    if (branch.continues) await work.retrying(() => updateEvidence(app, work, opened.number, commit));
+    if (branch.continues) await work.retrying(() => updateEvidence(app, work, opened.number, about));
     const { number, url, status } = opened;
     const pull = {
       taskId: task.id,
@@ -237,6 +242,7 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
     await journal.note('pull', `pull request ${opened.url}`, { number: opened.number });
     return opened;
   });
+  if (pushed?.tree !== undefined) await giveReceipt(app, work, pull, pushed);
   await addDetails(app, work, pull);
   return pull;
 }
@@ -273,7 +279,7 @@ function pullBody(
   app: App,
   work: Work,
   finish: FinishArguments,
-  { issue, commit }: { issue: IssueOfTask; commit: string },
+  { issue, about }: { issue: IssueOfTask; about: EvidenceOf },
 ): string {
   const { task, repository, agent, run, unplanned = [], customs } = work;
   const prefix = app.config.COMMAND_PREFIX;
@@ -287,7 +293,7 @@ function pullBody(
       : '',
     revertsText(work),
     unplannedText(unplanned, prefix),
-    evidenceSection(app, work, commit),
+    evidenceSection(app, work, about),
     isHere ? `Closes #${issue.issueNumber}` : '',
     `---\n${work.reverts === undefined ? `Work of the agent **${harmlessLine(agent.name, 100, prefix)}**` : 'Undo'} on [${task.id}](${taskPage(app.config.BASE_URL, task.id)}), run \`${run.id}\`. A person reviews and merges.`,
   ].filter((part) => part !== '');
