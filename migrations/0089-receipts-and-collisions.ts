@@ -35,27 +35,44 @@ export class ReceiptsAndCollisions1771200000000 implements MigrationInterface {
 
       -- A pull request of a task that git cannot merge together with another open one. Two of ours have a row each.
       create table collisions (
-        repository_id text not null references repositories on delete cascade,
+        repository_id text not null,
         number integer not null,
-        task_id text not null references tasks on delete cascade,
+        task_id text not null,
         head_sha text not null,
         other_number integer not null,
-        -- Null for a pull request that is not of a task.
-        other_task_id text references tasks on delete cascade,
+        -- The other task, and the number again; null for a pull request that is not of a task.
+        other_task_id text,
+        other_own_number integer,
         other_url text not null,
         other_title text not null,
         other_author text,
         other_head_sha text not null,
         files jsonb not null,
         at timestamptz not null default now(),
-        primary key (repository_id, number, other_number)
+        primary key (repository_id, number, other_number),
+        foreign key (repository_id, number) references pull_requests on delete cascade,
+        foreign key (repository_id, other_own_number) references pull_requests on delete cascade
       );
       create index collisions_task on collisions (task_id);
       create index collisions_other on collisions (repository_id, other_number);
-      create index collisions_other_task on collisions (other_task_id) where other_task_id is not null;`);
+      create index collisions_other_own on collisions (repository_id, other_own_number) where other_own_number is not null;
+
+      -- Boards and pages of tasks show them.
+      create function note_collision() returns trigger language plpgsql as $$
+      declare changed record := coalesce(new, old);
+      begin
+        insert into project_events (project_id, kind, object_id, status)
+          select t.project_id, 'task', t.id, t.status from tasks t where t.id = changed.task_id and not t.hidden;
+        perform pg_notify('changes', 'project ' || t.project_id) from tasks t where t.id = changed.task_id;
+        return null;
+      end $$;
+      create trigger collisions_event after insert or delete on collisions
+        for each row execute function note_collision();`);
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query('drop table collisions, receipts, receipt_keys;');
+    await runner.query(`
+      drop table collisions, receipts, receipt_keys;
+      drop function note_collision;`);
   }
 }

@@ -36,6 +36,7 @@ import { advanceAllSprints, advanceSprint } from './sprints/advance-sprint.ts';
 import { writeDigest } from './sprints/digest.ts';
 import { cancelSprintRun } from './sprints/end-sprint.ts';
 import { queueRunJobIfDue, workOnRuns } from './worker/lease/work-on-runs.ts';
+import { findCollisions } from './worker/radar/find-collisions.ts';
 import { continueTask } from './worker/split.ts';
 import { deleteOldContexts } from './worker/turns.ts';
 
@@ -191,6 +192,14 @@ export const jobs: { [N in JobName]: Job<N> } = {
   pull: { once: true, retries: 5, concurrency: 2, isShared: true, handle: (app, pull) => refreshPullJob(app, pull) },
   // Each retry may clone for minutes. The next reading of the pull request asks again.
   diff: { once: true, retries: 2, concurrency: 2, isShared: true, handle: (app, pull) => refreshDiffJob(app, pull) },
+  // As `diff`: each retry may clone, and the next push asks again.
+  collisions: {
+    once: true,
+    retries: 2,
+    concurrency: 2,
+    isShared: true,
+    handle: (app, pull) => findCollisions(app, pull),
+  },
   review: { once: true, retries: 5, concurrency: 2, isShared: true, handle: (app, asked) => reviewAgain(app, asked) },
   // Not retried: deliveries have their own times, and the schedule looks for those that are due.
   webhook: { once: true, retries: 0, concurrency: 6, isShared: true, handle: (app, job) => sendWebhook(app, job) },

@@ -33,6 +33,7 @@ import { sprintChatRoutes } from './sprints/chat.ts';
 import { sprintRunRoutes } from './sprints/end-sprint.ts';
 import { sprintRoutes, sprintTaskRoutes } from './sprints/routes.ts';
 import { boardRoutes } from './tasks/board.ts';
+import { collisionRoutes } from './tasks/collisions/routes.ts';
 import { inboxRoutes } from './tasks/inbox.ts';
 import { onboardingRoutes } from './tasks/onboarding.ts';
 import { taskRoutes } from './tasks/routes.ts';
@@ -55,6 +56,7 @@ const operations: Route[] = [
   ...webhookRoutes,
   ...onboardingRoutes,
   ...taskRoutes,
+  ...collisionRoutes,
   ...boardRoutes,
   ...viewRoutes,
   ...taskChatRoutes,

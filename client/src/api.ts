@@ -515,6 +515,33 @@ export type PullRequest = {
     prNumber: number;
     status: "draft" | "open" | "merged" | "closed";
 };
+export type Collisions = {
+    /** the open pull requests that collide, at most 100, newest first */
+    collisions: {
+        repositoryId: string;
+        repositoryName: string;
+        /** the pull request of this task */
+        prNumber: number;
+        /** null for a pull request that is not of a task */
+        otherTaskId: string | null;
+        otherNumber: number;
+        otherUrl: string;
+        otherTitle: string;
+        /** the login of the person who opened it */
+        otherAuthor: string | null;
+        /** the files that git cannot merge */
+        files: string[];
+        at: string;
+    }[];
+    /** for a task without a change: those in progress or in review that touch files which its plan or its text names */
+    expected: {
+        taskId: string;
+        title: string;
+        status: "backlog" | "ready" | "in_progress" | "in_review" | "done" | "waiting_on_subtasks";
+        /** what this task will probably touch as well */
+        files: string[];
+    }[];
+};
 export type CardRun = {
     id: string;
     kind: "start" | "retry" | "revise" | "continue" | "rewind" | "review" | "fix" | "prove";
@@ -544,6 +571,8 @@ export type TaskCard = {
     /** what GitHub does to merge its pull requests when they are ready */
     merging: ("waiting" | "queued") | null;
     issueNumber: number | null;
+    /** how many open pull requests git cannot merge together with those of the task */
+    collisions: number;
     failure: Failure | null;
     runCount: number;
     run: CardRun | null;
@@ -4177,6 +4206,35 @@ export function listPullRequests(id: string, opts?: Oazapfts.RequestOpts) {
         status: 503;
         data: ErrorReply;
     }>(`/tasks/${encodeURIComponent(id)}/prs`, {
+        ...opts
+    }));
+}
+/**
+ * List the open pull requests that git cannot merge together with those of a task, and tasks that may collide
+ */
+export function listCollisions(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Collisions;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/collisions`, {
         ...opts
     }));
 }

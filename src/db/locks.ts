@@ -24,6 +24,8 @@ export const lockSpaces = {
   suggestions: 8,
   /** A repository, while somebody asks for a review or a fix of one of its pull requests. */
   reviews: 9,
+  /** A repository, while the collisions of one of its pull requests are stored. */
+  collisions: 17,
   /** Named work; see named-locks.ts. */
   named: 100,
   /** A running process; see presence.ts. */

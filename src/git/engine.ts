@@ -151,6 +151,11 @@ export interface Checkout {
   submodules?: MovableSubmodules | undefined;
   /** Fetches a branch and returns its commit; undefined when the remote has no such branch. */
   fetch(branch: string): Promise<string | undefined>;
+  /**
+   * Fetches the head of a pull request by its number and returns its commit, also from a fork; undefined when the remote does
+   * not know it. Undefined for an engine that cannot do this.
+   */
+  fetchPull?(number: number): Promise<string | undefined>;
   /** Fetches one commit by its id; returns false when the remote does not serve it. */
   fetchCommit(commit: string): Promise<boolean>;
   /** Returns the commits of the remote's branches and tags, by full name. Undefined for an engine that cannot do this. */

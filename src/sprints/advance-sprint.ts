@@ -3,9 +3,11 @@ import type { App } from '../app.ts';
 import { Refused } from '../domain/machine.ts';
 import { type Failure, failure } from '../domain/run.ts';
 import type { TaskStatus } from '../domain/task.ts';
+import { fewestCollisionsFirst } from '../domain/text/named-paths.ts';
 import { AppError } from '../errors.ts';
 import { dayIsOver } from '../projects/budgets.ts';
 import { startTask } from '../runs/operations.ts';
+import { listBusyFiles, listFilesOf, type TaskFiles } from '../tasks/collisions/store.ts';
 import { queueMirror } from '../tasks/move.ts';
 import { findActiveSprint } from './store.ts';
 
@@ -69,7 +71,7 @@ async function listProjectsWithActiveSprint(em: EntityManager): Promise<string[]
 export async function advanceSprint(app: App, projectId: string): Promise<void> {
   const sprint = await findActiveSprint(app.db.manager, projectId);
   if (sprint === undefined) return;
-  for (const taskId of await listStartable(app.db.manager, sprint.id)) {
+  for (const taskId of await inOrder(app.db.manager, projectId, await listStartable(app.db.manager, sprint.id))) {
     const usedUp = await dayIsOver(app, projectId);
     if (usedUp !== undefined) {
       await showFailure(app, taskId, failure('budget', `${usedUp}; the task starts tomorrow`));
@@ -83,6 +85,22 @@ export async function advanceSprint(app: App, projectId: string): Promise<void> 
       await showFailure(app, taskId, why);
     }
   }
+}
+
+/** Further tasks that can start are not compared with each other. */
+const maxOrdered = 200;
+
+/** Orders tasks so that those which will probably not touch the files of others in progress start first. */
+async function inOrder(em: EntityManager, projectId: string, taskIds: string[]): Promise<string[]> {
+  if (taskIds.length < 2) return taskIds;
+  const busy = await listBusyFiles(em, projectId, null);
+  const starting = await listFilesOf(em, taskIds.slice(0, maxOrdered));
+  const within = ({ repositoryId, files }: TaskFiles) => files.map((path) => `${repositoryId ?? ''}/${path}`);
+  const ordered = fewestCollisionsFirst(
+    starting.map((task) => ({ id: task.id, files: within(task) })),
+    busy.flatMap(within),
+  );
+  return [...ordered, ...taskIds.slice(maxOrdered)];
 }
 
 /** Returns why a start was refused; undefined for any other error. */

@@ -77,6 +77,9 @@ const Card = z
       .nullable()
       .meta({ description: 'what GitHub does to merge its pull requests when they are ready' }),
     issueNumber: z.int().nullable(),
+    collisions: z
+      .int()
+      .meta({ description: 'how many open pull requests git cannot merge together with those of the task' }),
     failure: Failure.nullable(),
     runCount: z.int(),
     run: CardRun.nullable(),
@@ -129,6 +132,7 @@ interface CardColumns {
   prUrl: string | null;
   merging: 'waiting' | 'queued' | null;
   issueNumber: number | null;
+  collisions: number;
   failure: RunFailure | null;
   runCount: number;
   costUsd: number | null;
@@ -174,6 +178,7 @@ const cards = `select t.id, t.project_id as "projectId", t.title, t.status, t.ow
       order by p.created_at desc, p.number desc limit 1) as "prUrl",
     (select max(m.state) from pull_requests p join merges m on m.repository_id = p.repository_id and m.number = p.number
       where p.task_id = t.id) as merging,
+    (select count(*)::int from collisions c where c.task_id = t.id) as collisions,
     s.runs as "runCount", s.cost as "costUsd",
     coalesce(r.failure->>'category' = 'checks', false) or exists (
       select 1 from revisions v where v.task_id = t.id and v.source = 'checks' and v.run_id is null) as "hasFailedChecks",

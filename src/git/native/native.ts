@@ -18,7 +18,7 @@ import { gitIgnoreRules, ignoredPaths } from '../work-tree/ignored.ts';
 import { allFiles, findFile, inPortions, namesIn, type TreeEntry } from '../work-tree/tree-files.ts';
 import { readWorkTree, rememberWorkTree } from '../work-tree/work-tree.ts';
 import { lines } from './explain.ts';
-import { deepen, fetchBranch, fetchCommit, NativeRepository } from './repository.ts';
+import { deepen, fetchBranch, fetchCommit, fetchPull, NativeRepository } from './repository.ts';
 import { git } from './run-git.ts';
 
 /** Writes the files of a tree into an empty folder; see `Checkout.export`. */
@@ -265,6 +265,7 @@ function checkoutOf(repository: NativeRepository): Checkout {
     gitDir,
     workTree,
     fetch: (branch) => fetchBranch(repository, branch),
+    fetchPull: (number) => fetchPull(repository, number),
     fetchCommit: (commit) => fetchCommit(repository, commit),
     refs: () => listRefs(repository.remote, ['--heads', '--tags'], repository.signal),
     narrow: (folders) => narrow(repository, folders),

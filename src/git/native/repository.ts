@@ -17,8 +17,8 @@ export class NativeRepository {
   readonly objects: ObjectReader;
   /** Replaced when the token is renewed. */
   remote: Remote;
-  /** Branches fetched so far. A search for a common ancestor fetches more history of all of them. */
-  readonly branches = new Set<string>();
+  /** What was fetched so far, as refspecs. A search for a common ancestor fetches more history of all of them. */
+  readonly fetched = new Set<string>();
   /** The files of the commit that is checked out. */
   base = new Map<string, TreeEntry>();
   /** Set for a narrow checkout. */
@@ -63,11 +63,20 @@ export class NativeRepository {
 const firstDepth = '--depth=1';
 
 /** Fetches a branch and returns its commit; undefined when the remote has no such branch. */
-export async function fetchBranch(repository: NativeRepository, branch: string): Promise<string | undefined> {
-  if (!(await fetchUnlessMissing(repository, refspec(branch), /couldn't find remote ref/))) return undefined;
+export function fetchBranch(repository: NativeRepository, branch: string): Promise<string | undefined> {
+  return fetchSpec(repository, refspec(branch));
+}
+
+/** Fetches the head of a pull request; see `Checkout.fetchPull`. */
+export function fetchPull(repository: NativeRepository, number: number): Promise<string | undefined> {
+  return fetchSpec(repository, `+refs/pull/${number}/head:refs/remotes/pull/${number}`);
+}
+
+async function fetchSpec(repository: NativeRepository, spec: string): Promise<string | undefined> {
+  if (!(await fetchUnlessMissing(repository, spec, /couldn't find remote ref/))) return undefined;
   // Close the packs that the object reader has open: they may come from a damaged cache that was removed.
   repository.objects.forget();
-  repository.branches.add(branch);
+  repository.fetched.add(spec);
   const [commit] = (await readFile(`${repository.gitDir}/FETCH_HEAD`, 'utf8')).split('\t');
   return commit;
 }
@@ -77,9 +86,9 @@ export function fetchCommit(repository: NativeRepository, commit: string): Promi
   return fetchUnlessMissing(repository, commit, /not our ref|unadvertised object/);
 }
 
-/** Fetches that many more commits of history for every branch fetched so far. */
+/** Fetches that many more commits of history for everything fetched so far. */
 export function deepen(repository: NativeRepository, commits: number): Promise<void> {
-  return fetchSpecs(repository, `--deepen=${commits}`, [...repository.branches].map(refspec));
+  return fetchSpecs(repository, `--deepen=${commits}`, [...repository.fetched]);
 }
 
 /** Fetches; returns false when git's error matches `missing`, which means that the remote does not have the object. */

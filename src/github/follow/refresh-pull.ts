@@ -11,6 +11,7 @@ import { answeredAt, pullStatus } from '../../repositories/pulls.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { isCommitOfRun } from '../../runs/journal.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
+import { collisionsChanged } from '../../tasks/collisions/look.ts';
 import { queueMirror, tryMoveTask } from '../../tasks/move.ts';
 import { voidEvidence } from '../../worker/proof/publish-proof.ts';
 import { placeOfRepository } from '../app/place.ts';
@@ -135,6 +136,8 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
       counts: before.counts || !isSettled,
     });
     for (const event of eventsOf(before.status, status)) await tryMoveTask(app, em, stored.taskId, event);
+    const isOther = isMoved || before.headSha !== headSha || before.status === 'closed';
+    if (isSettled || isOther) await collisionsChanged(app, em, before, isSettled);
     if (isSettled) await settle(app, em, before, { status, baseBranch, mergedElsewhere: elsewhere });
     else await refreshDiffLater(app, em, before);
     await queueMirror(app, em, stored.taskId);

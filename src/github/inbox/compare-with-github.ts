@@ -9,6 +9,7 @@ import { labelChanged, labellerOf } from '../commands/labels.ts';
 import { keepComments } from '../diff/keep-comments.ts';
 import { eachApart, eachThenFail } from '../each-apart.ts';
 import { lookAtChecks } from '../follow/checks.ts';
+import { lookAtForeignPulls } from '../follow/collisions.ts';
 import { observeIssue } from '../follow/issues.ts';
 import { proveMissed } from '../follow/prove-pulls.ts';
 import { refreshPull } from '../follow/refresh-pull.ts';
@@ -119,6 +120,7 @@ async function compareRepository(app: App, repositoryId: string, pass: Pass): Pr
   // Reading the comments moves the time since when pull requests count as changed.
   await part('pull requests', () => reviewMissed(app, place, pass.isOver));
   await part('proofs of pull requests', () => proveMissed(app, place, pass.isOver));
+  await part('collisions', () => lookAtForeignPulls(app, place));
   const touched = await part('comments', () => catchUp(app, place, pass.isOver));
   const { due, others } = chooseWork(await listOpenWork(app.db.manager, repositoryId), touched, pass.unasked);
   pass.unasked -= due.filter((work) => !isTouched(work, touched)).length;

@@ -12,6 +12,7 @@ import { threadOf } from '../diff/read-threads.ts';
 import { eachThenFail } from '../each-apart.ts';
 import { automate, branchDeleted, labelDeleted } from '../follow/automations.ts';
 import { lookAtChecks } from '../follow/checks.ts';
+import { foreignPullChanged } from '../follow/collisions.ts';
 import { forgetIssue, issueReopened, observeIssue } from '../follow/issues.ts';
 import { proveUnasked } from '../follow/prove-pulls.ts';
 import { refreshPull } from '../follow/refresh-pull.ts';
@@ -264,6 +265,9 @@ function registerPulls(on: Registrars, app: App, inPlace: InPlace): void {
     const change = { action: payload.action, isRetargeted };
     return inPlace(payload, (place) => proveUnasked(app, place, change, payload.pull_request));
   });
+  on.repository('pull_request', ({ payload }) =>
+    inPlace(payload, (place) => foreignPullChanged(app, place, payload.action, payload.pull_request)),
+  );
   on.person(['pull_request.labeled', 'pull_request.unlabeled'], ({ payload }) => {
     const { pull_request, label, sender } = payload;
     const about = { number: pull_request.number, label: label?.name ?? '', sender: personOf(sender), isPull: true };

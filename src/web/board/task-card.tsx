@@ -3,6 +3,7 @@ import {
   ClockIcon,
   DotFillIcon,
   GitBranchIcon,
+  GitCompareIcon,
   GitMergeIcon,
   GitPullRequestIcon,
   IssueOpenedIcon,
@@ -57,6 +58,11 @@ export const TaskCard = memo(function TaskCard({ task, agentName, sprintName, is
       <div className="card-states">
         <RunState run={task.run} />
         <FailureLabel task={task} />
+        {task.collisions > 0 && (
+          <Label variant="attention" title="It cannot be merged together with other open pull requests">
+            <GitCompareIcon size={12} /> Collides with {task.collisions}
+          </Label>
+        )}
         {task.merging !== null && (
           <Label variant="done" title="GitHub merges it when it is ready">
             <GitMergeIcon size={12} /> {task.merging === 'queued' ? 'In merge queue' : 'Merges when ready'}

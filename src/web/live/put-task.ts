@@ -51,5 +51,5 @@ function partsOf(task: Task) {
 }
 
 function newCard(task: Task): TaskCard {
-  return { ...partsOf(task), run: null, costUsd: null, checks: null, statusSince: task.createdAt };
+  return { ...partsOf(task), run: null, costUsd: null, checks: null, collisions: 0, statusSince: task.createdAt };
 }

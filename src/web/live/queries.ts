@@ -55,6 +55,12 @@ export const otherWork = (taskId: string) =>
     staleTime: githubPollMs,
     retry: false,
   });
+/** The open changes that collide with that of a task, and tasks that may. */
+export const collisions = (taskId: string) =>
+  queryOptions({ queryKey: ['collisions', taskId], queryFn: () => api.listCollisions(taskId) });
+/** The signed receipts of a run. They do not change once it has ended. */
+export const receipts = (runId: string) =>
+  queryOptions({ queryKey: ['receipts', runId], queryFn: () => api.listRunReceipts(runId, { limit: 100 }) });
 export const gitToken = (id: string) =>
   queryOptions({ queryKey: ['git-token', id], queryFn: () => api.getGitToken(id) });
 export const modelToken = (id: string) =>

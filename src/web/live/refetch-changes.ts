@@ -9,7 +9,7 @@ export type Changed = 'task' | 'run' | 'step' | 'sprint';
 /** Parts of a task that change with it. Each has the task's id in its key. */
 const partsOfTask = [
   ...['task', 'pulls', 'proof', 'subtasks', 'diff', 'change', 'runs', 'timeline', 'merge-readiness'],
-  'review-comments',
+  ...['review-comments', 'collisions'],
 ];
 const dependOnRuns = ['health', 'agents', 'agent'];
 const dependOnTasksAndSprints = ['sprint', 'metrics', 'burndown', 'digest', 'velocity'];

@@ -20,6 +20,7 @@ import { Remedy } from '../tasks/failure-notice.tsx';
 import { useConfirmedAction } from '../tasks/use-confirmed-action.tsx';
 import { AttentionBox } from '../tasks/waiting/attention-box.tsx';
 import { LogView } from './log-view.tsx';
+import { Receipts } from './receipts.tsx';
 
 /** The page of one run: what it did, what it is doing, and the means to steer it. */
 export function RunPage() {
@@ -67,6 +68,7 @@ function RunView({ task, run }: { task: Task; run: Run }) {
       <AttentionBox task={isLive ? task : { ...task, attention: null }} />
       <RunFacts task={task} run={run} />
       {isLive && <Steering task={task} />}
+      <Receipts run={run} />
       <LogView task={task} run={run} />
     </div>
   );

@@ -15,6 +15,7 @@ import * as queries from '../live/queries.ts';
 import { isMergeable } from './actions/task-actions.ts';
 import { useRunControls } from './actions/use-steering.ts';
 import { FailureNotice } from './failure-notice.tsx';
+import { CollisionsBox } from './merging/collisions-box.tsx';
 import { MergingBox } from './merging/merging-box.tsx';
 import { ReadinessBox } from './merging/readiness-box.tsx';
 import { OtherWorkBox } from './other-work.tsx';
@@ -55,6 +56,7 @@ function TaskView({ task }: { task: Task }) {
       <OtherWorkBox task={task} />
       <QuoteBox task={task} />
       <UndoBox task={task} />
+      <CollisionsBox task={task} />
       {task.status === 'in_progress' && <CurrentRun task={task} />}
       <RunButtons task={task} />
       {isMergeable(task) && <ReadinessBox task={task} />}

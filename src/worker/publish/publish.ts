@@ -13,6 +13,7 @@ import { deleteStep, insertStep, pushingStep, stepOf } from '../../runs/journal.
 import { setProvenCommit } from '../../runs/proof/proof-store.ts';
 import { findRunOfReceipt } from '../../runs/receipts/store.ts';
 import { lockForPush } from '../../runs/store.ts';
+import { collisionsChanged } from '../../tasks/collisions/look.ts';
 import { findTask, setTaskFields, type TaskView } from '../../tasks/store.ts';
 import { listPullsIn, setUnreadySha, upsertDiff, upsertPull } from '../../tasks/work-store.ts';
 import { type EvidenceOf, evidenceSection, isDraft, updateEvidence } from '../proof/publish-proof.ts';
@@ -238,7 +239,10 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
       headSince: pushed === undefined ? seenAt : new Date(seenAt.getTime() - 1000),
     };
     const unready = await unreadyOf(app, work, { number, commit, draft, hasPushed: pushed !== undefined });
-    await journal.write((em) => upsertPull(em, { ...pull, ...unready }));
+    await journal.write(async (em) => {
+      await upsertPull(em, { ...pull, ...unready });
+      if (pushed !== undefined) await collisionsChanged(app, em, pull, false);
+    });
     await journal.note('pull', `pull request ${opened.url}`, { number: opened.number });
     return opened;
   });

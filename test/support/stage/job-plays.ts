@@ -95,6 +95,7 @@ export const jobPlays: Record<JobName, Play | string> = {
   webhook: 'test/notices/webhooks.test.ts: it says nothing on GitHub',
   mail: 'test/notices/mail.test.ts: it says nothing on GitHub',
   diff: 'test/github/follow/one-fails.test.ts: it clones, and asks GitHub only for a token',
+  collisions: 'test/e2e/collisions: it clones, and says nothing on GitHub',
   review: 'test/e2e/reviewing/rounds.long.test.ts: it queues a run, and runs have a table of their own',
   redeliver: async (stage) => {
     const { number } = await startedTask(stage);

@@ -23,6 +23,7 @@ function card(id: string, changes: Partial<TaskCard> = {}): TaskCard {
     dependsOn: [],
     prUrl: null,
     merging: null,
+    collisions: 0,
     issueNumber: null,
     failure: null,
     runCount: 0,
