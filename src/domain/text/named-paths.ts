@@ -3,7 +3,8 @@ const [maxText, maxNames, maxName] = [20_000, 50, 200];
 
 /** A name with a folder or an extension, of the letters that names in texts have. */
 const pathShape = /^[\w@*-][\w@.*/-]*$/;
-const extension = /\.[A-Za-z]\w{0,9}$/;
+/** More than one letter before it, because texts have `e.g.`, too. */
+const extension = /[\w-]{2}\.[A-Za-z]\w{0,9}$/;
 
 /**
  * Returns what looks like paths of files or folders in a text by people. Names without a folder count if they have an

@@ -136,8 +136,7 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
       counts: before.counts || !isSettled,
     });
     for (const event of eventsOf(before.status, status)) await tryMoveTask(app, em, stored.taskId, event);
-    const isOther = isMoved || before.headSha !== headSha || before.status === 'closed';
-    if (isSettled || isOther) await collisionsChanged(app, em, before, isSettled);
+    await forgetCollisions(app, em, before, { status, headSha, isMoved });
     if (isSettled) await settle(app, em, before, { status, baseBranch, mergedElsewhere: elsewhere });
     else await refreshDiffLater(app, em, before);
     await queueMirror(app, em, stored.taskId);
@@ -157,6 +156,18 @@ async function baseOf(app: App, octokit: Octokit, name: Name, { stored, status, 
   if (status === 'closed') return { base: stored.baseBranch };
   if (status === 'merged') return landingOf(octokit, name, { em: app.db.manager, pull: stored, into: data.base?.ref });
   return keepStacked(app, octokit, name, stored, data);
+}
+
+/** Forgets what a pull request collided with when it was settled, and looks again when it was pushed, moved or reopened. */
+async function forgetCollisions(
+  app: App,
+  em: EntityManager,
+  before: PullRequestRow,
+  { status, headSha, isMoved }: Pick<PullRequestRow, 'status' | 'headSha'> & { isMoved: boolean },
+): Promise<void> {
+  const isSettled = status === 'merged' || status === 'closed';
+  if (isSettled || isMoved || before.headSha !== headSha || before.status === 'closed')
+    await collisionsChanged(app, em, before, isSettled);
 }
 
 /**

@@ -66,7 +66,7 @@ export const receiptRoutes: Route[] = [
 ];
 
 /** Where the public keys of receipts are, for everybody. */
-export const receiptKeysPath = '/.well-known/jwks.json';
+const receiptKeysPath = '/.well-known/jwks.json';
 
 /** Serves the public keys of receipts. */
 export function receiptKeyPages(app: App): Router {

@@ -6,8 +6,8 @@ import {
   publicKeyOf,
   receiptKey,
   signStatement,
-} from '../../src/domain/receipt/envelope.ts';
-import { factsOf, type Receipt, readStatement, statementOf } from '../../src/domain/receipt/statement.ts';
+} from '../../../src/domain/receipt/envelope.ts';
+import { factsOf, type Receipt, readStatement, statementOf } from '../../../src/domain/receipt/statement.ts';
 
 const { privateKey } = generateKeyPairSync('ed25519');
 const own = publicKeyOf(privateKey);

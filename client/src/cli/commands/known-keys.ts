@@ -1,9 +1,9 @@
 import { createPublicKey } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { publicKeyOf, type ReceiptKey, receiptKey } from '../../../src/domain/receipt/envelope.ts';
-import { CommandFailed } from './failures.ts';
-import { loginPath } from './login-file.ts';
+import { publicKeyOf, type ReceiptKey, receiptKey } from '../../../../src/domain/receipt/envelope.ts';
+import { CommandFailed } from '../failures.ts';
+import { loginPath } from '../login-file.ts';
 
 /** The public keys of receipts that were fetched, by the address of their service. */
 type Kept = Record<string, string[]>;
