@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { App } from './app.ts';
 import { type Composed, compose } from './compose.ts';
@@ -25,8 +26,8 @@ import { createLogger } from './logger.ts';
 import { mailPages } from './notices/mail/pages.ts';
 import { startSchedule } from './queue/queue.ts';
 import { routes } from './routes.ts';
-import { badgePages } from './runs/reviewing/badge.ts';
 import { receiptKeyPages } from './runs/receipts/routes.ts';
+import { badgePages } from './runs/reviewing/badge.ts';
 import { closeInherited } from './sandbox/neutral-path.ts';
 
 /** How long the cause of a failure may arrive after its first symptom. */
@@ -122,11 +123,9 @@ function healthOf(app: App): () => Promise<string> {
   };
 }
 
-async function listen(app: App): Promise<Server> {
-  const { HOST, PORT } = app.config;
-  const setup = await setupAddress(app);
-  const webhooks = { path: webhookPath, handler: webhookReceiver(app) };
-  const pages = [
+/** Returns all that is served beside the API and the webhooks. */
+export function pagesOf(app: App): RequestHandler[] {
+  return [
     loginRoutes(app),
     setupRoutes(app),
     mailPages(app),
@@ -134,9 +133,15 @@ async function listen(app: App): Promise<Server> {
     receiptKeyPages(app),
     dashboard(app, () => aboutApp(app)),
   ];
+}
+
+async function listen(app: App): Promise<Server> {
+  const { HOST, PORT } = app.config;
+  const setup = await setupAddress(app);
+  const webhooks = { path: webhookPath, handler: webhookReceiver(app) };
   // Behind a proxy all connections come from one address.
   const limits = app.config.TRUST_PROXY > 0 ? { maxOfAddress: Number.POSITIVE_INFINITY } : {};
-  const server = httpServer(createServer(app, routes, { pages, webhooks }), limits);
+  const server = httpServer(createServer(app, routes, { pages: pagesOf(app), webhooks }), limits);
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(explained(error, HOST, PORT)));
     server.listen(PORT, HOST, () => {

@@ -36,6 +36,19 @@ describe('what is allowed', () => {
     expect(new Set(dialled)).toEqual(new Set([`${open}:80`, 'second.example.org:80']));
   });
 
+  test('hosts that something reached are named, and no others', async () => {
+    const reached: string[] = [];
+    const { socket, say, attack } = await opened({ onReached: (host) => reached.push(host) });
+    await throughTunnel(socket, 'a.wild.example.org', 'x');
+    await say(get('http://second.example.org/', ''));
+    await attack('CONNECT other.example.org:443 HTTP/1.1\r\n\r\n');
+    // The hello names another server, so nothing of it reaches the one that was dialled.
+    await say(
+      Buffer.concat([Buffer.from(`CONNECT ${open}:443 HTTP/1.1\r\n\r\n`), await helloOf('second.example.org')]),
+    );
+    expect(reached).toEqual(['a.wild.example.org', 'second.example.org']);
+  });
+
   test('plain requests in a tunnel to port 80, as Node sends them', async () => {
     const { say } = await opened();
     expect(await say(`CONNECT ${open}:80 HTTP/1.1\r\n\r\n${get('/early', '')}`, get('/late'))).toMatch(

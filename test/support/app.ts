@@ -8,18 +8,14 @@ import type { App } from '../../src/app.ts';
 import { compose } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import { webhookPath } from '../../src/github/app/manifest.ts';
-import { setupRoutes } from '../../src/github/app/setup.ts';
 import { webhookReceiver } from '../../src/github/inbox/receive.ts';
-import { aboutApp, loginRoutes } from '../../src/github/sign-in.ts';
 import { httpServer } from '../../src/http/limits/listener.ts';
-import { dashboard } from '../../src/http/pages.ts';
 import { createServer } from '../../src/http/server.ts';
 import { workersOf } from '../../src/jobs.ts';
 import { createLogger } from '../../src/logger.ts';
-import { mailPages } from '../../src/notices/mail/pages.ts';
 import { mintOperatorToken, userOfLogin } from '../../src/projects/tokens.ts';
 import { routes } from '../../src/routes.ts';
-import { badgePages } from '../../src/runs/reviewing/badge.ts';
+import { pagesOf } from '../../src/serve.ts';
 import { createTestDatabase } from './database.ts';
 import { letGo } from './jest/let-go.ts';
 
@@ -71,10 +67,7 @@ export async function openTestApp(settings: Record<string, string> = {}, templat
   const composed = await compose(config, createLogger(config), { isWorker: true, stopping: stop.signal });
   const { app } = composed;
   const webhooks = { path: webhookPath, handler: webhookReceiver(app) };
-  const extras = {
-    pages: [loginRoutes(app), setupRoutes(app), mailPages(app), badgePages(app), dashboard(app, () => aboutApp(app))],
-    webhooks,
-  };
+  const extras = { pages: pagesOf(app), webhooks };
   const server = await new Promise<Server>((resolve) => {
     const listening = httpServer(createServer(app, routes, extras)).listen(0, '127.0.0.1', () => resolve(listening));
   });

@@ -6,9 +6,9 @@ import { listReceipts } from '../../api.ts';
 import { type Context, optionsOf, sessionOf, withExamples } from '../context.ts';
 import { CommandFailed, UsageError } from '../failures.ts';
 import { headOfPull, treeOfCommit } from '../git.ts';
-import { fetchKeys, keptKeys, keysIn } from './known-keys.ts';
 import { isUnknownAddress, type Session } from '../session.ts';
 import { shownLine } from '../terminal.ts';
+import { fetchKeys, keptKeys, keysIn } from './known-keys.ts';
 
 interface Options {
   key?: string;
