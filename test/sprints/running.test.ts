@@ -41,6 +41,32 @@ test('an active sprint starts the tasks it can, shows why the others cannot star
   for (const id of [owned.id, waiting.id]) expect(await get(id)).toMatchObject({ status: 'ready', sprintId: null });
 });
 
+test('tasks that name files which no earlier one touches start first', async () => {
+  await repository();
+  await withToken();
+  const sprint = await makeSprint();
+  const wanted: [string, string][] = [
+    ['first', 'Change `src/login.ts`.'],
+    ['same', 'Change `src/login.ts`, too.'],
+    ['nothing', ''],
+    ['other', 'Change `docs/login.md`.'],
+  ];
+  for (const [title, description] of wanted)
+    await makeTask({ title, description, sprintId: sprint.id, owner: developer });
+  await call('POST', `/sprints/${sprint.id}/start`);
+  const started = () =>
+    sql<{ title: string }[]>(
+      'select t.title from runs r join tasks t on t.id = r.task_id where t.sprint_id = $1 order by r.created_at, r.id',
+      [sprint.id],
+    );
+  const all = await until('all to start', async () => {
+    const found = await started();
+    return found.length === wanted.length && found;
+  });
+  expect(all.map(({ title }) => title)).toEqual(['first', 'nothing', 'other', 'same']);
+  await call('POST', `/sprints/${sprint.id}/cancel`);
+});
+
 test('only a person can restart a task whose run failed or was cancelled', async () => {
   await repository();
   await withToken();
