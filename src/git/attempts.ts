@@ -60,9 +60,11 @@ export function patient(engine: GitEngine): GitEngine {
     ...engine,
     open: async (remote, folders, signal) => {
       const checkout = await engine.open(remote, folders, signal);
+      const { fetchPull } = checkout;
       return {
         ...checkout,
         fetch: (branch) => retried(() => checkout.fetch(branch), signal),
+        ...(fetchPull && { fetchPull: (number) => retried(() => fetchPull(number), signal) }),
         fetchCommit: (commit) => retried(() => checkout.fetchCommit(commit), signal),
         push: (commit, branch) => retried(() => checkout.push(commit, branch), signal),
         pushAside: (commit, name) => retried(() => checkout.pushAside(commit, name), signal),

@@ -192,6 +192,19 @@ forEachEngine((given) => {
     expect(await checkout.fetchCommit('1'.repeat(40))).toBe(false);
   });
 
+  test('fetches the head of a pull request and its history, where the engine can', async () => {
+    const { checkout, base } = await given.open();
+    const { bare } = given.host;
+    let head = base;
+    for (const message of ['one', 'two', 'three'])
+      head = gitOut(bare, 'commit-tree', `${base}^{tree}`, '-p', head, '-m', message);
+    gitOut(bare, 'update-ref', 'refs/pull/7/head', head);
+    if (checkout.fetchPull === undefined) return expect(given.engine.name).toBe('isomorphic');
+    expect(await checkout.fetchPull(8)).toBeUndefined();
+    expect(await checkout.fetchPull(7)).toBe(head);
+    expect(await checkout.mergeBase(base, head)).toBe(base);
+  });
+
   test('replaces files of a tree: changed, added, removed, and a folder in place of a file', async () => {
     const { checkout, base } = await given.open();
     const files = await checkout.files(base);

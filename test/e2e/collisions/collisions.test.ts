@@ -25,7 +25,7 @@ test('two changes of the same lines show a collision at both tasks, until one of
   const { inReview, world, mona, push } = face;
   await push('main', 'lines.txt', 'one\ntwo\nthree\n');
   const first = await inReview({ 'lines.txt': 'one\nfirst\nthree\n', 'first.txt': '1\n' });
-  // The same file, but other lines; and no common file.
+  // It has no common file with the others.
   const apart = await inReview({ 'apart.txt': '1\n' });
   const second = await inReview({ 'lines.txt': 'one\nsecond\nthree\n' });
   expect(await waitFor(second.task, [first.pull])).toEqual([
@@ -47,7 +47,7 @@ test('two changes of the same lines show a collision at both tasks, until one of
     [first.task.id, 1],
   ]);
 
-  // A person proposes the same lines, too, from a fork.
+  // A person proposes the same lines, too.
   const bare = world.github.folderOf('mona/sample');
   await gitAsync(bare, 'branch', 'theirs', 'main');
   await push('theirs', 'lines.txt', 'one\ntheirs\nthree\n');
