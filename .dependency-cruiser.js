@@ -9,6 +9,7 @@ const features = [
   'notices',
   'conversation',
   'runs',
+  'lab',
   'worker',
   'sprints',
   'planning',

@@ -68,6 +68,7 @@ import { ProofsOfPulls1770854400000 } from './0084-proofs-of-pulls.ts';
 import { FlakyCommands1770854500000 } from './0085-flaky-commands.ts';
 import { QuotesAndUndo1771113600000 } from './0088-quotes-and-undo.ts';
 import { ReceiptsAndCollisions1771200000000 } from './0089-receipts-and-collisions.ts';
+import { Benchmarks1770940800000 } from './0086-benchmarks.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -141,4 +142,5 @@ export const migrations = [
   FlakyCommands1770854500000,
   QuotesAndUndo1771113600000,
   ReceiptsAndCollisions1771200000000,
+  Benchmarks1770940800000,
 ];

@@ -25,7 +25,8 @@ export type IdPrefix =
   | 'step'
   | 'auto'
   | 'note'
-  | 'proof';
+  | 'proof'
+  | 'item';
 
 /** Creates an identifier such as `task_01h455vb4pex5vsknk084sn02q`. */
 export function newId(prefix: IdPrefix): string {
