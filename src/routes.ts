@@ -10,6 +10,7 @@ import { importRoutes } from './github/import.ts';
 import { githubRoutes } from './github/routes.ts';
 import { batchRoute } from './http/batch.ts';
 import type { Route } from './http/route.ts';
+import { benchmarkRoutes } from './lab/benchmark-routes.ts';
 import { noticeRoutes } from './notices/mail/routes.ts';
 import { webhookRoutes } from './notices/webhooks/routes.ts';
 import { planningRoutes } from './planning/routes.ts';
@@ -77,6 +78,7 @@ const operations: Route[] = [
   ...turnRoutes,
   ...spendRoutes,
   ...timelineRoutes,
+  ...benchmarkRoutes,
   ...sprintRunRoutes,
   ...automationRoutes,
   ...githubRoutes,

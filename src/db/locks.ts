@@ -26,6 +26,8 @@ export const lockSpaces = {
   reviews: 9,
   /** A repository, while the collisions of one of its pull requests are stored. */
   collisions: 17,
+  /** A repository, while somebody starts a harvest of its history. */
+  benchmarks: 13,
   /** Named work; see named-locks.ts. */
   named: 100,
   /** A running process; see presence.ts. */

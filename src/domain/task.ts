@@ -27,6 +27,7 @@ export type TaskEvent =
   | 'rewind'
   | 'review'
   | 'prove'
+  | 'harvest'
   | 'finish'
   | 'fail'
   | 'cancel'
@@ -175,6 +176,7 @@ const rows: StateMachine<TaskStatus, TaskEvent, TaskFacts>['rows'] = [
     to: 'in_progress',
     onlyIf: [noLiveRun, hasOwner, ownerMayWork, onGitHub],
   },
+  { on: 'harvest', from: ['ready', 'done'], to: 'in_progress', onlyIf: [noLiveRun] },
   {
     on: 'review',
     from: ['ready', 'done'],
@@ -243,6 +245,7 @@ export const taskMachine: StateMachine<TaskStatus, TaskEvent, TaskFacts> = {
     rewind: 'be rewound',
     review: 'review its pull request',
     prove: 'prove its pull request',
+    harvest: 'look through the history',
     finish: 'be finished',
     fail: 'be marked as failed',
     cancel: 'be cancelled',

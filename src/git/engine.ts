@@ -100,6 +100,16 @@ export interface NewCommit {
   at: Date;
 }
 
+/** A commit of the past. */
+export interface PastCommit {
+  id: string;
+  /** None for the first commit of all. */
+  parents: string[];
+  message: string;
+  /** When it was committed. */
+  at: Date;
+}
+
 /** The tree of a merge, and the paths with conflicts. */
 export interface Merged {
   tree: string;
@@ -158,6 +168,12 @@ export interface Checkout {
   fetchPull?(number: number): Promise<string | undefined>;
   /** Fetches one commit by its id; returns false when the remote does not serve it. */
   fetchCommit(commit: string): Promise<boolean>;
+  /**
+   * Returns a commit of a fetched branch and the commits before it along first parents, newest first, at most `count`.
+   * Fetches as much history as that takes, so the commits and their parents can be read. Undefined for an engine that cannot
+   * do this.
+   */
+  history?(commit: string, count: number): Promise<PastCommit[]>;
   /** Returns the commits of the remote's branches and tags, by full name. Undefined for an engine that cannot do this. */
   refs?(): Promise<Map<string, string>>;
   /**

@@ -138,6 +138,19 @@ export async function upsertItem(em: EntityManager, item: Omit<BenchmarkItem, 'e
   );
 }
 
+/** Returns whether a change is a usable item already, and stores where it is in the history now. */
+export async function meetItem(
+  em: EntityManager,
+  repositoryId: string,
+  { solutionSha, place }: Pick<BenchmarkItem, 'solutionSha' | 'place'>,
+): Promise<boolean> {
+  const [, count]: [unknown, number] = await em.query(
+    `update benchmark_items set place = $3 where repository_id = $1 and solution_sha = $2 and state = 'usable'`,
+    [repositoryId, solutionSha, place],
+  );
+  return count > 0;
+}
+
 /** Returns the items of a repository: usable ones first, then by their age, the newest change first. */
 export async function listItems(
   em: EntityManager,

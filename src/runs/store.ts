@@ -29,6 +29,7 @@ export async function insertRun(
   run: {
     taskId: string;
     projectId: string;
+    /** Null for a run that asks no agent. */
     agentId: string | null;
     startedBy: string | null;
     isAutomatic?: boolean;

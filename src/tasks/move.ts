@@ -14,8 +14,8 @@ interface Move {
   facts?: Partial<Pick<TaskFacts, 'finishedUnchanged' | 'splitByAgent'>>;
 }
 
-/** What people may do with a task that stands for a pull request of somebody else. */
-const ofPullRequests: ReadonlySet<TaskEvent> = new Set<TaskEvent>(['review', 'prove', 'cancel']);
+/** What people may do with a hidden task, which stands for a pull request of somebody else or for a benchmark. */
+const ofHidden: ReadonlySet<TaskEvent> = new Set<TaskEvent>(['review', 'prove', 'harvest', 'cancel']);
 
 /**
  * Changes the status of a task. This is the only place that does so. It uses the state machine and compare-and-swap,
@@ -25,8 +25,10 @@ const ofPullRequests: ReadonlySet<TaskEvent> = new Set<TaskEvent>(['review', 'pr
 export async function moveTask(app: App, em: EntityManager, taskId: string, event: TaskEvent, move: Move = {}) {
   const facts = await factsOf(app, em, taskId, move);
   if (facts === undefined) throw new Refused('The task was deleted. Reload to see the tasks that exist.');
-  if (facts.hidden && !ofPullRequests.has(event))
-    throw new Refused('This task stands for reviews of a pull request. Ask for a review or a fix there instead.');
+  if (facts.hidden && !ofHidden.has(event))
+    throw new Refused(
+      'This task stands for reviews of a pull request or for a benchmark. Ask for these there instead.',
+    );
   const to = nextState(taskMachine, facts.status, event, facts);
   return swap(app, em, taskId, facts, { event, to, failure: move.failure ?? null });
 }

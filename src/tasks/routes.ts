@@ -44,7 +44,8 @@ const onChangeableTask = (role: Role): ReturnType<typeof onTask> => {
     ...access,
     load: async (app, asked) => {
       const found = await load(app, asked);
-      if (found.task.hidden) throw new Refused('This task stands for reviews of a pull request and cannot be changed.');
+      if (found.task.hidden)
+        throw new Refused('This task stands for reviews of a pull request or for a benchmark, and cannot be changed.');
       return found;
     },
   };

@@ -12,6 +12,7 @@ import { lowerByTask } from '../tasks/work-store.ts';
 import { conclude, endFailed } from './conclude.ts';
 import { takeUpConversation } from './continue-run.ts';
 import { lastInterruption, maxInterruptions } from './lease/lease-store.ts';
+import { harvest } from './lab/harvest.ts';
 import { clockStart, startRunClock } from './lease/run-clock.ts';
 import { openWork, type Shared } from './open-work.ts';
 import { asFailure, retryPolicyOf } from './retry.ts';
@@ -38,6 +39,7 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
   let work: Work | undefined;
   try {
     if (!(await mayBegin(app, run, journal))) return;
+    if (run.kind === 'harvest') return await harvest(app, run, { journal, retrying, outer });
     const given = await findAssignment(app, run);
     clock.open(given.limits.runMinutes);
     await takeUpConversation(app, run, { task: given.task, journal, retrying });

@@ -18,6 +18,7 @@ import { gitIgnoreRules, ignoredPaths } from '../work-tree/ignored.ts';
 import { allFiles, findFile, inPortions, namesIn, type TreeEntry } from '../work-tree/tree-files.ts';
 import { readWorkTree, rememberWorkTree } from '../work-tree/work-tree.ts';
 import { lines } from './explain.ts';
+import { historyBefore } from './history.ts';
 import { deepen, fetchBranch, fetchCommit, fetchPull, NativeRepository } from './repository.ts';
 import { git } from './run-git.ts';
 
@@ -267,6 +268,7 @@ function checkoutOf(repository: NativeRepository): Checkout {
     fetch: (branch) => fetchBranch(repository, branch),
     fetchPull: (number) => fetchPull(repository, number),
     fetchCommit: (commit) => fetchCommit(repository, commit),
+    history: (commit, count) => historyBefore(repository, commit, count),
     refs: () => listRefs(repository.remote, ['--heads', '--tags'], repository.signal),
     narrow: (folders) => narrow(repository, folders),
     checkout: (commit) => checkoutCommit(repository, commit),

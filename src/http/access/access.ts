@@ -195,3 +195,14 @@ async function enterProject(db: Database, tokenId: string, id: string, role: Rol
 export function idOrEmpty(id: string): string {
   return id.includes('\0') ? '' : id;
 }
+
+/** Hands a parameter of the path on to the handler. */
+export function withParam<C, N extends string>(
+  { load, ...access }: Access<C>,
+  name: N,
+): Access<C & { [each in N]: string }> {
+  return {
+    ...access,
+    load: async (app, asked) => ({ ...(await load(app, asked)), [name]: asked.params[name] ?? '' }) as never,
+  };
+}

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import { severities } from '../../domain/reviewing/choose-comments.ts';
 import { notFound } from '../../errors.ts';
-import type { Access } from '../../http/access/access.ts';
+import { withParam } from '../../http/access/access.ts';
 import { type Route, route, Timestamp } from '../../http/route.ts';
 import { onRepository } from '../../repositories/routes.ts';
 import { Run, showRun } from '../schemas.ts';
@@ -14,14 +14,6 @@ function numberIn(text: string, repository: RepositoryRow): number {
   const number = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
   if (number === undefined) throw notFound(`Pull request of repository ${repository.name}`, text);
   return number;
-}
-
-/** Hands a parameter of the path on to the handler. */
-function withParam<C, N extends string>({ load, ...access }: Access<C>, name: N): Access<C & { [each in N]: string }> {
-  return {
-    ...access,
-    load: async (app, asked) => ({ ...(await load(app, asked)), [name]: asked.params[name] ?? '' }) as never,
-  };
 }
 
 const ReviewExample = z

@@ -29,7 +29,15 @@ import { readTestedChange, type TestedChange } from './tested-change.ts';
 import { readUndoneTests } from './undone-tests.ts';
 
 /** How the checks ended once, with the check that failed, and with the single tests where their output names them. */
-export type Tried = Attempt & { failing?: { command: string; output: string }; tests?: ResultsOfRun | undefined };
+export type Tried = Attempt & {
+  failing?: { command: string; output: string };
+  tests?: ResultsOfRun | undefined;
+  /** How long they took. */
+  seconds?: number;
+};
+
+/** What trying the checks of a repository needs. */
+export type Checking = Pick<Work, 'environment' | 'settings' | 'signal' | 'treeWithApprovedSetup'>;
 
 /** Characters kept from the end of the output of a failing check. */
 const outputChars = 6000;
@@ -48,7 +56,7 @@ export interface TriedTogether {
  * same time, so that no test can tell the trees apart by the clock. With `watch`, the checks of all say what they reach.
  */
 export async function attemptChecks(
-  work: Work,
+  work: Checking,
   trees: string[],
   seconds: number,
   watch?: Watch,
@@ -73,7 +81,7 @@ type Fresh = Awaited<ReturnType<typeof openCleanSandbox>>;
 type Opened = PromiseSettledResult<Fresh>;
 
 async function attemptAt(
-  work: Work,
+  work: Checking,
   place: Opened,
   { seconds, watch }: { seconds: number; watch: Watch | undefined },
 ): Promise<Tried> {
@@ -93,15 +101,17 @@ async function attemptAt(
 }
 
 async function runAll(
-  { settings }: Work,
+  { settings }: Checking,
   { machine, signal }: Fresh,
   { seconds, before }: { seconds: number; before: string },
 ): Promise<Tried> {
-  const end = performance.now() + seconds * 1000;
+  const began = performance.now();
+  const end = began + seconds * 1000;
   let said = '';
   const heard = (more: string) => {
     said += more;
   };
+  const took = () => ({ seconds: Math.round((performance.now() - began) / 100) / 10 });
   const tests = () =>
     unlessTooSlow(judging.call('resultsIn', said.slice(0, maxSaid), said.length < maxSaid), undefined);
   for (const command of settings.checks) {
@@ -113,10 +123,10 @@ async function runAll(
     if (exitCode === undefined || killed.has(exitCode)) return unfinished(`${command} was killed (${how})`);
     if (exitCode !== 0) {
       const text = `[${how}]\n${output.slice(-outputChars)}`;
-      return { outcome: 'failed', failing: { command, output: text }, tests: await tests() };
+      return { outcome: 'failed', failing: { command, output: text }, ...took(), tests: await tests() };
     }
   }
-  return { outcome: 'passed', tests: await tests() };
+  return { outcome: 'passed', ...took(), tests: await tests() };
 }
 
 /** Characters of the output in which results of single tests are looked for. A machine reports hardly more of a command. */
@@ -138,7 +148,7 @@ const unfinished = (why: string): Tried => ({ outcome: 'unfinished', why: why.sl
  * Returns whether an error only ends this attempt: the fresh sandbox exceeded a limit, a service did not start, or the
  * time of the run is up. Then the change is still proposed. All other errors end the run, or leave it to another worker.
  */
-function isOwn(work: Work, error: unknown): error is RunFailed {
+function isOwn(work: Checking, error: unknown): error is RunFailed {
   if (work.signal.aborted || !(error instanceof RunFailed)) return false;
   const { signal } = work.environment.context;
   return !signal.aborted || (signal.reason instanceof RunFailed && signal.reason.failure.category === 'timeout');
