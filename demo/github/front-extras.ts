@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { exactNumber } from './as-github.ts';
+import { readHistory } from './front-history.ts';
 import type { FrontLinks } from './front-links.ts';
 import { readReferences } from './front-pulls.ts';
 import { listReactions, readResolved } from './front-threads.ts';
@@ -118,6 +119,7 @@ export async function answerExtra(around: Around, asked: Asked): Promise<Answer 
 
 async function answerGraphql(around: Around, asked: Asked): Promise<Answer> {
   if (asked.body.includes('reviewThreads')) return readResolved(around, asked);
+  if (/associatedPullRequests|issueOrPullRequest/.test(asked.body)) return readHistory(around, asked);
   const merging = await around.merges.answer(asked.body);
   if (merging !== undefined) return { status: 200, json: merging };
   if (asked.body.includes('on Comment')) return readEditors(around, asked);

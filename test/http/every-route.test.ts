@@ -135,6 +135,7 @@ test('the routes are exactly those of the contract', () => {
     POST /repositories/:id/environment;GET /repositories/:id/environment;POST /repositories/:id/pulls/:number/review;
     GET /repositories/:id/review-examples;DELETE /repositories/:id/review-examples/:noteId;
     GET /repositories/:id/proofs;GET /repositories/:id/proof-figures;GET /repositories/:id/flaky;
+    POST /repositories/:id/benchmark;GET /repositories/:id/benchmark;PATCH /repositories/:id/benchmark/items/:itemId;
     GET /agents;POST /agents;GET /agents/:id;PATCH /agents/:id;DELETE /agents/:id;GET /agents/teams;GET /agents/teams/:team;
     GET /agents/health/all;GET /agents/health/unhealthy;GET /agents/:id/health;POST /agents/:id/health/reset;
     GET /agents/:id/performance;GET /agents/:id/skills;GET /agents/:id/suggestions;GET /agents/:id/comparison;POST /agents/:id/evolve;

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { IdText, type Route } from '../../../src/http/route.ts';
 import { openWorkshop, type Workshop } from '../../support/audit/workshop.ts';
 import { writeRecipes } from '../../support/audit/write-recipes.ts';
+import { newBenchmark, newItem } from '../../support/benchmark-rows.ts';
 import { guarded, rowsOf } from '../../support/everything.ts';
 
 // What a request names besides the object that its access rule checks: for each such field, things of the same project, of
@@ -80,6 +81,7 @@ type Kind =
   | 'view'
   | 'automation'
   | 'note'
+  | 'item'
   | 'webhook'
   | 'delivery';
 
@@ -90,7 +92,7 @@ function kindOf(field: string, { path }: Route): Kind {
     ...{ owner: 'agent', dependsOn: 'task', taskId: 'task', taskIds: 'task', near: 'task', userId: 'user' },
     ...{ repositoryId: 'repository', repositoryIds: 'repository', repositories: 'repository', sessionId: 'session' },
     ...{ sprintId: 'sprint', unfinished: 'sprint', runId: 'run', automationId: 'automation' },
-    ...{ webhookId: 'webhook', deliveryId: 'delivery', noteId: 'note' },
+    ...{ webhookId: 'webhook', deliveryId: 'delivery', noteId: 'note', itemId: 'item' },
   };
   const kind = kinds[name];
   if (kind === undefined) throw new Error(`say in kindOf what ${field} of ${path} names`);
@@ -155,6 +157,12 @@ async function makeIn(project: string, kind: Kind, token: string, post: Post): P
         [`note_${name}`, runId, repositoryId],
       );
       return `note_${name}`;
+    },
+    item: async () => {
+      const [runId, taskId, repositoryId] = [await makers.run(), await makers.task(), await makers.repository()];
+      await shop.sql(newBenchmark, [repositoryId, taskId, runId]);
+      await shop.sql(newItem, [`item_${name}`, repositoryId]);
+      return `item_${name}`;
     },
     secret: async () => {
       await post('PUT', `${at}/environment-secrets/${name}`, { value: 'a value of a secret', repositories: [] });

@@ -1,3 +1,4 @@
+import { newItem } from '../benchmark-rows.ts';
 import type { Workshop } from './workshop.ts';
 
 /** A request that succeeds and changes something. */
@@ -82,6 +83,13 @@ export const writeRecipes: Record<string, (shop: Workshop) => Promise<Request> |
       [run, repository],
     );
     return { path: `/repositories/${repository}/review-examples/note_1` };
+  },
+  startHarvest: async ({ newProject }) => ({ path: `/repositories/${(await newProject()).repository}/benchmark` }),
+  switchBenchmarkItem: async ({ newProject, ask, sql }) => {
+    const { repository } = await newProject();
+    await ask('POST', `/repositories/${repository}/benchmark`);
+    await sql(newItem, [`item_${repository}`, repository]);
+    return { path: `/repositories/${repository}/benchmark/items/item_${repository}`, body: { enabled: false } };
   },
   connectRepository: ({ project, github }) => ({
     path: '/repositories',

@@ -1,0 +1,76 @@
+import type { Edits } from './front-extras.ts';
+import { gitIn } from './git/git-objects.ts';
+
+interface Around {
+  edits: Edits;
+  folderOf(name: string): string | undefined;
+  call(method: string, path: string, authorization: string): Promise<Response>;
+}
+
+interface Issue {
+  number: number;
+  title: string;
+  body: string | null;
+  created_at: string;
+  pull_request?: object;
+}
+
+interface Pull extends Issue {
+  merged_at: string | null;
+}
+
+/** What a GraphQL query of the service asks about a commit of the past, or about an issue that its message names. */
+interface Variables {
+  owner: string;
+  repo: string;
+  sha?: string;
+  number?: number;
+}
+
+const closing = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?) #(\d+)/gi;
+
+/** Answers which pull requests a commit was merged with, or what an issue or pull request says, and how that was edited. */
+export async function readHistory(
+  around: Around,
+  { authorization, body }: { authorization: string; body: string },
+): Promise<{ status: number; json: unknown }> {
+  const { owner, repo, sha, number } = JSON.parse(body).variables as Variables;
+  const name = `${owner}/${repo}`;
+  const read = async <T>(path: string) => {
+    const answer = await around.call('GET', `/repos/${name}/${path}`, authorization);
+    return answer.ok ? ((await answer.json()) as T) : undefined;
+  };
+  const said = ({ number: n, title, body: text, created_at: createdAt }: Issue) => {
+    const edited = {
+      ...around.edits.get(`/repos/${name}/pulls/${n}`),
+      ...around.edits.get(`/repos/${name}/issues/${n}`),
+    };
+    const renamed = edited.title === undefined ? [] : [{ createdAt: edited.title, previousTitle: title }];
+    const nodes = { timelineItems: { nodes: renamed } };
+    return { number: n, title, body: text ?? '', createdAt, lastEditedAt: edited.body ?? null, ...nodes };
+  };
+  const pullOf = async (n: number, oid?: string) => {
+    const pull = await read<Pull>(`pulls/${n}`);
+    if (pull === undefined) return null;
+    const closed = [...(pull.body ?? '').matchAll(closing)].map(([, issue]) => read<Issue>(`issues/${issue}`));
+    const nodes = (await Promise.all(closed)).flatMap((issue) =>
+      issue === undefined ? [] : [{ ...said(issue), repository: { nameWithOwner: name } }],
+    );
+    const mergeCommit = oid === undefined || pull.merged_at === null ? null : { oid };
+    return { ...said(pull), mergedAt: pull.merged_at, mergeCommit, closingIssuesReferences: { nodes } };
+  };
+  const answer = (repository: object) => ({ status: 200, json: { data: { repository } } });
+  if (sha === undefined) {
+    const issue = await read<Issue>(`issues/${number}`);
+    if (issue === undefined) return answer({ issueOrPullRequest: null });
+    if (issue.pull_request === undefined)
+      return answer({ issueOrPullRequest: { __typename: 'Issue', ...said(issue) } });
+    return answer({ issueOrPullRequest: { __typename: 'PullRequest', ...(await pullOf(issue.number)) } });
+  }
+  const message = await gitIn(around.folderOf(name) ?? '', ['show', '-s', '--format=%s', sha]).catch(() => undefined);
+  if (message === undefined) return answer({ object: null });
+  // The emulator's merges name their pull request in the title of the commit.
+  const [, merged] = /\(#(\d+)\)\s*$/.exec(message.toString('utf8')) ?? [];
+  const pull = merged === undefined ? null : await pullOf(Number(merged), sha);
+  return answer({ object: { associatedPullRequests: { nodes: pull?.mergedAt ? [pull] : [] } } });
+}

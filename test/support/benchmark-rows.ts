@@ -1,0 +1,10 @@
+/** SQL: stores a usable item, `$1`, of the benchmark of the repository `$2`, which has to exist. */
+export const newItem = `
+  insert into benchmark_items (id, repository_id, title, text, removed, base_sha, solution_sha, tests, single_tests,
+    seconds, state, environment_key, place)
+  values ($1, $2, 'An item', 'What it is about.', '[]', repeat('a', 40), repeat('b', 40), '["test/a.test.js"]', '["it adds"]',
+    1.5, 'usable', '', 0)`;
+
+/** SQL: stores the benchmark of the repository `$1`, harvested by the run `$3` of the task `$2`. */
+export const newBenchmark = `
+  insert into benchmarks (repository_id, task_id, run_id, most) values ($1, $2, $3, 20)`;
