@@ -164,7 +164,7 @@ function filesOf(kind: Kind, n: number, state: State, last: number): Files {
 const lockOf = (n: number) =>
   `${JSON.stringify({ name: 'sample', version: `1.0.${n}`, lockfileVersion: 3, packages: { '': { name: 'sample', version: `1.0.${n}` } } }, null, 2)}\n`;
 
-const settings = 'setup: []\nchecks: ["node --test"]\n';
+const settings = 'setup: []\nchecks: ["node --test --test-isolation=none"]\n';
 
 /** Says what a change does, as people write it. Some name the place of their pull request. */
 const messageOf = (kind: Kind, n: number) => `${kind === 'usable' ? `Add add${n}` : `Change ${n} (${kind})`}`;

@@ -39,19 +39,19 @@ export async function harvestOfKnown(commits = 300, seed = 7): Promise<void> {
     const { id } = await call<{ id: string }>('POST', '/repositories', { projectId, name: 'sample', url });
     const began = performance.now();
     await call('POST', `/repositories/${id}/benchmark`, { most: 30 });
+    let shown = 0;
     const found = await until(
       'the end of the harvest',
       async () => {
         const benchmark = await call<Benchmark>('GET', `/repositories/${id}/benchmark`);
+        const log = await call<{ text: string }[]>('GET', `/runs/${benchmark.runId}/events?offset=${shown}`);
+        for (const { text } of log) say(`    ${text}`);
+        shown += log.length;
         return benchmark.status !== 'harvesting' && benchmark;
       },
       4_000_000,
     );
     report(made, found, (performance.now() - began) / 60_000);
-    if (found.usable === 0) {
-      const log = await call<{ text: string }[]>('GET', `/runs/${found.runId}/events`);
-      for (const { text } of log) say(`    ${text}`);
-    }
   } finally {
     await service.stop();
     host.close();

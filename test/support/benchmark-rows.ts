@@ -6,5 +6,14 @@ export const newItem = `
     1.5, 'usable', '', 0)`;
 
 /** SQL: stores the benchmark of the repository `$1`, harvested by the run `$3` of the task `$2`. */
-export const newBenchmark = `
+const newBenchmark = `
   insert into benchmarks (repository_id, task_id, run_id, most) values ($1, $2, $3, 20)`;
+
+/** Stores a benchmark with one usable item. */
+export async function storeBenchmark(
+  query: (sql: string, values: unknown[]) => Promise<unknown>,
+  { repositoryId, taskId, runId, itemId }: { repositoryId: string; taskId: string; runId: string; itemId: string },
+): Promise<void> {
+  await query(newBenchmark, [repositoryId, taskId, runId]);
+  await query(newItem, [itemId, repositoryId]);
+}

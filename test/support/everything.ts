@@ -3,7 +3,7 @@ import type { Route } from '../../src/http/route.ts';
 import { routes } from '../../src/routes.ts';
 import { saveView } from '../../src/tasks/views.ts';
 import type { TestApp } from './app.ts';
-import { newBenchmark, newItem } from './benchmark-rows.ts';
+import { storeBenchmark } from './benchmark-rows.ts';
 
 export const named = routes.map((r) => [`${r.method.toUpperCase()} ${r.path}`, r] as const);
 export const guarded = named.filter(([, r]) => r.access.kind !== 'public');
@@ -55,8 +55,8 @@ export async function makeEverything(service: TestApp, login = 'owner'): Promise
      values ($1, $2, $3, 1, 0, 'a.js', 1, 'RIGHT', '', 'minor', 'A word.', 'resolved', now())`,
     [`note_${login}`, `run_${login}`, repository.id],
   );
-  await service.app.db.manager.query(newBenchmark, [repository.id, task.id, `run_${login}`]);
-  await service.app.db.manager.query(newItem, [`item_${login}`, repository.id]);
+  const about = { repositoryId: repository.id, taskId: task.id, runId: `run_${login}`, itemId: `item_${login}` };
+  await storeBenchmark((sql, values) => service.app.db.manager.query(sql, values), about);
   const ids: Record<string, string> = {
     projectId: project.id,
     userId,

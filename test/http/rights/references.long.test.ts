@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { IdText, type Route } from '../../../src/http/route.ts';
 import { openWorkshop, type Workshop } from '../../support/audit/workshop.ts';
 import { writeRecipes } from '../../support/audit/write-recipes.ts';
-import { newBenchmark, newItem } from '../../support/benchmark-rows.ts';
+import { storeBenchmark } from '../../support/benchmark-rows.ts';
 import { guarded, rowsOf } from '../../support/everything.ts';
 
 // What a request names besides the object that its access rule checks: for each such field, things of the same project, of
@@ -160,8 +160,7 @@ async function makeIn(project: string, kind: Kind, token: string, post: Post): P
     },
     item: async () => {
       const [runId, taskId, repositoryId] = [await makers.run(), await makers.task(), await makers.repository()];
-      await shop.sql(newBenchmark, [repositoryId, taskId, runId]);
-      await shop.sql(newItem, [`item_${name}`, repositoryId]);
+      await storeBenchmark(shop.sql, { repositoryId, taskId, runId, itemId: `item_${name}` });
       return `item_${name}`;
     },
     secret: async () => {
