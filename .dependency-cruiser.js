@@ -38,6 +38,7 @@ const inside = {
     'settings',
     'repositories',
     'environment',
+    'lab',
     'agents',
     'automations',
     'spend',

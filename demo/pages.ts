@@ -34,6 +34,7 @@ export const pagesOf = ({ base, agentId, sprintId, taskId, runId, sessionId, rep
   repositories: `${base}/repositories`,
   environment: `${base}/repositories/${repositoryId}`,
   proofs: `${base}/repositories/${repositoryId}/proofs`,
+  benchmark: `${base}/repositories/${repositoryId}/benchmark`,
   members: `${base}/members`,
   settings: `${base}/settings`,
   audit: `${base}/settings/audit`,

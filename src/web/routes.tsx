@@ -76,6 +76,10 @@ export const routes: RouteObject[] = [
             lazy: async () => ({ Component: (await import('./proofs/proofs-page.tsx')).ProofsPage }),
           },
           {
+            path: 'repositories/:repositoryId/benchmark',
+            lazy: async () => ({ Component: (await import('./lab/benchmark-page.tsx')).BenchmarkPage }),
+          },
+          {
             path: 'members',
             lazy: async () => ({ Component: (await import('./settings/members-page.tsx')).MembersPage }),
           },

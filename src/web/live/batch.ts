@@ -10,7 +10,7 @@ const alone = /\/(diff|events|installed-repositories|issues|merge-readiness|othe
 const tooLarge = 413;
 
 /** Reads to which 404 is an ordinary reply. Browsers log it to the console, except within a batch. */
-const oftenMissing = /\/(environment|proof)$/;
+const oftenMissing = /\/(environment|proof|benchmark)$/;
 
 const base = '/api/v1';
 

@@ -302,3 +302,18 @@ export const undo = (taskId: string) =>
 /** How well the quotes of a project held. */
 export const pastQuotes = (projectId: string) =>
   queryOptions({ queryKey: ['quotes', projectId], queryFn: () => api.listQuotes(projectId, { limit: 10 }) });
+
+/** How often a benchmark is fetched while its history is being harvested. */
+const harvestPollMs = 5000;
+
+/** The benchmark of a repository; null before the first harvest, which has no events. */
+export const benchmark = (repositoryId: string) =>
+  queryOptions({
+    queryKey: ['benchmark', repositoryId],
+    queryFn: () =>
+      api.getBenchmark(repositoryId).catch((error) => {
+        if (statusOf(error) === 404) return null;
+        throw error;
+      }),
+    refetchInterval: ({ state }) => (state.data?.status === 'harvesting' ? harvestPollMs : false),
+  });

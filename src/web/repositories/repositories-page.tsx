@@ -99,6 +99,14 @@ function RepositoryItem({ repository, canEdit }: { repository: api.RepositoryEnt
       >
         Proofs
       </Button>
+      <Button
+        as={Link}
+        size="small"
+        to={`/projects/${repository.projectId}/repositories/${repository.id}/benchmark`}
+        aria-label={`Benchmark of ${repository.name}`}
+      >
+        Benchmark
+      </Button>
       <Button size="small" aria-label={`Import issues of ${repository.name}`} onClick={() => setImporting(true)}>
         Import issues
       </Button>
