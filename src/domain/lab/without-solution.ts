@@ -115,7 +115,7 @@ function withoutDiffs(lines: string[], added: Set<string>, drop: Drop): string[]
   return kept;
 }
 
-const address = /https?:\/\/[^\s<>()[\]"'`]+/gi;
+const address = /https?:\/\/[^\s<>()[\]"'`,;]+/gi;
 /** An id has a digit and a letter, unlike numbers and words. */
 const commitId = /\b(?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{7,40}\b/gi;
 
