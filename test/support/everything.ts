@@ -3,7 +3,7 @@ import type { Route } from '../../src/http/route.ts';
 import { routes } from '../../src/routes.ts';
 import { saveView } from '../../src/tasks/views.ts';
 import type { TestApp } from './app.ts';
-import { storeBenchmark } from './benchmark-rows.ts';
+import { storeBenchmark } from './audit/benchmark-rows.ts';
 
 export const named = routes.map((r) => [`${r.method.toUpperCase()} ${r.path}`, r] as const);
 export const guarded = named.filter(([, r]) => r.access.kind !== 'public');
@@ -46,17 +46,7 @@ export async function makeEverything(service: TestApp, login = 'owner'): Promise
   const hook = await made(`/projects/${project.id}/webhooks`, { url: 'https://hooks.example.com/', events: ['proof'] });
   const delivery = await made(`/projects/${project.id}/webhooks/${hook.id}/test`, {});
   await saveView(service.app, { projectId: project.id, userId }, 'NPM_TOKEN', '');
-  await service.app.db.manager.query(
-    `insert into runs (id, task_id, project_id, kind, status) values ($3, $1, $2, 'start', 'failed')`,
-    [task.id, project.id, `run_${login}`],
-  );
-  await service.app.db.manager.query(
-    `insert into review_notes (id, run_id, repository_id, number, place, path, line, side, quote, severity, text, not_useful, not_useful_at)
-     values ($1, $2, $3, 1, 0, 'a.js', 1, 'RIGHT', '', 'minor', 'A word.', 'resolved', now())`,
-    [`note_${login}`, `run_${login}`, repository.id],
-  );
-  const about = { repositoryId: repository.id, taskId: task.id, runId: `run_${login}`, itemId: `item_${login}` };
-  await storeBenchmark((sql, values) => service.app.db.manager.query(sql, values), about);
+  await storeOfRun(service.app, login, { projectId: project.id, taskId: task.id, repositoryId: repository.id });
   const ids: Record<string, string> = {
     projectId: project.id,
     userId,
@@ -87,6 +77,25 @@ export async function makeEverything(service: TestApp, login = 'owner'): Promise
     });
   };
   return { ids, owner, pathOf };
+}
+
+/** Stores a run, and what it has made: a comment of a review, and a benchmark. */
+async function storeOfRun(
+  app: TestApp['app'],
+  login: string,
+  { projectId, taskId, repositoryId }: { projectId: string; taskId: string; repositoryId: string },
+): Promise<void> {
+  const query = (sql: string, values: unknown[]) => app.db.manager.query(sql, values);
+  const runId = `run_${login}`;
+  await query(`insert into runs (id, task_id, project_id, kind, status) values ($3, $1, $2, 'start', 'failed')`, [
+    ...[taskId, projectId, runId],
+  ]);
+  await query(
+    `insert into review_notes (id, run_id, repository_id, number, place, path, line, side, quote, severity, text, not_useful, not_useful_at)
+     values ($1, $2, $3, 1, 0, 'a.js', 1, 'RIGHT', '', 'minor', 'A word.', 'resolved', now())`,
+    [`note_${login}`, runId, repositoryId],
+  );
+  await storeBenchmark(query, { repositoryId, taskId, runId, itemId: `item_${login}` });
 }
 
 /** Returns every row of the database's tables as text, except for the tables in `but`. */

@@ -1,5 +1,5 @@
 import { type ChangedFile, droppedBecause, whyDropped } from '../../../src/domain/lab/static-filter.ts';
-import { judgeTries, type LabAttempt, rejectedBecause } from '../../../src/domain/lab/verdict.ts';
+import { judgeTries, type LabAttempt, type LabTries, rejectedBecause } from '../../../src/domain/lab/verdict.ts';
 import { digestOf } from '../../../src/domain/proof/tests/test-results.ts';
 
 const file = (path: string, more: Partial<ChangedFile> = {}): ChangedFile => ({
@@ -42,7 +42,7 @@ test('a change is usable whose base passes, with its tests fails, and with the c
   expect(judgeTries(usable)).toEqual({ reason: null, singleTests: ['adds'], seconds: 2 });
 });
 
-test.each([
+test.each<[keyof typeof rejectedBecause, Partial<LabTries>]>([
   ['flaky', { change: [passed, failed] }],
   ['flaky', { testsOnBase: [failed, passed] }],
   ['flaky', { base: [passed, unfinished] }],
@@ -51,7 +51,7 @@ test.each([
   ['changeFails', { change: [failed] }],
   ['passesBefore', { testsOnBase: [passed, passed] }],
   ['baseFails', { base: [failed, failed] }],
-] as const)('by its tries, a change is rejected because of %s', (reason, some) => {
-  const tries = { ...usable, ...(some as Partial<typeof usable>) };
+])('by its tries, a change is rejected because of %s', (reason, some) => {
+  const tries = { ...usable, ...some };
   expect(judgeTries(tries).reason).toBe(rejectedBecause[reason]);
 });

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { IdText, type Route } from '../../../src/http/route.ts';
+import { storeBenchmark } from '../../support/audit/benchmark-rows.ts';
 import { openWorkshop, type Workshop } from '../../support/audit/workshop.ts';
 import { writeRecipes } from '../../support/audit/write-recipes.ts';
-import { storeBenchmark } from '../../support/benchmark-rows.ts';
 import { guarded, rowsOf } from '../../support/everything.ts';
 
 // What a request names besides the object that its access rule checks: for each such field, things of the same project, of

@@ -1,4 +1,4 @@
-import { newItem } from '../benchmark-rows.ts';
+import { newItem } from './benchmark-rows.ts';
 import type { Workshop } from './workshop.ts';
 
 /** A request that succeeds and changes something. */
