@@ -1,8 +1,8 @@
-import type { Edits } from './front-extras.ts';
 import { gitIn } from './git/git-objects.ts';
 
 interface Around {
-  edits: Edits;
+  /** When the body and the title of issues and pull requests were edited, by their path. */
+  edits: Map<string, { body?: string; title?: string }>;
   folderOf(name: string): string | undefined;
   call(method: string, path: string, authorization: string): Promise<Response>;
 }

@@ -41,9 +41,9 @@ export interface Looked {
 }
 
 /** Commits that are looked at together. */
-export const pageSize = 50;
+const pageSize = 50;
 /** At most this many commits are looked at. */
-export const maxLooked = 5000;
+const maxLooked = 5000;
 
 /** Where and from when on the history is read. */
 export interface Past {
