@@ -69,6 +69,7 @@ import { FlakyCommands1770854500000 } from './0085-flaky-commands.ts';
 import { QuotesAndUndo1771113600000 } from './0088-quotes-and-undo.ts';
 import { ReceiptsAndCollisions1771200000000 } from './0089-receipts-and-collisions.ts';
 import { Benchmarks1770940800000 } from './0086-benchmarks.ts';
+import { AgentTrials1771027200000 } from './0087-agent-trials.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -143,4 +144,5 @@ export const migrations = [
   QuotesAndUndo1771113600000,
   ReceiptsAndCollisions1771200000000,
   Benchmarks1770940800000,
+  AgentTrials1771027200000,
 ];

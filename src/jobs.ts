@@ -23,6 +23,7 @@ import { tidy, tidyAgain } from './github/mirror/tidy.ts';
 import { advancePlan } from './github/planning/advance-plan.ts';
 import { proposePrd } from './github/planning/propose-prd.ts';
 import { forgetOldKeys } from './http/idempotency.ts';
+import { advanceTrial, wakeTrials } from './lab/trial-advance.ts';
 import { sendMail, wakeMail } from './notices/mail/deliver.ts';
 import { forgetOldMail } from './notices/mail/store.ts';
 import { sendWebhook, wakeWebhooks } from './notices/webhooks/deliver.ts';
@@ -189,6 +190,7 @@ export const jobs: { [N in JobName]: Job<N> } = {
     handle: runTrial,
   },
   trialAnswer: { once: false, retries: 6, concurrency: 2, isShared: true, handle: answerTrial },
+  agentTrial: { once: true, retries: 5, concurrency: 2, isShared: true, handle: (app, job) => advanceTrial(app, job) },
   pull: { once: true, retries: 5, concurrency: 2, isShared: true, handle: (app, pull) => refreshPullJob(app, pull) },
   // Each retry may clone for minutes. The next reading of the pull request asks again.
   diff: { once: true, retries: 2, concurrency: 2, isShared: true, handle: (app, pull) => refreshDiffJob(app, pull) },
@@ -249,6 +251,7 @@ export function scheduleOf(app: App): [string, () => Promise<void>][] {
         // Another process may have stored an App that was created on its setup page.
         await adoptStoredApp(app);
         await queueRunJobIfDue(app);
+        await wakeTrials(app);
         await wakeNotices(app);
       },
     ],

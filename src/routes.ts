@@ -10,6 +10,8 @@ import { importRoutes } from './github/import.ts';
 import { githubRoutes } from './github/routes.ts';
 import { batchRoute } from './http/batch.ts';
 import type { Route } from './http/route.ts';
+import { portfolioRoutes } from './lab/portfolio.ts';
+import { trialRoutes } from './lab/trial-routes.ts';
 import { benchmarkRoutes } from './lab/benchmark-routes.ts';
 import { noticeRoutes } from './notices/mail/routes.ts';
 import { webhookRoutes } from './notices/webhooks/routes.ts';
@@ -77,6 +79,8 @@ const operations: Route[] = [
   ...quoteRoutes,
   ...turnRoutes,
   ...spendRoutes,
+  ...trialRoutes,
+  ...portfolioRoutes,
   ...timelineRoutes,
   ...benchmarkRoutes,
   ...sprintRunRoutes,

@@ -35,6 +35,9 @@ export const tools: Record<string, Tool> = {
 /** The only tools of a run that reviews a pull request. */
 const ofReviews = new Set<Tool>([...Object.values(readTools), ...Object.values(reviewTools), endings.give_up]);
 
+/** The tools that reach people or other repositories. */
+const notAlone = new Set<Tool>([...Object.values(peopleTools), ...Object.values(repositoryTools)]);
+
 /** Tools of other agents that are several tools in one. `command` says which. */
 const editors = ['str_replace_editor', 'str_replace_based_edit_tool', 'text_editor', 'file_editor', 'editor'];
 const editorCommands: Record<string, string> = {
@@ -56,8 +59,9 @@ function mcpSpecs({ mcp, plan }: Offered): ToolSpec[] {
 }
 
 function isUsable(tool: Tool, offered: Offered): boolean {
-  const { hasShell, maySplit, plan = 'never', comments = false, submodules = false, review } = offered;
+  const { hasShell, maySplit, plan = 'never', comments = false, submodules = false, review, isAlone = false } = offered;
   if (review === 'only') return ofReviews.has(tool);
+  if (isAlone && notAlone.has(tool)) return false;
   switch (tool.offer) {
     case 'with shell':
       return hasShell;

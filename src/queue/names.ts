@@ -52,6 +52,8 @@ export interface Jobs {
    * the trial ran.
    */
   trialAnswer: { trialId: string; hadSecrets?: boolean };
+  /** Queue the next runs of a trial of an agent, or end it. */
+  agentTrial: { projectId: string; agentTrialId: string };
   /** Read a pull request again from GitHub. */
   pull: { repositoryId: string; number: number };
   /**

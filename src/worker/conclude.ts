@@ -12,6 +12,7 @@ import { answerComments } from '../runs/review/store.ts';
 import { endRun, markUnchanged } from '../runs/store.ts';
 import { tryMoveTask } from '../tasks/move.ts';
 import { hasOpenPull, insertHandoff } from '../tasks/work-store.ts';
+import { storeFailedTry } from './lab/try-item.ts';
 import { changedWorks, lookUp, proposedWorks, readTrees, type TreeOf } from './leaving/changes.ts';
 import { judgeChanges, rejection } from './leaving/objection.ts';
 import { refreshRemote } from './open-work.ts';
@@ -196,8 +197,9 @@ export async function endFailed(app: App, run: RunRow, journal: Journal, failed:
   if (unpushed !== undefined && !failure.message.includes(unpushed))
     failure = { ...failure, message: `${failure.message.slice(0, maxReasonChars)}; ${unpushed}` };
   // A model that just failed is not asked for a handoff.
-  const handoff = isModelsFault ? undefined : await work?.handoff?.(failure);
-  await failRun(app, run, journal, failure, handoff);
+  const isAsked = !isModelsFault && run.kind !== 'trial';
+  const handoff = !isAsked ? undefined : await work?.handoff?.(failure);
+  await failRun(app, run, journal, { failure, handoff, isModelsFault });
 }
 
 /** Ends the run, stores its handoff and moves its task, in one transaction. */
@@ -205,8 +207,7 @@ async function failRun(
   app: App,
   run: RunRow,
   journal: Journal,
-  failure: Failure,
-  told: Handoff | undefined,
+  { failure, handoff: told, isModelsFault }: { failure: Failure; handoff: Handoff | undefined; isModelsFault: boolean },
 ): Promise<void> {
   await journal.note('failed', failure.message, { category: failure.category });
   await journal.write(async (em) => {
@@ -214,6 +215,7 @@ async function failRun(
     if (run.kind === 'prove') await storeUnproved(em, run, failure);
     await endRun(em, run.id, 'failed', failure);
     await tryMoveTask(app, em, run.taskId, 'fail', { failure });
+    if (run.kind === 'trial') await storeFailedTry(app, em, run.id, { failure, isModelsFault });
   });
   app.metrics.runs.inc({ status: 'failed', category: failure.category });
 }
@@ -229,8 +231,8 @@ async function keepWork(
   { failure, error }: Failed,
   isShown: boolean,
 ): Promise<string | undefined> {
-  // Reviews and proofs change nothing, and the branch of somebody else gets no unfinished work.
-  if (['review', 'prove', 'fix'].includes(work.run.kind)) return undefined;
+  // Reviews and proofs change nothing, trials leave nothing, and the branch of somebody else gets no unfinished work.
+  if (['review', 'prove', 'fix', 'trial'].includes(work.run.kind)) return undefined;
   // Before its plan is approved, only commands of the agent can have changed files, and those changes are discarded.
   if (work.planning?.mode === 'always') return undefined;
   try {

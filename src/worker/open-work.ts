@@ -6,7 +6,7 @@ import type { Readers } from '../environment/files/private-submodules.ts';
 import { prepareEnvironment } from '../environment/prepare.ts';
 import { knownSecrets } from '../environment/secrets/secrets.ts';
 import type { SetupContext } from '../environment/setup-context.ts';
-import { type Checkout, remoteSeconds } from '../git/engine.ts';
+import { type Checkout, type Remote, remoteSeconds } from '../git/engine.ts';
 import { type Credential, credentialFor, octokitFor, remoteFor } from '../repositories/credentials.ts';
 import { type Customs, noCustoms, readCustoms } from '../repositories/customs/customs.ts';
 import { assertTakesPulls } from '../repositories/pulls.ts';
@@ -16,6 +16,7 @@ import { objectionToSending } from './leaving/outgoing-scan.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { Assignment, Work } from './work.ts';
 import { findReverts } from './workspace/revert-pulls.ts';
+import { readBeginning } from './workspace/trial-place.ts';
 import { openWorkspace, type Placed, type Signals, type Workspace } from './workspace/workspace.ts';
 
 /** Minimum time limit for one git operation. Even a run limited to seconds has to clone. */
@@ -30,9 +31,9 @@ export interface Shared {
   needsSetup?: (checkout: Checkout, placed: Placed) => Promise<boolean>;
 }
 
-/** Whether a run only reads its repository. No agent works in it, so it needs no access for one. */
+/** Whether a run only reads its repository, and proposes nothing. */
 function readsOnly({ kind }: Pick<RunRow, 'kind'>): boolean {
-  return kind === 'review' || kind === 'prove';
+  return kind === 'review' || kind === 'prove' || kind === 'trial';
 }
 
 /** Opens a repository for a run: its files, its branch, its settings and a credential. */
@@ -42,13 +43,19 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
   const credential = await credentialFor(app, repository);
   // Before the work is paid for. Another repository may be opened just to read it.
   const isReading = readsOnly(run);
+  const isTrial = run.kind === 'trial';
   if (repository.id === given.repository.id && !isReading) await assertMayPropose(app, credential);
   // No git operation may take longer than the whole run.
   const limitSeconds = Math.min(remoteSeconds, Math.max(leastSeconds, given.limits.runMinutes.value * 60));
-  const remote = {
+  const remote: Remote = {
     ...(await remoteFor(app, repository, credential, { contents: isReading ? 'read' : 'write' })),
     limitSeconds,
   };
+  const trial = isTrial
+    ? await readBeginning(app, { run, repository }, { journal, remote, signal: signals.git })
+    : undefined;
+  // A cache has what came after the commit of an item.
+  if (isTrial) remote.scope = undefined;
   // The credentials that the run may have seen.
   const secrets = [...(remote.token === undefined ? [] : [remote.token]), ...(await knownSecrets(app, run.projectId))];
   let opened: Work | undefined;
@@ -80,7 +87,7 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
       app,
       run,
       journal,
-      { ...given, repository, remote, signals, readers },
+      { ...given, repository, remote, signals, readers, trial },
       prepare,
     );
     // Once the agent has finished, nothing runs beside the files that were judged.

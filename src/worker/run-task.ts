@@ -11,6 +11,7 @@ import type { Confinement } from '../sandbox/sandbox.ts';
 import { lowerByTask } from '../tasks/work-store.ts';
 import { conclude, endFailed } from './conclude.ts';
 import { takeUpConversation } from './continue-run.ts';
+import { tryItem } from './lab/try-item.ts';
 import { lastInterruption, maxInterruptions } from './lease/lease-store.ts';
 import { harvest } from './lab/harvest.ts';
 import { clockStart, startRunClock } from './lease/run-clock.ts';
@@ -85,6 +86,7 @@ async function workOn(app: App, given: Limited, work: Work, signals: Signals): P
   const { run, journal } = work;
   if (run.kind === 'prove') return proveForPeople(app, work);
   if (run.kind === 'review') return reviewPull(app, given, work, signals);
+  if (run.kind === 'trial') return tryItem(app, given, work, signals);
   const ending = await workInside(app, given, work, signals);
   // From here on, the run changes what others see.
   await pauseIfAsked(app, run, journal);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { App } from '../app.ts';
-import { type Briefing, openBriefing, withImages } from '../conversation/briefing/briefing.ts';
+import { type Briefing, openBriefing, openBriefingAlone, withImages } from '../conversation/briefing/briefing.ts';
 import { readInstructions, withNestedInstructions } from '../conversation/briefing/instructions.ts';
 import { withSkills } from '../conversation/briefing/skills.ts';
 import type { JudgedEnding, Trees } from '../conversation/ending.ts';
@@ -66,7 +66,7 @@ export async function workInside(app: App, given: Limited, work: Work, signals: 
     const hasWork = stored.length > 0 || left !== undefined;
     const undone = await undoAlone(app, work, { run: given.run, host: repositories.host, hasWork });
     if (undone !== undefined) return endedWith(work, await journal.once(endingStep, async () => undone));
-    briefing = await openBriefing(app, work, signals.tools);
+    briefing = isAlone(work) ? await openBriefingAlone(work) : await openBriefing(app, work, signals.tools);
     const sections = [
       keptSections(left),
       await undoSections(work),
@@ -90,6 +90,11 @@ export async function workInside(app: App, given: Limited, work: Work, signals: 
     await briefing?.mcp.close();
     await repositories.host.close();
   }
+}
+
+/** Whether a run reaches neither people nor other repositories, because it only tries something. */
+function isAlone({ run }: { run: Pick<RunRow, 'kind'> }): boolean {
+  return run.kind === 'trial';
 }
 
 /**
@@ -197,7 +202,9 @@ async function beginning(
 /** Builds the first messages of a conversation from the task and the files of its repository. */
 export async function openingOf(
   app: App,
-  given: Pick<Assignment, 'agent' | 'task' | 'repository'> & { run: Pick<RunRow, 'instructions' | 'directedBy'> },
+  given: Pick<Assignment, 'agent' | 'task' | 'repository'> & {
+    run: Pick<RunRow, 'instructions' | 'directedBy' | 'kind'>;
+  },
   work: Pick<Work, 'checkout' | 'baseHead' | 'settings'> & {
     conflicts: string[];
     sections: string[];
@@ -223,7 +230,7 @@ export async function openingOf(
     instructions,
     ...(await readableHandoffs(app, given, work.mayRead)),
     checks: work.settings.checks,
-    others: (await openable(app, repository)).map((r) => r.name),
+    others: isAlone(given) ? [] : (await openable(app, repository)).map((r) => r.name),
   });
 }
 
@@ -301,11 +308,12 @@ function loopContext(
     host,
     offered: {
       hasShell: host.hasShell,
-      maySplit: task.parentId === null,
+      maySplit: task.parentId === null && !isAlone(work),
+      isAlone: isAlone(work),
       plan: mode,
       // The agent may open further repositories.
       get submodules() {
-        return allWorks(work).some(({ checkout }) => checkout.submodules !== undefined);
+        return !isAlone(work) && allWorks(work).some(({ checkout }) => checkout.submodules !== undefined);
       },
     },
     limits: limitsNow,
@@ -321,6 +329,8 @@ function loopContext(
       const isApproved: Judging['isSetupApproved'] = (change) => isSetupApproved(app, work, change);
       const judgement = await judgeEnding(work, ending, { mode, messages, isSetupApproved: isApproved });
       if ('objection' in judgement) return refuse(judgement.objection);
+      // Nobody is asked to allow set-up of a change that is never pushed. The hidden tests decide about it as it is.
+      if (!judgement.accepted && isAlone(work)) return { accepted: true, evidence: { trees: judgement.trees } };
       if (await hearing.hasMore()) return refuse(saidMeanwhile);
       judged = judgement.accepted ? judgement.evidence.trees : judgement.trees;
       return judgement;

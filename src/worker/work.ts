@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import { modelOfRun } from '../agents/model.ts';
 import { findAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
@@ -14,6 +15,7 @@ import type { RunPlan } from '../domain/waiting.ts';
 import type { RefusedHost } from '../environment/command-access.ts';
 import type { Environment } from '../environment/prepare.ts';
 import { AppError } from '../errors.ts';
+import { findTried } from '../lab/trial-store.ts';
 import { payingForLost } from '../llm/lost.ts';
 import type { Model, Tokens } from '../llm/model.ts';
 import { costOf } from '../llm/usage.ts';
@@ -111,7 +113,7 @@ export async function findAssignment(app: App, run: RunRow): Promise<Assignment>
   if (repository === null) throw new RunFailed('repository', 'the repository of the task is no longer connected');
   const limits = await limitsOf(app, run.projectId);
   if (run.kind === 'prove') return { run, task, repository, limits, ...withoutModel(run) };
-  const agent = run.agentId === null ? null : await findAgent(em, run.agentId);
+  const agent = await agentOf(em, run);
   if (agent === null) throw new RunFailed('internal', 'the agent of this run was deleted');
   const creatorId = await creatorOf(em, run.projectId);
   const model = paidBy(app, run, creatorId, await modelFor(app, { run, task, agent }));
@@ -140,6 +142,15 @@ async function modelFor(app: App, { run, task, agent }: Pick<Assignment, 'run' |
     };
     return { name: agent.model, reply, window: () => undefined };
   }
+}
+
+/** Finds the agent of a run. That of a trial has the prompt and the model that are tried. */
+async function agentOf(em: EntityManager, { id, kind, agentId }: RunRow): Promise<AgentRow | null> {
+  const agent = agentId === null ? null : await findAgent(em, agentId);
+  const tried = kind === 'trial' && agent !== null ? await findTried(em, id) : undefined;
+  return tried === undefined || agent === null
+    ? agent
+    : { ...agent, model: tried.arm.model, systemPrompt: tried.arm.systemPrompt };
 }
 
 /**

@@ -38,6 +38,7 @@ const examples: { [N in JobName]: Jobs[N] } = {
   prd: { projectId: 'proj', sessionId: 's' },
   trial: { trialId: 'trial' },
   trialAnswer: { trialId: 'trial' },
+  agentTrial: { projectId: 'proj', agentTrialId: 'tried' },
   pull: { repositoryId: 'repo', number: 1 },
   diff: { repositoryId: 'repo', number: 1 },
   review: { repositoryId: 'repo', number: 1, after: 'run' },

@@ -106,6 +106,19 @@ export async function openBriefing(app: App, work: AboutRun, signal: AbortSignal
   }
 }
 
+/** Does the same for a run that reaches neither people nor other servers: it gets the skills of the repository alone. */
+export async function openBriefingAlone(work: AboutRun): Promise<Briefing> {
+  const skills = await readSkills(work.checkout, work.baseHead);
+  const sections = sectionsOf({ skills, environment: work.environment.told });
+  const mcp: McpTools = {
+    specs: [],
+    notes: [],
+    call: async () => ({ ok: false, text: 'this run has no tools of other servers' }),
+    close: async () => {},
+  };
+  return { sections: withoutSecrets(sections, work.secrets), images: [], mcp };
+}
+
 /** Attaches the images to the last of the first messages. */
 export function withImages(opening: Message[], images: Image[]): Message[] {
   const last = opening.at(-1);

@@ -42,6 +42,8 @@ export interface Offered {
   submodules?: boolean;
   /** `only`: the run reviews a pull request, so it gets only the tools that read, and the one that ends with a review. */
   review?: 'only' | 'also';
+  /** The run reaches neither people nor other repositories. */
+  isAlone?: boolean;
 }
 
 /** What the tools of a run work with. */

@@ -19,6 +19,7 @@ import { isAskedFor, listPullsIn } from '../../tasks/work-store.ts';
 import { branchOfPull, settingsForPull } from './pull-branch.ts';
 import { type Reverts, readReverts, revertedCommit, undoneIn } from './revert-pulls.ts';
 import { findStoredFiles } from './stored-files.ts';
+import { placeTrial, type TrialBeginning } from './trial-place.ts';
 
 /** The step with which a run records that its work was not pushed and is left to the next run of its task. */
 export const keptStep = 'kept work';
@@ -145,6 +146,8 @@ export type Placed = Pick<Workspace, 'branch' | 'settings' | 'baseBranch' | 'bas
 interface About {
   task: TaskView;
   repository: RepositoryRow;
+  /** Set for the run of a trial. */
+  trial?: TrialBeginning | undefined;
 }
 
 /**
@@ -186,7 +189,12 @@ async function putInPlace(
   checkout: Checkout,
   about: About & Reach,
 ): Promise<Placed> {
-  const { repository } = about;
+  const { repository, trial } = about;
+  const { remote, signals, readers } = about;
+  if (trial !== undefined) {
+    await chooseFiles(checkout, { app, remote, settings: trial.settings, signal: signals.git, readers });
+    return placeTrial(checkout, trial, repository);
+  }
   const ask = await findAsk(app.db.manager, run.id);
   const trusted = await readBase(checkout, repository, async (commit) => {
     const read = () => readSettings(checkout, commit);
@@ -234,7 +242,6 @@ async function putInPlace(
       throw new RunFailed('repository', `the commit ${commit} from which the run began no longer exists`);
   const isMerge = branch.conflicts !== undefined && branch.catchesUp === undefined;
   const commit = isMerge ? await mergeCommit(checkout, filesFrom, branch.base) : await beginOf(checkout, branch);
-  const { remote, signals, readers } = about;
   const choosing = { app, remote, settings: trusted.settings, signal: signals.git, readers };
   await chooseFiles(checkout, choosing, branch.conflicts ?? branch.reverts?.conflicts);
   await checkout.checkout(commit);

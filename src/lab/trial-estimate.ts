@@ -1,0 +1,77 @@
+import type { EntityManager } from 'typeorm';
+import type { AgentView } from '../agents/store.ts';
+import type { App } from '../app.ts';
+import { leastSamples, type Range, rangeOfSum, sumOfRanges } from '../domain/lab/estimate.ts';
+import { findParts, type TrialRequest } from './trial-start.ts';
+import type { TrialArm } from './trial-store.ts';
+
+/** What a trial will probably cost, in four of five cases. */
+export interface TrialEstimate {
+  /** How many items it would try. */
+  items: number;
+  costUsd: Range | null;
+  minutes: Range | null;
+  /** How many earlier runs it is based on. */
+  runs: number;
+  /** Why nothing is known. */
+  reason: string | null;
+}
+
+/**
+ * Estimates what a trial costs, from earlier runs of its agents with the same models.
+ * @throws AppError like `startTrial`
+ */
+export async function estimateTrial(
+  app: App,
+  agent: AgentView,
+  userId: string,
+  asked: TrialRequest,
+): Promise<TrialEstimate> {
+  const { repository, arms, items: usable } = await findParts(app, agent, userId, asked);
+  const items = Math.min(asked.items, usable.length);
+  const all: Earlier[][] = [];
+  for (const arm of arms) all.push(await listEarlier(app, arm, repository.projectId));
+  const runs = all.reduce((sum, earlier) => sum + earlier.length, 0);
+  const none = { items, costUsd: null, minutes: null, runs };
+  if (items === 0) return { ...none, reason: `${repository.name} has no benchmark with usable items.` };
+  const lacking = arms.find((_, i) => (all[i]?.length ?? 0) < leastSamples);
+  if (lacking !== undefined)
+    return { ...none, reason: `Fewer than ${leastSamples} earlier runs with the model ${lacking.model} are known.` };
+  const rangeOf = (amountOf: (run: Earlier) => number | null) => {
+    const ranges = all.map((earlier) => {
+      const known = earlier.map(amountOf).filter((value) => value !== null);
+      return rangeOfSum(known, items);
+    });
+    return ranges.every((range) => range !== undefined) ? sumOfRanges(ranges) : null;
+  };
+  const costUsd = rangeOf((run) => run.costUsd);
+  const reason = costUsd === null ? 'The price of the model is not configured.' : null;
+  return { items, costUsd, minutes: rangeOf((run) => run.minutes), runs, reason };
+}
+
+interface Earlier {
+  costUsd: number | null;
+  minutes: number;
+}
+
+/** At most this many runs are looked at, the latest. */
+const maxRuns = 100;
+
+/**
+ * Returns what the latest runs of an agent took that began a task or were part of a trial. Those of a trial say which model they
+ * had; the others had that of the agent, if it is the same now.
+ */
+async function listEarlier(app: App, { agentId, model }: TrialArm, projectId: string): Promise<Earlier[]> {
+  const em: EntityManager = app.db.manager;
+  return em.query(
+    `select r.cost_usd::float8 as "costUsd",
+       coalesce(greatest(0, extract(epoch from r.finished_at - r.started_at) - r.waited_seconds) / 60, 0)::float8 as minutes
+     from agents own join agents a on a.line_id = own.line_id join runs r on r.agent_id = a.id
+     left join agent_trial_runs x on x.run_id = r.id
+     left join agent_trial_arms m on m.trial_id = x.trial_id and m.arm = x.arm
+     where own.id = $1 and r.project_id = $2 and r.kind in ('start', 'trial') and r.status in ('succeeded', 'failed')
+       and r.started_at is not null and coalesce(m.model, nullif(a.model, ''), $4) = $3
+     order by r.created_at desc limit ${maxRuns}`,
+    [agentId, projectId, model, app.config.OPENAI_MODEL],
+  );
+}
