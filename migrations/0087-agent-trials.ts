@@ -10,6 +10,10 @@ export class AgentTrials1771027200000 implements MigrationInterface {
     await runner.query(`
       alter table runs drop constraint runs_kind_check, add constraint runs_kind_check check (kind in (${kinds}, 'trial'));
 
+      -- The agent that starts where nobody names one and no .deckhand.yml does; null for the Developer.
+      alter table projects add column default_agent_id text references agents on delete set null;
+      create index projects_default_agent on projects (default_agent_id) where default_agent_id is not null;
+
       create table agent_trials (
         id text primary key,
         project_id text not null references projects on delete cascade,
@@ -76,6 +80,7 @@ export class AgentTrials1771027200000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
+      alter table projects drop column default_agent_id;
       drop table agent_trial_runs, agent_trial_items, agent_trial_arms, agent_trials;
       delete from tasks where hidden and id in (select task_id from runs where kind = 'trial');
       delete from runs where kind = 'trial';

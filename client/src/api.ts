@@ -79,6 +79,8 @@ export type Project = {
     sharePrivateContext: boolean;
     /** whether a person approves each change before it is pushed */
     push: "free" | "approved";
+    /** the agent that starts where nobody names one; null for the built-in Developer */
+    defaultAgentId: string | null;
     /** null for projects without an installation of the App */
     github: GitHubState | null;
     createdAt: string;
@@ -515,7 +517,7 @@ export type PullRequest = {
 };
 export type CardRun = {
     id: string;
-    kind: "start" | "retry" | "revise" | "continue" | "rewind" | "review" | "fix" | "harvest";
+    kind: "start" | "retry" | "revise" | "continue" | "rewind" | "review" | "fix" | "harvest" | "trial";
     status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
     steps: number;
     waitReason: ("plan" | "question" | "push" | "paused" | "model") | null;
@@ -803,7 +805,7 @@ export type Run = {
     id: string;
     taskId: string;
     agentId: string | null;
-    kind: "start" | "retry" | "revise" | "continue" | "rewind" | "review" | "fix" | "harvest";
+    kind: "start" | "retry" | "revise" | "continue" | "rewind" | "review" | "fix" | "harvest" | "trial";
     /** the run and its turn after which a rewound run goes on; null for a run of another kind */
     rewoundFrom: {
         runId: string;
@@ -939,6 +941,130 @@ export type Spend = {
         setBy: "service" | "project";
     };
 };
+export type AgentTrial = {
+    id: string;
+    projectId: string;
+    repositoryId: string;
+    status: "running" | "done" | "cancelled" | "failed";
+    /** why it ended */
+    reason: string | null;
+    agentId: string;
+    version: number;
+    model: string;
+    /** SHA-256 of the system prompt that was tried, in hexadecimal */
+    promptHash: string;
+    solved: number;
+    /** the items that count; those that ended with an error do not */
+    "of": number;
+    /** the share that it solves, with a certainty of 95 % (Clopper and Pearson); null before the first result */
+    interval: never[] | null;
+    /** null when the price of the model is unknown */
+    costUsd: number | null;
+    minutes: number;
+    items: {
+        itemId: string;
+        title: string;
+        /** null while the run is live; `error`: something else than the agent prevented the run */
+        result: ("solved" | "unsolved" | "error") | null;
+        /** why it was not solved */
+        reason: string | null;
+        runId: string;
+        taskId: string;
+        costUsd: number | null;
+    }[];
+    /** how many items it tries at most */
+    planned: number;
+    budget: {
+        costUsd: number;
+    };
+    /** from which the order of the items follows */
+    seed: string;
+    against?: {
+        agentId: string;
+        version: number;
+        model: string;
+        /** SHA-256 of the system prompt that was tried, in hexadecimal */
+        promptHash: string;
+        solved: number;
+        /** the items that count; those that ended with an error do not */
+        "of": number;
+        /** the share that it solves, with a certainty of 95 % (Clopper and Pearson); null before the first result */
+        interval: never[] | null;
+        /** null when the price of the model is unknown */
+        costUsd: number | null;
+        minutes: number;
+        items: {
+            itemId: string;
+            title: string;
+            /** null while the run is live; `error`: something else than the agent prevented the run */
+            result: ("solved" | "unsolved" | "error") | null;
+            /** why it was not solved */
+            reason: string | null;
+            runId: string;
+            taskId: string;
+            costUsd: number | null;
+        }[];
+        /** the items that both have tried */
+        pairs: number;
+        /** the items that only the tried agent solved */
+        wins: number;
+        /** the items that only this one solved */
+        losses: number;
+        /** by how much the tried agent solves a larger share of these items */
+        difference: number;
+        /** of the exact test of McNemar, in both directions */
+        pValue: number;
+        /** of the tried agent. Of two that are equal, one is called `worse` in at most 5 % of trials and `better` in at most 5 %, although each item is looked at */
+        verdict: "better" | "worse" | "same" | "open";
+        /** after how many pairs the difference was clear */
+        clearAfter: number | null;
+    };
+    startedBy: string | null;
+    createdAt: string;
+    finishedAt: string | null;
+};
+export type TrialEstimate = {
+    /** how many items it would try */
+    items: number;
+    /** in four of five cases; null where nothing is known */
+    costUsd: {
+        low: number;
+        high: number;
+    } | null;
+    /** in four of five cases; null where nothing is known */
+    minutes: {
+        low: number;
+        high: number;
+    } | null;
+    /** how many earlier runs it is based on */
+    runs: number;
+    /** why nothing is known */
+    reason: string | null;
+};
+export type PortfolioEntry = {
+    agentId: string;
+    name: string;
+    version: number;
+    model: string;
+    solved: number;
+    /** the items that it tried; errors do not count */
+    "of": number;
+    /** the share that it solves, with a certainty of 95 % */
+    interval: number[];
+    /** in US dollars; null when nothing was solved, and when the price of the model is unknown */
+    costPerSolved: number | null;
+    minutesPerSolved: number | null;
+    /** no other one solves at least as much at most as expensively, and is better in one of both */
+    isEfficient: boolean;
+    /** `worse` at an error of 5 %; `unknown`: it tried so few items that they could not show it */
+    comparedWithBest: "best" | "worse" | "not worse" | "unknown";
+};
+export type Portfolio = {
+    /** each agent with each model that was tried, the best first */
+    agents: PortfolioEntry[];
+    /** the cheapest per solved item of those that are not significantly worse than the best */
+    cheapest: PortfolioEntry | null;
+};
 export type TimelineEntry = {
     id: string;
     at: string;
@@ -966,54 +1092,6 @@ export type TimelineEntry = {
         summary: string;
         nextSteps: string[];
     } | null;
-};
-export type BenchmarkItem = {
-    id: string;
-    title: string;
-    /** what people wrote about the change before it was merged, without its solution */
-    text: string;
-    /** what was removed from the text, because it tells the solution */
-    removed: string[];
-    /** the commit from which an agent begins */
-    baseSha: string;
-    solutionSha: string;
-    /** the paths of the solution's tests, which are hidden from the agent */
-    tests: string[];
-    /** the single tests that fail before the solution and pass with it, where the checks name them */
-    singleTests: string[];
-    /** how long the checks took with the solution */
-    seconds: number;
-    state: "usable" | "rejected";
-    /** why it is rejected */
-    reason: string | null;
-    /** whether trials use it */
-    enabled: boolean;
-};
-export type Benchmark = {
-    /** ready: its usable items are the benchmark. A harvest that was cancelled is ready if it has found some */
-    status: "harvesting" | "ready" | "failed";
-    /** why the harvest failed */
-    reason: string | null;
-    /** the commits that the latest harvest has looked at */
-    looked: number;
-    /** the number of usable items, those of earlier harvests included */
-    usable: number;
-    /** why the other commits are no items, or rejected ones; the most frequent reason first */
-    dropped: {
-        reason: string;
-        count: number;
-    }[];
-    /** the number of usable items after which the harvest ends */
-    most: number;
-    since: string | null;
-    /** the task to cancel to stop the harvest; no board shows it */
-    taskId: string;
-    /** the run whose log tells how it goes */
-    runId: string;
-    startedAt: string;
-    finishedAt: string | null;
-    /** usable ones first, then the newest changes first */
-    items: BenchmarkItem[];
 };
 export type Automation = {
     id: string;
@@ -1459,6 +1537,8 @@ export function updateProject(projectId: string, body?: {
     };
     sharePrivateContext?: boolean;
     push?: "free" | "approved";
+    /** an agent of the project, in place of the built-in Developer */
+    defaultAgentId?: string | null;
 }, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
@@ -3000,6 +3080,8 @@ export function evolveAgent(id: string, body: {
     rollout?: number;
     /** only show the new prompt, and store nothing */
     preview?: boolean;
+    /** a trial of exactly the new prompt; refuses if that was worse than the current version */
+    trial?: string;
 }, { idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {
@@ -6535,6 +6617,245 @@ export function getSpend(projectId: string, { days }: {
     }));
 }
 /**
+ * Try an agent on the benchmark of a repository, alone or compared with another one
+ */
+export function startTrial(id: string, body: {
+    repositoryId: string;
+    /** how many items to try; fewer if the benchmark has fewer */
+    items?: number;
+    /** another agent or version, which tries the same items */
+    against?: string;
+    /** instead of the agent's own */
+    model?: string;
+    /** a prompt that the agent does not have yet; without `against` it is compared with its own */
+    systemPrompt?: string;
+    budget: {
+        costUsd: number;
+    };
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 202;
+        data: AgentTrial;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/agents/${encodeURIComponent(id)}/trials`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * List the trials of an agent, in all of its versions, the latest first
+ */
+export function listTrials(id: string, { limit, offset }: {
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: AgentTrial[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/agents/${encodeURIComponent(id)}/trials${QS.query(QS.explode({
+        limit,
+        offset
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * Estimate what a trial of an agent costs, from its earlier runs
+ */
+export function estimateTrial(id: string, repositoryId: string, { items, against, model }: {
+    items?: number;
+    against?: string;
+    model?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: TrialEstimate;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/agents/${encodeURIComponent(id)}/trials/estimate${QS.query(QS.explode({
+        repositoryId,
+        items,
+        against,
+        model
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * Get a trial of an agent with its results
+ */
+export function getTrial(trialId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: AgentTrial;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/trials/${encodeURIComponent(trialId)}`, {
+        ...opts
+    }));
+}
+/**
+ * Cancel a trial of an agent. What it has found out stays
+ */
+export function cancelTrial(trialId: string, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: AgentTrial;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/trials/${encodeURIComponent(trialId)}/cancel`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * Compare the agents and models that were tried on a repository: how much they solve, and at what cost
+ */
+export function getPortfolio(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Portfolio;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}/portfolio`, {
+        ...opts
+    }));
+}
+/**
  * List what happened to a task and who did it, newest first
  */
 export function listTaskTimeline(id: string, { limit, offset }: {
@@ -6568,133 +6889,6 @@ export function listTaskTimeline(id: string, { limit, offset }: {
     }))}`, {
         ...opts
     }));
-}
-/**
- * Make a benchmark of the history: look for merged changes whose tests fail before and pass after them. It takes an hour at most, and no model is asked
- */
-export function startHarvest(id: string, body?: {
-    /** the number of usable items after which the harvest ends */
-    most?: number;
-    /** leaves older changes alone: a date or a time */
-    since?: (string) | null;
-}, { idempotencyKey }: {
-    idempotencyKey?: string;
-} = {}, opts?: Oazapfts.RequestOpts) {
-    return oazapfts.ok(oazapfts.fetchJson<{
-        status: 202;
-        data: Benchmark;
-    } | {
-        status: 400;
-        data: ErrorReply;
-    } | {
-        status: 401;
-        data: ErrorReply;
-    } | {
-        status: 403;
-        data: ErrorReply;
-    } | {
-        status: 404;
-        data: ErrorReply;
-    } | {
-        status: 409;
-        data: ErrorReply;
-    } | {
-        status: 413;
-        data: ErrorReply;
-    } | {
-        status: 415;
-        data: ErrorReply;
-    } | {
-        status: 422;
-        data: ErrorReply;
-    } | {
-        status: 429;
-        data: ErrorReply;
-    } | {
-        status: 503;
-        data: ErrorReply;
-    }>(`/repositories/${encodeURIComponent(id)}/benchmark`, oazapfts.json({
-        ...opts,
-        method: "POST",
-        body,
-        headers: oazapfts.mergeHeaders(opts?.headers, {
-            "Idempotency-Key": idempotencyKey
-        })
-    })));
-}
-/**
- * Get the benchmark of a repository: earlier changes as tasks with hidden tests
- */
-export function getBenchmark(id: string, { limit, offset }: {
-    limit?: number;
-    offset?: number;
-} = {}, opts?: Oazapfts.RequestOpts) {
-    return oazapfts.ok(oazapfts.fetchJson<{
-        status: 200;
-        data: Benchmark;
-    } | {
-        status: 400;
-        data: ErrorReply;
-    } | {
-        status: 401;
-        data: ErrorReply;
-    } | {
-        status: 403;
-        data: ErrorReply;
-    } | {
-        status: 404;
-        data: ErrorReply;
-    } | {
-        status: 429;
-        data: ErrorReply;
-    } | {
-        status: 503;
-        data: ErrorReply;
-    }>(`/repositories/${encodeURIComponent(id)}/benchmark${QS.query(QS.explode({
-        limit,
-        offset
-    }))}`, {
-        ...opts
-    }));
-}
-/**
- * Switch an item of a benchmark on or off, for the trials that begin from now on
- */
-export function switchBenchmarkItem(id: string, itemId: string, body: {
-    enabled: boolean;
-}, opts?: Oazapfts.RequestOpts) {
-    return oazapfts.ok(oazapfts.fetchJson<{
-        status: 200;
-        data: BenchmarkItem;
-    } | {
-        status: 400;
-        data: ErrorReply;
-    } | {
-        status: 401;
-        data: ErrorReply;
-    } | {
-        status: 403;
-        data: ErrorReply;
-    } | {
-        status: 404;
-        data: ErrorReply;
-    } | {
-        status: 413;
-        data: ErrorReply;
-    } | {
-        status: 415;
-        data: ErrorReply;
-    } | {
-        status: 429;
-        data: ErrorReply;
-    } | {
-        status: 503;
-        data: ErrorReply;
-    }>(`/repositories/${encodeURIComponent(id)}/benchmark/items/${encodeURIComponent(itemId)}`, oazapfts.json({
-        ...opts,
-        method: "PATCH",
-        body
-    })));
 }
 /**
  * Cancel a sprint and its runs. Its unfinished tasks are removed from it

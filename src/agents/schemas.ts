@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { proficiencies } from '../domain/agent.ts';
 import { leastOutputTokens, mostOutputTokens, reasoningEfforts } from '../domain/settings.ts';
-import { longText, Timestamp, titleText, wholeNumber } from '../http/route.ts';
+import { IdText, longText, Timestamp, titleText, wholeNumber } from '../http/route.ts';
 
 const status = z.enum(['available', 'busy', 'offline']);
 
@@ -91,6 +91,9 @@ export const EvolveAgent = z
     newSystemPrompt: longText(maxPromptChars).min(1, 'must not be empty').optional(),
     rollout: rollout.default(100),
     preview: z.boolean().default(false).meta({ description: 'only show the new prompt, and store nothing' }),
+    trial: IdText.optional().meta({
+      description: 'a trial of exactly the new prompt; refuses if that was worse than the current version',
+    }),
   })
   .refine((given) => given.improvements !== undefined || given.newSystemPrompt !== undefined, {
     message: 'is required unless newSystemPrompt is given',

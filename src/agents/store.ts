@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { type AgentRow, Agents } from '../db/tables/project.ts';
 import { liveRun } from '../db/tables/run.ts';
-import type { BuiltInAgent } from '../domain/agent.ts';
+import { type BuiltInAgent, defaultAgentKey } from '../domain/agent.ts';
 
 /** An agent as one caller sees it. It is busy only if it has runs in the caller's projects. */
 export interface AgentView extends AgentRow {
@@ -154,6 +154,17 @@ export async function findBuiltInAgent(
   builtIn: BuiltInAgent,
 ): Promise<AgentRow | null> {
   return em.findOneBy(Agents, { projectId, builtIn, isNewest: true });
+}
+
+/** Finds the newest version of the agent that starts in a project where nobody names one. */
+export async function findDefaultAgent(em: EntityManager, projectId: string): Promise<AgentRow | null> {
+  const rows: { id: string }[] = await em.query(
+    `select n.id from projects p join agents a on a.id = p.default_agent_id
+     join agents n on n.line_id = a.line_id and n.is_newest where p.id = $1`,
+    [projectId],
+  );
+  const [chosen] = rows;
+  return chosen === undefined ? findBuiltInAgent(em, projectId, defaultAgentKey) : findAgent(em, chosen.id);
 }
 
 /** Returns the newest versions of the project's own agents, oldest first. */

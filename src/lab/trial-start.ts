@@ -8,6 +8,7 @@ import { newId } from '../db/ids.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
 import { hasRole } from '../domain/agent.ts';
 import { seededRandom } from '../domain/forecast/draws.ts';
+import { promptHash } from '../domain/lab/prompt-hash.ts';
 import { Refused } from '../domain/machine.ts';
 import { badField, notFound, requiresRole } from '../errors.ts';
 import { idOrEmpty } from '../http/access/access.ts';
@@ -15,7 +16,7 @@ import { roleIn } from '../projects/member-store.ts';
 import { credentialFor, noCredential } from '../repositories/credentials.ts';
 import { findRepository } from '../repositories/store.ts';
 import { findBenchmark, listUsableItems } from './benchmark-store.ts';
-import { findTrial, insertTrial, promptHash, type TrialArm, type TrialItem } from './trial-store.ts';
+import { findTrial, insertTrial, type TrialArm, type TrialItem } from './trial-store.ts';
 import { showTrials, type TrialView } from './trial-view.ts';
 
 /** How many items a trial has if nobody says. */

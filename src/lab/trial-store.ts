@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import type { Failure, RunStatus } from '../domain/run.ts';
 import { storableJson, storableText } from '../domain/text/sanitize.ts';
@@ -62,11 +61,6 @@ export interface TrialRun {
   failure: Failure | null;
   costUsd: number | null;
   minutes: number;
-}
-
-/** Returns what identifies a system prompt. */
-export function promptHash(systemPrompt: string): string {
-  return createHash('sha256').update(systemPrompt).digest('hex');
 }
 
 const trialColumns = `t.id, t.project_id as "projectId", t.repository_id as "repositoryId", t.agent_id as "agentId",

@@ -33,6 +33,7 @@ import {
   insertAgents,
   insertProjectRow,
   insertUser,
+  isAgentOf,
   lockProject,
   type ProjectView,
   updateProjectRow,
@@ -91,6 +92,9 @@ export async function updateProject(
   assertWithinLimits(app, budgets ?? {});
   return app.db.transaction(async (em) => {
     const before = await lockProject(em, projectId);
+    const { defaultAgentId } = input;
+    if (defaultAgentId != null && !(await isAgentOf(em, defaultAgentId, projectId)))
+      throw badField('defaultAgentId', 'defaultAgentId must be an agent of the project, or null');
     const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
     const change = { ...given, ...(budgets ? { budgets: { ...before.budgets, ...budgets } } : {}) };
     if (Object.keys(input).length > 0) await updateProjectRow(em, projectId, change as Partial<ProjectRow>);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { roles } from '../domain/agent.ts';
 import { pushModes } from '../domain/settings.ts';
-import { longText, Timestamp, titleText } from '../http/route.ts';
+import { IdText, longText, Timestamp, titleText } from '../http/route.ts';
 
 export const Me = z
   .object({ id: z.string(), login: z.string(), name: z.string(), avatarUrl: z.string() })
@@ -47,6 +47,10 @@ export const Project = z
     limits: Limits,
     sharePrivateContext: z.boolean(),
     push: z.enum(pushModes).meta({ description: 'whether a person approves each change before it is pushed' }),
+    defaultAgentId: z
+      .string()
+      .nullable()
+      .meta({ description: 'the agent that starts where nobody names one; null for the built-in Developer' }),
     github: GitHubState.nullable().meta({ description: 'null for projects without an installation of the App' }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -61,6 +65,9 @@ export const UpdateProject = z.strictObject({
   budgets: z.strictObject(Budgets).partial().optional(),
   sharePrivateContext: z.boolean().optional(),
   push: z.enum(pushModes, 'must be free or approved').optional(),
+  defaultAgentId: IdText.nullable()
+    .optional()
+    .meta({ description: 'an agent of the project, in place of the built-in Developer' }),
 });
 
 export const Member = z

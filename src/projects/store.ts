@@ -55,7 +55,7 @@ export function ownBudgets({ budgets }: ProjectRow): ProjectBudgets {
   return { ...noBudgets, ...budgets };
 }
 
-const asMember = `select p.id, p.name, p.slug, p.description, p.budgets, p.share_private_context as "sharePrivateContext", p.push,
+const asMember = `select p.id, p.name, p.slug, p.description, p.budgets, p.share_private_context as "sharePrivateContext", p.push, p.default_agent_id as "defaultAgentId",
     p.created_by as "createdBy", p.created_at as "createdAt", p.updated_at as "updatedAt", m.role,
     case when a.id is not null then json_build_object('id', a.id, 'login', a.login) end as "addedBy",
     case i.status
@@ -124,9 +124,16 @@ export async function lockProject(em: EntityManager, id: string): Promise<Projec
 export async function updateProjectRow(
   em: EntityManager,
   id: string,
-  change: Partial<Pick<ProjectRow, 'name' | 'description' | 'budgets' | 'sharePrivateContext' | 'push'>>,
+  change: Partial<
+    Pick<ProjectRow, 'name' | 'description' | 'budgets' | 'sharePrivateContext' | 'push' | 'defaultAgentId'>
+  >,
 ): Promise<void> {
   await em.update(Projects, { id }, { ...change, updatedAt: new Date() } as never);
+}
+
+/** Whether an agent belongs to a project, and not to a person. */
+export async function isAgentOf(em: EntityManager, agentId: string, projectId: string): Promise<boolean> {
+  return em.existsBy(Agents, { id: agentId, projectId });
 }
 
 /** Deletes a project. Its installation is ignored until the App is installed again. */

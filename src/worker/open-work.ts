@@ -16,7 +16,7 @@ import { objectionToSending } from './leaving/outgoing-scan.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { Assignment, Work } from './work.ts';
 import { findReverts } from './workspace/revert-pulls.ts';
-import { readBeginning } from './workspace/trial-place.ts';
+import { readBeginning, type TrialBeginning } from './workspace/trial-place.ts';
 import { openWorkspace, type Placed, type Signals, type Workspace } from './workspace/workspace.ts';
 
 /** Minimum time limit for one git operation. Even a run limited to seconds has to clone. */
@@ -31,31 +31,14 @@ export interface Shared {
   needsSetup?: (checkout: Checkout, placed: Placed) => Promise<boolean>;
 }
 
-/** Whether a run only reads its repository, and proposes nothing. */
-function readsOnly({ kind }: Pick<RunRow, 'kind'>): boolean {
-  return kind === 'review' || kind === 'prove' || kind === 'trial';
-}
-
 /** Opens a repository for a run: its files, its branch, its settings and a credential. */
 export async function openWork(app: App, given: Assignment, repository: RepositoryRow, shared: Shared): Promise<Work> {
   const { run } = given;
   const { journal, signals, retrying } = shared;
   const credential = await credentialFor(app, repository);
   // Before the work is paid for. Another repository may be opened just to read it.
-  const isReading = readsOnly(run);
-  const isTrial = run.kind === 'trial';
-  if (repository.id === given.repository.id && !isReading) await assertMayPropose(app, credential);
-  // No git operation may take longer than the whole run.
-  const limitSeconds = Math.min(remoteSeconds, Math.max(leastSeconds, given.limits.runMinutes.value * 60));
-  const remote: Remote = {
-    ...(await remoteFor(app, repository, credential, { contents: isReading ? 'read' : 'write' })),
-    limitSeconds,
-  };
-  const trial = isTrial
-    ? await readBeginning(app, { run, repository }, { journal, remote, signal: signals.git })
-    : undefined;
-  // A cache has what came after the commit of an item.
-  if (isTrial) remote.scope = undefined;
+  if (repository.id === given.repository.id && !onlyReads(run)) await assertMayPropose(app, credential);
+  const { remote, trial } = await reachOf(app, given, repository, { ...shared, credential });
   // The credentials that the run may have seen.
   const secrets = [...(remote.token === undefined ? [] : [remote.token]), ...(await knownSecrets(app, run.projectId))];
   let opened: Work | undefined;
@@ -92,7 +75,7 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
     );
     // Once the agent has finished, nothing runs beside the files that were judged.
     const isOver = (await journal.recall(endingStep)) !== undefined;
-    const access = isReading ? noAccess : await openAccess(workspace, signals, isOver);
+    const access = hasNoAgent(run) ? noAccess : await openAccess(workspace, signals, isOver);
     closing.unshift(workspace.remove, access.close);
     opened = {
       ...given,
@@ -116,6 +99,33 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
     await remove();
     throw error;
   }
+}
+
+/** Whether no agent works in the repository, so that it needs no access for one. */
+function hasNoAgent({ kind }: Pick<RunRow, 'kind'>): boolean {
+  return kind === 'review' || kind === 'prove';
+}
+
+/** Whether a run pushes nothing, so it needs no permission for that. */
+function onlyReads({ kind }: Pick<RunRow, 'kind'>): boolean {
+  return hasNoAgent({ kind }) || kind === 'trial';
+}
+
+/** Returns from where a run fetches, and for a trial what it begins with. */
+async function reachOf(
+  app: App,
+  { run, limits }: Assignment,
+  repository: RepositoryRow,
+  { journal, signals, credential }: Shared & { credential: Credential },
+): Promise<{ remote: Remote; trial: TrialBeginning | undefined }> {
+  // No git operation may take longer than the whole run.
+  const limitSeconds = Math.min(remoteSeconds, Math.max(leastSeconds, limits.runMinutes.value * 60));
+  const contents = onlyReads(run) ? 'read' : 'write';
+  const remote = { ...(await remoteFor(app, repository, credential, { contents })), limitSeconds };
+  if (run.kind !== 'trial') return { remote, trial: undefined };
+  const trial = await readBeginning(app, { run, repository }, { journal, remote, signal: signals.git });
+  // A cache has what came after the commit of an item.
+  return { remote: { ...remote, scope: undefined }, trial };
 }
 
 /** @throws RunFailed when the repository takes no pull requests */
@@ -180,7 +190,7 @@ const spareMs = 10 * 60_000;
 /** Gets a new token for git if the current one is about to expire. */
 export async function refreshRemote(app: App, work: Work): Promise<void> {
   if (work.tokenEndsAt === undefined || work.tokenEndsAt.getTime() - Date.now() > spareMs) return;
-  const contents = readsOnly(work.run) ? 'read' : 'write';
+  const contents = onlyReads(work.run) ? 'read' : 'write';
   const renewed = () => remoteFor(app, work.repository, work.credential, { contents });
   const { token, tokenEndsAt } = await work.retrying(renewed);
   await work.checkout.renewToken(token);

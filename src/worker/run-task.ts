@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import { ModelUnavailable, Parked } from '../conversation/ending.ts';
 import type { RunRow } from '../db/tables/run.ts';
 import { lowerLimits } from '../domain/budget.ts';
-import { RunFailed } from '../domain/run.ts';
+import { RunFailed, type RunKind } from '../domain/run.ts';
 import { budgetsOfRepository } from '../repositories/settings/repository-settings.ts';
 import { noteOpened } from '../runs/directors.ts';
 import { type Journal, openJournal } from '../runs/journal.ts';
@@ -23,6 +23,9 @@ import { workInside } from './session.ts';
 import { pauseIfAsked } from './waits.ts';
 import { allWorks, findAssignment, type Limited, type Work } from './work.ts';
 import type { Signals } from './workspace/workspace.ts';
+
+/** Kinds of runs that do not end with a pull request of their own. */
+const otherWays: Partial<Record<RunKind, typeof reviewPull>> = { review: reviewPull, trial: tryItem };
 
 /**
  * Executes a claimed run: workspace, branch, conversation with the model, checks, commit, push, pull request,
@@ -85,8 +88,8 @@ function openingOf(app: App, run: RunRow, shared: Shared): Shared {
 async function workOn(app: App, given: Limited, work: Work, signals: Signals): Promise<void> {
   const { run, journal } = work;
   if (run.kind === 'prove') return proveForPeople(app, work);
-  if (run.kind === 'review') return reviewPull(app, given, work, signals);
-  if (run.kind === 'trial') return tryItem(app, given, work, signals);
+  const otherWay = otherWays[run.kind];
+  if (otherWay !== undefined) return otherWay(app, given, work, signals);
   const ending = await workInside(app, given, work, signals);
   // From here on, the run changes what others see.
   await pauseIfAsked(app, run, journal);

@@ -24,6 +24,7 @@ import {
 } from '../store.ts';
 import { readEvidence } from './evidence.ts';
 import { describeEvidence } from './suggestions.ts';
+import { assertSpeaksFor } from './trial-evidence.ts';
 
 /** Time limit for the model, because a person is waiting. */
 const answerMs = 120_000;
@@ -101,12 +102,14 @@ type Given = z.output<typeof EvolveAgent>;
 /**
  * Creates a new version of an agent. Its unfinished tasks move to the new version; a running task moves when its run
  * ends. The old version can still be read, and with a rollout below 100 it takes the rest of the tasks.
- * @throws Refused for an old version, and when the agent changed while a model wrote; AppError 400 and 502 for a prompt
+ * @throws Refused for an old version, when the trial does not speak for the prompt, and when the agent changed while a model wrote; AppError 400 and 502 for a prompt
  * that is too long or that the model did not write, 403 and 404 for somebody who may no longer change the agent by then
  */
 export async function evolveAgent(app: App, agent: AgentView, userId: string, given: Given): Promise<AgentView> {
   assertNewest(agent);
   const systemPrompt = await newPrompt(app, agent, userId, given);
+  const about = { agent, systemPrompt };
+  if (given.trial !== undefined) await assertSpeaksFor(app.db.manager, userId, given.trial, about);
   const id = newId('agent');
   await app.db.transaction(async (em) => {
     const old = await lockAgent(em, agent.id);
@@ -124,6 +127,7 @@ export async function evolveAgent(app: App, agent: AgentView, userId: string, gi
       id: [old.id, id],
       version: [old.version, version],
       ...(rollout === 100 ? {} : { rollout: [null, rollout] }),
+      ...(given.trial === undefined ? {} : { trial: [null, given.trial] }),
     });
   });
   return shown(app, (await findVisibleAgent(app.db.manager, userId, id)) as AgentView);

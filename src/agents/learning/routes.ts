@@ -109,7 +109,7 @@ export const learningRoutes: Route[] = [
     reply: [201, Agent],
     previews: { description: 'With `preview`: the new system prompt, which is not stored', shape: PromptPreview },
     errors: {
-      409: 'It is not the newest version, or somebody changed it at the same time',
+      409: 'It is not the newest version, somebody changed it at the same time, or the trial was of another prompt or worse',
       502: 'The model failed or wrote no usable system prompt',
     },
     costs: 'model',
@@ -168,7 +168,7 @@ export async function listFinishedTasks(
        from parts p join runs r on r.task_id = p.task_id group by p.root_id)
      select t.status = 'done' as "isDone", work.cost as "costUsd", work.minutes, work.revisions, work.begun as "begunAt"
      from work join tasks t on t.id = work.root_id and t.parent_id is null
-     where work.is_alone and work.begun >= $3 and ($4::timestamptz is null or work.begun <= $4)
+     where work.is_alone and not t.hidden and work.begun >= $3 and ($4::timestamptz is null or work.begun <= $4)
        and (t.status = 'done' or work.latest = 'failed')
      order by work.begun desc`,
     [userId, agentId, from, until],

@@ -49,6 +49,8 @@ export interface ProjectRow {
   sharePrivateContext: boolean;
   /** Whether a person approves a change before it is pushed. A repository may ask for that too. */
   push: PushMode;
+  /** A version of the agent that starts where nobody names one; null for the built-in Developer. */
+  defaultAgentId: string | null;
   /** The person who created the project; null for the project of an installation. */
   createdBy: string | null;
   createdAt: Date;
@@ -62,6 +64,7 @@ export const Projects = table<ProjectRow>('projects', {
   budgets: json({ default: {} }),
   sharePrivateContext: flag(false),
   push: text({ default: 'free' }),
+  defaultAgentId: maybeText(),
   createdBy: maybeText(),
   createdAt: madeNow(),
   updatedAt: madeNow(),

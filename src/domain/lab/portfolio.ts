@@ -71,9 +71,8 @@ function countsOf({ items, costUsd }: Tried): Trials & {
   interval: [number, number];
   costPerSolved: number | null;
 } {
-  const successes = [...items.values()].filter((isSolved) => isSolved).length;
-  const counts = { successes, trials: items.size };
-  const costPerSolved = costUsd === null || successes === 0 ? null : costUsd / successes;
+  const counts = trialsOf(items);
+  const costPerSolved = costUsd === null || counts.successes === 0 ? null : costUsd / counts.successes;
   return { ...counts, interval: exactInterval(counts), costPerSolved };
 }
 
@@ -97,22 +96,26 @@ function isEfficient(each: Counted, all: Counted[]): boolean {
 }
 
 function compared(each: Counted, best: Counted): 'worse' | 'not worse' | 'unknown' {
-  if (isWorse(each, best)) return 'worse';
+  if (isWorse(each.items, best.items)) return 'worse';
   const none = { successes: 0, trials: each.trials };
   return chanceOfDifference(none, best) <= errorOfVerdict ? 'not worse' : 'unknown';
 }
 
-/** Compares the same tasks if most are the same, because tasks differ more than agents; otherwise all tasks. */
-function isWorse(each: Counted, best: Counted): boolean {
-  const both = [...each.items].flatMap(([id, ours]) => {
-    const theirs = best.items.get(id);
-    return theirs === undefined ? [] : [{ ours, theirs }];
-  });
-  if (2 * both.length >= Math.min(each.trials, best.trials)) {
-    const wins = both.filter(({ ours, theirs }) => ours && !theirs).length;
-    const losses = both.filter(({ ours, theirs }) => !ours && theirs).length;
+/**
+ * Whether one agent solves significantly less than another, by which tasks each has tried and solved. Compares the same tasks
+ * if most are the same, because tasks differ more than agents; otherwise all tasks.
+ */
+export function isWorse(ours: Map<string, boolean>, theirs: Map<string, boolean>): boolean {
+  const both = [...ours].filter(([id]) => theirs.has(id));
+  if (2 * both.length >= Math.min(ours.size, theirs.size)) {
+    const wins = both.filter(([id, isSolved]) => isSolved && theirs.get(id) === false).length;
+    const losses = both.filter(([id, isSolved]) => !isSolved && theirs.get(id) === true).length;
     return losses > wins && exactMcNemar(wins, losses) / 2 <= errorOfVerdict;
   }
-  const isLower = each.successes / each.trials < best.successes / best.trials;
-  return isLower && chanceOfDifference(each, best) <= errorOfVerdict;
+  const [a, b] = [trialsOf(ours), trialsOf(theirs)];
+  return a.successes / a.trials < b.successes / b.trials && chanceOfDifference(a, b) <= errorOfVerdict;
+}
+
+function trialsOf(items: Map<string, boolean>): Trials {
+  return { successes: [...items.values()].filter((isSolved) => isSolved).length, trials: items.size };
 }

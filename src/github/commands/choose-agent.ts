@@ -1,6 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { findAgentsByName, findBuiltInAgent, type NamedAgent } from '../../agents/store.ts';
-import { defaultAgentKey } from '../../domain/agent.ts';
+import { findAgentsByName, findDefaultAgent, type NamedAgent } from '../../agents/store.ts';
 import { Refused } from '../../domain/machine.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
@@ -24,7 +23,7 @@ export async function agentNamed(
 }
 
 /**
- * Returns the agent named in the repository's settings file, otherwise the built-in Developer.
+ * Returns the agent named in the repository's settings file, otherwise the default agent of the project.
  * @throws Refused when there is no such agent
  */
 export async function defaultAgent(em: EntityManager, given: GivenCommand): Promise<NamedAgent> {
@@ -35,10 +34,10 @@ export async function defaultAgent(em: EntityManager, given: GivenCommand): Prom
     throw error;
   });
   if (settings?.agent !== undefined) return agentNamed(em, given, settings.agent);
-  const developer = await findBuiltInAgent(em, given.repository.projectId, defaultAgentKey);
-  if (developer === null)
+  const chosen = await findDefaultAgent(em, given.repository.projectId);
+  if (chosen === null)
     throw new Refused('The built-in Developer of this project was deleted. Name an agent in the comment.');
-  return developer;
+  return chosen;
 }
 
 /** Returns the agent for a task without an owner. Returns undefined when the task has an owner. */
