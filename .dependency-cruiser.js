@@ -39,6 +39,7 @@ const inside = {
     'repositories',
     'environment',
     'lab',
+    'trials',
     'agents',
     'automations',
     'spend',

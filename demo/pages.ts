@@ -35,6 +35,7 @@ export const pagesOf = ({ base, agentId, sprintId, taskId, runId, sessionId, rep
   environment: `${base}/repositories/${repositoryId}`,
   proofs: `${base}/repositories/${repositoryId}/proofs`,
   benchmark: `${base}/repositories/${repositoryId}/benchmark`,
+  portfolio: `${base}/repositories/${repositoryId}/portfolio`,
   members: `${base}/members`,
   settings: `${base}/settings`,
   audit: `${base}/settings/audit`,

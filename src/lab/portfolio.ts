@@ -12,10 +12,7 @@ const Entry = z
     model: z.string(),
     solved: z.int(),
     of: z.int().meta({ description: 'the items that it tried; errors do not count' }),
-    interval: z.tuple([z.number(), z.number()]).meta({
-      description: 'the share that it solves, with a certainty of 95 %',
-      override: { type: 'array', items: { type: 'number' }, minItems: 2, maxItems: 2 },
-    }),
+    interval: z.array(z.number()).length(2).meta({ description: 'the share that it solves, with a certainty of 95 %' }),
     costPerSolved: z
       .number()
       .nullable()

@@ -16,14 +16,9 @@ const tag = 'lab';
 const maxItems = 100;
 const maxBudgetUsd = 10_000;
 
-const interval = z
-  .tuple([z.number(), z.number()])
-  .nullable()
-  .meta({
-    description:
-      'the share that it solves, with a certainty of 95 % (Clopper and Pearson); null before the first result',
-    override: { type: ['array', 'null'], items: { type: 'number' }, minItems: 2, maxItems: 2 },
-  });
+const interval = z.array(z.number()).length(2).nullable().meta({
+  description: 'the share that it solves, with a certainty of 95 % (Clopper and Pearson); null before the first result',
+});
 
 const armFields = {
   agentId: z.string(),

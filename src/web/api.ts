@@ -957,7 +957,7 @@ export type AgentTrial = {
     /** the items that count; those that ended with an error do not */
     "of": number;
     /** the share that it solves, with a certainty of 95 % (Clopper and Pearson); null before the first result */
-    interval: never[] | null;
+    interval: number[] | null;
     /** null when the price of the model is unknown */
     costUsd: number | null;
     minutes: number;
@@ -989,7 +989,7 @@ export type AgentTrial = {
         /** the items that count; those that ended with an error do not */
         "of": number;
         /** the share that it solves, with a certainty of 95 % (Clopper and Pearson); null before the first result */
-        interval: never[] | null;
+        interval: number[] | null;
         /** null when the price of the model is unknown */
         costUsd: number | null;
         minutes: number;

@@ -80,6 +80,10 @@ export const routes: RouteObject[] = [
             lazy: async () => ({ Component: (await import('./lab/benchmark-page.tsx')).BenchmarkPage }),
           },
           {
+            path: 'repositories/:repositoryId/portfolio',
+            lazy: async () => ({ Component: (await import('./trials/portfolio-page.tsx')).PortfolioPage }),
+          },
+          {
             path: 'members',
             lazy: async () => ({ Component: (await import('./settings/members-page.tsx')).MembersPage }),
           },

@@ -10,6 +10,7 @@ import { TimeAgo } from '../display/times.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
+import { Trials } from '../trials/trials-section.tsx';
 import { AgentHeader } from './agent-header.tsx';
 import { completionText } from './agent-texts.ts';
 import { Comparison } from './learning/comparison.tsx';
@@ -53,6 +54,7 @@ function AgentView({ projectId, agent }: { projectId: string; agent: Agent }) {
       )}
       <Performance agentId={agent.id} />
       <Skills agentId={agent.id} />
+      <Trials projectId={projectId} agent={agent} />
       <Suggestions agentId={agent.id} />
       <NotUseful projectId={projectId} />
       {agent.previousVersionId !== null && <Comparison agent={agent} />}

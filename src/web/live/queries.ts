@@ -111,6 +111,29 @@ export const environmentTrial = (repositoryId: string) =>
     refetchInterval: ({ state }) => (state.data?.status === 'running' ? trialPollMs : false),
   });
 
+/** How often running trials of an agent are fetched. They have no events, and an item takes minutes. */
+const agentTrialPollMs = 10_000;
+
+/** The latest trials of an agent. */
+export const trials = (agentId: string) =>
+  queryOptions({
+    queryKey: ['trials', agentId],
+    queryFn: () => api.listTrials(agentId, { limit: 20 }),
+    refetchInterval: ({ state }) => (state.data?.some(({ status }) => status === 'running') ? agentTrialPollMs : false),
+  });
+export const trialEstimate = (
+  agentId: string,
+  repositoryId: string,
+  asked: { items: number; against?: string; model?: string },
+) =>
+  queryOptions({
+    queryKey: ['trial-estimate', agentId, repositoryId, asked],
+    queryFn: () => api.estimateTrial(agentId, repositoryId, asked),
+    retry: false,
+  });
+export const portfolio = (repositoryId: string) =>
+  queryOptions({ queryKey: ['portfolio', repositoryId], queryFn: () => api.getPortfolio(repositoryId) });
+
 /** The cards of a project's tasks, newest first, with the names of its agents and sprints. */
 export const board = (projectId: string) =>
   queryOptions({

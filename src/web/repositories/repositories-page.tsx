@@ -107,6 +107,14 @@ function RepositoryItem({ repository, canEdit }: { repository: api.RepositoryEnt
       >
         Benchmark
       </Button>
+      <Button
+        as={Link}
+        size="small"
+        to={`/projects/${repository.projectId}/repositories/${repository.id}/portfolio`}
+        aria-label={`Portfolio of ${repository.name}`}
+      >
+        Portfolio
+      </Button>
       <Button size="small" aria-label={`Import issues of ${repository.name}`} onClick={() => setImporting(true)}>
         Import issues
       </Button>

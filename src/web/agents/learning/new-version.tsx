@@ -11,6 +11,7 @@ import { useDraft } from '../../forms/use-draft.ts';
 import { errorMessage } from '../../live/errors.ts';
 import * as queries from '../../live/queries.ts';
 import { refetchAgents } from '../../live/refetch-changes.ts';
+import { TryFirst } from '../../trials/try-first.tsx';
 
 interface Props {
   projectId: string;
@@ -48,6 +49,8 @@ function VersionSteps({ suggestions, ...props }: Props & { suggestions: string[]
   const kept = useDraft(`new version ${agent.id}`, {
     improvements: suggestions.join('\n'),
     prompt: agent.systemPrompt,
+    /** The trial of this prompt, once it was started. */
+    trial: '',
   });
   const draft = kept.value;
   const close = () => {
@@ -66,7 +69,16 @@ function VersionSteps({ suggestions, ...props }: Props & { suggestions: string[]
     },
   });
   if (preview.data !== undefined)
-    return <Accept {...props} preview={preview.data} onClose={close} onBack={() => preview.reset()} />;
+    return (
+      <Accept
+        {...props}
+        preview={preview.data}
+        trialId={draft.prompt === preview.data.systemPrompt ? draft.trial : ''}
+        onTried={(trial, prompt) => kept.set({ improvements: '', prompt, trial })}
+        onClose={close}
+        onBack={() => preview.reset()}
+      />
+    );
   return (
     <form className="stack" onSubmit={submitOnce(preview)}>
       {preview.error && <Flash variant="danger">{errorMessage(preview.error)}</Flash>}
@@ -97,8 +109,16 @@ function VersionSteps({ suggestions, ...props }: Props & { suggestions: string[]
   );
 }
 
-function Accept(props: Props & { preview: api.PromptPreview; onBack(): void }) {
-  const { projectId, agent, preview, onClose, onBack } = props;
+interface AcceptProps extends Props {
+  preview: api.PromptPreview;
+  /** The trial of this prompt; empty if it was not tried. */
+  trialId: string;
+  onTried(trialId: string, prompt: string): void;
+  onBack(): void;
+}
+
+function Accept(props: AcceptProps) {
+  const { projectId, agent, preview, trialId, onTried, onClose, onBack } = props;
   const client = useQueryClient();
   const navigate = useNavigate();
   const [rollout, setRollout] = useState('100');
@@ -107,6 +127,7 @@ function Accept(props: Props & { preview: api.PromptPreview; onBack(): void }) {
       api.evolveAgent(agent.id, {
         newSystemPrompt: preview.systemPrompt,
         rollout: Number(rollout),
+        ...(trialId === '' ? {} : { trial: trialId }),
       }) as Promise<api.Agent>,
     onSuccess: async (created) => {
       await refetchAgents(client);
@@ -118,6 +139,15 @@ function Accept(props: Props & { preview: api.PromptPreview; onBack(): void }) {
     <form className="stack" onSubmit={submitOnce(create, () => rolloutOf(rollout) !== undefined)}>
       {create.error && <Flash variant="danger">{errorMessage(create.error)}</Flash>}
       <PromptDiff diff={preview.diff} />
+      {preview.diff !== '' && (
+        <TryFirst
+          projectId={projectId}
+          agent={agent}
+          systemPrompt={preview.systemPrompt}
+          trialId={trialId}
+          onTried={(id) => onTried(id, preview.systemPrompt)}
+        />
+      )}
       <RolloutField version={agent.version + 1} text={rollout} onChange={setRollout} />
       <p className="muted">
         Unfinished tasks move to the new version. You can still read version {agent.version} afterwards.

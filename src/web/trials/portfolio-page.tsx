@@ -1,0 +1,158 @@
+import { Button, Flash, Label, useConfirm } from '@primer/react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useParams } from 'react-router';
+import * as api from '../api.ts';
+import { formatCost } from '../display/formats.ts';
+import { QueryResult } from '../display/query-result.tsx';
+import { EmptyState, Section } from '../display/sections.tsx';
+import { notify } from '../frame/notices.tsx';
+import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
+import { errorMessage } from '../live/errors.ts';
+import * as queries from '../live/queries.ts';
+import { refetchAgents } from '../live/refetch-changes.ts';
+import { PortfolioChart } from './portfolio-chart.tsx';
+import { solvedText } from './trial-texts.ts';
+
+/** Compares the agents and models that were tried on a repository: how much they solve, and at what cost. */
+export function PortfolioPage() {
+  const { projectId = '', repositoryId = '' } = useParams();
+  usePageTitle('Portfolio');
+  const query = useQuery(queries.portfolio(repositoryId));
+  return (
+    <div className="narrow stack">
+      <PageHeader title="Portfolio">
+        <Link to={`/projects/${projectId}/repositories/${repositoryId}`}>Repository</Link>
+      </PageHeader>
+      <QueryResult query={query}>
+        {(portfolio) =>
+          portfolio.agents.length === 0 ? (
+            <EmptyState title="No trials yet">
+              <p>
+                Try <Link to={`/projects/${projectId}/agents`}>an agent</Link> on earlier changes of this repository.
+                What it solves, and at what cost, appears here.
+              </p>
+            </EmptyState>
+          ) : (
+            <PortfolioView projectId={projectId} portfolio={portfolio} />
+          )
+        }
+      </QueryResult>
+    </div>
+  );
+}
+
+function PortfolioView({
+  projectId,
+  portfolio: { agents, cheapest },
+}: {
+  projectId: string;
+  portfolio: api.Portfolio;
+}) {
+  return (
+    <>
+      <Section title="Success and cost">
+        {agents.some(({ costPerSolved }) => costPerSolved !== null) && <PortfolioChart agents={agents} />}
+        <PortfolioTable projectId={projectId} agents={agents} />
+        <p className="muted small">
+          Filled points are efficient: nothing solves at least as much for less. Intervals are 95%. An agent is worse
+          than the best one if chance explains that in at most 5% of cases.
+        </p>
+      </Section>
+      {cheapest !== null && <Cheapest projectId={projectId} entry={cheapest} />}
+    </>
+  );
+}
+
+const comparisons: Record<api.PortfolioEntry['comparedWithBest'], string> = {
+  best: 'Best',
+  worse: 'Worse',
+  'not worse': 'Not worse',
+  unknown: 'Too few items',
+};
+
+function PortfolioTable({ projectId, agents }: { projectId: string; agents: api.PortfolioEntry[] }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable with the keyboard
+    <section className="comparison-table" tabIndex={0} aria-label="Agents that were tried">
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">Agent</th>
+            <th scope="col">Model</th>
+            <th scope="col">Solved</th>
+            <th scope="col">Per solved item</th>
+            <th scope="col">Compared with the best</th>
+          </tr>
+        </thead>
+        <tbody>
+          {agents.map((each) => (
+            <tr key={`${each.agentId} ${each.model}`}>
+              <th scope="row">
+                <Link to={`/projects/${projectId}/agents/${each.agentId}`}>
+                  <bdi>{each.name}</bdi> (version {each.version})
+                </Link>{' '}
+                {each.isEfficient && <Label variant="accent">Efficient</Label>}
+              </th>
+              <td>
+                <bdi>{each.model}</bdi>
+              </td>
+              <td>{solvedText(each)}</td>
+              <td>
+                {each.costPerSolved === null ? '–' : formatCost(each.costPerSolved)}
+                {each.minutesPerSolved !== null && `, ${each.minutesPerSolved.toFixed(1)} min`}
+              </td>
+              <td>{comparisons[each.comparedWithBest]}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** Recommends the cheapest agent that is not worse than the best, and makes it the project's default. */
+function Cheapest({ projectId, entry }: { projectId: string; entry: api.PortfolioEntry }) {
+  const client = useQueryClient();
+  const confirm = useConfirm();
+  const { data: project } = useQuery(queries.project(projectId));
+  const { data: agent } = useQuery(queries.agent(entry.agentId));
+  const use = useMutation({
+    mutationFn: async () => {
+      if (agent !== undefined && agent.model !== entry.model) await api.updateAgent(agent.id, { model: entry.model });
+      await api.updateProject(projectId, { defaultAgentId: entry.agentId });
+    },
+    onSuccess: async () => {
+      await Promise.all([client.invalidateQueries({ queryKey: ['project', projectId] }), refetchAgents(client)]);
+      notify(`${entry.name} is the default agent of the project`, 'success');
+    },
+  });
+  const isDefault = project?.defaultAgentId === entry.agentId && agent?.model === entry.model;
+  const changesModel = agent !== undefined && agent.model !== entry.model;
+  const ask = async () => {
+    const isConfirmed = await confirm({
+      title: `Use ${entry.name} by default?`,
+      content: `It starts where nobody names an agent, unless .deckhand.yml does.${changesModel ? ` Its model becomes ${entry.model} in all of its tasks.` : ''}`,
+      confirmButtonContent: 'Use by default',
+    });
+    if (isConfirmed) use.mutate();
+  };
+  return (
+    <Section title="The cheapest that is not worse">
+      {use.error && <Flash variant="danger">{errorMessage(use.error)}</Flash>}
+      <p>
+        <span className="strong">
+          <bdi>{entry.name}</bdi>
+        </span>{' '}
+        with <bdi>{entry.model}</bdi> costs {formatCost(entry.costPerSolved)} per solved item.
+        {isDefault && ' It is the default agent of the project.'}
+      </p>
+      {!isDefault && project !== undefined && project.role !== 'member' && agent?.projectId === projectId && (
+        <div className="row">
+          <Button variant="primary" loading={use.isPending} onClick={() => void ask()}>
+            Use the cheapest that is not worse
+          </Button>
+        </div>
+      )}
+    </Section>
+  );
+}

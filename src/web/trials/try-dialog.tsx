@@ -1,0 +1,202 @@
+import { Flash, FormControl, TextInput } from '@primer/react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'react-router';
+import * as api from '../api.ts';
+import { plural } from '../display/formats.ts';
+import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
+import { SelectField } from '../forms/select-field.tsx';
+import { submitOnce } from '../forms/submit.ts';
+import { notify } from '../frame/notices.tsx';
+import { errorMessage } from '../live/errors.ts';
+import * as queries from '../live/queries.ts';
+import { amountOf, countOf, estimateText, proposedBudget } from './trial-texts.ts';
+
+interface Props {
+  projectId: string;
+  agent: api.Agent;
+  /** A prompt that the agent does not have yet, which is compared with its own. */
+  systemPrompt?: string;
+  onStarted?(trial: api.AgentTrial): void;
+  onClose(): void;
+}
+
+/** Starts a trial of an agent on earlier changes of a repository. Shows before what it will probably cost. */
+export function TryDialog(props: Props) {
+  const { agent, onClose } = props;
+  const repositories = useQuery(queries.repositories(props.projectId));
+  return (
+    <FormDialog title={`Try ${agent.name} on your own changes`} onClose={onClose}>
+      {repositories.error && <Flash variant="danger">{errorMessage(repositories.error)}</Flash>}
+      {repositories.data?.length === 0 && <p>Connect a repository first.</p>}
+      {repositories.data !== undefined && repositories.data.length > 0 && (
+        <TryForm {...props} repositories={repositories.data} />
+      )}
+    </FormDialog>
+  );
+}
+
+type FormProps = Props & { repositories: api.RepositoryEntry[] };
+
+interface Chosen {
+  repositoryId: string;
+  items: string;
+  against: string;
+  model: string;
+  budget: string | undefined;
+}
+
+/** What was chosen in the form, what it will cost, and the start of the trial. */
+function useTrialForm({ repositories, agent, systemPrompt, onStarted, onClose }: FormProps) {
+  const client = useQueryClient();
+  const primary = repositories.find(({ isPrimary }) => isPrimary) ?? repositories[0];
+  const [chosen, choose] = useState<Chosen>({
+    ...{ repositoryId: primary?.id ?? '', items: '20', model: '', budget: undefined },
+    against: systemPrompt === undefined ? '' : agent.id,
+  });
+  const items = countOf(chosen.items);
+  const model = chosen.model.trim();
+  const asked = {
+    items: items ?? 1,
+    ...(chosen.against === '' ? {} : { against: chosen.against }),
+    ...(model === '' ? {} : { model }),
+  };
+  const estimate = useQuery({
+    ...queries.trialEstimate(agent.id, chosen.repositoryId, asked),
+    enabled: items !== undefined,
+  });
+  const budget = chosen.budget ?? proposedBudget(estimate.data);
+  const costUsd = amountOf(budget);
+  const start = useMutation({
+    mutationFn: () =>
+      api.startTrial(agent.id, {
+        ...asked,
+        repositoryId: chosen.repositoryId,
+        ...(systemPrompt === undefined ? {} : { systemPrompt }),
+        budget: { costUsd: costUsd ?? 0 },
+      }),
+    onSuccess: async (trial) => {
+      await client.invalidateQueries({ queryKey: ['trials'] });
+      notify('Trial started', 'success');
+      onStarted?.(trial);
+      onClose();
+    },
+  });
+  const set = (change: Partial<Chosen>) => choose({ ...chosen, ...change });
+  return { chosen, set, items, budget, costUsd, estimate, start };
+}
+
+function TryForm(props: FormProps) {
+  const { projectId, agent, systemPrompt, onClose, repositories } = props;
+  const { chosen, set, items, budget, costUsd, estimate, start } = useTrialForm(props);
+  const agents = useQuery(queries.agentsOf(projectId));
+  const hasItems = estimate.data !== undefined && estimate.data.items > 0;
+  return (
+    <form
+      className="stack"
+      onSubmit={submitOnce(start, () => hasItems && costUsd !== undefined && items !== undefined)}
+    >
+      {start.error && <Flash variant="danger">{errorMessage(start.error)}</Flash>}
+      <p className="muted">
+        The agent makes earlier changes of the repository again, each from the commit before it. Hidden tests of the
+        real change decide whether it succeeded. Nothing is pushed.
+      </p>
+      <SelectField
+        label="Repository"
+        emptyOption={undefined}
+        value={chosen.repositoryId}
+        options={repositories}
+        onSelect={(repositoryId) => set({ repositoryId })}
+      />
+      <SelectField
+        label="Compare with"
+        emptyOption={systemPrompt === undefined ? 'Nothing' : undefined}
+        value={chosen.against}
+        options={agents.data?.filter(({ id }) => systemPrompt !== undefined || id !== agent.id || chosen.model !== '')}
+        onSelect={(against) => set({ against })}
+      />
+      {systemPrompt === undefined && (
+        <ModelField agent={agent} model={chosen.model} onChange={(model) => set({ model })} />
+      )}
+      <AmountField
+        label="Items"
+        text={chosen.items}
+        problem={items === undefined ? 'Enter a whole number from 1 to 100.' : undefined}
+        onChange={(text) => set({ items: text })}
+      />
+      <AmountField
+        label="Budget ($)"
+        text={budget}
+        problem={costUsd === undefined ? 'Enter an amount of at most 10000, such as 7.50.' : undefined}
+        caption="The trial ends when it is used up."
+        onChange={(text) => set({ budget: text })}
+      />
+      <EstimateNote query={estimate} page={`/projects/${projectId}/repositories/${chosen.repositoryId}`} />
+      <FormButtons submit="Start trial" isBusy={start.isPending} isDisabled={!hasItems} onCancel={onClose} />
+    </form>
+  );
+}
+
+function EstimateNote({
+  query,
+  page,
+}: {
+  query: { data?: api.TrialEstimate | undefined; error: unknown };
+  page: string;
+}) {
+  if (query.error) return <Flash variant="danger">{errorMessage(query.error)}</Flash>;
+  const { data } = query;
+  if (data === undefined) return <p className="muted">Estimating the cost…</p>;
+  if (data.items === 0)
+    return (
+      <Flash variant="warning">
+        This repository has no benchmark yet. Make one on <Link to={page}>its page</Link> first.
+      </Flash>
+    );
+  const cost = estimateText(data);
+  return (
+    <p role="status">
+      {plural(data.items, 'item')}.{' '}
+      {cost === undefined ? data.reason : `Probably ${cost}, from ${plural(data.runs, 'earlier run')}.`}
+    </p>
+  );
+}
+
+function ModelField({ agent, model, onChange }: { agent: api.Agent; model: string; onChange(model: string): void }) {
+  return (
+    <FormControl>
+      <FormControl.Label>Model</FormControl.Label>
+      <TextInput
+        block
+        maxLength={200}
+        placeholder={agent.model}
+        value={model}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      <FormControl.Caption>Leave it empty for the agent's own.</FormControl.Caption>
+    </FormControl>
+  );
+}
+
+function AmountField(props: {
+  label: string;
+  text: string;
+  problem: string | undefined;
+  caption?: string;
+  onChange(text: string): void;
+}) {
+  const { label, text, problem, caption, onChange } = props;
+  return (
+    <FormControl>
+      <FormControl.Label>{label}</FormControl.Label>
+      <TextInput
+        inputMode="decimal"
+        value={text}
+        validationStatus={problem === undefined ? undefined : 'error'}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      {problem !== undefined && <FormControl.Validation variant="error">{problem}</FormControl.Validation>}
+      {caption !== undefined && <FormControl.Caption>{caption}</FormControl.Caption>}
+    </FormControl>
+  );
+}

@@ -1,0 +1,57 @@
+import { Button } from '@primer/react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type * as api from '../api.ts';
+import * as queries from '../live/queries.ts';
+import { estimateText, solvedText, statusNames, verdictText } from './trial-texts.ts';
+import { TryDialog } from './try-dialog.tsx';
+
+interface Props {
+  projectId: string;
+  agent: api.Agent;
+  systemPrompt: string;
+  /** The trial of this prompt; empty if it was not tried. */
+  trialId: string;
+  onTried(trialId: string): void;
+}
+
+/** Offers to try a new prompt on earlier changes before it is used, or shows what its trial found out. */
+export function TryFirst({ projectId, agent, systemPrompt, trialId, onTried }: Props) {
+  const { data: repositories } = useQuery(queries.repositories(projectId));
+  const { data: trials } = useQuery({ ...queries.trials(agent.id), enabled: trialId !== '' });
+  const [isOpen, setOpen] = useState(false);
+  const repository = repositories?.find(({ isPrimary }) => isPrimary) ?? repositories?.[0];
+  const asked = { items: 20, against: agent.id };
+  const estimate = useQuery({
+    ...queries.trialEstimate(agent.id, repository?.id ?? '', asked),
+    enabled: repository !== undefined && trialId === '',
+  });
+  const trial = trials?.find(({ id }) => id === trialId);
+  if (trial !== undefined)
+    return (
+      <p role="status">
+        {statusNames[trial.status]}: this prompt solved {solvedText(trial)}.{' '}
+        {trial.against !== undefined && verdictText(trial.against)}{' '}
+        {trial.status === 'running' && 'Wait for the result before you create the version.'}
+      </p>
+    );
+  if (repository === undefined || estimate.error) return null;
+  const cost = estimate.data === undefined ? undefined : estimateText(estimate.data);
+  const count = estimate.data === undefined || estimate.data.items === 0 ? 20 : estimate.data.items;
+  return (
+    <div className="row">
+      <Button onClick={() => setOpen(true)}>
+        Try it on {count} of your own changes first{cost !== undefined && ` (${cost})`}
+      </Button>
+      {isOpen && (
+        <TryDialog
+          projectId={projectId}
+          agent={agent}
+          systemPrompt={systemPrompt}
+          onStarted={({ id }) => onTried(id)}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </div>
+  );
+}
