@@ -2,6 +2,15 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const kinds = `'start', 'retry', 'revise', 'continue', 'rewind', 'review', 'fix', 'prove', 'harvest'`;
 
+/** What webhooks are told of. A trial has dozens of hidden tasks, of which nobody wants to hear. */
+const webhooksOf = (tasks: string, runs: string) => `
+      drop trigger tasks_webhooks on tasks;
+      create trigger tasks_webhooks after insert or update of status, failure, status_since on tasks
+        for each row ${tasks} execute function note_webhooks_of_task();
+      drop trigger runs_webhooks on runs;
+      create trigger runs_webhooks after update of status, wait_id on runs
+        for each row ${runs} execute function note_webhooks_of_run();`;
+
 /** Trials of agents on the benchmark of a repository. */
 export class AgentTrials1771027200000 implements MigrationInterface {
   name = 'AgentTrials1771027200000';
@@ -75,12 +84,15 @@ export class AgentTrials1771027200000 implements MigrationInterface {
         foreign key (trial_id, place) references agent_trial_items on delete cascade,
         foreign key (trial_id, arm) references agent_trial_arms on delete cascade,
         unique (trial_id, place, arm)
-      );`);
+      );
+
+      ${webhooksOf('when (not new.hidden)', `when (new.kind not in ('prove', 'harvest', 'trial'))`)}`);
   }
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
       alter table projects drop column default_agent_id;
+      ${webhooksOf('', '')}
       drop table agent_trial_runs, agent_trial_items, agent_trial_arms, agent_trials;
       delete from tasks where hidden and id in (select task_id from runs where kind = 'trial');
       delete from runs where kind = 'trial';

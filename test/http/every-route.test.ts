@@ -139,6 +139,7 @@ test('the routes are exactly those of the contract', () => {
     GET /agents;POST /agents;GET /agents/:id;PATCH /agents/:id;DELETE /agents/:id;GET /agents/teams;GET /agents/teams/:team;
     GET /agents/health/all;GET /agents/health/unhealthy;GET /agents/:id/health;POST /agents/:id/health/reset;
     GET /agents/:id/performance;GET /agents/:id/skills;GET /agents/:id/suggestions;GET /agents/:id/comparison;POST /agents/:id/evolve;
+    POST /agents/:id/trials;GET /agents/:id/trials/estimate;GET /agents/:id/trials;GET /trials/:trialId;POST /trials/:trialId/cancel;GET /repositories/:id/portfolio;
     POST /agents/pool/reconcile;GET /agents/pool/reconciliations;
     POST /projects/:projectId/tasks;POST /projects/:projectId/tasks/bulk;GET /projects/:projectId/tasks;GET /projects/:projectId/stats;
     GET /projects/:projectId/board;GET /projects/:projectId/automations;POST /projects/:projectId/automations;GET /projects/:projectId/automations/trial;PATCH /projects/:projectId/automations/:automationId;DELETE /projects/:projectId/automations/:automationId;POST /projects/:projectId/automations/:automationId/run;GET /projects/:projectId/views;PUT /projects/:projectId/views/:name;DELETE /projects/:projectId/views/:name;

@@ -47,6 +47,7 @@ export async function makeEverything(service: TestApp, login = 'owner'): Promise
   const delivery = await made(`/projects/${project.id}/webhooks/${hook.id}/test`, {});
   await saveView(service.app, { projectId: project.id, userId }, 'NPM_TOKEN', '');
   await storeOfRun(service.app, login, { projectId: project.id, taskId: task.id, repositoryId: repository.id });
+  await makeTrial(service, { id: `trial_${login}`, repositoryId: repository.id, agentId: agents[0].id });
   const ids: Record<string, string> = {
     projectId: project.id,
     userId,
@@ -66,6 +67,7 @@ export async function makeEverything(service: TestApp, login = 'owner'): Promise
     itemId: `item_${login}`,
     webhookId: hook.id,
     deliveryId: delivery.id,
+    trialId: `trial_${login}`,
   };
   const pathOf = ({ path }: Pick<Route, 'path'>, id?: string) => {
     const kind = path.split('/')[1]?.replace(/ies$/, 'y').replace(/s$/, '') ?? '';
@@ -96,6 +98,58 @@ async function storeOfRun(
     [`note_${login}`, runId, repositoryId],
   );
   await storeBenchmark(query, { repositoryId, taskId, runId, itemId: `item_${login}` });
+}
+
+/** Stores a trial of an agent that has ended, without items. */
+export async function makeTrial(
+  { app }: Pick<TestApp, 'app'>,
+  {
+    id,
+    repositoryId,
+    agentId,
+    status = 'done',
+  }: { id: string; repositoryId: string; agentId: string; status?: string },
+): Promise<void> {
+  await app.db.manager.query(
+    `insert into agent_trials (id, project_id, repository_id, agent_id, status, reason, seed, budget_usd, finished_at)
+     select $1, r.project_id, r.id, $3, $4, 'Every item was tried.', 's', 5, case when $4 <> 'running' then now() end
+     from repositories r where r.id = $2`,
+    [id, repositoryId, agentId, status],
+  );
+  await app.db.manager.query(
+    `insert into agent_trial_arms (trial_id, arm, agent_id, version, model, system_prompt, prompt_hash)
+     values ($1, 0, $2, 1, 'm', '', 'hash')`,
+    [id, agentId],
+  );
+}
+
+/** Stores a benchmark of a repository with one usable item, without a harvest. */
+export async function makeBenchmark({ app }: Pick<TestApp, 'app'>, repositoryId: string): Promise<void> {
+  const em = app.db.manager;
+  const known: unknown[] = await em.query('select 1 from benchmarks where repository_id = $1', [repositoryId]);
+  if (known.length > 0) return;
+  const [task, run] = [`task_of_${repositoryId}`, `run_of_${repositoryId}`];
+  await em.query(
+    `insert into tasks (id, project_id, repository_id, title, status, hidden)
+     select $1, r.project_id, r.id, 'benchmark', 'done', true from repositories r where r.id = $2`,
+    [task, repositoryId],
+  );
+  await em.query(
+    `insert into runs (id, task_id, project_id, kind, status, finished_at)
+     select $1, t.id, t.project_id, 'harvest', 'succeeded', now() from tasks t where t.id = $2`,
+    [run, task],
+  );
+  await em.query('insert into benchmarks (repository_id, task_id, run_id, most) values ($1, $2, $3, 20)', [
+    repositoryId,
+    task,
+    run,
+  ]);
+  await em.query(
+    `insert into benchmark_items (id, repository_id, title, text, removed, base_sha, solution_sha, tests, single_tests,
+       seconds, state, environment_key, place)
+     values ($2, $1, 'Greet', 'Greet people.', '[]', 'a', 'b', '["a.test"]', '[]', 1, 'usable', 'key', 0)`,
+    [repositoryId, `item_of_${repositoryId}`],
+  );
 }
 
 /** Returns every row of the database's tables as text, except for the tables in `but`. */

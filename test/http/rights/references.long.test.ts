@@ -3,7 +3,7 @@ import { IdText, type Route } from '../../../src/http/route.ts';
 import { storeBenchmark } from '../../support/audit/benchmark-rows.ts';
 import { openWorkshop, type Workshop } from '../../support/audit/workshop.ts';
 import { writeRecipes } from '../../support/audit/write-recipes.ts';
-import { guarded, rowsOf } from '../../support/everything.ts';
+import { guarded, makeTrial, rowsOf } from '../../support/everything.ts';
 
 // What a request names besides the object that its access rule checks: for each such field, things of the same project, of
 // another project of the caller, and of a project that the caller does not know.
@@ -83,7 +83,8 @@ type Kind =
   | 'note'
   | 'item'
   | 'webhook'
-  | 'delivery';
+  | 'delivery'
+  | 'trial';
 
 function kindOf(field: string, { path }: Route): Kind {
   const name = /(\w+)(\[\])?$/.exec(field)?.[1] ?? '';
@@ -93,6 +94,7 @@ function kindOf(field: string, { path }: Route): Kind {
     ...{ repositoryId: 'repository', repositoryIds: 'repository', repositories: 'repository', sessionId: 'session' },
     ...{ sprintId: 'sprint', unfinished: 'sprint', runId: 'run', automationId: 'automation' },
     ...{ webhookId: 'webhook', deliveryId: 'delivery', noteId: 'note', itemId: 'item' },
+    ...{ defaultAgentId: 'agent', against: 'agent', trial: 'trial' },
   };
   const kind = kinds[name];
   if (kind === undefined) throw new Error(`say in kindOf what ${field} of ${path} names`);
@@ -163,6 +165,11 @@ async function makeIn(project: string, kind: Kind, token: string, post: Post): P
       await storeBenchmark(shop.sql, { repositoryId, taskId, runId, itemId: `item_${name}` });
       return `item_${name}`;
     },
+    trial: async () => {
+      const [agentId, repositoryId] = [await makers.agent(), await makers.repository()];
+      await makeTrial(shop.service, { id: `trial_${name}`, repositoryId, agentId });
+      return `trial_${name}`;
+    },
     secret: async () => {
       await post('PUT', `${at}/environment-secrets/${name}`, { value: 'a value of a secret', repositories: [] });
       return name;
@@ -207,7 +214,10 @@ async function requestOf(route: Route, field: string): Promise<Request> {
   }
   if (route.method === 'get')
     return {
-      path: route.path.replace(':projectId', project).replace(':sessionId', await newSession()),
+      path: route.path
+        .replace(':id', shop.agent)
+        .replace(':projectId', project)
+        .replace(':sessionId', await newSession()),
     };
   const recipe = writeRecipes[route.operationId];
   if (recipe === undefined) throw new Error(`add a recipe for ${route.operationId} to write-recipes.ts`);

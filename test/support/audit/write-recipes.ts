@@ -1,3 +1,4 @@
+import { makeBenchmark, makeTrial } from '../everything.ts';
 import { newItem } from './benchmark-rows.ts';
 import type { Workshop } from './workshop.ts';
 
@@ -113,6 +114,18 @@ export const writeRecipes: Record<string, (shop: Workshop) => Promise<Request> |
   deleteAgent: async (shop) => ({ path: await agentPath(shop) }),
   resetAgentHealth: async (shop) => ({ path: `${await agentPath(shop)}/health/reset` }),
   evolveAgent: async (shop) => ({ path: `${await agentPath(shop)}/evolve`, body: { improvements: ['x'] } }),
+  startTrial: async ({ service, project, repository, sql, ask }) => {
+    await makeBenchmark(service, repository);
+    await sql(`update agent_trials set status = 'done', finished_at = now() where status = 'running'`);
+    const agents = await ask<{ id: string }[]>('GET', `/agents?projectId=${project}`);
+    return { path: `/agents/${agents.at(-1)?.id}/trials`, body: { repositoryId: repository, budget: { costUsd: 1 } } };
+  },
+  cancelTrial: async ({ service, newProject }) => {
+    const { repository: repositoryId, agent: agentId } = await newProject();
+    const id = `trial_of_${repositoryId}`;
+    await makeTrial(service, { id, repositoryId, agentId, status: 'running' });
+    return { path: `/trials/${id}/cancel` };
+  },
   createTask: ({ project }) => ({ path: `/projects/${project}/tasks`, body: { title: 'new' } }),
   createTasks: ({ project }) => ({
     path: `/projects/${project}/tasks/bulk`,
