@@ -44,7 +44,7 @@ export const portfolioRoutes: Route[] = [
     summary: 'Compare the agents and models that were tried on a repository: how much they solve, and at what cost',
     guide:
       'Which agent with which model solves how much of the benchmark of a repository, at what cost per solved item, and which is the cheapest that is not worse than the best. From trials of agents.',
-    tag: 'lab',
+    tag: 'repositories',
     access: onRepository('member'),
     reply: [200, PortfolioReply],
     handle: (app, { repository }) => readPortfolio(app.db.manager, repository.id),
@@ -104,21 +104,25 @@ function triedOf(rows: TriedRow[]): Tried {
  */
 async function listTries(em: EntityManager, repositoryId: string): Promise<TriedRow[]> {
   return em.query(
-    `select now_.id as "agentId", now_.name, now_.version, m.model, i.item_id as "itemId", x.result = 'solved' as solved /* not null */,
-       r.cost_usd::float8 as "costUsd",
+    `with in_use as materialized (
+       select v.id, v.name, v.version, v.line_id, encode(sha256(convert_to(v.system_prompt, 'UTF8')), 'hex') as hash
+       from agents v
+       where v.line_id in (
+           select a.line_id from agent_trials t join agent_trial_arms m on m.trial_id = t.id
+           join agents a on a.id = m.agent_id where t.repository_id = $1)
+         and (v.is_newest or exists (
+           select from agents n where n.previous_version_id = v.id and n.is_newest and n.rollout < 100)))
+     select u.id as "agentId", u.name, u.version, m.model, i.item_id as "itemId",
+       x.result = 'solved' as solved /* not null */, r.cost_usd::float8 as "costUsd",
        coalesce(greatest(0, extract(epoch from r.finished_at - r.started_at) - r.waited_seconds) / 60, 0)::float8 as minutes
      from agent_trials t join agent_trial_runs x on x.trial_id = t.id
      join agent_trial_items i on i.trial_id = x.trial_id and i.place = x.place
      join agent_trial_arms m on m.trial_id = x.trial_id and m.arm = x.arm
      join agents a on a.id = m.agent_id
-     cross join lateral (
-       select v.id, v.name, v.version from agents v
-       where v.line_id = a.line_id and encode(sha256(convert_to(v.system_prompt, 'UTF8')), 'hex') = m.prompt_hash
-         and (v.is_newest or exists (
-           select from agents n where n.previous_version_id = v.id and n.is_newest and n.rollout < 100))
-       order by v.version desc limit 1) now_
+     join in_use u on u.line_id = a.line_id and u.hash = m.prompt_hash
      join runs r on r.id = x.run_id
-     where t.repository_id = $1 and x.result in ('solved', 'unsolved')
+     where t.repository_id = $1 and x.result in ('solved', 'unsolved') and not exists (
+       select from in_use newer where newer.line_id = u.line_id and newer.hash = u.hash and newer.version > u.version)
      order by r.created_at desc, r.id desc limit ${maxTries}`,
     [repositoryId],
   );

@@ -11,7 +11,7 @@ import { startTrial, usualItems } from './trial-start.ts';
 import { findTrial, listTrials, type Trial, trialResults, trialSource, trialStatuses } from './trial-store.ts';
 import { showTrials, type TrialView } from './trial-view.ts';
 
-const tag = 'lab';
+const tag = 'agents';
 
 const maxItems = 100;
 const maxBudgetUsd = 10_000;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { Seed } from '../../demo/github/emulator-seed.ts';
 import { type DemoGitHub, startGitHub } from '../../demo/github/github.ts';
-import { type Script, type ScriptedModel, startModel } from '../../demo/model/model.ts';
+import { type ModelRequest, type Script, type ScriptedModel, startModel } from '../../demo/model/model.ts';
 import { type RunningService, type Service, startService, until } from '../../demo/real-service.ts';
 import { demoSettings, freePort } from '../../demo/settings.ts';
 import { webhookUrl } from '../../src/github/app/manifest.ts';
@@ -57,7 +57,7 @@ export interface WorldTask {
 }
 
 interface WorldOptions {
-  before?: (turn: number) => Promise<void>;
+  before?: (turn: number, request: ModelRequest) => Promise<void>;
   /** Without commands, `SANDBOX: 'off'` makes runs faster. */
   settings?: Record<string, string>;
   /** Settings that depend on where the emulator and the model are. */
