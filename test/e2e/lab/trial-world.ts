@@ -34,6 +34,9 @@ interface Functions {
   ended(id: string): Promise<TrialReply>;
 }
 
+/** Each item takes seconds, and on a busy machine a minute. */
+const patienceMs = 1_200_000;
+
 /** The number of the item that a request of the model is about. */
 export const itemOf = (request: ModelRequest) => Number(/Make (\d+)\.sh/.exec(textOf(request))?.[1]);
 
@@ -72,10 +75,14 @@ export async function openTrialWorld<W extends World = World>(
       api<TrialReply>('POST', `/agents/${id}/trials`, { repositoryId, budget: { costUsd: 5 }, ...body }),
     trial: (id: string) => world.get<TrialReply>(`/trials/${id}`),
     ended: (id: string) =>
-      until(`the end of the trial ${id}`, async () => {
-        const trial = await world.get<TrialReply>(`/trials/${id}`);
-        return trial.status !== 'running' && trial;
-      }),
+      until(
+        `the end of the trial ${id}`,
+        async () => {
+          const trial = await world.get<TrialReply>(`/trials/${id}`);
+          return trial.status !== 'running' && trial;
+        },
+        patienceMs,
+      ),
   });
 }
 
