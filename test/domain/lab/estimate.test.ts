@@ -19,7 +19,7 @@ test('four of five trials cost what was estimated, also for few and skewed costs
 
 test('with fewer than three earlier amounts nothing is said', () => {
   expect(rangeOfSum([1, 2], 20)).toBeUndefined();
-  expect(rangeOfSum([0.2, 0.2, 0.2], 20)).toEqual({ low: 4, high: 4 });
+  expect(rangeOfSum([0.25, 0.25, 0.25], 20)).toEqual({ low: 5, high: 5 });
 });
 
 test('ranges add up by their halves', () => {
