@@ -14,7 +14,10 @@ test.each([
   'github.com:443',
 ])('commands of a trial do not reach %s', (host) => expect(closed(host)).toBe(true));
 
-test.each(['registry.npmjs.org', 'example.com', '*.pythonhosted.org', 'notgithub.com', 'github.com.example.org'])(
-  'commands of a trial reach %s',
-  (host) => expect(closed(host)).toBe(false),
-);
+test.each([
+  'registry.npmjs.org',
+  'example.com',
+  '*.pythonhosted.org',
+  'notgithub.com',
+  'github.com.example.org',
+])('commands of a trial reach %s', (host) => expect(closed(host)).toBe(false));

@@ -1,4 +1,4 @@
-import type { AgentTrial, TrialEstimate } from '../../src/web/api.ts';
+import type { AgentTrial, TrialEstimate } from '../../../../src/web/api.ts';
 import {
   amountOf,
   countOf,
@@ -6,7 +6,7 @@ import {
   proposedBudget,
   solvedText,
   verdictText,
-} from '../../src/web/trials/trial-texts.ts';
+} from '../../../../src/web/trials/trial-texts.ts';
 
 const against = (more: object) =>
   ({ verdict: 'same', difference: 0, pairs: 20, pValue: 1, ...more }) as NonNullable<AgentTrial['against']>;
