@@ -95,7 +95,7 @@ interface Progress {
 }
 
 /** Returns why a trial ends; undefined while it goes on. No run of it is live. */
-export function endingOf(
+function endingOf(
   { budgetUsd }: Pick<Trial, 'budgetUsd'>,
   { runs, planned, arms }: Progress,
 ): { status: 'done' | 'failed'; reason: string } | undefined {

@@ -154,7 +154,7 @@ async function whyNoItems(em: EntityManager, { id, name }: RepositoryRow): Promi
 }
 
 /** Returns things in an order that follows from a seed (Fisher and Yates). */
-export function shuffled<T>(things: readonly T[], seed: string): T[] {
+function shuffled<T>(things: readonly T[], seed: string): T[] {
   const random = seededRandom(seed);
   const all = [...things];
   for (let last = all.length - 1; last > 0; last--) {

@@ -5,7 +5,7 @@ const [width, height] = [640, 300];
 const margin = { left: 48, right: 24, top: 16, bottom: 40 };
 
 /** Where an agent is in the picture: to the right for a higher cost of each solved item, up for more solved items. */
-export function pointOf(
+function pointOf(
   { costPerSolved, solved, of }: Pick<PortfolioEntry, 'costPerSolved' | 'solved' | 'of'>,
   dearest: number,
 ): { x: number; y: number } {

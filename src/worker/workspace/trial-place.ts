@@ -8,7 +8,6 @@ import { openCheckout } from '../../repositories/reader.ts';
 import { readBase } from '../../repositories/settings/repository-settings.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import type { Journal } from '../../runs/journal.ts';
-import type { Placed } from './workspace.ts';
 
 /** What the run of a trial begins with. */
 export interface TrialBeginning {
@@ -48,7 +47,7 @@ export async function placeTrial(
   checkout: Checkout,
   { item, settings }: TrialBeginning,
   { defaultBranch }: Pick<RepositoryRow, 'defaultBranch'>,
-): Promise<Placed> {
+) {
   const base = item.baseSha;
   if (!(await checkout.fetchCommit(base)))
     throw new RunFailed('repository', `the commit ${base}, from which the item begins, no longer exists`);
