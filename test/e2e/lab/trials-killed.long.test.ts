@@ -1,7 +1,6 @@
 import { openSeparateWorld } from '../../support/world.ts';
 import { attempt, itemOf, openTrialWorld } from './trial-world.ts';
 
-// A worker is killed while the model works on the first item, and once more while the second one is judged or queued.
 test('a trial goes on after its worker was killed, and tries nothing twice', async () => {
   let asked = () => {};
   let goesOn: Promise<void> = Promise.resolve();
