@@ -50,7 +50,7 @@ async function replyTo(app: App, given: GivenCommand, text: string): Promise<voi
 }
 
 /** Describes a quote. Its page lists the tasks behind it, whose titles may be those of private repositories. */
-export function quoteText({ costUsd, minutes, mergedUnchanged, similar, reason }: Quote, page: string): string {
+function quoteText({ costUsd, minutes, mergedUnchanged, similar, reason }: Quote, page: string): string {
   const line = (what: string, bounds: Bounds | null, unit: (n: number) => string) =>
     bounds === null
       ? []

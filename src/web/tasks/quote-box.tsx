@@ -30,7 +30,7 @@ export function QuoteBox({ task }: { task: api.Task }) {
 const mostNamed = 3;
 
 /** Describes the bounds of a quote; undefined if it has none. */
-export function quoteText({ costUsd, minutes }: api.Quote): string | undefined {
+function quoteText({ costUsd, minutes }: api.Quote): string | undefined {
   const parts = [
     ...(costUsd === null ? [] : [`${formatCost(costUsd.p50)} (at most ${formatCost(costUsd.p80)} in four of five)`]),
     ...(minutes === null ? [] : [`${timeOf(minutes.p50)} of work (at most ${timeOf(minutes.p80)} in four of five)`]),
