@@ -50,7 +50,7 @@ test('without known costs there are only minutes', () => {
 
 test('tasks with the same words, agent and repository are the most similar', () => {
   const all = [
-    finished(1, { title: 'Write the guide' }),
+    finished(1, { title: 'Write a guide' }),
     finished(2, { title: 'Fix another parser', agent: 'b' }),
     finished(3, { title: 'Fix a parser' }),
     finished(4, { title: 'Write a page', repositoryId: 's' }),
