@@ -140,11 +140,12 @@ const agingBy = 150;
 /** Sorts finished tasks, the most similar first. Newer ones are preferred, because models, agents and code change. */
 export function bySimilarity(task: Asked, finished: Finished[]): Finished[] {
   const words = finished.map(wordsOf);
-  const own = wordsOf(task);
+  // A word that no finished task has would only make all of them less similar.
+  const own = [...wordsOf(task)].filter((word) => words.some((each) => each.has(word)));
   const rarity = rarityOf(words);
-  const whole = sum([...own].map(rarity));
+  const whole = sum(own.map(rarity));
   const scores = finished.map((each, i) => {
-    const common = sum([...own].filter((word) => words[i]?.has(word)).map(rarity));
+    const common = sum(own.filter((word) => words[i]?.has(word)).map(rarity));
     return (
       weights.words * (whole === 0 ? 0 : common / whole) +
       weights.agent * Number(each.agent === task.agent) +
