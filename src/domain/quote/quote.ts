@@ -135,7 +135,7 @@ export function boundsOf(ranked: number[], held: BoundsHeld[]): Bounds | null {
 /** How much the parts of similarity count. Words in common count by how rare they are. */
 const weights = { words: 2, agent: 1, repository: 1, issueType: 0.5, size: 0.5 };
 /** A task that was finished this many tasks earlier has to be more similar by 1 to be preferred. */
-const agingBy = 150;
+const agingBy = 60;
 
 /** Sorts finished tasks, the most similar first. Newer ones are preferred, because models, agents and code change. */
 export function bySimilarity(task: Asked, finished: Finished[]): Finished[] {
