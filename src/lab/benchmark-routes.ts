@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { RepositoryRow } from '../db/tables/project.ts';
-import { withParam } from '../http/access/access.ts';
+import { notFound } from '../errors.ts';
+import { type Access, idOrEmpty } from '../http/access/access.ts';
 import { pageQuery, type Route, route, Timestamp, wholeNumber } from '../http/route.ts';
 import { onRepository } from '../repositories/routes.ts';
 import { getBenchmark, maxItems, startHarvest, switchItem, usualItems } from './benchmark.ts';
-import { benchmarkStatuses, itemStates } from './benchmark-store.ts';
+import { type BenchmarkItem as BenchmarkRow, benchmarkStatuses, findItem, itemStates } from './benchmark-store.ts';
 
 const BenchmarkItem = z
   .object({
@@ -74,6 +75,20 @@ const itemsQuery = z.strictObject({
   offset: pageQuery.offset,
 });
 
+const repositoryOfAdmin = onRepository('admin');
+/** Loads an item, which has to belong to the repository of the path. */
+const onItem: Access<Awaited<ReturnType<typeof repositoryOfAdmin.load>> & { item: BenchmarkRow }> = {
+  ...repositoryOfAdmin,
+  load: async (app, asked) => {
+    const entered = await repositoryOfAdmin.load(app, asked);
+    const { itemId = '' } = asked.params;
+    const item = await findItem(app.db.manager, idOrEmpty(itemId));
+    if (item?.repositoryId !== entered.repository.id)
+      throw notFound(`Benchmark item of repository ${entered.repository.name}`, itemId.slice(0, 100));
+    return { ...entered, item };
+  },
+};
+
 const path = '/repositories/:id/benchmark';
 const tag = 'repositories';
 const object = ({ repository }: { repository: RepositoryRow }) => repository;
@@ -116,10 +131,10 @@ export const benchmarkRoutes: Route[] = [
     path: `${path}/items/:itemId`,
     summary: 'Switch an item of a benchmark on or off, for the trials that begin from now on',
     tag,
-    access: withParam(onRepository('admin'), 'itemId'),
+    access: onItem,
     audit: { action: 'repository.switch_item', object },
     body: SwitchItem,
     reply: [200, BenchmarkItem],
-    handle: (app, { repository, itemId, body }) => switchItem(app, repository, itemId, body.enabled),
+    handle: (app, { repository, item, body }) => switchItem(app, repository, item.id, body.enabled),
   }),
 ];

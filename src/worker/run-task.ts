@@ -11,9 +11,9 @@ import type { Confinement } from '../sandbox/sandbox.ts';
 import { lowerByTask } from '../tasks/work-store.ts';
 import { conclude, endFailed } from './conclude.ts';
 import { takeUpConversation } from './continue-run.ts';
+import { harvest } from './lab/harvest.ts';
 import { tryItem } from './lab/try-item.ts';
 import { lastInterruption, maxInterruptions } from './lease/lease-store.ts';
-import { harvest } from './lab/harvest.ts';
 import { clockStart, startRunClock } from './lease/run-clock.ts';
 import { openWork, type Shared } from './open-work.ts';
 import { asFailure, retryPolicyOf } from './retry.ts';
@@ -76,7 +76,7 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
 
 /** Returns whether a run begins. One of a pull request that is to be proved may have to wait for another day. */
 async function mayBegin(app: App, run: RunRow, journal: Journal): Promise<boolean> {
-  if (run.interruptions >= maxInterruptions) throw await tooOftenInterrupted(app, run);
+  await assertProgress(app, run);
   return run.kind !== 'prove' || beginProof(app, run, journal);
 }
 
@@ -97,11 +97,12 @@ async function workOn(app: App, given: Limited, work: Work, signals: Signals): P
 }
 
 /**
- * Builds the failure for a run with too many interruptions. It may crash every worker that claims it, or need a
- * resource that no worker has.
+ * Checks that a run was not interrupted too often without progress. It may crash every worker that claims it, or need a
+ * resource that no worker has. @throws RunFailed
  */
-async function tooOftenInterrupted(app: App, { id, interruptions }: RunRow): Promise<RunFailed> {
+async function assertProgress(app: App, { id, interruptions }: RunRow): Promise<void> {
+  if (interruptions < maxInterruptions) return;
   const why = await lastInterruption(app.db.manager, id);
   const message = `the run was interrupted ${interruptions} times without progress`;
-  return new RunFailed('internal', why === undefined ? message : `${message}; the last time: ${why}`);
+  throw new RunFailed('internal', why === undefined ? message : `${message}; the last time: ${why}`);
 }
