@@ -66,10 +66,10 @@ import { Mail1770681600000 } from './0082-mail.ts';
 import { IssueLinks1770768000000 } from './0083-issue-links.ts';
 import { ProofsOfPulls1770854400000 } from './0084-proofs-of-pulls.ts';
 import { FlakyCommands1770854500000 } from './0085-flaky-commands.ts';
-import { QuotesAndUndo1771113600000 } from './0088-quotes-and-undo.ts';
-import { ReceiptsAndCollisions1771200000000 } from './0089-receipts-and-collisions.ts';
 import { Benchmarks1770940800000 } from './0086-benchmarks.ts';
 import { AgentTrials1771027200000 } from './0087-agent-trials.ts';
+import { QuotesAndUndo1771113600000 } from './0088-quotes-and-undo.ts';
+import { ReceiptsAndCollisions1771200000000 } from './0089-receipts-and-collisions.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -141,8 +141,8 @@ export const migrations = [
   IssueLinks1770768000000,
   ProofsOfPulls1770854400000,
   FlakyCommands1770854500000,
-  QuotesAndUndo1771113600000,
-  ReceiptsAndCollisions1771200000000,
   Benchmarks1770940800000,
   AgentTrials1771027200000,
+  QuotesAndUndo1771113600000,
+  ReceiptsAndCollisions1771200000000,
 ];

@@ -462,6 +462,8 @@ export type Task = {
     merging: Merging | null;
     planFirst: boolean | null;
     budget: TaskBudget | null;
+    /** the task whose merged pull requests this one reverts */
+    undoOf: string | null;
     runCount: number;
     createdAt: string;
     updatedAt: string;
@@ -515,9 +517,36 @@ export type PullRequest = {
     prNumber: number;
     status: "draft" | "open" | "merged" | "closed";
 };
+export type Collisions = {
+    /** the open pull requests that collide, at most 100, newest first */
+    collisions: {
+        repositoryId: string;
+        repositoryName: string;
+        /** the pull request of this task */
+        prNumber: number;
+        /** null for a pull request that is not of a task */
+        otherTaskId: string | null;
+        otherNumber: number;
+        otherUrl: string;
+        otherTitle: string;
+        /** the login of the person who opened it */
+        otherAuthor: string | null;
+        /** the files that git cannot merge */
+        files: string[];
+        at: string;
+    }[];
+    /** for a task without a change: those in progress or in review that touch files which its plan or its text names */
+    expected: {
+        taskId: string;
+        title: string;
+        status: "backlog" | "ready" | "in_progress" | "in_review" | "done" | "waiting_on_subtasks";
+        /** what this task will probably touch as well */
+        files: string[];
+    }[];
+};
 export type CardRun = {
     id: string;
-    kind: "start" | "retry" | "revise" | "continue" | "rewind" | "review" | "fix" | "harvest" | "trial";
+    kind: "start" | "retry" | "revise" | "continue" | "rewind" | "review" | "fix" | "prove" | "harvest" | "trial";
     status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
     steps: number;
     waitReason: ("plan" | "question" | "push" | "paused" | "model") | null;
@@ -544,6 +573,8 @@ export type TaskCard = {
     /** what GitHub does to merge its pull requests when they are ready */
     merging: ("waiting" | "queued") | null;
     issueNumber: number | null;
+    /** how many open pull requests git cannot merge together with those of the task */
+    collisions: number;
     failure: Failure | null;
     runCount: number;
     run: CardRun | null;
@@ -805,7 +836,7 @@ export type Run = {
     id: string;
     taskId: string;
     agentId: string | null;
-    kind: "start" | "retry" | "revise" | "continue" | "rewind" | "review" | "fix" | "harvest" | "trial";
+    kind: "start" | "retry" | "revise" | "continue" | "rewind" | "review" | "fix" | "prove" | "harvest" | "trial";
     /** the run and its turn after which a rewound run goes on; null for a run of another kind */
     rewoundFrom: {
         runId: string;
@@ -835,6 +866,26 @@ export type RunEvent = {
     data: {
         [key: string]: any;
     };
+};
+export type Receipt = {
+    runId: string;
+    taskId: string;
+    repositoryId: string;
+    repositoryName: string;
+    prUrl: string;
+    /** the commit that the run pushed */
+    commit: string;
+    /** the signed receipt, a DSSE envelope */
+    envelope: {
+        payloadType: string;
+        /** an in-toto statement in base64 */
+        payload: string;
+        signatures: {
+            keyid: string;
+            sig: string;
+        }[];
+    };
+    createdAt: string;
 };
 export type TaskChange = {
     /** changed files */
@@ -883,7 +934,123 @@ export type ReviewExample = {
     why: "resolved" | "thumbs_down";
     at: string;
 };
+export type PullProof = {
+    /** the number of the pull request */
+    pullRequest: number;
+    headSha: string;
+    /** the login of who opened it; null for a deleted account */
+    author: string | null;
+    status: "proved" | "changed" | "unproved" | "weakened" | "no_tests" | "not_run";
+    /** why the change is not proved */
+    reason: string | null;
+    /** how long it took; less than a minute if the files were tried before */
+    seconds: number;
+    at: string;
+};
+export type ProofFigures = {
+    /** pull requests by their last judged head, the latest month first, at most 12 */
+    months: {
+        month: string;
+        proved: number;
+        judged: number;
+    }[];
+    /** the slowest checks with their median in the latest proofs */
+    slow: {
+        command: string;
+        seconds: number;
+    }[];
+    /** an address for shields.io; whoever knows it sees the share of the latest three months */
+    badge: string;
+};
+export type FlakyCheck = {
+    /** a command of `checks`, or the name of a check on GitHub */
+    command: string;
+    /** how often two tries on the same files had different results */
+    seen: number;
+    /** how often two tries were compared */
+    "of": number;
+    lastAt: string;
+    /** the single tests that differed last, where the output names them */
+    tests: string[];
+};
 export type Accepted = {};
+export type UndoPlan = {
+    /** what would be reverted, in this order */
+    pulls: {
+        repositoryId: string;
+        repositoryName: string;
+        "number": number;
+        url: string;
+        /** the branch into which it was merged */
+        base: string;
+        mergedAt: string | null;
+    }[];
+    /** why the task cannot be undone now; null if it can */
+    problem: string | null;
+    /** the task that undoes it, or has undone it */
+    undoneBy: string | null;
+    /** the last turn of its runs, from which an agent may try again after the undo */
+    tryAgain: {
+        runId: string;
+        turn: number;
+    } | null;
+};
+export type Quote = {
+    /** all runs of the task together */
+    costUsd: {
+        /** half of such tasks need at most this */
+        p50: number;
+        /** four of five such tasks need at most this */
+        p80: number;
+    } | null;
+    /** how long its runs work, without what they wait for people */
+    minutes: {
+        /** half of such tasks need at most this */
+        p50: number;
+        /** four of five such tasks need at most this */
+        p80: number;
+    } | null;
+    /** `n` of `of` similar tasks were merged without a request for changes */
+    mergedUnchanged: {
+        "of": number;
+        n: number;
+    } | null;
+    /** the finished tasks behind it, the most similar first */
+    similar: string[];
+    /** why something is missing, such as fewer than 9 finished tasks */
+    reason: string | null;
+};
+export type PastQuotes = {
+    costUsd: {
+        /** the quotes whose tasks are done */
+        "of": number;
+        /** how many of their lower bounds held */
+        p50: number;
+        /** how many of their upper bounds held */
+        p80: number;
+    };
+    minutes: {
+        /** the quotes whose tasks are done */
+        "of": number;
+        /** how many of their lower bounds held */
+        p50: number;
+        /** how many of their upper bounds held */
+        p80: number;
+    };
+    quotes: {
+        taskId: string;
+        title: string;
+        at: string;
+        costP50: number | null;
+        costP80: number | null;
+        /** what the task cost */
+        costUsd: number | null;
+        minutesP50: number | null;
+        minutesP80: number | null;
+        /** how long its runs worked */
+        minutes: number;
+    }[];
+};
 export type RunTurn = {
     /** numbered from 1 */
     turn: number;
@@ -1092,6 +1259,54 @@ export type TimelineEntry = {
         summary: string;
         nextSteps: string[];
     } | null;
+};
+export type BenchmarkItem = {
+    id: string;
+    title: string;
+    /** what people wrote about the change before it was merged, without its solution */
+    text: string;
+    /** what was removed from the text, because it tells the solution */
+    removed: string[];
+    /** the commit from which an agent begins */
+    baseSha: string;
+    solutionSha: string;
+    /** the paths of the solution's tests, which are hidden from the agent */
+    tests: string[];
+    /** the single tests that fail before the solution and pass with it, where the checks name them */
+    singleTests: string[];
+    /** how long the checks took with the solution */
+    seconds: number;
+    state: "usable" | "rejected";
+    /** why it is rejected */
+    reason: string | null;
+    /** whether trials use it */
+    enabled: boolean;
+};
+export type Benchmark = {
+    /** ready: its usable items are the benchmark. A harvest that was cancelled is ready if it has found some */
+    status: "harvesting" | "ready" | "failed";
+    /** why the harvest failed */
+    reason: string | null;
+    /** the commits that the latest harvest has looked at */
+    looked: number;
+    /** the number of usable items, those of earlier harvests included */
+    usable: number;
+    /** why the other commits are no items, or rejected ones; the most frequent reason first */
+    dropped: {
+        reason: string;
+        count: number;
+    }[];
+    /** the number of usable items after which the harvest ends */
+    most: number;
+    since: string | null;
+    /** the task to cancel to stop the harvest; no board shows it */
+    taskId: string;
+    /** the run whose log tells how it goes */
+    runId: string;
+    startedAt: string;
+    finishedAt: string | null;
+    /** usable ones first, then the newest changes first */
+    items: BenchmarkItem[];
 };
 export type Automation = {
     id: string;
@@ -4173,6 +4388,35 @@ export function listPullRequests(id: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
+ * List the open pull requests that git cannot merge together with those of a task, and tasks that may collide
+ */
+export function listCollisions(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Collisions;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/collisions`, {
+        ...opts
+    }));
+}
+/**
  * Get what the board of a project shows: its tasks, newest first, and the names of its agents and sprints
  */
 export function getBoard(projectId: string, { ids, near, limit, offset }: {
@@ -6072,6 +6316,79 @@ export function listRunEvents(runId: string, { limit, offset }: {
     }));
 }
 /**
+ * List the signed receipts of a run, one for each repository to which it pushed a pull request
+ */
+export function listRunReceipts(runId: string, { limit, offset }: {
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Receipt[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/runs/${encodeURIComponent(runId)}/receipts${QS.query(QS.explode({
+        limit,
+        offset
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * List the signed receipts of a pull request, newest first
+ */
+export function listReceipts(pullRequest: string, { limit, offset, projectId }: {
+    limit?: number;
+    offset?: number;
+    projectId?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Receipt[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/receipts${QS.query(QS.explode({
+        limit,
+        offset,
+        projectId,
+        pullRequest
+    }))}`, {
+        ...opts
+    }));
+}
+/**
  * Get a summary of the change of a task: its size, its checks and its proof
  */
 export function getTaskChange(id: string, opts?: Oazapfts.RequestOpts) {
@@ -6241,6 +6558,105 @@ export function forgetReviewExample(id: string, noteId: string, opts?: Oazapfts.
     }>(`/repositories/${encodeURIComponent(id)}/review-examples/${encodeURIComponent(noteId)}`, {
         ...opts,
         method: "DELETE"
+    }));
+}
+/**
+ * List what the tests of pull requests of people and other bots prove, the newest first
+ */
+export function listPullProofs(id: string, { limit, offset }: {
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: PullProof[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}/proofs${QS.query(QS.explode({
+        limit,
+        offset
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * Get how many pull requests are proved by month, which checks are slow, and the address of the badge
+ */
+export function getProofFigures(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: ProofFigures;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}/proof-figures`, {
+        ...opts
+    }));
+}
+/**
+ * List the checks whose result differed between two tries on the same files, those that differed last first
+ */
+export function listFlaky(id: string, { limit, offset }: {
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: FlakyCheck[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}/flaky${QS.query(QS.explode({
+        limit,
+        offset
+    }))}`, {
+        ...opts
     }));
 }
 /**
@@ -6547,6 +6963,149 @@ export function rewindTask(id: string, body: {
             "Idempotency-Key": idempotencyKey
         })
     })));
+}
+/**
+ * Get what an undo of a task would revert, or why it is not possible
+ */
+export function getUndo(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: UndoPlan;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/undo`, {
+        ...opts
+    }));
+}
+/**
+ * Undo a task: a new task reverts its merged pull requests in all repositories, the one that was merged last first
+ */
+export function undoTask(id: string, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 201;
+        data: Task;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/undo`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * Get what a task will probably cost and how long it takes, from similar finished tasks of its project
+ */
+export function getQuote(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Quote;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/tasks/${encodeURIComponent(id)}/quote`, {
+        ...opts
+    }));
+}
+/**
+ * Get how well the quotes of the latest 200 finished tasks held, with the quotes, the latest first
+ */
+export function listQuotes(projectId: string, { limit, offset }: {
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: PastQuotes;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/quotes${QS.query(QS.explode({
+        limit,
+        offset
+    }))}`, {
+        ...opts
+    }));
 }
 /**
  * List the turns of a run, oldest first, without credentials
@@ -6889,6 +7448,133 @@ export function listTaskTimeline(id: string, { limit, offset }: {
     }))}`, {
         ...opts
     }));
+}
+/**
+ * Make a benchmark of the history: look for merged changes whose tests fail before and pass after them. It takes an hour at most, and no model is asked
+ */
+export function startHarvest(id: string, body?: {
+    /** the number of usable items after which the harvest ends */
+    most?: number;
+    /** leaves older changes alone: a date or a time */
+    since?: (string) | null;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 202;
+        data: Benchmark;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}/benchmark`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * Get the benchmark of a repository: earlier changes as tasks with hidden tests
+ */
+export function getBenchmark(id: string, { limit, offset }: {
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Benchmark;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}/benchmark${QS.query(QS.explode({
+        limit,
+        offset
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * Switch an item of a benchmark on or off, for the trials that begin from now on
+ */
+export function switchBenchmarkItem(id: string, itemId: string, body: {
+    enabled: boolean;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: BenchmarkItem;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}/benchmark/items/${encodeURIComponent(itemId)}`, oazapfts.json({
+        ...opts,
+        method: "PATCH",
+        body
+    })));
 }
 /**
  * Cancel a sprint and its runs. Its unfinished tasks are removed from it
