@@ -52,7 +52,11 @@ async function previewPrompt(app: App, taskId: string): Promise<{ messages: Mess
     try {
       const { settings, baseHead } = placed;
       const related = (await listRelatedHandoffs(em, taskId)).flatMap(({ directedBy }) => directedBy);
-      const run = { kind: 'start' as const, instructions: '', directedBy: [...new Set([...task.directedBy, ...related])] };
+      const run = {
+        kind: 'start' as const,
+        instructions: '',
+        directedBy: [...new Set([...task.directedBy, ...related])],
+      };
       const given = { agent, task, repository, run };
       const customs = customsSections(await readCustoms(checkout, baseHead, settings), { commits: [], pulls: [] });
       const sections = sectionsOf({ skills: await readSkills(checkout, baseHead), customs });

@@ -6,7 +6,18 @@ export type RunStatus = (typeof runStatuses)[number];
 /** The statuses of a run that has not ended. A waiting run holds no worker, lease or slot of its agent. */
 export const liveStatuses: readonly RunStatus[] = ['queued', 'running', 'waiting'];
 
-export const runKinds = ['start', 'retry', 'revise', 'continue', 'rewind', 'review', 'fix', 'prove', 'harvest', 'trial'] as const;
+export const runKinds = [
+  'start',
+  'retry',
+  'revise',
+  'continue',
+  'rewind',
+  'review',
+  'fix',
+  'prove',
+  'harvest',
+  'trial',
+] as const;
 export type RunKind = (typeof runKinds)[number];
 
 /**

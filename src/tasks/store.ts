@@ -165,7 +165,10 @@ export async function setTaskFields(
   em: EntityManager,
   id: string,
   fields: Partial<
-    Pick<TaskRow, 'owner' | 'repositoryId' | 'branchName' | 'splitByAgent' | 'planFirst' | 'failure' | 'title' | 'base' | 'budget'>
+    Pick<
+      TaskRow,
+      'owner' | 'repositoryId' | 'branchName' | 'splitByAgent' | 'planFirst' | 'failure' | 'title' | 'base' | 'budget'
+    >
   >,
 ): Promise<void> {
   await em.update(Tasks, { id }, fields);

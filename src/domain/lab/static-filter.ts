@@ -1,5 +1,5 @@
 /** The most files and changed lines of a change that becomes a task. Larger ones are several tasks, or generated. */
-export const [maxFiles, maxLines] = [25, 800];
+const [maxFiles, maxLines] = [25, 800];
 
 /** What a change of the past is, as far as its files tell. */
 export interface PastChange {
