@@ -270,7 +270,12 @@ function withExamples<D extends object>(document: D): D {
 }
 
 function hasOwnValue(schema: Json): boolean {
-  return ['example', 'examples', 'enum', 'const', 'format', '$ref'].some((key) => key in schema);
+  return ['example', 'examples', 'enum', 'const', 'format', '$ref'].some((key) => key in schema) || hasFields(schema);
+}
+
+/** Whether a value has fields, which have examples of their own. */
+function hasFields({ type, anyOf }: Json): boolean {
+  return type === 'object' || (Array.isArray(anyOf) && anyOf.some((each) => isObject(each) && hasFields(each)));
 }
 
 function visit(node: unknown, see: (node: Json) => void): void {
