@@ -35,7 +35,8 @@ export const githubRoutes: Route[] = [
     path: '/tasks/:id/other-work',
     summary:
       'List the open pull requests of others that close or mention the issue of a task. A start does not ask for them',
-    guide: 'List other open tasks that change the same files. Read it before you start or merge a task.',
+    guide:
+      'List pull requests of people that already close or mention the issue of a task. Read it before you start the task, so that nothing is done twice.',
     tag: 'tasks',
     access: onTask('member'),
     reply: [200, z.array(OtherWork)],

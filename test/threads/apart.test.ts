@@ -6,7 +6,9 @@ import type * as hostile from './hostile.ts';
 
 const module = new URL('./hostile.ts', import.meta.url);
 const patient = apart<typeof hostile>(module, { seconds: 20, heapMb: 40 });
-const strict = apart<typeof hostile>(module, { seconds: 3, heapMb: 40 });
+const strict = apart<typeof hostile>(module, { seconds: 1, heapMb: 40 });
+/** Time enough to start threads on a busy machine. */
+const slower = apart<typeof hostile>(module, { seconds: 3, heapMb: 40 });
 const quick = apart<typeof hostile>(module, { seconds: 0.2, heapMb: 40 });
 
 test('functions of a module are called in a thread that is reused', async () => {
@@ -27,9 +29,9 @@ test.each([
   'backtrack',
 ] as const)('%s is ended at the limit while other calls are answered', async (name) => {
   const ends: string[] = [];
-  const others = Array.from({ length: 8 }, (_, i) => strict.call('add', i, 1));
+  const others = Array.from({ length: 8 }, (_, i) => slower.call('add', i, 1));
   const answered = Promise.all(others).then(() => ends.push('others'));
-  const hostile = strict.call(name).finally(() => ends.push(name));
+  const hostile = slower.call(name).finally(() => ends.push(name));
   const block = await longestBlock(() =>
     expect(hostile).rejects.toMatchObject({ name: 'OverLimit', message: 'it takes more than 3 s' }),
   );
@@ -37,7 +39,7 @@ test.each([
   expect(await Promise.all(others)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   expect(ends).toEqual(['others', name]);
   expect(block).toBeLessThan(1000);
-  expect(await strict.call('add', 1, 2)).toBe(3);
+  expect(await slower.call('add', 1, 2)).toBe(3);
 });
 
 test('with more hostile calls than threads, each one ends and later calls are answered', async () => {
@@ -82,7 +84,7 @@ test('calls of tenants that wait take turns', async () => {
     forTenant(tenant, () => Array.from({ length: count }, () => quick.call('forever').catch(() => ends.push(tenant))));
   await Promise.all([...calls('a', 6), ...calls('b', 4), ...calls('c', 1)]);
   // Without turns, it would wait for all others.
-  expect(ends.indexOf('c')).toBeLessThan(8);
+  expect(ends.indexOf('c')).toBeLessThan(10);
 });
 
 test('calls for nobody in particular leave threads to tenants', async () => {

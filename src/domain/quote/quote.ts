@@ -21,6 +21,8 @@ export interface Finished extends Asked {
   isMerged: boolean;
   /** Whether people asked for changes before that. */
   wasChanged: boolean;
+  /** Whether it was solved in a trial, which nobody merges. */
+  isTrial: boolean;
 }
 
 /** Half of such tasks need at most `p50`, and four of five at most `p80`. */
@@ -41,7 +43,7 @@ export interface EarlierQuotes {
 export interface Quote {
   costUsd: Bounds | null;
   minutes: Bounds | null;
-  /** Of so many similar tasks, `n` were merged without a request for changes. */
+  /** Of so many similar tasks, `n` were merged without a request for changes; null if all were solved in trials. */
   mergedUnchanged: { of: number; n: number } | null;
   /** The ids of the tasks behind it, the most similar first. */
   similar: string[];
@@ -67,15 +69,16 @@ export function quoteFor(task: Asked, finished: Finished[], earlier: EarlierQuot
   const similar = ranked.slice(0, sizeFor(ranked.length));
   const costs = ranked.flatMap(({ costUsd }) => costUsd ?? []);
   const costUsd = boundsOf(costs, earlier.costUsd);
-  const merged = similar.filter(({ isMerged }) => isMerged);
+  const shown = similar.filter(({ isTrial }) => !isTrial);
+  const unchanged = shown.filter(({ isMerged, wasChanged }) => isMerged && !wasChanged);
   return {
     costUsd: costUsd ?? null,
     minutes: boundsOf(
       ranked.map(({ minutes }) => minutes),
       earlier.minutes,
     ),
-    mergedUnchanged: { of: similar.length, n: merged.filter(({ wasChanged }) => !wasChanged).length },
-    similar: similar.map(({ id }) => id),
+    mergedUnchanged: shown.length === 0 ? null : { of: shown.length, n: unchanged.length },
+    similar: shown.map(({ id }) => id),
     reason: costUsd === null ? unknownCosts(costs.length) : null,
   };
 }

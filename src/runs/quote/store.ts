@@ -14,14 +14,20 @@ const needed = `select count(*)::int as runs,
     (sum(greatest(0, extract(epoch from r.finished_at - r.started_at) - r.waited_seconds)) / 60)::float8 as minutes
   from runs r where r.task_id = t.id and r.started_at is not null and r.finished_at is not null`;
 
-/** Returns the tasks of a project that agents have finished, the latest first, without those that undo others. */
+/**
+ * Returns the tasks of a project that agents have finished, the latest first, without those that undo others. What was solved in
+ * a trial of an agent is one of them.
+ */
 export async function listFinished(em: EntityManager, projectId: string, without: string): Promise<Finished[]> {
   return em.query(
     `select t.id, t.title, left(t.description, ${readChars}) as description, a.line_id as agent, t.repository_id as "repositoryId",
        t.issue_type as "issueType", n.cost as "costUsd", n.minutes as minutes /* not null */,
        exists (select 1 from pull_requests p where p.task_id = t.id and p.status = 'merged') as "isMerged",
-       exists (select 1 from revisions v where v.task_id = t.id and v.source in ('person', 'review')) as "wasChanged"
-     from (select * from tasks t where t.project_id = $1 and t.status = 'done' and not t.hidden and t.id <> $2
+       exists (select 1 from revisions v where v.task_id = t.id and v.source in ('person', 'review')) as "wasChanged",
+       t.hidden as "isTrial"
+     from (select * from tasks t where t.project_id = $1 and t.status = 'done' and t.id <> $2
+         and (not t.hidden or exists (
+           select 1 from runs s join agent_trial_runs x on x.run_id = s.id and x.result = 'solved' where s.task_id = t.id))
        order by t.done_at desc limit ${mostFinished}) t
      left join agents a on a.id = t.owner
      cross join lateral (${needed}) n

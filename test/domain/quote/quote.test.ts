@@ -14,7 +14,7 @@ const none = { costUsd: [], minutes: [] };
 const asked: Asked = { title: 'Fix the parser', description: '', agent: 'a', repositoryId: 'r', issueType: null };
 const finished = (id: number, more: Partial<Finished> = {}): Finished => ({
   ...asked,
-  ...{ id: `t${id}`, costUsd: id, minutes: 10 * id, isMerged: true, wasChanged: false },
+  ...{ id: `t${id}`, costUsd: id, minutes: 10 * id, isMerged: true, wasChanged: false, isTrial: false },
   ...more,
 });
 const several = (count: number, more: Partial<Finished> = {}) =>
@@ -108,4 +108,12 @@ test.each(
   const { p50, p80 } = simulate(cost, name);
   expect(Math.abs(p50 - 0.5)).toBeLessThanOrEqual(0.05);
   expect(Math.abs(p80 - 0.8)).toBeLessThanOrEqual(0.05);
+});
+
+test('what was solved in a trial counts for the bounds, and is no task that people could look at or merge', () => {
+  const all = several(9).map((task, i) => ({ ...task, isTrial: i < 4 }));
+  const quote = quoteFor(asked, all, none);
+  expect(quote.costUsd).toEqual(quoteFor(asked, several(9), none).costUsd);
+  expect(quote.mergedUnchanged).toEqual({ of: 5, n: 5 });
+  expect(quote.similar).toHaveLength(5);
 });
