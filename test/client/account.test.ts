@@ -66,7 +66,7 @@ test('a wrong token is refused and not kept, and no message shows it', async () 
 
 test('a short token does not blot out words of a message', async () => {
   const { stderr } = await openPerson().run(['login', service.url], { stdin: 'wrong' });
-  expect(stderr).toContain('the token is wrong');
+  expect(stderr).toContain('The token is wrong');
 });
 
 test('wrong usage of login ends with 2', async () => {

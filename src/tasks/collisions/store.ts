@@ -49,6 +49,15 @@ export async function findOwnPull(em: EntityManager, { repositoryId, number }: P
   return rows[0];
 }
 
+/** Returns whether a pull request is one of a task, also if it is settled. */
+export async function isOfTask(em: EntityManager, { repositoryId, number }: PullKey): Promise<boolean> {
+  const rows: unknown[] = await em.query('select from pull_requests where repository_id = $1 and number = $2 limit 1', [
+    repositoryId,
+    number,
+  ]);
+  return rows.length > 0;
+}
+
 /** Returns the open pull requests of tasks in a repository, those that changed last first. */
 export async function listOwnPulls(em: EntityManager, repositoryId: string, limit: number): Promise<OwnPull[]> {
   return em.query(

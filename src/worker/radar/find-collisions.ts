@@ -11,6 +11,7 @@ import {
   findOwnPull,
   holdPulls,
   insertCollision,
+  isOfTask,
   listOwnPulls,
   type TriedPull,
 } from '../../tasks/collisions/store.ts';
@@ -51,6 +52,7 @@ async function findSubject(app: App, repository: RepositoryRow, at: PullKey): Pr
   const own = await findOwnPull(app.db.manager, at);
   if (own !== undefined) return own;
   // Nobody has to be asked about a settled one of ours, or where nothing can collide.
+  if (await isOfTask(app.db.manager, at)) return undefined;
   const hasOwn = (await listOwnPulls(app.db.manager, repository.id, 1)).length > 0;
   return hasOwn ? readForeign(app, repository, at.number) : undefined;
 }

@@ -35,7 +35,7 @@ export const jobPlays: Record<JobName, Play | string> = {
   plan: 'plan answer',
   trial: 'setup',
   trialAnswer: 'setup',
-  agentTrial: 'test/e2e/lab/trials.test.ts: it says nothing on GitHub',
+  agentTrial: 'test/e2e/lab/trials.long.test.ts: it says nothing on GitHub',
   continue: async (stage) => {
     const { task } = await taskOnIssue(stage);
     const { id } = await stage.ask('POST', `/tasks/${task}/subtasks`, { title: 'Half' });
