@@ -1,12 +1,7 @@
 import { withoutSolution } from '../../../src/domain/lab/without-solution.ts';
 
 const traces = {
-  addedLines: [
-    'export function greet(name) {',
-    '  return greeting + name;',
-    '}',
-    "import { greet } from './greet.js';",
-  ],
+  addedLines: ['export function greet(name) {', '  return greeting + name;', '}', 'module.exports = { greet };'],
   newNames: ['src/greet.js', 'greet.js'],
   pull: 17,
   repository: 'mona/sample',
