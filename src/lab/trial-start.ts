@@ -87,13 +87,14 @@ async function showTrial(app: App, id: string): Promise<TrialView> {
 
 /**
  * Finds what a request names. There may be no items.
- * @throws AppError 400, 403, 404
+ * @throws AppError 400, 403
  */
 export async function findParts(app: App, agent: AgentView, userId: string, asked: TrialRequest): Promise<FoundTrial> {
   const em = app.db.manager;
   const repository = await findRepository(em, idOrEmpty(asked.repositoryId));
   const role = repository === null ? undefined : await roleIn(em, repository.projectId, userId);
-  if (repository === null || role === undefined) throw notFound('Repository', asked.repositoryId);
+  if (repository === null || role === undefined)
+    throw badField('repositoryId', 'repositoryId must be a repository of one of your projects');
   if (!hasRole(role, 'admin')) throw requiresRole('admin');
   if (!(await mayContinue(em, agent.id, repository.projectId)))
     throw badField('repositoryId', `repositoryId must be a repository of a project in which ${agent.name} can work`);
@@ -121,7 +122,7 @@ async function otherOf(
 ): Promise<AgentView | undefined> {
   if (against === undefined) return systemPrompt === undefined ? undefined : agent;
   const other = await findVisibleAgent(app.db.manager, userId, idOrEmpty(against));
-  if (other === undefined) throw notFound('Agent', against);
+  if (other === undefined) throw badField('against', 'against must be an agent that you can see');
   return other;
 }
 

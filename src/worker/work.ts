@@ -109,12 +109,12 @@ export interface Limited extends Assignment {
 export async function findAssignment(app: App, run: RunRow): Promise<Assignment> {
   const em = app.db.manager;
   const task = await getTask(em, run.taskId);
+  const agent = await agentOf(em, run);
+  if (agent === null && run.kind !== 'prove') throw new RunFailed('internal', 'the agent of this run was deleted');
   const repository = task.repositoryId === null ? null : await findRepository(em, task.repositoryId);
   if (repository === null) throw new RunFailed('repository', 'the repository of the task is no longer connected');
   const limits = await limitsOf(app, run.projectId);
-  if (run.kind === 'prove') return { run, task, repository, limits, ...withoutModel(run) };
-  const agent = await agentOf(em, run);
-  if (agent === null) throw new RunFailed('internal', 'the agent of this run was deleted');
+  if (agent === null) return { run, task, repository, limits, ...withoutModel(run) };
   const creatorId = await creatorOf(em, run.projectId);
   const model = paidBy(app, run, creatorId, await modelFor(app, { run, task, agent }));
   return { run, task, agent, repository, model, limits };

@@ -103,6 +103,12 @@ const unseen: [command: string, appears: (shop: Shop) => Promise<unknown>][] = [
     },
   ],
   [
+    'undo',
+    async ({ em, id }) => {
+      await em.query(`update tasks set status = 'done', done_at = now() where id = $1`, [id]);
+    },
+  ],
+  [
     'merge',
     async ({ em, own, id }) => {
       await em.query(`update tasks set status = 'in_review' where id = $1`, [id]);
@@ -137,6 +143,7 @@ const ownWords = [
     'review',
     'prove',
     'fix',
+    'quote',
   ],
 ];
 

@@ -47,6 +47,7 @@ const reads = guarded.filter(([, r]) => r.method === 'get' && !r.isStream);
 /** Of routes that require a query. */
 const queryOf = ({ path }: { path: string }) => {
   if (path === '/batch') return `?get=/projects/${world.ids.projectId}&get=/repositories`;
+  if (path.endsWith('/trials/estimate')) return `?repositoryId=${world.ids.repository}`;
   if (path === '/receipts') return '?pullRequest=https%3A%2F%2Fgithub.com%2Fo%2Fr%2Fpull%2F1';
   return path.endsWith('/automations/trial') ? '?cron=0+3+*+*+*&timezone=UTC' : '';
 };

@@ -24,6 +24,7 @@ test('a project has the same fields for all its members', async () => {
     name: 'Crème',
     slug: expect.stringMatching(/^creme-[a-z0-9]{6}$/),
     description: 'd',
+    defaultAgentId: null,
     role: 'member',
     addedBy: { id: expect.stringMatching(/^user_/), login: 'owner' },
     budgets: { runMinutes: null, runSteps: null, runTokens: null, runCostUsd: null, dayCostUsd: null },

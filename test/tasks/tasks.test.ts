@@ -47,6 +47,7 @@ test('a created task has every field of the contract', async () => {
     issueAssignees: [],
     failure: null,
     runCount: 0,
+    undoOf: null,
     createdAt: expect.stringMatching(/Z$/),
     updatedAt: expect.stringMatching(/Z$/),
   });

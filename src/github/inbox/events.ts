@@ -261,7 +261,7 @@ function registerPulls(on: Registrars, app: App, inPlace: InPlace): void {
     inPlace(payload, (place) => reviewUnasked(app, place, payload.action, payload.pull_request)),
   );
   on.repository('pull_request', ({ payload }) => {
-    const isRetargeted = payload.action === 'edited' && payload.changes.base !== undefined;
+    const isRetargeted = payload.action === 'edited' && payload.changes?.base !== undefined;
     const change = { action: payload.action, isRetargeted };
     return inPlace(payload, (place) => proveUnasked(app, place, change, payload.pull_request));
   });
