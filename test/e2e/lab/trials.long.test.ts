@@ -130,7 +130,7 @@ test('a trial ends with its budget, and what that cut short does not count', asy
 
 test('strangers and ids of others', async () => {
   const ask = (body: object, agentId = world.agentId) => world.start(body, agentId).catch(String);
-  expect(await ask({ repositoryId: 'repo_unknown' })).toContain('404');
+  expect(await ask({ repositoryId: 'repo_unknown' })).toContain('400');
   expect(await ask({ against: 'agent_unknown' })).toContain('400');
   expect(await ask({}, 'agent_unknown')).toContain('404');
   expect(await ask({ items: 0 })).toContain('items must be a whole number from 1 to 100');
