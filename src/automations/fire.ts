@@ -257,7 +257,7 @@ export async function pauseIf(
   });
 }
 
-/** The most flaky checks that a task is told of. */
+/** At most this many flaky checks are listed in a task. */
 const maxFlaky = 10;
 
 /** Lists the flaky checks of a repository, if a task wants to know them. */

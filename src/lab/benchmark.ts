@@ -18,7 +18,7 @@ import {
   setEnabled,
 } from './benchmark-store.ts';
 
-/** How many usable items a harvest looks for, unless it is told otherwise, and how many at most. */
+/** How many usable items a harvest looks for by default, and at most. */
 export const [usualItems, maxItems] = [20, 30];
 
 interface Harvesting {

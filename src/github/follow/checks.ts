@@ -42,7 +42,7 @@ const maxTries = 10;
 
 /**
  * Returns the failed checks that a revision is worth: not those that passed on the same commit before, and not those that
- * are known to be flaky. People are told of these instead, because running them again is what helps.
+ * are known to be flaky. People hear about those instead, because running them again helps, and a change does not.
  */
 async function withoutFlaky(
   app: App,
