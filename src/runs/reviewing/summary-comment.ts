@@ -1,11 +1,15 @@
 import type { App, Octokit } from '../../app.ts';
 import type { RepoName } from '../../git/remote-url.ts';
+import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import { type Credential, octokitFor } from '../../repositories/credentials.ts';
 
 /** The first line of the comment on a pull request that sums up our reviews. Every review edits the same comment. */
 const summaryMarker = '<!-- deckhand:review-summary -->';
 
 /** Where a comment of ours is. */
 export interface CommentPlace {
+  /** What `octokit` writes with. */
+  credential: Credential;
   octokit: Octokit;
   name: RepoName;
   number: number;
@@ -13,10 +17,27 @@ export interface CommentPlace {
   signal?: AbortSignal | undefined;
 }
 
-/** Returns whether a text is ours. A project with its own git token has no bot, so there the marker must do. */
-export async function isOurs(app: App): Promise<(text: { user?: { id: number | bigint } | null }) => boolean> {
-  const bot = await app.github?.bot().catch(() => undefined);
-  return ({ user }) => bot === undefined || Number(user?.id) === bot.id;
+/**
+ * Returns whether the account that writes with a credential wrote a text. A marker alone does not tell: everybody can copy it.
+ * Where GitHub does not say whose a git token is, as with the token of another app, the marker must do.
+ */
+export async function isOurs(
+  app: App,
+  credential: Credential,
+): Promise<(text: { user?: { id: number | bigint } | null }) => boolean> {
+  const writer = await writerWith(app, credential);
+  return ({ user }) => writer === undefined || Number(user?.id) === writer;
+}
+
+async function writerWith(app: App, credential: Credential): Promise<number | undefined> {
+  if (credential.kind !== 'git-token') return (await app.github?.bot())?.id;
+  const octokit = await octokitFor(app, credential);
+  try {
+    return Number((await octokit.request('GET /user')).data.id);
+  } catch (error) {
+    if (isRefusedWith(error, 401, 403, 404)) return undefined;
+    throw error;
+  }
 }
 
 /** Writes the summary of our reviews: edits the comment if it is there. */
@@ -41,8 +62,8 @@ export async function writeSummary(app: App, place: CommentPlace, text: string):
     });
 }
 
-async function findSummary(app: App, { octokit, name, number }: CommentPlace) {
-  const isOwn = await isOurs(app);
+async function findSummary(app: App, { credential, octokit, name, number }: CommentPlace) {
+  const isOwn = await isOurs(app, credential);
   const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
   const pages = octokit.paginate.iterator(path, { ...name, issue_number: number, per_page: 100 });
   for await (const { data } of pages)

@@ -71,8 +71,8 @@ export async function tellFix(
   ].join('\n');
   await journal.once('fix told', async () => {
     await work.retrying(async () => {
-      const { octokit, name } = await placeOfPull(app, work, ask.number);
-      const isOwn = await isOurs(app);
+      const { credential, octokit, name } = await placeOfPull(app, work, ask.number);
+      const isOwn = await isOurs(app, credential);
       const at = { ...name, issue_number: ask.number };
       const pages = octokit.paginate.iterator('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', {
         ...at,

@@ -10,7 +10,7 @@ import { noteText, quotedNote, reviewMarker } from './review-texts.ts';
 export async function placeOfPull(app: App, { credential, signal }: Work, number: number): Promise<CommentPlace> {
   const octokit = await octokitFor(app, credential);
   if (credential.kind === 'none') throw new Error('unreachable: octokitFor throws without a credential');
-  return { octokit, name: { owner: credential.owner, repo: credential.repo }, number, signal };
+  return { credential, octokit, name: { owner: credential.owner, repo: credential.repo }, number, signal };
 }
 
 /**
@@ -54,8 +54,12 @@ function reviewHead(comments: number, head: string): string {
   return `${comments} ${comments === 1 ? 'comment' : 'comments'} on ${head.slice(0, 7)}. The summary is in a comment on the pull request.`;
 }
 
-async function isPosted(app: App, { octokit, name, number }: CommentPlace, runId: string): Promise<boolean> {
-  const isOwn = await isOurs(app);
+async function isPosted(
+  app: App,
+  { credential, octokit, name, number }: CommentPlace,
+  runId: string,
+): Promise<boolean> {
+  const isOwn = await isOurs(app, credential);
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
   const pages = octokit.paginate.iterator(path, { ...name, pull_number: number, per_page: 100 });
   const marker = reviewMarker(runId);

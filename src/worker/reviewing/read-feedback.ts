@@ -72,7 +72,7 @@ function writersOf(octokit: Octokit, name: RepoName): MayJudge {
 async function readPullFeedback(app: App, asking: Asking, number: number, notes: ReviewNote[]): Promise<void> {
   const { octokit, name, work } = asking;
   const em = app.db.manager;
-  const isOwn = await isOurs(app);
+  const isOwn = await isOurs(app, work.credential);
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/comments';
   const at = { ...name, pull_number: number, request: { signal: work.signal } };
   const pages = octokit.paginate.iterator(path, { ...at, per_page: 100 });
