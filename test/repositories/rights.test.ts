@@ -136,6 +136,22 @@ test('a run goes back to a turn only if those who asked for changes may write to
   expect(await rewind('ada')).toMatchObject({ status: 'in_progress' });
 });
 
+test('a task is undone only by who may write to each repository in which something of it was merged', async () => {
+  const { em, call, own, secret, task } = await twoPeople();
+  const id = await task('ada');
+  await em.query(`update tasks set status = 'done' where id = $1`, [id]);
+  for (const [number, repository] of [own, secret].entries())
+    await em.query(
+      `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha, merged_at)
+       values ($1, $2, $3, 'https://github.test/x', 'merged', 'agent/x', $4, now())`,
+      [id, repository.id, number + 1, 'd'.repeat(40)],
+    );
+  expect((await call('bob', 'POST', `/tasks/${id}/undo`)).body).toEqual(lack);
+  const { body } = await call('ada', 'GET', `/tasks/${id}/undo`);
+  expect(body).toMatchObject({ undoneBy: null, pulls: [{}, {}] });
+  expect((await call('ada', 'POST', `/tasks/${id}/undo`)).status).toBe(201);
+});
+
 test('the directors of a run count in the later runs of its task, which read its handoff', async () => {
   const { em, call, secret, ids, task, claimed } = await twoPeople();
   const id = await task('ada');
