@@ -1,6 +1,7 @@
 import { accessSync, constants, readdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
+import type { Seed } from '../../demo/github/emulator-seed.ts';
 import type { Script } from '../../demo/model/model.ts';
 import { until } from '../../demo/real-service.ts';
 import { folderOfResults } from '../../src/environment/keep/unpacked.ts';
@@ -22,6 +23,8 @@ export interface Killable {
 /** What is played again and again, each time with another fault. */
 interface Game<Played> {
   script: Script;
+  /** What GitHub has besides the sample repository. */
+  seed?: Partial<Seed>;
   prepare(world: World): Promise<void>;
   /** Plays once. The points are the calls and commits after `begin`. */
   play(service: Killable, begin: () => void): Promise<Played>;
@@ -132,7 +135,11 @@ interface Injection {
   points(): Pick<Case, 'name' | 'nth'>[];
 }
 
-async function openFaulty({ script, prepare }: Pick<Game<never>, 'script' | 'prepare'>): Promise<Faulty> {
+async function openFaulty({
+  script,
+  seed = {},
+  prepare,
+}: Pick<Game<never>, 'script' | 'seed' | 'prepare'>): Promise<Faulty> {
   let isKilled = false;
   const kill = () => {
     isKilled = true;
@@ -143,6 +150,7 @@ async function openFaulty({ script, prepare }: Pick<Game<never>, 'script' | 'pre
   // Calls that a killed service had sent may still arrive.
   const dueNow = (name: string) => (isKilled ? undefined : due(name));
   const world = await openSeparateWorld(script, {
+    seed,
     before: async (turn) => {
       dueNow(`model ${turn}`);
     },
@@ -232,7 +240,7 @@ function openLeftovers(world: SeparateWorld, get: Killable['get']) {
 }
 
 /** The tables of a task and its run. The order of commits to other tables depends on the clock. */
-const ofRuns = /\b(?:into|update|from)\s+"?(tasks|task_\w+|runs|run_\w+|handoffs|proofs|pull_requests|agents)\b/i;
+const ofRuns = /\b(?:into|update|from)\s+"?(tasks|task_\w+|runs|run_\w+|handoffs|proofs|pull_requests|undone_pulls|agents)\b/i;
 
 function nameOfCommit(statements: string[]): string | undefined {
   const tables = statements.flatMap((text) => ofRuns.exec(text)?.[1] ?? []);
