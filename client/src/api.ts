@@ -317,6 +317,26 @@ export type Comparison = {
         verdict: "better" | "worse" | "chance" | "too_few";
     }[];
     sentence: string;
+    /** the latest trial that compared the prompts of both versions; null without one */
+    trial: {
+        id: string;
+        repositoryId: string;
+        endedAt: string;
+        /** the items that both versions have tried */
+        "of": number;
+        earlier: {
+            solved: number;
+        };
+        later: {
+            solved: number;
+        };
+        /** by how much the later version solves a larger share of the items */
+        difference: number;
+        /** of the exact test of McNemar, in both directions */
+        pValue: number;
+        /** of the later version */
+        verdict: "better" | "worse" | "same" | "open";
+    } | null;
 };
 export type McpServer = {
     name: string;

@@ -12,8 +12,8 @@ const latest = `order by at desc limit ${maxRuns}`;
 
 /**
  * Returns what went wrong in the latest runs of one or all versions of an agent in a user's projects, newest first:
- * failures, and what people and checks on GitHub found in the work of a run. A request belongs to the run before it. Texts
- * are cut, and may contain secrets.
+ * failures, what people and checks on GitHub found in the work of a run, and what the hidden tests of a trial found. A request
+ * belongs to the run before it. Texts are cut, and may contain secrets.
  *
  * The cost does not depend on the number of runs. What followed a run is looked up for each run, because PostgreSQL turns
  * `not exists` into a join with all runs.
@@ -53,6 +53,10 @@ export async function listEvidence(
          where v.task_id = r.task_id and v.created_at > r.created_at and v.created_at <= coalesce(next.at, 'infinity')
            and v.source in ('person', 'review', 'checks') and v.text <> ''
          ${latest}) asked
+       union all
+       select 'checks', r.id, r.task_id, r.project_id, 'checks', x.reason, r.finished_at
+       from recent r join agent_trial_runs x on x.run_id = r.id and x.result = 'unsolved' and x.reason <> ''
+       where r.status <> 'failed'
      ) evidence
      ${latest}`,
     [agentId, userId, version ?? null, maxChars],

@@ -1,15 +1,17 @@
 import type { EntityManager } from 'typeorm';
 import { z } from 'zod';
 import type { AgentRow } from '../../db/tables/project.ts';
+import { pairedVerdicts } from '../../domain/lab/paired.ts';
 import { type ComparedTask, compareVersions, measures } from '../../domain/learning/comparison.ts';
 import { AppError } from '../../errors.ts';
-import { Preview, type Route, route } from '../../http/route.ts';
+import { Preview, type Route, route, Timestamp } from '../../http/route.ts';
 import { onAgent, onChangeableAgent } from '../operations.ts';
 import { Agent, EvolveAgent, FiguresQuery, rollout } from '../schemas.ts';
 import { findAgent } from '../store.ts';
 import { limitInIndexOrder } from './evidence.ts';
 import { evolveAgent, previewVersion } from './evolve.ts';
 import { readSuggestions } from './suggestions.ts';
+import { readTrialOfVersions } from './trial-evidence.ts';
 
 const PromptPreview = z
   .object({
@@ -80,6 +82,22 @@ const Comparison = z
       }),
     ),
     sentence: z.string(),
+    trial: z
+      .object({
+        id: z.string(),
+        repositoryId: z.string(),
+        endedAt: Timestamp,
+        of: z.int().meta({ description: 'the items that both versions have tried' }),
+        earlier: z.object({ solved: z.int() }),
+        later: z.object({ solved: z.int() }),
+        difference: z
+          .number()
+          .meta({ description: 'by how much the later version solves a larger share of the items' }),
+        pValue: z.number().meta({ description: 'of the exact test of McNemar, in both directions' }),
+        verdict: z.enum(pairedVerdicts).meta({ description: 'of the later version' }),
+      })
+      .nullable()
+      .meta({ description: 'the latest trial that compared the prompts of both versions; null without one' }),
   })
   .meta({ id: 'Comparison' });
 
@@ -194,5 +212,6 @@ async function readComparison(em: EntityManager, agent: AgentRow, userId: string
     later: { id: agent.id, version: agent.version, tasks: later.length },
     rollout: agent.rollout,
     ...compareVersions({ version: previous.version, tasks: earlier }, { version: agent.version, tasks: later }),
+    trial: (await readTrialOfVersions(em, userId, { earlier: previous, later: agent })) ?? null,
   };
 }

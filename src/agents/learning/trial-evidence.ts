@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { AgentRow } from '../../db/tables/project.ts';
-import { comparePairs, type Pair } from '../../domain/lab/paired.ts';
+import { comparePairs, type Pair, type PairedComparison } from '../../domain/lab/paired.ts';
 import { isWorse } from '../../domain/lab/portfolio.ts';
 import { promptHash } from '../../domain/lab/prompt-hash.ts';
 import { Refused } from '../../domain/machine.ts';
@@ -77,6 +77,64 @@ async function listResults(em: EntityManager, trialId: string): Promise<Result[]
      where x.trial_id = $1 and x.result in ('solved', 'unsolved') order by x.place, x.arm`,
     [trialId],
   );
+}
+
+/** What a trial says about two versions of an agent: how the later one did against the earlier one, on the same items. */
+export interface VersionsTrial extends Pick<PairedComparison, 'of' | 'difference' | 'pValue' | 'verdict'> {
+  id: string;
+  repositoryId: string;
+  endedAt: Date;
+  earlier: { solved: number };
+  later: { solved: number };
+}
+
+/** Returns the latest trial that has compared the prompts of two versions of an agent with one model, and that a user may see. */
+export async function readTrialOfVersions(
+  em: EntityManager,
+  userId: string,
+  { earlier, later }: { earlier: AgentRow; later: AgentRow },
+): Promise<VersionsTrial | undefined> {
+  const [before, after] = [promptHash(earlier.systemPrompt), promptHash(later.systemPrompt)];
+  const trial = await findTrialOfPrompts(em, userId, { lineId: later.lineId, before, after });
+  if (trial === undefined) return undefined;
+  const { planned, laterArm, ...about } = trial;
+  const pairs = pairsOf(await listResults(em, trial.id));
+  const inOrder = laterArm === 0 ? pairs : pairs.map(({ ours, theirs }) => ({ ours: theirs, theirs: ours }));
+  const { of, difference, pValue, verdict } = comparePairs(inOrder, { planned, isOver: true });
+  return {
+    ...about,
+    ...{ of, difference, pValue, verdict },
+    earlier: { solved: inOrder.filter(({ theirs }) => theirs).length },
+    later: { solved: inOrder.filter(({ ours }) => ours).length },
+  };
+}
+
+interface TrialOfPrompts {
+  id: string;
+  repositoryId: string;
+  endedAt: Date;
+  planned: number;
+  /** The arm of the later prompt: 0 if it was tried, 1 if the other one was tried against it. */
+  laterArm: number;
+}
+
+async function findTrialOfPrompts(
+  em: EntityManager,
+  userId: string,
+  { lineId, before, after }: { lineId: string; before: string; after: string },
+): Promise<TrialOfPrompts | undefined> {
+  const rows: TrialOfPrompts[] = await em.query(
+    `select t.id, t.repository_id as "repositoryId", t.finished_at as "endedAt" /* not null */, l.arm as "laterArm",
+       (select count(*)::int from agent_trial_items i where i.trial_id = t.id) as planned /* not null */
+     from agent_trials t join members u on u.project_id = t.project_id and u.user_id = $1
+     join agent_trial_arms l on l.trial_id = t.id and l.prompt_hash = $4
+     join agent_trial_arms e on e.trial_id = t.id and e.prompt_hash = $3 and e.arm <> l.arm and e.model = l.model
+     join agents a on a.id = l.agent_id join agents b on b.id = e.agent_id
+     where t.status = 'done' and a.line_id = $2 and b.line_id = $2
+     order by t.created_at desc limit 1`,
+    [userId, lineId, before, after],
+  );
+  return rows[0];
 }
 
 function pairsOf(results: Result[]): Pair[] {

@@ -1,7 +1,7 @@
 import type { AgentTrial, TrialEstimate } from '../api.ts';
 import { formatCost, plural } from '../display/formats.ts';
 
-type Against = NonNullable<AgentTrial['against']>;
+type Against = Pick<NonNullable<AgentTrial['against']>, 'verdict' | 'difference' | 'pairs' | 'pValue'>;
 type Counted = Pick<AgentTrial, 'solved' | 'of' | 'interval'>;
 
 const percent = (share: number) => `${Math.round(share * 100)}%`;

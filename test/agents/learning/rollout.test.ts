@@ -2,6 +2,7 @@ import { versionForTask } from '../../../src/agents/learning/rollout.ts';
 import { queueRun } from '../../../src/runs/operations.ts';
 import { endRun } from '../../../src/runs/store.ts';
 import { openRuns } from '../../support/runs.ts';
+import { storeTrial } from './trials.ts';
 
 const given = openRuns();
 const em = () => given.service.app.db.manager;
@@ -166,6 +167,27 @@ test('versions are compared by the tasks that each did alone while both took on 
   const [success] = body.measures;
   expect(success.later).toMatchObject({ value: 0.9 });
   expect(success.later.low).toBeLessThan(0.9);
+});
+
+test('a comparison shows the latest trial of both prompts on the same items, whichever of them was tried', async () => {
+  const { old, now } = await twoVersions(100);
+  const read = async () => (await call('GET', `/agents/${now}/comparison`)).body.trial;
+  expect(await read()).toBeNull();
+  // The later version solves all of 12 items, the earlier one none.
+  await storeTrial(given, { arms: [now, old], results: Array(12).fill(['solved', 'unsolved']) });
+  const better = { of: 12, earlier: { solved: 0 }, later: { solved: 12 }, difference: 1, verdict: 'better' };
+  expect(await read()).toMatchObject(better);
+  // The other way round, with an item that only one of them has tried.
+  await storeTrial(given, {
+    arms: [old, now],
+    results: [...Array(12).fill(['solved', 'unsolved']), ['solved', 'error']],
+  });
+  const worse = { of: 12, earlier: { solved: 12 }, later: { solved: 0 }, difference: -1, verdict: 'worse' };
+  expect(await read()).toMatchObject(worse);
+  await storeTrial(given, { arms: [now, old], results: [], status: 'cancelled' });
+  expect(await read()).toMatchObject(worse);
+  const { now: another } = await twoVersions(100);
+  expect((await call('GET', `/agents/${another}/comparison`)).body.trial).toBeNull();
 });
 
 test('an owner that was deleted at the same moment is left to the caller, who finds that it is gone', async () => {

@@ -2,6 +2,7 @@ import { type Said, textOf } from '../../../demo/model/model.ts';
 import type { FailureCategory } from '../../../src/domain/run.ts';
 import { openTestApp } from '../../support/app.ts';
 import { openSuggestions, type Shown, worded } from './suggesting.ts';
+import { storeTrial } from './trials.ts';
 
 const { talk, model, given, em, call, newAgent, fail, suggestionsOf, wordedOf } = await openSuggestions();
 
@@ -124,6 +125,20 @@ test('requests for changes and failed checks are evidence about the run before t
   expect(await suggestionsOf(body.id, '?version=1')).toHaveLength(2);
   expect(await suggestionsOf(body.id, '?version=2')).toEqual([]);
   expect((await call('GET', `/agents/${agent}/suggestions?version=x`)).status).toBe(400);
+});
+
+test('what the hidden tests of a trial found is evidence about its run', async () => {
+  const agent = await newAgent();
+  talk.says = () => 'Sorry.';
+  const [solved, unsolved] = await storeTrial(given, {
+    arms: [agent],
+    results: [['solved'], ['unsolved']],
+    reason: 'npm test fails: expected 3, got 4',
+  });
+  const found: Shown[] = await suggestionsOf(agent);
+  expect(found.map(({ area, evidence }) => [area, evidence])).toEqual([['testing', [unsolved]]]);
+  expect(found[0]?.quotes[0]?.text).toBe('npm test fails: expected 3, got 4');
+  expect(solved).not.toBe(unsolved);
 });
 
 test('secrets are removed from evidence before a model or a person reads it', async () => {

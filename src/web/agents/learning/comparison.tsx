@@ -2,6 +2,7 @@ import { Button, Flash } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as api from '../../api.ts';
+import { plural } from '../../display/formats.ts';
 import { QueryResult } from '../../display/query-result.tsx';
 import { Section } from '../../display/sections.tsx';
 import { submitOnce } from '../../forms/submit.ts';
@@ -9,6 +10,7 @@ import { notify } from '../../frame/notices.tsx';
 import { errorMessage } from '../../live/errors.ts';
 import * as queries from '../../live/queries.ts';
 import { refetchAgents } from '../../live/refetch-changes.ts';
+import { verdictText } from '../../trials/trial-texts.ts';
 import { RolloutField, rolloutOf } from './new-version.tsx';
 
 type Measure = api.Comparison['measures'][number];
@@ -49,6 +51,7 @@ export function Comparison({ agent }: { agent: api.Agent }) {
               </p>
             )}
             {comparison.earlier.tasks + comparison.later.tasks > 0 && <ComparisonTable comparison={comparison} />}
+            {comparison.trial !== null && <TrialOfBoth comparison={comparison} trial={comparison.trial} />}
             <p className="muted small">
               Counts tasks that began while both versions were in use and that one version did alone. Intervals are 95%,
               and 99% for the differences in cost, time and revisions. They become narrower with more tasks.
@@ -62,6 +65,21 @@ export function Comparison({ agent }: { agent: api.Agent }) {
 }
 
 const isEmpty = ({ measures }: api.Comparison) => measures.every(({ verdict }) => verdict === 'too_few');
+
+function TrialOfBoth({
+  comparison: { earlier, later },
+  trial,
+}: {
+  comparison: api.Comparison;
+  trial: NonNullable<api.Comparison['trial']>;
+}) {
+  return (
+    <p>
+      In a trial on {plural(trial.of, 'earlier change')}, version {earlier.version} solved {trial.earlier.solved} and
+      version {later.version} solved {trial.later.solved}. {verdictText({ ...trial, pairs: trial.of })}
+    </p>
+  );
+}
 
 function ComparisonTable({ comparison: { earlier, later, measures } }: { comparison: api.Comparison }) {
   return (
