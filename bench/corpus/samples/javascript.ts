@@ -185,14 +185,13 @@ export const javascript: Sample[] = [
     about: 'a lock file of Bun',
     needs: ['bun'],
     files: {
-      'package.json': manifest(script),
-      'bun.lock':
-        '{\n  "lockfileVersion": 1,\n  "workspaces": {\n    "": {\n      "name": "sample",\n    },\n  },\n  "packages": {\n  }\n}\n',
-      '.gitignore': 'node_modules/\n',
-      ...filesOf(alone),
+      'package.json': manifest({ ...script, dependencies }),
+      'bun.lock': `{\n  "lockfileVersion": 1,\n  "workspaces": {\n    "": {\n      "name": "sample",\n      "dependencies": {\n        "plus": "${address}",\n      },\n    },\n  },\n  "packages": {\n    "plus": ["plus@${address.slice('file:'.length)}", {}, "sha512-${createHash('sha512').update(plus).digest('base64')}"],\n  }\n}\n`,
+      ...packed,
+      ...filesOf(withPlus),
     },
     expected: { setup: ['bun install --frozen-lockfile'], checks: ['bun run test'] },
-    language: alone,
+    language: withPlus,
   },
   {
     name: 'native-addon',
