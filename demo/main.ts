@@ -11,7 +11,7 @@ import { endsAfterTour } from './options.ts';
 import { openIssues, playChat, playFailure, playSprint, playTask, playWizard, type Stage } from './play.ts';
 import { startService, until } from './real-service.ts';
 import { demoSettings, freePort } from './settings.ts';
-import { say } from './terminal.ts';
+import { sandboxLack, say } from './terminal.ts';
 
 /** How long the model takes for the turn of an agent. After the demo, people can watch, message and pause their runs. */
 let thinkingTime = 0;
@@ -39,6 +39,8 @@ async function setStage(): Promise<Stage> {
   const service = await startService(settings);
   ends.push(() => service.stop());
   say(`the real service at ${service.url}`);
+  const lack = sandboxLack(service.log());
+  if (lack !== undefined) process.stdout.write(`\n${lack}\n\n`);
   const token = await service.token('mona');
   const project = await until(
     'the installation to become a project',

@@ -29,3 +29,10 @@ export function showDiff({ path, additions, deletions, hunks }: FileDiff): void 
   for (const h of hunks) text.push(`@@ -${h.oldStart},${h.oldLines} +${h.newStart},${h.newLines} @@`, ...h.lines);
   show(text.join('\n'));
 }
+
+/** Says what agents cannot do without a sandbox, by the log of the service; undefined if they have one. */
+export function sandboxLack(log: string): string | undefined {
+  const why = /"msg":"sandbox: ([^"]*): agents have no run_command"/.exec(log)?.[1];
+  if (why === undefined) return undefined;
+  return `There is no sandbox: ${why}. The agents of this demo have no shell, and nothing is checked or proved.`;
+}

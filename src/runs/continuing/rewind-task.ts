@@ -60,7 +60,7 @@ export async function rewindTask(app: App, rewinding: Rewinding): Promise<TaskVi
     const copied = await copyUpTo(em, point.keptBy, turn - 1, to);
     if (copied === undefined) throw new Refused(noLongerKept(rewinding));
     await insertStep(em, to, copiedStep, copied);
-    await insertEvent(em, to, 'loop', `goes back to turn ${turn} of ${runId}`, rewoundFrom);
+    await insertEvent(em, to, 'loop', `goes back to turn ${turn} of an earlier run`, rewoundFrom);
     app.audit.note({ rewoundTo: [null, `turn ${turn} of ${runId}`], ...(text ? { instructions: [null, text] } : {}) });
     await also?.(em);
     return getTask(em, taskId);

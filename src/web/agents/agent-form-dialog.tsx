@@ -131,7 +131,7 @@ function ModelLimits({ fields, set }: { fields: Fields; set(change: Partial<Fiel
         label="Reasoning effort"
         emptyOption="Model server's default"
         value={fields.reasoningEffort ?? ''}
-        options={reasoningEfforts.map((id) => ({ id, name: sentenceCase(id) }))}
+        options={reasoningEfforts.map((id) => ({ id, name: id === 'xhigh' ? 'Extra high' : sentenceCase(id) }))}
         onSelect={(id) => set({ reasoningEffort: id === '' ? null : (id as Fields['reasoningEffort']) })}
       />
       <FormControl>

@@ -2,7 +2,7 @@ import { CheckIcon, ChevronDownIcon, ChevronRightIcon, DotFillIcon, XIcon } from
 import { useState } from 'react';
 import { plural } from '../display/formats.ts';
 import { revealHidden, terminalText } from '../display/hidden-characters.ts';
-import { type Call, isFailed, type Meaning, meaningOf, outcomeOf, smallDiff } from './calls.ts';
+import { type Call, isFailed, type Meaning, meaningOf, outcomeOf, smallDiff, verbOf } from './calls.ts';
 
 /** Characters of a call's subject that its folded row shows. */
 const maxAbout = 200;
@@ -23,7 +23,7 @@ export function CallView(props: { call: Call; rowKey: string; open: Set<string>;
       <button type="button" className="call-head" aria-expanded={isOpen} disabled={!hasDetails} onClick={toggle}>
         {isOpen ? <ChevronDownIcon /> : <ChevronRightIcon />}
         <State call={call} isLive={isLive} />
-        <span className="strong">{call.name.slice(0, 100)}</span>
+        <span className="strong">{verbOf(call.name)}</span>
         <span className="mono about">{revealHidden(firstLine(meaning.about))}</span>
         <span className="grow" />
         <span className="muted small">{figuresOf(call).join(' · ')}</span>

@@ -5,7 +5,7 @@ import { type FormEvent, memo } from 'react';
 import { Link, useParams } from 'react-router';
 import type { Run, Task } from '../api.ts';
 import { costOf, elapsedOf, formatMs, formatNumber } from '../display/formats.ts';
-import { failureName, runKindName, runPath } from '../display/names.ts';
+import { runKindName, runPath } from '../display/names.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState, FactList } from '../display/sections.tsx';
 import { RunStatus } from '../display/status-labels.tsx';
@@ -99,7 +99,7 @@ function RunFacts({ task, run }: { task: Task; run: Run }) {
       {run.failure && (
         <>
           <p className="wrap">
-            <span className="strong">Failed ({failureName(run.failure)}): </span>
+            <span className="strong">Failed: </span>
             {run.failure.message}
           </p>
           <Remedy task={task} failure={run.failure} />

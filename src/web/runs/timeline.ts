@@ -1,6 +1,6 @@
 import type { Attention, Run, RunEvent, RunTurn } from '../api.ts';
 import { waitNames } from '../display/names.ts';
-import type { Call } from './calls.ts';
+import { type Call, titleOf } from './calls.ts';
 
 /** A row of the log. A row that changes is replaced, so an unchanged one need not be rendered again. */
 export type Row = { key: string; turn: number } & (
@@ -235,7 +235,7 @@ function workText(timeline: Pick<Timeline, 'current' | 'events'>): string {
   if (newest !== undefined && Object.hasOwn(phases, newest.type)) return phases[newest.type] ?? '';
   if (current?.isWriting) return 'Writing…';
   if (current?.call !== undefined)
-    return current.call.name === 'finish' ? 'Checking the result…' : `Running ${current.call.name}…`;
+    return current.call.name === 'finish' ? 'Checking the result…' : `${titleOf(current.call)}…`;
   const hasBegun = timeline.events().some(({ type }) => type === 'loop' || type === 'model');
   return hasBegun ? 'Thinking…' : 'Preparing the workspace…';
 }

@@ -1,7 +1,6 @@
 import { Link } from 'react-router';
 import { limitSetter, remedyFor } from '../../domain/run.ts';
 import type { Failure, Task } from '../api.ts';
-import { failureName } from '../display/names.ts';
 
 /** Shows why the last run of a task failed and what to do about it. */
 export function FailureNotice({ task }: { task: Task }) {
@@ -17,9 +16,7 @@ export function FailureNotice({ task }: { task: Task }) {
 export function FailureText({ task, failure }: { task: Task; failure: Failure }) {
   return (
     <>
-      <p className="wrap strong">
-        The last run failed ({failureName(failure)}): {failure.message}
-      </p>
+      <p className="wrap strong">The last run failed: {failure.message}</p>
       <Remedy task={task} failure={failure} />
     </>
   );

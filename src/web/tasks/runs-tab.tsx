@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, Navigate, useSearchParams } from 'react-router';
 import type { Run, Task } from '../api.ts';
 import { costOf, plural } from '../display/formats.ts';
-import { failureName, runKindName, runPath } from '../display/names.ts';
+import { runKindName, runPath } from '../display/names.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
 import { RunStatus } from '../display/status-labels.tsx';
@@ -45,11 +45,7 @@ function RunItem({ run }: { run: Run }) {
       <span className="muted">
         <TimeAgo at={createdAt} /> · {plural(steps, 'step')} · {costOf({ steps, costUsd })}
       </span>
-      {failure && (
-        <p className="wrap muted">
-          Failed ({failureName(failure)}): {failure.message}
-        </p>
-      )}
+      {failure && <p className="wrap muted">Failed: {failure.message}</p>}
     </li>
   );
 }

@@ -207,7 +207,7 @@ test('a forecast is put into words', () => {
     'about 1 day earlier',
     'about 4 hours earlier',
     'about 1 hour earlier',
-    'hardly any earlier',
-    'hardly any earlier',
+    'about as early',
+    'about as early',
   ]);
 });

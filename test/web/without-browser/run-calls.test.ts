@@ -1,4 +1,4 @@
-import { type Call, isFailed, meaningOf, outcomeOf, smallDiff } from '../../../src/web/runs/calls.ts';
+import { type Call, isFailed, meaningOf, outcomeOf, smallDiff, titleOf } from '../../../src/web/runs/calls.ts';
 
 // What the page of a run makes of the calls of tools.
 
@@ -74,4 +74,13 @@ test('a small diff has the changed lines with two lines around them', () => {
     '+++i;',
   ]);
   expect(smallDiff([{ before: 'a\n', after: 'a' }])).toEqual([{ sign: ' ', text: 'a' }]);
+});
+
+test('a call is named by what it does; tools of other servers keep their names', () => {
+  const call = (name: string, about: string, given?: object) =>
+    titleOf({ name, about, arguments: given === undefined ? undefined : JSON.stringify(given) });
+  expect(call('read_file', 'src/a.js')).toBe('Read src/a.js');
+  expect(call('run_command', '', { command: 'npm test\nnpm run lint' })).toBe('Run npm test');
+  expect(call('docs__search', 'proof')).toBe('docs__search proof');
+  expect(call('constructor', '')).toBe('constructor');
 });

@@ -213,7 +213,7 @@ test('what a run is doing follows from its newest entry and its newest turn', ()
   timeline.write({ turn: 0, text: 'I' });
   expect(doing()).toBe('Writing…');
   add('model', '', { turn: 1, calls: ['run_command npm test', 'finish'] });
-  expect(doing()).toBe('Running run_command…');
+  expect(doing()).toBe('Run npm test…');
   add('tool', 'run_command npm test', { turn: 1, call: 0, ok: true });
   expect(doing()).toBe('Checking the result…');
   add('check', 'npm test: passed', { passed: true });

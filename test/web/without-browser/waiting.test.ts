@@ -46,7 +46,7 @@ test('a merge by somebody else is told from the start before it; what nobody dec
   const merged = [entry(8, 'merge', hubot), entry(7, 'update', hubot, { title: ['a', 'b'] }), started];
   expect(overtakenText(before, now, merged, 'user_1')).toBe('hubot merged the pull requests while this was open.');
   expect(overtakenText(before, now, [entry(8, 'pull_merged', null), started], 'user_1')).toBe(
-    'This is no longer open. The status of the task is now Done.',
+    'Nothing is left to decide here. The task is now Done.',
   );
 });
 

@@ -28,7 +28,7 @@ export function BaseField({ repositoryId, value, onChange, disabled = false }: P
         block
         list={list}
         maxLength={255}
-        placeholder="As the repository sets"
+        placeholder="The repository decides"
         value={value}
         onChange={(event) => onChange(event.target.value)}
       />

@@ -10,7 +10,7 @@ export function PlanField({ value, onSelect }: { value: boolean | null; onSelect
   return (
     <SelectField
       label="Plan"
-      emptyOption="As the repository sets"
+      emptyOption="The repository decides"
       value={value === null ? '' : String(value)}
       options={options}
       onSelect={(id) => onSelect(id === '' ? null : id === 'true')}

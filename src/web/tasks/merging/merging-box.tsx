@@ -26,7 +26,7 @@ export function MergingBox({ task }: { task: api.Task }) {
         </Heading>
         <span className="grow" />
         <span className="muted">
-          since <TimeAgo at={merging.since} />
+          <TimeAgo at={merging.since} />
         </span>
       </div>
       <p className="wrap">

@@ -33,7 +33,7 @@ export function ReadinessBox({ task }: { task: Task }) {
 
 function verdict({ problems }: MergeReadiness): string {
   if (problems.some(({ blocks }) => blocks)) return 'Cannot be merged now';
-  return problems.length > 0 ? 'Can be merged, but has problems' : 'Ready to merge';
+  return problems.length > 0 ? 'Can be merged, with warnings' : 'Ready to merge';
 }
 
 function Pull({ pull }: { pull: PullRequestReadiness }) {

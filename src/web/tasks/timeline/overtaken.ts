@@ -35,8 +35,7 @@ export function overtakenText(
       !remarks.includes(type) &&
       (type !== 'update' || changes.status !== undefined),
   );
-  if (decision?.actor == null)
-    return `This is no longer open. The status of the task is now ${taskStatusNames[now.status]}.`;
+  if (decision?.actor == null) return `Nothing is left to decide here. The task is now ${taskStatusNames[now.status]}.`;
   const { who, what } = timelineText(decision);
   return `${decision.actor.id === me ? 'You' : who} ${what} while this was open.`;
 }

@@ -33,7 +33,7 @@ export function AttentionBox({ task }: { task: api.Task }) {
         </Heading>
         <span className="grow" />
         <span className="muted">
-          since <TimeAgo at={attention.since} />
+          <TimeAgo at={attention.since} />
         </span>
       </div>
       <Details task={task} attention={attention} />
