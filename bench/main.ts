@@ -4,6 +4,7 @@
 // those of a small one. `npm run bench -- run-page [entries] [seconds]` shows a long run in a browser while it grows.
 // `npm run bench -- checkout [files] [objects]` compares what `checkout` of .deckhand.yml costs with git and git-lfs.
 // `npm run bench -- corpus [name]` sets up repositories of many kinds and proves changes in them whose truth is known.
+// `npm run bench -- proofs [name]` compares what the check says of people's pull requests in the corpus with the truth.
 // `npm run bench -- harvest [commits] [seed]` makes a benchmark of a history whose truth is known.
 // `npm run bench -- dashboard [tasks] [factor]` measures the dashboard in Chromium.
 const [name = 'speed', ...numbers] = process.argv.slice(2);
@@ -17,6 +18,7 @@ const benches: Record<string, () => Promise<void>> = {
   tenants: async () => (await import('./siege/main.ts')).siegeOfTenants(...numbers.map(Number)),
   checkout: async () => (await import('./checkout/main.ts')).checkoutSpeed(...numbers.map(Number)),
   harvest: async () => (await import('./harvest/main.ts')).harvestOfKnown(...numbers.map(Number)),
+  proofs: async () => (await import('./proofs.ts')).proofsOfPeople(...numbers),
   corpus: async () => (await import('./corpus/main.ts')).corpus(...numbers),
   siege: async () => (await import('./siege/main.ts')).siege(...numbers.map(Number)),
 };

@@ -100,7 +100,7 @@ async function play(stage: Stage, sample: Sample): Promise<Outcome> {
 }
 
 /** Returns whether a sandbox has a program. */
-function isInstalled(program: string): boolean {
+export function isInstalled(program: string): boolean {
   return ['/usr/local/bin', '/usr/bin'].some((folder) => {
     try {
       accessSync(join(folder, program), constants.X_OK);
