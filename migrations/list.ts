@@ -70,6 +70,7 @@ import { Benchmarks1770940800000 } from './0086-benchmarks.ts';
 import { AgentTrials1771027200000 } from './0087-agent-trials.ts';
 import { QuotesAndUndo1771113600000 } from './0088-quotes-and-undo.ts';
 import { ReceiptsAndCollisions1771200000000 } from './0089-receipts-and-collisions.ts';
+import { ResponsiblePeople1771545600000 } from './0093-responsible-people.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -145,4 +146,5 @@ export const migrations = [
   AgentTrials1771027200000,
   QuotesAndUndo1771113600000,
   ReceiptsAndCollisions1771200000000,
+  ResponsiblePeople1771545600000,
 ];

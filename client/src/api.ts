@@ -220,6 +220,8 @@ export type Agent = {
     description: string;
     team: string;
     model: string;
+    /** set if the model server lists models, but not this one; names the nearest of them */
+    modelWarning: string | null;
     /** how long the model reasons before it answers; null leaves it to the model server */
     reasoningEffort: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh") | null;
     /** maximum length of an answer in tokens, including reasoning; null means the limit of the model server */
@@ -233,6 +235,10 @@ export type Agent = {
     status: "available" | "busy" | "offline";
     currentTaskId: string | null;
     createdAt: string;
+};
+export type ModelNames = {
+    /** sorted; empty if the server gives no list */
+    names: string[];
 };
 export type AgentHealth = {
     agentId: string;
@@ -459,6 +465,8 @@ export type Task = {
     description: string;
     status: "backlog" | "ready" | "in_progress" | "in_review" | "done" | "waiting_on_subtasks";
     owner: string | null;
+    /** the member who looks after it: who started it last, unless another one was chosen */
+    responsible: string | null;
     projectId: string;
     branchName: string | null;
     base: string | null;
@@ -584,6 +592,7 @@ export type TaskCard = {
     title: string;
     status: "backlog" | "ready" | "in_progress" | "in_review" | "done" | "waiting_on_subtasks";
     owner: string | null;
+    responsible: string | null;
     repositoryId: string | null;
     base: string | null;
     parentId: string | null;
@@ -614,6 +623,12 @@ export type Board = {
     agents: {
         id: string;
         name: string;
+    }[];
+    /** the members of the project, by login, at most 500 */
+    people: {
+        id: string;
+        login: string;
+        avatarUrl: string;
     }[];
     /** the newest 200 */
     sprints: {
@@ -2916,6 +2931,39 @@ export function createAgent(body: {
     })));
 }
 /**
+ * List the models that the model server lists for a project, or for agents without one
+ */
+export function listModelNames({ projectId }: {
+    projectId?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: ModelNames;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/agents/models${QS.query(QS.explode({
+        projectId
+    }))}`, {
+        ...opts
+    }));
+}
+/**
  * List the teams of the agents that the caller can see
  */
 export function listTeams(opts?: Oazapfts.RequestOpts) {
@@ -3477,9 +3525,11 @@ export function setMcpServers(projectId: string, body: {
     })));
 }
 /**
- * List the tasks that need a person, and what admins have to know, in all projects of the caller, newest first; at most 1,000
+ * List the tasks that need the caller, and what admins have to know, in all their projects, newest first; at most 1,000
  */
-export function listInbox(opts?: Oazapfts.RequestOpts) {
+export function listInbox({ scope }: {
+    scope?: "mine" | "all";
+} = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: InboxEntry[];
@@ -3495,8 +3545,89 @@ export function listInbox(opts?: Oazapfts.RequestOpts) {
     } | {
         status: 503;
         data: ErrorReply;
-    }>("/me/inbox", {
+    }>(`/me/inbox${QS.query(QS.explode({
+        scope
+    }))}`, {
         ...opts
+    }));
+}
+/**
+ * Leave what a task needs now out of the inbox of the caller until then. What it needs later is listed all the same
+ */
+export function snoozeInboxEntry(taskId: string, body: {
+    /** at most 90 days from now */
+    until: string;
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/me/inbox/${encodeURIComponent(taskId)}/snooze`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    })));
+}
+/**
+ * List a task again that the caller has snoozed
+ */
+export function endInboxSnooze(taskId: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 204;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/me/inbox/${encodeURIComponent(taskId)}/snooze`, {
+        ...opts,
+        method: "DELETE"
     }));
 }
 /**
@@ -3923,6 +4054,7 @@ export function getOnboarding(projectId: string, opts?: Oazapfts.RequestOpts) {
 export function createTask(projectId: string, body: {
     title: string;
     description?: string;
+    /** an agent: its id, or its name if no other agent of the project has it */
     owner?: string;
     status?: "backlog" | "ready";
     dependsOn?: string[];
@@ -3982,9 +4114,10 @@ export function createTask(projectId: string, body: {
 /**
  * List the tasks of a project, newest first
  */
-export function listTasks(projectId: string, { status, owner, sprintId, search, limit, offset }: {
+export function listTasks(projectId: string, { status, owner, responsible, sprintId, search, limit, offset }: {
     status?: "backlog" | "ready" | "in_progress" | "in_review" | "done" | "waiting_on_subtasks";
     owner?: string;
+    responsible?: string;
     sprintId?: string;
     search?: string;
     limit?: number;
@@ -4014,6 +4147,7 @@ export function listTasks(projectId: string, { status, owner, sprintId, search, 
     }>(`/projects/${encodeURIComponent(projectId)}/tasks${QS.query(QS.explode({
         status,
         owner,
+        responsible,
         sprintId,
         search,
         limit,
@@ -4029,6 +4163,7 @@ export function createTasks(projectId: string, body: {
     tasks: {
         title: string;
         description?: string;
+        /** an agent: its id, or its name if no other agent of the project has it */
         owner?: string;
         status?: "backlog" | "ready";
         dependsOn?: string[];
@@ -4152,6 +4287,8 @@ export function updateTask(id: string, body?: {
     title?: string;
     description?: string;
     owner?: string | null;
+    /** a member of the project; null for nobody until it is started again */
+    responsible?: string | null;
     status?: "backlog" | "ready" | "in_progress" | "in_review" | "done" | "waiting_on_subtasks";
     dependsOn?: string[];
     repositoryId?: string;
@@ -6685,6 +6822,8 @@ export function listFlaky(id: string, { limit, offset }: {
 export function approveTask(id: string, body?: {
     /** the id of `attention`; another one is refused */
     id?: string;
+    /** the plan in Markdown as the caller changed it; the agent carries it out instead of its own */
+    plan?: string;
 }, { idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {
@@ -7683,7 +7822,7 @@ export function createAutomation(projectId: string, body: {
         title: string;
         /** may contain fields such as `{{ issue.body }}`, which are quoted */
         description?: string;
-        /** the agent */
+        /** the agent: its id, or its name if no other agent of the project has it */
         owner: string;
         /** where the task is done, and whose events count */
         repositoryId: string;
@@ -7802,7 +7941,7 @@ export function updateAutomation(projectId: string, automationId: string, body?:
         title?: string;
         /** may contain fields such as `{{ issue.body }}`, which are quoted */
         description?: string;
-        /** the agent */
+        /** the agent: its id, or its name if no other agent of the project has it */
         owner?: string;
         /** where the task is done, and whose events count */
         repositoryId?: string;

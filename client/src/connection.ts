@@ -29,7 +29,7 @@ const readMs = 60_000;
 const pausesMs = [300, 1000, 3000];
 
 /**
- * Returns what the functions of the client need to call a service: `listInbox(service({ url, token }))`. They throw
+ * Returns what the functions of the client need to call a service: `listInbox({}, service({ url, token }))`. They throw
  * `DeckhandError`. A GET, and a POST by its `Idempotency-Key`, is repeated when the connection broke, and after 429 and
  * 503 when the service says how long to wait.
  */

@@ -51,6 +51,15 @@ export async function lockOwners(em: EntityManager, projectId: string): Promise<
   return rows.map((r) => r.userId);
 }
 
+/** Keeps a member from leaving until the transaction ends. Returns false when there is no such member. */
+export async function lockMember(em: EntityManager, projectId: string, userId: string): Promise<boolean> {
+  const rows: unknown[] = await em.query('select 1 from members where project_id = $1 and user_id = $2 for key share', [
+    projectId,
+    userId,
+  ]);
+  return rows.length > 0;
+}
+
 export async function roleIn(em: EntityManager, projectId: string, userId: string): Promise<Role | undefined> {
   return (await em.findOneBy(Members, { projectId, userId }))?.role;
 }

@@ -14,7 +14,7 @@ import { credentialFor, noCredential } from '../repositories/credentials.ts';
 import { listMergingPulls } from '../repositories/merging/store.ts';
 import { findPrimary, findRepository } from '../repositories/store.ts';
 import { moveTask, tryMoveTask } from '../tasks/move.ts';
-import { getTask, hasLiveRunBelow, setTaskFields, type TaskView } from '../tasks/store.ts';
+import { getTask, hasLiveRunBelow, setTaskFields, type TaskView, takeResponsibility } from '../tasks/store.ts';
 import { giveRevisionsTo, insertRevision, listWaitingRevisions, type Revision } from '../tasks/work-store.ts';
 import { runToContinue } from './continuing/continue-store.ts';
 import { directorsAtStart, listUnseenWriters } from './directors.ts';
@@ -166,6 +166,7 @@ export async function queueRun(
   const waiting = await listWaitingRevisions(em, taskId);
   const continuesRunId = run.rewoundFrom?.runId ?? (await runToContinue(em, taskId, { kind: run.kind, agentId }));
   const isAutomatic = run.isAutomatic || run.startedBy === null;
+  if (!isAutomatic && run.kind !== 'revise') await noteResponsible(app, em, task, run.startedBy as string);
   const starters = isAutomatic || run.startedBy === null ? task.directedBy : [run.startedBy];
   const writers = run.isTextSeen === false ? await listUnseenWriters(em, task) : [];
   const texts = [...waiting.map((r) => r.text), run.instructions ?? ''];
@@ -191,6 +192,15 @@ export async function queueRun(
   // What GitHub would merge when it is ready is taken back while an agent works on it.
   for (const { url, ...at } of await listMergingPulls(em, taskId)) await app.queue.send(em, 'pull', at, { key: url });
   return runId;
+}
+
+/**
+ * Makes the person who starts a task responsible for it, and notes that. Who asks for changes of its work is not, because
+ * they reviewed it.
+ */
+async function noteResponsible(app: App, em: EntityManager, before: TaskView, userId: string): Promise<void> {
+  const responsible = await takeResponsibility(em, before.id, userId);
+  app.audit.note(changesBetween({ ...before }, { ...before, responsible }, ['responsible']));
 }
 
 /**

@@ -66,6 +66,7 @@ const Card = z
     title: z.string(),
     status: z.enum(taskStatuses),
     owner: z.string().nullable(),
+    responsible: z.string().nullable(),
     repositoryId: z.string().nullable(),
     base: z.string().nullable(),
     parentId: z.string().nullable(),
@@ -99,6 +100,9 @@ const Board = z
     total: z.int().meta({ description: 'how many tasks the project has' }),
     tasks: z.array(Card),
     agents: z.array(z.object({ id: z.string(), name: z.string() })).meta({ description: 'who can own its tasks' }),
+    people: z
+      .array(z.object({ id: z.string(), login: z.string(), avatarUrl: z.string() }))
+      .meta({ description: 'the members of the project, by login, at most 500' }),
     sprints: z
       .array(z.object({ id: z.string(), name: z.string(), status: z.enum(sprintStatuses) }))
       .meta({ description: 'the newest 200' }),
@@ -124,6 +128,7 @@ interface CardColumns {
   title: string;
   status: TaskStatus;
   owner: string | null;
+  responsible: string | null;
   repositoryId: string | null;
   base: string | null;
   parentId: string | null;
@@ -170,7 +175,7 @@ export interface Card extends Omit<CardColumns, 'hasFailedChecks' | 'hasPassedCh
  * run has taken up. They have passed if the change has a proof, because a proof is only made after them. The proof `not_run`
  * does not count, because it may mean that there are no checks.
  */
-const cards = `select t.id, t.project_id as "projectId", t.title, t.status, t.owner, t.repository_id as "repositoryId", t.base,
+const cards = `select t.id, t.project_id as "projectId", t.title, t.status, t.owner, t.responsible, t.repository_id as "repositoryId", t.base,
     t.parent_id as "parentId", t.sprint_id as "sprintId", t.issue_number as "issueNumber", t.failure,
     t.created_at as "createdAt", t.updated_at as "updatedAt", t.status_since as "statusSince",
     array(select d.depends_on_id from task_dependencies d where d.task_id = t.id order by 1) as "dependsOn",
@@ -256,14 +261,16 @@ function runOf(row: RunColumns): CardRun {
   };
 }
 
-/** More sprints than these are not offered as filters of a board. */
-const maxSprints = 200;
+/** More sprints and people than these are not offered as filters of a board. */
+const [maxSprints, maxPeople] = [200, 500];
 
 /** What a board shows besides its cards. */
 export interface Frame {
   /** How many tasks the project has. */
   total: number;
   agents: { id: string; name: string }[];
+  /** The members of the project. */
+  people: { id: string; login: string; avatarUrl: string }[];
   /** The newest sprints. */
   sprints: { id: string; name: string; status: SprintStatus }[];
 }
@@ -273,9 +280,11 @@ async function readFrame(em: EntityManager, projectId: string, userId: string): 
   const rowsOf = (select: string) => `(select coalesce(json_agg(row_to_json(r)), '[]') from (${select}) r)`;
   const newestSprints = `select id, name, status from sprints where project_id = $1
     order by created_at desc, id desc limit ${maxSprints}`;
+  const members = `select u.id, u.login, u.avatar_url as "avatarUrl" from members m join users u on u.id = m.user_id
+    where m.project_id = $1 order by u.login limit ${maxPeople}`;
   const [frame]: [Frame] = await em.query(
     `select (select coalesce(sum(tasks), 0)::int from task_counts where project_id = $1) as total,
-       ${rowsOf(agentNames)} as agents, ${rowsOf(newestSprints)} as sprints`,
+       ${rowsOf(agentNames)} as agents, ${rowsOf(members)} as people, ${rowsOf(newestSprints)} as sprints`,
     [projectId, userId],
   );
   return frame;

@@ -92,6 +92,8 @@ export async function insertTask(
     /** The task whose merged pull requests it reverts. */
     undoOf?: string;
   },
+    /** The member who looks after it. */
+    responsible?: string | null;
 ): Promise<string> {
   const repository =
     task.repositoryId === undefined ? await findPrimary(em, projectId) : await findRepository(em, task.repositoryId);
@@ -114,6 +116,7 @@ export async function insertTask(
     hidden: task.hidden ?? false,
     undoOf: task.undoOf ?? null,
     createdBy: task.createdBy,
+    responsible: task.responsible ?? null,
     directedBy: writersOf(task),
     ...issueFields(task),
   });

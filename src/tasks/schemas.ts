@@ -42,6 +42,10 @@ export const Task = z
     description: z.string(),
     status: z.enum(taskStatuses),
     owner: z.string().nullable(),
+    responsible: z
+      .string()
+      .nullable()
+      .meta({ description: 'the member who looks after it: who started it last, unless another one was chosen' }),
     projectId: z.string(),
     branchName: z.string().nullable(),
     base: z.string().nullable(),
@@ -103,7 +107,10 @@ export const CreateTasks = z.strictObject({
 export const UpdateTask = z.strictObject({
   title: titleText().optional(),
   description: longText().optional(),
-  owner: IdText.nullable().optional(),
+  owner: owner.nullable().optional(),
+  responsible: IdText.nullable()
+    .optional()
+    .meta({ description: 'a member of the project; null for nobody until it is started again' }),
   status: z.enum(taskStatuses, `must be one of ${taskStatuses.join(', ')}`).optional(),
   dependsOn: z.array(IdText).max(100, 'must have at most 100 ids').optional(),
   repositoryId: IdText.optional(),
@@ -129,6 +136,7 @@ export const TaskFilter = z.strictObject({
   owner: IdText.optional(),
   sprintId: IdText.optional(),
   search: longText(200)
+  responsible: IdText.optional(),
     .optional()
     .meta({ description: 'a part of the title, or words of the description, of which the last may be incomplete' }),
   ...pageQuery,

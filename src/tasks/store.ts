@@ -8,7 +8,8 @@ import type { Attention } from '../domain/waiting.ts';
 import { notFound } from '../errors.ts';
 
 /** A task as the API shows it. */
-export interface TaskView extends Omit<TaskRow, 'issueTitle' | 'issueBody' | 'rewrittenAt' | 'rewrittenBy'> {
+export interface TaskView
+  extends Omit<TaskRow, 'issueTitle' | 'issueBody' | 'rewrittenAt' | 'rewrittenBy' | 'responsibleChosen'> {
   /** What the task's issue says, if that differs from the task. */
   issueText: { title: string; description: string } | null;
   /** What its run waits for; null when it does not wait. */
@@ -22,7 +23,7 @@ export interface TaskView extends Omit<TaskRow, 'issueTitle' | 'issueBody' | 're
 
 export const taskColumns = `t.id, t.project_id as "projectId", t.title, t.description, t.status, t.owner,
   t.repository_id as "repositoryId", t.parent_id as "parentId", t.sprint_id as "sprintId", t.split_by_agent as "splitByAgent", t.branch_name as "branchName", t.base,
-  t.issue_repository_id as "issueRepositoryId", t.issue_number as "issueNumber", t.issue_url as "issueUrl", t.issue_type as "issueType", t.issue_assignees as "issueAssignees", t.wants_issue as "wantsIssue", t.plan_first as "planFirst", t.hidden, t.undo_of as "undoOf", t.failure, t.budget,
+  t.issue_repository_id as "issueRepositoryId", t.issue_number as "issueNumber", t.issue_url as "issueUrl", t.issue_type as "issueType", t.issue_assignees as "issueAssignees", t.wants_issue as "wantsIssue", t.plan_first as "planFirst", t.hidden, t.undo_of as "undoOf", t.responsible, t.failure, t.budget,
   t.status_since as "statusSince",
   t.done_at as "doneAt", t.created_by as "createdBy", t.directed_by as "directedBy", t.created_at as "createdAt", t.updated_at as "updatedAt",
   case when t.issue_number is not null and (t.issue_title <> t.title or t.issue_body <> t.description)
@@ -73,6 +74,7 @@ export function textOfPeople({
 export interface TaskPage {
   status?: TaskStatus | undefined;
   owner?: string | undefined;
+  responsible?: string | undefined;
   sprintId?: string | undefined;
   limit: number;
   offset: number;
@@ -89,6 +91,7 @@ export function filtered(projectId: string, by: TaskPage, bind: Bind): string {
   const where = [`t.project_id = ${bind(projectId)}`, 'not t.hidden'];
   if (by.status !== undefined) where.push(`t.status = ${bind(by.status)}`);
   if (by.owner !== undefined) where.push(`t.owner = ${bind(by.owner)}`);
+  if (by.responsible !== undefined) where.push(`t.responsible = ${bind(by.responsible)}`);
   if (by.sprintId !== undefined) where.push(`t.sprint_id = ${bind(by.sprintId)}`);
   return where.join(' and ');
 }
@@ -172,6 +175,23 @@ export async function setTaskFields(
   >,
 ): Promise<void> {
   await em.update(Tasks, { id }, fields);
+}
+
+/**
+ * Makes the person who starts a task responsible for it, unless somebody chose another one. Nothing changes if they are no
+ * member of its project. Returns who is responsible.
+ */
+export async function takeResponsibility(em: EntityManager, taskId: string, userId: string): Promise<string | null> {
+  // The lock keeps them from leaving the project before the task names them.
+  const [rows]: [{ responsible: string | null }[], number] = await em.query(
+    `update tasks t set responsible_chosen = t.responsible_chosen and t.responsible is not null,
+       responsible = case when t.responsible_chosen and t.responsible is not null then t.responsible else coalesce((
+         select m.user_id from members m where m.project_id = t.project_id and m.user_id = $2 for key share),
+         t.responsible) end
+     where t.id = $1 returning responsible`,
+    [taskId, userId],
+  );
+  return rows[0]?.responsible ?? null;
 }
 
 /** Locks the live run of a task until the transaction ends. To prevent deadlocks, call this before `lockTask`. */

@@ -5,8 +5,10 @@ import { Tasks } from '../db/tables/task.ts';
 import { changesBetween } from '../domain/audit.ts';
 import { Refused } from '../domain/machine.ts';
 import type { TaskEvent, TaskStatus } from '../domain/task.ts';
-import { badField, badRequest } from '../errors.ts';
+import { storableText } from '../domain/text/sanitize.ts';
+import { badField, badRequest, type Problem } from '../errors.ts';
 import { assertTaskBudgetWithin } from '../projects/budgets.ts';
+import { lockMember } from '../projects/member-store.ts';
 import { advanceSprints, joinParent, moveTask, queueMirror } from './move.ts';
 import { assertBases, dependencyProblems, insertTask, ownerProblems, repositoryProblems } from './operations.ts';
 import type { CreateSubtask, UpdateTask } from './schemas.ts';
@@ -162,14 +164,32 @@ async function checkReferences(em: EntityManager, task: TaskView, userId: string
  */
 function changeOf(task: TaskView, { status: _moves, dependsOn: _replaced, budget, ...fields }: Update) {
   const isMoved = fields.repositoryId !== undefined && fields.repositoryId !== task.repositoryId;
-  const reset = isMoved ? { base: null } : {};
+  const reset = {
+    ...(isMoved ? { base: null } : {}),
+    ...(fields.responsible === undefined ? {} : { responsibleChosen: fields.responsible !== null }),
+  };
   const given = { ...reset, ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) };
+    ...(await responsibleProblems(em, task, input.responsible)),
   if (budget === undefined) return given;
   return { ...given, budget: budget === null || Object.keys(budget).length === 0 ? null : budget };
 }
 
 async function assertMayChange(em: EntityManager, task: TaskView, input: Update): Promise<void> {
   const touched = (['owner', 'status', 'repositoryId', 'base', 'dependsOn', 'planFirst'] as const).filter((name) => {
+/**
+ * Returns what is wrong with the person who should become responsible. They must be a member of the project, and cannot leave
+ * it before the transaction ends.
+ */
+async function responsibleProblems(
+  em: EntityManager,
+  { projectId, responsible }: TaskView,
+  userId: string | null | undefined,
+): Promise<Problem[]> {
+  if (userId === undefined || userId === null || userId === responsible) return [];
+  if (await lockMember(em, projectId, storableText(userId))) return [];
+  return [{ path: 'responsible', message: `responsible must be a member of this project, not ${userId}` }];
+}
+
     const [before, after] = [task[name], input[name]];
     if (after === undefined) return false;
     return name === 'dependsOn'

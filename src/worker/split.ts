@@ -22,7 +22,7 @@ export async function splitTask(
   // The task's pull request may have been merged or closed during the run. Then there is nothing left to split.
   if (status !== 'waiting_on_subtasks') return;
   await setTaskFields(em, parent.id, { splitByAgent: true });
-  const { owner, repositoryId, base, sprintId } = await getTask(em, parent.id);
+  const { owner, repositoryId, base, sprintId, responsible } = await getTask(em, parent.id);
   const directedBy = await directorsOf(em, run.id);
   for (const { title, description } of subtasks) {
     const id = await insertTask(app, em, parent.projectId, {
@@ -34,6 +34,7 @@ export async function splitTask(
       base,
       sprintId: sprintId ?? undefined,
       parentId: parent.id,
+      responsible,
       // Null marks subtasks created by a model. Their runs count against the budget of the parent.
       createdBy: null,
       directedBy,

@@ -53,7 +53,7 @@ test('programs can import it, with types that TypeScript accepts', () => {
     join(folder, 'src/use.ts'),
     `import { DeckhandError, follow, listInbox, service, type InboxEntry } from 'deckhand-client';
 const at = service({ url: 'http://127.0.0.1:1', token: 'x' });
-export const entries: Promise<InboxEntry[]> = listInbox(at);
+export const entries: Promise<InboxEntry[]> = listInbox({ scope: 'all' }, at);
 export const failed = (error: unknown): number => (error instanceof DeckhandError ? error.status : 0);
 export const stream = follow(at, '/x');
 entries.catch(failed);

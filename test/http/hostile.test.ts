@@ -38,6 +38,7 @@ const paged = guarded.filter(([, r]) => r.paged);
  */
 const references: Record<string, () => unknown> = {
   owner: () => theirs.ids.agent,
+  responsible: () => theirs.ids.userId,
   dependsOn: () => [theirs.ids.task],
   repositoryId: () => theirs.ids.repository,
   runId: () => theirs.ids.runId,

@@ -46,6 +46,7 @@ test('a created task has every field of the contract', async () => {
     issueType: null,
     issueAssignees: [],
     failure: null,
+    responsible: null,
     runCount: 0,
     undoOf: null,
     createdAt: expect.stringMatching(/Z$/),

@@ -48,6 +48,10 @@ export interface TaskRow {
   hidden: boolean;
   /** The task whose merged pull requests this one reverts. */
   undoOf: string | null;
+  /** The member who looks after it; null while nobody does. */
+  responsible: string | null;
+  /** Whether a person chose them; otherwise it is whoever started the task last. */
+  responsibleChosen: boolean;
   createdAt: Date;
   updatedAt: Date;
 }
@@ -83,6 +87,8 @@ export const Tasks = table<TaskRow>('tasks', {
   rewrittenBy: maybeText(),
   hidden: flag(false),
   undoOf: maybeText(),
+  responsible: maybeText(),
+  responsibleChosen: flag(false),
   createdAt: madeNow(),
   updatedAt: madeNow(),
 });

@@ -68,6 +68,7 @@ export function mergeBoard(board: api.Board, asked: readonly string[], reply: ap
     total: reply.total,
     tasks: added.length === 0 ? kept : [...added, ...kept].sort(compareTasks),
     agents: same(board.agents, reply.agents),
+    people: same(board.people, reply.people),
     sprints: same(board.sprints, reply.sprints),
   };
 }

@@ -90,7 +90,15 @@ function kindOf(field: string, { path }: Route): Kind {
   const name = /(\w+)(\[\])?$/.exec(field)?.[1] ?? '';
   if (name === 'name') return path.includes('/views/') ? 'view' : 'secret';
   const kinds: Record<string, Kind> = {
-    ...{ owner: 'agent', dependsOn: 'task', taskId: 'task', taskIds: 'task', near: 'task', userId: 'user' },
+    ...{
+      owner: 'agent',
+      dependsOn: 'task',
+      taskId: 'task',
+      taskIds: 'task',
+      near: 'task',
+      userId: 'user',
+      responsible: 'user',
+    },
     ...{ repositoryId: 'repository', repositoryIds: 'repository', repositories: 'repository', sessionId: 'session' },
     ...{ sprintId: 'sprint', unfinished: 'sprint', runId: 'run', automationId: 'automation' },
     ...{ webhookId: 'webhook', deliveryId: 'delivery', noteId: 'note', itemId: 'item' },

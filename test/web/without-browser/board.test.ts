@@ -16,6 +16,7 @@ function card(id: string, changes: Partial<TaskCard> = {}): TaskCard {
     title: id,
     status: 'ready',
     owner: 'agent_1',
+    responsible: null,
     repositoryId: null,
     base: null,
     parentId: null,

@@ -38,7 +38,7 @@ function task(id: string, title: string, second = 0, createdSecond = 0): Task {
 const card = (id: string, title: string, second = 0, created = 0) =>
   ({ ...task(id, title, second, created), run: null }) as unknown as TaskCard;
 
-const boardOf = (...tasks: TaskCard[]): Board => ({ total: tasks.length, tasks, agents: [], sprints: [] });
+const boardOf = (...tasks: TaskCard[]): Board => ({ total: tasks.length, tasks, agents: [], people: [], sprints: [] });
 
 /** Lets the board be shown by a page, so that it is fetched again when it has changed. */
 function show(...tasks: TaskCard[]): void {

@@ -43,6 +43,7 @@ function task(changes: Partial<Task> = {}): Task {
     failure: null,
     attention: null,
     merging: null,
+    responsible: null,
     planFirst: null,
     budget: null,
     undoOf: null,

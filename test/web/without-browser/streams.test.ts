@@ -15,7 +15,7 @@ beforeEach(() => {
   client = new QueryClient();
   states = [];
   for (const key of cached) client.setQueryData(key, []);
-  client.setQueryData<Board>(boardKey, { total: 0, tasks: [], agents: [], sprints: [] });
+  client.setQueryData<Board>(boardKey, { total: 0, tasks: [], agents: [], people: [], sprints: [] });
 });
 afterEach(() => {
   client.clear();

@@ -27,7 +27,7 @@ export function inboxCommand(program: Command, context: Context): void {
     .action(async (_options, command: Command) => {
       const session = await sessionOf(context, command);
       const { project: wanted } = optionsOf(command);
-      const all = await listInbox(session.at);
+      const all = await listInbox({}, session.at);
       const projectId = wanted === undefined ? undefined : (await session.project()).id;
       const entries = all.filter((entry) => projectId === undefined || entry.projectId === projectId);
       const options = context.terminal.isJson
