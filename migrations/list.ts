@@ -71,6 +71,7 @@ import { AgentTrials1771027200000 } from './0087-agent-trials.ts';
 import { QuotesAndUndo1771113600000 } from './0088-quotes-and-undo.ts';
 import { ReceiptsAndCollisions1771200000000 } from './0089-receipts-and-collisions.ts';
 import { ResponsiblePeople1771545600000 } from './0093-responsible-people.ts';
+import { Snoozes1771632000000 } from './0094-snoozes.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -147,4 +148,5 @@ export const migrations = [
   QuotesAndUndo1771113600000,
   ReceiptsAndCollisions1771200000000,
   ResponsiblePeople1771545600000,
+  Snoozes1771632000000,
 ];

@@ -36,6 +36,7 @@ import { reviewAgain } from './runs/reviewing/ask.ts';
 import { advanceAllSprints, advanceSprint } from './sprints/advance-sprint.ts';
 import { writeDigest } from './sprints/digest.ts';
 import { cancelSprintRun } from './sprints/end-sprint.ts';
+import { endDueSnoozes } from './tasks/inbox.ts';
 import { queueRunJobIfDue, workOnRuns } from './worker/lease/work-on-runs.ts';
 import { findCollisions } from './worker/radar/find-collisions.ts';
 import { continueTask } from './worker/split.ts';
@@ -253,6 +254,7 @@ export function scheduleOf(app: App): [string, () => Promise<void>][] {
         await queueRunJobIfDue(app);
         await wakeTrials(app);
         await wakeNotices(app);
+        await endDueSnoozes(app.db.manager);
       },
     ],
     // Automations may have seconds.

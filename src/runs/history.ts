@@ -63,12 +63,12 @@ const maxText = 500;
 
 /**
  * Records of the audit log that are left out: the task's own row shows its creation, the ends of runs show what they did
- * to the task, and the chat has a tab of its own.
+ * to the task, the chat has a tab of its own, and a snooze concerns one person only.
  */
-const leftOut = `('task.create', 'task.propose', 'task.fail', 'task.chat')`;
+const leftOut = `('task.create', 'task.propose', 'task.fail', 'task.chat', 'task.snooze', 'task.end_snooze')`;
 
 /** SQL: what a record of the audit log quotes. */
-const quoted = ['answer', 'request', 'said', 'instructions', 'subtaskTitle', 'refusal']
+const quoted = ['answer', 'request', 'said', 'instructions', 'subtaskTitle', 'refusal', 'changedPlan']
   .map((field) => `a.detail->'${field}'->>1`)
   .join(', ');
 

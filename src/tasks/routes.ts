@@ -23,16 +23,18 @@ import { listHandoffs, listPulls } from './work-store.ts';
 
 const tag = 'tasks';
 
-/** Finds the task in the path, for users with a role in its project. */
-export const onTask = accessTo<TaskView, 'task'>({
+/** Where tasks are found by their ids. */
+export const taskSource = {
   kind: 'Task',
   as: 'task',
   columns: taskColumns,
   from: 'tasks t',
   id: 't.id',
   project: 't.project_id',
-  param: 'id',
-});
+} as const;
+
+/** Finds the task in the path, for users with a role in its project. */
+export const onTask = accessTo<TaskView, 'task'>({ ...taskSource, param: 'id' });
 
 /**
  * As `onTask`, for changes of a task. One that stands for reviews of a pull request is on no board, and people do not change
@@ -135,7 +137,8 @@ export const taskRoutes: Route[] = [
     method: 'patch',
     path: '/tasks/:id',
     summary: 'Change a task',
-    guide: "Change a task's title, description, owner, status or dependencies. Left-out fields stay. Returns the task.",
+    guide:
+      "Change a task's title, description, owner, responsible person, status or dependencies. Left-out fields stay. Returns the task.",
     tag,
     access: onChangeableTask('member'),
     audit: { action: 'task.update', object: ({ task }) => task },

@@ -117,7 +117,7 @@ test('unknown addresses are 404 and other methods 405, before a token is require
 });
 
 test('the routes are exactly those of the contract', () => {
-  const built = `GET /batch;GET /me;GET /me/inbox;GET /me/unassigned-secrets;GET /me/notices;PATCH /me/notices;POST /me/notices/confirmation;GET /me/tokens;POST /me/tokens;DELETE /me/tokens/:tokenId;GET /projects;POST /projects;GET /projects/:projectId;PATCH /projects/:projectId;
+  const built = `GET /batch;GET /me;GET /me/inbox;POST /me/inbox/:taskId/snooze;DELETE /me/inbox/:taskId/snooze;GET /me/unassigned-secrets;GET /me/notices;PATCH /me/notices;POST /me/notices/confirmation;GET /me/tokens;POST /me/tokens;DELETE /me/tokens/:tokenId;GET /projects;POST /projects;GET /projects/:projectId;PATCH /projects/:projectId;
     DELETE /projects/:projectId;GET /projects/:projectId/onboarding;GET /projects/:projectId/installed-repositories;
     GET /projects/:projectId/members;POST /projects/:projectId/members;
     PATCH /projects/:projectId/members/:userId;DELETE /projects/:projectId/members/:userId;
@@ -136,7 +136,7 @@ test('the routes are exactly those of the contract', () => {
     GET /repositories/:id/review-examples;DELETE /repositories/:id/review-examples/:noteId;
     GET /repositories/:id/proofs;GET /repositories/:id/proof-figures;GET /repositories/:id/flaky;
     POST /repositories/:id/benchmark;GET /repositories/:id/benchmark;PATCH /repositories/:id/benchmark/items/:itemId;
-    GET /agents;POST /agents;GET /agents/:id;PATCH /agents/:id;DELETE /agents/:id;GET /agents/teams;GET /agents/teams/:team;
+    GET /agents;POST /agents;GET /agents/models;GET /agents/:id;PATCH /agents/:id;DELETE /agents/:id;GET /agents/teams;GET /agents/teams/:team;
     GET /agents/health/all;GET /agents/health/unhealthy;GET /agents/:id/health;POST /agents/:id/health/reset;
     GET /agents/:id/performance;GET /agents/:id/skills;GET /agents/:id/suggestions;GET /agents/:id/comparison;POST /agents/:id/evolve;
     POST /agents/:id/trials;GET /agents/:id/trials/estimate;GET /agents/:id/trials;GET /trials/:trialId;POST /trials/:trialId/cancel;GET /repositories/:id/portfolio;

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { nextDigest, sendMail, wakeMail } from '../../src/notices/mail/deliver.ts';
+import { endDueSnoozes } from '../../src/tasks/inbox.ts';
 import { openTestApp } from '../support/app.ts';
 
 interface Received {
@@ -111,6 +112,28 @@ test('each entry of the inbox is mailed once, with the sentence of the browser',
   expect(text).toContain('<strong>Review: Say');
   expect(text).not.toContain('<b>bye</b></strong>');
   expect(text).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m);
+});
+
+test('what another person is responsible for is not mailed, and what was snoozed is mailed again afterwards', async () => {
+  await subscribe('now');
+  const login = `mate${count}`;
+  await service.token(login);
+  const mate = (await call('POST', `/projects/${projectId}/members`, { login })).body.userId;
+  const theirs = await inReview('Theirs');
+  await call('PATCH', `/tasks/${theirs}`, { responsible: mate });
+  const mine = await inReview('Mine');
+  await sendMail(app, userId);
+  expect(subjects()).toEqual(['Review: Mine']);
+  await call('POST', `/me/inbox/${mine}/snooze`, { until: new Date(Date.now() + 3_600_000).toISOString() });
+  await sendMail(app, userId);
+  await sql('update inbox_snoozes set until = now()');
+  await endDueSnoozes(app.db.manager);
+  expect(await sql('select 1 from mail_wanted where user_id = $1', [userId])).toHaveLength(1);
+  await sendMail(app, userId);
+  expect(subjects()).toEqual(['Review: Mine', 'Review: Mine']);
+  await call('PATCH', `/tasks/${theirs}`, { responsible: userId });
+  await sendMail(app, userId);
+  expect(subjects().at(-1)).toBe('Review: Theirs');
 });
 
 test('one click stops mail, without a sign-in', async () => {

@@ -1,4 +1,6 @@
 import { until } from '../../demo/real-service.ts';
+import { queueRun } from '../../src/runs/operations.ts';
+import { endDueSnoozes, tellInbox } from '../../src/tasks/inbox.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { openEventStream } from '../support/http/event-stream.ts';
 
@@ -160,4 +162,114 @@ test("the inbox's own stream covers all projects, also new ones", async () => {
   await needs(await addTask('of the other project', other), 'failed');
   await hear('the failure');
   await stream.stop();
+});
+
+/** Adds a person to the project. Returns their token and their id. */
+async function member(login: string): Promise<{ token: string; id: string }> {
+  const theirs = await service.token(login);
+  await call('POST', `/projects/${project}/members`, { login });
+  return { token: theirs, id: (await call('GET', '/me', undefined, theirs)).body.id };
+}
+const responsibleFor = async (id: string) => (await call('GET', `/tasks/${id}`)).body.responsible;
+
+test('who starts a task is responsible for it, until a person chooses another one', async () => {
+  const { app } = service;
+  const [mona, hubot] = [await member('mona'), await member('hubot')];
+  const stranger = (await call('GET', '/me', undefined, await service.token('stranger'))).body.id;
+  const { id: agent } = (await call('GET', `/agents?projectId=${project}`)).body[0];
+  const { id } = (await call('POST', `/projects/${project}/tasks`, { title: 't', owner: agent })).body;
+  const start = async (startedBy: string, kind: 'start' | 'retry' | 'revise' = 'retry', isAutomatic = false) => {
+    await app.db.transaction((em) => queueRun(app, em, id, { kind, startedBy, isAutomatic }));
+    await sql(`update runs set status = 'failed', finished_at = now() where task_id = $1`, [id]);
+    return responsibleFor(id);
+  };
+  expect(await start(mona.id, 'start')).toBe(mona.id);
+  expect(await start(hubot.id)).toBe(hubot.id);
+  // Reviewers, the service, and people outside of the project do not take over.
+  expect([await start(mona.id, 'revise'), await start(mona.id, 'retry', true), await start(stranger)]).toEqual(
+    Array(3).fill(hubot.id),
+  );
+  const choose = (responsible: unknown) => call('PATCH', `/tasks/${id}`, { responsible });
+  expect((await choose(mona.id)).body.responsible).toBe(mona.id);
+  expect(await start(hubot.id)).toBe(mona.id);
+  const refused = await choose(stranger);
+  expect([refused.status, refused.body.message]).toEqual([
+    400,
+    `responsible must be a member of this project, not ${stranger}`,
+  ]);
+  const found = async (who: string) =>
+    (await call('GET', `/projects/${project}/tasks?responsible=${who}`)).body.map((task: { id: string }) => task.id);
+  expect([await found(mona.id), await found(hubot.id)]).toEqual([[id], []]);
+  expect((await call('GET', `/projects/${project}/board`)).body.tasks[0].responsible).toBe(mona.id);
+  await call('DELETE', `/projects/${project}/members/${mona.id}`);
+  expect(await responsibleFor(id)).toBeNull();
+  expect(await start(hubot.id)).toBe(hubot.id);
+  expect((await choose(null)).body.responsible).toBeNull();
+});
+
+test('the inbox has the tasks for which one is responsible and those of nobody; all has every task', async () => {
+  const mate = await member('mate');
+  const [mine, free] = [await addTask('mine'), await addTask('free')];
+  for (const id of [mine, free]) await needs(id, 'review');
+  const stream = await listen('/me/inbox');
+  await call('PATCH', `/tasks/${mine}`, { responsible: mate.id });
+  await until('the change', async () => stream.heard.length > 0);
+  await stream.stop();
+  const titles = async (query: string, as: string) =>
+    (await call('GET', `/me/inbox${query}`, undefined, as)).body.map((entry: { title: string }) => entry.title).sort();
+  expect(await titles('', token)).toEqual(['free']);
+  expect(await titles('?scope=mine', mate.token)).toEqual(['free', 'mine']);
+  expect(await titles('?scope=all', token)).toEqual(['free', 'mine']);
+  const wrong = await call('GET', '/me/inbox?scope=ours');
+  expect([wrong.status, wrong.body.message]).toEqual([400, expect.stringContaining('must be mine or all')]);
+});
+
+test('a snoozed entry is away until then, for one person, unless the task needs something new', async () => {
+  const mate = await member('mate');
+  const id = await addTask('t');
+  await needs(id, 'plan', 5);
+  const path = `/me/inbox/${id}/snooze`;
+  const later = (ms: number) => ({ until: new Date(Date.now() + ms).toISOString() });
+  const listed = async (as = token) => (await inbox(as)).length;
+  const snooze = async () => (await call('POST', path, later(3_600_000))).status;
+  expect([await snooze(), await listed(), await listed(mate.token)]).toEqual([204, 0, 1]);
+  expect((await call('GET', '/me/inbox?scope=all')).body).toEqual([]);
+  await sql(`update runs set wait_id = 'second', waiting_since = now() where task_id = $1`, [id]);
+  expect(await listed()).toBe(1);
+  expect([await snooze(), await listed()]).toEqual([204, 0]);
+  expect([(await call('DELETE', path)).status, await listed()]).toEqual([204, 1]);
+  await snooze();
+  await service.app.db.transaction((em) => tellInbox(em, id));
+  expect(await listed()).toBe(1);
+  await snooze();
+  const stream = await listen('/me/inbox');
+  await sql(`update inbox_snoozes set until = now() - interval '1 second'`);
+  expect(await listed()).toBe(1);
+  await endDueSnoozes(service.app.db.manager);
+  await until('two events', async () => stream.heard.length > 1);
+  await stream.stop();
+  expect(await sql('select 1 from inbox_snoozes')).toEqual([]);
+});
+
+test.each([
+  [{}],
+  [{ until: 'tomorrow' }],
+  [{ until: null }],
+  [{ until: '2020-01-01T00:00:00Z' }],
+  [{ until: new Date(Date.now() + 91 * 24 * 3_600_000).toISOString() }],
+])('a snooze with %j is refused', async (body) => {
+  const id = await addTask('t');
+  const { status, body: refusal } = await call('POST', `/me/inbox/${id}/snooze`, body);
+  expect([status, refusal.errors[0].path]).toEqual([400, 'until']);
+});
+
+test('only tasks that one can see are snoozed, and one that needs nobody is not changed', async () => {
+  const id = await addTask('t');
+  const body = { until: new Date(Date.now() + 1000_000).toISOString() };
+  const outsider = await service.token('outsider');
+  expect((await call('POST', `/me/inbox/${id}/snooze`, body, outsider)).status).toBe(404);
+  expect((await call('POST', '/me/inbox/task_unknown/snooze', body)).status).toBe(404);
+  expect((await call('POST', `/me/inbox/${id}/snooze`, body)).status).toBe(204);
+  await needs(id, 'failed');
+  expect(await inbox()).toHaveLength(1);
 });

@@ -78,7 +78,7 @@ async function sendEntries(
   isDigest: boolean,
 ): Promise<void> {
   const em = app.db.manager;
-  const entries = await listInbox(em, userId);
+  const entries = await listInbox(em, userId, 'mine');
   await forgetTold(em, userId, entries.map(keyOf));
   const told = await listTold(em, userId);
   const isNew = (entry: InboxEntry) => entry.since >= since && !told.has(keyOf(entry));

@@ -146,6 +146,15 @@ export const writeRecipes: Record<string, (shop: Workshop) => Promise<Request> |
     body: { text: 'rename it' },
   }),
   cancelTask: async ({ startedTask }) => ({ path: `/tasks/${await startedTask()}/cancel` }),
+  snoozeInboxEntry: async ({ waitingTask }) => ({
+    path: `/me/inbox/${await waitingTask('plan')}/snooze`,
+    body: { until: new Date(Date.now() + 3_600_000).toISOString() },
+  }),
+  endInboxSnooze: async ({ waitingTask, ask }) => {
+    const path = `/me/inbox/${await waitingTask('plan')}/snooze`;
+    await ask('POST', path, { until: new Date(Date.now() + 3_600_000).toISOString() });
+    return { path };
+  },
   approveTask: async ({ waitingTask }) => ({ path: `/tasks/${await waitingTask('plan')}/approve` }),
   answerTask: async ({ waitingTask }) => ({
     path: `/tasks/${await waitingTask('question')}/answer`,
