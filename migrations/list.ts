@@ -72,6 +72,7 @@ import { QuotesAndUndo1771113600000 } from './0088-quotes-and-undo.ts';
 import { ReceiptsAndCollisions1771200000000 } from './0089-receipts-and-collisions.ts';
 import { ResponsiblePeople1771545600000 } from './0093-responsible-people.ts';
 import { Snoozes1771632000000 } from './0094-snoozes.ts';
+import { ChangedPlans1771718400000 } from './0095-changed-plans.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -149,4 +150,5 @@ export const migrations = [
   ReceiptsAndCollisions1771200000000,
   ResponsiblePeople1771545600000,
   Snoozes1771632000000,
+  ChangedPlans1771718400000,
 ];

@@ -38,7 +38,7 @@ export type ShownChanges = Record<string, [before: Shown, after: Shown]>;
 /** Longer texts are cut: the log tells that a description has changed, and is no copy of it. */
 const maxText = 200;
 /** What people say to the agent is kept in full, because the timeline of the task shows it. */
-const said = new Set(['answer', 'request', 'said', 'instructions']);
+const said = new Set(['answer', 'request', 'said', 'instructions', 'changedPlan']);
 
 /** Returns the fields with these names whose values differ. */
 export function changesBetween<T extends object>(before: T, after: T, names: readonly (keyof T & string)[]): Changes {

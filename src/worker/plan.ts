@@ -30,7 +30,11 @@ export async function readPlanning(
 /** Writes the sections of an agent's first message that are about plans. */
 export function planSections({ mode, approved }: Planning): string[] {
   if (mode !== 'never') return [part(mode === 'always' ? 'plan-always' : 'plan-large')];
-  return approved === undefined ? [] : [`## The approved plan\nKeep to this plan.\n\n${approved.markdown}`];
+  if (approved === undefined) return [];
+  const keep = approved.isChanged
+    ? 'A person changed this plan before they approved it. Keep to it as it is now.'
+    : 'Keep to this plan.';
+  return [`## The approved plan\n${keep}\n\n${approved.markdown}`];
 }
 
 /** Finds in each repository the changed files that the task's approved plan does not name. Its pull request lists them. */

@@ -11,7 +11,6 @@ import type { Limits } from '../domain/budget.ts';
 import type { Proof, ProofBase } from '../domain/proof/proof.ts';
 import { type Failure, RunFailed } from '../domain/run.ts';
 import type { PlanMode } from '../domain/settings.ts';
-import type { RunPlan } from '../domain/waiting.ts';
 import type { RefusedHost } from '../environment/command-access.ts';
 import type { Environment } from '../environment/prepare.ts';
 import { AppError } from '../errors.ts';
@@ -24,6 +23,7 @@ import type { Customs } from '../repositories/customs/customs.ts';
 import { findRepository } from '../repositories/store.ts';
 import type { Journal } from '../runs/journal.ts';
 import { payForAnswer } from '../runs/spend.ts';
+import type { ApprovedPlan } from '../runs/waiting/store.ts';
 import { getTask, type TaskView } from '../tasks/store.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { Reverts } from './workspace/revert-pulls.ts';
@@ -32,7 +32,7 @@ import type { Workspace } from './workspace/workspace.ts';
 /** What a run knows of plans: whether it still has to propose one, and the plan of its task that was approved last. */
 export interface Planning {
   mode: PlanMode;
-  approved: RunPlan | undefined;
+  approved: ApprovedPlan | undefined;
 }
 
 /** One repository that a run has open, with everything needed to change it, check it and publish the change. */

@@ -49,6 +49,46 @@ test('a plan waits with its text, is approved once, and the run carries it out',
   expect(await planningOf(run)).toMatchObject({ mode: 'never', approved: { files: ['src/**'], checks: ['npm test'] } });
 });
 
+test('a plan can be changed while it is approved; its agent and later runs get the changed one', async () => {
+  await given.addRun(em());
+  const run = await propose('# Mine\n\n- one');
+  const changed = '# Mine\n\n- one\n- and two';
+  expect((await post(run, 'approve', { plan: ' ' })).status).toBe(400);
+  expect((await post(run, 'approve', { plan: 'x'.repeat(20_001) })).status).toBe(400);
+  expect((await post(run, 'approve', { plan: changed })).status).toBe(200);
+  expect((await listUnread(em(), run.id)).map(({ text }) => text)).toEqual([
+    `[octocat changed the plan and approved it]\nThe plan is now as follows. Carry it out as it is here.\n\n${changed}`,
+  ]);
+  const planning = await planningOf(run);
+  expect(planning.approved).toMatchObject({ markdown: changed, files: ['src/**'], isChanged: true });
+  expect(planSections(planning).join()).toContain('A person changed this plan before they approved it.');
+  expect(await em().query('select markdown, proposed from plans where run_id = $1', [run.id])).toEqual([
+    { markdown: changed, proposed: '# Mine\n\n- one' },
+  ]);
+  const timeline = (await call('GET', `/tasks/${run.taskId}/timeline`)).body;
+  expect(timeline.find((entry: { type: string }) => entry.type === 'approve')).toMatchObject({
+    actor: { login: 'octocat' },
+    text: changed,
+    changes: { changedPlan: [null, changed] },
+  });
+});
+
+test('a plan that is sent back unchanged counts as approved, and a change takes no plan', async () => {
+  await given.addRun(em());
+  const run = await propose('the plan');
+  expect((await post(run, 'approve', { plan: 'the plan\n' })).status).toBe(200);
+  expect(await planningOf(run)).toMatchObject({ approved: { markdown: 'the plan', isChanged: false } });
+  await em().query(
+    `update runs set status = 'waiting', wait_id = 'held', wait_reason = 'push', wait_text = '',
+    wait_options = '[]', waiting_since = now() where id = $1`,
+    [run.id],
+  );
+  const refused = await post(run, 'approve', { plan: 'another' });
+  expect([refused.status, refused.body.errors[0].path]).toEqual([400, 'plan']);
+  await em().query(`update runs set status = 'queued' where id = $1`, [run.id]);
+  expect((await post(run, 'approve', { plan: 'another' })).status).toBe(409);
+});
+
 test('revising a plan asks for another one, and the old one can no longer be approved', async () => {
   await given.addRun(em());
   const run = await propose('first');

@@ -307,6 +307,8 @@ export interface PlanRow {
   taskId: string;
   runId: string;
   markdown: string;
+  /** What the agent had proposed, if the person who approved it had changed it. */
+  proposed: string | null;
   files: unknown;
   checks: unknown;
   at: Date;
@@ -318,6 +320,7 @@ const Plans = table<PlanRow>('plans', {
   taskId: text(),
   runId: text(),
   markdown: text(),
+  proposed: maybeText(),
   files: json(),
   checks: json(),
   at: madeNow(),

@@ -13,6 +13,7 @@ import {
   type Seen,
   type WaitReason,
 } from '../../domain/waiting.ts';
+import { badField } from '../../errors.ts';
 import { rightProblemIn } from '../../repositories/rights.ts';
 import { queueMirror } from '../../tasks/move.ts';
 import { getTask, type TaskView } from '../../tasks/store.ts';
@@ -113,23 +114,48 @@ export async function answerRun(app: App, act: Act & { text: string }): Promise<
 const approvals: readonly WaitReason[] = ['plan', 'push'];
 
 /**
- * Approves the plan or change of a waiting run. The run then carries out the plan or pushes the change.
- * @throws Refused when the run does not wait for an approval; AppError 403 when somebody else has to approve it
+ * Approves the plan or change of a waiting run. The run then carries out the plan or pushes the change. `plan` is what the
+ * person made of the plan's text, if they changed it.
+ * @throws Refused when the run does not wait for an approval; AppError 400 for a plan when it waits for no plan, 403 when
+ * somebody else has to approve it
  */
-export async function approveRun(app: App, act: Act): Promise<TaskView> {
+export async function approveRun(app: App, act: Act & { plan?: string | undefined }): Promise<TaskView> {
   return directRun(app, act, async (em, run, login) => {
     const waiting = await waitingFor(em, run, approvals, 'be approved', act);
     const isPlan = waiting.waitReason === 'plan';
     if (await needsOther(em, waiting.id))
       await assertIsOther(em, act.taskId, act.userId, `you cannot approve its ${isPlan ? 'plan' : 'change'}`);
-    if (isPlan) {
-      await approvePlan(em, waiting.waitId ?? '', act.userId);
-      const text = `[${login} approved the plan]\nCarry it out now.`;
-      await insertMessage(em, { runId: waiting.id, text, saidBy: act.userId });
-    } else await approveChange(em, waiting.id, act.userId);
-    await insertEvent(em, waiting.id, 'approved', `${login} approved the ${isPlan ? 'plan' : 'change'}`, {});
+    if (isPlan) await approvePlanOf(app, em, waiting, { ...act, login });
+    else {
+      if (act.plan !== undefined)
+        throw badField('plan', 'plan must be left out, because the run waits for the approval of a change');
+      await approveChange(em, waiting.id, act.userId);
+      await insertEvent(em, waiting.id, 'approved', `${login} approved the change`, {});
+    }
     await goOn(app, em, waiting);
   });
+}
+
+/** Approves the plan for which a run waits, and tells its agent, with the new text if the person changed it. */
+async function approvePlanOf(
+  app: App,
+  em: EntityManager,
+  run: RunRow,
+  { userId, login, plan }: { userId: string; login: string; plan?: string | undefined },
+): Promise<void> {
+  // A form that was opened and not changed is an approval.
+  const changed = plan?.trim() === run.waitText?.trim() ? undefined : plan;
+  await approvePlan(em, run.waitId ?? '', userId, changed);
+  const [told, event] =
+    changed === undefined
+      ? [`[${login} approved the plan]\nCarry it out now.`, `${login} approved the plan`]
+      : [
+          `[${login} changed the plan and approved it]\nThe plan is now as follows. Carry it out as it is here.\n\n${changed}`,
+          `${login} changed the plan and approved it:\n${changed}`,
+        ];
+  await insertMessage(em, { runId: run.id, text: told, saidBy: userId });
+  await insertEvent(em, run.id, 'approved', event, {});
+  if (changed !== undefined) app.audit.note({ changedPlan: [null, changed] });
 }
 
 /** Returns whether a revision of the task would answer what its run waits for. */

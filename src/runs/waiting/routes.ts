@@ -7,12 +7,20 @@ import { answerRun, approveRun, pauseRun, resumeRun, sayToRun } from './operatio
 /** The longest text that a person says to an agent. */
 const maxText = 10_000;
 
+/** The longest plan, as in the tool by which agents propose one. */
+const maxPlan = 20_000;
+
 const SayToRun = z.strictObject({ text: titleText(maxText) });
 
 /** The `id` of the attention that somebody acts on. A later one is refused. */
 const seenId = IdText.optional().meta({ description: 'the id of `attention`; another one is refused' });
 
-const ApproveRun = z.strictObject({ id: seenId });
+const ApproveRun = z.strictObject({
+  id: seenId,
+  plan: titleText(maxPlan).optional().meta({
+    description: 'the plan in Markdown as the caller changed it; the agent carries it out instead of its own',
+  }),
+});
 
 const AnswerRun = z.strictObject({ text: titleText(maxText), id: seenId });
 
@@ -29,7 +37,7 @@ export const waitingRoutes: Route[] = [
     path: '/tasks/:id/approve',
     summary: 'Approve the plan or change of a waiting run. The run then carries out the plan or pushes the change',
     guide:
-      "Approve a plan or a change that waits for a person (`attention`). This is your person's decision: show them what waits and ask before you call it.",
+      "Approve a plan or a change that waits for a person (`attention`). This is your person's decision: show them what waits and ask before you call it. If they want the plan changed, send the whole changed text in `plan`.",
     tag,
     access: onTask('member'),
     audit: { action: 'task.approve', object: ({ task }) => task },

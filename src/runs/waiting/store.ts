@@ -160,12 +160,25 @@ export async function findPlan(em: EntityManager, id: string): Promise<RunPlan |
   return rows[0];
 }
 
-export async function approvePlan(em: EntityManager, id: string, userId: string): Promise<void> {
-  await em.query('update plans set approved_at = now(), approved_by = $2 where id = $1', [id, userId]);
+/** Approves a plan. `changed` is what the person made of its text; what the agent had proposed is kept beside it. */
+export async function approvePlan(
+  em: EntityManager,
+  id: string,
+  userId: string,
+  changed: string | undefined,
+): Promise<void> {
+  await em.query(
+    `update plans set approved_at = now(), approved_by = $2,
+       proposed = case when $3::text is not null then markdown end, markdown = coalesce($3, markdown)
+     where id = $1`,
+    [id, userId, changed === undefined ? null : storableText(changed)],
+  );
 }
 
 export interface ApprovedPlan extends RunPlan {
   runId: string;
+  /** Whether the person who approved it had changed it. */
+  isChanged: boolean;
 }
 
 /**
@@ -178,7 +191,7 @@ export async function findApprovedPlan(
   { runId, until }: { runId: string; until: Date | null },
 ): Promise<ApprovedPlan | undefined> {
   const rows: ApprovedPlan[] = await em.query(
-    `select run_id as "runId", markdown, files, checks from plans
+    `select run_id as "runId", markdown, files, checks, proposed is not null as "isChanged" from plans
      where task_id = $1 and approved_at is not null
        and (run_id = $2 or $3::timestamptz is null or approved_at <= $3)
      order by approved_at desc limit 1`,
