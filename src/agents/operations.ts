@@ -10,6 +10,7 @@ import { Refused } from '../domain/machine.ts';
 import { AppError, notFound, requiresRole } from '../errors.ts';
 import { type Access, anyUser, type Caller, idOrEmpty } from '../http/access/access.ts';
 import { roleIn } from '../projects/member-store.ts';
+import { modelWarning } from './model-names.ts';
 import type { CreateAgent, UpdateAgent } from './schemas.ts';
 import {
   type AgentView,
@@ -27,23 +28,35 @@ import {
  * Creates an agent that belongs to the caller.
  * @throws Refused for a name that another agent of the caller has
  */
-export async function createAgent(app: App, userId: string, input: z.output<typeof CreateAgent>): Promise<AgentView> {
+export async function createAgent(app: App, userId: string, input: z.output<typeof CreateAgent>): Promise<ShownAgent> {
   const id = newId('agent');
-  try {
-    await insertAgent(app.db.manager, { id, projectId: null, creatorId: userId, ...input });
-  } catch (error) {
-    if (violatedUnique(error) === undefined) throw error;
-    throw new Refused(`You already have an agent named ${input.name}. Choose another name.`);
-  }
-  app.audit.note({ name: [null, input.name] });
-  return shown(app, (await findVisibleAgent(app.db.manager, userId, id)) as AgentView);
+  const aboutModel = await modelShown(app, { ...input, projectId: null });
+  return app.db.transaction(async (em) => {
+    try {
+      await insertAgent(em, { id, projectId: null, creatorId: userId, ...input });
+    } catch (error) {
+      if (violatedUnique(error) === undefined) throw error;
+      throw new Refused(`You already have an agent named ${input.name}. Choose another name.`);
+    }
+    app.audit.note({ name: [null, input.name] });
+    return { ...((await findVisibleAgent(em, userId, id)) as AgentView), ...aboutModel };
+  });
 }
 
-/**
- * Converts an agent to the form that the API returns. An agent without a model shows the default model of the service.
- */
-export function shown(app: App, agent: AgentView): AgentView {
-  return { ...agent, model: agent.model || app.config.OPENAI_MODEL };
+/** An agent as the API returns it. */
+export interface ShownAgent extends AgentView {
+  modelWarning: string | null;
+}
+
+/** Converts an agent to the form that the API returns. May ask the model server, so call it outside of transactions. */
+export async function shown(app: App, agent: AgentView): Promise<ShownAgent> {
+  return { ...agent, ...(await modelShown(app, agent)) };
+}
+
+/** An agent without a model has the default model of the service. */
+async function modelShown(app: App, { model, projectId }: Pick<AgentRow, 'model' | 'projectId'>) {
+  const name = model || app.config.OPENAI_MODEL;
+  return { model: name, modelWarning: await modelWarning(app, { model: name, projectId }) };
 }
 
 /**
@@ -77,8 +90,10 @@ export async function updateAgent(
   agent: AgentView,
   userId: string,
   input: z.output<typeof UpdateAgent>,
-): Promise<AgentView> {
+): Promise<ShownAgent> {
   assertNewest(agent);
+  const { projectId } = agent;
+  const aboutModel = await modelShown(app, { model: input.model ?? agent.model, projectId });
   const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
   await app.db.transaction(async (em) => {
     const before = await lockAgent(em, agent.id);
@@ -94,7 +109,7 @@ export async function updateAgent(
   });
   const changed = await findVisibleAgent(app.db.manager, userId, agent.id);
   if (changed === undefined) throw notFound('Agent', agent.id);
-  return shown(app, changed);
+  return { ...changed, ...aboutModel };
 }
 
 /**

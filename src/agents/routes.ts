@@ -3,6 +3,7 @@ import type { App } from '../app.ts';
 import { type Access, anyUser, type Caller, inProjectOfQuery } from '../http/access/access.ts';
 import { IdText, type Route, route } from '../http/route.ts';
 import { readAllHealth, readLanguageSkills, readOneHealth, readPerformance, resetHealth } from './figures.ts';
+import { listModelNames } from './model-names.ts';
 import { createAgent, deleteAgent, onAgent, onChangeableAgent, shown, updateAgent } from './operations.ts';
 import {
   Agent,
@@ -12,6 +13,7 @@ import {
   AgentSkill,
   CreateAgent,
   FiguresQuery,
+  ModelNames,
   PerformanceQuery,
   UpdateAgent,
 } from './schemas.ts';
@@ -54,7 +56,20 @@ export const agentRoutes: Route[] = [
     body: CreateAgent,
     reply: [201, Agent],
     errors: { 409: 'The caller already has an agent of this name' },
+    waits: 'before it writes',
     handle: (app, { user, body }) => createAgent(app, user.id, body),
+  }),
+  route({
+    operationId: 'listModelNames',
+    method: 'get',
+    path: '/agents/models',
+    summary: 'List the models that the model server lists for a project, or for agents without one',
+    guide: null,
+    tag,
+    access: inProjectOfQuery,
+    query: z.strictObject({ projectId: IdText.optional() }),
+    reply: [200, ModelNames],
+    handle: async (app, { projectId }) => ({ names: (await listModelNames(app, projectId)) ?? [] }),
   }),
   route({
     operationId: 'listTeams',
@@ -118,6 +133,7 @@ export const agentRoutes: Route[] = [
     body: UpdateAgent,
     reply: [200, Agent],
     errors: { 409: 'The name is taken, or it is not the newest version' },
+    waits: 'before it writes',
     handle: (app, { agent, user, body }) => updateAgent(app, agent, user.id, body),
   }),
   route({

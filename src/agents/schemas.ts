@@ -32,6 +32,10 @@ export const Agent = z
     description: z.string(),
     team: z.string(),
     model: z.string(),
+    modelWarning: z
+      .string()
+      .nullable()
+      .meta({ description: 'set if the model server lists models, but not this one; names the nearest of them' }),
     reasoningEffort: effort,
     maxOutputTokens: outputTokens,
     systemPrompt: z.string(),
@@ -54,6 +58,10 @@ export const AgentEntry = z
     status,
   })
   .meta({ id: 'AgentEntry' });
+
+export const ModelNames = z
+  .object({ names: z.array(z.string()).meta({ description: 'sorted; empty if the server gives no list' }) })
+  .meta({ id: 'ModelNames', description: 'The models that the model server lists' });
 
 const shortText = longText(200).transform((s) => s.trim());
 

@@ -8,7 +8,7 @@ import { type AutomationTask, knownFields, type Trigger, unknownFields } from '.
 import { Refused } from '../domain/machine.ts';
 import { badRequest, notFound, type Problem } from '../errors.ts';
 import { lockProjectRow } from '../repositories/store.ts';
-import { assertBases, ownerProblems, repositoryProblems } from '../tasks/operations.ts';
+import { assertBases, ownerIdOf, ownerProblems, repositoryProblems } from '../tasks/operations.ts';
 import type { CreateAutomation, UpdateAutomation } from './schemas.ts';
 import {
   countAutomations,
@@ -51,8 +51,10 @@ export async function createAutomation(
   app: App,
   projectId: string,
   userId: string,
-  { on, ...given }: z.output<typeof CreateAutomation>,
+  { on, ...asked }: z.output<typeof CreateAutomation>,
 ): Promise<AutomationRow> {
+  const owner = await ownerIdOf(app.db.manager, projectId, userId, asked.task.owner);
+  const given = { ...asked, task: { ...asked.task, owner } };
   await assertTask(app, { projectId, userId }, on, given.task);
   return app.db.transaction(async (em) => {
     // Two simultaneous requests could together exceed the limit.
@@ -81,7 +83,8 @@ export async function updateAutomation(
 ): Promise<AutomationRow> {
   const known = await getAutomation(app.db.manager, id);
   const isChecked = on !== undefined || changedTask !== undefined || fields.enabled === true;
-  const checked = { ...known.task, ...given(changedTask ?? {}) };
+  const merged = { ...known.task, ...given(changedTask ?? {}) };
+  const checked = { ...merged, owner: await ownerIdOf(app.db.manager, projectId, userId, merged.owner) };
   if (isChecked) await assertTask(app, { projectId, userId }, on ?? known.trigger, checked);
   return app.db.transaction(async (em) => {
     const before = await lockAutomation(em, id);

@@ -65,7 +65,7 @@ const On = given
 const task = {
   title: titleText().meta({ description: 'may contain fields such as `{{ issue.title }}`, which are quoted' }),
   description: longText().meta({ description: 'may contain fields such as `{{ issue.body }}`, which are quoted' }),
-  owner: IdText.meta({ description: 'the agent' }),
+  owner: IdText.meta({ description: 'the agent: its id, or its name if no other agent of the project has it' }),
   repositoryId: IdText.meta({ description: 'where the task is done, and whose events count' }),
   base: BranchText.nullable().meta({ description: 'the branch from which the task starts; null for the default' }),
   planFirst: z.boolean().nullable(),

@@ -128,4 +128,9 @@ export interface Model {
 export interface ModelSource {
   /** Returns a model that is called with the given key. `preset` applies to every request that does not say otherwise. */
   withKey(name: string, key: string, preset?: Effort): Model;
+  /**
+   * Returns the names of the models that the server lists for a key, sorted. Waits only if nothing is known of them yet, and
+   * not longer than `maxWaitMs`. Undefined if that is not enough, or if the server gives no list.
+   */
+  names(key: string, maxWaitMs: number): Promise<string[] | undefined>;
 }

@@ -7,6 +7,7 @@ import { badAnswer } from './bounds.ts';
 import { eventsIn } from './events.ts';
 import { estimateOf } from './lost.ts';
 import { type ModelAnswer, ModelFailed, type ModelSource, type ReplyOptions, type Wire } from './model.ts';
+import { openModelLists } from './model-lists.ts';
 import { failureOf } from './refusals/failure.ts';
 import { AnswerIsError, isOutOfCredit, type Refusal, refusalOf, textIn } from './refusals/refusal.ts';
 import { tooLong } from './refusals/too-long.ts';
@@ -75,7 +76,7 @@ function parsed(text: string): unknown {
 }
 
 /** A client with its own retries turned off. */
-type Client = Pick<OpenAI, 'post' | 'baseURL'>;
+type Client = Pick<OpenAI, 'get' | 'post' | 'baseURL'>;
 
 export interface ModelServer {
   /** Creates the client for a key. */
@@ -92,6 +93,7 @@ export interface ModelServer {
 export function openaiModels(server: ModelServer): ModelSource {
   const memory = openMemory();
   return {
+    names: openModelLists(server.connect),
     withKey: (name, key, preset = {}) => {
       const client = server.connect(key);
       const learned = memory(client.baseURL, name);

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { z } from 'zod';
-import { findVisibleAgent, mayServe } from '../agents/store.ts';
+import { findAgentsByName, findVisibleAgent, mayServe } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
 import { Repositories } from '../db/tables/project.ts';
@@ -41,8 +41,9 @@ export async function createTask(
   app: App,
   projectId: string,
   userId: string,
-  input: z.output<typeof CreateTask>,
+  given: z.output<typeof CreateTask>,
 ): Promise<TaskView> {
+  const input = { ...given, owner: await ownerIdOf(app.db.manager, projectId, userId, given.owner) };
   const assertReferences = async (em: EntityManager) => {
     const problems = [
       ...(await ownerProblems(em, projectId, userId, input.owner)),
@@ -91,9 +92,9 @@ export async function insertTask(
     hidden?: boolean;
     /** The task whose merged pull requests it reverts. */
     undoOf?: string;
-  },
     /** The member who looks after it. */
     responsible?: string | null;
+  },
 ): Promise<string> {
   const repository =
     task.repositoryId === undefined ? await findPrimary(em, projectId) : await findRepository(em, task.repositoryId);
@@ -115,8 +116,8 @@ export async function insertTask(
     sprintId: await openSprint(em, projectId, task.sprintId),
     hidden: task.hidden ?? false,
     undoOf: task.undoOf ?? null,
-    createdBy: task.createdBy,
     responsible: task.responsible ?? null,
+    createdBy: task.createdBy,
     directedBy: writersOf(task),
     ...issueFields(task),
   });
@@ -170,9 +171,30 @@ export async function ownerProblems(em: EntityManager, projectId: string, userId
   const id = storableText(owner);
   const agent = await findVisibleAgent(em, userId, id);
   const mayOwn = agent !== undefined && (await mayServe(em, id, projectId));
-  return mayOwn
-    ? []
-    : [{ path: 'owner', message: `owner must be an agent that may work in this project, not ${owner}` }];
+  if (mayOwn) return [];
+  const named = await findAgentsByName(em, id, projectId, userId);
+  const message =
+    named.length > 1
+      ? `owner must name one agent, and ${named.length} are named ${owner}; give the id of one of them: ${named.map((a) => a.id).join(', ')}`
+      : `owner must be an agent that may work in this project, not ${owner}`;
+  return [{ path: 'owner', message }];
+}
+
+/**
+ * Returns the id of the agent that an owner names: its id, or its name if no other agent of the project has it. Anything else is
+ * returned as it is, and `ownerProblems` says what is wrong with it.
+ */
+export async function ownerIdOf<Owner extends string | null | undefined>(
+  em: EntityManager,
+  projectId: string,
+  userId: string,
+  owner: Owner,
+): Promise<Owner | string> {
+  if (owner === undefined || owner === null) return owner;
+  const text = storableText(owner);
+  if ((await findVisibleAgent(em, userId, text)) !== undefined) return owner;
+  const [agent, ...others] = await findAgentsByName(em, text, projectId, userId);
+  return agent === undefined || others.length > 0 ? owner : agent.id;
 }
 
 export async function dependencyProblems(em: EntityManager, projectId: string, ids: string[]): Promise<Problem[]> {
@@ -237,7 +259,10 @@ type NewTask = z.output<typeof CreateTasks>['tasks'][number];
  * Creates several tasks in the given order, all or none. A dependency may be the `ref` of another task in the list.
  * @throws AppError 400 naming each field that is wrong
  */
-export async function createTasks(app: App, projectId: string, userId: string, tasks: NewTask[]): Promise<TaskView[]> {
+export async function createTasks(app: App, projectId: string, userId: string, given: NewTask[]): Promise<TaskView[]> {
+  const tasks: NewTask[] = [];
+  for (const task of given)
+    tasks.push({ ...task, owner: await ownerIdOf(app.db.manager, projectId, userId, task.owner) });
   if (tasks.some(({ base }) => base)) await assertTaskReferences(app.db.manager, projectId, userId, tasks);
   await assertBases(
     app,

@@ -83,10 +83,12 @@ const base = BranchText.nullable().meta({
   description: 'the branch from which it starts and into which it goes; null for that of the repository',
 });
 
+const owner = IdText.meta({ description: 'an agent: its id, or its name if no other agent of the project has it' });
+
 export const CreateTask = z.strictObject({
   title: titleText(),
   description: longText().default(''),
-  owner: IdText.optional(),
+  owner: owner.optional(),
   status: z.enum(['backlog', 'ready'], 'must be backlog or ready').default('backlog'),
   dependsOn: z.array(IdText).max(100, 'must have at most 100 ids').default([]),
   repositoryId: IdText.optional(),
@@ -134,9 +136,9 @@ export const CreateSubtask = z.strictObject({
 export const TaskFilter = z.strictObject({
   status: z.enum(taskStatuses, `must be one of ${taskStatuses.join(', ')}`).optional(),
   owner: IdText.optional(),
+  responsible: IdText.optional(),
   sprintId: IdText.optional(),
   search: longText(200)
-  responsible: IdText.optional(),
     .optional()
     .meta({ description: 'a part of the title, or words of the description, of which the last may be incomplete' }),
   ...pageQuery,

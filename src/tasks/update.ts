@@ -10,7 +10,14 @@ import { badField, badRequest, type Problem } from '../errors.ts';
 import { assertTaskBudgetWithin } from '../projects/budgets.ts';
 import { lockMember } from '../projects/member-store.ts';
 import { advanceSprints, joinParent, moveTask, queueMirror } from './move.ts';
-import { assertBases, dependencyProblems, insertTask, ownerProblems, repositoryProblems } from './operations.ts';
+import {
+  assertBases,
+  dependencyProblems,
+  insertTask,
+  ownerIdOf,
+  ownerProblems,
+  repositoryProblems,
+} from './operations.ts';
 import type { CreateSubtask, UpdateTask } from './schemas.ts';
 import {
   addTaskDirector,
@@ -108,7 +115,7 @@ export async function updateTask(
     const task = await getTask(app.db.manager, taskId);
     const { projectId, repositoryId } = task;
     // The host is asked last, and outside of the transaction.
-    await checkReferences(app.db.manager, task, userId, given);
+    await checkReferences(app.db.manager, task, userId, await withOwnerId(app.db.manager, task, userId, given));
     const named = { base: given.base, repositoryId: given.repositoryId ?? repositoryId, path: 'base' };
     await assertBases(app, projectId, [named]);
   }
@@ -121,7 +128,8 @@ export async function updateTask(
       await lockDependencies(em, (await getTask(em, taskId)).projectId);
     await lockTask(em, taskId);
     const task = await getTask(em, taskId);
-    const input: Update = typeof given === 'function' ? given(task) : given;
+    const asked: Update = typeof given === 'function' ? given(task) : given;
+    const input = await withOwnerId(em, task, userId, asked);
     await checkReferences(em, task, userId, input);
     await assertMayChange(em, task, input);
     const { status, dependsOn } = input;
@@ -148,34 +156,23 @@ async function noteWriter(em: EntityManager, task: TaskView, userId: string, inp
   if (isRewritten) await addTaskDirector(em, task.id, userId);
 }
 
+/** Replaces the name of an owner by the id of the agent. */
+async function withOwnerId(em: EntityManager, task: TaskView, userId: string, input: Update): Promise<Update> {
+  if (input.owner === undefined || input.owner === task.owner) return input;
+  return { ...input, owner: await ownerIdOf(em, task.projectId, userId, input.owner) };
+}
+
 async function checkReferences(em: EntityManager, task: TaskView, userId: string, input: Update): Promise<void> {
   const isNewOwner = input.owner !== task.owner;
   const problems = [
     ...(isNewOwner ? await ownerProblems(em, task.projectId, userId, input.owner ?? undefined) : []),
+    ...(await responsibleProblems(em, task, input.responsible)),
     ...(await dependencyProblems(em, task.projectId, input.dependsOn ?? [])),
     ...(await repositoryProblems(em, task.projectId, input.repositoryId)),
   ];
   if (problems.length > 0) throw badRequest(problems);
 }
 
-/**
- * Returns the given fields that are changed as they are. A budget without limits becomes null. A base is a branch of the
- * repository, so another repository needs another one.
- */
-function changeOf(task: TaskView, { status: _moves, dependsOn: _replaced, budget, ...fields }: Update) {
-  const isMoved = fields.repositoryId !== undefined && fields.repositoryId !== task.repositoryId;
-  const reset = {
-    ...(isMoved ? { base: null } : {}),
-    ...(fields.responsible === undefined ? {} : { responsibleChosen: fields.responsible !== null }),
-  };
-  const given = { ...reset, ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) };
-    ...(await responsibleProblems(em, task, input.responsible)),
-  if (budget === undefined) return given;
-  return { ...given, budget: budget === null || Object.keys(budget).length === 0 ? null : budget };
-}
-
-async function assertMayChange(em: EntityManager, task: TaskView, input: Update): Promise<void> {
-  const touched = (['owner', 'status', 'repositoryId', 'base', 'dependsOn', 'planFirst'] as const).filter((name) => {
 /**
  * Returns what is wrong with the person who should become responsible. They must be a member of the project, and cannot leave
  * it before the transaction ends.
@@ -190,6 +187,23 @@ async function responsibleProblems(
   return [{ path: 'responsible', message: `responsible must be a member of this project, not ${userId}` }];
 }
 
+/**
+ * Returns the given fields that are changed as they are. A budget without limits becomes null. A base is a branch of the
+ * repository, so another repository needs another one.
+ */
+function changeOf(task: TaskView, { status: _moves, dependsOn: _replaced, budget, ...fields }: Update) {
+  const isMoved = fields.repositoryId !== undefined && fields.repositoryId !== task.repositoryId;
+  const reset = {
+    ...(isMoved ? { base: null } : {}),
+    ...(fields.responsible === undefined ? {} : { responsibleChosen: fields.responsible !== null }),
+  };
+  const given = { ...reset, ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) };
+  if (budget === undefined) return given;
+  return { ...given, budget: budget === null || Object.keys(budget).length === 0 ? null : budget };
+}
+
+async function assertMayChange(em: EntityManager, task: TaskView, input: Update): Promise<void> {
+  const touched = (['owner', 'status', 'repositoryId', 'base', 'dependsOn', 'planFirst'] as const).filter((name) => {
     const [before, after] = [task[name], input[name]];
     if (after === undefined) return false;
     return name === 'dependsOn'

@@ -164,3 +164,30 @@ test('without a model start is 503; the task does not move and gets no repositor
     repositoryId: null,
   });
 });
+
+test('an owner can be given by a name that only one agent has', async () => {
+  const byName = await call('POST', `/projects/${project}/tasks`, { title: 'by name', owner: 'developer' });
+  expect([byName.status, byName.body.owner]).toEqual([201, developer]);
+  const bulk = { tasks: [{ title: 'a', owner: 'Developer' }] };
+  expect((await call('POST', `/projects/${project}/tasks/bulk`, bulk)).body[0].owner).toBe(developer);
+  await call('PATCH', `/tasks/${byName.body.id}`, { owner: null });
+  const changed = await call('PATCH', `/tasks/${byName.body.id}`, { owner: 'Developer' });
+  expect([changed.status, changed.body.owner]).toEqual([200, developer]);
+  // Names in other projects do not count, and of two members' agents with one name neither is meant.
+  const twins = [];
+  for (const login of ['twin1', 'twin2']) {
+    const own = await service.token(login);
+    await call('POST', `/projects/${project}/members`, { login });
+    const agent = (await service.call('POST', '/agents', { token: own, body: { name: 'Twin' } })).body;
+    twins.push(agent.id);
+    const assigned = { title: 'of a twin', owner: agent.id };
+    await service.call('POST', `/projects/${project}/tasks`, { token: own, body: assigned });
+  }
+  const unclear = await call('PATCH', `/tasks/${byName.body.id}`, { owner: 'twin' });
+  expect([unclear.status, unclear.body.errors[0].path]).toEqual([400, 'owner']);
+  expect(unclear.body.message).toBe(
+    `owner must name one agent, and 2 are named twin; give the id of one of them: ${twins.sort().join(', ')}`,
+  );
+  const unknown = await call('PATCH', `/tasks/${byName.body.id}`, { owner: 'Nobody' });
+  expect(unknown.body.message).toBe('owner must be an agent that may work in this project, not Nobody');
+});

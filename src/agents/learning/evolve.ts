@@ -11,7 +11,7 @@ import type { Message } from '../../llm/model.ts';
 import { apart } from '../../threads/apart.ts';
 import { explained } from '../chat/converse.ts';
 import { modelIfConfigured } from '../model.ts';
-import { assertMayChange, assertNewest, shown } from '../operations.ts';
+import { assertMayChange, assertNewest, type ShownAgent, shown } from '../operations.ts';
 import { type EvolveAgent, maxPromptChars } from '../schemas.ts';
 import {
   type AgentView,
@@ -105,7 +105,7 @@ type Given = z.output<typeof EvolveAgent>;
  * @throws Refused for an old version, when the trial does not speak for the prompt, and when the agent changed while a model wrote; AppError 400 and 502 for a prompt
  * that is too long or that the model did not write, 403 and 404 for somebody who may no longer change the agent by then
  */
-export async function evolveAgent(app: App, agent: AgentView, userId: string, given: Given): Promise<AgentView> {
+export async function evolveAgent(app: App, agent: AgentView, userId: string, given: Given): Promise<ShownAgent> {
   assertNewest(agent);
   const systemPrompt = await newPrompt(app, agent, userId, given);
   const about = { agent, systemPrompt };

@@ -235,3 +235,18 @@ test('two long prompts are compared in a thread', async () => {
   // In the service itself it would take half a second, the limit of a comparison.
   expect(block).toBeLessThan(100);
 });
+
+test('an agent whose model the server does not list has a warning that names the nearest one, and nothing is refused', async () => {
+  const warning = (name: string) =>
+    `The model server does not list ${name}. The nearest name that it lists is scripted.`;
+  const made = await call('POST', '/agents', { name: 'Misspelled', model: 'scriptd' });
+  expect([made.status, made.body.modelWarning]).toEqual([201, warning('scriptd')]);
+  const path = `/agents/${made.body.id}`;
+  expect((await call('GET', path)).body.modelWarning).toBe(warning('scriptd'));
+  expect((await call('PATCH', path, { model: 'scripted' })).body.modelWarning).toBeNull();
+  // Without a model of its own, it has that of the service.
+  expect((await call('PATCH', path, { model: '' })).body).toMatchObject({ model: 'm', modelWarning: warning('m') });
+  expect((await call('POST', `${path}/evolve`, { newSystemPrompt: 'p' })).body.modelWarning).toBe(warning('m'));
+  const { projectId } = given;
+  expect((await call('GET', `/agents/models?projectId=${projectId}`)).body).toEqual({ names: ['scripted'] });
+});
