@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 // In the repository the sources run as they are, and the package has only the compiled files.
 const source = new URL('../src/cli/main.ts', import.meta.url);
@@ -7,7 +7,8 @@ const compiled = new URL('../dist/client/src/cli/main.js', import.meta.url);
 const file = process.features.typescript && existsSync(source) ? source : compiled;
 if (existsSync(file)) {
   const { main } = await import(file.href);
-  process.exitCode = await main(process.argv.slice(2));
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  process.exitCode = await main(process.argv.slice(2), version);
 } else {
   process.stderr.write(
     `deckhand: Node ${process.version} cannot run the sources. Use Node 24 in the repository, or "npm run cli".\n`,

@@ -1,4 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { freePort } from '../../demo/settings.ts';
 import { openProject } from '../support/project.ts';
@@ -91,7 +93,35 @@ test('something else than the service is told apart, and what cannot be reached 
   const away = await run(['login', closed], { stdin: token });
   expect(away).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot be reached (ECONNREFUSED)') });
   const page = await run(['login', `${service.url}/somewhere`], { stdin: token });
-  expect(page).toMatchObject({ code: 1, stderr: expect.stringMatching(/web page|No such address|not as Deckhand/) });
+  const found = `GET ${service.url}/somewhere/api/v1/me got HTTP 404 and `;
+  expect(page).toMatchObject({ code: 1, stderr: expect.stringContaining(found) });
+  expect(page.stderr).toContain('does not answer as Deckhand does');
+  const site = createServer((_, res) =>
+    res.setHeader('Content-Type', 'text/html; charset=utf-8').end('<h1>Hello</h1>'),
+  );
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+  const { port } = site.address() as AddressInfo;
+  const other = await run(['login', `http://127.0.0.1:${port}`], { stdin: token });
+  expect(other).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('got HTTP 200 and text/html. Open the address'),
+  });
+  await new Promise((resolve) => site.close(resolve));
+});
+
+test('the version is printed, and inbox lists what others are responsible for with --scope all', async () => {
+  const { run, json } = openPerson({ DECKHAND_URL: service.url, DECKHAND_TOKEN: token });
+  expect(await run(['--version'])).toEqual({ code: 0, stdout: '0.1.0\n', stderr: '' });
+  await service.token('mate');
+  const { body: mate } = await service.call('POST', `/projects/${project}/members`, { token, body: { login: 'mate' } });
+  const { body: task } = await service.call('POST', `/projects/${project}/tasks`, { token, body: { title: 't' } });
+  await service.call('PATCH', `/tasks/${task.id}`, { token, body: { responsible: mate.userId } });
+  const { manager } = service.app.db;
+  await manager.query(`update tasks set status = 'in_review' where id = $1`, [task.id]);
+  expect(await json('inbox')).toEqual([]);
+  expect(await json('inbox', '--scope', 'all')).toMatchObject([{ taskId: task.id }]);
+  expect((await run(['inbox', '--scope', 'ours'])).code).toBe(2);
+  await manager.query('delete from tasks where id = $1', [task.id]);
 });
 
 test('variables are enough, and a stored token goes only to its own service', async () => {

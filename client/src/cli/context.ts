@@ -8,6 +8,8 @@ export interface Context {
   env: NodeJS.ProcessEnv;
   /** Sets the exit code of a command that did not throw. */
   endWith(code: number): void;
+  /** The version of the package. */
+  version: string;
 }
 
 /** Returns the options of a command, with those of the program. */

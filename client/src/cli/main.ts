@@ -6,8 +6,11 @@ import { UsageError } from './failures.ts';
 import { buildProgram } from './program.ts';
 import { errorJson, openTerminal, type Terminal } from './terminal.ts';
 
-/** Runs the command line and returns its exit code: 0 done, 1 refused or failed, 2 wrong usage. */
-export async function main(given: string[]): Promise<number> {
+/**
+ * Runs the command line and returns its exit code: 0 done, 1 refused or failed, 2 wrong usage. `version` is that of the
+ * package.
+ */
+export async function main(given: string[], version: string): Promise<number> {
   // Commander's command "help" takes one word, and "task create" is two.
   const args = given[0] === 'help' && given.length > 2 ? [...given.slice(1), '--help'] : given;
   endQuietly();
@@ -16,7 +19,7 @@ export async function main(given: string[]): Promise<number> {
   const endWith = (given: number) => {
     code = given;
   };
-  const program = buildProgram({ terminal, env: process.env, endWith });
+  const program = buildProgram({ terminal, env: process.env, endWith, version });
   program.hook('preAction', async (_program, command) => {
     const rerun = await runWithCa(optionsOf(command), process.env);
     if (rerun !== undefined) throw new Rerun(rerun);

@@ -13,6 +13,7 @@ import type { Context } from './context.ts';
 export function buildProgram(context: Context): Command {
   const program = new Command('deckhand')
     .description('Work with Deckhand from the command line.')
+    .version(context.version, '--version', 'print the version')
     .option('--json', 'print JSON')
     .option('--url <address>', 'the service (or DECKHAND_URL; else that of "deckhand login")')
     .option('--project <project>', 'id, slug or name of the project (else that of "deckhand login", or your only one)')

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { getMe } from '../../api.ts';
 import { service } from '../../connection.ts';
+import { DeckhandError } from '../../errors.ts';
 import { askToken } from '../ask-token.ts';
 import { type Context, optionsOf, withExamples } from '../context.ts';
 import { CommandFailed, UsageError } from '../failures.ts';
@@ -54,9 +55,7 @@ async function logIn({ terminal, env }: Context, address: string | undefined, co
   const token = await askToken(env, url);
   terminal.hide(token);
   const at = service({ url, token });
-  const me = await getMe(at);
-  if (typeof me?.login !== 'string')
-    throw new CommandFailed(`${url} did not answer as Deckhand does. Check the address.`);
+  const { login } = await whoAmI(url, token);
   const project = wanted === undefined ? undefined : await findProject(at, wanted);
   const path = await writeLogin(env, {
     url,
@@ -64,8 +63,32 @@ async function logIn({ terminal, env }: Context, address: string | undefined, co
     ...(project === undefined ? {} : { project: project.id }),
     ...(ca === undefined ? {} : { ca: resolve(ca) }),
   });
-  const value = { url, login: me.login, project: project?.id ?? null, file: path };
-  terminal.print(value, () => `Logged in to ${url} as ${me.login}. The token is kept in ${loginPath(env)}.`);
+  const value = { url, login, project: project?.id ?? null, file: path };
+  terminal.print(value, () => `Logged in to ${url} as ${login}. The token is kept in ${loginPath(env)}.`);
+}
+
+/** Replies that Deckhand does not give to this request, with any token. */
+const foreign = [404, 405, 406, 410, 415, 501];
+
+/** Finds whose token it is. @throws CommandFailed for an address that is not that of Deckhand, saying what is there */
+async function whoAmI(url: string, token: string): Promise<{ login: string }> {
+  let found = 'nothing';
+  const send: typeof fetch = async (...request) => {
+    const response = await fetch(...request);
+    const [type = ''] = (response.headers.get('content-type') ?? '').split(';');
+    found = `HTTP ${response.status}${type === '' ? '' : ` and ${type}`}`;
+    return response;
+  };
+  const me: { login?: unknown } | undefined = await getMe(service({ url, token, fetch: send })).catch((error) => {
+    if (!(error instanceof DeckhandError)) return undefined;
+    // A web page instead of an API has no status of its own.
+    if (foreign.includes(error.status) || (error.status === 0 && found.endsWith('text/html'))) return undefined;
+    throw error;
+  });
+  if (typeof me?.login === 'string') return { login: me.login };
+  throw new CommandFailed(
+    `${url} does not answer as Deckhand does: GET ${url}/api/v1/me got ${found}. Open the address in a browser, where it should show Deckhand; if it does, the proxy in front of it has to pass on /api, too.`,
+  );
 }
 
 /** Returns whether a token to this address crosses a network without encryption. */

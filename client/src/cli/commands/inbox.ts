@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { getTask, type InboxEntry, listInbox } from '../../api.ts';
 import { type Context, optionsOf, sessionOf, withExamples } from '../context.ts';
 import type { Session } from '../session.ts';
@@ -23,11 +23,16 @@ const taskless: { [reason in InboxEntry['reason']]?: string } = {
 export function inboxCommand(program: Command, context: Context): void {
   const inbox = program
     .command('inbox')
-    .description('List the tasks that need a person, in all your projects, newest first')
+    .description('List the tasks that need you, in all your projects, newest first')
+    .addOption(
+      new Option('--scope <scope>', 'mine: those of others are left out; all: what needs anybody')
+        .choices(['mine', 'all'])
+        .default('mine'),
+    )
     .action(async (_options, command: Command) => {
       const session = await sessionOf(context, command);
-      const { project: wanted } = optionsOf(command);
-      const all = await listInbox({}, session.at);
+      const { project: wanted, scope } = optionsOf<{ scope: 'mine' | 'all' }>(command);
+      const all = await listInbox({ scope }, session.at);
       const projectId = wanted === undefined ? undefined : (await session.project()).id;
       const entries = all.filter((entry) => projectId === undefined || entry.projectId === projectId);
       const options = context.terminal.isJson
@@ -39,7 +44,7 @@ export function inboxCommand(program: Command, context: Context): void {
           : entries.map((entry) => entryText(entry, options.get(entry.taskId ?? '') ?? [])).join('\n\n'),
       );
     });
-  withExamples(inbox, 'deckhand inbox', "deckhand inbox --json | jq -r '.[].taskId'");
+  withExamples(inbox, 'deckhand inbox', 'deckhand inbox --scope all', "deckhand inbox --json | jq -r '.[].taskId'");
 }
 
 /** The answers that the newest questions offer are read, and not those of hundreds. */
