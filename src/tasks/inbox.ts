@@ -7,6 +7,7 @@ import {
   type InboxReason,
   inboxReasons,
 } from '../domain/notices/reasons.ts';
+import { badField } from '../errors.ts';
 import { accessTo, anyUser } from '../http/access/access.ts';
 import { type EventStream, follow } from '../http/events.ts';
 import { type Route, route, Timestamp } from '../http/route.ts';
@@ -96,12 +97,16 @@ export async function listInbox(em: EntityManager, userId: string, scope: InboxS
 
 /** The longest time for which an entry can be snoozed. */
 const maxSnoozeDays = 90;
+const wrongUntil = `must be a time from now to ${maxSnoozeDays} days from now, such as 2026-01-05T09:00:00Z`;
 
 /**
  * Leaves what a task needs now out of the inbox of one person until then. What it needs later is listed all the same, so
  * nobody overlooks a new plan. Does nothing about a task that needs nobody.
+ * @throws AppError 400 for a time that is over or too far away
  */
 async function snooze(app: App, userId: string, taskId: string, until: Date): Promise<void> {
+  const ms = until.getTime() - Date.now();
+  if (!(ms > 0 && ms <= maxSnoozeDays * 24 * 3_600_000)) throw badField('until', `until ${wrongUntil}`);
   await app.db.transaction(async (em) => {
     const rows: unknown[] = await em.query(
       `insert into inbox_snoozes as s (user_id, task_id, until, since)
@@ -163,15 +168,10 @@ const InboxQuery = z.strictObject({
     .meta({ description: '`mine`: tasks for which the caller or nobody is responsible; `all`: also those of others' }),
 });
 
-const wrongUntil = `must be a time from now to ${maxSnoozeDays} days from now, such as 2026-01-05T09:00:00Z`;
 const Snooze = z.strictObject({
   until: z.iso
     .datetime({ offset: true, error: wrongUntil })
     .transform((text) => new Date(text))
-    .refine((until) => {
-      const ms = until.getTime() - Date.now();
-      return ms > 0 && ms <= maxSnoozeDays * 24 * 3_600_000;
-    }, wrongUntil)
     .meta({ override: { type: 'string', format: 'date-time' }, description: `at most ${maxSnoozeDays} days from now` }),
 });
 
