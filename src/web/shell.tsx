@@ -1,9 +1,10 @@
 import { DeviceDesktopIcon, MoonIcon, ProjectIcon, SunIcon } from '@primer/octicons-react';
-import { ActionList, ActionMenu, Avatar, Flash, IconButton } from '@primer/react';
+import { ActionList, ActionMenu, Flash, IconButton } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { Link, Outlet, useLocation, useParams } from 'react-router';
 import { Loading, QueryResult } from './display/query-result.tsx';
+import { PersonMark } from './display/status-labels.tsx';
 import { TimeAgo } from './display/times.tsx';
 import { notifyError } from './frame/notices.tsx';
 import { forgetPerson } from './frame/personal-storage.ts';
@@ -150,16 +151,11 @@ function ThemeMenu() {
 }
 
 function UserMenu({ login, avatarUrl }: { login: string; avatarUrl: string }) {
-  const [isBroken, setBroken] = useState(avatarUrl === '');
   return (
     <ActionMenu>
       <ActionMenu.Anchor>
         <button type="button" className="user-button" aria-label={`Signed in as ${login}`}>
-          {isBroken ? (
-            <span className="user-initial">{login.slice(0, 1)}</span>
-          ) : (
-            <Avatar src={avatarUrl} alt="" onError={() => setBroken(true)} />
-          )}
+          <PersonMark login={login} avatarUrl={avatarUrl} size={20} />
         </button>
       </ActionMenu.Anchor>
       <ActionMenu.Overlay align="end">

@@ -182,6 +182,53 @@ inBrowser(
   },
 );
 
+inBrowser('a plan is changed and approved on the page of its task, which shows the difference', async () => {
+  const id = await addWaiting('plan', [], 'Change my plan');
+  await visit(page, `${world.service.url}/tasks/${id}`);
+  await page.getByRole('button', { name: 'Edit plan' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Edit plan' });
+  await dialog.getByText('Nothing has changed.').waitFor();
+  await dialog.getByLabel('Plan (Markdown)').fill('Look there');
+  await dialog.getByRole('region', { name: "Difference to the agent's plan" }).getByText('+ Look there').waitFor();
+  await dialog.getByRole('button', { name: 'Approve this plan' }).click();
+  await page.getByText('Approved your plan: Change my plan').waitFor();
+  await isNoted(id, 'mona changed the plan and approved it:\nLook there');
+  await page.getByText('changed the plan and approved it').first().waitFor();
+});
+
+inBrowser(
+  'people snooze entries, take that back, choose who is responsible, and see what others have to do',
+  async () => {
+    const id = await addWaiting('question', [], 'Not today');
+    const { userId } = await api<{ userId: string }>('POST', `${base}/members`, { login: 'hubot' });
+    await visit(page, world.service.url);
+    const entry = entryOf('Not today');
+    await entry.getByRole('button', { name: 'Snooze Not today' }).click();
+    await page.getByRole('menuitem', { name: /^Next week/ }).click();
+    await entry.waitFor({ state: 'detached' });
+    await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
+    await entry.getByRole('button', { name: 'Snooze Not today' }).click();
+    await page.getByRole('menuitem', { name: 'Choose a day…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Snooze until' });
+    await dialog.getByRole('button', { name: 'Snooze' }).click();
+    await dialog.getByText('Choose a day within the next 89 days.').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await visit(page, `${world.service.url}/tasks/${id}`);
+    await page.getByRole('button', { name: 'Nobody is responsible. Choose somebody' }).click();
+    await page.getByRole('menuitemradio', { name: 'hubot' }).click();
+    await page.getByRole('button', { name: 'Responsible: hubot' }).waitFor();
+    expect(await world.get(`/tasks/${id}`)).toMatchObject({ responsible: userId });
+    await visit(page, world.service.url);
+    await page.getByRole('button', { name: 'All', exact: true }).click();
+    await entry.waitFor();
+    await page.getByRole('button', { name: 'Mine', exact: true }).click();
+    await entry.waitFor({ state: 'detached' });
+    await api('DELETE', `${base}/members/${userId}`);
+    await entry.waitFor();
+    await api('POST', `/tasks/${id}/cancel`);
+  },
+);
+
 inBrowser('a notice says that somebody else decided first, and a failed run can be retried in the inbox', async () => {
   await visit(page, world.service.url);
   const id = await addWaiting('paused', [], 'Waits: paused');

@@ -1,5 +1,5 @@
 import { Flash, FormControl, Textarea, TextInput } from '@primer/react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { leastOutputTokens, mostOutputTokens, reasoningEfforts } from '../../domain/settings.ts';
 import * as api from '../api.ts';
 import { sentenceCase } from '../display/names.ts';
@@ -8,6 +8,7 @@ import { SelectField } from '../forms/select-field.tsx';
 import { changedFields, submitOnce } from '../forms/submit.ts';
 import { useFormDraft } from '../forms/use-draft.ts';
 import { errorMessage } from '../live/errors.ts';
+import * as queries from '../live/queries.ts';
 import { refetchAgents } from '../live/refetch-changes.ts';
 
 type Fields = Pick<
@@ -56,7 +57,7 @@ export function AgentFormDialog(props: Props) {
             onChange={(event) => set({ name: event.target.value })}
           />
         </FormControl>
-        <Details fields={fields} set={set} />
+        <Details fields={fields} set={set} agent={agent} />
         <FormButtons
           submit={agent === undefined ? 'Create agent' : 'Save changes'}
           isBusy={save.isPending}
@@ -91,7 +92,9 @@ function useAgentForm({ agent, onClose }: Props) {
   return { fields, set, clear, save };
 }
 
-function Details({ fields, set }: { fields: Fields; set(change: Partial<Fields>): void }) {
+function Details(props: { fields: Fields; set(change: Partial<Fields>): void; agent: api.Agent | undefined }) {
+  const { fields, set, agent } = props;
+  const { data: names = [] } = useQuery(queries.modelNames(agent?.projectId ?? undefined));
   return (
     <>
       <div className="fields">
@@ -101,8 +104,19 @@ function Details({ fields, set }: { fields: Fields; set(change: Partial<Fields>)
         </FormControl>
         <FormControl>
           <FormControl.Label>Model</FormControl.Label>
-          <TextInput block value={fields.model} onChange={(event) => set({ model: event.target.value })} />
-          <FormControl.Caption>Leave empty to use the default model of the service.</FormControl.Caption>
+          <TextInput
+            block
+            list="model-names"
+            autoComplete="off"
+            value={fields.model}
+            onChange={(event) => set({ model: event.target.value })}
+          />
+          <datalist id="model-names">
+            {names.map((name) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
+          <FormControl.Caption>{modelCaption(fields.model, names)}</FormControl.Caption>
         </FormControl>
       </div>
       <ModelLimits fields={fields} set={set} />
@@ -121,6 +135,14 @@ function Details({ fields, set }: { fields: Fields; set(change: Partial<Fields>)
       </FormControl>
     </>
   );
+}
+
+/** Says so if the model server does not list a model. It may know it all the same. */
+function modelCaption(model: string, names: string[]): string {
+  const isUnlisted = names.length > 0 && model !== '' && !names.includes(model) && !names.includes(`${model}:latest`);
+  return isUnlisted
+    ? 'The model server does not list this name. Check it before you save.'
+    : 'Leave empty to use the default model of the service.';
 }
 
 /** Shows how much the model may think and write. */

@@ -46,6 +46,7 @@ function AgentView({ projectId, agent }: { projectId: string; agent: Agent }) {
         {agent.model === '' ? 'default model' : `model ${agent.model}`} · version {agent.version} · created{' '}
         <TimeAgo at={agent.createdAt} />
       </p>
+      {agent.modelWarning !== null && <Flash variant="warning">{agent.modelWarning}</Flash>}
       {agent.description !== '' && <p className="wrap">{agent.description}</p>}
       {agent.currentTaskId && (
         <p>

@@ -51,12 +51,13 @@ export function arrangeTasks(
   found: ReadonlySet<string> = new Set(),
 ): Map<Status, TaskCard[]> {
   const [search, agent, sprint] = [text.trim().toLowerCase(), params.get('agent'), params.get('sprint')];
-  const state = params.get('state');
+  const [state, person] = [params.get('state'), params.get('person')];
   const byColumn = new Map<Status, TaskCard[]>(columns.map((status) => [status, []]));
   for (const task of tasks) {
     const isMatch =
       matches(task.owner, agent) &&
       matches(task.sprintId, sprint) &&
+      matches(task.responsible, person) &&
       isInState(task, state) &&
       (search === '' || isFound(task, search) || found.has(task.id));
     if (isMatch) byColumn.get(task.status)?.push(task);

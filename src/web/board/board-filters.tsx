@@ -12,6 +12,7 @@ export function BoardFilters(props: {
   searchField: RefObject<HTMLInputElement | null>;
 }) {
   const { board, filters, searchField } = props;
+  const people = board?.people.map(({ id, login }) => ({ id, name: login })) ?? [];
   return (
     <>
       <TextInput
@@ -25,6 +26,9 @@ export function BoardFilters(props: {
         onKeyDown={(event) => event.key === 'Escape' && filters.setSearchText('')}
       />
       <Filter name="agent" filters={filters} options={board?.agents} all="All agents" none="No agent" />
+      {people.length > 1 && (
+        <Filter name="person" filters={filters} options={people} all="All people" none="Nobody responsible" />
+      )}
       <Filter name="sprint" filters={filters} options={board?.sprints} all="All sprints" none="No sprint" />
       <Filter name="state" filters={filters} options={stateFilters} all="All states" />
       <Filter name="sort" label="Sort by" filters={filters} options={sortings} all="Newest first" />

@@ -25,8 +25,9 @@ interface Props {
 }
 
 export function Board({ projectId, board, searchParams, searchText, onClearFilters }: Props) {
-  const { tasks, agents, sprints } = board;
+  const { tasks, agents, people, sprints } = board;
   const agentNames = useMemo(() => namesById(agents), [agents]);
+  const peopleById = useMemo(() => new Map(people.map((person) => [person.id, person])), [people]);
   const sprintNames = useMemo(() => namesById(sprints), [sprints]);
   // Deferred, so that typing into the search field stays responsive with thousands of tasks.
   const params = useDeferredValue(searchParams.toString());
@@ -66,6 +67,7 @@ export function Board({ projectId, board, searchParams, searchText, onClearFilte
               tasks={cards}
               isFolded={isFolded(choices, status, cards.length)}
               agentNames={agentNames}
+              people={peopleById}
               sprintNames={sprintNames}
               selection={selection}
               onDrop={onDrop}

@@ -16,10 +16,10 @@ import { Label } from '@primer/react';
 import { memo, Suspense, useRef } from 'react';
 import { Link } from 'react-router';
 import { inboxNames } from '../../domain/notices/reasons.ts';
-import type { TaskCard as Card, CardRun } from '../api.ts';
+import type { Board, TaskCard as Card, CardRun } from '../api.ts';
 import { ageText, clockText, elapsedOf, formatCost } from '../display/formats.ts';
 import { shortId } from '../display/names.ts';
-import { FailureLabel } from '../display/status-labels.tsx';
+import { FailureLabel, PersonMark } from '../display/status-labels.tsx';
 import { exactTime, useNow } from '../display/times.tsx';
 import { lazyPart } from '../live/load-part.ts';
 import { useDraggable } from './drag-and-drop.ts';
@@ -28,6 +28,7 @@ import { useLazyMenu } from './use-lazy-menu.ts';
 interface Props {
   task: Card;
   agentName: string | undefined;
+  responsible: Board['people'][number] | undefined;
   sprintName: string | undefined;
   isSelected: boolean;
   onToggle(id: string): void;
@@ -37,7 +38,8 @@ interface Props {
  * Shows a task on the board. It can be opened, selected, dragged to another column, or moved with its menu. It is rendered
  * again only when one of its properties changes.
  */
-export const TaskCard = memo(function TaskCard({ task, agentName, sprintName, isSelected, onToggle }: Props) {
+export const TaskCard = memo(function TaskCard(props: Props) {
+  const { task, agentName, responsible, sprintName, isSelected, onToggle } = props;
   const card = useRef<HTMLDivElement>(null);
   const isDragged = useDraggable(card, task.id);
   return (
@@ -74,6 +76,7 @@ export const TaskCard = memo(function TaskCard({ task, agentName, sprintName, is
           {shortId(task.id)}
         </span>
         <bdi className="card-name">{task.owner === null ? 'No agent' : (agentName ?? 'Agent')}</bdi>
+        {responsible !== undefined && <Responsible person={responsible} />}
         <Links task={task} />
         <Checks checks={task.checks} />
         {task.costUsd !== null && <span title="Cost of all runs">{formatCost(task.costUsd)}</span>}
@@ -87,6 +90,15 @@ export const TaskCard = memo(function TaskCard({ task, agentName, sprintName, is
     </div>
   );
 });
+
+function Responsible({ person: { login, avatarUrl } }: { person: Board['people'][number] }) {
+  return (
+    <span title={`Responsible: ${login}`}>
+      <PersonMark login={login} avatarUrl={avatarUrl} size={16} />
+      <span className="sr-only">Responsible: {login}</span>
+    </span>
+  );
+}
 
 function Links({ task: { base, issueNumber, prUrl } }: { task: Card }) {
   return (

@@ -1,5 +1,6 @@
 import { AlertFillIcon } from '@primer/octicons-react';
-import { Label } from '@primer/react';
+import { Avatar, Label } from '@primer/react';
+import { useState } from 'react';
 import type { Run, Sprint, Task } from '../api.ts';
 import { failureName, sentenceCase, taskStatusNames } from './names.ts';
 
@@ -46,5 +47,17 @@ export function FailureLabel({ task }: { task: Pick<Task, 'failure'> }) {
     <Label variant="danger" title={task.failure.message}>
       <AlertFillIcon size={12} className="label-icon" /> Failed: {failureName(task.failure)}
     </Label>
+  );
+}
+
+/** Shows the picture of a person, or their initial if they have none. Whoever uses it says in words who it is. */
+export function PersonMark({ login, avatarUrl, size = 24 }: { login: string; avatarUrl: string; size?: number }) {
+  const [isBroken, setBroken] = useState(false);
+  if (avatarUrl !== '' && !isBroken)
+    return <Avatar src={avatarUrl} alt="" size={size} loading="lazy" onError={() => setBroken(true)} />;
+  return (
+    <span className="user-initial" aria-hidden="true" style={{ width: size, height: size, fontSize: size / 2 }}>
+      {login.slice(0, 1)}
+    </span>
   );
 }

@@ -1,5 +1,5 @@
 import { XIcon } from '@primer/octicons-react';
-import { Flash, IconButton } from '@primer/react';
+import { Button, Flash, IconButton } from '@primer/react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
 import { errorMessage, isConnectionError } from '../live/errors.ts';
@@ -19,8 +19,8 @@ const shownMs = 8000;
  * Shows a message in the corner of the page. An error stays until it is dismissed or no longer applies: when a later
  * action succeeds, and when the person leaves the page.
  */
-export function notify(text: string, variant: Notice['variant'] = 'default'): void {
-  const id = show({ text, variant, isAboutConnection: false, at: Date.now() });
+export function notify(text: string, variant: Notice['variant'] = 'default', action?: Notice['action']): void {
+  const id = show({ text, variant, action, isAboutConnection: false, at: Date.now() });
   if (variant !== 'danger') setTimeout(() => dismiss(id), shownMs);
 }
 
@@ -39,9 +39,20 @@ export function Notices() {
   useOutdated();
   return (
     <div className="notices" role="status" aria-live="polite">
-      {notices.map(({ id, text, variant }) => (
+      {notices.map(({ id, text, variant, action }) => (
         <Flash key={id} variant={variant} className="notice">
           <span className="wrap">{text}</span>
+          {action !== undefined && (
+            <Button
+              size="small"
+              onClick={() => {
+                dismiss(id);
+                action.act();
+              }}
+            >
+              {action.name}
+            </Button>
+          )}
           <IconButton icon={XIcon} aria-label="Dismiss" variant="invisible" size="small" onClick={() => dismiss(id)} />
         </Flash>
       ))}

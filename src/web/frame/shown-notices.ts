@@ -3,6 +3,8 @@ export interface Notice {
   id: number;
   text: string;
   variant: 'danger' | 'success' | 'default';
+  /** What the person can do about it. */
+  action?: { name: string; act(): void } | undefined;
   /** It disappears when the connection is back. */
   isAboutConnection: boolean;
   /** When it was shown, in milliseconds. */

@@ -13,6 +13,7 @@ import { actionNames, actionsFor, type TaskAction } from '../tasks/actions/task-
 import { FailureText } from '../tasks/failure-notice.tsx';
 import { ChangeSummary, OpenChanges } from './change-summary.tsx';
 import { isAboutTask, type TaskEntry } from './outcome.ts';
+import { SnoozeMenu } from './snooze-menu.tsx';
 import { useDecision, useInboxAction } from './use-decision.ts';
 
 // Plans and questions are Markdown, which most first visits do without.
@@ -46,6 +47,12 @@ export function Entry({ entry }: { entry: InboxEntry }) {
           <ProjectName id={entry.projectId} />
           <TimeAgo at={since} />
         </span>
+        {isAboutTask(entry) && (
+          <>
+            <span className="grow" />
+            <SnoozeMenu entry={entry} />
+          </>
+        )}
       </div>
       {isAboutTask(entry) ? <Decision entry={entry} /> : <p className="wrap">{entry.text}</p>}
     </li>

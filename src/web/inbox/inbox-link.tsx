@@ -42,7 +42,7 @@ function useInboxEvents(): boolean {
       setReady(true);
     };
     const openTimeout = setTimeout(becomeReady, openTimeoutMs);
-    const refetch = () => void client.invalidateQueries({ queryKey: queries.inbox().queryKey });
+    const refetch = () => void client.invalidateQueries({ queryKey: ['inbox'] });
     let cancel = () => {};
     const refetchSoon = () => {
       cancel = soon(refetch);

@@ -1,9 +1,9 @@
 import './inbox.css';
 import { BellIcon, BellSlashIcon } from '@primer/octicons-react';
-import { Button, Flash } from '@primer/react';
+import { Button, Flash, SegmentedControl } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { Link } from 'react-router';
+import { Link, useSearchParams } from 'react-router';
 import type { InboxEntry } from '../api.ts';
 import { formatNumber, plural } from '../display/formats.ts';
 import { QueryResult } from '../display/query-result.tsx';
@@ -24,20 +24,29 @@ const portion = 20;
 /** Shows what needs the person in all projects, and lets them decide it here. */
 export function InboxPage() {
   usePageTitle('Inbox');
-  // The link in the header fetches it.
-  const query = useQuery({ ...queries.inbox(), enabled: false });
+  const [params, setParams] = useSearchParams();
+  const scope = params.get('scope') === 'all' ? 'all' : 'mine';
+  // The link in the header fetches what is theirs.
+  const query = useQuery({ ...queries.inbox(scope), enabled: scope === 'all' });
   return (
     <div className="narrow">
       <PageHeader title="Inbox">
+        <SegmentedControl
+          aria-label="Whose tasks"
+          onChange={(i) => setParams(i === 1 ? { scope: 'all' } : {}, { replace: true })}
+        >
+          <SegmentedControl.Button selected={scope === 'mine'}>Mine</SegmentedControl.Button>
+          <SegmentedControl.Button selected={scope === 'all'}>All</SegmentedControl.Button>
+        </SegmentedControl>
         <NotificationButton />
       </PageHeader>
       <UnassignedSecrets />
-      <QueryResult query={query}>{(entries) => <EntryList entries={entries} />}</QueryResult>
+      <QueryResult query={query}>{(entries) => <EntryList key={scope} entries={entries} scope={scope} />}</QueryResult>
     </div>
   );
 }
 
-function EntryList({ entries }: { entries: InboxEntry[] }) {
+function EntryList({ entries, scope }: { entries: InboxEntry[]; scope: 'mine' | 'all' }) {
   const [maxShown, setMaxShown] = useState(portion);
   const list = useRef<HTMLUListElement>(null);
   useDepartures(entries);
@@ -46,7 +55,7 @@ function EntryList({ entries }: { entries: InboxEntry[] }) {
     return (
       <>
         <OnboardingOfNewest />
-        <EmptyInbox />
+        <EmptyInbox scope={scope} />
       </>
     );
   const hidden = entries.length - maxShown;
@@ -71,15 +80,20 @@ function EntryList({ entries }: { entries: InboxEntry[] }) {
 }
 
 /** Says that nothing waits for the person, and what they can do next. */
-function EmptyInbox() {
+function EmptyInbox({ scope }: { scope: 'mine' | 'all' }) {
   const { data: projects = [] } = useQuery(queries.projects());
   const [newest] = projects;
   return (
     <EmptyState title="Nothing needs you">
       <p>
         Plans and changes to approve, questions from agents, paused runs, work to review and failed runs of all your
-        projects appear here.
+        projects appear here, unless other people are responsible for them or you have snoozed them.
       </p>
+      {scope === 'mine' && (
+        <p>
+          <Link to="/?scope=all">Show what needs others, too</Link>
+        </p>
+      )}
       {newest === undefined ? (
         <p>
           <Link to="/projects">Create a project</Link> to begin.
@@ -157,6 +171,7 @@ const maxNotices = 2;
 /** Says what became of entries that somebody else decided while the inbox is open. */
 function useDepartures(entries: InboxEntry[]): void {
   const before = useRef(entries);
+  const { data: me } = useQuery(queries.me());
   useEffect(() => {
     const departed = departedEntries(before.current, entries)
       .filter(isAboutTask)
@@ -165,8 +180,8 @@ function useDepartures(entries: InboxEntry[]): void {
     if (departed.length > maxNotices) return notify(`${plural(departed.length, 'task')} no longer need you.`);
     for (const entry of departed)
       findTask(entry.taskId).then(
-        (task) => notify(outcomeOf(entry, task)),
+        (task) => notify(outcomeOf(entry, task, me?.id)),
         () => notify(`“${entry.title}” no longer needs you.`),
       );
-  }, [entries]);
+  }, [entries, me?.id]);
 }

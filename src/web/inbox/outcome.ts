@@ -33,9 +33,14 @@ export function departedEntries<Entry extends Key>(before: Entry[], now: Key[]):
   return before.filter((entry) => !remaining.has(subjectOf(entry)));
 }
 
-/** Says what became of a task that needed a person. `task` is undefined when it was deleted. */
-export function outcomeOf({ title, reason }: Pick<InboxEntry, 'title' | 'reason'>, task: Task | undefined): string {
+/**
+ * Says what became of a task that needed a person. `task` is undefined when it was deleted, and `me` is the id of the person
+ * who is told.
+ */
+export function outcomeOf(entry: Pick<InboxEntry, 'title' | 'reason'>, task: Task | undefined, me?: string): string {
+  const { title, reason } = entry;
   if (task === undefined) return `“${title}” was deleted.`;
+  if (isOfOthers(task, me) && stillNeeds(entry, task)) return `Somebody else is responsible for “${title}” now.`;
   switch (task.status) {
     case 'in_progress':
       return reason === 'review' || reason === 'failed'
@@ -46,4 +51,14 @@ export function outcomeOf({ title, reason }: Pick<InboxEntry, 'title' | 'reason'
     default:
       return `“${title}” is now in ${taskStatusNames[task.status]}.`;
   }
+}
+
+function isOfOthers({ responsible }: Task, me: string | undefined): boolean {
+  return me !== undefined && responsible !== null && responsible !== me;
+}
+
+/** Returns whether a task still needs what an entry says. */
+function stillNeeds({ reason }: Pick<InboxEntry, 'reason'>, { status, failure, attention }: Task): boolean {
+  if (reason === 'review') return status === 'in_review';
+  return reason === 'failed' ? failure !== null : attention?.reason === reason;
 }

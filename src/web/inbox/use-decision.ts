@@ -8,6 +8,7 @@ import { performAction, type TaskAction } from '../tasks/actions/task-actions.ts
 import type { Steering } from '../tasks/actions/use-steering.ts';
 import { useConfirmedAction } from '../tasks/use-confirmed-action.tsx';
 import { keyOf, outcomeOf, type TaskEntry } from './outcome.ts';
+import { snoozeText } from './snooze-times.ts';
 
 /** Entries whose decisions this page has announced, so that their disappearance needs no second notice. */
 const announced = new Set<string>();
@@ -28,6 +29,40 @@ export async function findTask(id: string): Promise<api.Task | undefined> {
   });
 }
 
+/** Takes an entry out of the list, which is then fetched again. */
+function removeEntry(client: QueryClient, entry: TaskEntry): void {
+  for (const scope of ['mine', 'all'] as const)
+    client.setQueryData(queries.inbox(scope).queryKey, (entries) =>
+      entries?.filter((each) => keyOf(each) !== keyOf(entry)),
+    );
+  void client.invalidateQueries({ queryKey: ['inbox'] });
+}
+
+/** Returns a function that leaves an entry out of the person's inbox until then. The notice offers to take that back. */
+export function useSnooze(entry: TaskEntry): { snooze(until: Date): void; isPending: boolean } {
+  const client = useQueryClient();
+  const { taskId, title } = entry;
+  const undo = useMutation({
+    mutationFn: () => api.endInboxSnooze(taskId),
+    onSuccess: () => void client.invalidateQueries({ queryKey: ['inbox'] }),
+    onError: notifyError,
+  });
+  const { mutate, isPending } = useMutation({
+    mutationFn: (until: Date) => api.snoozeInboxEntry(taskId, { until: until.toISOString() }),
+    onMutate: () => void announced.add(keyOf(entry)),
+    onSuccess: (_, until) => {
+      removeEntry(client, entry);
+      const act = () => undo.mutate();
+      notify(`Snoozed until ${snoozeText(until)}: ${title}`, 'success', { name: 'Undo', act });
+    },
+    onError: (error) => {
+      announced.delete(keyOf(entry));
+      notifyError(error);
+    },
+  });
+  return { snooze: mutate, isPending };
+}
+
 /** Decides an entry of the inbox. It leaves the list when the service has replied. */
 export function useDecision(entry: TaskEntry): Steering {
   const client = useQueryClient();
@@ -35,9 +70,7 @@ export function useDecision(entry: TaskEntry): Steering {
     mutationFn: (act: (id: string) => Promise<api.Task>) => act(entry.taskId),
     onSuccess: (task) => {
       putTask(client, task);
-      const { queryKey } = queries.inbox();
-      client.setQueryData(queryKey, (entries) => entries?.filter((each) => keyOf(each) !== keyOf(entry)));
-      void client.invalidateQueries({ queryKey });
+      removeEntry(client, entry);
     },
     onError: (error) => explainRefusal(client, entry, error),
   });
@@ -57,7 +90,7 @@ async function explainRefusal(client: QueryClient, entry: TaskEntry, error: unkn
   try {
     // Offline, the inbox would be fetched, and the error shown, only when the connection is back.
     if (isConnectionError(error)) throw error;
-    const entries = await client.fetchQuery({ ...queries.inbox(), staleTime: 0 });
+    const entries = await client.fetchQuery({ ...queries.inbox('all'), staleTime: 0 });
     const task = await findTask(entry.taskId);
     if (task !== undefined) putTask(client, task);
     const isConflict = [404, 409].includes(statusOf(error) ?? 0);

@@ -9,7 +9,9 @@ import { fetchAllPages, fetchBoard } from './fetch-lists.ts';
 const [personFreshMs, pageFreshMs] = [300_000, 2000];
 
 export const me = () => queryOptions({ queryKey: ['me'], queryFn: () => api.getMe(), staleTime: personFreshMs });
-export const inbox = () => queryOptions({ queryKey: ['inbox'], queryFn: () => api.listInbox() });
+/** What needs the person, or with `all` anybody in their projects. */
+export const inbox = (scope: 'mine' | 'all' = 'mine') =>
+  queryOptions({ queryKey: ['inbox', scope], queryFn: () => api.listInbox({ scope }) });
 export const myTokens = () => queryOptions({ queryKey: ['tokens'], queryFn: () => api.listTokens({ limit: 100 }) });
 
 export const myNotices = () => queryOptions({ queryKey: ['my-notices'], queryFn: () => api.getNotices() });
@@ -229,6 +231,14 @@ export const allAgents = () =>
     queryFn: () => api.listAgents(),
     refetchInterval: agentsPollMs,
     refetchIntervalInBackground: true,
+  });
+/** The models that the server of a project lists, or that of agents without one. */
+export const modelNames = (projectId: string | undefined) =>
+  queryOptions({
+    queryKey: ['model-names', projectId],
+    queryFn: async () => (await api.listModelNames(projectId === undefined ? {} : { projectId })).names,
+    staleTime: personFreshMs,
+    retry: false,
   });
 export const agent = (id: string) => queryOptions({ queryKey: ['agent', id], queryFn: () => api.getAgent(id) });
 export const agentsHealth = () => queryOptions({ queryKey: ['health'], queryFn: () => api.listAgentHealth() });

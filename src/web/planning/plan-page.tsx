@@ -23,7 +23,7 @@ import { notifyError } from '../frame/notices.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import { errorMessage } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
-import { LastChange } from './part-changes.tsx';
+import { LastChange } from './last-change.tsx';
 
 /** Starts a planning session, which leads from a goal to a sprint. */
 export function PlanPage() {

@@ -4,13 +4,14 @@ import { Link, useParams } from 'react-router';
 import type { Plan, WizardSession } from '../api.ts';
 import { Markdown } from '../display/markdown.tsx';
 import { QueryResult } from '../display/query-result.tsx';
+import { TextChanges } from '../forms/text-changes.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import { errorMessage } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
 import { EditPlan, EditPrd } from './editing/edit-texts.tsx';
 import { PlannedTasks } from './editing/planned-tasks.tsx';
 import { GeneratedSection } from './generated-section.tsx';
-import { LastChange, PartChanges } from './part-changes.tsx';
+import { LastChange } from './last-change.tsx';
 import { partText, withTitle } from './part-text.ts';
 import { Questions } from './questions.tsx';
 import { type GeneratedPart, useWizard, type Wizard } from './use-wizard.ts';
@@ -71,7 +72,7 @@ function GeneratedSections(props: { projectId: string; session: WizardSession; w
   const names = useNames(projectId);
   const changesOf = (part: GeneratedPart) =>
     session.previous[part] === null ? undefined : (
-      <PartChanges
+      <TextChanges
         before={partText(part, session.previous, names)}
         after={partText(part, session, names)}
         label="Last change"

@@ -8,6 +8,7 @@ import { shortId } from '../display/names.ts';
 import { FailureLabel, TaskStatus } from '../display/status-labels.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import * as queries from '../live/queries.ts';
+import { ResponsiblePicker } from './actions/responsible-picker.tsx';
 import { TaskButtons } from './task-buttons.tsx';
 import { effortText, type TaskState, taskState } from './task-state.ts';
 
@@ -25,6 +26,7 @@ export function TaskHeader({ task }: { task: Task }) {
         <span className="muted row wrap-row task-facts">
           <code title={task.id}>{shortId(task.id)}</code>
           <AgentName task={task} />
+          <ResponsiblePicker task={task} />
           <Effort taskId={task.id} />
           <FailureLabel task={task} />
         </span>

@@ -73,6 +73,8 @@ test('the board shows the tasks that match every filter, by column', () => {
   expect(idsOf(tasks, '')).toEqual(['task_a', 'task_c', 'task_b', 'task_d']);
   expect(idsOf(tasks, '', ' FIRST ')).toEqual(['task_a', 'task_c']);
   expect(idsOf(tasks, '', 'sk_b')).toEqual(['task_b']);
+  const people = [card('task_p', { responsible: 'user_1' }), card('task_q')];
+  expect([idsOf(people, 'person=user_1'), idsOf(people, 'person=none')]).toEqual([['task_p'], ['task_q']]);
   expect(idsOf(tasks, 'agent=none')).toEqual(['task_b']);
   expect(idsOf(tasks, 'agent=agent_1&sprint=none')).toEqual(['task_c']);
   expect(idsOf(tasks, 'sprint=sprint_1')).toEqual(['task_a', 'task_d']);

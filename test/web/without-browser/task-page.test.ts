@@ -111,6 +111,10 @@ test.each<[Partial<TimelineEntry>, string]>([
   [{ type: 'created', actor: mona }, 'mona created the task'],
   [{ type: 'created' }, 'The task was created'],
   [{ type: 'approve', actor: mona, changes: { attention: ['plan', null] } }, 'mona approved the plan'],
+  [
+    { type: 'approve', actor: mona, changes: { attention: ['plan', null], changedPlan: [null, 'Mine'] } },
+    'mona changed the plan and approved it',
+  ],
   [{ type: 'approve', actor: mona, changes: { attention: ['push', null] } }, 'mona approved the change'],
   [{ type: 'rewind', actor: mona, changes: { rewoundTo: [null, 'turn 3 of run_x'] } }, 'mona went back to turn 3'],
   [{ type: 'update', actor: mona, changes: { status: ['ready', 'done'] } }, 'mona moved the task to Done'],

@@ -59,14 +59,15 @@ export function isQuoted({ type, text }: api.TimelineEntry): boolean {
 }
 
 /** Returns whether the text of an entry is Markdown: what an agent wrote for people, here as in what the run waits for. */
-export function isMarkdown({ type }: api.TimelineEntry): boolean {
-  return ['wait_plan', 'wait_question'].includes(type);
+export function isMarkdown({ type, changes }: api.TimelineEntry): boolean {
+  return ['wait_plan', 'wait_question'].includes(type) || changes.changedPlan !== undefined;
 }
 
 /** Says what a person did where that depends on the fields that changed. */
 function changeText({ type, changes }: api.TimelineEntry): string | undefined {
   switch (type) {
     case 'approve':
+      if (changes.changedPlan !== undefined) return 'changed the plan and approved it';
       return changes.attention?.[0] === 'push' ? 'approved the change' : 'approved the plan';
     case 'pause':
       return 'paused the run';

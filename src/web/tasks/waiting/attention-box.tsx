@@ -1,6 +1,6 @@
 import { Button, Heading } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { Suspense, useState } from 'react';
 import { Link } from 'react-router';
 import { readApproval } from '../../../domain/waiting.ts';
 import * as api from '../../api.ts';
@@ -8,6 +8,7 @@ import { Markdown } from '../../display/markdown.tsx';
 import { waitNames } from '../../display/names.ts';
 import { TimeAgo } from '../../display/times.tsx';
 import { notify } from '../../frame/notices.tsx';
+import { lazyPart } from '../../live/load-part.ts';
 import * as queries from '../../live/queries.ts';
 import { type Steering, useSteering } from '../actions/use-steering.ts';
 import { RequestChangesDialog } from '../review/request-changes-dialog.tsx';
@@ -145,58 +146,32 @@ function CodeList({ title, entries }: { title: string; entries: string[] }) {
   );
 }
 
+interface AnswersProps extends Given {
+  steering: Steering;
+  /** Called when a dialog of these buttons opens or closes. */
+  onDialog?(isOpen: boolean): void;
+}
+
+/** Does what a person has decided, and says so. */
+type Decide = (said: string, act: (taskId: string) => Promise<api.Task>) => Promise<unknown>;
+
 /** Shows the buttons with which people decide what a run waits for. */
-export function Answers(
-  props: Given & {
-    steering: Steering;
-    /** Called when a dialog of these buttons opens or closes. */
-    onDialog?(isOpen: boolean): void;
-  },
-) {
+export function Answers(props: AnswersProps) {
   const { task, attention, steering, onDialog } = props;
   const { mutateAsync, isPending } = steering;
-  const [isRevising, setRevising] = useState(false);
-  const revise = (isOpen: boolean) => {
-    setRevising(isOpen);
-    onDialog?.(isOpen);
-  };
   const { id, reason } = attention;
-  const decide = (said: string, act: (taskId: string) => Promise<api.Task>) =>
+  const decide: Decide = (said, act) =>
     mutateAsync(async (taskId) => {
       const changed = await act(taskId);
       notify(`${said}: ${task.title}`, 'success');
       return changed;
     });
   // The refusal has been shown.
-  const decideNow = (...given: Parameters<typeof decide>) => void decide(...given).catch(() => {});
+  const decideNow: (...given: Parameters<Decide>) => void = (...given) => void decide(...given).catch(() => {});
   switch (reason) {
     case 'plan':
     case 'push':
-      return (
-        <div className="row wrap-row">
-          <Button
-            variant="primary"
-            disabled={isPending}
-            onClick={() =>
-              decideNow(reason === 'plan' ? 'Approved the plan' : 'Approved the change', (taskId) =>
-                api.approveTask(taskId, { id }),
-              )
-            }
-          >
-            {reason === 'plan' ? 'Approve plan' : 'Approve change'}
-          </Button>
-          <Button disabled={isPending} onClick={() => revise(true)}>
-            Request changes
-          </Button>
-          {isRevising && (
-            <RequestChangesDialog
-              task={task}
-              onSubmit={(request) => decide('Requested changes', (taskId) => api.reviseTask(taskId, request))}
-              onClose={() => revise(false)}
-            />
-          )}
-        </div>
-      );
+      return <Approval {...props} decide={decide} />;
     case 'question':
       return (
         <Choices
@@ -222,6 +197,56 @@ export function Answers(
     default:
       return null;
   }
+}
+
+// Comparing texts needs a library that most visits do without.
+const EditPlanDialog = lazyPart(async () => ({ default: (await import('./edit-plan-dialog.tsx')).EditPlanDialog }));
+
+/** Shows the buttons with which people approve a plan or a change, or ask for another one. */
+function Approval(props: AnswersProps & { decide: Decide }) {
+  const { task, attention, steering, onDialog, decide } = props;
+  const [dialog, setDialog] = useState<'edit' | 'revise'>();
+  const show = (next: typeof dialog) => {
+    setDialog(next);
+    onDialog?.(next !== undefined);
+  };
+  const { id, reason } = attention;
+  const isPlan = reason === 'plan';
+  const approve = () =>
+    decide(isPlan ? 'Approved the plan' : 'Approved the change', (taskId) => api.approveTask(taskId, { id }));
+  return (
+    <div className="row wrap-row">
+      {/* The refusal has been shown. */}
+      <Button variant="primary" disabled={steering.isPending} onClick={() => void approve().catch(() => {})}>
+        {isPlan ? 'Approve plan' : 'Approve change'}
+      </Button>
+      {isPlan && (
+        <Button disabled={steering.isPending} onClick={() => show('edit')}>
+          Edit plan
+        </Button>
+      )}
+      <Button disabled={steering.isPending} onClick={() => show('revise')}>
+        Request changes
+      </Button>
+      {dialog === 'edit' && (
+        <Suspense>
+          <EditPlanDialog
+            task={task}
+            attention={attention}
+            onSubmit={(plan) => decide('Approved your plan', (taskId) => api.approveTask(taskId, { id, plan }))}
+            onClose={() => show(undefined)}
+          />
+        </Suspense>
+      )}
+      {dialog === 'revise' && (
+        <RequestChangesDialog
+          task={task}
+          onSubmit={(request) => decide('Requested changes', (taskId) => api.reviseTask(taskId, request))}
+          onClose={() => show(undefined)}
+        />
+      )}
+    </div>
+  );
 }
 
 function Choices(props: {

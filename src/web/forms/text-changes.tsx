@@ -1,7 +1,6 @@
+import './text-changes.css';
 import { diffLines } from 'diff';
 import { useMemo } from 'react';
-import type { WizardSession } from '../api.ts';
-import { TimeAgo } from '../display/times.tsx';
 
 /** How long a comparison may block the page. */
 const compareMs = 500;
@@ -14,13 +13,13 @@ interface Piece {
 }
 
 /** Shows the lines that differ between two versions of a text. */
-export function PartChanges({ before, after, label }: { before: string; after: string; label: string }) {
+export function TextChanges({ before, after, label }: { before: string; after: string; label: string }) {
   const pieces = useMemo(() => compare(before, after), [before, after]);
   if (pieces === undefined) return <p className="muted">The two versions are too different to compare.</p>;
   if (pieces.every(({ mark }) => mark === ' ' || mark === '…')) return <p className="muted">Nothing has changed.</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable with the keyboard
-    <section className="changes" tabIndex={0} aria-label={label}>
+    <section className="text-changes" tabIndex={0} aria-label={label}>
       {pieces.map(({ mark, text }, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a comparison is replaced as a whole
         <Lines key={i} mark={mark} text={text} />
@@ -53,14 +52,4 @@ function compare(before: string, after: string): Piece[] | undefined {
       { mark: ' ', text: lines.slice(-context).join('\n') },
     ];
   });
-}
-
-/** Says who changed a plan last, and when. */
-export function LastChange({ updatedBy, updatedAt }: Pick<WizardSession, 'updatedBy' | 'updatedAt'>) {
-  return (
-    <>
-      changed {updatedBy !== null && <>by {updatedBy.login} </>}
-      <TimeAgo at={updatedAt} />
-    </>
-  );
 }

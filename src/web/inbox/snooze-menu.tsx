@@ -1,0 +1,91 @@
+import { ClockIcon } from '@primer/octicons-react';
+import { ActionList, ActionMenu, FormControl, TextInput } from '@primer/react';
+import { type FormEvent, type RefObject, useRef, useState } from 'react';
+import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
+import type { TaskEntry } from './outcome.ts';
+import { choosableDays, nextWeek, snoozeText, timeOn, tomorrow } from './snooze-times.ts';
+import { useSnooze } from './use-decision.ts';
+
+/** Leaves an entry out of the inbox for a while. */
+export function SnoozeMenu({ entry }: { entry: TaskEntry }) {
+  const { snooze, isPending } = useSnooze(entry);
+  const [isChoosing, setChoosing] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const now = new Date();
+  return (
+    <>
+      <ActionMenu anchorRef={button}>
+        <ActionMenu.Button
+          size="small"
+          variant="invisible"
+          leadingVisual={ClockIcon}
+          disabled={isPending}
+          aria-label={`Snooze ${entry.title.slice(0, 60)}`}
+        >
+          Snooze
+        </ActionMenu.Button>
+        <ActionMenu.Overlay align="end" width="medium">
+          <ActionList>
+            <SnoozeItem name="Tomorrow" until={tomorrow(now)} onSelect={snooze} />
+            <SnoozeItem name="Next week" until={nextWeek(now)} onSelect={snooze} />
+            <ActionList.Item onSelect={() => setChoosing(true)}>Choose a day…</ActionList.Item>
+          </ActionList>
+        </ActionMenu.Overlay>
+      </ActionMenu>
+      {isChoosing && (
+        <DayDialog
+          returnFocusRef={button}
+          onChoose={(until) => {
+            setChoosing(false);
+            snooze(until);
+          }}
+          onClose={() => setChoosing(false)}
+        />
+      )}
+    </>
+  );
+}
+
+function SnoozeItem(props: { name: string; until: Date; onSelect(until: Date): void }) {
+  const { name, until, onSelect } = props;
+  return (
+    <ActionList.Item onSelect={() => onSelect(until)}>
+      {name}
+      <ActionList.Description variant="block">{snoozeText(until)}</ActionList.Description>
+    </ActionList.Item>
+  );
+}
+
+function DayDialog(props: {
+  returnFocusRef: RefObject<HTMLElement | null>;
+  onChoose(until: Date): void;
+  onClose(): void;
+}) {
+  const { returnFocusRef, onChoose, onClose } = props;
+  const [day, setDay] = useState('');
+  const [wasSubmitted, setSubmitted] = useState(false);
+  const now = new Date();
+  const until = timeOn(day, now);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setSubmitted(true);
+    if (until !== undefined) onChoose(until);
+  };
+  return (
+    <FormDialog title="Snooze until" returnFocusRef={returnFocusRef} onClose={onClose}>
+      <form className="stack" onSubmit={submit} noValidate>
+        <FormControl required>
+          <FormControl.Label>Day</FormControl.Label>
+          <TextInput type="date" {...choosableDays(now)} value={day} onChange={({ target }) => setDay(target.value)} />
+          <FormControl.Caption>
+            {until === undefined ? 'At most 89 days from now.' : `It comes back ${snoozeText(until)}.`}
+          </FormControl.Caption>
+          {wasSubmitted && until === undefined && (
+            <FormControl.Validation variant="error">Choose a day within the next 89 days.</FormControl.Validation>
+          )}
+        </FormControl>
+        <FormButtons submit="Snooze" onCancel={onClose} />
+      </form>
+    </FormDialog>
+  );
+}
