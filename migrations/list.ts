@@ -70,6 +70,7 @@ import { Benchmarks1770940800000 } from './0086-benchmarks.ts';
 import { AgentTrials1771027200000 } from './0087-agent-trials.ts';
 import { QuotesAndUndo1771113600000 } from './0088-quotes-and-undo.ts';
 import { ReceiptsAndCollisions1771200000000 } from './0089-receipts-and-collisions.ts';
+import { Viewers1771286400000 } from './0090-viewers.ts';
 import { ResponsiblePeople1771545600000 } from './0093-responsible-people.ts';
 import { Snoozes1771632000000 } from './0094-snoozes.ts';
 import { ChangedPlans1771718400000 } from './0095-changed-plans.ts';
@@ -148,6 +149,7 @@ export const migrations = [
   AgentTrials1771027200000,
   QuotesAndUndo1771113600000,
   ReceiptsAndCollisions1771200000000,
+  Viewers1771286400000,
   ResponsiblePeople1771545600000,
   Snoozes1771632000000,
   ChangedPlans1771718400000,

@@ -136,7 +136,7 @@ export async function resetFailures(em: EntityManager, userId: string, agentId: 
   await em.query(
     `insert into health_resets (agent_id, project_id)
        select v.id, m.project_id from agents a join agents v on v.line_id = a.line_id, members m
-       where a.id = $1 and m.user_id = $2 order by v.id, m.project_id
+       where a.id = $1 and m.user_id = $2 and m.role <> 'viewer' order by v.id, m.project_id
      on conflict (agent_id, project_id) do update set at = now()`,
     [agentId, userId],
   );

@@ -22,6 +22,7 @@ import {
   moveQueuedRuns,
   moveTasks,
   updateAgentRow,
+  worksFor,
 } from './store.ts';
 
 /**
@@ -148,6 +149,7 @@ export async function deleteAgent(app: App, agent: AgentView): Promise<void> {
  */
 export const onAgent: Access<{ user: Caller; agent: AgentView }> = {
   kind: 'object',
+  role: 'viewer',
   names: 'id',
   load: async (app, asked) => {
     const { user } = await anyUser.load(app, asked);
@@ -158,9 +160,21 @@ export const onAgent: Access<{ user: Caller; agent: AgentView }> = {
   },
 };
 
+/** Finds an agent that works for the caller: their own, or one of a project in which they are more than a viewer. */
+export const onWorkingAgent: typeof onAgent = {
+  ...onAgent,
+  role: 'member',
+  load: async (app, asked) => {
+    const found = await onAgent.load(app, asked);
+    if (!(await worksFor(app.db.manager, found.user.id, found.agent.id))) throw requiresRole('member');
+    return found;
+  },
+};
+
 /** Finds an agent that the caller may change. */
 export const onChangeableAgent: typeof onAgent = {
   ...onAgent,
+  role: 'admin',
   load: async (app, asked) => {
     const found = await onAgent.load(app, asked);
     await assertMayChange(app.db.manager, found.agent, found.user.id);

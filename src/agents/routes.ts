@@ -4,7 +4,15 @@ import { type Access, anyUser, type Caller, inProjectOfQuery } from '../http/acc
 import { IdText, type Route, route } from '../http/route.ts';
 import { readAllHealth, readLanguageSkills, readOneHealth, readPerformance, resetHealth } from './figures.ts';
 import { listModelNames } from './model-names.ts';
-import { createAgent, deleteAgent, onAgent, onChangeableAgent, shown, updateAgent } from './operations.ts';
+import {
+  createAgent,
+  deleteAgent,
+  onAgent,
+  onChangeableAgent,
+  onWorkingAgent,
+  shown,
+  updateAgent,
+} from './operations.ts';
 import {
   Agent,
   AgentEntry,
@@ -165,7 +173,7 @@ export const agentRoutes: Route[] = [
     path: '/agents/:id/health/reset',
     summary: 'Clear the failures of an agent and release its runs whose workers were lost',
     tag,
-    access: onAgent,
+    access: onWorkingAgent,
     audit: { action: 'agent.reset_health', object: ({ agent }) => agent },
     reply: [200, AgentHealth],
     handle: (app, { agent, user }) => resetHealth(app, user.id, agent.id),

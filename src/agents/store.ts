@@ -16,15 +16,24 @@ export interface AgentView extends AgentRow {
 const isInUse = `(a.is_newest or exists (
   select 1 from agents n where n.previous_version_id = a.id and n.is_newest and n.rollout < 100))`;
 
+/** SQL: narrows membership to people with a role or a higher one. */
+const atLeast = {
+  viewer: () => '',
+  member: (alias: 'm' | 'mine') => `and ${alias}.role <> 'viewer'`,
+};
+
 /**
  * SQL: a user can see agent `a`. It is one of the user's projects, or the user's own, or its creator has assigned it to a
- * task in a project in which both are members.
+ * task in a project in which both are members. With `member`, projects that the user only views do not count.
  */
-const isVisibleTo = (userId: '$1' | '$2' | '$3') => `(a.creator_id = ${userId}
-    or exists (select 1 from members m where m.project_id = a.project_id and m.user_id = ${userId})
+const isVisibleTo = (
+  userId: '$1' | '$2' | '$3',
+  leastRole: keyof typeof atLeast = 'viewer',
+) => `(a.creator_id = ${userId}
+    or exists (select 1 from members m where m.project_id = a.project_id and m.user_id = ${userId} ${atLeast[leastRole]('m')})
     or (a.creator_id is not null and exists (
       select 1 from members mine join members theirs on theirs.project_id = mine.project_id
-      where mine.user_id = ${userId} and theirs.user_id = a.creator_id
+      where mine.user_id = ${userId} ${atLeast[leastRole]('mine')} and theirs.user_id = a.creator_id
         and exists (select 1 from tasks t where t.project_id = mine.project_id and t.owner in (
           -- A task has the newest version as owner; its earlier versions are visible too.
           with recursive newer (id) as (
@@ -51,6 +60,12 @@ const versions = `with recursive chain (id) as (
   where a.previous_version_id is not null)`;
 
 /**
+ * SQL: joins as m the creator of agent `a`, if they may change things in project $2. The agent of somebody who has left or
+ * only views does not work there, because they could change its prompt.
+ */
+const creatorInProject = `members m on m.project_id = $2 and m.user_id = a.creator_id and m.role <> 'viewer'`;
+
+/**
  * Returns the agents that a person can see. With a project, returns only those that can work there: the project's own
  * and those of its members.
  */
@@ -61,7 +76,7 @@ export async function listAgents(
 ): Promise<AgentView[]> {
   return em.query(
     `${visible} and a.is_newest and ($2::text is null or a.project_id = $2
-       or exists (select 1 from members m where m.project_id = $2 and m.user_id = a.creator_id))
+       or exists (select 1 from members m where m.project_id = $2 and m.user_id = a.creator_id and m.role <> 'viewer'))
      order by a.created_at, a.id`,
     [userId, projectId],
   );
@@ -70,6 +85,15 @@ export async function listAgents(
 export async function findVisibleAgent(em: EntityManager, userId: string, id: string): Promise<AgentView | undefined> {
   const rows: AgentView[] = await em.query(`${visible} and a.id = $2`, [userId, id]);
   return rows[0];
+}
+
+/** Returns whether an agent is a person's own, or visible to them in a project in which they may change things. */
+export async function worksFor(em: EntityManager, userId: string, id: string): Promise<boolean> {
+  const rows: unknown[] = await em.query(`select 1 from agents a where a.id = $2 and ${isVisibleTo('$1', 'member')}`, [
+    userId,
+    id,
+  ]);
+  return rows.length > 0;
 }
 
 export async function insertAgent(em: EntityManager, agent: Partial<AgentRow>): Promise<void> {
@@ -102,7 +126,7 @@ export async function findAgent(em: EntityManager, id: string): Promise<AgentRow
 export async function mayServe(em: EntityManager, agentId: string, projectId: string): Promise<boolean> {
   const [row]: [{ may: boolean }] = await em.query(
     `select exists (
-       select 1 from agents a left join members m on m.project_id = $2 and m.user_id = a.creator_id
+       select 1 from agents a left join ${creatorInProject}
        where a.id = $1 and ${isInUse} and (a.project_id = $2 or m.user_id is not null)) as may`,
     [agentId, projectId],
   );
@@ -115,7 +139,7 @@ export async function mayServe(em: EntityManager, agentId: string, projectId: st
  */
 export async function mayContinue(em: EntityManager, agentId: string, projectId: string): Promise<boolean> {
   const rows: unknown[] = await em.query(
-    `select 1 from agents a left join members m on m.project_id = $2 and m.user_id = a.creator_id
+    `select 1 from agents a left join ${creatorInProject}
      where a.id = $1 and (a.project_id = $2 or m.user_id is not null)`,
     [agentId, projectId],
   );
@@ -138,7 +162,7 @@ export async function findAgentsByName(
   const rows: (NamedAgent & { rank: number })[] = await em.query(
     `select a.id, a.name, case when a.project_id = $2 then 1 when a.creator_id = $3 then 2 else 3 end as rank
      from agents a
-     left join members m on m.project_id = $2 and m.user_id = a.creator_id
+     left join ${creatorInProject}
      where lower(a.name) = lower($1) and a.is_newest
        and (a.project_id = $2 or (m.user_id is not null and ${isVisibleTo('$3')}))
      order by rank, a.id`,
@@ -175,7 +199,7 @@ export async function listProjectAgents(em: EntityManager, projectId: string): P
 /** SQL: the names of the agents that can own tasks of project $1, oldest first. */
 export const agentNames = `select a.id, a.name from agents a
   where ${isInUse} and (a.project_id = $1
-    or exists (select 1 from members m where m.project_id = $1 and m.user_id = a.creator_id) and ${isVisibleTo('$2')})
+    or exists (select 1 from members m where m.project_id = $1 and m.user_id = a.creator_id and m.role <> 'viewer') and ${isVisibleTo('$2')})
   order by a.created_at, a.id`;
 
 /** Returns whether a run of the agent or of an earlier version is live. */

@@ -40,7 +40,7 @@ export const automationRoutes: Route[] = [
     path,
     summary: 'List the automations of a project, oldest first',
     tag,
-    access: inProject('member'),
+    access: inProject('viewer'),
     reply: [200, z.array(Automation)],
     handle: async (app, { projectId }) => (await listAutomations(app.db.manager, projectId)).map(shown),
   }),
@@ -65,7 +65,7 @@ export const automationRoutes: Route[] = [
     summary:
       'Find out how many tasks an automation with this trigger would have made in the last week, from its schedule or from the events that arrived',
     tag,
-    access: inProject('member'),
+    access: inProject('viewer'),
     query: TrialQuery,
     reply: [200, AutomationTrial],
     // It computes what may be thousands of times, or reads as many deliveries.

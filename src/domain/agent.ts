@@ -1,7 +1,10 @@
 import type { FailureCategory } from './run.ts';
 
-/** The roles of a project's members, weakest first. Each role includes the rights of the roles before it. */
-export const roles = ['member', 'admin', 'owner'] as const;
+/**
+ * The roles of a project's members, weakest first. Each role includes the rights of the roles before it. Viewers read what
+ * members read, and change nothing but their own membership.
+ */
+export const roles = ['viewer', 'member', 'admin', 'owner'] as const;
 export type Role = (typeof roles)[number];
 
 export function hasRole(actual: Role, required: Role): boolean {

@@ -185,7 +185,7 @@ export const environmentTrialRoutes: Route[] = [
     path,
     summary: 'Get the last trial of the environment of a repository',
     tag,
-    access: onRepository('member'),
+    access: onRepository('viewer'),
     reply: [200, Trial],
     handle: (app, { repository }) => getTrial(app, repository.id),
   }),

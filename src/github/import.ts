@@ -291,7 +291,7 @@ export const importRoutes: Route[] = [
     path: '/repositories/:id/issues',
     summary: 'List the open issues of a repository on GitHub, newest first; at most 300',
     tag,
-    access: onRepository('member'),
+    access: onRepository('viewer'),
     reply: [200, z.array(OpenIssue)],
     errors: { 502: gitHubFailed, 503: notInstalled },
     waits: 'before it writes',

@@ -38,7 +38,7 @@ export const githubRoutes: Route[] = [
     guide:
       'List pull requests of people that already close or mention the issue of a task. Read it before you start the task, so that nothing is done twice.',
     tag: 'tasks',
-    access: onTask('member'),
+    access: onTask('viewer'),
     reply: [200, z.array(OtherWork)],
     errors: { 502: 'GitHub answered with an error' },
     waits: 'before it writes',
@@ -51,7 +51,7 @@ export const githubRoutes: Route[] = [
     summary: 'Get what a merge of a task will do, and any problems with it',
     guide: 'Read whether a task can be merged, and what is missing: checks, reviews, approvals, conflicts.',
     tag: 'tasks',
-    access: onTask('member'),
+    access: onTask('viewer'),
     reply: [200, MergeReadiness],
     // It writes nothing.
     waits: 'between writes',

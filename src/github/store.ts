@@ -159,12 +159,12 @@ export async function findTaskOfCheck(em: EntityManager, repositoryId: string, c
   return rows[0];
 }
 
-/** Returns the ids of the projects with an active installation: those of a user, or all if `userId` is null. */
+/** Returns the ids of the projects with an active installation: those in which a user may work, or all if `userId` is null. */
 export async function listProjectsWithInstallation(em: EntityManager, userId: string | null): Promise<string[]> {
   const rows: { id: string }[] = await em.query(
     `select p.id from projects p
      where exists (select 1 from installations i where i.project_id = p.id and i.status = 'active')
-       and ($1::text is null or exists (select 1 from members m where m.project_id = p.id and m.user_id = $1))`,
+       and ($1::text is null or exists (select 1 from members m where m.project_id = p.id and m.user_id = $1 and m.role <> 'viewer'))`,
     [userId],
   );
   return rows.map((r) => r.id);

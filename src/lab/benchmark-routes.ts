@@ -120,7 +120,7 @@ export const benchmarkRoutes: Route[] = [
     path,
     summary: 'Get the benchmark of a repository: earlier changes as tasks with hidden tests',
     tag,
-    access: onRepository('member'),
+    access: onRepository('viewer'),
     query: itemsQuery,
     reply: [200, Benchmark],
     handle: (app, { repository, query }) => getBenchmark(app, repository, query),

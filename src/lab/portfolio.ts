@@ -45,7 +45,7 @@ export const portfolioRoutes: Route[] = [
     guide:
       'Which agent with which model solves how much of the benchmark of a repository, at what cost per solved item, and which is the cheapest that is not worse than the best. From trials of agents.',
     tag: 'repositories',
-    access: onRepository('member'),
+    access: onRepository('viewer'),
     reply: [200, PortfolioReply],
     handle: (app, { repository }) => readPortfolio(app.db.manager, repository.id),
   }),

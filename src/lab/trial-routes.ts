@@ -196,7 +196,7 @@ export const trialRoutes: Route[] = [
     path: '/trials/:trialId',
     summary: 'Get a trial of an agent with its results',
     tag,
-    access: onTrial('member'),
+    access: onTrial('viewer'),
     reply: [200, TrialReply],
     handle: (app, { trial }) => show(app, trial),
   }),

@@ -1,9 +1,10 @@
 import type { EntityManager } from 'typeorm';
 import type { z } from 'zod';
 import type { App } from '../app.ts';
+import { hasRole } from '../domain/agent.ts';
 import { nextState } from '../domain/machine.ts';
 import { type Question, type Step, type WizardEvent, wizardMachine } from '../domain/wizard.ts';
-import { badField, badRequest, notAMember } from '../errors.ts';
+import { badField, badRequest, notAMember, requiresRole } from '../errors.ts';
 import { roleIn } from '../projects/member-store.ts';
 import { findPrimary, listProjectRepositories } from '../repositories/store.ts';
 import { repositoryProblems } from '../tasks/operations.ts';
@@ -191,9 +192,11 @@ export async function keep(
   });
 }
 
-/** A model may write for minutes. Somebody who was removed from the project in that time does not get the result. */
+/** A model may write for minutes. Somebody who has lost the right to change plans in that time does not get the result. */
 async function requireMember(em: EntityManager, projectId: string, userId: string): Promise<void> {
-  if ((await roleIn(em, projectId, userId)) === undefined) throw notAMember(projectId);
+  const role = await roleIn(em, projectId, userId);
+  if (role === undefined) throw notAMember(projectId);
+  if (!hasRole(role, 'member')) throw requiresRole('member');
 }
 
 /** Queues an update of the planning comment if the plan is made in an issue. */

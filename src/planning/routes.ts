@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { App } from '../app.ts';
+import type { Role } from '../domain/agent.ts';
 import { Refused } from '../domain/machine.ts';
 import type { PlanPart } from '../domain/wizard.ts';
 import { type Access, type Asked, type InProject, idOrEmpty, inProject } from '../http/access/access.ts';
@@ -29,14 +30,17 @@ const tag = 'planning';
 const inside = inProject('member');
 
 /** Finds the session in the path. */
-const onSession: Access<InProject & { session: Session }> = {
-  ...inside,
-  load: async (app, asked) => {
-    const entered = await inside.load(app, asked);
-    const session = await getSession(app.db.manager, entered.projectId, idOrEmpty(asked.params.sessionId ?? ''));
-    return { ...entered, session };
-  },
-};
+function onSession(role: Role): Access<InProject & { session: Session }> {
+  const { load, ...access } = inProject(role);
+  return {
+    ...access,
+    load: async (app, asked) => {
+      const entered = await load(app, asked);
+      const session = await getSession(app.db.manager, entered.projectId, idOrEmpty(asked.params.sessionId ?? ''));
+      return { ...entered, session };
+    },
+  };
+}
 
 /** Finds the session that the body may name. */
 const onSessionOfBody: Access<InProject & { session: Session | undefined }> = {
@@ -112,7 +116,7 @@ export const planningRoutes: Route[] = [
     path: wizard,
     summary: 'List the planning sessions of a project, newest first',
     tag,
-    access: inside,
+    access: inProject('viewer'),
     query: z.strictObject(wholeListQuery),
     reply: [200, z.array(WizardEntry)],
     paged: true,
@@ -160,7 +164,7 @@ export const planningRoutes: Route[] = [
     path: `${wizard}/:sessionId`,
     summary: 'Get the state of a planning session',
     tag,
-    access: onSession,
+    access: onSession('viewer'),
     reply: [200, WizardSession],
     handle: async (app, { session }) => viewSession(app.db.manager, session),
   }),
@@ -170,7 +174,7 @@ export const planningRoutes: Route[] = [
     path: `${wizard}/:sessionId`,
     summary: 'Edit the requirements, the plan or the tasks by hand. Parts that are not given stay unchanged',
     tag,
-    access: onSession,
+    access: onSession('member'),
     audit: { action: 'wizard.edit', object: ({ session }) => session },
     body: EditWizard,
     reply: [200, WizardSession],
@@ -185,7 +189,7 @@ export const planningRoutes: Route[] = [
     summary: 'Show other members that you edit a part of a plan, for as long as the stream is open',
     guide: null,
     tag,
-    access: onSession,
+    access: onSession('member'),
     query: EditingQuery,
     reply: [200, z.object({})],
     isStream: true,
@@ -200,7 +204,7 @@ export const planningRoutes: Route[] = [
     path: `${wizard}/:sessionId`,
     summary: 'Delete a planning session. Its sprint stays',
     tag,
-    access: onSession,
+    access: onSession('member'),
     audit: { action: 'wizard.delete', object: ({ session }) => session },
     reply: [204],
     handle: (app, { session }) => deleteWizard(app, session),
@@ -211,7 +215,7 @@ export const planningRoutes: Route[] = [
     path: `${wizard}/:sessionId/answer`,
     summary: 'Answer a question. A new answer to an earlier question discards everything after it',
     tag,
-    access: onSession,
+    access: onSession('member'),
     audit: { action: 'wizard.answer', object: ({ session }) => session },
     body: AnswerWizard,
     reply: [200, WizardSession],
@@ -227,7 +231,7 @@ export const planningRoutes: Route[] = [
     path: `${wizard}/:sessionId/finalize`,
     summary: 'Create the sprint with all its tasks. If it is already created, return it with status 200',
     tag,
-    access: onSession,
+    access: onSession('member'),
     audit: { action: 'wizard.finalize', object: ({ session }) => session },
     body: FinalizeWizard,
     reply: [201, PlannedSprint],

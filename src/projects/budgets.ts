@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import type { Database } from '../db/database.ts';
+import { hasRole } from '../domain/agent.ts';
 import {
   aboveLimit,
   type Budgets,
@@ -174,15 +175,17 @@ async function addSpend(
   );
 }
 
-/** How many comments an hour (UTC, from :00) may call the model of a project, for each person who is not a member of it. */
+/** How many comments an hour (UTC, from :00) may call the model of a project, for each person who has no role in it or is a viewer. */
 const maxAsksOfStranger = 20;
 
 /**
- * Counts a comment that calls the model of a project. For members, only the budget is a limit.
- * @throws Refused if the person is not a member and has used up this hour
+ * Counts a comment that calls the model of a project. For members, only the budget is a limit. Viewers count as people
+ * without a role: they could comment before somebody made them viewers, too.
+ * @throws Refused if the person is no member and has used up this hour
  */
 export async function countAsk({ db }: App, projectId: string, userId: string): Promise<void> {
-  if ((await roleIn(db.manager, projectId, userId)) !== undefined) return;
+  const role = await roleIn(db.manager, projectId, userId);
+  if (role !== undefined && hasRole(role, 'member')) return;
   const [row]: [{ count: number }] = await db.manager.query(
     `insert into asks_of_strangers as a values ($1, date_trunc('hour', now()), 1)
      on conflict (user_id) do update set hour = excluded.hour,
@@ -192,6 +195,6 @@ export async function countAsk({ db }: App, projectId: string, userId: string): 
   );
   if (row.count > maxAsksOfStranger)
     throw new Refused(
-      `People who are not members of the project can use \`ask\` and \`plan\` ${maxAsksOfStranger} times an hour. Try again in the next hour.`,
+      `People who are not members of the project, or only view it, can use \`ask\` and \`plan\` ${maxAsksOfStranger} times an hour. Try again in the next hour.`,
     );
 }

@@ -180,7 +180,7 @@ export const projectEventRoutes: Route[] = [
     path: '/projects/:projectId/events',
     summary: 'Follow the changes of a project as they happen',
     tag: 'projects',
-    access: inProject('member'),
+    access: inProject('viewer'),
     reply: [200, ProjectEvent],
     isStream: true,
     streams:

@@ -39,8 +39,8 @@ import { mintApiToken, projectTokenRoutes } from './tokens.ts';
 const tag = 'projects';
 
 /** Finds the member in the path below a project. `me` means the caller. */
-function onMember(role: 'member' | 'admin'): Access<InProject & { member: MemberView }> {
-  const project = inProject('member');
+function onMember(role: 'viewer' | 'admin'): Access<InProject & { member: MemberView }> {
+  const project = inProject('viewer');
   return {
     ...project,
     role,
@@ -50,7 +50,7 @@ function onMember(role: 'member' | 'admin'): Access<InProject & { member: Member
       const id = userId === 'me' ? found.user.id : userId;
       const member = await findMember(app.db.manager, found.projectId, id);
       if (member === undefined) throw notFound('Member', id);
-      // Members without the admin role may remove themselves and nobody else.
+      // Everyone may leave, viewers too; all else needs the admin role.
       if (!hasRole(found.role, 'admin') && (role === 'admin' || id !== found.user.id)) throw requiresRole('admin');
       return { ...found, member };
     },
@@ -155,7 +155,7 @@ export const projectRoutes: Route[] = [
     path: '/projects/:projectId',
     summary: 'Get a project',
     tag,
-    access: inProject('member'),
+    access: inProject('viewer'),
     reply: [200, Project],
     handle: async (app, { projectId, user }) => shown(app, await getProject(app.db.manager, projectId, user.id)),
   }),
@@ -189,7 +189,7 @@ export const projectRoutes: Route[] = [
     path: '/projects/:projectId/members',
     summary: 'List the members of a project',
     tag,
-    access: inProject('member'),
+    access: inProject('viewer'),
     reply: [200, z.array(Member)],
     handle: (app, { projectId }) => listMembers(app.db.manager, projectId),
   }),
@@ -226,7 +226,7 @@ export const projectRoutes: Route[] = [
     path: '/projects/:projectId/members/:userId',
     summary: 'Remove a member. Members can leave by using `me` as the user',
     tag,
-    access: onMember('member'),
+    access: onMember('viewer'),
     audit: { action: 'member.remove', object: ({ member, projectId }) => ({ id: member.userId, projectId }) },
     reply: [204],
     errors: { 409: 'The only owner, or another owner who administers the account on GitHub' },

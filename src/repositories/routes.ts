@@ -53,7 +53,7 @@ export const repositoryRoutes: Route[] = [
     path: '/repositories/:id',
     summary: 'Get a repository',
     tag,
-    access: onRepository('member'),
+    access: onRepository('viewer'),
     reply: [200, Repository],
     handle: async (_app, { repository }) => repository,
   }),
@@ -63,7 +63,7 @@ export const repositoryRoutes: Route[] = [
     path: '/repositories/:id/branches',
     summary: 'List the names of branches, the default branch first, at most 100; their host is asked',
     tag,
-    access: onRepository('member'),
+    access: onRepository('viewer'),
     query: z.strictObject({ search: longText(255).default('') }),
     reply: [200, z.array(z.string())],
     errors: { 502: 'The host cannot list its branches' },
@@ -108,7 +108,7 @@ function flagged(operationId: string, segment: string, name: string, find: typeo
     path: `/repositories/${segment}/:projectId`,
     summary: `Get the ${name.toLowerCase()} of a project`,
     tag,
-    access: inProject('member'),
+    access: inProject('viewer'),
     reply: [200, Repository],
     handle: async (app, { projectId }) => {
       const found = await find(app.db.manager, projectId);

@@ -134,7 +134,7 @@ export const timelineRoutes: Route[] = [
     summary: 'List what happened to a task and who did it, newest first',
     guide: 'List what happened to a task, in order: who did what, and how runs ended.',
     tag: 'runs',
-    access: onTask('member'),
+    access: onTask('viewer'),
     query: z.strictObject(pageQuery),
     reply: [200, z.array(TimelineEntry)],
     paged: true,
@@ -199,7 +199,7 @@ export const changeRoutes: Route[] = [
     guide:
       "Read a task's change as a reviewer needs it: summary, files, checks, proof and what needs attention. Read it before you advise to merge.",
     tag: 'tasks',
-    access: onTask('member'),
+    access: onTask('viewer'),
     reply: [200, TaskChange],
     handle: (app, { task }) => readChange(app, task.id),
   }),

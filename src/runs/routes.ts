@@ -113,7 +113,7 @@ export const runRoutes: Route[] = [
     guide:
       "Read what the proof says about a task's change: whether its tests fail without the change and pass with it.",
     tag: 'runs',
-    access: onTask('member'),
+    access: onTask('viewer'),
     reply: [200, Proof],
     handle: async (app, { task }) => {
       const proof = await findProof(app.db.manager, task.id);
@@ -128,7 +128,7 @@ export const runRoutes: Route[] = [
     summary: 'List the runs of a task, newest first',
     guide: 'List the runs of a task, newest first, with status, cost and why they ended.',
     tag: 'runs',
-    access: onTask('member'),
+    access: onTask('viewer'),
     query: z.strictObject(pageQuery),
     reply: [200, z.array(Run)],
     paged: true,
@@ -141,7 +141,7 @@ export const runRoutes: Route[] = [
     summary: 'Get a run',
     guide: 'Read a run: status, cost, and how it ended.',
     tag: 'runs',
-    access: onRun('member'),
+    access: onRun('viewer'),
     reply: [200, Run],
     handle: async (_app, { run }) => showRun(run),
   }),
@@ -152,7 +152,7 @@ export const runRoutes: Route[] = [
     summary: 'Get the log of a run, oldest first',
     guide: 'List what happened in a run: messages, calls of tools, commits. Use it to find out why a run failed.',
     tag: 'runs',
-    access: onRun('member'),
+    access: onRun('viewer'),
     query: z.strictObject(wholeListQuery),
     reply: [200, z.array(RunEvent)],
     paged: true,

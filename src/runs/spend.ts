@@ -182,7 +182,7 @@ export const spendRoutes: Route[] = [
     path: '/projects/:projectId/spend',
     summary: 'Get what a project has used, by day and by agent, and its budget of a day',
     tag: 'projects',
-    access: inProject('member'),
+    access: inProject('viewer'),
     query: SpendQuery,
     reply: [200, Spend],
     handle: async (app, { projectId, query }) => {

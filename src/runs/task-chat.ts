@@ -304,7 +304,7 @@ export const taskChatRoutes: Route[] = [
     summary: 'List the last messages of the chat about a task, oldest first. All members share the conversation',
     guide: null,
     tag: 'tasks',
-    access: onTask('member'),
+    access: onTask('viewer'),
     query: HistoryQuery,
     reply: [200, z.array(ChatMessage)],
     handle: (app, { task, query }) => listHistory(app.db.manager, { taskId: task.id }, query),

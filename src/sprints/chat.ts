@@ -178,7 +178,7 @@ export const sprintChatRoutes: Route[] = [
     summary: 'List the last messages of the chat about a sprint, oldest first. All members share the conversation',
     guide: null,
     tag: 'sprints',
-    access: onSprint('member'),
+    access: onSprint('viewer'),
     query: HistoryQuery,
     reply: [200, z.array(ChatMessage)],
     handle: (app, { sprint, query }) => listHistory(app.db.manager, { sprintId: sprint.id }, query),

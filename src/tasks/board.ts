@@ -315,7 +315,7 @@ export const boardRoutes: Route[] = [
     summary: 'Get what the board of a project shows: its tasks, newest first, and the names of its agents and sprints',
     guide: null,
     tag: 'tasks',
-    access: inProject('member'),
+    access: inProject('viewer'),
     query: BoardQuery,
     reply: [200, Board],
     handle: (app, { projectId, user, query }) => readBoard(app, projectId, user.id, query),

@@ -54,8 +54,8 @@ export const inboxScopes = ['mine', 'all'] as const;
 export type InboxScope = (typeof inboxScopes)[number];
 
 /**
- * Returns the tasks that need a person in all projects of a member, and what the admins of those that they administer are
- * told, newest first. What the member has snoozed is left out.
+ * Returns the tasks that need a person in all projects in which the user can decide something, which viewers cannot, and what the
+ * admins of those that they administer are told, newest first. What the user has snoozed is left out.
  */
 export async function listInbox(em: EntityManager, userId: string, scope: InboxScope): Promise<InboxEntry[]> {
   // Functions of the database decide, because its triggers use the same ones. The conditions beside them decide
@@ -65,11 +65,11 @@ export async function listInbox(em: EntityManager, userId: string, scope: InboxS
        select t.id, t.project_id, t.title, t.status_since as since, t.failure->>'message' as text,
          reason_of_task(t.status, t.failure) as reason, t.responsible
        from members m join tasks t on t.project_id = m.project_id
-       where m.user_id = $1 and not t.hidden and (t.status = 'in_review' or t.failure is not null)
+       where m.user_id = $1 and m.role <> 'viewer' and not t.hidden and (t.status = 'in_review' or t.failure is not null)
        union all
        select t.id, t.project_id, t.title, r.waiting_since as since /* not null */, r.wait_text, reason_of_run(r.status, r.wait_reason), t.responsible
        from members m join runs r on r.project_id = m.project_id and r.status = 'waiting' join tasks t on t.id = r.task_id
-       where m.user_id = $1),
+       where m.user_id = $1 and m.role <> 'viewer'),
      found as (
        select id as task_id, null as automation_id, project_id, title, since, text, reason from entries e
        where reason is not null and ($4 or responsible is null or responsible = $1) and not exists (

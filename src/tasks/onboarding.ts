@@ -67,7 +67,7 @@ export const onboardingRoutes: Route[] = [
     summary: 'Get which steps towards its first finished task a project has completed',
     guide: null,
     tag: 'projects',
-    access: inProject('member'),
+    access: inProject('viewer'),
     reply: [200, Onboarding],
     handle: (app, { projectId }) => readOnboarding(app, projectId),
   }),

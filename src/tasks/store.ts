@@ -299,7 +299,7 @@ export async function lockFacts(em: EntityManager, taskId: string, githubUrl: st
   await lockTask(em, taskId);
   const rows: FactRow[] = await em.query(
     `select t.project_id as "projectId", t.status, t.owner, t.parent_id is not null as "isSubtask",
-       exists (select 1 from agents a left join members m on m.project_id = t.project_id and m.user_id = a.creator_id
+       exists (select 1 from agents a left join members m on m.project_id = t.project_id and m.user_id = a.creator_id and m.role <> 'viewer'
          where a.id = t.owner and (a.project_id = t.project_id or m.user_id is not null)) as "ownerMayWork",
        array(select d.depends_on_id from task_dependencies d join tasks o on o.id = d.depends_on_id
          where d.task_id = t.id and o.status <> 'done' order by 1) as "openDependencies",

@@ -94,7 +94,7 @@ export const viewRoutes: Route[] = [
     summary: 'List the views of the board that the caller has saved, oldest first',
     guide: null,
     tag,
-    access: inProject('member'),
+    access: inProject('viewer'),
     reply: [200, z.array(SavedView)],
     handle: (app, { projectId, user }) => listViews(app.db.manager, { projectId, userId: user.id }),
   }),

@@ -55,7 +55,7 @@ export type Project = {
     name: string;
     slug: string;
     description: string;
-    role: "member" | "admin" | "owner";
+    role: "viewer" | "member" | "admin" | "owner";
     addedBy: {
         id: string;
         login: string;
@@ -91,7 +91,7 @@ export type Member = {
     login: string;
     name: string;
     avatarUrl: string;
-    role: "member" | "admin" | "owner";
+    role: "viewer" | "member" | "admin" | "owner";
     createdAt: string;
 };
 export type AuditRecord = {
@@ -1889,7 +1889,7 @@ export function listMembers(projectId: string, opts?: Oazapfts.RequestOpts) {
  */
 export function addMember(projectId: string, body: {
     login: string;
-    role?: "member" | "admin" | "owner";
+    role?: "viewer" | "member" | "admin" | "owner";
 }, { idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {
@@ -1942,7 +1942,7 @@ export function addMember(projectId: string, body: {
  * Change the role of a member
  */
 export function updateMember(projectId: string, userId: string, body?: {
-    role?: "member" | "admin" | "owner";
+    role?: "viewer" | "member" | "admin" | "owner";
 }, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;

@@ -51,3 +51,29 @@ test('a command and the board find the agent of another member only once its cre
   expect(await found(member)).toEqual([id]);
   expect(await found(null)).toEqual([]);
 });
+
+test('the agent of somebody who has become a viewer works no longer, nor does a viewer work with those of others', async () => {
+  const team = (await as('owner', 'POST', '/projects', { name: 'Viewed' })).body.id;
+  const { userId } = (await as('owner', 'POST', `/projects/${team}/members`, { login: 'member' })).body;
+  const { id } = (await as('member', 'POST', '/agents', { name: 'Of a viewer', systemPrompt: 'x' })).body;
+  const task = (await as('member', 'POST', `/projects/${team}/tasks`, { title: 't', owner: id })).body.id;
+  const works = async () =>
+    (await as('owner', 'GET', `/agents?projectId=${team}`)).body.some((agent: { id: string }) => agent.id === id);
+  expect(await works()).toBe(true);
+
+  await as('owner', 'PATCH', `/projects/${team}/members/${userId}`, { role: 'viewer' });
+  expect(await works()).toBe(false);
+  const refused = await as('owner', 'POST', `/projects/${team}/tasks`, { title: 'u', owner: id });
+  expect([refused.status, refused.body.errors?.[0].path]).toEqual([400, 'owner']);
+  expect((await as('owner', 'POST', `/tasks/${task}/start`)).status).toBe(409);
+
+  // What owners have assigned, viewers see; they do not reset it, and resetting their own leaves the project alone.
+  const mine = (await as('owner', 'POST', '/agents', { name: 'Assigned' })).body.id;
+  await as('owner', 'POST', `/projects/${team}/tasks`, { title: 'v', owner: mine });
+  expect((await as('member', 'GET', `/agents/${mine}`)).status).toBe(200);
+  const reset = (agent: string) => as('member', 'POST', `/agents/${agent}/health/reset`);
+  expect((await reset(mine)).body.message).toBe('Requires the member role');
+  expect((await reset(id)).status).toBe(200);
+  const resets = `select 1 from health_resets where agent_id = $1 and project_id = $2`;
+  expect(await service.app.db.manager.query(resets, [id, team])).toEqual([]);
+});

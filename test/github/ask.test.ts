@@ -236,14 +236,16 @@ test('everybody reads all names if the project shares its private context', asyn
   expect(await refusal(open, 4)).toMatch(allSprints);
 });
 
-test('somebody who is no member may ask 20 times an hour', async () => {
-  const { id } = (await service.call('GET', '/me', { token: await service.token('mallory') })).body;
+test.each(['stranger', 'viewer'])('a %s may ask 20 times an hour', async (role) => {
+  const { id } = (await service.call('GET', '/me', { token: await service.token(`asking-${role}`) })).body;
+  if (role === 'viewer')
+    await sql('insert into members (project_id, user_id, role) values ($1, $2, $3)', [project, id, role]);
   const outcome = async (userId: string) =>
     carryOut(service.app, { ...(await commandOn(open, 79, 'ask', '')), userId }).catch((error: Error) => error.message);
   const empty = 'Write your question after `ask`.';
   for (let i = 0; i < 20; i++) expect(await outcome(id)).toBe(empty);
   expect(await outcome(id)).toBe(
-    'People who are not members of the project can use `ask` and `plan` 20 times an hour. Try again in the next hour.',
+    'People who are not members of the project, or only view it, can use `ask` and `plan` 20 times an hour. Try again in the next hour.',
   );
   await sql(`update asks_of_strangers set hour = hour - interval '1 hour'`, []);
   expect(await outcome(id)).toBe(empty);

@@ -4,7 +4,7 @@ import { openTestApp, type TestApp } from '../support/app.ts';
 import { type Everything, guarded, makeEverything } from '../support/everything.ts';
 
 const file = new URL('../fixtures/roles.txt', import.meta.url);
-const callers = ['nobody', 'stranger', 'member', 'admin', 'owner', 'revoked', 'expired'] as const;
+const callers = ['nobody', 'stranger', 'viewer', 'member', 'admin', 'owner', 'revoked', 'expired'] as const;
 type Caller = (typeof callers)[number];
 
 let service: TestApp;
@@ -22,6 +22,7 @@ beforeAll(async () => {
   };
   Object.assign(tokens, {
     stranger: await service.token('stranger'),
+    viewer: await join('viewer', 'viewer'),
     member: await join('member', 'member'),
     admin: await join('admin', 'admin'),
     owner,
@@ -61,6 +62,28 @@ test('the table lists exactly the existing operations', () => {
   expect(table.map((line) => line.split(' ').slice(0, 2).join(' ')).sort()).toEqual(
     guarded.map(([name]) => name).sort(),
   );
+});
+
+test('what viewers may call only reads, except that they may leave', () => {
+  const writes = guarded.filter(([, { method, access }]) => access.role === 'viewer' && method !== 'get');
+  expect(writes.map(([name]) => name)).toEqual(['DELETE /projects/:projectId/members/:userId']);
+});
+
+test('what concerns a project names the least role', () => {
+  const ofPersons = guarded.filter(([, { access }]) => access.role === undefined).map(([, { path }]) => path);
+  expect([...new Set(ofPersons)].sort()).toEqual([
+    ...['/agents', '/agents/health/all', '/agents/health/unhealthy', '/agents/pool/reconcile'],
+    ...[
+      '/agents/pool/reconciliations',
+      '/agents/teams',
+      '/agents/teams/:team',
+      '/batch',
+      '/me',
+      '/me/inbox',
+      '/me/notices',
+    ],
+    ...['/me/notices/confirmation', '/me/tokens', '/me/tokens/:tokenId', '/me/unassigned-secrets', '/projects'],
+  ]);
 });
 
 test.each(guarded)('%s for each kind of caller', async (name, route) => {

@@ -2,7 +2,7 @@ import { until } from '../../demo/real-service.ts';
 import { queueRun } from '../../src/runs/operations.ts';
 import { endDueSnoozes, tellInbox } from '../../src/tasks/inbox.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
-import { openEventStream } from '../support/http/event-stream.ts';
+import { named, openEventStream } from '../support/http/event-stream.ts';
 
 let service: TestApp;
 let token: string;
@@ -47,6 +47,20 @@ async function needs(id: string, reason: string, minutes = 0): Promise<void> {
     );
   }
 }
+
+test('the inbox of a viewer is empty, until they may decide', async () => {
+  const viewer = await service.token('viewer');
+  const { id } = (await call('GET', '/me', undefined, viewer)).body;
+  await call('POST', `/projects/${project}/members`, { login: 'viewer', role: 'viewer' });
+  await needs(await addTask('fails'), 'failed');
+  await needs(await addTask('asks'), 'question');
+  expect(await inbox(viewer)).toEqual([]);
+  const stream = await openEventStream(`${service.url}/api/v1/me/inbox`, viewer);
+  await call('PATCH', `/projects/${project}/members/${id}`, { role: 'member' });
+  await until('an event of the inbox', () => named(stream.heard, 'inbox').length > 0);
+  await stream.stop();
+  expect(await inbox(viewer)).toHaveLength(2);
+});
 
 test('the inbox has what needs a person, newest first, and nothing else', async () => {
   const reasons = ['question', 'failed', 'plan', 'review', 'push', 'paused', 'model'];

@@ -231,7 +231,7 @@ export const environmentSecretRoutes: Route[] = [
     path,
     summary: 'List the environment secrets of a project. Their values are never shown',
     tag,
-    access: inProject('member'),
+    access: inProject('viewer'),
     reply: [200, z.array(EnvironmentSecret)],
     handle: (app, { projectId }) => listSecrets(app.db.manager, projectId),
   }),

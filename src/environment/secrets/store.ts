@@ -67,7 +67,7 @@ export function listUnassigned(em: EntityManager, userId: string): Promise<Unass
   return em.query(
     `select s.project_id as "projectId", array_agg(s.name order by s.name) as names
      from members m join environment_secrets s on s.project_id = m.project_id
-     where m.user_id = $1 and m.role <> 'member' and not exists (
+     where m.user_id = $1 and m.role in ('admin', 'owner') and not exists (
        select 1 from environment_secret_repositories a where a.project_id = s.project_id and a.name = s.name)
      group by s.project_id order by s.project_id`,
     [userId],

@@ -27,6 +27,10 @@ export interface Asked {
 export interface Access<C> {
   /** For documentation and generated tests. `public` routes need no token. */
   kind: 'public' | 'user' | 'project' | 'projectInBody' | 'projectInQuery' | 'object';
+  /**
+   * The least role of the project that a caller needs. Undefined where the objects of a person are concerned instead of those
+   * of a project.
+   */
   role?: Role;
   /** The path parameter or body key that names the object. */
   names?: string;
@@ -165,11 +169,11 @@ export function inProjectOfBody(role: Role): Access<InProject> {
 /** Does the same as `inProject` for an optional `projectId` in the query; null means everything visible to the caller. */
 export const inProjectOfQuery: Access<{ user: Caller; projectId: string | null }> = {
   kind: 'projectInQuery',
-  role: 'member',
+  role: 'viewer',
   names: 'projectId',
   load: async (app, { tokenId, query }) =>
     typeof query.projectId === 'string'
-      ? enterProject(app.db, tokenId, query.projectId, 'member')
+      ? enterProject(app.db, tokenId, query.projectId, 'viewer')
       : { user: await findAdmitted(app, tokenId), projectId: null },
 };
 

@@ -73,7 +73,7 @@ function toolOf(declared: Route, document: OpenApi): OperationTool {
 }
 
 function descriptionOf({ summary, guide, access }: Route): string {
-  const role = access.role === undefined || access.role === 'member' ? '' : ` Requires the ${access.role} role.`;
+  const role = access.role === 'admin' || access.role === 'owner' ? ` Requires the ${access.role} role.` : '';
   return `${guide ?? `${summary}.`}${role}`;
 }
 

@@ -124,7 +124,7 @@ export const turnRoutes: Route[] = [
     summary: 'List the turns of a run, oldest first, without credentials',
     guide: 'List the turns of a run, to which rewindTask can go back.',
     tag: 'runs',
-    access: onRun('member'),
+    access: onRun('viewer'),
     query: z.strictObject(turnQuery),
     reply: [200, z.array(RunTurn)],
     paged: true,

@@ -79,7 +79,7 @@ export const quoteRoutes: Route[] = [
     guide:
       'Read what a task will probably cost, how long it takes, and how many similar tasks were merged unchanged. Use it before startTask.',
     tag: 'tasks',
-    access: onTask('member'),
+    access: onTask('viewer'),
     reply: [200, Quote],
     handle: (app, { task }) => quoteTask(app.db.manager, task),
   }),
@@ -89,7 +89,7 @@ export const quoteRoutes: Route[] = [
     path: '/projects/:projectId/quotes',
     summary: `Get how well the quotes of the latest ${mostQuotes} finished tasks held, with the quotes, the latest first`,
     tag: 'projects',
-    access: inProject('member'),
+    access: inProject('viewer'),
     query: z.strictObject(pageQuery),
     reply: [200, PastQuotes],
     handle: async (app, { projectId, query: { limit, offset } }) => {

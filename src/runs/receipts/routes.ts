@@ -34,7 +34,7 @@ export const receiptRoutes: Route[] = [
     summary: 'List the signed receipts of a run, one for each repository to which it pushed a pull request',
     guide: null,
     tag: 'runs',
-    access: onRun('member'),
+    access: onRun('viewer'),
     query: z.strictObject(pageQuery),
     reply: [200, z.array(Receipt)],
     paged: true,

@@ -31,7 +31,7 @@ export const reviewRoutes: Route[] = [
     summary: 'List the comments of people on lines of the change of a task, oldest first',
     guide: "List the comments of reviews on a task's pull requests, and which of them the agent has answered.",
     tag: 'tasks',
-    access: onTask('member'),
+    access: onTask('viewer'),
     query: z.strictObject(wholeListQuery),
     reply: [200, z.array(ReviewComment)],
     paged: true,

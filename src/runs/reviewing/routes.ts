@@ -68,7 +68,7 @@ export const reviewingRoutes: Route[] = [
     summary:
       'List the review comments that people found not useful, the latest first, at most 100; reviews are told of them',
     tag: 'repositories',
-    access: onRepository('member'),
+    access: onRepository('viewer'),
     reply: [200, z.array(ReviewExample)],
     handle: (app, { repository }) => listNotUseful(app.db.manager, repository.id, maxExamples),
   }),

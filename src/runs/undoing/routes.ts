@@ -40,7 +40,7 @@ export const undoRoutes: Route[] = [
     summary: 'Get what an undo of a task would revert, or why it is not possible',
     guide: 'Look at what undoing a task would revert before you call undoTask, or why the task cannot be undone.',
     tag,
-    access: onTask('member'),
+    access: onTask('viewer'),
     reply: [200, Undo],
     handle: async (app, { task }) => ({
       ...(await planUndo(app.db.manager, task)),

@@ -51,7 +51,7 @@ export const collisionRoutes: Route[] = [
     guide:
       'List open changes that git cannot merge together with the change of a task. Before a start, `expected` names the tasks in progress that touch the same files.',
     tag: 'tasks',
-    access: onTask('member'),
+    access: onTask('viewer'),
     reply: [200, Collisions],
     handle: async (app, { task }) => ({
       collisions: await listCollisions(app.db.manager, task.id),

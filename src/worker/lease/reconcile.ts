@@ -29,7 +29,7 @@ export interface StuckTask {
   hasLapsedRun: boolean;
 }
 
-/** Finds the tasks in progress or waiting for subtasks, in a user's projects or in all, and which of them are stuck. */
+/** Finds the tasks in progress or waiting for subtasks, in the projects in which a user may work or in all, and which of them are stuck. */
 export async function listStuckTasks(
   em: EntityManager,
   userId: string | null,
@@ -44,7 +44,7 @@ export async function listStuckTasks(
        from runs r
        where r.task_id = t.id and r.status in ${liveRun}) live on true
      where t.status in ('in_progress', 'waiting_on_subtasks')
-       and ($1::text is null or exists (select 1 from members m where m.project_id = t.project_id and m.user_id = $1))
+       and ($1::text is null or exists (select 1 from members m where m.project_id = t.project_id and m.user_id = $1 and m.role <> 'viewer'))
      order by t.created_at, t.id`,
     [userId],
   );
@@ -100,7 +100,7 @@ export async function listReconciliations(
 
 /**
  * Recovers stuck tasks: runs whose worker was lost, tasks in progress without a run, and parents whose subtasks are
- * done. Covers the projects of a user, or all if `userId` is null. A lock prevents two reconciliations at the same
+ * done. Covers the projects in which a user may work, or all if `userId` is null. A lock prevents two reconciliations at the same
  * time. `caughtUp` lists tasks that the caller has already recovered; they are recorded with the others.
  */
 export async function reconcile(

@@ -8,7 +8,7 @@ import { type Everything, guarded, makeEverything } from '../../support/everythi
 // whatever they still have.
 
 const lines = (name: string) => readFileSync(new URL(`../../fixtures/${name}`, import.meta.url), 'utf8').split('\n');
-const callers = ['owner', 'admin', 'member'] as const;
+const callers = ['owner', 'admin', 'member', 'viewer'] as const;
 type Caller = (typeof callers)[number];
 const acts = lines('people.txt')
   .filter((line) => line !== '' && !line.startsWith('#'))
@@ -22,7 +22,19 @@ const ids: Record<string, string> = {};
 beforeAll(async () => {
   service = await openTestApp({ ALLOW_PRIVATE_HOSTS: 'true' });
   everything = await makeEverything(service);
-  for (const login of ['first', 'owner2', 'admin', 'admin2', 'member', 'member2', 'granted', 'removed', 'outsider']) {
+  for (const login of [
+    'first',
+    'owner2',
+    'admin',
+    'admin2',
+    'member',
+    'member2',
+    'viewer',
+    'viewer2',
+    'granted',
+    'removed',
+    'outsider',
+  ]) {
     tokens[login] = await service.token(login);
     ids[login] = (await call(login, 'GET', '/me')).body.id;
   }
@@ -42,6 +54,8 @@ async function newProject(isOnlyOwner: boolean): Promise<string> {
     admin2: 'admin',
     member: 'member',
     member2: 'member',
+    viewer: 'viewer',
+    viewer2: 'viewer',
   });
   for (const [login, role] of [...people, ['granted', 'owner'], ['removed', 'member']] as [string, string][]) {
     if (isOnlyOwner && role === 'owner') continue;
@@ -56,8 +70,14 @@ async function newProject(isOnlyOwner: boolean): Promise<string> {
   return id;
 }
 
-const loginOf: Record<Caller, string> = { owner: 'first', admin: 'admin', member: 'member' };
-const others: Record<string, string> = { owner: 'owner2', admin: 'admin2', member: 'member2', 'only-owner': 'first' };
+const loginOf: Record<Caller, string> = { owner: 'first', admin: 'admin', member: 'member', viewer: 'viewer' };
+const others: Record<string, string> = {
+  owner: 'owner2',
+  admin: 'admin2',
+  member: 'member2',
+  viewer: 'viewer2',
+  'only-owner': 'first',
+};
 
 async function outcome(act: string, caller: Caller): Promise<number> {
   const login = loginOf[caller];
