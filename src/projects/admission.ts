@@ -55,7 +55,8 @@ export async function forgetAsked(em: EntityManager, userId: string): Promise<vo
 /**
  * Checks that a person may create a project: with an admission, or as a member of a project that an account installed or
  * that somebody else created who has an admission. Membership of one's own projects is not enough, so that people who have
- * left their account cannot create more of them, nor can others whom they add.
+ * left their account cannot create more of them, nor can others whom they add. Nor is a project that one only views: its people
+ * wanted to show it, not to let somebody use the service.
  * @throws AppError 403
  */
 export async function assertMayCreateProjects({ config }: App, em: EntityManager, userId: string): Promise<void> {
@@ -65,13 +66,13 @@ export async function assertMayCreateProjects({ config }: App, em: EntityManager
        select 1 from members m join projects p on p.id = m.project_id
          left join users c on c.id = p.created_by and c.id <> u.id
          left join installations i on i.project_id = p.id and i.status = 'active'
-       where m.user_id = u.id
+       where m.user_id = u.id and m.role <> 'viewer'
          and (i.project_id is not null or c.admitted_until > now() - make_interval(days => $2))))`,
     [userId, daysVouched],
   );
   if (rows.length > 0) return;
   throw new AppError(
     403,
-    'Only members of an account that has installed the GitHub App, and people whom they added to a project, may create projects. If you are one of them, sign in again; otherwise ask whoever runs this service.',
+    'Only members of an account that has installed the GitHub App, and people whom they made members of a project, may create projects. If you are one of them, sign in again; otherwise ask whoever runs this service.',
   );
 }

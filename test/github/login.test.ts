@@ -213,10 +213,15 @@ test('somebody whom a member added to a project signs in, and loses access with 
   const member = (
     await service.call('POST', `/projects/${project}/members`, {
       token: mona,
-      body: { login: 'hubot', role: 'member' },
+      body: { login: 'hubot', role: 'viewer' },
     })
   ).body;
   const hubot = await tokenOf('hubot');
+  expect((await service.call('GET', `/projects/${project}`, { token: hubot })).status).toBe(200);
+  // Viewers were shown a project; that is no reason to use the model of the service.
+  expect((await create(hubot)).status).toBe(403);
+  const path = `/projects/${project}/members/${member.userId}`;
+  expect((await service.call('PATCH', path, { token: mona, body: { role: 'member' } })).status).toBe(200);
   expect((await create(hubot)).status).toBe(201);
   await sql('delete from projects where created_by = $1', [member.userId]);
   await service.call('DELETE', `/projects/${project}/members/${member.userId}`, { token: mona });

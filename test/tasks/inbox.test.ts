@@ -57,7 +57,7 @@ test('the inbox of a viewer is empty, until they may decide', async () => {
   expect(await inbox(viewer)).toEqual([]);
   const stream = await openEventStream(`${service.url}/api/v1/me/inbox`, viewer);
   await call('PATCH', `/projects/${project}/members/${id}`, { role: 'member' });
-  await until('an event of the inbox', () => named(stream.heard, 'inbox').length > 0);
+  await until('an event of the inbox', async () => named(stream.heard, 'inbox').length > 0);
   await stream.stop();
   expect(await inbox(viewer)).toHaveLength(2);
 });
