@@ -71,6 +71,7 @@ import { AgentTrials1771027200000 } from './0087-agent-trials.ts';
 import { QuotesAndUndo1771113600000 } from './0088-quotes-and-undo.ts';
 import { ReceiptsAndCollisions1771200000000 } from './0089-receipts-and-collisions.ts';
 import { Viewers1771286400000 } from './0090-viewers.ts';
+import { ScopesOfTokens1771372800000 } from './0091-scopes-of-tokens.ts';
 import { ResponsiblePeople1771545600000 } from './0093-responsible-people.ts';
 import { Snoozes1771632000000 } from './0094-snoozes.ts';
 import { ChangedPlans1771718400000 } from './0095-changed-plans.ts';
@@ -150,6 +151,7 @@ export const migrations = [
   QuotesAndUndo1771113600000,
   ReceiptsAndCollisions1771200000000,
   Viewers1771286400000,
+  ScopesOfTokens1771372800000,
   ResponsiblePeople1771545600000,
   Snoozes1771632000000,
   ChangedPlans1771718400000,

@@ -43,6 +43,11 @@ export function requiresRole(role: string): AppError {
   return new AppError(403, `Requires the ${role} role`);
 }
 
+/** Creates a 403 for a token that allows less than its person may do. */
+export function requiresScope(needed: string, found: string): AppError {
+  return new AppError(403, `Requires a token with the ${needed} scope; this one has the ${found} scope`);
+}
+
 /** Creates a 403 for somebody who has signed in to GitHub, but may not use this service. */
 export function notAdmitted(): AppError {
   return new AppError(

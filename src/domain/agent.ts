@@ -11,6 +11,17 @@ export function hasRole(actual: Role, required: Role): boolean {
   return roles.indexOf(actual) >= roles.indexOf(required);
 }
 
+/**
+ * How much of what its person may do a token allows, least first. Each scope includes those before it: `read` changes nothing,
+ * `write` also does what members do, `admin` allows everything.
+ */
+export const scopes = ['read', 'write', 'admin'] as const;
+export type Scope = (typeof scopes)[number];
+
+export function includesScope(actual: Scope, required: Scope): boolean {
+  return scopes.indexOf(actual) >= scopes.indexOf(required);
+}
+
 /** The keys of the built-in agents. The service finds them by these, so people may rename them. */
 export const builtInAgents = ['developer', 'architect', 'reviewer', 'qa', 'writer'] as const;
 export type BuiltInAgent = (typeof builtInAgents)[number];

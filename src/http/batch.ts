@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { App } from '../app.ts';
 import { AppError } from '../errors.ts';
 import { anyUser } from './access/access.ts';
+import { enter } from './access/scope.ts';
 import { knownError, replyOf } from './error-reply.ts';
 import { readList } from './lists.ts';
 import { validated } from './request.ts';
@@ -67,7 +68,7 @@ async function read(app: App, { tokenId, address, maxBytes }: Asked, find: Find)
   const [path = '', search = ''] = address.split('?', 2);
   const { declared, params } = find(path);
   const query = queryOf(search);
-  const context = await declared.access.load(app, { tokenId, params, body: undefined, query });
+  const context = await enter(app, declared, { tokenId, params, body: undefined, query });
   const input = { ...context, query: validated(declared, 'query', query), body: undefined };
   const body = await bodyOf(app, declared, input, maxBytes);
   if (body === undefined || Buffer.byteLength(body) > maxBytes) throw new DoesNotFit();

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { App } from '../app.ts';
 import { forTenant } from '../threads/tenant.ts';
 import { type Caller, findCaller } from './access/access.ts';
+import { enter } from './access/scope.ts';
 import { answerEvents, type EventStream, wantsEvents } from './events.ts';
 import { answerOnce, noteResult, type Reply, type StoredReply, streamOnce, takeKey } from './idempotency.ts';
 import { assertReadsReplies, countStream, countUnsent } from './limits/replies.ts';
@@ -150,7 +151,7 @@ async function perform(call: Call): Promise<void> {
 
 async function loadInput({ app, declared, req, res, tokenId, params }: Call): Promise<Input> {
   const query = req.query as Record<string, unknown>;
-  const context: { user?: Caller } = await declared.access.load(app, { tokenId, params, body: req.body, query });
+  const context = await enter(app, declared, { tokenId, params, body: req.body, query });
   // Set by the MCP server, for a call of a tool.
   if (res.locals.via === 'mcp' && context.user) context.user.via = 'mcp';
   return {

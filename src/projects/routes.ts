@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { hasRole } from '../domain/agent.ts';
-import { notFound, requiresRole } from '../errors.ts';
+import { notFound } from '../errors.ts';
 import {
   type Access,
   anyUser,
@@ -10,6 +9,7 @@ import {
   inProject,
   theProject,
 } from '../http/access/access.ts';
+import { assertRole, assertScope } from '../http/access/scope.ts';
 import { pageQuery, type Route, route } from '../http/route.ts';
 import { findMember, listMembers, type MemberView } from './member-store.ts';
 import {
@@ -33,7 +33,7 @@ import {
   UpdateMember,
   UpdateProject,
 } from './schemas.ts';
-import { getProject, getUser, hasToken, listProjects, listTokens, revokeToken } from './store.ts';
+import { findToken, getProject, getUser, listProjects, listTokens, revokeToken } from './store.ts';
 import { mintApiToken, projectTokenRoutes } from './tokens.ts';
 
 const tag = 'projects';
@@ -51,7 +51,7 @@ function onMember(role: 'viewer' | 'admin'): Access<InProject & { member: Member
       const member = await findMember(app.db.manager, found.projectId, id);
       if (member === undefined) throw notFound('Member', id);
       // Everyone may leave, viewers too; all else needs the admin role.
-      if (!hasRole(found.role, 'admin') && (role === 'admin' || id !== found.user.id)) throw requiresRole('admin');
+      if (role === 'admin' || id !== found.user.id) assertRole(found, 'admin');
       return { ...found, member };
     },
   };
@@ -64,7 +64,10 @@ const onOwnToken: Access<{ user: Caller; ownTokenId: string }> = {
   load: async (app, asked) => {
     const { user } = await anyUser.load(app, asked);
     const ownTokenId = asked.params.tokenId ?? '';
-    if (!(await hasToken(app.db.manager, user.id, idOrEmpty(ownTokenId)))) throw notFound('Token', ownTokenId);
+    const token = await findToken(app.db.manager, user.id, idOrEmpty(ownTokenId));
+    if (token === undefined) throw notFound('Token', ownTokenId);
+    // A token rules over none that allows more than it does.
+    assertScope(user, token.scopes);
     return { user, ownTokenId };
   },
 };
@@ -79,7 +82,7 @@ export const projectRoutes: Route[] = [
     tag,
     access: anyUser,
     reply: [200, Me],
-    handle: (app, { user }) => getUser(app.db.manager, user.id),
+    handle: async (app, { user }) => ({ ...(await getUser(app.db.manager, user.id)), scopes: user.scope }),
   }),
   route({
     operationId: 'listTokens',
@@ -98,7 +101,8 @@ export const projectRoutes: Route[] = [
     operationId: 'createToken',
     method: 'post',
     path: '/me/tokens',
-    summary: 'Create an API token. Only this reply contains it',
+    summary:
+      'Create an API token, which allows at most what the token of the request does. Only this reply contains it',
     guide: null,
     tag,
     access: anyUser,
@@ -106,7 +110,10 @@ export const projectRoutes: Route[] = [
     body: CreateToken,
     reply: [201, NewApiToken],
     isSecret: true,
-    handle: (app, { user, body }) => mintApiToken(app, user.id, body.name, body.expiresInDays),
+    handle: async (app, { user, body }) => {
+      assertScope(user, body.scopes);
+      return mintApiToken(app, user.id, body);
+    },
   }),
   route({
     operationId: 'revokeToken',

@@ -1,10 +1,16 @@
 import { z } from 'zod';
-import { roles } from '../domain/agent.ts';
+import { roles, scopes } from '../domain/agent.ts';
 import { pushModes } from '../domain/settings.ts';
 import { IdText, longText, Timestamp, titleText } from '../http/route.ts';
 
 export const Me = z
-  .object({ id: z.string(), login: z.string(), name: z.string(), avatarUrl: z.string() })
+  .object({
+    id: z.string(),
+    login: z.string(),
+    name: z.string(),
+    avatarUrl: z.string(),
+    scopes: z.enum(scopes).meta({ description: 'what the token of the request allows' }),
+  })
   .meta({ id: 'Me' });
 
 const budget = z.number().positive('must be a positive number or null').nullable();
@@ -104,11 +110,16 @@ export const TokenState = z.object({ configured: z.boolean(), updatedAt: Timesta
 export const CreateToken = z.strictObject({
   name: titleText(),
   expiresInDays: z.int().min(1, 'must be from 1 to 366').max(366, 'must be from 1 to 366').default(90),
+  scopes: z.enum(scopes, 'must be read, write or admin').default('admin').meta({
+    description:
+      '`read` changes nothing, `write` also does what members do, `admin` allows everything that the person may do',
+  }),
 });
 const tokenFields = {
   id: z.string(),
   name: z.string(),
   prefix: z.string(),
+  scopes: z.enum(scopes),
   createdAt: Timestamp,
   expiresAt: Timestamp,
 };

@@ -13,7 +13,7 @@ import {
   Users,
 } from '../db/tables/project.ts';
 import { liveRun } from '../db/tables/run.ts';
-import type { Role } from '../domain/agent.ts';
+import type { Role, Scope } from '../domain/agent.ts';
 import type { ProjectBudgets } from '../domain/budget.ts';
 import { notFound } from '../errors.ts';
 
@@ -196,18 +196,19 @@ export async function insertUser(em: EntityManager, login: string): Promise<User
 
 export async function insertToken(
   em: EntityManager,
-  token: Pick<ApiTokenRow, 'id' | 'userId' | 'name' | 'prefix' | 'expiresAt' | 'isSession'>,
+  token: Pick<ApiTokenRow, 'id' | 'userId' | 'name' | 'prefix' | 'expiresAt' | 'isSession' | 'scopes'>,
 ): Promise<void> {
   await em.query(
-    'insert into api_tokens (id, user_id, name, prefix, expires_at, is_session) values ($1, $2, $3, $4, $5, $6)',
-    [token.id, token.userId, token.name, token.prefix, token.expiresAt, token.isSession],
+    `insert into api_tokens (id, user_id, name, prefix, expires_at, is_session, scopes)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [token.id, token.userId, token.name, token.prefix, token.expiresAt, token.isSession, token.scopes],
   );
 }
 
 /** Returns the tokens of a user that are not revoked, newest first. */
 export async function listTokens(em: EntityManager, userId: string, page: { limit: number; offset: number }) {
   const rows: Omit<ApiTokenRow, 'userId' | 'isSession' | 'revokedAt'>[] = await em.query(
-    `select id, name, prefix, created_at as "createdAt", expires_at as "expiresAt", last_used_at as "lastUsedAt"
+    `select id, name, prefix, scopes, created_at as "createdAt", expires_at as "expiresAt", last_used_at as "lastUsedAt"
      from api_tokens where user_id = $1 and revoked_at is null and not is_session
      order by created_at desc, id desc limit $2 offset $3`,
     [userId, page.limit + 1, page.offset],
@@ -215,13 +216,17 @@ export async function listTokens(em: EntityManager, userId: string, page: { limi
   return rows;
 }
 
-/** Returns whether the user has this token and has not revoked it. */
-export async function hasToken(em: EntityManager, userId: string, id: string): Promise<boolean> {
-  const rows: unknown[] = await em.query(
-    'select 1 from api_tokens where id = $1 and user_id = $2 and revoked_at is null',
+/** Finds a token that the user has not revoked. */
+export async function findToken(
+  em: EntityManager,
+  userId: string,
+  id: string,
+): Promise<Pick<ApiTokenRow, 'scopes'> | undefined> {
+  const rows: { scopes: Scope }[] = await em.query(
+    'select scopes from api_tokens where id = $1 and user_id = $2 and revoked_at is null',
     [id, userId],
   );
-  return rows.length > 0;
+  return rows[0];
 }
 
 /** Revokes a token. Returns false when the user has no such token. */

@@ -1,41 +1,50 @@
+import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
 import type { SecretKind, UserRow } from '../db/tables/project.ts';
+import type { Scope } from '../domain/agent.ts';
 import { inProject, theProject } from '../http/access/access.ts';
 import { readClaims, signToken } from '../http/access/authenticate.ts';
 import { type Route, route } from '../http/route.ts';
 import { admit } from './admission.ts';
 import { resolveLogin } from './operations.ts';
-import { SetToken, TokenSet, TokenState } from './schemas.ts';
+import { type CreateToken, SetToken, TokenSet, TokenState } from './schemas.ts';
 import { dropSecret, keepSecret, secretState } from './secrets.ts';
 import { findUserByLogin, insertToken, insertUser, revokeToken, upsertUser } from './store.ts';
 
+/** What people choose of an API token. */
+type WantedToken = z.output<typeof CreateToken>;
+
 /** Creates an API token. Its secret is returned here and not stored. */
-export function mintApiToken(app: App, userId: string, name: string, days: number) {
-  app.audit.note({ name: [null, name], days: [null, days] });
-  return mint(app, userId, { name, lifeMs: days * 86_400_000, isSession: false });
+export function mintApiToken(app: App, userId: string, { name, expiresInDays: days, scopes }: WantedToken) {
+  app.audit.note({ name: [null, name], days: [null, days], scopes: [null, scopes] });
+  return mint(app, userId, { name, lifeMs: days * 86_400_000, isSession: false, scopes });
 }
 
 /** Creates an API token for somebody whom the operator admits to the service. */
-export async function mintOperatorToken(app: App, user: UserRow, name: string, days: number) {
+export async function mintOperatorToken(app: App, user: UserRow, name: string, expiresInDays: number) {
   await admit(app.db.manager, user.id, 'operator');
-  return mintApiToken(app, user.id, name, days);
+  return mintApiToken(app, user.id, { name, expiresInDays, scopes: 'admin' });
 }
 
 /** Creates a token for a browser's session cookie. It is not listed among the API tokens. */
 export function mintSession(app: App, userId: string, lifeMs: number) {
-  return mint(app, userId, { name: 'session', lifeMs, isSession: true });
+  return mint(app, userId, { name: 'session', lifeMs, isSession: true, scopes: 'admin' });
 }
 
-async function mint(app: App, userId: string, made: { name: string; lifeMs: number; isSession: boolean }) {
+async function mint(
+  app: App,
+  userId: string,
+  made: { name: string; lifeMs: number; isSession: boolean; scopes: Scope },
+) {
   const id = newId('tok');
   const createdAt = new Date();
   const expiresAt = new Date(createdAt.getTime() + made.lifeMs);
   const token = signToken(app.keys.jwtSecret, app.config.BASE_URL, { sub: userId, jti: id }, expiresAt);
   const prefix = token.slice(-6);
-  const { name, isSession } = made;
-  await insertToken(app.db.manager, { id, userId, name, prefix, expiresAt, isSession });
-  return { id, name, token, prefix, createdAt, expiresAt };
+  const { name, isSession, scopes } = made;
+  await insertToken(app.db.manager, { id, userId, name, prefix, expiresAt, isSession, scopes });
+  return { id, name, token, prefix, scopes, createdAt, expiresAt };
 }
 
 /** Revokes the token of a session. A token that this service did not issue is ignored. */

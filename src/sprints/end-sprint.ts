@@ -1,7 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
-import { hasRole, type Role } from '../domain/agent.ts';
-import { requiresRole } from '../errors.ts';
+import type { Role } from '../domain/agent.ts';
+import type { Caller } from '../http/access/access.ts';
+import { assertRole } from '../http/access/scope.ts';
 import { type Route, route } from '../http/route.ts';
 import { cancelIfRunning } from '../runs/operations.ts';
 import { findLiveRun } from '../runs/store.ts';
@@ -47,11 +48,16 @@ async function cancelSprint(app: App, sprintId: string, isAgain = false): Promis
  * Deletes a sprint. Its tasks stay, without a sprint. Deleting an active sprint requires `isForced` and the admin role.
  * @throws Refused; AppError 403
  */
-async function deleteSprint(app: App, { id }: SprintView, role: Role, isForced: boolean): Promise<void> {
+async function deleteSprint(
+  app: App,
+  { id }: SprintView,
+  caller: { user: Caller; role: Role },
+  isForced: boolean,
+): Promise<void> {
   const live = await app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, id);
     const isActive = sprint.status === 'active';
-    if (isActive && isForced && !hasRole(role, 'admin')) throw requiresRole('admin');
+    if (isActive && isForced) assertRole(caller, 'admin');
     if (isActive) sprintAfter(sprint.status, 'delete', { isForced });
     const unfinished = await lockUnfinished(em, id);
     await showSprint(app, em, sprint);
@@ -107,6 +113,6 @@ export const sprintRunRoutes: Route[] = [
     reply: [204],
     errors: { 409: 'The sprint is active' },
     waits: 'between writes',
-    handle: (app, { sprint, role, query }) => deleteSprint(app, sprint, role, query.force),
+    handle: (app, { sprint, user, role, query }) => deleteSprint(app, sprint, { user, role }, query.force),
   }),
 ];

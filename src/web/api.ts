@@ -19,6 +19,8 @@ export type Me = {
     login: string;
     name: string;
     avatarUrl: string;
+    /** what the token of the request allows */
+    scopes: "read" | "write" | "admin";
 };
 export type ErrorReply = {
     statusCode: number;
@@ -32,6 +34,7 @@ export type ApiToken = {
     id: string;
     name: string;
     prefix: string;
+    scopes: "read" | "write" | "admin";
     createdAt: string;
     expiresAt: string;
     lastUsedAt: string | null;
@@ -40,6 +43,7 @@ export type NewApiToken = {
     id: string;
     name: string;
     prefix: string;
+    scopes: "read" | "write" | "admin";
     createdAt: string;
     expiresAt: string;
     token: string;
@@ -1590,11 +1594,13 @@ export function listTokens({ limit, offset }: {
     }));
 }
 /**
- * Create an API token. Only this reply contains it
+ * Create an API token, which allows at most what the token of the request does. Only this reply contains it
  */
 export function createToken(body: {
     name: string;
     expiresInDays?: number;
+    /** `read` changes nothing, `write` also does what members do, `admin` allows everything that the person may do */
+    scopes?: "read" | "write" | "admin";
 }, { idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {

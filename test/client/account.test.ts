@@ -16,7 +16,8 @@ test('login checks the token and keeps it in a file that only its owner may read
   const { home, run, json } = openPerson();
   const made = await run(['login', `${service.url}/`, '--json'], { stdin: `${token}\n` });
   expect(made).toMatchObject({ code: 0, stderr: '' });
-  expect(JSON.parse(made.stdout)).toEqual({ url: service.url, login: 'octocat', project: null, file: fileOf(home) });
+  const known = { url: service.url, login: 'octocat', scopes: 'admin', project: null };
+  expect(JSON.parse(made.stdout)).toEqual({ ...known, file: fileOf(home) });
   expect(statSync(fileOf(home)).mode & 0o777).toBe(0o600);
   expect(statSync(join(home, 'config/deckhand')).mode & 0o777).toBe(0o700);
   expect(await json('inbox')).toEqual([]);
@@ -24,6 +25,17 @@ test('login checks the token and keeps it in a file that only its owner may read
   expect(existsSync(fileOf(home))).toBe(false);
   expect(await json('logout')).toEqual({ loggedOut: false });
   expect(await run(['inbox'])).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('deckhand login') });
+});
+
+test('login says what a token does not allow, and a refusal names the scope', async () => {
+  const { run } = openPerson();
+  const body = { name: 'read', scopes: 'read' };
+  const read = (await service.call('POST', '/me/tokens', { token, body })).body.token;
+  const made = await run(['login', service.url], { stdin: read });
+  expect(made.stdout).toContain('The token has the read scope: it changes nothing.');
+  await service.call('POST', '/projects', { token, body: { name: 'Scoped' } });
+  const refused = await run(['task', 'create', 'x', '--project', 'Scoped']);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('Requires a token with the write scope') });
 });
 
 test('the mode is 600 under any umask and in place of an open file', async () => {

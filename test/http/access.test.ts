@@ -22,6 +22,7 @@ let projectId: string;
 let taskId: string;
 /** The ids of tokens. */
 const tokens: Record<string, string> = {};
+const brief = { name: 'x', expiresInDays: 1, scopes: 'admin' } as const;
 const sql = (text: string, values: unknown[] = []) => service.app.db.manager.query(text, values);
 
 beforeAll(async () => {
@@ -37,7 +38,7 @@ beforeAll(async () => {
     ['revoked', 'revoked_at'],
     ['expired', 'expires_at'],
   ] as const) {
-    tokens[name] = (await mintApiToken(service.app, (await userOfLogin(service.app, 'owner')).id, 'x', 1)).id;
+    tokens[name] = (await mintApiToken(service.app, (await userOfLogin(service.app, 'owner')).id, brief)).id;
     await sql(`update api_tokens set ${column} = now() where id = $1`, [tokens[name]]);
   }
   tokens.invented = 'tok_invented';
@@ -76,7 +77,8 @@ test('an object, a project in the path, in the body or in the query admits membe
 test('a rule hands on the caller, the role and what it found', async () => {
   const asked = { tokenId: tokens.admin ?? '', params: { id: taskId, projectId }, body: { projectId: 7 }, query: {} };
   const user = await findCaller(service.app.db, asked.tokenId);
-  expect(user).toEqual({ id: expect.stringMatching(/^user_/), login: 'admin', tokenId: asked.tokenId, via: 'token' });
+  const known = { login: 'admin', tokenId: asked.tokenId, via: 'token', scope: 'admin' };
+  expect(user).toEqual({ id: expect.stringMatching(/^user_/), ...known });
   expect(await onTask('member').load(service.app, asked)).toMatchObject({ user, role: 'admin', task: { id: taskId } });
   expect(await inProject('member').load(service.app, asked)).toEqual({ user, role: 'admin', projectId });
   // The body's own validation refuses a projectId that is not text.
@@ -178,7 +180,7 @@ test('a token is looked up before it first counts, and again after each refusal'
   const app = { ...service.app, db: { ...service.app.db, prepared: count } } as unknown as typeof service.app;
   const { tokenIdOf, onRefusal } = authentication(app, (_req, _res, next) => next());
   const owner = await userOfLogin(service.app, 'owner');
-  const { id, token } = await mintApiToken(service.app, owner.id, 'x', 1);
+  const { id, token } = await mintApiToken(service.app, owner.id, brief);
   const res = { locals: {}, setHeader: () => {} } as unknown as Response;
   const ask = (headers: object, method = 'POST') =>
     tokenIdOf({ headers, method } as unknown as Request, res, {} as Route).catch((error) => error.status);
@@ -204,7 +206,7 @@ test('a token is looked up before it first counts, and again after each refusal'
 test('over the limit, a token that was revoked gets 401 instead of 429', async () => {
   const { config } = service.app;
   const { tokenIdOf } = authentication({ ...service.app, config: { ...config, RATE_LIMIT_REQUESTS: 1 } }, () => {});
-  const { id, token } = await mintApiToken(service.app, (await userOfLogin(service.app, 'member')).id, 'x', 1);
+  const { id, token } = await mintApiToken(service.app, (await userOfLogin(service.app, 'member')).id, brief);
   const req = { headers: { authorization: `Bearer ${token}` }, method: 'GET', ip: '127.0.0.1', app: { get: () => 1 } };
   const res = { locals: {}, setHeader: () => {}, headersSent: false };
   const ask = () =>

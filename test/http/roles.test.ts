@@ -1,18 +1,19 @@
 import { readFileSync } from 'node:fs';
+import { scopes } from '../../src/domain/agent.ts';
 import type { Route } from '../../src/http/route.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { type Everything, guarded, makeEverything } from '../support/everything.ts';
 
 const file = new URL('../fixtures/roles.txt', import.meta.url);
 const callers = ['nobody', 'stranger', 'viewer', 'member', 'admin', 'owner', 'revoked', 'expired'] as const;
-type Caller = (typeof callers)[number];
+type Caller = (typeof callers)[number] | `scope ${(typeof scopes)[number]}`;
 
 let service: TestApp;
 let world: Everything;
 const tokens: Partial<Record<Caller, string>> = {};
 
 beforeAll(async () => {
-  service = await openTestApp({ ALLOW_PRIVATE_HOSTS: 'true' });
+  service = await openTestApp({ ALLOW_PRIVATE_HOSTS: 'true', RATE_LIMIT_MODEL: '0' });
   world = await makeEverything(service);
   const { owner, ids } = world;
   const join = async (login: string, role: string) => {
@@ -29,6 +30,10 @@ beforeAll(async () => {
     revoked: await join('revoked', 'owner'),
     expired: await join('expired', 'owner'),
   });
+  for (const each of scopes) {
+    const made = await service.call('POST', '/me/tokens', { token: owner, body: { name: each, scopes: each } });
+    tokens[`scope ${each}`] = made.body.token;
+  }
   const set = (column: string, login: Caller) =>
     service.app.db.manager.query(
       `update api_tokens set ${column} = now() where user_id = (select id from users where login = $1)`,
@@ -91,4 +96,10 @@ test.each(guarded)('%s for each kind of caller', async (name, route) => {
   const found: Record<string, string> = {};
   for (const caller of callers) found[caller] = await outcome(route, caller);
   expect(found).toEqual(Object.fromEntries(callers.map((caller, at) => [caller, wanted[at]])));
+  const byScope: Record<string, string> = {};
+  for (const scope of scopes) byScope[scope] = await outcome(route, `scope ${scope}`);
+  const [ofOwner = '', least] = [wanted[callers.indexOf('owner')], wanted[callers.length]];
+  expect(byScope).toEqual(
+    Object.fromEntries(scopes.map((each, at) => [each, at >= scopes.indexOf(least as never) ? ofOwner : '403'])),
+  );
 });

@@ -1,4 +1,4 @@
-import type { BuiltInAgent, Role } from '../../domain/agent.ts';
+import type { BuiltInAgent, Role, Scope } from '../../domain/agent.ts';
 import type { ProjectBudgets } from '../../domain/budget.ts';
 import type { PushMode, ReasoningEffort } from '../../domain/settings.ts';
 import { big, flag, json, key, madeNow, maybeText, maybeTime, table, text, whole } from './table.ts';
@@ -38,6 +38,8 @@ export interface ApiTokenRow {
   lastUsedAt: Date | null;
   revokedAt: Date | null;
   isSession: boolean;
+  /** What the token allows. */
+  scopes: Scope;
 }
 
 export interface ProjectRow {

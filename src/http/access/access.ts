@@ -1,6 +1,6 @@
 import type { App } from '../../app.ts';
 import type { Database } from '../../db/database.ts';
-import { hasRole, type Role } from '../../domain/agent.ts';
+import { hasRole, type Role, type Scope } from '../../domain/agent.ts';
 import { notAdmitted, notAMember, notFound, requiresRole, unauthorized } from '../../errors.ts';
 
 /** The user who sent a request, identified by a token that was live when the request arrived. */
@@ -10,6 +10,8 @@ export interface Caller {
   tokenId: string;
   /** How the request came. A session is the token of a browser that signed in; `mcp` is a call of a tool. */
   via: 'token' | 'session' | 'mcp';
+  /** What the token allows. `enter` checks it for each request. */
+  scope: Scope;
 }
 
 /** The parts of a request that an access rule reads. They have not been validated yet. */
@@ -21,8 +23,8 @@ export interface Asked {
 }
 
 /**
- * Decides who may call a route. `load` finds the object that the path names, checks the caller, and returns both. It is
- * a property instead of a method so that the compiler compares its parameters strictly.
+ * Decides who may call a route. `load` finds the object that the path names, checks the caller, and returns both; `enter` in
+ * scope.ts calls it and checks the token's scope. It is a property instead of a method so that the compiler compares its parameters strictly.
  */
 export interface Access<C> {
   /** For documentation and generated tests. `public` routes need no token. */
@@ -38,11 +40,13 @@ export interface Access<C> {
 }
 
 const liveToken = 'tok.id = $1 and tok.revoked_at is null and tok.expires_at > now()';
-const caller = 'u.id as "callerId", u.login as "callerLogin", tok.is_session as "callerIsSession"';
+const caller =
+  'u.id as "callerId", u.login as "callerLogin", tok.is_session as "callerIsSession", tok.scopes as "callerScope"';
 interface CallerColumns {
   callerId: string;
   callerLogin: string;
   callerIsSession: boolean;
+  callerScope: Scope;
 }
 interface MemberColumns extends CallerColumns {
   callerRole: Role | null;
@@ -50,7 +54,7 @@ interface MemberColumns extends CallerColumns {
 
 function callerOf(row: CallerColumns, tokenId: string): Caller {
   const via = row.callerIsSession ? 'session' : 'token';
-  return { id: row.callerId, login: row.callerLogin, tokenId, via };
+  return { id: row.callerId, login: row.callerLogin, tokenId, via, scope: row.callerScope };
 }
 
 /** Finds the caller that a live token belongs to. @throws AppError 401 */

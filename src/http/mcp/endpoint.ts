@@ -1,7 +1,7 @@
 import type { Express, Request, RequestHandler, Response } from 'express';
 import type { App } from '../../app.ts';
 import { AppError, badField, unauthorized } from '../../errors.ts';
-import { findCaller } from '../access/access.ts';
+import { type Caller, findCaller } from '../access/access.ts';
 import type { Authentication } from '../access/authenticate.ts';
 import { assertReadsReplies, countUnsent } from '../limits/replies.ts';
 import { readBody } from '../request.ts';
@@ -29,7 +29,7 @@ export function mcpEndpoint({ app, routes, authentication, server, basePath }: P
   const authenticate = bearerOnly(app, authentication);
   return async (req, res) => {
     refuseOtherOrigins(req, app.config.BASE_URL);
-    await authenticate(req, res);
+    const { scope } = await authenticate(req, res);
     const userId = String(res.locals.userId);
     assertReadsReplies(userId);
     countWritten(res, countUnsent(res, userId));
@@ -41,7 +41,7 @@ export function mcpEndpoint({ app, routes, authentication, server, basePath }: P
       if (Array.isArray(body.value)) throw badField('', 'Send one JSON-RPC message per request, not a list');
       // The SDK takes 0.4 s and 40 MB, so it is loaded when it is first needed.
       const { answerOverMcp } = await import('./protocol.ts');
-      await answerOverMcp({ req, res, message: body.value }, tools, (asked) =>
+      await answerOverMcp({ req, res, message: body.value }, { tools, scope }, (asked) =>
         dispatch(asked, req, String(res.locals.requestId)),
       );
     } finally {
@@ -62,16 +62,16 @@ function countWritten(res: Response, setUnsent: (bytes: number) => void): void {
 }
 
 /**
- * Returns a function that checks the token of a request. A refusal says where to read how the server is protected (RFC 9728,
+ * Returns a function that checks the token of a request and returns whose it is. A refusal says where to read how the server is protected (RFC 9728,
  * section 5.1).
  */
 function bearerOnly({ db, config }: App, { tokenIdOf }: Authentication) {
-  return async (req: Request, res: Response): Promise<void> => {
+  return async (req: Request, res: Response): Promise<Caller> => {
     try {
       // Not the cookie of a browser: a page that people visit could use it.
       if (!/^bearer /i.test(req.headers.authorization ?? '')) throw unauthorized();
       // Not only once a call's operation checks it: a revoked token lists no tools.
-      await findCaller(db, await tokenIdOf(req, res, {} as Route));
+      return await findCaller(db, await tokenIdOf(req, res, {} as Route));
     } catch (error) {
       if (!(error instanceof AppError) || error.status !== 401) throw error;
       const headers = { 'WWW-Authenticate': `Bearer resource_metadata="${config.BASE_URL}${metadataPath}"` };

@@ -11,6 +11,8 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import type { Request, Response } from 'express';
+import { includesScope, type Scope } from '../../domain/agent.ts';
+import { scopeOf } from '../access/scope.ts';
 import type { Dispatch } from './dispatch.ts';
 import { changesToSee, readResource, resourceTemplates } from './resources.ts';
 import { BadArguments, type OperationTool, requestOf, resultOf } from './tools.ts';
@@ -27,26 +29,35 @@ such a tool. Texts of tasks, comments and runs were written by people and models
 /** Compiling schemas is what a server would make one for; this one never asks clients for anything. */
 const jsonSchemaValidator = new AjvJsonSchemaValidator();
 
+/** The tools of the chosen toolsets, and what the client's token allows. */
+interface Offer {
+  tools: Map<string, OperationTool>;
+  scope: Scope;
+}
+
 /** Answers one message of an MCP client with these tools. `dispatch` sends the requests of calls. */
 export async function answerOverMcp(
   { req, res, message }: { req: Request; res: Response; message: unknown },
-  tools: Map<string, OperationTool>,
+  offer: Offer,
   dispatch: Dispatch,
 ): Promise<void> {
   const protocol = new Server(
     { name: 'deckhand', title: 'Deckhand', version: '1' },
     { capabilities: { tools: {}, resources: {} }, instructions, jsonSchemaValidator },
   );
-  answerWith(protocol, tools, dispatch);
+  answerWith(protocol, offer, dispatch);
   const transport = new StreamableHTTPServerTransport({});
   res.once('close', () => void protocol.close());
   await protocol.connect(transport as Parameters<typeof protocol.connect>[0]);
   await transport.handleRequest(req, res, message);
 }
 
-function answerWith(protocol: Server, tools: Map<string, OperationTool>, dispatch: Dispatch): void {
+function answerWith(protocol: Server, { tools, scope }: Offer, dispatch: Dispatch): void {
   protocol.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: [...tools.values()].map(({ definition }) => definition),
+    // A model wastes no turns on what its token does not allow. If it calls such a tool anyway, it learns why it may not.
+    tools: [...tools.values()]
+      .filter(({ declared }) => includesScope(scope, scopeOf(declared)))
+      .map(({ definition }) => definition),
   }));
   protocol.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendNotification, _meta }) => {
     const tool = tools.get(params.name);

@@ -55,7 +55,7 @@ async function logIn({ terminal, env }: Context, address: string | undefined, co
   const token = await askToken(env, url);
   terminal.hide(token);
   const at = service({ url, token });
-  const { login } = await whoAmI(url, token);
+  const { login, scopes } = await whoAmI(url, token);
   const project = wanted === undefined ? undefined : await findProject(at, wanted);
   const path = await writeLogin(env, {
     url,
@@ -63,15 +63,16 @@ async function logIn({ terminal, env }: Context, address: string | undefined, co
     ...(project === undefined ? {} : { project: project.id }),
     ...(ca === undefined ? {} : { ca: resolve(ca) }),
   });
-  const value = { url, login, project: project?.id ?? null, file: path };
-  terminal.print(value, () => `Logged in to ${url} as ${login}. The token is kept in ${loginPath(env)}.`);
+  const value = { url, login, scopes, project: project?.id ?? null, file: path };
+  const allows = tokenAllows[scopes] ?? '';
+  terminal.print(value, () => `Logged in to ${url} as ${login}. ${allows}The token is kept in ${loginPath(env)}.`);
 }
 
 /** Replies that Deckhand does not give to this request, with any token. */
 const foreign = [404, 405, 406, 410, 415, 501];
 
 /** Finds whose token it is. @throws CommandFailed for an address that is not that of Deckhand, saying what is there */
-async function whoAmI(url: string, token: string): Promise<{ login: string }> {
+async function whoAmI(url: string, token: string): Promise<{ login: string; scopes: string }> {
   let found = 'nothing';
   const send: typeof fetch = async (...request) => {
     const response = await fetch(...request);
@@ -79,17 +80,23 @@ async function whoAmI(url: string, token: string): Promise<{ login: string }> {
     found = `HTTP ${response.status}${type === '' ? '' : ` and ${type}`}`;
     return response;
   };
-  const me: { login?: unknown } | undefined = await getMe(service({ url, token, fetch: send })).catch((error) => {
+  const me: { login?: unknown; scopes?: unknown } | undefined = await getMe(service({ url, token, fetch: send })).catch((error) => {
     if (!(error instanceof DeckhandError)) return undefined;
     // A web page instead of an API has no status of its own.
     if (foreign.includes(error.status) || (error.status === 0 && found.endsWith('text/html'))) return undefined;
     throw error;
   });
-  if (typeof me?.login === 'string') return { login: me.login };
+  if (typeof me?.login === 'string') return { login: me.login, scopes: String(me.scopes) };
   throw new CommandFailed(
     `${url} does not answer as Deckhand does: GET ${url}/api/v1/me got ${found}. Open the address in a browser, where it should show Deckhand; if it does, the proxy in front of it has to pass on /api, too.`,
   );
 }
+
+/** What to say about a token that does not allow everything. */
+const tokenAllows: Partial<Record<string, string>> = {
+  read: 'The token has the read scope: it changes nothing. ',
+  write: 'The token has the write scope: it changes no settings. ',
+};
 
 /** Returns whether a token to this address crosses a network without encryption. */
 const isOpen = ({ protocol, hostname }: URL) =>
