@@ -72,6 +72,7 @@ import { QuotesAndUndo1771113600000 } from './0088-quotes-and-undo.ts';
 import { ReceiptsAndCollisions1771200000000 } from './0089-receipts-and-collisions.ts';
 import { Viewers1771286400000 } from './0090-viewers.ts';
 import { ScopesOfTokens1771372800000 } from './0091-scopes-of-tokens.ts';
+import { WhatSpendIsFor1771459200000 } from './0092-what-spend-is-for.ts';
 import { ResponsiblePeople1771545600000 } from './0093-responsible-people.ts';
 import { Snoozes1771632000000 } from './0094-snoozes.ts';
 import { ChangedPlans1771718400000 } from './0095-changed-plans.ts';
@@ -152,6 +153,7 @@ export const migrations = [
   ReceiptsAndCollisions1771200000000,
   Viewers1771286400000,
   ScopesOfTokens1771372800000,
+  WhatSpendIsFor1771459200000,
   ResponsiblePeople1771545600000,
   Snoozes1771632000000,
   ChangedPlans1771718400000,

@@ -4,7 +4,16 @@ import { AppError, notConfigured } from '../errors.ts';
 import { payingForLost } from '../llm/lost.ts';
 import type { Model, Tokens } from '../llm/model.ts';
 import { costOf } from '../llm/usage.ts';
-import { addPersonSpend, assertDay, creatorOf, dayIsOver, payForCall, personDayIsOver } from '../projects/budgets.ts';
+import {
+  addPersonSpend,
+  assertDay,
+  creatorOf,
+  dayIsOver,
+  type Paid,
+  type Purpose,
+  payForCall,
+  personDayIsOver,
+} from '../projects/budgets.ts';
 import { revealSecret } from '../projects/secrets.ts';
 
 /** An agent's settings for its model. */
@@ -30,7 +39,7 @@ export async function modelOfRun(app: App, agent: ModelChoice, projectId: string
 }
 
 /**
- * Does the same for calls that belong to no run. They count for the day of the project, with its runs. Beyond its budget,
+ * Does the same for calls that belong to no run. They count for the day of the project, with its runs, and for what they are for. Beyond its budget,
  * or that of the person who created it, `reply` throws an AppError 429.
  * @throws AppError 503 naming the missing setting
  */
@@ -38,9 +47,10 @@ export async function modelFor(
   app: App,
   agent: ModelChoice & Partial<Pick<AgentRow, 'id'>>,
   projectId: string,
+  purpose: Purpose,
 ): Promise<Model> {
   const creatorId = await creatorOf(app.db.manager, projectId);
-  const worker = { projectId, agentId: agent.id ?? null };
+  const worker = { projectId, agentId: agent.id ?? null, ...purpose };
   return paidBy(app, await modelOfRun(app, agent, projectId), {
     usedUp: () => dayIsOver(app, projectId),
     pay: (usage) => payForCall(app.db, worker, creatorId, usage),
@@ -50,11 +60,12 @@ export async function modelFor(
 interface Payer {
   /** Returns a sentence if a budget of the day is used up. */
   usedUp: () => Promise<string | undefined>;
-  pay: (usage: Tokens & { costUsd: number | null }) => Promise<void>;
+  pay: (usage: Paid) => Promise<void>;
 }
 
 function paidBy(app: App, model: Model, { usedUp, pay }: Payer): Model {
-  const payFor = (tokens: Tokens) => pay({ ...tokens, costUsd: costOf(app.config.MODEL_PRICES, model.name, tokens) });
+  const payFor = (tokens: Tokens) =>
+    pay({ ...tokens, model: model.name, costUsd: costOf(app.config.MODEL_PRICES, model.name, tokens) });
   const paying = payingForLost(model, (tokens) =>
     payFor(tokens).catch((error) => app.log.error({ err: error }, 'the cost of a lost answer was not stored')),
   );
@@ -70,15 +81,16 @@ function paidBy(app: App, model: Model, { usedUp, pay }: Payer): Model {
 }
 
 /**
- * Returns the model for writing about an agent, without the agent's own limits on answers. An agent that belongs to a
+ * Returns the model for writing about an agent for a person, without the agent's own limits on answers. An agent that belongs to a
  * person uses the key of the service, because it has no project. Undefined when no model or key is configured.
  */
 export async function modelIfConfigured(
   app: App,
   { id, model, projectId, creatorId }: Pick<AgentRow, 'id' | 'model' | 'projectId' | 'creatorId'>,
+  userId: string,
 ): Promise<Model | undefined> {
   try {
-    if (projectId !== null) return await modelFor(app, { id, model }, projectId);
+    if (projectId !== null) return await modelFor(app, { id, model }, projectId, { userId });
     const own = await modelOfRun(app, { model }, null);
     if (creatorId === null) return own;
     return paidBy(app, own, {

@@ -12,6 +12,7 @@ import { readArguments, readObject } from '../llm/calls/fit-arguments.ts';
 import { type Message, type Model, type ModelAnswer, messageOf, type ToolCall } from '../llm/model.ts';
 import { callReadTool, parseJson, readTools } from '../repositories/read-tools.ts';
 import type { ToolAnswer } from '../sandbox/sandbox.ts';
+import type { Draft } from './store.ts';
 
 const line = z.string().trim().min(1).max(500);
 const text = z.string().max(50_000);
@@ -120,12 +121,17 @@ interface Answered<N extends FunctionName> {
 }
 
 /**
- * Returns the model for planning in a project, which is that of the project's Software Architect.
+ * Returns the model for planning in a project, which is that of the project's Software Architect, for the person who asks.
  * @throws AppError 503
  */
-export async function planningModel(app: App, projectId: string): Promise<Model> {
+export async function planningModel(
+  app: App,
+  { projectId, repositoryIds }: Pick<Draft, 'projectId' | 'repositoryIds'>,
+  userId: string | null,
+): Promise<Model> {
   const architect = await findBuiltInAgent(app.db.manager, projectId, 'architect');
-  return modelFor(app, architect ?? { model: '' }, projectId);
+  const [repositoryId] = repositoryIds.length === 1 ? repositoryIds : [];
+  return modelFor(app, architect ?? { model: '' }, projectId, { userId, repositoryId });
 }
 
 /**

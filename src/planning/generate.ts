@@ -26,7 +26,7 @@ interface Wanted {
  */
 export async function generate(app: App, session: Session, part: PlanPart, wanted: Wanted): Promise<Session> {
   const status = after(session, `generate_${part}`);
-  const model = await planningModel(app, session.projectId);
+  const model = await planningModel(app, session, wanted.askedBy ?? session.updatedBy?.id ?? session.createdBy);
   const { notes, ...made } = await makers[part](app, model, session, wanted);
   app.audit.note({ [part]: session[part] === null ? [null, 'written'] : ['written', 'rewritten'] });
   const dropped = { prd: { plan: null, tasks: null }, plan: { tasks: null }, tasks: {} }[part];

@@ -80,7 +80,7 @@ export interface Next {
 export async function nextQuestion(app: App, draft: Draft): Promise<Next> {
   const notes = draft.repositoryNotes;
   if (draft.steps.length >= maxQuestions) return { question: undefined, notes };
-  const model = await planningModel(app, draft.projectId).catch((error) => {
+  const model = await planningModel(app, draft, draft.directedBy.at(-1) ?? null).catch((error) => {
     if (error instanceof AppError && error.status === 503) return undefined;
     throw error;
   });

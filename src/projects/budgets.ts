@@ -134,8 +134,25 @@ export async function addPersonSpend(em: EntityManager, userId: string, costUsd:
   );
 }
 
-/** The agent or person whose model calls are counted, and the project. */
-interface Worker {
+/** What an answer of a model has used. */
+export interface Paid extends TokenUsage {
+  /** The name of the model. */
+  model: string;
+  /** Null for a model without a price. */
+  costUsd: number | null;
+}
+
+/** What a call of a model is for. The task says its sprint and its repository. */
+export interface Purpose {
+  /** The person who asked; null for nobody. */
+  userId: string | null;
+  taskId?: string | undefined;
+  sprintId?: string | null | undefined;
+  repositoryId?: string | undefined;
+}
+
+/** The project, and the agent or person whose model calls are counted. */
+interface Worker extends Purpose {
   projectId: string;
   agentId: string | null;
 }
@@ -148,7 +165,7 @@ export async function payForCall(
   db: Database,
   worker: Worker,
   creatorId: string | null,
-  usage: TokenUsage & { costUsd: number | null },
+  usage: Paid,
   count: (em: EntityManager) => Promise<boolean> = async () => false,
 ): Promise<void> {
   await db.transaction(async (em) => {
@@ -165,14 +182,13 @@ export async function payForCall(
 /** Adds tokens to what a project has used today. A trigger adds their cost to that of the project's creator. */
 async function addSpend(
   em: EntityManager,
-  { projectId, agentId }: Worker,
-  usage: TokenUsage & { costUsd: number | null },
+  { projectId, agentId, userId, taskId, sprintId, repositoryId }: Worker,
+  { model, costUsd, inputTokens, cachedInputTokens, outputTokens }: Paid,
 ): Promise<void> {
-  const run = { project_id: projectId, agent_id: agentId };
-  await em.query(
-    `select add_spend(jsonb_populate_record(null::runs, $1), (now() at time zone 'UTC')::date, $2, $3, $4, $5)`,
-    [run, usage.costUsd ?? 0, usage.inputTokens, usage.cachedInputTokens, usage.outputTokens],
-  );
+  await em.query(`select add_spend($1, (now() at time zone 'UTC')::date, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, [
+    ...[projectId, agentId, userId, model, taskId ?? null, sprintId ?? null, repositoryId ?? null],
+    ...[costUsd ?? 0, inputTokens, cachedInputTokens, outputTokens],
+  ]);
 }
 
 /** How many comments an hour (UTC, from :00) may call the model of a project, for each person who has no role in it or is a viewer. */

@@ -4,11 +4,14 @@ import type { Database } from '../db/database.ts';
 import type { RunRow } from '../db/tables/run.ts';
 import { inProject } from '../http/access/access.ts';
 import { type Route, route, wholeNumber } from '../http/route.ts';
-import type { TokenUsage } from '../llm/usage.ts';
-import { limitsOf, payForCall } from '../projects/budgets.ts';
+import { limitsOf, type Paid, payForCall } from '../projects/budgets.ts';
 import { addUsage } from './store.ts';
 
 const maxDays = 366;
+const groupings = ['day', 'agent', 'person', 'model', 'sprint', 'repository'] as const;
+type Grouping = (typeof groupings)[number];
+/** Groups beyond those that cost most are left out. People who comment on GitHub can be any number. */
+const maxGroups = 1000;
 
 const SpendQuery = z.strictObject({
   days: wholeNumber(1, maxDays)
@@ -17,6 +20,10 @@ const SpendQuery = z.strictObject({
       override: { type: 'integer', minimum: 1, maximum: maxDays, default: 30 },
       description: 'how many days, the last of which is today (UTC)',
     }),
+  by: z
+    .enum(groupings, `must be one of ${groupings.join(', ')}`)
+    .default('day')
+    .meta({ description: 'what `groups` are' }),
 });
 
 const used = {
@@ -48,6 +55,21 @@ const Spend = z
     agents: z
       .array(z.object({ agentId, name: z.string().nullable(), ...used }))
       .meta({ description: 'the agents that used anything, those that cost most first' }),
+    by: z.enum(groupings),
+    groups: z
+      .array(
+        z.object({
+          id: z.string().nullable().meta({
+            description:
+              'of the day, the newest version of the agent, the person, the sprint or the repository; the name of a model',
+          }),
+          name: z.string().nullable(),
+          ...used,
+        }),
+      )
+      .meta({
+        description: `what was used by each \`by\`: days oldest first, all others by cost, at most ${maxGroups}. A group without an id is for none: calls without an agent or a person, or from before this was recorded. A group without a name was deleted, or is a day`,
+      }),
     total: z.object(used),
     budget: z.object({
       dayCostUsd: z.number().meta({ description: 'what the project may cost on a day' }),
@@ -71,6 +93,17 @@ const Spend = z
         {
           agentId: 'agent_01kbt3v5s8e4c9x2q7w6z1y0ab',
           name: 'Developer',
+          costUsd: 1.25,
+          inputTokens: 400_000,
+          cachedInputTokens: 350_000,
+          outputTokens: 20_000,
+        },
+      ],
+      by: 'day',
+      groups: [
+        {
+          id: '2026-01-15',
+          name: null,
           costUsd: 1.25,
           inputTokens: 400_000,
           cachedInputTokens: 350_000,
@@ -108,14 +141,51 @@ async function listSpend(
   );
   const rows: SpendOfDay[] = await em.query(
     `select to_char(s.day, 'YYYY-MM-DD') as day, s.line_id as "lineId", a.id as "agentId", a.name,
-       s.cost_usd::float8 as "costUsd", s.input_tokens::float8 as "inputTokens",
-       s.cached_input_tokens::float8 as "cachedInputTokens", s.output_tokens::float8 as "outputTokens"
-     from spend_days s left join lateral (
-       select id, name from agents where line_id = s.line_id order by version desc limit 1) a on true
-     where s.project_id = $1 and s.day > $2::date - $3::int and s.day <= $2::date order by s.day, s.line_id`,
+       s.cost::float8 as "costUsd", s.input::float8 as "inputTokens", s.cached::float8 as "cachedInputTokens",
+       s.output::float8 as "outputTokens"
+     from (
+       select day, line_id, sum(cost_usd) as cost, sum(input_tokens) as input, sum(cached_input_tokens) as cached,
+         sum(output_tokens) as output
+       from spend_days where project_id = $1 and day > $2::date - $3::int and day <= $2::date group by day, line_id) s
+     left join lateral (select id, name from agents where line_id = s.line_id order by version desc limit 1) a on true
+     order by s.day, s.line_id`,
     [projectId, today, days],
   );
   return { today, rows };
+}
+
+interface SpendGroup extends Used {
+  id: string | null;
+  name: string | null;
+}
+
+/** Returns what a project has used in the given number of days, of which `today` is the last, for each agent, person and so on. */
+async function listGroups(
+  em: EntityManager,
+  projectId: string,
+  { by, today, days }: { by: Exclude<Grouping, 'day'>; today: string; days: number },
+): Promise<SpendGroup[]> {
+  return em.query(
+    `with spent as (
+       select case $4::text when 'agent' then line_id when 'person' then user_id when 'model' then model
+           when 'sprint' then sprint_id else repository_id end as key,
+         sum(cost_usd) as cost, sum(input_tokens) as input, sum(cached_input_tokens) as cached, sum(output_tokens) as output
+       from spend_days where project_id = $1 and day > $2::date - $3::int and day <= $2::date
+       group by key order by cost desc, input desc, key limit $5)
+     select case $4 when 'agent' then a.id else nullif(s.key, '') end as id,
+       case $4 when 'agent' then a.name when 'person' then u.login when 'model' then nullif(s.key, '')
+         when 'sprint' then p.name else r.name end as name,
+       s.cost::float8 as "costUsd", s.input::float8 as "inputTokens", s.cached::float8 as "cachedInputTokens",
+       s.output::float8 as "outputTokens"
+     from spent s
+     left join lateral (
+       select id, name from agents where $4 = 'agent' and line_id = s.key order by version desc limit 1) a on true
+     left join users u on $4 = 'person' and u.id = s.key
+     left join sprints p on $4 = 'sprint' and p.id = s.key and p.project_id = $1
+     left join repositories r on $4 = 'repository' and r.id = s.key and r.project_id = $1
+     order by s.cost desc, s.input desc, s.key`,
+    [projectId, today, days, by, maxGroups],
+  );
 }
 
 /**
@@ -124,11 +194,12 @@ async function listSpend(
  */
 export async function payForAnswer(
   db: Database,
-  run: Pick<RunRow, 'id' | 'projectId' | 'agentId'>,
+  run: Pick<RunRow, 'id' | 'projectId' | 'taskId' | 'agentId' | 'startedBy'>,
   creatorId: string | null,
-  usage: TokenUsage & { costUsd: number | null },
+  usage: Paid,
 ): Promise<void> {
-  await payForCall(db, run, creatorId, usage, (em) => addUsage(em, run.id, usage));
+  const worker = { ...run, userId: run.startedBy };
+  await payForCall(db, worker, creatorId, usage, (em) => addUsage(em, run.id, usage));
 }
 
 type Used = Pick<SpendOfDay, 'costUsd' | 'inputTokens' | 'cachedInputTokens' | 'outputTokens'>;
@@ -180,7 +251,8 @@ export const spendRoutes: Route[] = [
     operationId: 'getSpend',
     method: 'get',
     path: '/projects/:projectId/spend',
-    summary: 'Get what a project has used, by day and by agent, and its budget of a day',
+    summary:
+      'Get what a project has used: runs, reviews, trials, chats and planning, by day and by agent, or by person, model, sprint or repository, and its budget of a day',
     tag: 'projects',
     access: inProject('viewer'),
     query: SpendQuery,
@@ -189,7 +261,13 @@ export const spendRoutes: Route[] = [
       const { today, rows } = await listSpend(app.db.manager, projectId, query.days);
       const { dayCostUsd } = await limitsOf(app, projectId);
       const setBy = dayCostUsd.setBy === 'service' ? ('service' as const) : ('project' as const);
-      return { ...sumUp(rows, today, query.days), budget: { dayCostUsd: dayCostUsd.value, setBy } };
+      const sums = sumUp(rows, today, query.days);
+      const { by, days } = query;
+      const groups =
+        by === 'day'
+          ? sums.days.map(({ day, agents: _, ...used }) => ({ id: day, name: null, ...used }))
+          : await listGroups(app.db.manager, projectId, { by, today, days });
+      return { ...sums, by, groups, budget: { dayCostUsd: dayCostUsd.value, setBy } };
     },
   }),
 ];

@@ -5,7 +5,7 @@ import { lockKey } from '../db/locks.ts';
 import { type UserRow, Users } from '../db/tables/project.ts';
 import { liveRun, type RunRow, Runs } from '../db/tables/run.ts';
 import { type Failure, LeaseLost, type RunKind, type RunStatus } from '../domain/run.ts';
-import type { TokenUsage } from '../llm/usage.ts';
+import type { Paid } from '../projects/budgets.ts';
 import { releaseRevisionsOf } from '../tasks/work-store.ts';
 import { addWait, keepUnread } from './waiting/store.ts';
 
@@ -193,16 +193,12 @@ export async function listRuns(
  * Adds what an answer of the model used to the figures of a run. It counts for a run that has ended too, because its last
  * answer may arrive after that. Returns false when the run was deleted.
  */
-export async function addUsage(
-  em: EntityManager,
-  runId: string,
-  usage: TokenUsage & { costUsd: number | null },
-): Promise<boolean> {
+export async function addUsage(em: EntityManager, runId: string, usage: Paid): Promise<boolean> {
   const [, count]: [unknown, number] = await em.query(
     `update runs set input_tokens = input_tokens + $2, cached_input_tokens = cached_input_tokens + $3,
-       output_tokens = output_tokens + $4,
+       output_tokens = output_tokens + $4, model = $6,
        cost_usd = case when $5::numeric is null then cost_usd else coalesce(cost_usd, 0) + $5 end where id = $1`,
-    [runId, usage.inputTokens, usage.cachedInputTokens, usage.outputTokens, usage.costUsd],
+    [runId, usage.inputTokens, usage.cachedInputTokens, usage.outputTokens, usage.costUsd, usage.model],
   );
   return count > 0;
 }

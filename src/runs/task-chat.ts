@@ -275,6 +275,7 @@ export async function chatAboutTask(
   const paths = diff?.files.filter(({ status }) => status !== 'deleted').map(({ path }) => path) ?? [];
   return converseInChat(app, {
     about: comment === undefined ? { taskId: task.id } : undefined,
+    at: { taskId: task.id },
     projectId: task.projectId,
     agent,
     context: describeTask(task, shown),

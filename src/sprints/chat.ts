@@ -159,6 +159,7 @@ async function chatAboutSprint(app: App, sprint: SprintView, asking: Asking): Pr
   const { text, taskIds } = await describeSprint(app, sprint);
   return converseInChat(app, {
     about: { sprintId: sprint.id },
+    at: { sprintId: sprint.id },
     projectId: sprint.projectId,
     agent: (await findBuiltInAgent(em, sprint.projectId, 'architect')) ?? undefined,
     context: text,

@@ -166,7 +166,10 @@ export async function writeDigest(app: App, sprintId: string): Promise<void> {
   const { markdown } = await getDigest(app.db.manager, sprintId);
   const architect = await findBuiltInAgent(app.db.manager, sprint.projectId, 'architect');
   try {
-    const model = await modelFor(app, architect ?? { model: '' }, sprint.projectId);
+    const model = await modelFor(app, architect ?? { model: '' }, sprint.projectId, {
+      userId: sprint.startedBy,
+      sprintId,
+    });
     const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(answerMs)]);
     const { text } = await model.reply(
       [

@@ -1134,6 +1134,18 @@ export type Spend = {
         cachedInputTokens: number;
         outputTokens: number;
     }[];
+    by: "day" | "agent" | "person" | "model" | "sprint" | "repository";
+    /** what was used by each `by`: days oldest first, all others by cost, at most 1000. A group without an id is for none: calls without an agent or a person, or from before this was recorded. A group without a name was deleted, or is a day */
+    groups: {
+        /** of the day, the newest version of the agent, the person, the sprint or the repository; the name of a model */
+        id: string | null;
+        name: string | null;
+        /** without the cost of models whose prices are not configured */
+        costUsd: number;
+        inputTokens: number;
+        cachedInputTokens: number;
+        outputTokens: number;
+    }[];
     total: {
         /** without the cost of models whose prices are not configured */
         costUsd: number;
@@ -7308,10 +7320,11 @@ export function listRunTurns(runId: string, { limit, offset }: {
     }));
 }
 /**
- * Get what a project has used, by day and by agent, and its budget of a day
+ * Get what a project has used: runs, reviews, trials, chats and planning, by day and by agent, or by person, model, sprint or repository, and its budget of a day
  */
-export function getSpend(projectId: string, { days }: {
+export function getSpend(projectId: string, { days, by }: {
     days?: number;
+    by?: "day" | "agent" | "person" | "model" | "sprint" | "repository";
 } = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
@@ -7335,7 +7348,8 @@ export function getSpend(projectId: string, { days }: {
         status: 503;
         data: ErrorReply;
     }>(`/projects/${encodeURIComponent(projectId)}/spend${QS.query(QS.explode({
-        days
+        days,
+        by
     }))}`, {
         ...opts
     }));

@@ -160,7 +160,7 @@ async function agentOf(em: EntityManager, { id, kind, agentId }: RunRow): Promis
 function paidBy(app: App, run: RunRow, creatorId: string | null, model: Model): Model {
   const pay = (tokens: Tokens) => {
     const costUsd = costOf(app.config.MODEL_PRICES, model.name, tokens);
-    return payForAnswer(app.db, run, creatorId, { ...tokens, costUsd });
+    return payForAnswer(app.db, run, creatorId, { ...tokens, model: model.name, costUsd });
   };
   const paying = payingForLost(model, (lost) =>
     pay(lost).catch((error) =>

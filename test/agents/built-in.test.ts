@@ -23,7 +23,8 @@ test('a built-in agent stays built-in when it is renamed, changed and evolved', 
   }
   await sql(`update agents set model = 'of the architect' where project_id = $1 and built_in = 'architect'`, [project]);
   const token = { OPENAI_API_KEY: 'sk-x' };
-  const model = await planningModel({ ...app, config: { ...app.config, ...token } }, project);
+  const planned = { projectId: project, repositoryIds: [] };
+  const model = await planningModel({ ...app, config: { ...app.config, ...token } }, planned, null);
   expect(model.name).toBe('of the architect');
 });
 

@@ -1,6 +1,6 @@
 import { until } from '../../demo/real-service.ts';
 import { remedyFor } from '../../src/domain/run.ts';
-import { addPersonSpend, creatorOf, personDayIsOver } from '../../src/projects/budgets.ts';
+import { addPersonSpend, creatorOf, payForCall, personDayIsOver } from '../../src/projects/budgets.ts';
 import { payForAnswer, sumUp } from '../../src/runs/spend.ts';
 import { addUsage } from '../../src/runs/store.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
@@ -14,7 +14,8 @@ const call = (method: string, path: string, body?: unknown) =>
   service.call(method, path, { token, ...(body === undefined ? {} : { body }) });
 const sql = (text: string, values: unknown[] = []) => service.app.db.manager.query(text, values);
 const spend = async (query = '') => (await call('GET', `/projects/${project}/spend${query}`)).body;
-const usage = (inputTokens: number, costUsd: number | null) => ({
+const usage = (inputTokens: number, costUsd: number | null, model = 'a-model') => ({
+  model,
   inputTokens,
   cachedInputTokens: 0,
   outputTokens: 1,
@@ -76,6 +77,70 @@ test('spend is summed up by day and agent, agrees with the runs, and is compared
   expect((await spend()).total.costUsd).toBe(cost);
 });
 
+test('spend is summed up by person, model, sprint and repository: of runs by their task, of other calls by what they are for', async () => {
+  const projectId = (await call('POST', '/projects', { name: 'Groups' })).body.id;
+  const { id: userId } = (await call('GET', '/me')).body;
+  const [agent] = (await call('GET', `/agents?projectId=${projectId}`)).body;
+  for (const [id, isPrimary] of [
+    ['first', true],
+    ['second', false],
+  ])
+    await sql(`insert into repositories (id, project_id, name, url, is_primary) values ($1, $2, $1, $3, $4)`, [
+      ...[id, projectId, `https://github.com/o/${id}`, isPrimary],
+    ]);
+  const days = { startDate: '2026-01-01', endDate: '2026-01-02' };
+  const sprintId = (await call('POST', `/projects/${projectId}/sprints`, { name: 'S', ...days })).body.id;
+  /** Pays for an answer to a run of a new task. */
+  const paid = async (by: string | null, task: object, cost: number, model: string) => {
+    const taskId = (await call('POST', `/projects/${projectId}/tasks`, { title: 't', ...task })).body.id;
+    const run = { id: `run_of_${taskId}`, projectId, taskId, agentId: agent.id as string, startedBy: by };
+    await sql(
+      `insert into runs (id, task_id, project_id, agent_id, started_by, kind, status)
+       values ($1, $2, $3, $4, $5, 'start', 'succeeded')`,
+      [run.id, taskId, projectId, agent.id, by],
+    );
+    await payForAnswer(service.app.db, run, userId, usage(1, cost, model));
+  };
+  await paid(userId, { sprintId }, 0.1, 'small');
+  await paid(userId, { repositoryId: 'second' }, 0.2, 'large');
+  await paid(null, {}, 0.4, 'small');
+  // A chat about the sprint.
+  const chat = { projectId, agentId: null, userId, sprintId, repositoryId: 'first' };
+  await payForCall(service.app.db, chat, userId, usage(1, 0.8, 'large'));
+
+  const groups = async (by: string) => {
+    const spent = (await call('GET', `/projects/${projectId}/spend?days=1&by=${by}`)).body;
+    expect([spent.by, spent.total.costUsd]).toEqual([by, 1.5]);
+    return spent.groups.map((each: Record<string, unknown>) => [each.id, each.name, each.costUsd, each.inputTokens]);
+  };
+  expect(await groups('person')).toEqual([
+    [userId, 'octocat', 1.1, 3],
+    [null, null, 0.4, 1],
+  ]);
+  expect(await groups('model')).toEqual([
+    ['large', 'large', 1, 2],
+    ['small', 'small', 0.5, 2],
+  ]);
+  expect(await groups('sprint')).toEqual([
+    [sprintId, 'S', 0.9, 2],
+    [null, null, 0.6, 2],
+  ]);
+  expect(await groups('repository')).toEqual([
+    ['first', 'first', 1.3, 3],
+    ['second', 'second', 0.2, 1],
+  ]);
+  expect(await groups('agent')).toEqual([
+    [null, null, 0.8, 1],
+    [agent.id, agent.name, 0.7, 3],
+  ]);
+  expect(await groups('day')).toEqual([[expect.stringMatching(/^\d{4}-\d\d-\d\d$/), null, 1.5, 4]]);
+
+  // What is deleted keeps its figures, without a name.
+  await call('DELETE', `/sprints/${sprintId}`);
+  expect((await groups('sprint'))[0]).toEqual([sprintId, null, 0.9, 2]);
+  expect((await call('GET', `/projects/${projectId}/spend?by=colour`)).status).toBe(400);
+});
+
 test('the cost of a run stays when its task is deleted, and is deleted with the project', async () => {
   const before = (await spend()).total.costUsd;
   const run = await addRun(developer, 0, 1);
@@ -123,7 +188,7 @@ describe('an answer that arrives after a cancel', () => {
     const projectId: string = (await call('POST', '/projects', { name: 'Short' })).body.id;
     const agentId: string = (await call('GET', `/agents?projectId=${projectId}`)).body[0].id;
     const taskId: string = (await call('POST', `/projects/${projectId}/tasks`, { title: 't' })).body.id;
-    const run = { id: `run_of_${taskId}`, projectId, agentId };
+    const run = { id: `run_of_${taskId}`, projectId, taskId, agentId, startedBy: creatorId };
     await sql(
       `insert into runs (id, task_id, project_id, agent_id, kind, status) values ($1, $2, $3, $4, 'start', 'cancelled')`,
       [run.id, taskId, projectId, agentId],

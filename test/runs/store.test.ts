@@ -116,15 +116,15 @@ test('the runs of a task are listed newest first, one more than asked for', () =
 test('usage adds up; a turn without a price does not change the cost, and each turn is progress', () =>
   undone(async (em) => {
     const id = await addRun(em, { interruptions: 4 });
-    await addUsage(em, id, { inputTokens: 10, cachedInputTokens: 8, outputTokens: 3, costUsd: null });
+    await addUsage(em, id, { model: 'm', inputTokens: 10, cachedInputTokens: 8, outputTokens: 3, costUsd: null });
     const used =
       'steps, input_tokens::int as i, cached_input_tokens::int as c, output_tokens::int as o, cost_usd::float8 as cost, interruptions as n';
     const read = async () => (await em.query(`select ${used} from runs where id = $1`, [id]))[0];
     expect(await read()).toEqual({ steps: 0, i: 10, c: 8, o: 3, cost: null, n: 4 });
     await addStep(em, id);
-    await addUsage(em, id, { inputTokens: 5, cachedInputTokens: 1, outputTokens: 2, costUsd: 0.25 });
-    await addUsage(em, id, { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: 0.5 });
-    await addUsage(em, id, { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: null });
+    await addUsage(em, id, { model: 'm', inputTokens: 5, cachedInputTokens: 1, outputTokens: 2, costUsd: 0.25 });
+    await addUsage(em, id, { model: 'm', inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: 0.5 });
+    await addUsage(em, id, { model: 'm', inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: null });
     expect(await read()).toEqual({ steps: 1, i: 17, c: 9, o: 7, cost: 0.75, n: 0 });
   }));
 
@@ -140,7 +140,7 @@ test('the cost of a day counts what runs of the project used today in UTC, whene
     await add({ costUsd: 4, createdAt: midnight });
     await add({ costUsd: 16, projectId: 'elsewhere' });
     const waited = await add({ costUsd: 8, createdAt: yesterday });
-    await addUsage(em, waited, { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: 32 });
+    await addUsage(em, waited, { model: 'm', inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: 32 });
     expect([await costOfDay(em, given.projectId), await costOfDay(em, 'elsewhere')]).toEqual([38, 16]);
   }));
 

@@ -102,6 +102,8 @@ export type MayName = (repositoryIds: string[]) => Promise<boolean>;
 export interface Chat extends Asking {
   /** The conversation to continue; undefined for a single question. */
   about: Subject | undefined;
+  /** The task or sprint that is spoken of, for which the model is paid; undefined for none. */
+  at: Subject | undefined;
   projectId: string;
   /** The agent that replies. If undefined, the default model replies without an agent's system prompt. */
   agent: AgentRow | undefined;
@@ -152,7 +154,8 @@ export async function converseInChat(app: App, chat: Chat): Promise<string> {
   const em = app.db.manager;
   const earlier = request === undefined ? undefined : await findAnswer(em, request);
   if (earlier !== undefined) return earlier;
-  const model = await modelFor(app, chat.agent ?? { model: '' }, projectId);
+  const purpose = { userId: chat.user.id, repositoryId: chat.reads.repository?.id, ...chat.at };
+  const model = await modelFor(app, chat.agent ?? { model: '' }, projectId, purpose);
   const secrets = await knownSecrets(app, projectId);
   const clean = (text: string) => withoutSecrets(text, secrets);
   const message = clean(chat.message);

@@ -46,7 +46,7 @@ async function writePrompt(
   userId: string,
   improvements: string[],
 ): Promise<string | undefined> {
-  const model = await modelIfConfigured(app, agent);
+  const model = await modelIfConfigured(app, agent, userId);
   if (model === undefined) return undefined;
   const evidence = await evidenceFor(app, agent, userId);
   const parts = [

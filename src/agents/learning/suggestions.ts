@@ -233,7 +233,7 @@ export async function writeSuggestions(app: App, asked: Asked): Promise<void> {
 /** Returns the evidence in groups and the request to the model, which is undefined without evidence or without a model. */
 async function evidenceOf(app: App, agent: AgentRow, { userId, version }: Asked) {
   const groups = groupEvidence(await readEvidence(app, userId, { agentId: agent.id, version }));
-  const model = groups.length === 0 ? undefined : await modelIfConfigured(app, agent);
+  const model = groups.length === 0 ? undefined : await modelIfConfigured(app, agent, userId);
   if (model === undefined) return { groups, request: undefined };
   const prompt = suggestionsPrompt(agent.systemPrompt, groups);
   // The prompt shows only some runs of each group, but a suggestion names all of them.

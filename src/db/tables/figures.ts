@@ -104,12 +104,17 @@ const AgentDays = table<AgentDayRow>('agent_days', {
   failed: whole(),
 });
 
-/** What a project has used on a day (UTC), by agent. */
+/** What a project has used on a day (UTC), by what it was for. Each is empty for none. */
 export interface SpendDayRow {
   projectId: string;
   day: string;
-  /** The line of the agent's versions; empty where no agent was at work. */
+  /** The line of the agent's versions. */
   lineId: string;
+  /** The person who started the run or asked. */
+  userId: string;
+  model: string;
+  sprintId: string;
+  repositoryId: string;
   costUsd: string;
   inputTokens: number;
   cachedInputTokens: number;
@@ -119,6 +124,10 @@ const SpendDays = table<SpendDayRow>('spend_days', {
   projectId: key(),
   day: time({ type: 'date', primary: true }),
   lineId: key(),
+  userId: key(),
+  model: key(),
+  sprintId: key(),
+  repositoryId: key(),
   costUsd: { type: 'numeric' },
   inputTokens: big(),
   cachedInputTokens: big(),

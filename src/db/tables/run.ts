@@ -28,6 +28,8 @@ export interface RunRow {
   cachedInputTokens: number;
   outputTokens: number;
   costUsd: number | null;
+  /** The model that answered last; null before its first answer. */
+  model: string | null;
   fence: number;
   /** Numbers the running runs of a project from 1. It means nothing for other runs. */
   slot: number | null;
@@ -79,6 +81,7 @@ export const Runs = table<RunRow>('runs', {
   cachedInputTokens: big({ default: 0 }),
   outputTokens: big({ default: 0 }),
   costUsd: big({ type: 'numeric', nullable: true }),
+  model: maybeText(),
   fence: whole({ default: 0 }),
   slot: whole({ nullable: true }),
   leaseUntil: maybeTime(),

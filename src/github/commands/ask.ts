@@ -84,6 +84,7 @@ async function withoutTask(app: App, given: GivenCommand, asking: Asking, commen
   const { title, body } = issueOf(given);
   return converseInChat(app, {
     about: undefined,
+    at: undefined,
     projectId: repository.projectId,
     agent,
     context: `# ${plain(title)}\n${fenced(plain(body).slice(0, 20_000))}`,
