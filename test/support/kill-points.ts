@@ -240,7 +240,8 @@ function openLeftovers(world: SeparateWorld, get: Killable['get']) {
 }
 
 /** The tables of a task and its run. The order of commits to other tables depends on the clock. */
-const ofRuns = /\b(?:into|update|from)\s+"?(tasks|task_\w+|runs|run_\w+|handoffs|proofs|pull_requests|undone_pulls|agents)\b/i;
+const ofRuns =
+  /\b(?:into|update|from)\s+"?(tasks|task_\w+|runs|run_\w+|handoffs|proofs|pull_requests|undone_pulls|agents)\b/i;
 
 function nameOfCommit(statements: string[]): string | undefined {
   const tables = statements.flatMap((text) => ofRuns.exec(text)?.[1] ?? []);

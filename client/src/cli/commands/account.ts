@@ -80,12 +80,14 @@ async function whoAmI(url: string, token: string): Promise<{ login: string; scop
     found = `HTTP ${response.status}${type === '' ? '' : ` and ${type}`}`;
     return response;
   };
-  const me: { login?: unknown; scopes?: unknown } | undefined = await getMe(service({ url, token, fetch: send })).catch((error) => {
-    if (!(error instanceof DeckhandError)) return undefined;
-    // A web page instead of an API has no status of its own.
-    if (foreign.includes(error.status) || (error.status === 0 && found.endsWith('text/html'))) return undefined;
-    throw error;
-  });
+  const me: { login?: unknown; scopes?: unknown } | undefined = await getMe(service({ url, token, fetch: send })).catch(
+    (error) => {
+      if (!(error instanceof DeckhandError)) return undefined;
+      // A web page instead of an API has no status of its own.
+      if (foreign.includes(error.status) || (error.status === 0 && found.endsWith('text/html'))) return undefined;
+      throw error;
+    },
+  );
   if (typeof me?.login === 'string') return { login: me.login, scopes: String(me.scopes) };
   throw new CommandFailed(
     `${url} does not answer as Deckhand does: GET ${url}/api/v1/me got ${found}. Open the address in a browser, where it should show Deckhand; if it does, the proxy in front of it has to pass on /api, too.`,
