@@ -98,6 +98,8 @@ export interface App {
   workDir: string;
   /** The folder of the kept results of set-up, which only the service can read. */
   keptDir: string;
-  /** Aborted when the process is asked to stop. */
+  /** Aborted when the process is asked to stop, before `stopping`: it still answers requests, but is no longer ready. */
+  draining: AbortSignal;
+  /** Aborted when the process stops. */
   stopping: AbortSignal;
 }

@@ -92,6 +92,8 @@ export interface ComposeOptions {
   attach?: boolean;
   /** Whether the process works on jobs. */
   isWorker: boolean;
+  /** Aborted when the process is asked to stop; by default `stopping`. */
+  draining?: AbortSignal;
   stopping: AbortSignal;
 }
 
@@ -125,13 +127,14 @@ async function build(
   const folders = await openDataFolders(config.DATA_DIR);
   if (options.isWorker) await clearLeftovers(folders, log);
   const { url, notes, broken, folder: databaseFolder } = await databaseUrl(config, options.attach ?? false, atEnd);
-  const db = await openDatabase(url, migrations, { leaseSeconds: config.RUN_LEASE_SECONDS });
+  const db = await openDatabaseOf(config, url);
   atEnd(db.close);
   const keys = await readKeys(config, config.DATA_DIR);
   const metrics = createMetrics();
   const onError = (error: unknown, what: string) => log.error({ err: error }, `${what} failed`);
   const queue = await openQueue(url, jobs, {
     isWorker: options.isWorker,
+    mayMigrate: config.MIGRATE === 'on',
     tenantOf,
     Client: PooledClient,
     onError,
@@ -175,6 +178,7 @@ async function build(
     workDir: folders.work,
     keptDir: folders.kept,
     liveRuns: openLiveRuns(),
+    draining: options.draining ?? options.stopping,
     stopping: options.stopping,
   };
   if (config.githubApp !== undefined) app.connectGitHub(config.githubApp);
@@ -183,6 +187,10 @@ async function build(
   if (!folders.work.startsWith(config.DATA_DIR))
     notes.push(`workspaces are in ${dirname(folders.work)}, a path that reveals nothing to agents`);
   return { app, notes, broken, databaseFolder };
+}
+
+function openDatabaseOf({ DB_POOL_SIZE: poolSize, RUN_LEASE_SECONDS: leaseSeconds, MIGRATE }: Config, url: string) {
+  return openDatabase(url, migrations, { poolSize, leaseSeconds, mayMigrate: MIGRATE === 'on' });
 }
 
 /** Returns the database URL from the settings, or that of the embedded database, which it starts. */

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { hostPatternProblem } from './egress/host-names.ts';
 import { isAddressRange } from './host/closed-address.ts';
 import { certificatesProblem, type Proxies, readProxies } from './host/proxies.ts';
+import { withSecretFiles } from './host/secret-files.ts';
 
 // Parsers for the values of settings. Each message completes a sentence that begins with the setting's name.
 
@@ -175,7 +176,11 @@ const schema = z.object({
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'must be a pino level such as info')
     .default('info'),
+  METRICS_HOST: z.string().default('127.0.0.1'),
   METRICS_PORT: whole(0, 65_535, 9464),
+  DRAIN_SECONDS: whole(0, 3600, 5),
+  DB_POOL_SIZE: whole(2, 1000, 20),
+  MIGRATE: z.enum(['on', 'off'], 'must be on or off').default('on'),
   JWT_SECRET: z.string().min(32, 'must have 32 characters or more').optional(),
   ENCRYPTION_KEY: encryptionKey.optional(),
   ENCRYPTION_KEY_PREVIOUS: encryptionKey.optional(),
@@ -249,6 +254,21 @@ const schema = z.object({
 
 type Settings = z.infer<typeof schema>;
 
+/** The settings that may be given as the path of a file, in a setting with `_FILE` at the end of its name. */
+export const secretSettings = [
+  'DATABASE_URL',
+  'JWT_SECRET',
+  'ENCRYPTION_KEY',
+  'ENCRYPTION_KEY_PREVIOUS',
+  'RECEIPT_KEY',
+  'PRIVATE_KEY',
+  'WEBHOOK_SECRET',
+  'WEBHOOK_SECRET_PREVIOUS',
+  'GITHUB_CLIENT_SECRET',
+  'OPENAI_API_KEY',
+  'SMTP_URL',
+] as const satisfies (keyof Settings)[];
+
 /** The credentials of the GitHub App. */
 export interface GitHubAppConfig {
   appId: number;
@@ -274,13 +294,15 @@ export type Config = Omit<Settings, 'BASE_URL' | 'APP_ID' | 'PRIVATE_KEY' | 'PRI
  */
 export function readConfig(env: Environment = process.env): Config {
   // Compose files and CI write an empty value for a setting that is not set.
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const nonEmpty = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const { env: given, problems: ofFiles } = withSecretFiles(nonEmpty, secretSettings);
   const parsed = schema.safeParse(given);
   const key = readPrivateKey(given);
   const outside = readProxies(given);
   const certificates = certificatesProblem(given);
   const problems = [
     ...(parsed.success ? [] : parsed.error.issues.map((i) => `${String(i.path[0])}: ${i.message}`)),
+    ...ofFiles,
     ...missing(given),
     ...key.problems,
     ...outside.problems,

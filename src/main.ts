@@ -3,7 +3,7 @@ import { issueToken, rebuildFiguresCommand, rotateKey, rotateReceiptKeyCommand }
 import { printDocs } from './cli/print-docs.ts';
 import { printPrompt } from './cli/prompt.ts';
 import { compose } from './compose.ts';
-import { ConfigError, readConfig } from './config.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
 import { createLogger } from './logger.ts';
 import { serve } from './serve.ts';
 
@@ -33,7 +33,7 @@ const commands: Record<string, (args: string[]) => Promise<number>> = {
   prompt: async (args) => printPrompt(readConfig(), args),
   'print-docs': async () => printDocs(),
   migrate: async () => {
-    const config = readConfig();
+    const config: Config = { ...readConfig(), MIGRATE: 'on' };
     const { close } = await compose(config, createLogger(config), {
       isWorker: false,
       stopping: new AbortController().signal,

@@ -16,7 +16,7 @@ import { aboutApp, loginRoutes } from './github/sign-in.ts';
 import { startHeartbeat } from './host/heartbeat.ts';
 import { limitHeapGrowth, oomScores, protectFromOom } from './host/own-process.ts';
 import { follow } from './http/events.ts';
-import { httpServer } from './http/limits/listener.ts';
+import { allAnswered, httpServer } from './http/limits/listener.ts';
 import { serveMetrics } from './http/metrics.ts';
 import { dashboard } from './http/pages.ts';
 import { readiness } from './http/readiness.ts';
@@ -46,46 +46,68 @@ class Crash extends Error {
   }
 }
 
+/** How long requests under way may take to end when the service stops. */
+const lastRequestsMs = 10_000;
+
 /** Runs the service until SIGTERM or SIGINT; returns the exit code. */
 export async function serve(config: Config): Promise<number> {
   closeInherited();
   protectFromOom('self', oomScores.service);
   limitHeapGrowth();
-  const stop = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(new Error(signal)));
+  const [drain, stop] = [new AbortController(), new AbortController()];
+  // Somebody who presses Ctrl-C has no load balancer, and does not want to wait.
+  process.once('SIGINT', () => stop.abort(new Error('SIGINT')));
+  process.once('SIGTERM', () => {
+    drain.abort(new Error('SIGTERM'));
+    const seconds = config.ROLE === 'worker' ? 0 : config.DRAIN_SECONDS;
+    setTimeout(() => stop.abort(new Error('SIGTERM')), seconds * 1000);
+  });
   process.once('uncaughtException', (error) => {
     stop.abort(new Crash(error));
     setTimeout(() => process.exit(1), crashMs).unref();
   });
-  await serveUntilStopped(config, createLogger(config), stop);
+  await serveUntilStopped(config, createLogger(config), stop, drain.signal);
   return 0;
 }
 
 /**
  * Runs the service until `stop` is aborted, and aborts it if a part of the service ends unexpectedly. Leaves the process
- * unchanged, so that a test can run the service in its own.
+ * unchanged, so that a test can run the service in its own. `draining` is aborted some time before `stop`, so that load
+ * balancers notice that the service is about to stop.
  * @throws Error when the service cannot start or a part ends unexpectedly
  */
-export async function serveUntilStopped(config: Config, log: Logger, stop: AbortController): Promise<void> {
+export async function serveUntilStopped(
+  config: Config,
+  log: Logger,
+  stop: AbortController,
+  draining: AbortSignal = stop.signal,
+): Promise<void> {
   const stopped = whenStopped(stop.signal, log);
   const isWorker = config.ROLE !== 'web';
-  const composed = await compose(config, log, { isWorker, stopping: stop.signal });
+  const composed = await compose(config, log, { isWorker, draining, stopping: stop.signal });
   const { app, notes } = composed;
   for (const note of notes) log.info(note);
   const unwatch = watchDisks([config.DATA_DIR, ...(isWorker ? [app.workDir] : [])], composed.databaseFolder, log);
   const servers: Server[] = [];
+  let answered = async () => {};
   let stopHeartbeat = async () => {};
   let schedule: { stop(): Promise<void> } | undefined;
   try {
-    if (config.ROLE !== 'worker') servers.push(await listen(app));
-    const metrics = await serveMetrics(app.metrics, config.METRICS_PORT).catch((error) => {
+    if (config.ROLE !== 'worker') {
+      const server = await listen(app);
+      answered = allAnswered(server);
+      servers.push(server);
+    }
+    const health = healthOf(app);
+    const metrics = await serveMetrics(app.metrics, config, health).catch(({ code }) => {
+      const { METRICS_HOST: host, METRICS_PORT: port } = config;
       log.warn(
-        `metrics are not served: METRICS_PORT ${config.METRICS_PORT} is in use (${error.code}); set another one`,
+        `metrics are not served: port ${port} of ${host} cannot be used (${code}); set METRICS_HOST and METRICS_PORT`,
       );
     });
     if (metrics) servers.push(metrics);
     if (isWorker) schedule = await startWork(app);
-    stopHeartbeat = startHeartbeat(config, healthOf(app));
+    stopHeartbeat = startHeartbeat(config, health);
     // The service cannot work without its database. It ends, and its supervisor restarts it.
     await Promise.race([stopped, composed.broken]);
     log.info('stopping');
@@ -98,7 +120,7 @@ export async function serveUntilStopped(config: Config, log: Logger, stop: Abort
     unwatch();
     await stopHeartbeat();
     await schedule?.stop();
-    await end(servers, composed);
+    await end(servers, answered, composed);
   }
 }
 
@@ -198,11 +220,13 @@ function sendAsNoted(app: App): void {
   follow(app.stopping, listen, look).catch(onError);
 }
 
-async function end(servers: Server[], composed: Composed): Promise<void> {
+async function end(servers: Server[], answered: () => Promise<void>, composed: Composed): Promise<void> {
   for (const server of servers) {
     server.close();
     server.closeIdleConnections();
   }
+  // Requests need the database until they end.
+  await Promise.race([answered(), sleep(lastRequestsMs, undefined, { ref: false })]);
   await composed.close();
   for (const server of servers) server.closeAllConnections();
 }

@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type ConfigError, readConfig } from '../src/config.ts';
+import { type ConfigError, readConfig, secretSettings } from '../src/config.ts';
 import { privateKey } from './support/github-app.ts';
 
 const app = { APP_ID: '1', PRIVATE_KEY: privateKey, WEBHOOK_SECRET: 'a-real-one-7f3a' };
@@ -87,6 +90,53 @@ test('DATABASE_URL requires explicit keys', () => {
     'JWT_SECRET',
     'ENCRYPTION_KEY',
   ]);
+});
+
+describe('secrets in files', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'deckhand-secrets-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const file = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+
+  test('NAME_FILE gives the setting NAME, without the line ending that editors add', () => {
+    const config = readConfig({
+      ...app,
+      PRIVATE_KEY: '',
+      PRIVATE_KEY_FILE: file('app.pem', `${privateKey}\n`),
+      OPENAI_API_KEY_FILE: file('model', 'sk-from-a-file\r\n'),
+      JWT_SECRET_FILE: file('jwt', `${'x'.repeat(32)}\n\n`),
+    });
+    expect(config.githubApp?.privateKey).toBe(privateKey.trim());
+    expect(config).toMatchObject({ OPENAI_API_KEY: 'sk-from-a-file', JWT_SECRET: `${'x'.repeat(32)}\n` });
+  });
+
+  test.each(secretSettings)('%s can be given as a file', (name) => {
+    expect(problemsOf({ [`${name}_FILE`]: join(folder, 'missing') })).toContain(
+      `${name}_FILE: the file ${join(folder, 'missing')} cannot be read (ENOENT); check its path and its permissions`,
+    );
+  });
+
+  test('every setting whose name says that it is secret is one of them', () => {
+    const names = readFileSync(new URL('../src/config.ts', import.meta.url), 'utf8').matchAll(/^ {2}([A-Z_]+):/gm);
+    const secret = [...names].map(([, name = '']) => name).filter((name) => /_KEY|SECRET|PASSWORD/.test(name));
+    expect(secretSettings).toEqual(expect.arrayContaining(secret.filter((name) => !name.endsWith('_PATH'))));
+  });
+
+  test('a file beside its setting and an empty file are refused, without the value', () => {
+    const given = { JWT_SECRET: 'hunter2'.repeat(5), JWT_SECRET_FILE: file('other', 'hunter2'.repeat(5)) };
+    const problems = problemsOf({ ...given, OPENAI_API_KEY_FILE: file('empty', '\n') });
+    expect(problems).toEqual([
+      'JWT_SECRET_FILE: JWT_SECRET is set too; set only one of them',
+      `OPENAI_API_KEY_FILE: the file ${join(folder, 'empty')} is empty`,
+    ]);
+  });
+
+  test('a file of a required setting counts as the setting', () => {
+    const DATABASE_URL_FILE = file('url', 'postgres://x/y');
+    expect(problemsOf({ DATABASE_URL_FILE }).map((p) => p.split(':')[0])).toEqual(['JWT_SECRET', 'ENCRYPTION_KEY']);
+  });
 });
 
 test('invalid settings end the start with a line per problem and exit code 1', async () => {

@@ -68,13 +68,13 @@ const connectMs = 5_000;
 const idleLeases = 3;
 
 /**
- * Connects and runs pending migrations under an advisory lock.
- * @throws the error of `pg` if the database cannot be reached
+ * Connects and runs pending migrations under an advisory lock. With `mayMigrate: false` there must be none.
+ * @throws the error of `pg` if the database cannot be reached; an Error that says what to do if it is not up to date
  */
 export async function openDatabase(
   url: string,
   migrations: MigrationClass[],
-  { poolSize = 20, leaseSeconds = 30 } = {},
+  { poolSize = 20, leaseSeconds = 30, mayMigrate = true } = {},
 ): Promise<Database> {
   const source = new DataSource({
     type: 'postgres',
@@ -93,7 +93,10 @@ export async function openDatabase(
     poolErrorHandler: () => {},
   });
   await source.initialize();
-  await migrate(source);
+  await (mayMigrate ? migrate(source) : assertMigrated(source)).catch(async (error) => {
+    await source.destroy();
+    throw error;
+  });
   const namedLocks = openNamedLocks(url, leaseSeconds);
   const presence = openPresence(url, leaseSeconds);
   const listener = openListener(url);
@@ -148,6 +151,21 @@ async function migrate(source: DataSource): Promise<void> {
     await runner.query('select pg_advisory_unlock($1)', [migrationLock]).catch(() => {});
     await runner.release();
   }
+}
+
+/** Checks that the database has all migrations of this version. @throws Error with the next step */
+async function assertMigrated(source: DataSource): Promise<void> {
+  const [{ exists }]: [{ exists: boolean }] = await source.query(
+    `select to_regclass('migrations') is not null as exists`,
+  );
+  const done: { name: string }[] = exists ? await source.query('select name from migrations') : [];
+  const isDone = new Set(done.map(({ name }) => name));
+  const missing = source.migrations.map(({ name }) => name ?? '').filter((name) => !isDone.has(name));
+  if (missing.length === 0) return;
+  const what = missing.length === 1 ? 'a migration' : `${missing.length} migrations`;
+  throw new Error(
+    `MIGRATE: off, but the database lacks ${what} of this version (first ${missing[0]}). Run "npm run migrate" with a role that may change tables, or set MIGRATE=on.`,
+  );
 }
 
 const unreachable = [

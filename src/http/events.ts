@@ -31,6 +31,12 @@ const pingMs = 15_000;
 /** A caller that has more than this many unread bytes is disconnected. It can resume with `Last-Event-ID`. */
 const maxUnread = 1024 * 1024;
 
+/**
+ * When the process stops, each client is told to reconnect after a random time up to this one, so that they do not all
+ * reach the next process at the same moment.
+ */
+const maxRetryMs = 2000;
+
 export function wantsEvents(req: Request): boolean {
   return /\btext\/event-stream\b/i.test(req.headers.accept ?? '');
 }
@@ -56,7 +62,12 @@ export async function answerEvents(
     res.end();
   };
   res.once('close', end);
-  about.stopping.addEventListener('abort', end, { once: true });
+  const leave = () => {
+    write(`retry: ${Math.ceil(Math.random() * maxRetryMs)}\n\n`);
+    end();
+  };
+  about.stopping.addEventListener('abort', leave, { once: true });
+  if (about.stopping.aborted) leave();
   const begin = () => {
     if (!signal.aborted && !res.headersSent) sendHead(res);
   };
@@ -84,7 +95,7 @@ export async function answerEvents(
   } finally {
     stopPings();
     stopChecks();
-    about.stopping.removeEventListener('abort', end);
+    about.stopping.removeEventListener('abort', leave);
     res.removeListener('close', end);
     uncount();
     res.end();

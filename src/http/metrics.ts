@@ -80,14 +80,47 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** Serves the metrics on loopback. Rejects if the port is in use. */
-export function serveMetrics(metrics: Metrics, port: number): Promise<Server> {
-  const server = createServer(async (_req, res) => {
-    res.setHeader('Content-Type', metrics.registry.contentType);
-    res.end(await metrics.registry.metrics());
+/** More connections are refused. A scraper and the probes of an orchestrator need a few. */
+const maxConnections = 50;
+
+/**
+ * Serves `/metrics`, and `/healthz` and `/readyz` for processes that serve nothing else. `isReady` returns `ok`, or
+ * what is wrong. Rejects if the address cannot be used.
+ */
+export function serveMetrics(
+  { registry }: Metrics,
+  { METRICS_HOST, METRICS_PORT }: { METRICS_HOST: string; METRICS_PORT: number },
+  isReady: () => Promise<string>,
+): Promise<Server> {
+  const pages = new Map<string | undefined, () => Promise<Page>>([
+    ['/metrics', async () => ({ status: 200, type: registry.contentType, body: await registry.metrics() })],
+    ['/healthz', async () => ofStatus(200, 'ok')],
+    [
+      '/readyz',
+      async () => {
+        const status = await isReady().catch((error: Error) => error.message);
+        return ofStatus(status === 'ok' ? 200 : 503, status);
+      },
+    ],
+  ]);
+  const server = createServer(async ({ url = '' }, res) => {
+    const page = pages.get(url.split('?', 1)[0]);
+    const { status, type, body } = (await page?.()) ?? ofStatus(404, 'no such address');
+    res.writeHead(status, { 'Content-Type': type }).end(body);
   });
+  server.maxConnections = maxConnections;
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => resolve(server));
+    server.listen(METRICS_PORT, METRICS_HOST, () => resolve(server));
   });
+}
+
+interface Page {
+  status: number;
+  type: string;
+  body: string;
+}
+
+function ofStatus(code: number, status: string): Page {
+  return { status: code, type: 'application/json', body: JSON.stringify({ status }) };
 }

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
 import { cannotWrite, isDatabaseAway } from '../db/database.ts';
 
-export type Readiness = 'ok' | 'database away' | 'database cannot write';
+export type Readiness = 'ok' | 'stopping' | 'database away' | 'database cannot write';
 
 /** A database that does not respond within this time counts as unavailable. The check never takes longer. */
 const answerMs = 2000;
@@ -13,8 +13,11 @@ const writeMs = 10_000;
 /** The minimum time between two test writes, because anyone can request the check at any rate. */
 const pauseMs = 5000;
 
-/** Returns a check whether the database responds and can write. Simultaneous callers share one check. */
-export function readiness({ db, log }: Pick<App, 'db' | 'log'>): () => Promise<Readiness> {
+/**
+ * Returns a check whether the database responds and can write. Simultaneous callers share one check. A process that is
+ * about to stop is not ready, so that load balancers send requests elsewhere while it still answers them.
+ */
+export function readiness({ db, log, draining }: Pick<App, 'db' | 'log' | 'draining'>): () => Promise<Readiness> {
   let last: Readiness = 'ok';
   /** Returns the result of a check. Logs its cause when the state has become worse. */
   const outcome = (attempt: Promise<void>, failed: Readiness) =>
@@ -47,7 +50,8 @@ export function readiness({ db, log }: Pick<App, 'db' | 'log'>): () => Promise<R
     return last;
   };
   let looking: Promise<Readiness> | undefined;
-  return () => {
+  return async () => {
+    if (draining.aborted) return 'stopping';
     looking ??= look().finally(() => {
       looking = undefined;
     });

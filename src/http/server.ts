@@ -66,6 +66,7 @@ export function createServer(app: App, routes: Route[], extras: Extras = {}): Ex
   server.set('etag', false);
   server.set('trust proxy', app.config.TRUST_PROXY);
   server.use(nameRequest);
+  server.use(closeWhileDraining(app.draining));
   server.use(securityHeaders(app.config.BASE_URL));
   server.use(refuseMalformed);
   server.use(compressed());
@@ -95,6 +96,14 @@ const nameRequest: RequestHandler = (req, res, next) => {
   res.setHeader('X-Request-Id', res.locals.requestId);
   next();
 };
+
+/** Lets callers open their next connection elsewhere: behind a load balancer they would reuse this one. */
+function closeWhileDraining(draining: AbortSignal): RequestHandler {
+  return (_req, res, next) => {
+    if (draining.aborted) res.setHeader('Connection', 'close');
+    next();
+  };
+}
 
 /** Makes the checks of HTTP/1.1 that the listener turns off in Node (limits/listener.ts). */
 const refuseMalformed: RequestHandler = ({ headers, httpVersion }, _res, next) => {

@@ -60,6 +60,8 @@ type ErrorSink = (error: unknown, what: string) => void;
 export interface QueueOptions {
   /** Only processes with workers claim and supervise jobs. */
   isWorker: boolean;
+  /** Whether to create tables that are missing and to change those of an earlier version; true by default. */
+  mayMigrate?: boolean;
   /** The class of the pool's clients. It handles `error` events: nobody else does while pg-boss uses a client. */
   Client: typeof pg.Client;
   /** SQL: whose job it is, by its payload $2 (JSON); null for nobody's. Tenants take turns; see turns.ts. */
@@ -68,11 +70,11 @@ export interface QueueOptions {
   ambient?: () => EntityManager | undefined;
 }
 
-/** Connects the queue and creates its tables if they are missing. */
+/** Connects the queue and creates its tables if they are missing. @throws Error if it may not, and they are */
 export async function openQueue(
   url: string,
   policies: JobPolicies,
-  { isWorker, Client, tenantOf, onError, ambient = () => undefined }: QueueOptions,
+  { isWorker, mayMigrate = true, Client, tenantOf, onError, ambient = () => undefined }: QueueOptions,
 ): Promise<Queue> {
   const pool = { Client };
   const boss = new PgBoss({
@@ -81,6 +83,7 @@ export async function openQueue(
     ...pool,
     application_name: 'deckhand-queue',
     max: 6,
+    migrate: mayMigrate,
     supervise: isWorker,
     // The jobs of a killed worker become available again after the 10 s of their heartbeat plus this interval. With the
     // default of 60 s, GitHub showed an old state of a task for over a minute.

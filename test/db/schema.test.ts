@@ -54,6 +54,26 @@ test('migrations can be reverted and run again', async () => {
   await database.drop();
 });
 
+test('with MIGRATE=off, a database that is not up to date is refused and not changed', async () => {
+  const database = await createTestDatabase('template1');
+  const latest = new (migrations.at(-1) ?? (class {} as never))().name;
+  const unchecked = await openDatabase(database.url, migrations.slice(0, -1));
+  const off = openDatabase(database.url, migrations, { mayMigrate: false });
+  await expect(off).rejects.toThrow(
+    `MIGRATE: off, but the database lacks a migration of this version (first ${latest}). Run "npm run migrate"`,
+  );
+  expect(await unchecked.manager.query('select name from migrations')).toHaveLength(migrations.length - 1);
+  await unchecked.manager.connection.query('drop table migrations');
+  await expect(openDatabase(database.url, migrations, { mayMigrate: false })).rejects.toThrow(
+    `lacks ${migrations.length} migrations`,
+  );
+  await unchecked.close();
+  const current = await openDatabase(url, migrations, { mayMigrate: false });
+  await current.ping();
+  await current.close();
+  await database.drop();
+});
+
 test('a role that may not create extensions gets every table, but no index for titles', async () => {
   expect(await hasTitleIndex(db.manager)).toBe(true);
   const database = await createTestDatabase('template1');

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type RunningService, startService } from '../../demo/real-service.ts';
+import { type RunningService, startService, until } from '../../demo/real-service.ts';
 import { freePort } from '../../demo/settings.ts';
 import { startWebProcess } from '../support/http/web-process.ts';
 
@@ -82,6 +82,29 @@ test('a service in which an error has no handler stops in good order, exits with
     expect(await gone).toEqual([1, null]);
     expect(web.service.log()).toContain('"msg":"an error had no handler, so the service ends"');
     expect(web.service.log()).toMatch(/\nan error had no handler: boom\n$/);
+  } finally {
+    await web.close();
+  }
+});
+
+test('on SIGTERM a web process is not ready for DRAIN_SECONDS, while it still answers; then streams end', async () => {
+  const web = await startWebProcess({ DRAIN_SECONDS: '2' });
+  try {
+    const { url } = web.service;
+    const token = await web.service.token('octocat');
+    const headers = { Authorization: `Bearer ${token}`, Accept: 'text/event-stream' };
+    const { id } = await web.service.api<{ id: string }>(token, 'POST', '/projects', { name: 'Drain' });
+    const stream = await fetch(`${url}/api/v1/projects/${id}/events`, { headers });
+    const told = stream.text();
+    const gone = once(web.service.process, 'exit');
+    web.service.process.kill('SIGTERM');
+    const ready = async () => (await fetch(`${url}/readyz`)).json();
+    await until('the process to drain', async () => JSON.stringify(await ready()) === '{"status":"stopping"}');
+    const health = await fetch(`${url}/healthz`);
+    expect([health.status, health.headers.get('connection')]).toEqual([200, 'close']);
+    expect(await web.service.api(token, 'GET', '/me')).toMatchObject({ login: 'octocat' });
+    expect(await gone).toEqual([0, null]);
+    expect(await told).toMatch(/^retry: \d{1,4}\n\n$/m);
   } finally {
     await web.close();
   }

@@ -1,7 +1,9 @@
+import type { AddressInfo } from 'node:net';
 import { mock } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { until } from '../../demo/real-service.ts';
 import { writeProbe } from '../../src/db/database.ts';
+import { serveMetrics } from '../../src/http/metrics.ts';
 import { readiness } from '../../src/http/readiness.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { headOf, openRaw } from '../support/http/raw-http.ts';
@@ -25,7 +27,7 @@ test('health, readiness and the public documents', async () => {
 });
 
 test('however many times readiness is checked, the database is written once in five seconds', async () => {
-  const { db, log } = service.app;
+  const { db, log, draining } = service.app;
   let writes = 0;
   const counting = {
     ...db,
@@ -34,7 +36,7 @@ test('however many times readiness is checked, the database is written once in f
       return db.tryWrite();
     },
   };
-  const isReady = readiness({ db: counting, log });
+  const isReady = readiness({ db: counting, log, draining });
   mock.timers.enable({ apis: ['Date'], now: Date.now() });
   try {
     for (const [ms, expected] of [
@@ -53,13 +55,40 @@ test('however many times readiness is checked, the database is written once in f
 });
 
 test('a read-only database is not ready', async () => {
-  const { db, log } = service.app;
+  const { db, log, draining } = service.app;
   const refused = () =>
     db.transaction(async (em) => {
       await em.query('set transaction read only');
       await em.query(writeProbe);
     });
-  expect(await readiness({ db: { ...db, tryWrite: refused }, log })()).toBe('database cannot write');
+  expect(await readiness({ db: { ...db, tryWrite: refused }, log, draining })()).toBe('database cannot write');
+});
+
+test('a process that is about to stop is not ready', async () => {
+  expect(await readiness({ ...service.app, draining: AbortSignal.abort() })()).toBe('stopping');
+});
+
+test('metrics and health checks are served beside the API, for workers and scrapers', async () => {
+  const states: string[] = ['ok', 'the queue has stopped'];
+  const isReady = async () => states.shift() ?? Promise.reject(new Error('the connection is lost'));
+  const server = await serveMetrics(service.app.metrics, { METRICS_HOST: '127.0.0.2', METRICS_PORT: 0 }, isReady);
+  try {
+    const { address, port } = server.address() as AddressInfo;
+    expect(address).toBe('127.0.0.2');
+    const ask = async (path: string) => {
+      const response = await fetch(`http://127.0.0.2:${port}${path}`);
+      return [response.status, await response.text()];
+    };
+    expect(await ask('/metrics')).toEqual([200, expect.stringContaining('deckhand_live_runs')]);
+    expect(await ask('/healthz')).toEqual([200, '{"status":"ok"}']);
+    expect(await ask('/readyz')).toEqual([200, '{"status":"ok"}']);
+    expect(await ask('/readyz?verbose')).toEqual([503, '{"status":"the queue has stopped"}']);
+    expect(await ask('/readyz')).toEqual([503, '{"status":"the connection is lost"}']);
+    expect(await ask('/constructor')).toEqual([404, '{"status":"no such address"}']);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
 });
 
 test('replies name no server software, are not cached, and carry the id of the request', async () => {

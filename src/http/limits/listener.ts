@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Express } from 'express';
@@ -227,6 +228,23 @@ export function httpServer(handler: Express, given: Partial<typeof preset> = {})
   server.on('checkContinue', take);
   server.on('checkExpectation', take);
   return server;
+}
+
+/** Returns a function that resolves as soon as no request to the server is under way. */
+export function allAnswered(server: Server): () => Promise<void> {
+  const answered = new EventEmitter();
+  let underWay = 0;
+  const count = (_req: IncomingMessage, res: ServerResponse) => {
+    underWay += 1;
+    res.once('close', () => {
+      underWay -= 1;
+      if (underWay === 0) answered.emit('all');
+    });
+  };
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, count);
+  return async () => {
+    if (underWay > 0) await once(answered, 'all');
+  };
 }
 
 /** Calls `act` when the head of the reply is written. Node has no event for that. */
