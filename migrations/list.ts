@@ -71,6 +71,7 @@ import { AgentTrials1771027200000 } from './0087-agent-trials.ts';
 import { QuotesAndUndo1771113600000 } from './0088-quotes-and-undo.ts';
 import { ReceiptsAndCollisions1771200000000 } from './0089-receipts-and-collisions.ts';
 import { Viewers1771286400000 } from './0090-viewers.ts';
+import { WaitsForHosts1771286400000 } from './0096-waits-for-hosts.ts';
 import { ScopesOfTokens1771372800000 } from './0091-scopes-of-tokens.ts';
 import { WhatSpendIsFor1771459200000 } from './0092-what-spend-is-for.ts';
 import { ResponsiblePeople1771545600000 } from './0093-responsible-people.ts';
@@ -152,6 +153,7 @@ export const migrations = [
   QuotesAndUndo1771113600000,
   ReceiptsAndCollisions1771200000000,
   Viewers1771286400000,
+  WaitsForHosts1771286400000,
   ScopesOfTokens1771372800000,
   WhatSpendIsFor1771459200000,
   ResponsiblePeople1771545600000,

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createLogger } from '../src/logger.ts';
 
 /**
  * Returns what a logger prints for errors with tokens in every place where GitHub's and the model's errors contain
@@ -27,4 +28,21 @@ test.each([true, false])('an error of GitHub or the model in the log tells no to
 test('the log is JSON, or readable lines on a terminal', () => {
   for (const line of logged(false).trim().split('\n')) expect(JSON.parse(line).msg).toEqual(expect.any(String));
   expect(logged(true)).toMatch(/^\S*\[\d\d:\d\d:\d\d\]\S* \S*ERROR\S*: \S*failed/);
+});
+
+test('while the database is away, one error is logged, and each change of its state', () => {
+  const lines: string[] = [];
+  const log = createLogger({ LOG_LEVEL: 'info' }, false, { write: (line) => void lines.push(JSON.parse(line).msg) });
+  const away = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+  for (const part of ['turns failed', 'queue failed', 'scheduled work failed']) log.error({ err: away }, part);
+  log.child({ runId: 'run_1' }).warn({ err: away }, 'lease not renewed');
+  log.error({ err: away, databaseState: 'database away' }, 'database away');
+  log.error({ err: new TypeError('x') }, 'another error');
+  log.info('listening');
+  log.info({ databaseState: 'ok' }, 'the database is available again');
+  log.error({ err: away }, 'turns failed');
+  expect(lines).toEqual([
+    ...['turns failed', 'database away', 'another error', 'listening'],
+    ...['the database is available again', 'turns failed'],
+  ]);
 });

@@ -447,7 +447,7 @@ export type Failure = {
 };
 export type Attention = {
     id: string;
-    reason: "plan" | "question" | "push" | "paused" | "model";
+    reason: "plan" | "question" | "push" | "paused" | "model" | "host";
     text: string;
     options: string[];
     since: string;
@@ -581,7 +581,7 @@ export type CardRun = {
     kind: "start" | "retry" | "revise" | "continue" | "rewind" | "review" | "fix" | "prove" | "harvest" | "trial";
     status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
     steps: number;
-    waitReason: ("plan" | "question" | "push" | "paused" | "model") | null;
+    waitReason: ("plan" | "question" | "push" | "paused" | "model" | "host") | null;
     createdAt: string;
     startedAt: string | null;
     finishedAt: string | null;

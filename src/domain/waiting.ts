@@ -15,9 +15,17 @@ export function retryAfterMs(header: string | null | undefined, now = Date.now()
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
-/** What a run waits for. `model` means that the model's server asked it to wait. */
-export const waitReasons = ['plan', 'question', 'push', 'paused', 'model'] as const;
+/**
+ * What a run waits for. `model` means that the model's server asked it to wait, `host` that a git host or GitHub is
+ * unavailable, or that no worker has the labels which the repository asks for.
+ */
+export const waitReasons = ['plan', 'question', 'push', 'paused', 'model', 'host'] as const;
 export type WaitReason = (typeof waitReasons)[number];
+
+/** Returns whether a run waits for a person. The other waits end without one. */
+export function isForPerson(reason: WaitReason): reason is Exclude<WaitReason, 'model' | 'host'> {
+  return reason !== 'model' && reason !== 'host';
+}
 
 /** What people see of a run that waits. `options` are the answers to choose from, numbered from 1. */
 export interface Attention {
@@ -101,6 +109,7 @@ const waitsFor: Record<WaitReason, string> = {
   push: 'waits for approval of its change',
   paused: 'is paused',
   model: 'waits for its model',
+  host: 'waits for an unavailable host',
 };
 
 /**
@@ -150,6 +159,14 @@ export function mustHaveSeen(writtenAt: Date | undefined, appearedAt: Date): boo
 
 function wholeSeconds(at: Date): number {
   return Math.floor(at.getTime() / 1000);
+}
+
+/** Pauses for a host that does not say how long to wait. They double each time up to the longest. */
+const [firstHostMs, longestHostMs] = [15_000, 300_000];
+
+/** Returns how many seconds a run waits for a host after so many earlier pauses. */
+export function hostPause(count: number, retryAfterMs: number | undefined): number {
+  return Math.max(retryAfterMs ?? 0, growingPauseMs(count, firstHostMs, longestHostMs)) / 1000;
 }
 
 /** How long a run waits for its model in total, in seconds. Then it fails. */

@@ -25,7 +25,7 @@ export function readiness({ db, log, draining }: Pick<App, 'db' | 'log' | 'drain
       (): Readiness => 'ok',
       (error): Readiness => {
         const found = isDatabaseAway(error) && !cannotWrite(error) ? 'database away' : failed;
-        if (last !== found) log.error({ err: error }, found);
+        if (last !== found) log.error({ err: error, databaseState: found }, found);
         return found;
       },
     );
@@ -46,7 +46,9 @@ export function readiness({ db, log, draining }: Pick<App, 'db' | 'log' | 'drain
   };
   const look = async () => {
     const answers = await within(answerMs, outcome(db.ping(), 'database away'), () => 'database away');
-    last = answers === 'ok' ? await write() : answers;
+    const found = answers === 'ok' ? await write() : answers;
+    if (found === 'ok' && last !== 'ok') log.info({ databaseState: 'ok' }, 'the database is available again');
+    last = found;
     return last;
   };
   let looking: Promise<Readiness> | undefined;

@@ -203,9 +203,13 @@ export async function addUsage(em: EntityManager, runId: string, usage: Paid): P
   return count > 0;
 }
 
-/** Counts a turn of a run. It is progress, so this resets the counts of interruptions and of pauses. */
+/** Counts a turn of a run. It is progress, so this resets what is counted of interruptions and pauses. */
 export async function addStep(em: EntityManager, runId: string): Promise<void> {
-  await em.query('update runs set steps = steps + 1, interruptions = 0, model_pauses = 0 where id = $1', [runId]);
+  await em.query(
+    `update runs set steps = steps + 1, interruptions = 0, model_pauses = 0, host_pauses = 0, host_away_since = null
+     where id = $1`,
+    [runId],
+  );
 }
 
 /**

@@ -9,6 +9,7 @@ import { HostClosed } from '../git/remote-url.ts';
 import { UnfitWorkTree } from '../git/work-tree/read-inside.ts';
 import { isPushUnseen, isTransientError, pauseAsked, retryAfterSeconds } from '../outgoing/github-errors.ts';
 import type { Journal } from '../runs/journal.ts';
+import type { HostOutage } from '../runs/waiting/park.ts';
 
 const gitCategories: Record<GitFault, FailureCategory> = {
   auth: 'auth',
@@ -114,6 +115,14 @@ export function temporaryFault(error: unknown, tries = 0): { says: string; after
   return { says: saidBy(error as Error, status), afterMs: seconds === undefined ? undefined : seconds * 1000 };
 }
 
+/** Describes the outage of a host for which a run waits without a slot. Returns undefined for all other errors. */
+export function hostOutage(error: unknown, outer: AbortSignal): HostOutage | undefined {
+  const failure = asFailure(error, outer);
+  // GitHub knows a pushed commit within seconds. After all retries, a wait would not help.
+  const fault = failure && temporaryFault(error, unseenRetries);
+  return fault && failure && { failure, askedMs: fault.afterMs };
+}
+
 /**
  * Retries a step of a run while the git host or GitHub cannot be reached. Steps must be safe to repeat: they check what
  * exists before they create anything. They have to do so anyway, because another worker may take over the run at any
@@ -147,11 +156,11 @@ export function retryPolicyOf(about: About): RetryPolicy {
         try {
           return await step();
         } catch (error) {
-          failedAt ??= Date.now();
+          failedAt ??= performance.now();
           await pauseAfter(error, tries, Math.min(failedAt + leftMs, about.endsAt()), about);
         }
     } finally {
-      if (failedAt !== undefined) leftMs -= Date.now() - failedAt;
+      if (failedAt !== undefined) leftMs -= performance.now() - failedAt;
     }
   };
 }
@@ -163,7 +172,7 @@ export function retryPolicyOf(about: About): RetryPolicy {
 async function pauseAfter(error: unknown, tries: number, deadline: number, { journal, signal }: About): Promise<void> {
   const found = signal.aborted ? undefined : temporaryFault(error, tries);
   const pauseMs = Math.max(growingPauseMs(tries, firstPauseMs, longestPauseMs), found?.afterMs ?? 0);
-  if (found === undefined || pauseMs > deadline - Date.now()) throw error;
+  if (found === undefined || pauseMs > deadline - performance.now()) throw error;
   await journal.note('repository', `${found.says}; trying again in ${Math.ceil(pauseMs / 1000)} s`);
   await sleep(pauseMs, undefined, { signal });
 }

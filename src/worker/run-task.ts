@@ -2,11 +2,11 @@ import type { App } from '../app.ts';
 import { ModelUnavailable, Parked } from '../conversation/ending.ts';
 import type { RunRow } from '../db/tables/run.ts';
 import { lowerLimits } from '../domain/budget.ts';
-import { RunFailed, type RunKind } from '../domain/run.ts';
+import { type Failure, RunFailed, type RunKind } from '../domain/run.ts';
 import { budgetsOfRepository } from '../repositories/settings/repository-settings.ts';
 import { noteOpened } from '../runs/directors.ts';
 import { type Journal, openJournal } from '../runs/journal.ts';
-import { waitForModel } from '../runs/waiting/park.ts';
+import { noteHostReached, waitForHost, waitForModel } from '../runs/waiting/park.ts';
 import type { Confinement } from '../sandbox/sandbox.ts';
 import { lowerByTask } from '../tasks/work-store.ts';
 import { conclude, endFailed } from './conclude.ts';
@@ -14,9 +14,9 @@ import { takeUpConversation } from './continue-run.ts';
 import { harvest } from './lab/harvest.ts';
 import { tryItem } from './lab/try-item.ts';
 import { lastInterruption, maxInterruptions } from './lease/lease-store.ts';
-import { clockStart, startRunClock } from './lease/run-clock.ts';
+import { readElapsedMs, startRunClock } from './lease/run-clock.ts';
 import { openWork, type Shared } from './open-work.ts';
-import { asFailure, retryPolicyOf } from './retry.ts';
+import { asFailure, hostOutage, retryPolicyOf } from './retry.ts';
 import { beginProof, openingOfProof, proveForPeople } from './reviewing/prove-for-people.ts';
 import { reviewPull } from './reviewing/review-pull.ts';
 import { workInside } from './session.ts';
@@ -36,8 +36,9 @@ const otherWays: Partial<Record<RunKind, typeof reviewPull>> = { review: reviewP
  */
 export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promise<void> {
   const journal = openJournal(app, run);
-  const clock = startRunClock(clockStart(run));
-  const seconds = app.config.REMOTE_RETRY_SECONDS;
+  const clock = startRunClock(await readElapsedMs(app.db.manager, run.id));
+  // A run that has waited for its host finds out quickly whether it has to wait again, and gives up its slot.
+  const seconds = run.hostPauses > 0 ? 0 : app.config.REMOTE_RETRY_SECONDS;
   const retrying = retryPolicyOf({ journal, signal: outer, seconds, endsAt: clock.endsAt });
   let confinement: Confinement | undefined;
   let work: Work | undefined;
@@ -52,6 +53,7 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
     const signals = { git: AbortSignal.any([outer, clock.opening]), tools: confinement.signal, confinement };
     const opening = openingOf(app, run, { journal, signals, retrying });
     work = await retrying(() => openWork(app, given, given.repository, opening));
+    await noteHostReached(app, run);
     await noteOpened(work, given.repository.id);
     const limits = lowerLimits(given.limits, 'repository', budgetsOfRepository(work.settings));
     const limitsNow = async () => {
@@ -63,15 +65,33 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
     await workOn(app, { ...given, limitsNow }, work, signals);
   } catch (error) {
     if (error instanceof Parked) return;
-    const failure =
-      error instanceof ModelUnavailable ? await waitForModel(app, run, journal, error) : asFailure(error, outer);
-    if (failure !== undefined) await endFailed(app, run, journal, { work, failure, error });
-    else if (!(error instanceof ModelUnavailable)) throw error;
+    await waitOrFail(app, run, journal, { work, error, outer });
   } finally {
     clock.stop();
     for (const each of work === undefined ? [] : allWorks(work)) await each.remove();
     await confinement?.close();
   }
+}
+
+/**
+ * Lets a run wait if its model or a host is unavailable. If not, or if it has waited for as long as it may, it fails.
+ * @throws the error if it took the run from this worker
+ */
+async function waitOrFail(
+  app: App,
+  run: RunRow,
+  journal: Journal,
+  { work, error, outer }: { work: Work | undefined; error: unknown; outer: AbortSignal },
+): Promise<void> {
+  const outage = hostOutage(error, outer);
+  let failure: Failure | undefined;
+  if (error instanceof ModelUnavailable) failure = await waitForModel(app, run, journal, error);
+  else if (outage !== undefined) failure = await waitForHost(app, run, journal, outage);
+  else {
+    failure = asFailure(error, outer);
+    if (failure === undefined) throw error;
+  }
+  if (failure !== undefined) await endFailed(app, run, journal, { work, failure, error });
 }
 
 /** Returns whether a run begins. One of a pull request that is to be proved may have to wait for another day. */

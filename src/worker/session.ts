@@ -29,7 +29,7 @@ import type { TaskView } from '../tasks/store.ts';
 import { listHandoffs, listRelatedHandoffs } from '../tasks/work-store.ts';
 import { tellOfContinuation } from './continue-run.ts';
 import { type Judging, judgeEnding } from './judge.ts';
-import { clockStart } from './lease/run-clock.ts';
+import { readElapsedMs } from './lease/run-clock.ts';
 import { readTrees } from './leaving/changes.ts';
 import { planSections, readPlanning } from './plan.ts';
 import { findContext, insertContext, openTurns, updateContext } from './turns.ts';
@@ -362,6 +362,6 @@ export async function spentOf(app: App, run: RunRow, task: TaskView) {
     costUsd: (own.costUsd ?? 0) + family.costUsd,
     dayCostUsd: await costOfDay(em, run.projectId),
     personDayIsOver: await personDayIsOver(app, await creatorOf(em, run.projectId)),
-    minutes: (Date.now() - clockStart(own)) / 60_000,
+    minutes: (await readElapsedMs(em, run.id)) / 60_000,
   };
 }

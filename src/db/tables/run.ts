@@ -52,6 +52,11 @@ export interface RunRow {
   /** Pauses for the model since the last turn, and the length of all pauses for the model together. */
   modelPauses: number;
   modelPauseSeconds: number;
+  /** The host for which the run waits, or waited last; null if its wait ends only at a time. */
+  waitHost: string | null;
+  /** Pauses for a host since the last turn, and since when no step has succeeded. */
+  hostPauses: number;
+  hostAwaySince: Date | null;
   /** Why the run pauses before its next turn; null unless somebody asked for it. */
   pauseText: string | null;
   /** The run whose conversation this one continues. */
@@ -97,6 +102,9 @@ export const Runs = table<RunRow>('runs', {
   waitedSeconds: whole({ default: 0 }),
   modelPauses: whole({ default: 0 }),
   modelPauseSeconds: whole({ default: 0 }),
+  waitHost: maybeText(),
+  hostPauses: whole({ default: 0 }),
+  hostAwaySince: maybeTime(),
   pauseText: maybeText(),
   continuesRunId: maybeText(),
   rewoundTurn: whole({ nullable: true }),

@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
 import { fenced, plain } from '../../domain/text/sanitize.ts';
+import { isForPerson } from '../../domain/waiting.ts';
 import { rewindTask } from '../../runs/continuing/rewind-task.ts';
 import { reviseTask } from '../../runs/operations.ts';
 import { answerList } from '../../runs/review/request-changes.ts';
@@ -62,7 +63,7 @@ function saidRevision(taskId: string, given: GivenCommand): AskedRevision {
 async function isForRun(app: App, given: GivenCommand): Promise<boolean> {
   const taskId = await taskOfCommand(app, given);
   const attention = taskId === undefined ? null : (await getTask(app.db.manager, taskId)).attention;
-  if (attention !== null && attention.reason !== 'model') return true;
+  if (attention !== null && isForPerson(attention.reason)) return true;
   return taskId !== undefined && (given.source.issue.isPull || !(await hasPlan(app, given)));
 }
 

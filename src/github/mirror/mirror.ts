@@ -1,4 +1,5 @@
 import { liveStatuses } from '../../domain/run.ts';
+import { isForPerson } from '../../domain/waiting.ts';
 import { failedLabel, labelOf, waitsLabel } from '../labels.ts';
 import { statusComment, statusWords, type TaskPicture, waitWords } from './status-comment.ts';
 
@@ -33,7 +34,7 @@ export function wanted(task: TaskPicture, shownIn: { isPrivate: boolean }): Want
   const labels = [
     labelOf[status],
     ...(failure === null ? [] : [failedLabel]),
-    ...(attention === null || attention.reason === 'model' ? [] : [waitsLabel]),
+    ...(attention !== null && isForPerson(attention.reason) ? [waitsLabel] : []),
   ];
   const essence = JSON.stringify([
     status,

@@ -72,6 +72,7 @@ export const waitWords: Record<WaitReason, string> = {
   push: '⏸️ Waiting for approval of the change',
   paused: '⏸️ Paused',
   model: '⏸️ Waiting for the model',
+  host: '⏸️ Waiting for a host',
 };
 
 /** Longer texts are cut. A question has at most this many characters, a plan at most five times as many. */
@@ -136,6 +137,8 @@ function nextSteps(reason: WaitReason, prefix: string): string {
   switch (reason) {
     case 'model':
       return 'The run continues when the model answers again. It fails after waiting an hour in total.';
+    case 'host':
+      return `The run continues when the host is available again. \`${prefix} cancel\` ends the run.`;
     case 'paused':
       return `\`${prefix} resume\` continues the run.`;
     case 'question':

@@ -49,7 +49,7 @@ export async function findPause(em: EntityManager, runId: string): Promise<strin
 }
 
 /** SQL: run r has waited for a person for longer than `days`, an SQL expression; 0 days never pass. */
-const hasExpired = (days: string) => `r.status = 'waiting' and r.wait_reason <> 'model' and ${days} > 0
+const hasExpired = (days: string) => `r.status = 'waiting' and r.wait_reason not in ('model', 'host') and ${days} > 0
   and r.waiting_since < now() - ${days} * interval '1 day'`;
 
 /** Returns whether a run has waited for a person for longer than this many days. */
@@ -77,6 +77,39 @@ export async function addModelPause(em: EntityManager, runId: string, seconds: n
     'update runs set model_pauses = model_pauses + 1, model_pause_seconds = model_pause_seconds + $2 where id = $1',
     [runId, Math.ceil(seconds)],
   );
+}
+
+/** SQL: the host of the repository of the task `id`, an SQL expression. */
+const hostOf = (id: string) => `(select substring(p.url from '^[a-z]+://(?:[^/@]*@)?([^/]+)')
+  from tasks t join repositories p on p.id = t.repository_id where t.id = ${id})`;
+
+/**
+ * Counts one pause for the host of a run's repository. With `endsEarly` the wait ends as soon as another run reaches the
+ * host. Returns how many pauses came before it, and for how many days the host has been unavailable.
+ */
+export async function addHostPause(em: EntityManager, runId: string, endsEarly: boolean) {
+  const [[row]]: [[{ earlier: number; days: number }]] = await em.query(
+    `update runs set host_pauses = host_pauses + 1, host_away_since = coalesce(host_away_since, now()),
+       wait_host = case when $2 then ${hostOf('runs.task_id')} end
+     where id = $1
+     returning host_pauses - 1 as earlier, extract(epoch from now() - host_away_since)::float8 / 86400 as days`,
+    [runId, endsEarly],
+  );
+  return row;
+}
+
+/**
+ * Ends the waits for the host of a run's repository, because this run has reached it. A run that has just begun to wait
+ * goes on waiting: it may have failed at something else than what this run tried.
+ */
+export async function endHostWaits(em: EntityManager, { taskId }: { taskId: string }): Promise<number> {
+  const [, count]: [unknown, number] = await em.query(
+    `update runs set resume_at = now()
+     where status = 'waiting' and wait_reason = 'host' and wait_host = ${hostOf('$1')} and resume_at > now()
+       and waiting_since < now() - interval '5 seconds'`,
+    [taskId],
+  );
+  return count;
 }
 
 /** SQL: the wait of run r is over. */

@@ -80,7 +80,7 @@ const isFound = ({ title, id }: TaskCard, search: string) =>
 function isInState({ failure, run }: TaskCard, state: string | null): boolean {
   if (state === null) return true;
   if (state === 'failed') return failure !== null;
-  if (state === 'waiting') return run?.status === 'waiting' && run.waitReason !== 'model';
+  if (state === 'waiting') return run?.status === 'waiting' && run.waitReason !== 'model' && run.waitReason !== 'host';
   return run?.status === state;
 }
 

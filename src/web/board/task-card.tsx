@@ -18,7 +18,7 @@ import { Link } from 'react-router';
 import { inboxNames } from '../../domain/notices/reasons.ts';
 import type { Board, TaskCard as Card, CardRun } from '../api.ts';
 import { ageText, clockText, elapsedOf, formatCost } from '../display/formats.ts';
-import { shortId } from '../display/names.ts';
+import { shortId, waitNames } from '../display/names.ts';
 import { FailureLabel, PersonMark } from '../display/status-labels.tsx';
 import { exactTime, useNow } from '../display/times.tsx';
 import { lazyPart } from '../live/load-part.ts';
@@ -185,7 +185,8 @@ function RunState({ run }: { run: CardRun | null }) {
 }
 
 function waitName(reason: CardRun['waitReason']): string {
-  return reason === null || reason === 'model' ? 'Waiting for the model' : inboxNames[reason];
+  if (reason === null || reason === 'model' || reason === 'host') return waitNames[reason ?? 'model'];
+  return inboxNames[reason];
 }
 
 function Elapsed({ run }: { run: CardRun }) {

@@ -17,6 +17,7 @@ export const waitNames: Record<Attention['reason'], string> = {
   push: 'Waiting for approval of the change',
   paused: 'Paused',
   model: 'Waiting for the model',
+  host: 'Waiting for a host',
 };
 
 const runKindNames: Partial<Record<Run['kind'], string>> = {

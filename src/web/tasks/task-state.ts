@@ -80,6 +80,8 @@ function progressSentence({ attention }: Task): string {
       return 'The run is paused and costs nothing. Resume it when you like.';
     case 'model':
       return 'The model server asked the agent to wait. The run resumes automatically.';
+    case 'host':
+      return 'A host is unavailable, so the run waits. It resumes automatically.';
     default:
       return 'The agent is working. You can message it, or pause or cancel the run.';
   }

@@ -18,7 +18,7 @@ import { endRun } from '../../runs/store.ts';
 import { tryMoveTask } from '../../tasks/move.ts';
 import { findTask } from '../../tasks/store.ts';
 import { insertHandoff } from '../../tasks/work-store.ts';
-import { clockStart } from '../lease/run-clock.ts';
+import { readElapsedMs } from '../lease/run-clock.ts';
 import type { RetryPolicy } from '../retry.ts';
 import { type Candidate, type Looked, lookAtPage, type Past, readPage } from './look-at-history.ts';
 import { placeToAsk, type Reading, readText } from './read-text.ts';
@@ -63,11 +63,11 @@ export async function harvest(app: App, run: RunRow, shared: Shared): Promise<vo
   const benchmark = await findBenchmark(em, repository.id);
   if (benchmark?.runId !== run.id) throw new RunFailed('internal', 'nobody knows for which benchmark this run is');
   if (!app.sandbox.state.works) throw new RunFailed('sandbox', app.sandbox.state.says);
-  const endsAt = clockStart(run) + limitMs;
-  const over = AbortSignal.timeout(Math.max(1, endsAt - Date.now()));
+  const leftMs = limitMs - (await readElapsedMs(em, run.id));
+  const over = AbortSignal.timeout(Math.max(1, Math.round(leftMs)));
   let why = 'the hour was over';
   try {
-    if (Date.now() < endsAt) why = await harvestUntil(app, { run, repository, benchmark }, over, shared);
+    if (leftMs > 0) why = await harvestUntil(app, { run, repository, benchmark }, over, shared);
   } catch (error) {
     // What was being tried when the hour ended is dropped.
     if (!over.aborted || shared.outer.aborted) throw error;

@@ -1,4 +1,4 @@
-import type { RunRow } from '../../db/tables/run.ts';
+import type { EntityManager } from 'typeorm';
 import type { Limit } from '../../domain/budget.ts';
 import { limitNote, RunFailed } from '../../domain/run.ts';
 
@@ -19,18 +19,27 @@ export interface RunClock {
   open(minutes: Limit): void;
   /** Starts the time limit for the work. The repository's settings are known by then and may have shortened it. */
   work(minutes: Limit): void;
-  /** Returns when the time is up, in milliseconds since the epoch. */
+  /** Returns when the time is up, as `performance.now()` counts. */
   endsAt(): number;
   stop(): void;
 }
 
-/** Returns when a run would have begun if it had never waited, in milliseconds since the epoch. */
-export function clockStart({ startedAt, waitedSeconds }: Pick<RunRow, 'startedAt' | 'waitedSeconds'>): number {
-  return (startedAt ?? new Date()).getTime() + waitedSeconds * 1000;
+/**
+ * Returns for how many milliseconds a run has worked since its first start, without its waits. The database tells: the
+ * clock of this machine may differ from that of the machine on which the run began.
+ */
+export async function readElapsedMs(em: EntityManager, runId: string): Promise<number> {
+  const rows: { ms: number }[] = await em.query(
+    `select coalesce(1000 * (extract(epoch from clock_timestamp() - started_at) - waited_seconds), 0)::float8 as ms
+     from runs where id = $1`,
+    [runId],
+  );
+  return rows[0]?.ms ?? 0;
 }
 
-/** Starts the clock of a run. `beganAt` is what `clockStart` returned. */
-export function startRunClock(beganAt: number): RunClock {
+/** Starts the clock of a run that has worked for so long; see `readElapsedMs`. From then on it does not follow any clock of a day. */
+export function startRunClock(elapsedMs: number): RunClock {
+  const beganAt = performance.now() - elapsedMs;
   const [opening, working] = [new AbortController(), new AbortController()];
   let endsAt = Number.POSITIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
@@ -43,13 +52,13 @@ export function startRunClock(beganAt: number): RunClock {
     opening: opening.signal,
     working: working.signal,
     open: (minutes) => {
-      const ms = Math.max(beganAt + minutes.value * 60_000 - Date.now(), leastOpeningMs);
-      endsAt = Date.now() + ms;
+      const ms = Math.max(beganAt + minutes.value * 60_000 - performance.now(), leastOpeningMs);
+      endsAt = performance.now() + ms;
       endIn(ms, opening, minutes);
     },
     work: (minutes) => {
       endsAt = beganAt + minutes.value * 60_000;
-      endIn(endsAt - Date.now(), working, minutes);
+      endIn(endsAt - performance.now(), working, minutes);
     },
     endsAt: () => endsAt,
     stop: () => clearTimeout(timer),

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
+import { isDatabaseAway } from '../../db/database.ts';
 import type { RunRow } from '../../db/tables/run.ts';
 import { LeaseLost } from '../../domain/run.ts';
 import { storeCancelHandoff } from '../../runs/handoffs.ts';
@@ -78,14 +80,31 @@ async function noteTakeover(app: App, run: RunRow, { seconds, isGivenBack }: Non
   await openJournal(app, run).note('loop', text, isGivenBack ? {} : { interrupted: lost });
 }
 
-/** Gives the run back for another attempt. The pause before it grows while there is no progress. */
+/** The pause between two tries to give a run back while the database is away. */
+const awayMs = 500;
+
+/**
+ * Gives the run back for another attempt. The pause before it grows while there is no progress. While the database is
+ * away, it tries again: otherwise the run would wait for the end of its lease, as if its worker were lost. If another
+ * worker has taken the run over by then, nothing happens.
+ */
 async function interrupt(app: App, run: RunRow, error: unknown): Promise<void> {
   app.log.error({ err: error, runId: run.id }, 'run interrupted');
-  const seconds = await giveBack(app.db.manager, run);
+  const seconds = await onceDatabaseAnswers(app, () => giveBack(app.db.manager, run));
   if (seconds === undefined) return;
   const why = lackOf(error) ?? 'an internal error occurred; the log of the service has the details';
   await openJournal(app, run).note('loop', `${why}; trying again in ${Math.round(seconds)} s`, { interrupted: why });
   await app.queue.send(undefined, 'run', {}, { afterSeconds: Math.ceil(seconds) });
+}
+
+async function onceDatabaseAnswers<T>({ stopping }: App, work: () => Promise<T>): Promise<T> {
+  for (;;)
+    try {
+      return await work();
+    } catch (error) {
+      if (!isDatabaseAway(error)) throw error;
+      await sleep(awayMs, undefined, { signal: stopping });
+    }
 }
 
 /** Cancels the runs that have waited for a person for longer than `WAIT_DAYS`. Their branches are kept. */

@@ -8,6 +8,7 @@ import { findProofOfRun, holdForMinutes, minutesToday, storeJudged } from '../..
 import { findAsk, type PullAsk } from '../../runs/reviewing/store.ts';
 import { endRun } from '../../runs/store.ts';
 import { queueMirror, tryMoveTask } from '../../tasks/move.ts';
+import { readElapsedMs } from '../lease/run-clock.ts';
 import type { Shared } from '../open-work.ts';
 import { type Proved, proveChange } from '../proof/prove.ts';
 import { firstFailure } from '../proof/verify.ts';
@@ -77,7 +78,7 @@ export async function proveForPeople(app: App, work: Work): Promise<void> {
     );
   const { fingerprint } = known;
   await journal.write(async (em) => {
-    await storeJudged(em, run.id, { ...judged, seconds: secondsOf(run), fingerprint });
+    await storeJudged(em, run.id, { ...judged, seconds: await readSeconds(em, run), fingerprint });
     await endRun(em, run.id, 'succeeded', null);
     await tryMoveTask(app, em, run.taskId, 'finish', { facts: { finishedUnchanged: true } });
   });
@@ -99,10 +100,10 @@ async function tryTests(work: Work, ask: PullAsk, tree: string): Promise<Proved>
   return proveChange(work, tree, tried.checks);
 }
 
-const secondsOf = ({ startedAt }: RunRow) => Math.round((Date.now() - (startedAt?.getTime() ?? Date.now())) / 1000);
+const readSeconds = async (em: EntityManager, { id }: RunRow) => Math.round((await readElapsedMs(em, id)) / 1000);
 
 /** Stores that the proof of a failed run did not run. */
 export async function storeUnproved(em: EntityManager, run: RunRow, failure: Failure): Promise<void> {
   const proof = notRun(failure.message);
-  await storeJudged(em, run.id, { proof, notes: [], seconds: secondsOf(run), fingerprint: null });
+  await storeJudged(em, run.id, { proof, notes: [], seconds: await readSeconds(em, run), fingerprint: null });
 }
