@@ -73,6 +73,7 @@ import { ReceiptsAndCollisions1771200000000 } from './0089-receipts-and-collisio
 import { Viewers1771286400000 } from './0090-viewers.ts';
 import { WaitsForHosts1771286400000 } from './0096-waits-for-hosts.ts';
 import { ScopesOfTokens1771372800000 } from './0091-scopes-of-tokens.ts';
+import { Workers1771372800000 } from './0097-workers.ts';
 import { WhatSpendIsFor1771459200000 } from './0092-what-spend-is-for.ts';
 import { ResponsiblePeople1771545600000 } from './0093-responsible-people.ts';
 import { Snoozes1771632000000 } from './0094-snoozes.ts';
@@ -155,6 +156,7 @@ export const migrations = [
   Viewers1771286400000,
   WaitsForHosts1771286400000,
   ScopesOfTokens1771372800000,
+  Workers1771372800000,
   WhatSpendIsFor1771459200000,
   ResponsiblePeople1771545600000,
   Snoozes1771632000000,

@@ -2,6 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { isLabel } from './domain/settings.ts';
 import { hostPatternProblem } from './egress/host-names.ts';
 import { isAddressRange } from './host/closed-address.ts';
 import { certificatesProblem, type Proxies, readProxies } from './host/proxies.ts';
@@ -72,6 +73,13 @@ const imageRegistry = z
     /^(?:[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?::\d{1,5})?|[A-Za-z0-9-]+:\d{1,5}|localhost)(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*$/,
     'must be a registry such as registry.example.org, with a port and a folder if it needs them',
   );
+
+/** Labels of a worker. As in GitHub Actions, case does not matter. */
+const labels = z
+  .string()
+  .transform((s) => s.split(',').map((label) => label.trim().toLowerCase()))
+  .refine((all) => all.every(isLabel), 'must be labels of letters, digits, ., _ or -, separated by commas')
+  .default([]);
 
 /** An encryption key: 32 bytes, as 64 hex digits or as base64. */
 const encryptionKey = z
@@ -215,6 +223,7 @@ const schema = z.object({
   EGRESS: z.enum(['on', 'off'], 'must be on or off').default('on'),
   EGRESS_DEFAULT_HOSTS: hostNames,
   EGRESS_OPEN_ADDRESSES: addressRanges,
+  RUNS_ON: labels,
   MAX_CONCURRENT_RUNS: whole(1, 100, 4),
   MAX_RUNS_PER_PROJECT: whole(0, 1_000_000, 0),
   MAX_RUN_MINUTES: minutes.default(30),

@@ -37,6 +37,7 @@ import { advanceAllSprints, advanceSprint } from './sprints/advance-sprint.ts';
 import { writeDigest } from './sprints/digest.ts';
 import { cancelSprintRun } from './sprints/end-sprint.ts';
 import { endDueSnoozes } from './tasks/inbox.ts';
+import { noteWorker } from './worker/lease/labels.ts';
 import { queueRunJobIfDue, workOnRuns } from './worker/lease/work-on-runs.ts';
 import { findCollisions } from './worker/radar/find-collisions.ts';
 import { continueTask } from './worker/split.ts';
@@ -244,13 +245,14 @@ export async function wakeNotices(app: App): Promise<void> {
 }
 
 /** Returns the scheduled work: cron expressions and actions. */
-export function scheduleOf(app: App): [string, () => Promise<void>][] {
+export function scheduleOf(app: App, workerId: string): [string, () => Promise<void>][] {
   return [
     [
       `*/${Math.min(59, app.config.RUN_HEARTBEAT_SECONDS)} * * * * *`,
       async () => {
         // Another process may have stored an App that was created on its setup page.
         await adoptStoredApp(app);
+        await noteWorker(app.db.manager, workerId, app.config.RUNS_ON);
         await queueRunJobIfDue(app);
         await wakeTrials(app);
         await wakeNotices(app);

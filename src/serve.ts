@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
@@ -29,6 +30,8 @@ import { routes } from './routes.ts';
 import { receiptKeyPages } from './runs/receipts/routes.ts';
 import { badgePages } from './runs/reviewing/badge.ts';
 import { closeInherited } from './sandbox/neutral-path.ts';
+import { forgetWorker, noteWorker } from './worker/lease/labels.ts';
+import { followLabels } from './worker/lease/work-on-runs.ts';
 
 /** How long the cause of a failure may arrive after its first symptom. */
 const causeMs = 500;
@@ -199,9 +202,20 @@ async function startWork(app: App) {
     .catch((error) => app.log.error({ err: error }, 'the installations were not read at the start'))
     .then(() => reconcileAll(app, 'start'));
   caughtUp.catch((error) => app.log.error({ err: error }, 'the tasks were not compared with GitHub at the start'));
+  const workerId = randomUUID();
+  await noteWorker(app.db.manager, workerId, app.config.RUNS_ON);
+  followLabels(app, (error) => app.log.error({ err: error }, 'runs that need labels were not claimed at once'));
   await app.queue.send(undefined, 'run', {});
   sendAsNoted(app);
-  return startSchedule(scheduleOf(app), (error) => app.log.error({ err: error }, 'scheduled work failed'));
+  const schedule = startSchedule(scheduleOf(app, workerId), (error) =>
+    app.log.error({ err: error }, 'scheduled work failed'),
+  );
+  return {
+    stop: async () => {
+      await schedule.stop();
+      await forgetWorker(app.db.manager, workerId).catch(() => {});
+    },
+  };
 }
 
 /** Sends webhooks and mail as soon as something is noted for them. The schedule repeats what fails here. */

@@ -67,6 +67,12 @@ test('lists of hosts and addresses are checked', () => {
   expect(problemsOf({ EGRESS: 'yes' })).toEqual(['EGRESS: must be on or off']);
 });
 
+test('the labels of a worker are a list, in which case does not matter', () => {
+  expect(readConfig({ RUNS_ON: 'Linux, gpu' }).RUNS_ON).toEqual(['linux', 'gpu']);
+  expect(readConfig({}).RUNS_ON).toEqual([]);
+  expect(problemsOf({ RUNS_ON: 'linux gpu' })[0]).toMatch(/^RUNS_ON: must be labels of/);
+});
+
 test.each(['sk-…', 'sk-a\nsk-b', 'ключ'])('a model key that cannot be sent is refused: %s', (OPENAI_API_KEY) => {
   expect(problemsOf({ OPENAI_API_KEY })).toEqual([
     'OPENAI_API_KEY: must consist of printable ASCII characters without spaces',

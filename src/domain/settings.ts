@@ -108,3 +108,8 @@ export function mayName(repository: Visibility, shownIn: Visibility): boolean {
 export function mayReveal(source: Visibility, shownIn: Visibility, project: { sharePrivateContext: boolean }): boolean {
   return project.sharePrivateContext || mayName(source, shownIn);
 }
+
+/** Returns whether a text is a label of a worker, in lower case. */
+export function isLabel(text: string): boolean {
+  return /^[a-z0-9][a-z0-9._-]{0,49}$/.test(text);
+}

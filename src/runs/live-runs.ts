@@ -8,10 +8,13 @@ export interface LiveRuns {
   letGo(runId: string, controller: AbortController): void;
   /** Aborts a run if this process works on it. */
   abort(runId: string): void;
+  /** Takes one of so many places, until the returned function is called. Returns undefined if all are taken. */
+  enter(places: number): (() => void) | undefined;
 }
 
 export function openLiveRuns(): LiveRuns {
   const live = new Map<string, AbortController>();
+  let taken = 0;
   return {
     hold: (runId) => {
       const controller = new AbortController();
@@ -24,5 +27,12 @@ export function openLiveRuns(): LiveRuns {
       if (live.get(runId) === controller) live.delete(runId);
     },
     abort: (runId) => live.get(runId)?.abort(new Error('cancelled')),
+    enter: (places) => {
+      if (taken >= places) return undefined;
+      taken += 1;
+      return () => {
+        taken -= 1;
+      };
+    },
   };
 }

@@ -12,6 +12,7 @@ import { type Customs, noCustoms, readCustoms } from '../repositories/customs/cu
 import { assertTakesPulls } from '../repositories/pulls.ts';
 import { admitToRun, enterRepository } from '../runs/directors.ts';
 import { endingStep, type Journal, stepOf } from '../runs/journal.ts';
+import { assertLabels } from './lease/labels.ts';
 import { objectionToSending } from './leaving/outgoing-scan.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { Assignment, Work } from './work.ts';
@@ -55,6 +56,7 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
   };
   const prepare = async (checkout: Checkout, placed: Placed) => {
     const { settings } = placed;
+    if (repository.id === given.repository.id) await assertLabels(app, repository.id, settings.runsOn);
     const customs = await customsOf(checkout, placed, { ...given, journal, repository });
     const signal = AbortSignal.any([signals.git, signals.tools]);
     const isNeeded = (await shared.needsSetup?.(checkout, placed)) ?? true;

@@ -13,6 +13,7 @@ import { conclude, endFailed } from './conclude.ts';
 import { takeUpConversation } from './continue-run.ts';
 import { harvest } from './lab/harvest.ts';
 import { tryItem } from './lab/try-item.ts';
+import { leaveToOthers, OtherWorkerNeeded } from './lease/labels.ts';
 import { lastInterruption, maxInterruptions } from './lease/lease-store.ts';
 import { readElapsedMs, startRunClock } from './lease/run-clock.ts';
 import { openWork, type Shared } from './open-work.ts';
@@ -83,6 +84,7 @@ async function waitOrFail(
   journal: Journal,
   { work, error, outer }: { work: Work | undefined; error: unknown; outer: AbortSignal },
 ): Promise<void> {
+  if (error instanceof OtherWorkerNeeded) return leaveToOthers(app, run, journal, error);
   const outage = hostOutage(error, outer);
   let failure: Failure | undefined;
   if (error instanceof ModelUnavailable) failure = await waitForModel(app, run, journal, error);

@@ -298,3 +298,18 @@ test('an agent splits its task: subtasks run and cannot split again, people merg
   expect(files.map((f) => f.path)).toEqual(expect.arrayContaining(['begun.txt', 'joined.txt']));
   expect((await get(parent)).status).toBe('in_review');
 });
+
+test('a run waits for a worker with the labels of its repository, and says so', async () => {
+  const { world, plays, push, settled, statusComment } = face;
+  await push('main', '.deckhand.yml', 'runsOn: [GPU]\n');
+  plays([write('labelled.txt', 'x\n')], [finish]);
+  const number = await world.issue('/agent start');
+  await until('the status to say it', async () =>
+    (await statusComment(number))[0]?.body.includes('No running worker has the label gpu'),
+  );
+  expect(await world.labels(number)).not.toContain('agent:needs-you');
+  await world.service.stop();
+  world.settings.RUNS_ON = 'linux, gpu';
+  await world.restart();
+  await settled(number, 'in_review', 1);
+});

@@ -35,6 +35,8 @@ test.each([
   ['approve: others', { approve: 'others' as const }],
   ['merge: { method: rebase }', { merge: { method: 'rebase' as const, update: true } }],
   ['merge: { update: false }', { merge: { update: false } }],
+  ['runsOn: GPU', { runsOn: ['gpu'] }],
+  ['runsOn: [linux, gpu, Linux]', { runsOn: ['gpu', 'linux'] }],
   ['setupOfChange: closed', { setupOfChange: 'closed' as const }],
   [
     'image: registry.example.org/tools:1.2@sha256:ab\nimageAuth: { username: U, password: P_1 }',

@@ -60,6 +60,47 @@ test('a claim starts the lease; a takeover raises the fence and keeps the time o
     expect(await read(em, id, state)).toEqual({ fence: 2, isStarted: false, beats: true, isLeased: true });
   }));
 
+test('a run that needs labels is claimed only by a worker that has them, and delays no other run', () =>
+  undone(async (em) => {
+    const [both, gpu, plain, other] = [await addRun(em), await addRun(em), await addRun(em), await addRun(em)];
+    await set(em, both, { runs_on: `'{big,gpu}'`, created_at: `now() - interval '4 minutes'` });
+    await set(em, gpu, { runs_on: `'{gpu}'`, created_at: `now() - interval '3 minutes'` });
+    await set(em, plain, { created_at: `now() - interval '2 minutes'` });
+    const claimBy = async (...labels: string[]) => (await claimRun(em, 30, 0, labels))?.run.id;
+    // All are of one agent, which works on one of them at a time.
+    for (const [labels, expected] of [
+      [[], plain],
+      [['gpu'], gpu],
+      [['gpu', 'linux', 'big'], both],
+    ] as const) {
+      expect([await hasClaimable(em, 0, [...labels]), await claimBy(...labels)]).toEqual([true, expected]);
+      await endRun(em, expected, 'succeeded', null);
+      await set(em, other, { runs_on: `'{gpu}'` });
+      expect(await claimBy()).toBeUndefined();
+    }
+    // Not among the oldest of all, because a run of its project is running.
+    const [first, second] = given.agentIds;
+    await set(em, other, { agent_id: `'${second}'`, runs_on: `'{gpu}'`, created_at: `now() - interval '1 hour'` });
+    const busy = await addRun(em, { agentId: first ?? '' });
+    expect(await claimBy()).toBe(busy);
+    const later = await addRun(em, { agentId: second ?? '' });
+    expect(await claimBy()).toBe(later);
+    await endRun(em, later, 'succeeded', null);
+    expect(await claimBy('gpu')).toBe(other);
+    // Neither does a worker without its labels take over a run whose worker was lost.
+    await set(em, other, { lease_until: `now() - interval '1 second'` });
+    expect([await claimBy(), await claimBy('gpu')]).toEqual([undefined, other]);
+  }));
+
+test('a run that lets others go first needs its labels, too', () =>
+  undone(async (em) => {
+    const [trial, behind] = [await addRun(em, { kind: 'trial' }), await addRun(em, { kind: 'trial' })];
+    await set(em, trial, { runs_on: `'{gpu}'`, created_at: `now() - interval '1 hour'` });
+    expect(await claimed(em)).toBe(behind);
+    expect(await claimed(em)).toBeUndefined();
+    expect((await claimRun(em, 30, 0, ['gpu']))?.run.id).toBe(trial);
+  }));
+
 test('a run with a valid lease is not claimed, whatever its pause', () =>
   undone(async (em) => {
     const id = await addRun(em, { status: 'running' });

@@ -1,10 +1,21 @@
 import { until } from '../../demo/real-service.ts';
 import type { App } from '../../src/app.ts';
-import { Runs } from '../../src/db/tables/run.ts';
+import { type RunRow, Runs } from '../../src/db/tables/run.ts';
+import { openJournal } from '../../src/runs/journal.ts';
 import { openLiveRuns } from '../../src/runs/live-runs.ts';
 import { noteHostReached } from '../../src/runs/waiting/park.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { currentTenant } from '../../src/threads/tenant.ts';
+import {
+  assertLabels,
+  forgetWorker,
+  leaveToOthers,
+  noteWorker,
+  OtherWorkerNeeded,
+  releaseUnclaimed,
+  waitsForOthers,
+} from '../../src/worker/lease/labels.ts';
+import { claimRun } from '../../src/worker/lease/lease-store.ts';
 import { startRunClock } from '../../src/worker/lease/run-clock.ts';
 import { queueRunJobIfDue, workOnRuns } from '../../src/worker/lease/work-on-runs.ts';
 import { openRuns } from '../support/runs.ts';
@@ -152,6 +163,73 @@ test('a run whose git host is unavailable waits without a slot, and fails only a
   await workOnRuns(worker);
   const failed = await read(id, 'status, failure');
   expect(failed).toMatchObject({ status: 'failed', failure: { category: 'repository', retryable: true } });
+});
+
+describe('labels of workers', () => {
+  const leave = async (id: string, wanted: string[]) => {
+    const { app } = given.service;
+    const claim = await claimRun(app.db.manager, 30, 0, wanted);
+    const run = claim?.run as RunRow;
+    expect(run.id).toBe(id);
+    await leaveToOthers(app, run, openJournal(app, run), new OtherWorkerNeeded(wanted));
+  };
+  afterEach(async () => {
+    await sql('delete from workers');
+    await sql(`update repositories set runs_on = '{}'`);
+  });
+
+  test('the labels of a repository are kept for its next runs; a worker that lacks one refuses', async () => {
+    const { app } = given.service;
+    const has = { ...app, config: { ...app.config, RUNS_ON: ['gpu', 'linux'] } };
+    await assertLabels(has, repositoryId, ['gpu']);
+    expect(await read(await queueRun(), 'runs_on')).toEqual({ runs_on: ['gpu'] });
+    await expect(assertLabels(app, repositoryId, ['gpu'])).rejects.toBeInstanceOf(OtherWorkerNeeded);
+    await assertLabels(app, repositoryId, []);
+    expect(await read(await queueRun(), 'runs_on')).toEqual({ runs_on: [] });
+  });
+
+  test('a run is left to a running worker that has its labels', async () => {
+    const em = given.service.app.db.manager;
+    const id = await queueRun();
+    await noteWorker(em, 'one', ['gpu', 'linux']);
+    await leave(id, ['gpu']);
+    const state = 'status, runs_on, lease_until, waiting_since is not null as "stands"';
+    expect(await read(id, state)).toEqual({ status: 'queued', runs_on: ['gpu'], lease_until: null, stands: true });
+    expect([await waitsForOthers(em, []), await waitsForOthers(em, ['gpu'])]).toEqual([true, false]);
+    // While the worker is running, the run waits for it.
+    await set(em, id, { created_at: `now() - interval '1 hour'`, waiting_since: `now() - interval '1 hour'` });
+    await releaseUnclaimed(em);
+    expect(await read(id, 'runs_on')).toEqual({ runs_on: ['gpu'] });
+    await forgetWorker(em, 'one');
+    await releaseUnclaimed(em);
+    expect(await read(id, 'runs_on')).toEqual({ runs_on: [] });
+  });
+
+  test('without such a worker, the run says what it waits for, until one appears', async () => {
+    const em = given.service.app.db.manager;
+    const id = await queueRun();
+    await noteWorker(em, 'silent', ['gpu']);
+    await sql(`update workers set seen_at = now() - interval '91 seconds'`);
+    await leave(id, ['gpu']);
+    expect(await read(id, 'status, wait_reason, wait_text, resume_at')).toEqual({
+      status: 'waiting',
+      wait_reason: 'host',
+      wait_text: 'No running worker has the label gpu, which .deckhand.yml asks for.',
+      resume_at: null,
+    });
+    await noteWorker(em, 'other', ['linux']);
+    expect(await read(id, 'resume_at')).toEqual({ resume_at: null });
+    await noteWorker(em, 'one', ['linux', 'gpu']);
+    expect(await read(id, 'resume_at <= now() as "isDue"')).toEqual({ isDue: true });
+  });
+
+  test('a process takes no more runs than it has places', () => {
+    const live = openLiveRuns();
+    const [first, second] = [live.enter(2), live.enter(2)];
+    expect([first, second, live.enter(2)]).toEqual([expect.any(Function), expect.any(Function), undefined]);
+    second?.();
+    expect(live.enter(2)).toBeDefined();
+  });
 });
 
 test('what a run does in threads counts for its project', async () => {

@@ -135,6 +135,8 @@ export interface RepositoryRow {
   isInstalled: boolean;
   /** Whether the repository is archived, and therefore read-only, on GitHub. */
   isArchived: boolean;
+  /** The labels that its settings asked of workers when a run read them last. Only SQL uses it. */
+  runsOn?: string[];
   githubId: number | null;
   connectedBy: string | null;
   createdAt: Date;
@@ -150,6 +152,7 @@ export const Repositories = table<RepositoryRow>('repositories', {
   isPrivate: flag(true),
   isInstalled: flag(false),
   isArchived: flag(false),
+  runsOn: text({ array: true, default: [] }),
   githubId: big({ nullable: true }),
   connectedBy: maybeText(),
   createdAt: madeNow(),

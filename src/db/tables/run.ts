@@ -31,6 +31,8 @@ export interface RunRow {
   /** The model that answered last; null before its first answer. */
   model: string | null;
   fence: number;
+  /** The labels that a worker must have to claim the run, as far as they are known. */
+  runsOn: string[];
   /** Numbers the running runs of a project from 1. It means nothing for other runs. */
   slot: number | null;
   leaseUntil: Date | null;
@@ -88,6 +90,7 @@ export const Runs = table<RunRow>('runs', {
   costUsd: big({ type: 'numeric', nullable: true }),
   model: maybeText(),
   fence: whole({ default: 0 }),
+  runsOn: text({ array: true, default: [] }),
   slot: whole({ nullable: true }),
   leaseUntil: maybeTime(),
   heartbeatAt: maybeTime(),

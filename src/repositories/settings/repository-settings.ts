@@ -30,6 +30,7 @@ export type DecidingSettings = Omit<
   | 'allowed'
   | 'agent'
   | 'budget'
+  | 'runsOn'
   | keyof CustomSettings
 >;
 
@@ -48,6 +49,7 @@ export function decidingSettings(settings: RepositorySettings): DecidingSettings
     allowed,
     agent,
     budget,
+    runsOn,
     ...others
   } = settings;
   const { branch, commits, signOff, verified, pullRequest, ...deciding } = others;
@@ -65,6 +67,7 @@ const rules = apart<typeof import('./parse.ts')>(new URL('./parse.ts', import.me
 
 export const noSettings: RepositorySettings = {
   setup: [],
+  runsOn: [],
   network: { setup: ['defaults'], agent: [] },
   env: {},
   secrets: [],

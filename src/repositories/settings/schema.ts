@@ -9,6 +9,7 @@ import {
   approvers,
   branchPattern,
   egressPort,
+  isLabel,
   isTakenVariable,
   type MergeMethod,
   mergeMethods,
@@ -52,6 +53,8 @@ export interface RepositorySettings {
   setup: string[] | 'none';
   /** What network set-up of a change has. */
   setupOfChange: SetupOfChange;
+  /** Labels that a worker must have to carry out runs of this repository. */
+  runsOn: string[];
   /** Files whose content decides whether set-up runs again; undefined for the known lock and version files. */
   cache?: string[] | undefined;
   /** The hosts that set-up and the agent may reach. `defaults` stands for the usual hosts of set-up. */
@@ -303,6 +306,14 @@ const positive = z
   .number({ error: ({ input }) => `must be a number, not ${kindOf(input)}` })
   .positive('must be more than 0');
 
+const workerLabel = text(50)
+  .toLowerCase()
+  .refine(isLabel, 'must be a label of letters, digits, ., _ or -, such as gpu');
+
+const runsOn = listed(workerLabel, 10)
+  .transform((given) => [...new Set(given)].sort())
+  .default([]);
+
 const base = text(255).regex(branchPattern, 'must be the name of a branch');
 
 export const Settings = z
@@ -313,6 +324,7 @@ export const Settings = z
     setup: listed(text(2000), 20)
       .transform((list) => (list.length === 0 ? ('none' as const) : list))
       .default([]),
+    runsOn,
     cache,
     network,
     env,

@@ -26,7 +26,7 @@ const [maxLookedAt, maxEarly] = [500, 50];
 /** SQL: whether no run of a project that goes first is queued. The order makes PostgreSQL use `runs_queued_by_agent`. */
 const noneWaits = (projectId: string) => `(
   select w.id from runs w where w.status = 'queued' and w.kind not in ${behindOthers} and w.project_id = ${projectId}
-  order by w.project_id, coalesce(w.agent_id, ''), w.created_at, w.id limit 1) is null`;
+  order by w.project_id, coalesce(w.agent_id, ''), w.runs_on, w.created_at, w.id limit 1) is null`;
 
 /** SQL: whether a run `r` lets all others go first. */
 const isBehind = `r.kind in ${behindOthers}`;
@@ -38,48 +38,52 @@ const isBehind = `r.kind in ${behindOthers}`;
  *
  * What this reads must not grow with the queue of a project. The oldest run of a project without running runs is the
  * one to claim, and it is usually among the oldest of all (`early`). If not, `heads` finds the oldest run of each agent
- * in each project: it jumps from one agent to the next in the index `runs_queued_by_agent`. Runs that let others go first
- * are found in the same two ways, and only if no project has an early one.
+ * in each project, for each set of labels: it jumps from one to the next in the index `runs_queued_by_agent`. Runs that let
+ * others go first are found in the same two ways, and only if no project has an early one.
+ *
+ * @param labels an SQL expression: those of the worker. It claims no run that needs others
  */
-const claimable = (columns: string) => `
+const claimable = (columns: string, labels: string) => `
   with recursive busy as materialized (
     select project_id, count(*)::int as runs, coalesce(array_agg(slot) filter (where slot is not null), '{}') as slots,
       coalesce(array_agg(agent_id) filter (where agent_id is not null and kind not in ${behindOthers}), '{}') as agents
     from runs where status = 'running' group by project_id
   ), early as materialized (
-    select id from (select id, project_id, created_at from runs where status = 'queued' and kind not in ${behindOthers}
-      order by created_at, id limit ${maxLookedAt}) q
-    where project_id not in (select project_id from busy) order by created_at, id limit ${maxEarly}
+    select id from (select id, project_id, created_at, runs_on from runs
+      where status = 'queued' and kind not in ${behindOthers} order by created_at, id limit ${maxLookedAt}) q
+    where project_id not in (select project_id from busy) and runs_on <@ ${labels}
+    order by created_at, id limit ${maxEarly}
   ), heads as (
-    (select q.id, q.project_id, coalesce(q.agent_id, '') as agent from runs q
+    (select q.id, q.project_id, coalesce(q.agent_id, '') as agent, q.runs_on from runs q
      where q.status = 'queued' and q.kind not in ${behindOthers} and not exists (select from early)
-     order by q.project_id, coalesce(q.agent_id, ''), q.created_at, q.id limit 1)
+     order by q.project_id, coalesce(q.agent_id, ''), q.runs_on, q.created_at, q.id limit 1)
     union all
     select next.* from heads h cross join lateral (
-      select q.id, q.project_id, coalesce(q.agent_id, '') as agent from runs q
+      select q.id, q.project_id, coalesce(q.agent_id, '') as agent, q.runs_on from runs q
       where q.status = 'queued' and q.kind not in ${behindOthers}
-        and (q.project_id, coalesce(q.agent_id, '')) > (h.project_id, h.agent)
-      order by q.project_id, coalesce(q.agent_id, ''), q.created_at, q.id limit 1) next
+        and (q.project_id, coalesce(q.agent_id, ''), q.runs_on) > (h.project_id, h.agent, h.runs_on)
+      order by q.project_id, coalesce(q.agent_id, ''), q.runs_on, q.created_at, q.id limit 1) next
   ), early_behind as materialized (
-    select id from (select id, project_id, created_at from runs where status = 'queued' and kind in ${behindOthers}
+    select id from (select id, project_id, created_at, runs_on from runs
+      where status = 'queued' and kind in ${behindOthers}
       and not exists (select from early) order by created_at, id limit ${maxLookedAt}) q
-    where project_id not in (select project_id from busy) and ${noneWaits('q.project_id')}
+    where project_id not in (select project_id from busy) and runs_on <@ ${labels} and ${noneWaits('q.project_id')}
     order by created_at, id limit ${maxEarly}
   ), behind as (
-    (select q.id, q.project_id from runs q where q.status = 'queued' and q.kind in ${behindOthers}
+    (select q.id, q.project_id, q.runs_on from runs q where q.status = 'queued' and q.kind in ${behindOthers}
        and not exists (select from early) and not exists (select from early_behind)
-     order by q.project_id, q.created_at, q.id limit 1)
+     order by q.project_id, q.runs_on, q.created_at, q.id limit 1)
     union all
     select next.* from behind h cross join lateral (
-      select q.id, q.project_id from runs q
-      where q.status = 'queued' and q.kind in ${behindOthers} and q.project_id > h.project_id
-      order by q.project_id, q.created_at, q.id limit 1) next
+      select q.id, q.project_id, q.runs_on from runs q
+      where q.status = 'queued' and q.kind in ${behindOthers} and (q.project_id, q.runs_on) > (h.project_id, h.runs_on)
+      order by q.project_id, q.runs_on, q.created_at, q.id limit 1) next
   ), lost as (select r.id from runs r where ${isAbandoned})
   select ${columns}
   from (select id from early union all select id from heads union all select id from lost
     union all select id from early_behind union all select id from behind h where ${noneWaits('h.project_id')}) c
   join runs r on r.id = c.id left join busy b on b.project_id = r.project_id
-  where (${isAbandoned} or r.status = 'queued' and (b.runs is null
+  where r.runs_on <@ ${labels} and (${isAbandoned} or r.status = 'queued' and (b.runs is null
     or (${isBehind} or coalesce(r.agent_id, '') <> all (b.agents)) and ($1::int = 0 or b.runs < $1::int)))`;
 
 /** SQL: the lowest number that no running run of the project has. */
@@ -97,12 +101,18 @@ export interface Claim {
 /**
  * Claims a run: one whose worker was lost, otherwise the oldest of the projects with the fewest running runs, and one that
  * lets others go first only if there is no other. At most `maxPerProject` runs of a project run at the same time (0 for no
- * limit), and one of each agent. Returns undefined when no run can be claimed.
+ * limit), and one of each agent. A run that needs labels is claimed only by a worker that has them. Returns undefined when
+ * no run can be claimed.
  */
-export async function claimRun(em: EntityManager, leaseSeconds: number, maxPerProject = 0): Promise<Claim | undefined> {
+export async function claimRun(
+  em: EntityManager,
+  leaseSeconds: number,
+  maxPerProject = 0,
+  labels: string[] = [],
+): Promise<Claim | undefined> {
   for (;;) {
     try {
-      return await tryClaim(em, leaseSeconds, maxPerProject);
+      return await tryClaim(em, leaseSeconds, maxPerProject, labels);
     } catch (error) {
       // Another worker claimed a run of the same agent or project at the same time. A unique index allows one of them.
       if (!['runs_busy_agent', 'runs_slot'].includes(violatedUnique(error) ?? '')) throw error;
@@ -110,12 +120,20 @@ export async function claimRun(em: EntityManager, leaseSeconds: number, maxPerPr
   }
 }
 
-async function tryClaim(em: EntityManager, leaseSeconds: number, maxPerProject: number): Promise<Claim | undefined> {
+async function tryClaim(
+  em: EntityManager,
+  leaseSeconds: number,
+  maxPerProject: number,
+  labels: string[],
+): Promise<Claim | undefined> {
   const [rows]: [{ id: string; wasRunning: boolean; isGivenBack: boolean; seconds: number }[]] = await em.query(
     // The choice must be made once: as a part of the update, PostgreSQL may make it for each row of a small table.
     `with was as materialized (
-       ${claimable(`r.id, r.status, r.not_before, r.heartbeat_at,
-         case when r.status = 'running' then r.slot else ${freeSlot} end as slot`)}
+       ${claimable(
+         `r.id, r.status, r.not_before, r.heartbeat_at,
+         case when r.status = 'running' then r.slot else ${freeSlot} end as slot`,
+         '$3::text[]',
+       )}
        order by ${isBehind}, r.status = 'running' desc, coalesce(b.runs, 0), r.created_at, r.id
        limit 1 for update of r skip locked)
      update runs set status = 'running', fence = fence + 1, started_at = coalesce(started_at, now()),
@@ -126,7 +144,7 @@ async function tryClaim(em: EntityManager, leaseSeconds: number, maxPerProject: 
      from was where runs.id = was.id
      returning runs.id, was.status = 'running' as "wasRunning", was.not_before is not null as "isGivenBack",
        coalesce(extract(epoch from now() - was.heartbeat_at), 0)::float8 as seconds`,
-    [maxPerProject, leaseSeconds],
+    [maxPerProject, leaseSeconds, labels],
   );
   const [claimed] = rows;
   if (claimed === undefined) return undefined;
@@ -141,11 +159,11 @@ async function tryClaim(em: EntityManager, leaseSeconds: number, maxPerProject: 
  * Returns whether a claim would find a run, or a run may stop waiting. Ignores runs queued in the last two seconds,
  * because their own job wakes a worker.
  */
-export async function hasClaimable(em: EntityManager, maxPerProject = 0): Promise<boolean> {
+export async function hasClaimable(em: EntityManager, maxPerProject = 0, labels: string[] = []): Promise<boolean> {
   const found: unknown[] = await em.query(
-    `select where exists (${claimable('r.id')} and (r.status = 'running' or r.created_at < now() - interval '2 seconds'))
+    `select where exists (${claimable('r.id', '$2::text[]')} and (r.status = 'running' or r.created_at < now() - interval '2 seconds'))
        or exists (select from runs r where ${isDue})`,
-    [maxPerProject],
+    [maxPerProject, labels],
   );
   return found.length > 0;
 }

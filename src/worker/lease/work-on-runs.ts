@@ -4,6 +4,7 @@ import type { App } from '../../app.ts';
 import { isDatabaseAway } from '../../db/database.ts';
 import type { RunRow } from '../../db/tables/run.ts';
 import { LeaseLost } from '../../domain/run.ts';
+import { follow } from '../../http/events.ts';
 import { storeCancelHandoff } from '../../runs/handoffs.ts';
 import { insertEvent, openJournal } from '../../runs/journal.ts';
 import { endRun, lockRun } from '../../runs/store.ts';
@@ -13,18 +14,47 @@ import { tryMoveTask } from '../../tasks/move.ts';
 import { forTenant } from '../../threads/tenant.ts';
 import { lackOf } from '../retry.ts';
 import { runTask } from '../run-task.ts';
+import { releaseUnclaimed, waitsForOthers } from './labels.ts';
 import { type Claim, claimRun, giveBack, handOver, hasClaimable, renewLease } from './lease-store.ts';
 
 /** Handles the `run` job: works on runs until none is left. */
 export async function workOnRuns(app: App): Promise<void> {
   await resumeDueRuns(app);
   await cancelExpiredWaits(app);
-  while (!app.stopping.aborted) {
-    const { RUN_LEASE_SECONDS, MAX_RUNS_PER_PROJECT } = app.config;
-    const claim = await claimRun(app.db.manager, RUN_LEASE_SECONDS, MAX_RUNS_PER_PROJECT);
-    if (claim === undefined) return;
-    await holdAndRun(app, claim);
+  await claimAndRun(app);
+  // The job may have been sent for a run that needs labels which this worker lacks.
+  if (!app.stopping.aborted && (await waitsForOthers(app.db.manager, app.config.RUNS_ON)))
+    await app.db.tell('runs', '');
+}
+
+/** Works on runs until none is left, or until as many are under way as `MAX_CONCURRENT_RUNS` allows. */
+async function claimAndRun(app: App): Promise<void> {
+  const { RUN_LEASE_SECONDS, MAX_RUNS_PER_PROJECT, MAX_CONCURRENT_RUNS, RUNS_ON } = app.config;
+  const leave = app.liveRuns.enter(MAX_CONCURRENT_RUNS);
+  if (leave === undefined) return;
+  try {
+    while (!app.stopping.aborted) {
+      const claim = await claimRun(app.db.manager, RUN_LEASE_SECONDS, MAX_RUNS_PER_PROJECT, RUNS_ON);
+      if (claim === undefined) return;
+      await holdAndRun(app, claim);
+    }
+  } finally {
+    leave();
   }
+}
+
+/**
+ * Claims runs that need this worker's labels as soon as another worker says that there may be some. Without that, they would
+ * wait until this worker happens to get a `run` job.
+ */
+export function followLabels(app: App, onError: (error: unknown) => void): void {
+  if (app.config.RUNS_ON.length === 0) return;
+  const look = async () => {
+    // Not awaited, because what is said while it works counts, too.
+    claimAndRun(app).catch(onError);
+    return false;
+  };
+  follow(app.stopping, (hear) => app.db.listen('runs', hear), look).catch(onError);
 }
 
 /**
@@ -34,8 +64,9 @@ export async function workOnRuns(app: App): Promise<void> {
 export async function queueRunJobIfDue(app: App): Promise<void> {
   const em = app.db.manager;
   // Without `unlessWaiting`, every process would add a job with each heartbeat while all workers are busy.
-  const { MAX_RUNS_PER_PROJECT, WAIT_DAYS } = app.config;
-  if ((await hasClaimable(em, MAX_RUNS_PER_PROJECT)) || (await hasExpiredWaits(em, WAIT_DAYS)))
+  const { MAX_RUNS_PER_PROJECT, WAIT_DAYS, RUNS_ON } = app.config;
+  await releaseUnclaimed(em);
+  if ((await hasClaimable(em, MAX_RUNS_PER_PROJECT, RUNS_ON)) || (await hasExpiredWaits(em, WAIT_DAYS)))
     await app.queue.send(em, 'run', {}, { unlessWaiting: true });
 }
 
