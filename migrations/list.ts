@@ -75,6 +75,7 @@ import { WaitsForHosts1771286400000 } from './0096-waits-for-hosts.ts';
 import { ScopesOfTokens1771372800000 } from './0091-scopes-of-tokens.ts';
 import { Workers1771372800000 } from './0097-workers.ts';
 import { WhatSpendIsFor1771459200000 } from './0092-what-spend-is-for.ts';
+import { Upkeep1771459200000 } from './0098-upkeep.ts';
 import { ResponsiblePeople1771545600000 } from './0093-responsible-people.ts';
 import { Snoozes1771632000000 } from './0094-snoozes.ts';
 import { ChangedPlans1771718400000 } from './0095-changed-plans.ts';
@@ -158,6 +159,7 @@ export const migrations = [
   ScopesOfTokens1771372800000,
   Workers1771372800000,
   WhatSpendIsFor1771459200000,
+  Upkeep1771459200000,
   ResponsiblePeople1771545600000,
   Snoozes1771632000000,
   ChangedPlans1771718400000,

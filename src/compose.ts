@@ -18,8 +18,9 @@ import {
   writeCertificates,
 } from './data-folders.ts';
 import { PooledClient } from './db/client.ts';
-import { openDatabase } from './db/database.ts';
+import { type Database, openDatabase } from './db/database.ts';
 import { startEmbedded } from './db/embedded/embedded.ts';
+import { keyProblem } from './db/key-check.ts';
 import { type Keys, readKeys, secretBox } from './db/sealed.ts';
 import { withoutSecrets } from './domain/secrets.ts';
 import { egressDoor } from './egress/egress.ts';
@@ -92,6 +93,8 @@ export interface ComposeOptions {
   attach?: boolean;
   /** Whether the process works on jobs. */
   isWorker: boolean;
+  /** Do not refuse to work with another encryption key than that of the stored secrets. */
+  toleratesOtherKey?: boolean;
   /** Aborted when the process is asked to stop; by default `stopping`. */
   draining?: AbortSignal;
   stopping: AbortSignal;
@@ -129,7 +132,7 @@ async function build(
   const { url, notes, broken, folder: databaseFolder } = await databaseUrl(config, options.attach ?? false, atEnd);
   const db = await openDatabaseOf(config, url);
   atEnd(db.close);
-  const keys = await readKeys(config, config.DATA_DIR);
+  const { keys, secrets } = await openSecrets(config, db, options);
   const metrics = createMetrics();
   const onError = (error: unknown, what: string) => log.error({ err: error }, `${what} failed`);
   const queue = await openQueue(url, jobs, {
@@ -155,7 +158,7 @@ async function build(
     db,
     audit: openAudit(db, (text) => withoutSecrets(text, app.ownSecrets())),
     queue,
-    secrets: secretBox(keys.encryptionKeys),
+    secrets,
     git: patient(await chooseGit(config, folders.gitCache, log)),
     sandbox,
     egress: egressDoor(config, toolEnvironment()),
@@ -187,6 +190,17 @@ async function build(
   if (!folders.work.startsWith(config.DATA_DIR))
     notes.push(`workspaces are in ${dirname(folders.work)}, a path that reveals nothing to agents`);
   return { app, notes, broken, databaseFolder };
+}
+
+/** Reads the keys. @throws ConfigError if the stored secrets are encrypted with another one */
+async function openSecrets(config: Config, db: Database, { toleratesOtherKey = false }: ComposeOptions) {
+  const { ENCRYPTION_KEY, DATA_DIR } = config;
+  const keys = await readKeys(config, DATA_DIR);
+  const secrets = secretBox(keys.encryptionKeys);
+  const problem = toleratesOtherKey ? undefined : await keyProblem(db.manager, secrets);
+  const name = ENCRYPTION_KEY === undefined ? `${DATA_DIR}/encryption.key` : 'ENCRYPTION_KEY';
+  if (problem !== undefined) throw new ConfigError([`${name}: ${problem}`]);
+  return { keys, secrets };
 }
 
 function openDatabaseOf({ DB_POOL_SIZE: poolSize, RUN_LEASE_SECONDS: leaseSeconds, MIGRATE }: Config, url: string) {

@@ -2,6 +2,7 @@ import { writeSuggestions } from './agents/learning/suggestions.ts';
 import type { App } from './app.ts';
 import { deleteOldAuditRecords } from './audit/records.ts';
 import { makeDueTask, pauseBroken, wakeAutomations } from './automations/fire.ts';
+import { trialDays } from './automations/occurrences.ts';
 import { deleteOldCauses } from './automations/store.ts';
 import type { Config } from './config.ts';
 import { hasRoom } from './data-folders.ts';
@@ -10,7 +11,7 @@ import { syncInstallations } from './github/app/installation.ts';
 import { deleteOldSignIns } from './github/app/one-time.ts';
 import { adoptStoredApp } from './github/app/stored-app.ts';
 import { answerTrial } from './github/commands/notices.ts';
-import { deleteOldDeliveries } from './github/delivery-store.ts';
+import { deleteOldDeliveries, forgetHandledCommands, forgetPayloads } from './github/delivery-store.ts';
 import { eachApart } from './github/each-apart.ts';
 import { refreshDiffJob } from './github/follow/refresh-diff.ts';
 import { refreshPullJob } from './github/follow/refresh-pull.ts';
@@ -37,7 +38,9 @@ import { advanceAllSprints, advanceSprint } from './sprints/advance-sprint.ts';
 import { writeDigest } from './sprints/digest.ts';
 import { cancelSprintRun } from './sprints/end-sprint.ts';
 import { endDueSnoozes } from './tasks/inbox.ts';
+import { deleteOldDiffs } from './tasks/work-store.ts';
 import { noteWorker } from './worker/lease/labels.ts';
+import { deleteOldReconciliations } from './worker/lease/reconcile.ts';
 import { queueRunJobIfDue, workOnRuns } from './worker/lease/work-on-runs.ts';
 import { findCollisions } from './worker/radar/find-collisions.ts';
 import { continueTask } from './worker/split.ts';
@@ -48,11 +51,18 @@ const portion = 500;
 /** Time limit for one table. The rest is removed by the next sweep. */
 const patienceMs = 60_000;
 
+/** What a command of a comment did is remembered for longer than GitHub can deliver the comment again. */
+const keepCommandsDays = 90;
+
 /** Removes rows that are older than the settings say; 0 days keep them forever. */
 export async function removeOld(app: App): Promise<void> {
   const { KEEP_DELIVERIES, KEEP_RUN_EVENTS, KEEP_TURNS, AUDIT_DAYS } = app.config;
   const em = app.db.manager;
   await inPortions(app, KEEP_DELIVERIES, (days) => deleteOldDeliveries(em, days, portion));
+  await inPortions(app, trialDays, (days) => forgetPayloads(em, days, portion));
+  await inPortions(app, KEEP_DELIVERIES, (days) => deleteOldReconciliations(em, days, portion));
+  await inPortions(app, keepCommandsDays, (days) => forgetHandledCommands(em, days, portion));
+  await inPortions(app, KEEP_RUN_EVENTS, (days) => deleteOldDiffs(em, days, portion));
   await inPortions(app, KEEP_DELIVERIES, (days) => deleteOldWebhookDeliveries(em, days, portion));
   await inPortions(app, KEEP_RUN_EVENTS, (days) => deleteOldEvents(em, days, portion));
   await inPortions(app, KEEP_TURNS, (days) => deleteOldTurns(em, days, portion));

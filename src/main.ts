@@ -1,3 +1,4 @@
+import { backupCommand, restoreCommand, restoredCommand } from './cli/backup.ts';
 import { doctor } from './cli/doctor.ts';
 import { issueToken, rebuildFiguresCommand, rotateKey, rotateReceiptKeyCommand } from './cli/operator.ts';
 import { printDocs } from './cli/print-docs.ts';
@@ -14,8 +15,11 @@ const help = `Deckhand: AI agents do tasks on your repositories, with people in 
   npm run --silent token -- --login NAME [--days 90]   print an API token
   npm run doctor                               what is configured and reachable, and how to fix the rest
   npm run migrate                              bring the database up to date and exit
+  npm run backup -- FOLDER                     copy the embedded database and its keys, while the service runs or not
+  npm run restore -- FOLDER                    put such a copy back
+  npm run restored                             after any restore: skip what happened since the backup, and list it
   npm run rebuild-figures                      compute the figures of agents again while the service runs
-  npm run rotate-key                           encrypt all secrets with a new key while the service runs
+  npm run rotate-key [-- --lost]               encrypt all secrets with a new key while the service runs
   npm run rotate-receipt-key [-- --revoke]     sign receipts with another key from now on
   npm run --silent prompt -- TASK              print the prompt of a task with an estimate of its tokens
   npm run docs                                 generate docs/openapi.json, docs/lifecycle.md and the client
@@ -27,8 +31,11 @@ const commands: Record<string, (args: string[]) => Promise<number>> = {
   serve: async () => serve(readConfig()),
   token: async (args) => issueToken(readConfig(), args),
   doctor: async () => doctor(),
+  backup: async (args) => backupCommand(readConfig(), args),
+  restore: async (args) => restoreCommand(readConfig(), args),
+  restored: async () => restoredCommand(readConfig()),
   'rebuild-figures': async () => rebuildFiguresCommand(readConfig()),
-  'rotate-key': async () => rotateKey(readConfig()),
+  'rotate-key': async (args) => rotateKey(readConfig(), args),
   'rotate-receipt-key': async (args) => rotateReceiptKeyCommand(readConfig(), args),
   prompt: async (args) => printPrompt(readConfig(), args),
   'print-docs': async () => printDocs(),

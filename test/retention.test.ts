@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { readConfig } from '../src/config.ts';
-import { deleteOldDeliveries } from '../src/github/delivery-store.ts';
+import { deleteOldDeliveries, forgetPayloads, markHandled } from '../src/github/delivery-store.ts';
 import { removeOld } from '../src/jobs.ts';
 import { openTestApp, type TestApp } from './support/app.ts';
 import { makeEverything } from './support/everything.ts';
@@ -41,6 +42,68 @@ test('of the old deliveries the oldest are removed first', async () => {
   );
   expect(await deleteOldDeliveries(service.app.db.manager, 4, 2)).toBe(2);
   expect(await sql(`delete from deliveries where guid like 'day%' returning guid`)).toEqual([[{ guid: 'day 5' }], 1]);
+});
+
+test('a handled delivery keeps the digest of its payload; the payload stays only for trials of automations', async () => {
+  const { manager } = service.app.db;
+  for (const guid of ['dropped', 'kept'])
+    await sql(`insert into deliveries (guid, event, signature, payload) values ($1, 'push', '', '{"a":"é"}')`, [guid]);
+  await markHandled(manager, 'dropped', { keepsPayload: false });
+  await markHandled(manager, 'kept', { keepsPayload: true });
+  const digest = createHash('sha256').update('{"a":"é"}').digest('hex');
+  const read = () =>
+    sql(`select payload, encode(digest, 'hex') as digest from deliveries where event = 'push' order by guid`);
+  expect(await read()).toEqual([
+    { payload: null, digest },
+    { payload: '{"a":"é"}', digest },
+  ]);
+  // As deliveries were stored before payloads were dropped.
+  await sql(`update deliveries set digest = null, received_at = now() - interval '8 days' where guid = 'kept'`);
+  expect(await forgetPayloads(manager, 7, 10)).toBe(1);
+  expect((await read())[1]).toEqual({ payload: null, digest });
+  await sql('delete from deliveries');
+});
+
+test('reconciliations, handled commands and diffs of finished tasks are removed after their days', async () => {
+  const ages = `unnest(array[$1::int, $2::int]) n`;
+  await sql(
+    `insert into reconciliations (id, trigger, started_at, finished_at)
+     select 'recon_' || n, 'scheduled', now() - n * interval '1 hour', now() from ${ages}`,
+    [47, 49],
+  );
+  await sql(
+    `insert into handled_commands (key, at) select 'days ' || n, now() - n * interval '1 day' from ${ages}`,
+    [89, 91],
+  );
+  const keys = async () =>
+    (await sql(`select key from handled_commands where key like 'days %' order by key`)).map(
+      (r: { key: string }) => r.key,
+    );
+  await sql(`delete from read_marks where name like 'heard %'`);
+  await sql(`insert into read_marks (name, mark) values ('heard repo_x', $1)`, [
+    new Date(Date.now() - 100 * 86_400_000).toISOString(),
+  ]);
+  await removeOld(service.app);
+  // A repository whose comments were read last 100 days ago may read the command again.
+  expect(await keys()).toEqual(['days 89', 'days 91']);
+  await sql(`update read_marks set mark = $1 where name = 'heard repo_x'`, [new Date().toISOString()]);
+  for (const [id, status] of [
+    ['task_open', 'in_review'],
+    ['task_done', 'done'],
+  ]) {
+    await sql(`insert into tasks (id, project_id, title, status) values ($1, $2, 'x', $3)`, [id, project, status]);
+    await sql(
+      `insert into diffs (task_id, branch_name, base_branch, head_sha, files, at)
+       values ($1, 'b', 'main', 'x', '[]', now() - interval '91 days')`,
+      [id],
+    );
+  }
+  await removeOld(service.app);
+  expect(await keys()).toEqual(['days 89']);
+  expect(await sql(`select id from reconciliations where id like 'recon_4%'`)).toEqual([{ id: 'recon_47' }]);
+  expect(await sql(`select task_id from diffs where task_id in ('task_open', 'task_done')`)).toEqual([
+    { task_id: 'task_open' },
+  ]);
 });
 
 test('figures of agents are kept', async () => {

@@ -125,6 +125,9 @@ export function readOccurrence({ guid, event, payload }: Delivery): Occurrence |
   return read?.(payload, guid);
 }
 
+/** How many days a trial of an automation looks back. Deliveries that could have caused one keep their payload for so long. */
+export const trialDays = 7;
+
 /** The names that GitHub has for the events of automations. */
 export const heardAs: Record<AutomationEvent, string[]> = {
   'issue.opened': ['issues'],

@@ -6,12 +6,12 @@ import type { Trigger } from '../domain/automations/automation.ts';
 import { parseWithin } from '../domain/json/json-cost.ts';
 import { badField, badRequest } from '../errors.ts';
 import { findRepository } from '../repositories/store.ts';
-import { heardAs, isFor, readOccurrence } from './occurrences.ts';
+import { heardAs, isFor, readOccurrence, trialDays } from './occurrences.ts';
 import { type TrialQuery, TrialTrigger } from './schemas.ts';
 import { dayBegan, scheduleOfCron } from './times.ts';
 
 /** How far back a trial looks, and at how many times and deliveries at most. */
-const [days, maxTimes, maxDeliveries] = [7, 2000, 2000];
+const [days, maxTimes, maxDeliveries] = [trialDays, 2000, 2000];
 /** Deliveries in memory at the same time. */
 const portion = 100;
 const weekMs = days * 86_400_000;
@@ -138,7 +138,7 @@ async function listDeliveries(
   offset: number,
 ): Promise<StoredDelivery[]> {
   return em.query(
-    `select guid, event, payload, received_at as "receivedAt" from deliveries
+    `select guid, event, payload as payload /* not null */, received_at as "receivedAt" from deliveries
      where account in (select installation_id::text from installations where project_id = $1) and event = any($2)
        and received_at > now() - make_interval(secs => $3) and length(payload) <= $4
      order by received_at desc, guid offset $5 limit $6`,

@@ -44,7 +44,8 @@ export async function doctor(): Promise<number> {
     composed = await compose(config, log, { attach: true, isWorker: false, stopping: new AbortController().signal });
   } catch (error) {
     const where = config.DATABASE_URL === undefined ? `embedded, under ${config.DATA_DIR}` : 'DATABASE_URL';
-    print({ what: 'database', state: 'FAIL', says: `${where}: ${(error as Error).message}` });
+    if (error instanceof ConfigError) print({ what: 'settings', state: 'FAIL', says: error.message });
+    else print({ what: 'database', state: 'FAIL', says: `${where}: ${(error as Error).message}` });
     return 1;
   }
   try {

@@ -4,6 +4,7 @@ import { resealMcpHeaders } from '../agents/mcp.ts';
 import type { App } from '../app.ts';
 import { compose } from '../compose.ts';
 import type { Config } from '../config.ts';
+import { resealKeyCheck } from '../db/key-check.ts';
 import { makeNewKey } from '../db/sealed.ts';
 import { resealEnvironmentSecrets } from '../environment/secrets/secrets.ts';
 import { claimOwnerships } from '../github/app/installation.ts';
@@ -15,11 +16,16 @@ import { mintOperatorToken, userOfLogin } from '../projects/tokens.ts';
 import { resealReceiptKeys, rotateReceiptKey } from '../runs/receipts/keys.ts';
 
 /** Runs a command on the database of the service, which may be running, without log lines between its output. */
-export async function withApp<T>(config: Config, act: (app: App) => Promise<T>): Promise<T> {
+export async function withApp<T>(
+  config: Config,
+  act: (app: App) => Promise<T>,
+  { toleratesOtherKey = false } = {},
+): Promise<T> {
   const log = createLogger({ ...config, LOG_LEVEL: 'silent' });
   const composed = await compose(config, log, {
     attach: true,
     isWorker: false,
+    toleratesOtherKey,
     stopping: new AbortController().signal,
   });
   try {
@@ -54,9 +60,12 @@ export async function issueToken(config: Config, args: string[]): Promise<number
 /**
  * Runs the `rotate-key` command: encrypts every secret with a new key while the service runs. A key in the data folder
  * is replaced by this command. If the key is a setting, the operator first sets ENCRYPTION_KEY to the new key and
- * ENCRYPTION_KEY_PREVIOUS to the old one, restarts all processes, and then runs this.
+ * ENCRYPTION_KEY_PREVIOUS to the old one, restarts all processes, and then runs this. With `--lost`, the key that encrypted
+ * the secrets is given up: the service starts with the present one, and the secrets have to be set again.
  */
-export async function rotateKey(config: Config): Promise<number> {
+export async function rotateKey(config: Config, args: string[] = []): Promise<number> {
+  const { values } = parseArgs({ args, options: { lost: { type: 'boolean', default: false } } });
+  if (values.lost) return giveUpKey(config);
   return withApp(config, async (app) => {
     const isOurs = config.ENCRYPTION_KEY === undefined;
     if (isOurs) {
@@ -68,6 +77,17 @@ export async function rotateKey(config: Config): Promise<number> {
     process.stdout.write(`${count} secrets are encrypted with ${isOurs ? 'the new key' : 'ENCRYPTION_KEY'}\n`);
     return 0;
   });
+}
+
+function giveUpKey(config: Config): Promise<number> {
+  const giveUp = async (app: App) => {
+    await resealKeyCheck(app.db.manager, app.secrets, true);
+    process.stdout.write(
+      'the service starts with the present key; secrets that it cannot decrypt have to be set again\n',
+    );
+    return 0;
+  };
+  return withApp(config, giveUp, { toleratesOtherKey: true });
 }
 
 /** Runs `rotate-receipt-key [--revoke]`: from now on, receipts are signed with another key. */
@@ -92,6 +112,7 @@ async function resealAll(app: App): Promise<number> {
   ];
   let count = 0;
   for (const reseal of stores) count += await reseal(app);
+  await resealKeyCheck(app.db.manager, app.secrets);
   return count;
 }
 

@@ -93,6 +93,8 @@ export interface SecretBox {
   seal(value: string, place: SecretPlace): Sealed;
   /** Decrypts a secret. @throws Error if the key is unknown, or the ciphertext was changed or moved */
   open(sealed: Sealed, place: SecretPlace): string;
+  /** Returns whether the key with this id is one of the keys. */
+  knows(keyId: string): boolean;
 }
 
 const nonceBytes = 12;
@@ -102,6 +104,7 @@ export const sealedExtra = nonceBytes + tagBytes;
 
 export function secretBox(keys: () => readonly [Buffer, ...Buffer[]]): SecretBox {
   return {
+    knows: (keyId) => keys().some((key) => keyIdOf(key) === keyId),
     seal: (value, place) => {
       const [current] = keys();
       const nonce = randomBytes(nonceBytes);

@@ -35,14 +35,51 @@ export async function forgetOldRedeliveries(em: EntityManager): Promise<void> {
 
 export async function findUnhandledDelivery(em: EntityManager, guid: string) {
   const rows: { event: string; payload: string }[] = await em.query(
-    'select event, payload from deliveries where guid = $1 and handled_at is null',
+    'select event, payload as payload /* not null */ from deliveries where guid = $1 and handled_at is null',
     [guid],
   );
   return rows[0];
 }
 
-export async function markHandled(em: EntityManager, guid: string): Promise<void> {
-  await em.query('update deliveries set handled_at = now() where guid = $1', [guid]);
+/** SQL: the digest of the payload that a handled delivery keeps. */
+const digest = `coalesce(digest, sha256(convert_to(payload, 'UTF8')))`;
+
+/** Notes that a delivery is handled. Payloads would be the largest part of the database, so few are kept; see `forgetPayloads`. */
+export async function markHandled(em: EntityManager, guid: string, { keepsPayload }: { keepsPayload: boolean }) {
+  await em.query(
+    `update deliveries set handled_at = now(), digest = ${digest}, payload = case when $2 then payload end where guid = $1`,
+    [guid, keepsPayload],
+  );
+}
+
+/** Counts all stored deliveries as handled. Returns how many were not. */
+export async function skipUnhandled(em: EntityManager): Promise<number> {
+  const [, count]: [unknown, number] = await em.query(
+    `update deliveries set handled_at = now(), digest = ${digest}, payload = null where handled_at is null`,
+  );
+  return count;
+}
+
+/** Deletes up to `limit` payloads of handled deliveries that are older than `days`. Returns the number deleted. */
+export async function forgetPayloads(em: EntityManager, days: number, limit: number): Promise<number> {
+  const [, count]: [unknown, number] = await em.query(
+    `update deliveries set digest = ${digest}, payload = null where guid in (
+       select guid from deliveries where payload is not null and handled_at is not null
+         and received_at < now() - make_interval(days => $1) order by received_at limit $2)`,
+    [days, limit],
+  );
+  return count;
+}
+
+/** Deletes up to `limit` keys of handled commands that are older than `days`, and that no catch-up can read again. */
+export async function forgetHandledCommands(em: EntityManager, days: number, limit: number): Promise<number> {
+  const [, count]: [unknown, number] = await em.query(
+    `delete from handled_commands where key in (
+       select key from handled_commands where at < least(now() - make_interval(days => $1),
+         (select min(mark)::timestamptz from read_marks where starts_with(name, 'heard '))) order by at limit $2)`,
+    [days, limit],
+  );
+  return count;
 }
 
 /**
@@ -81,9 +118,18 @@ export function heardUntil(em: EntityManager, repositoryId: string): Promise<str
   return readMark(em, heard(repositoryId));
 }
 
-/** Sets the time up to which a repository's comments count as read. Older commands are not executed. */
-export function listenFromNow(em: EntityManager, repositoryId: string, now = Date.now()): Promise<void> {
-  return setMark(em, heard(repositoryId), new Date(now - clocksDifferMs).toISOString());
+/**
+ * Sets the time up to which a repository's comments count as read. Older commands are not executed. `exactly` leaves out
+ * the minute for the difference of clocks: commands in it are not known as handled, so they would be executed again.
+ */
+export function listenFromNow(
+  em: EntityManager,
+  repositoryId: string,
+  now = Date.now(),
+  precision: 'exactly' | 'with a minute' = 'with a minute',
+): Promise<void> {
+  const earlierMs = precision === 'exactly' ? 0 : clocksDifferMs;
+  return setMark(em, heard(repositoryId), new Date(now - earlierMs).toISOString());
 }
 
 export async function readMark(em: EntityManager, name: string): Promise<string | undefined> {

@@ -81,12 +81,16 @@ const maxNamed = 3;
 /**
  * Checks that nobody else works on the issue of a command that starts its task: no open pull request closes or mentions
  * the issue, except those of the task.
- * @throws Refused; or GitHub's error, if it may answer next time
+ * @throws Refused
  */
-export async function assertNoOtherWork(app: App, given: GivenCommand, taskId: string | undefined): Promise<void> {
+export async function assertNoOtherWork(
+  app: App,
+  given: GivenCommand,
+  taskId: string | undefined,
+  open: OtherPull[],
+): Promise<void> {
   const { source, at, repository } = given;
-  if (source.issue.isPull) return;
-  const others = await otherPulls(app, at, source.issue.number, taskId);
+  const others = await withoutOwn(app, open, taskId);
   if (others.length === 0) return;
   const names = others.slice(0, maxNamed).map((pull) => {
     const reference = `${isAt(at.name, pull) ? '' : pull.repository.nameWithOwner}#${pull.number}`;
@@ -101,7 +105,27 @@ export async function assertNoOtherWork(app: App, given: GivenCommand, taskId: s
   );
 }
 
-interface OtherPull extends z.infer<typeof Pull> {
+/**
+ * Lists the open pull requests that close or mention the issue of a command. A pull request has none.
+ * @throws GitHub's error, if it may answer next time
+ */
+export async function openPullsOf({ source, at }: GivenCommand): Promise<OtherPull[]> {
+  return source.issue.isPull ? [] : openPullsFor(at, source.issue.number);
+}
+
+/** Finds the pull request of this App among them that closes the issue and that no task knows. Returns its number. */
+export async function findUnknownPull(app: App, { at }: GivenCommand, open: OtherPull[]): Promise<number | undefined> {
+  for (const pull of open) {
+    // GraphQL names a bot without the `[bot]` that it has in REST.
+    const slug = pull.author?.__typename === 'Bot' ? pull.author.login.replace(/\[bot\]$/, '') : undefined;
+    if (!pull.closes || !isAt(at.name, pull) || slug === undefined || slug !== (await app.github?.slug())) continue;
+    const known = await findPullsByGitHub(app.db.manager, pull.repository.databaseId, pull.number);
+    if (known.length === 0) return pull.number;
+  }
+  return undefined;
+}
+
+export interface OtherPull extends z.infer<typeof Pull> {
   closes: boolean;
 }
 
@@ -111,9 +135,13 @@ const isAt = ({ owner, repo }: RepoName, { repository }: z.infer<typeof Pull>) =
   repository.nameWithOwner.toLowerCase() === `${owner}/${repo}`.toLowerCase();
 
 /** Lists open pull requests for an issue, except those of a task. If GitHub refuses to say, there are none. */
-async function otherPulls(app: App, at: At, number: number, taskId: string | undefined): Promise<OtherPull[]> {
+async function otherPulls(app: App, at: At, number: number, taskId: string): Promise<OtherPull[]> {
+  return withoutOwn(app, await openPullsFor(at, number), taskId);
+}
+
+async function withoutOwn(app: App, open: OtherPull[], taskId: string | undefined): Promise<OtherPull[]> {
   const others: OtherPull[] = [];
-  for (const pull of await openPullsFor(at, number)) {
+  for (const pull of open) {
     const known = await findPullsByGitHub(app.db.manager, pull.repository.databaseId, pull.number);
     if (taskId === undefined || known.every((each) => each.taskId !== taskId)) others.push(pull);
   }

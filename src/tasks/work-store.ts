@@ -265,6 +265,17 @@ export interface StoredDiff extends TreeDiff {
   headSha: string;
 }
 
+/** Deletes up to `limit` stored diffs of tasks that are done and were computed over `days` ago. GitHub shows them on. */
+export async function deleteOldDiffs(em: EntityManager, days: number, limit: number): Promise<number> {
+  const [, count]: [unknown, number] = await em.query(
+    `delete from diffs where task_id in (
+       select d.task_id from diffs d join tasks t on t.id = d.task_id
+       where d.at < now() - make_interval(days => $1) and t.status = 'done' order by d.at limit $2)`,
+    [days, limit],
+  );
+  return count;
+}
+
 const upsertDiffSql = `insert into diffs (task_id, branch_name, base_branch, files, truncated, head_sha) values ($1, $2, $3, $4, $5, $6)
   on conflict (task_id) do update set branch_name = excluded.branch_name, base_branch = excluded.base_branch,
     files = excluded.files, truncated = excluded.truncated, head_sha = excluded.head_sha, at = now()`;

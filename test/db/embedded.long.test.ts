@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { backUp, restore } from '../../src/db/embedded/backup.ts';
 import { startEmbedded } from '../../src/db/embedded/embedded.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'deckhand-embedded-'));
@@ -110,4 +111,35 @@ test('an unfinished initdb of an earlier version is moved aside', async () => {
   expect(await ask(embedded.url, 'select 1')).toBe('1');
   expect(embedded.notes.join()).toMatch(/was incomplete, so a new database was created/);
   await embedded.stop();
+});
+
+test('a backup of a running database has what was committed before its end, and a restore keeps what was there', async () => {
+  const [dataDir, folder] = [join(root, 'backed-up'), join(root, 'backup')];
+  const running = await startEmbedded({ dataDir, unsafe: true });
+  writeFileSync(join(dataDir, 'encryption.key'), 'the key then');
+  await ask(running.url, 'create table kept as select generate_series(1, 20000) n');
+  let [isOver, written] = [false, 0];
+  const writing = (async () => {
+    while (!isOver)
+      written = Number(await ask(running.url, 'insert into kept select count(*) + 1 from kept returning n'));
+  })();
+  await backUp(dataDir, folder);
+  isOver = true;
+  await writing;
+  await expect(backUp(dataDir, folder)).rejects.toThrow('exists; give the path of a folder that does not exist yet');
+  await expect(restore(dataDir, folder)).rejects.toThrow(`a service uses ${dataDir}; stop it before you restore`);
+  await ask(running.url, 'drop table kept');
+  await running.stop();
+  await expect(restore(dataDir, root)).rejects.toThrow('is no backup');
+  writeFileSync(join(dataDir, 'encryption.key'), 'another key');
+  const kept = await restore(dataDir, folder);
+  expect(kept).toEqual(expect.arrayContaining([expect.stringMatching(/postgres\.before-restore-/)]));
+  expect(readFileSync(join(dataDir, 'encryption.key'), 'utf8')).toBe('the key then');
+  const restored = await startEmbedded({ dataDir, unsafe: true });
+  const count = Number(await ask(restored.url, 'select count(*) from kept'));
+  expect([count >= 20_000, count <= written]).toEqual([true, true]);
+  // Also without a service.
+  await restored.stop();
+  await backUp(dataDir, `${folder}-2`);
+  expect(statSync(`${folder}-2`).mode & 0o777).toBe(0o700);
 });

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { revealMcpServers, setMcpServers } from '../../src/agents/mcp.ts';
-import { rotateKey } from '../../src/cli/operator.ts';
+import { rotateKey, withApp } from '../../src/cli/operator.ts';
 import { type Composed, compose } from '../../src/compose.ts';
-import { readConfig } from '../../src/config.ts';
+import { type Config, readConfig } from '../../src/config.ts';
 import { ProjectSecrets } from '../../src/db/tables/project.ts';
 import { revealAllSecrets, setSecret } from '../../src/environment/secrets/secrets.ts';
 import { createLogger } from '../../src/logger.ts';
@@ -70,4 +70,26 @@ test('keys are rotated while secrets are read and written; a ciphertext in anoth
     { ciphertext: other.ciphertext, keyId: other.keyId },
   );
   await expect(revealSecret(app, a, 'git_token')).rejects.toThrow();
+});
+
+test('with another encryption key nothing starts, until the key is known or given up', async () => {
+  const { manager } = composed.app.db;
+  const key = Buffer.from(readFileSync(join(dataDir, 'encryption.key'), 'utf8'), 'hex');
+  const other = { ...config, ENCRYPTION_KEY: Buffer.alloc(32, 7) };
+  const started = (given: Config) => withApp(given, async () => 'started');
+  const refusal = /^ENCRYPTION_KEY: is not the key with which the stored secrets are encrypted \(id [0-9a-f]{8}\)/;
+  await expect(started(other)).rejects.toThrow(refusal);
+  // A service that was upgraded has no check yet, but its secrets.
+  await manager.query('delete from key_check');
+  await expect(started(other)).rejects.toThrow(refusal);
+  expect(await started(config)).toBe('started');
+  await expect(started(other)).rejects.toThrow(refusal);
+  const rotating = { ...other, ENCRYPTION_KEY_PREVIOUS: key };
+  expect(await started(rotating)).toBe('started');
+  await manager.query('delete from project_secrets');
+  expect(await rotateKey(rotating)).toBe(0);
+  expect(await started(other)).toBe('started');
+  await expect(started(config)).rejects.toThrow(/encryption\.key: is not the key/);
+  expect(await rotateKey(config, ['--lost'])).toBe(0);
+  expect(await started(config)).toBe('started');
 });

@@ -101,11 +101,11 @@ export interface EmbeddedOptions extends ServerSettings {
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { dataDir } = options;
-  const uid = process.getuid?.() === 0 ? nobody : undefined;
+  const uid = clusterUid();
   await mkdir(dataDir, { recursive: true, mode: uid === undefined ? 0o700 : 0o711 });
   if (uid !== undefined) await chmod(dataDir, 0o711);
   const wanted = join(dataDir, 'postgres');
-  const dir = await reachableFolder(wanted, uid);
+  const dir = await clusterFolder(dataDir);
   const notes =
     dir === wanted ? [] : [`the database's user cannot enter a parent of ${wanted}, so the database is in ${dir}`];
   const held = await holdOrAttach(dataDir, dir, options.attach ?? false);
@@ -186,9 +186,15 @@ function address(port: number, password: string): string {
   return `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
 }
 
-/** Returns the wanted folder, or another one if that uid cannot enter one of its parents. */
-async function reachableFolder(wanted: string, uid: number | undefined): Promise<string> {
-  if (uid === undefined || (await isReachable(dirname(wanted)))) return wanted;
+/** Returns the uid under which the database runs; undefined for that of this process. */
+export function clusterUid(): number | undefined {
+  return process.getuid?.() === 0 ? nobody : undefined;
+}
+
+/** Returns the folder of the cluster: in the data folder, or elsewhere if its user cannot enter a parent of that. */
+export async function clusterFolder(dataDir: string): Promise<string> {
+  const wanted = join(dataDir, 'postgres');
+  if (clusterUid() === undefined || (await isReachable(dirname(wanted)))) return wanted;
   const digest = createHash('sha256').update(wanted).digest('hex').slice(0, 12);
   const parent = join(await reachableRoot(), `data-${digest}`);
   await mkdir(parent, { recursive: true, mode: 0o711 });

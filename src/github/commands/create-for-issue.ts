@@ -93,7 +93,8 @@ export function createForIssue(
   });
 }
 
-async function createForIssueIn(
+/** The same in the caller's transaction. */
+export async function createForIssueIn(
   app: App,
   em: EntityManager,
   given: GivenCommand,

@@ -26,9 +26,10 @@ import {
   requiredTask,
   taskOfCommand,
 } from '../given-command.ts';
-import { assertNoOtherWork } from '../other-work.ts';
+import { assertNoOtherWork, openPullsOf } from '../other-work.ts';
 import { abandonPlan, plan, startPlanned } from '../planning/plan-verbs.ts';
 import { findTaskOfIssue } from '../store.ts';
+import { adoptPull } from './adopt-pull.ts';
 import { ask } from './ask.ts';
 import { agentIfUnowned, agentNamed, defaultAgent, readStart } from './choose-agent.ts';
 import {
@@ -290,9 +291,14 @@ async function start(app: App, given: GivenCommand): Promise<void> {
   const named = name === '' ? undefined : await agentNamed(em, given, name);
   const owner = named ?? (await agentIfUnowned(em, given, known));
   const setting = planFirst ? { planFirst } : {};
-  if (!isAnyway) await assertNoOtherWork(app, given, known);
-  if (known === undefined)
-    return createAndStart(app, given, { agent: owner ?? (await defaultAgent(em, given)), ...setting });
+  const open = isAnyway && known !== undefined ? [] : await openPullsOf(given);
+  if (known === undefined) {
+    const agent = owner ?? (await defaultAgent(em, given));
+    if (await adoptPull(app, given, agent, open)) return;
+    if (!isAnyway) await assertNoOtherWork(app, given, known, open);
+    return createAndStart(app, given, { agent, ...setting });
+  }
+  if (!isAnyway) await assertNoOtherWork(app, given, known, open);
   const starting = { taskId: known, startedBy: userId, kind: 'start', owner: owner?.id } as const;
   const isTextSeen = (tx: EntityManager) => showsText(app, tx, given, known);
   await startTask(app, { ...starting, ...setting, isTextSeen, also: seenAndHandled(app, given, known) });

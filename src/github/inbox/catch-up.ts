@@ -195,7 +195,7 @@ async function readPull({ octokit, name }: Place, number: number) {
 }
 
 /** Returns a function that says whether a text may contain a command to us. */
-async function addressing(app: App): Promise<(body: string) => boolean> {
+export async function addressing(app: App): Promise<(body: string) => boolean> {
   const slug = await app.github?.slug();
   const names = [app.config.COMMAND_PREFIX, `@${slug}`].map((name) => name.toLowerCase());
   return (body) => names.some((name) => body.toLowerCase().includes(name));

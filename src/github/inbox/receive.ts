@@ -2,6 +2,7 @@ import { createHmac, type Hmac, timingSafeEqual } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request, RequestHandler } from 'express';
 import type { App } from '../../app.ts';
+import { readOccurrence } from '../../automations/occurrences.ts';
 import { AppError, badRequest } from '../../errors.ts';
 import { bodyBudget } from '../../http/limits/body-budget.ts';
 import { addressOf } from '../../http/limits/rate-limit.ts';
@@ -172,7 +173,9 @@ export async function handleDelivery(app: App, guid: string): Promise<void> {
   if (delivery === undefined) return;
   const payload = await parsePayload(delivery.payload);
   await app.github.receive({ id: guid, name: delivery.event, payload });
-  await markHandled(app.db.manager, guid);
+  // The trial of an automation looks for what would have started it.
+  const keepsPayload = readOccurrence({ guid, event: delivery.event, payload }) !== undefined;
+  await markHandled(app.db.manager, guid, { keepsPayload });
 }
 
 /** Queues new jobs for stored deliveries whose jobs were lost. */

@@ -35,6 +35,18 @@ export async function redeliverFailed(app: App): Promise<void> {
   });
 }
 
+/** Counts all deliveries that GitHub has recorded so far as handled. Returns how many of them failed. */
+export async function skipFailedDeliveries(app: App): Promise<number> {
+  if (app.github === undefined) return 0;
+  const octokit = await app.github.asApp();
+  return app.db.withLock('redeliver', async () => {
+    const em = app.db.manager;
+    const { newest, failed } = await listFailed(octokit, BigInt((await readMark(em, markName)) ?? 0));
+    await setMark(em, markName, String(newest));
+    return failed.length;
+  });
+}
+
 /** Returns the failed deliveries that are newer than `upTo`, newest first, and the id of the newest delivery of all. */
 async function listFailed(octokit: Octokit, upTo: bigint) {
   const failed: { id: bigint; guid: string }[] = [];

@@ -75,6 +75,16 @@ async function insertReconciliation(
     ]);
 }
 
+/** Deletes up to `limit` reconciliations that are older than `days`, with what they did. Returns the number deleted. */
+export async function deleteOldReconciliations(em: EntityManager, days: number, limit: number): Promise<number> {
+  const [, count]: [unknown, number] = await em.query(
+    `delete from reconciliations where id in (
+       select id from reconciliations where started_at < now() - make_interval(days => $1) order by started_at limit $2)`,
+    [days, limit],
+  );
+  return count;
+}
+
 /**
  * Returns the user's own reconciliations and the scheduled ones, newest first, with what they did in the user's
  * projects.

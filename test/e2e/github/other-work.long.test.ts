@@ -75,3 +75,26 @@ test('when GitHub refuses to say who else works on an issue, the start goes on',
   expect(await world.get(`/tasks/${id}/other-work`)).toEqual([]);
   world.github.fail(() => undefined);
 });
+
+test('a task that a restored backup does not have is made from its open pull request, and not started again', async () => {
+  const { world, say, settled, next, taskOf } = face;
+  const number = await world.issue('');
+  next({ 'kept.txt': 'x\n' });
+  await say(number, '/agent start');
+  const before = await settled(number, 'in_review', 1);
+  // As after a restore: the database is older than the task, and the comment counts as unread.
+  await world.sql('delete from tasks where id = $1', [before.id]);
+  await world.sql('delete from handled_commands', []);
+  await say(number, '/agent start');
+  const after = await until('the adopted task', async () => {
+    const task = await taskOf(number).catch(() => undefined);
+    return task?.status === 'in_review' && task;
+  });
+  expect(after).toMatchObject({ prUrl: before.prUrl, branchName: before.branchName, runCount: 0 });
+  expect(after.id).not.toBe(before.id);
+  // The next request continues on its branch.
+  next({ 'more.txt': 'x\n' });
+  await say(number, '/agent revise Do more.');
+  const revised = await settled(number, 'in_review', 1);
+  expect(revised.prUrl).toBe(before.prUrl);
+});

@@ -1,5 +1,6 @@
 import { placeOfRepository } from '../../../src/github/app/place.ts';
 import { heardUntil, setMark } from '../../../src/github/delivery-store.ts';
+import { skipSinceBackup } from '../../../src/github/inbox/after-restore.ts';
 import { catchUp } from '../../../src/github/inbox/catch-up.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, asked, barred, people, shown } from '../../support/stand-ins/named-github.ts';
@@ -104,4 +105,25 @@ test('commands whose events were lost are found in reviews and in comments on li
     ['/repos/acme/app/pulls/1/comments/1/replies', expect.stringContaining('nonsense1')],
     ['/repos/acme/app/pulls/1/comments/1/replies', expect.stringContaining('nonsense2')],
   ]);
+});
+
+test('after a restore, what was said since the backup is listed and not carried out, nor are stored deliveries', async () => {
+  write([400, 'ada']);
+  const { em, own, task } = await acme.twoPeople();
+  await em.query('delete from handled_commands');
+  await task('ada');
+  around.pages['/issues/comments'] = around.comments.map((comment) => ({ ...comment, html_url: 'https://gh/c/1' }));
+  around.pages['/issues'] = [{ ...issue(2), body: 'See /agent start', created_at: new Date().toISOString() }, issue(3)];
+  around.pages['/pulls/comments'] = [];
+  await setMark(em, `heard ${own.id}`, anHourAgo());
+  await em.query(`insert into deliveries (guid, event, signature, payload) values ('left', 'ping', '', '{}')`);
+  const lines = await skipSinceBackup(acme.service.app);
+  expect(lines).toEqual(
+    expect.arrayContaining(['1 deliveries of events', 'u/2  See /agent start', 'https://gh/c/1  /agent create']),
+  );
+  expect(await em.query(`select guid from deliveries where handled_at is null`)).toEqual([]);
+  const place = await placeOfRepository(acme.service.app, own.id);
+  if (place === undefined) throw new Error('acme/app is not installed');
+  await catchUp(acme.service.app, place, () => false);
+  expect(await em.query('select key from handled_commands')).toEqual([]);
 });
