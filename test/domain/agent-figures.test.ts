@@ -18,9 +18,10 @@ test('every project starts with the five built-in agents', () => {
 test('a role includes the rights of the weaker ones', () => {
   const table = roles.map((actual) => roles.map((required) => hasRole(actual, required)));
   expect(table).toEqual([
-    [true, false, false],
-    [true, true, false],
-    [true, true, true],
+    [true, false, false, false],
+    [true, true, false, false],
+    [true, true, true, false],
+    [true, true, true, true],
   ]);
 });
 

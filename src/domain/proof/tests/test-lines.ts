@@ -155,6 +155,7 @@ function skeletonOf(path: string, tokens: Token[]): { skeleton: string; literals
   const callers: (string | undefined)[] = [];
   let key = '';
   const compares = tokens.some(({ text }) => /[=<>]|^in$/.test(text));
+  const throws = tokens.some(({ kind, text }) => kind === 'word' && text === 'throw');
   const addLiteral = (text: string) => {
     const caller = callers.findLast((each) => each !== undefined);
     const isCode = hasCode(path, text);
@@ -174,7 +175,7 @@ function skeletonOf(path: string, tokens: Token[]): { skeleton: string; literals
     }
     // `ok(!x)` says as much as `ok(x)`.
     else if (!isNegation(text, before) || compares) {
-      if (text === '(') callers.push(callerIn(before));
+      if (text === '(') callers.push(callerIn(before, throws));
       else if (text === ')') callers.pop();
       parts.push(opposites.reduce((word, [names, both]) => word.replace(names, both), text));
     }
@@ -183,7 +184,10 @@ function skeletonOf(path: string, tokens: Token[]): { skeleton: string; literals
   return { skeleton: parts.join(' '), literals, hasCall };
 }
 
-const callerIn = (before: Token | undefined) => (before?.kind === 'word' ? before.text : undefined);
+/** Returns the name before a parenthesis. `if (f(1) !== 2) throw …` is an assertion without a library, so its `if` is none. */
+function callerIn(before: Token | undefined, throws = false): string | undefined {
+  return before?.kind === 'word' && !(throws && before.text === 'if') ? before.text : undefined;
+}
 
 function isNegation(text: string, before: Token | undefined): boolean {
   return (text === '!' || text === 'not') && /^(\(|assert)$/.test(before?.text ?? '');
