@@ -111,6 +111,8 @@ async function bareSeconds(parent: string, url: string, registry: Registry): Pro
     HOME: home,
     npm_config_cache: join(home, '.npm'),
     npm_config_registry: `https://localhost:${registry.port}/`,
+    // The machine may name another one for its own registry.
+    npm_config_cafile: join(work, 'ca.pem'),
     NO_PROXY: 'localhost',
   };
   const began = performance.now();
