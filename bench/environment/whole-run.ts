@@ -175,6 +175,8 @@ function workOf({ commit, ...given }: Given): Work {
     journal,
     branch: { name: 'agent/x', from: commit, base: commit, continues: false },
     host: { hasShell: true },
+    // Nothing is counted about a repository that the database does not have.
+    isForeign: true,
     task: { repositoryId: given.repository.id },
   } as unknown as Work;
 }

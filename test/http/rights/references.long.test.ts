@@ -125,6 +125,9 @@ async function makeThing(kind: Kind, token: string, make = makeIn): Promise<stri
   return make(project, kind, token, post);
 }
 
+/** GitHub numbers people by the length and the first letter of their login here. */
+const loginOf = (number: number) => String.fromCharCode(97 + (number % 26)) + 'x'.repeat(3 + Math.floor(number / 26));
+
 type Post = (method: string, path: string, body: object) => Promise<Made>;
 
 async function makeIn(project: string, kind: Kind, token: string, post: Post): Promise<string> {
@@ -148,7 +151,7 @@ async function makeIn(project: string, kind: Kind, token: string, post: Post): P
       ((await post('POST', `${at}/wizard/initialize`, { goal: name })) as never as { sessionId: string }).sessionId,
     user: async () =>
       (
-        (await post('POST', `${at}/members`, { login: `elsewhere-${count}`, role: 'member' })) as never as {
+        (await post('POST', `${at}/members`, { login: loginOf(count), role: 'member' })) as never as {
           userId: string;
         }
       ).userId,
@@ -197,13 +200,16 @@ async function makeIn(project: string, kind: Kind, token: string, post: Post): P
   return makers[kind]();
 }
 
-/** Makes a task that depends on another one, has an owner and is in a sprint. Returns what a list can be filtered by. */
+/** Makes a task that depends on another one, has an owner and perhaps a person, and is in a sprint. Returns what a list can be filtered by. */
 async function makeLinked(project: string, kind: Kind, token: string, post: Post): Promise<string> {
   const [owner, sprintId] = [await makeIn(project, 'agent', token, post), await makeIn(project, 'sprint', token, post)];
   const other = await makeIn(project, 'task', token, post);
   const body = { title: 'Depends', owner, sprintId, dependsOn: [other] };
   const { id } = await post('POST', `/projects/${project}/tasks`, body);
-  return kind === 'agent' ? owner : kind === 'sprint' ? sprintId : id;
+  const linked: Partial<Record<Kind, string>> = { agent: owner, sprint: sprintId, task: id };
+  const found = linked[kind] ?? (await makeIn(project, kind, token, post));
+  if (kind === 'user') await post('PATCH', `/tasks/${id}`, { responsible: found });
+  return found;
 }
 
 interface Request {
