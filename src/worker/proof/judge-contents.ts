@@ -120,7 +120,8 @@ export function someRunUnseen(contents: Uint8Array[]): boolean {
 }
 
 /** Tests that are declared in a file whose name says nothing about tests. */
-const declaresTests = /^\s*(test|it|describe|suite|context)(\.\w+)?\(|^\s*(async )?def test_|^func Test[A-Z]/m;
+const declaresTests =
+  /^\s*(test|it|describe|suite|context)(\.\w+)?\(|^\s*(async )?def test_|^func Test[A-Z]|^\s*#\[(tokio::)?test\]|^\s*@(Test|ParameterizedTest)\b/m;
 
 /** Compares earlier test files with what a change made of them. A helper may check less without a visible assertion. */
 export function earlierTests(
