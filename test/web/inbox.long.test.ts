@@ -200,7 +200,7 @@ inBrowser(
   'people snooze entries, take that back, choose who is responsible, and see what others have to do',
   async () => {
     const id = await addWaiting('question', [], 'Not today');
-    const { userId } = await api<{ userId: string }>('POST', `${base}/members`, { login: 'hubot' });
+    const { userId } = await api<{ userId: string }>('POST', `${base}/members`, { login: 'stranger' });
     await visit(page, world.service.url);
     const entry = entryOf('Not today');
     await entry.getByRole('button', { name: 'Snooze Not today' }).click();
@@ -215,8 +215,8 @@ inBrowser(
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await visit(page, `${world.service.url}/tasks/${id}`);
     await page.getByRole('button', { name: 'Nobody is responsible. Choose somebody' }).click();
-    await page.getByRole('menuitemradio', { name: 'hubot' }).click();
-    await page.getByRole('button', { name: 'Responsible: hubot' }).waitFor();
+    await page.getByRole('menuitemradio', { name: 'stranger' }).click();
+    await page.getByRole('button', { name: 'Responsible: stranger' }).waitFor();
     expect(await world.get(`/tasks/${id}`)).toMatchObject({ responsible: userId });
     await visit(page, world.service.url);
     await page.getByRole('button', { name: 'All', exact: true }).click();
