@@ -6,6 +6,7 @@ import { Link, Outlet, useLocation, useParams } from 'react-router';
 import { Loading, QueryResult } from './display/query-result.tsx';
 import { PersonMark } from './display/status-labels.tsx';
 import { TimeAgo } from './display/times.tsx';
+import { RoleInProject } from './forms/may.tsx';
 import { notifyError } from './frame/notices.tsx';
 import { forgetPerson } from './frame/personal-storage.ts';
 import { ProjectName, ProjectNav } from './frame/project-nav.tsx';
@@ -25,8 +26,9 @@ export function Shell() {
   const stream = useProjectEvents(projectId);
   const isOnline = useIsOnline();
   useFreshNotices();
+  const project = useQuery({ ...queries.project(projectId ?? ''), enabled: projectId !== undefined });
   return (
-    <>
+    <RoleInProject value={project.data?.role}>
       <a href="#content" className="skip">
         Skip to content
       </a>
@@ -61,7 +63,7 @@ export function Shell() {
           {() => (stream === 'opening' ? <Loading /> : <PageOfProject projectId={projectId} />)}
         </QueryResult>
       </main>
-    </>
+    </RoleInProject>
   );
 }
 

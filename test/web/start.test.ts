@@ -1,6 +1,6 @@
 import { settled } from '../../demo/browser.ts';
 import { until } from '../../demo/real-service.ts';
-import { inBrowser, openDashboard, visit } from '../support/browser.ts';
+import { inBrowser, loaded, openDashboard, visit } from '../support/browser.ts';
 import { handsOf, repo } from '../support/face.ts';
 import { inspect, type Seen } from './inspect.ts';
 
@@ -194,4 +194,48 @@ inBrowser('every page of a project says what keeps GitHub from working, and sinc
     await go(path);
     await note.getByText('2 hours ago').waitFor();
   }
+});
+
+inBrowser('a viewer sees everything of a project, and no button that would be refused', async () => {
+  const { id } = await api<{ id: string }>('POST', '/projects', { name: 'Viewed' });
+  const task = await api<{ id: string }>('POST', `/projects/${id}/tasks`, { title: 'Seen by viewers' });
+  const days = { startDate: '2026-01-01', endDate: '2026-01-02' };
+  const sprint = await api<{ id: string }>('POST', `/projects/${id}/sprints`, { name: 'Seen', ...days });
+  // Links, tabs, filters, copies and folds change nothing.
+  const offered = async (path: string, sign: string) => {
+    await go(path);
+    await page.getByText(sign).first().waitFor();
+    await loaded(page);
+    return page
+      .locator('main')
+      .getByRole('button', {
+        name: /^(New|Add|Paste|Edit|Delete|Assign|Start|Send|Test|Import|Review a|Save|More actions)/,
+      })
+      .or(page.locator('main').getByRole('checkbox'))
+      .or(page.locator('main').getByRole('textbox', { name: /message|achieve/ }))
+      .count();
+  };
+  const pages: [string, string][] = [
+    [`/projects/${id}`, 'Seen by viewers'],
+    [`/projects/${id}/backlog`, 'Seen by viewers'],
+    [`/projects/${id}/sprints`, 'Seen'],
+    [`/sprints/${sprint.id}`, 'Seen'],
+    [`/tasks/${task.id}`, 'Seen by viewers'],
+    [`/tasks/${task.id}?tab=chat`, 'Seen by viewers'],
+    [`/projects/${id}/plan`, 'Plan a goal'],
+  ];
+  for (const [path, sign] of pages) expect([path, await offered(path, sign)]).not.toEqual([path, 0]);
+  await world.sql(`update members set role = 'viewer' where project_id = $1`, [id]);
+  for (const [path, sign] of pages) expect([path, await offered(path, sign)]).toEqual([path, 0]);
+  await go(`/projects/${id}`);
+  await page.getByText('Seen by viewers').waitFor();
+  await page.keyboard.press('n');
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  await go(`/projects/${id}/members`);
+  await page.getByText('As a viewer, you can view this list and leave the project.').waitFor();
+  await go('/settings/tokens');
+  await page.getByLabel('Name').fill('for a script');
+  await page.getByLabel('Scope').selectOption('read');
+  await page.getByRole('button', { name: 'Create token' }).click();
+  await page.getByRole('listitem').filter({ hasText: 'for a script' }).getByText('Read', { exact: true }).waitFor();
 });

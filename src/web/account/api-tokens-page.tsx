@@ -1,7 +1,9 @@
-import { Button, Flash, FormControl, Heading, TextInput, useConfirm } from '@primer/react';
+import { Button, Flash, FormControl, Heading, Label, Select, TextInput, useConfirm } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { type Scope, scopes } from '../../domain/agent.ts';
 import * as api from '../api.ts';
+import { sentenceCase } from '../display/names.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
@@ -9,6 +11,13 @@ import { submitOnce } from '../forms/submit.ts';
 import { notifyError } from '../frame/notices.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import * as queries from '../live/queries.ts';
+
+/** What each scope allows, as a choice. */
+const scopeNames: Record<Scope, string> = {
+  read: 'Read: change nothing',
+  write: 'Write: do what members do',
+  admin: 'Admin: everything you may do',
+};
 
 /** Shows the API tokens of the signed-in person. A new token is shown only once. */
 export function ApiTokensPage() {
@@ -21,8 +30,8 @@ export function ApiTokensPage() {
         API tokens
       </Heading>
       <p className="muted">
-        Programs send a token as <code>Authorization: Bearer …</code>. A token has the same permissions as you. See the{' '}
-        <a href="/api/v1/docs/">API documentation</a>.
+        Programs send a token as <code>Authorization: Bearer …</code>. A token allows what its scope says, and never
+        more than you may do. See the <a href="/api/v1/docs/">API documentation</a>.
       </p>
       {created && <CreatedToken token={created} />}
       <CreateToken onCreated={setCreated} />
@@ -51,8 +60,9 @@ function CreateToken({ onCreated }: { onCreated(token: api.NewApiToken): void })
   const client = useQueryClient();
   const [name, setName] = useState('');
   const [days, setDays] = useState('90');
+  const [scope, setScope] = useState<Scope>('admin');
   const create = useMutation({
-    mutationFn: () => api.createToken({ name: name.trim(), expiresInDays: Number(days) }),
+    mutationFn: () => api.createToken({ name: name.trim(), expiresInDays: Number(days), scopes: scope }),
     onSuccess: (token) => {
       onCreated(token);
       setName('');
@@ -69,6 +79,16 @@ function CreateToken({ onCreated }: { onCreated(token: api.NewApiToken): void })
       <FormControl required>
         <FormControl.Label>Expires in (days)</FormControl.Label>
         <TextInput type="number" min={1} max={366} value={days} onChange={(event) => setDays(event.target.value)} />
+      </FormControl>
+      <FormControl>
+        <FormControl.Label>Scope</FormControl.Label>
+        <Select value={scope} onChange={(event) => setScope(event.target.value as Scope)}>
+          {scopes.map((each) => (
+            <Select.Option key={each} value={each}>
+              {scopeNames[each]}
+            </Select.Option>
+          ))}
+        </Select>
       </FormControl>
       <Button type="submit" variant="primary" loading={create.isPending}>
         Create token
@@ -88,7 +108,7 @@ function TokenList({ tokens }: { tokens: api.ApiToken[] }) {
   );
 }
 
-function TokenItem({ token: { id, name, prefix, expiresAt, lastUsedAt } }: { token: api.ApiToken }) {
+function TokenItem({ token: { id, name, prefix, scopes: scope, expiresAt, lastUsedAt } }: { token: api.ApiToken }) {
   const client = useQueryClient();
   const confirm = useConfirm();
   const revoke = useMutation({
@@ -107,7 +127,8 @@ function TokenItem({ token: { id, name, prefix, expiresAt, lastUsedAt } }: { tok
   };
   return (
     <li className="list-item">
-      <span className="strong wrap">{name}</span> <code>{prefix}…</code>
+      <span className="strong wrap">{name}</span> <code>{prefix}…</code>{' '}
+      <Label title={scopeNames[scope]}>{sentenceCase(scope)}</Label>
       <span className="muted">
         {Date.parse(expiresAt) < Date.now() ? 'expired' : 'expires'} <TimeAgo at={expiresAt} /> ·{' '}
         {lastUsedAt === null ? (

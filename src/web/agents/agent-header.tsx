@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import * as api from '../api.ts';
 import { sentenceCase } from '../display/names.ts';
+import { May } from '../forms/may.tsx';
 import { notify, notifyError } from '../frame/notices.tsx';
 import * as queries from '../live/queries.ts';
 import { refetchAgents } from '../live/refetch-changes.ts';
@@ -36,11 +37,11 @@ export function AgentHeader({ projectId, agent }: { projectId: string; agent: ap
         <HealthLabel health={own} />
         <span className="grow" />
         {agent.isNewest && (
-          <>
+          <May>
             <Button onClick={() => setEditing(true)}>Edit</Button>
             <NewVersion projectId={projectId} agent={agent} />
             <DeleteAgent projectId={projectId} agent={agent} />
-          </>
+          </May>
         )}
         {isEditing && <AgentFormDialog agent={agent} onClose={() => setEditing(false)} />}
       </div>
@@ -49,9 +50,11 @@ export function AgentHeader({ projectId, agent }: { projectId: string; agent: ap
           <span className="grow">
             {healthReason(own)} {resetText}
           </span>
-          <Button loading={reset.isPending} onClick={() => reset.mutate()}>
-            Reset health
-          </Button>
+          <May>
+            <Button loading={reset.isPending} onClick={() => reset.mutate()}>
+              Reset health
+            </Button>
+          </May>
         </Flash>
       )}
     </>

@@ -4,6 +4,7 @@ import { Link, useParams, useSearchParams } from 'react-router';
 import type { AgentEntry } from '../api.ts';
 import { sentenceCase } from '../display/names.ts';
 import { QueryResult } from '../display/query-result.tsx';
+import { May } from '../forms/may.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import * as queries from '../live/queries.ts';
 import { AgentFormDialog } from './agent-form-dialog.tsx';
@@ -18,9 +19,11 @@ export function AgentsPage() {
   return (
     <div className="narrow">
       <PageHeader title="Agents">
-        <Button variant="primary" onClick={() => setSearchParams({ new: 'one' })}>
-          New agent
-        </Button>
+        <May>
+          <Button variant="primary" onClick={() => setSearchParams({ new: 'one' })}>
+            New agent
+          </Button>
+        </May>
       </PageHeader>
       <QueryResult query={query}>
         {(agents) =>

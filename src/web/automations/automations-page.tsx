@@ -6,6 +6,7 @@ import * as api from '../api.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
+import { useMay } from '../forms/may.tsx';
 import { notify, notifyError } from '../frame/notices.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import * as queries from '../live/queries.ts';
@@ -18,7 +19,7 @@ export function AutomationsPage() {
   usePageTitle('Automations');
   const { projectId = '' } = useParams();
   const query = useQuery(queries.automations(projectId));
-  const isAdmin = useIsAdmin(projectId);
+  const isAdmin = useMay('admin');
   // Null for a new one.
   const [edited, setEdited] = useState<api.Automation | null>();
   return (
@@ -58,11 +59,6 @@ export function AutomationsPage() {
       )}
     </div>
   );
-}
-
-function useIsAdmin(projectId: string): boolean {
-  const { data: project } = useQuery(queries.project(projectId));
-  return project?.role === 'owner' || project?.role === 'admin';
 }
 
 interface ItemProps {

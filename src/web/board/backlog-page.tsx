@@ -7,6 +7,7 @@ import { plural } from '../display/formats.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
 import { FailureLabel, TaskStatus } from '../display/status-labels.tsx';
+import { May, useMay } from '../forms/may.tsx';
 import { SelectField } from '../forms/select-field.tsx';
 import { notify, notifyError } from '../frame/notices.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
@@ -25,13 +26,16 @@ export function BacklogPage() {
   const { projectId = '' } = useParams();
   const [searchParams, setSearchParams] = useSearchParams();
   const query = useQuery(queries.tasks(projectId));
+  const mayCreate = useMay('member');
   return (
     <div className="narrow">
       <PageHeader title="Backlog">
-        <Button onClick={() => setSearchParams({ new: 'many' })}>Paste a list</Button>
-        <Button variant="primary" onClick={() => setSearchParams({ new: 'one' })}>
-          New task
-        </Button>
+        <May>
+          <Button onClick={() => setSearchParams({ new: 'many' })}>Paste a list</Button>
+          <Button variant="primary" onClick={() => setSearchParams({ new: 'one' })}>
+            New task
+          </Button>
+        </May>
       </PageHeader>
       <QueryResult query={query} rows={8}>
         {(allTasks) => {
@@ -39,13 +43,13 @@ export function BacklogPage() {
           if (tasks.length > 0) return <BacklogList projectId={projectId} tasks={tasks} />;
           return (
             <EmptyState title="The backlog is empty">
-              Open tasks that are not in a sprint appear here. Create a task to add one.
+              Open tasks that are not in a sprint appear here.{mayCreate && ' Create a task to add one.'}
             </EmptyState>
           );
         }}
       </QueryResult>
       <Suspense>
-        {searchParams.get('new') !== null && (
+        {mayCreate && searchParams.get('new') !== null && (
           <NewTaskDialog projectId={projectId} onClose={() => setSearchParams({})} />
         )}
       </Suspense>
@@ -64,16 +68,20 @@ function BacklogList({ projectId, tasks }: { projectId: string; tasks: api.TaskC
     setChecked((ids) => (ids.includes(id) ? ids.filter((each) => each !== id) : [...ids, id]));
   return (
     <>
-      <AddToSprint projectId={projectId} taskIds={selected} onAdded={() => setChecked([])} />
+      <May>
+        <AddToSprint projectId={projectId} taskIds={selected} onAdded={() => setChecked([])} />
+      </May>
       <ul className="list">
         {tasks.slice(0, maxShown).map((task) => (
           <li key={task.id} className="list-item">
-            <input
-              type="checkbox"
-              aria-label={`Select ${task.title.slice(0, 60)}`}
-              checked={selected.includes(task.id)}
-              onChange={() => toggle(task.id)}
-            />
+            <May>
+              <input
+                type="checkbox"
+                aria-label={`Select ${task.title.slice(0, 60)}`}
+                checked={selected.includes(task.id)}
+                onChange={() => toggle(task.id)}
+              />
+            </May>
             <Link to={`/tasks/${task.id}`} className="wrap">
               <bdi>{task.title}</bdi>
             </Link>

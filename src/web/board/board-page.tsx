@@ -5,6 +5,7 @@ import { Suspense, useRef } from 'react';
 import { Link, useParams } from 'react-router';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
+import { May, useMay } from '../forms/may.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { useShortcuts } from '../keys/shortcuts.ts';
 import { lazyPart } from '../live/load-part.ts';
@@ -28,21 +29,31 @@ export function BoardPage() {
   const filters = useFilters();
   const { searchParams, setParam, searchText, setQuery } = filters;
   const searchField = useRef<HTMLInputElement>(null);
-  const isCreating = searchParams.get('new') !== null;
+  const mayCreate = useMay('member');
+  const isCreating = mayCreate && searchParams.get('new') !== null;
   useShortcuts({
     search: () => searchField.current?.focus(),
-    newTask: () => setParam('new', 'one'),
+    newTask: () => mayCreate && setParam('new', 'one'),
   });
   return (
     <>
       <PageHeader title="Board">
         <BoardFilters board={query.data} filters={filters} searchField={searchField} />
         <ViewsButton projectId={projectId} searchParams={searchParams} onApply={setQuery} />
-        <Button variant="primary" leadingVisual={PlusIcon} onClick={() => setParam('new', 'one')} aria-keyshortcuts="n">
-          New task
-        </Button>
+        <May>
+          <Button
+            variant="primary"
+            leadingVisual={PlusIcon}
+            onClick={() => setParam('new', 'one')}
+            aria-keyshortcuts="n"
+          >
+            New task
+          </Button>
+        </May>
       </PageHeader>
-      <NextStep onboarding={onboarding} />
+      <May>
+        <NextStep onboarding={onboarding} />
+      </May>
       <QueryResult query={query} rows={8}>
         {(board) =>
           board.tasks.length === 0 ? (
@@ -65,6 +76,7 @@ export function BoardPage() {
 
 function FirstSteps({ projectId }: { projectId: string }) {
   const { data } = useQuery(queries.repositories(projectId));
+  if (!useMay('member')) return <EmptyState title="No tasks yet">The tasks of the project appear here.</EmptyState>;
   return (
     <EmptyState title="No tasks yet">
       {data?.length === 0 ? (

@@ -4,6 +4,7 @@ import { type KeyboardEvent, Suspense, useCallback, useDeferredValue, useMemo, u
 import type { Board as BoardData, TaskCard } from '../api.ts';
 import { formatNumber, plural } from '../display/formats.ts';
 import { EmptyState } from '../display/sections.tsx';
+import { useMay } from '../forms/may.tsx';
 import { notify } from '../frame/notices.tsx';
 import { useShortcuts } from '../keys/shortcuts.ts';
 import { lazyPart } from '../live/load-part.ts';
@@ -39,10 +40,11 @@ export function Board({ projectId, board, searchParams, searchText, onClearFilte
   );
   const { choices, toggle } = useFolding(projectId);
   const selection = useSelection();
+  const mayChange = useMay('member');
   useShortcuts({
     selectCard: () => {
       const id = document.activeElement?.closest('.card')?.querySelector<HTMLElement>('[data-card]')?.dataset.card;
-      if (id !== undefined) selection.toggle(id);
+      if (mayChange && id !== undefined) selection.toggle(id);
     },
     actOnSelected: () => document.querySelector<HTMLElement>('.bulk button')?.focus(),
   });

@@ -4,20 +4,22 @@ import { type RefObject, useEffect, useRef, useState } from 'react';
 const loadLibrary = () => import('@atlaskit/pragmatic-drag-and-drop/element/adapter');
 type Library = Awaited<ReturnType<typeof loadLibrary>>;
 
-/** Makes an element draggable as a task. Returns whether it is being dragged. */
-export function useDraggable(element: RefObject<HTMLElement | null>, taskId: string): boolean {
+/** Makes an element draggable as a task if it `isMovable`. Returns whether it is being dragged. */
+export function useDraggable(element: RefObject<HTMLElement | null>, taskId: string, isMovable: boolean): boolean {
   const [isDragged, setDragged] = useState(false);
   useEffect(
     () =>
-      whenLoaded(element, ({ draggable }, loaded) =>
-        draggable({
-          element: loaded,
-          getInitialData: () => ({ taskId }),
-          onDragStart: () => setDragged(true),
-          onDrop: () => setDragged(false),
-        }),
-      ),
-    [element, taskId],
+      isMovable
+        ? whenLoaded(element, ({ draggable }, loaded) =>
+            draggable({
+              element: loaded,
+              getInitialData: () => ({ taskId }),
+              onDragStart: () => setDragged(true),
+              onDrop: () => setDragged(false),
+            }),
+          )
+        : undefined,
+    [element, taskId, isMovable],
   );
   return isDragged;
 }

@@ -21,6 +21,7 @@ import { ageText, clockText, elapsedOf, formatCost } from '../display/formats.ts
 import { shortId, waitNames } from '../display/names.ts';
 import { FailureLabel, PersonMark } from '../display/status-labels.tsx';
 import { exactTime, useNow } from '../display/times.tsx';
+import { May, useMay } from '../forms/may.tsx';
 import { lazyPart } from '../live/load-part.ts';
 import { useDraggable } from './drag-and-drop.ts';
 import { useLazyMenu } from './use-lazy-menu.ts';
@@ -41,21 +42,25 @@ interface Props {
 export const TaskCard = memo(function TaskCard(props: Props) {
   const { task, agentName, responsible, sprintName, isSelected, onToggle } = props;
   const card = useRef<HTMLDivElement>(null);
-  const isDragged = useDraggable(card, task.id);
+  const isDragged = useDraggable(card, task.id, useMay('member'));
   return (
     <div ref={card} className={`card${isDragged ? ' dragged' : ''}${isSelected ? ' selected' : ''}`}>
       <div className="card-head">
-        <input
-          type="checkbox"
-          className="card-check"
-          aria-label={`Select ${task.title.slice(0, 60)}`}
-          checked={isSelected}
-          onChange={() => onToggle(task.id)}
-        />
+        <May>
+          <input
+            type="checkbox"
+            className="card-check"
+            aria-label={`Select ${task.title.slice(0, 60)}`}
+            checked={isSelected}
+            onChange={() => onToggle(task.id)}
+          />
+        </May>
         <Link to={`/tasks/${task.id}`} className="card-title" data-card={task.id} draggable={false}>
           <bdi>{task.title}</bdi>
         </Link>
-        <CardMenu task={task} />
+        <May>
+          <CardMenu task={task} />
+        </May>
       </div>
       <div className="card-states">
         <RunState run={task.run} />

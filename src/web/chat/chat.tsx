@@ -5,12 +5,14 @@ import { Markdown } from '../display/markdown.tsx';
 import { QueryResult } from '../display/query-result.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import { submitOnCtrlEnter } from '../forms/form-dialog.tsx';
+import { May, useMay } from '../forms/may.tsx';
 import { useDraft } from '../forms/use-draft.ts';
 import type * as queries from '../live/queries.ts';
 import { useConversation } from './use-conversation.ts';
 
 /** Shows the conversation of a project's members with an agent. Answers appear while they are written. */
 export function Chat({ subject, emptyText }: { subject: queries.ChatSubject; emptyText: string }) {
+  const mayWrite = useMay('member');
   const { history, myId, pending, isBusy, problem, send } = useConversation(subject);
   return (
     <section className="stack" aria-label="Chat">
@@ -25,7 +27,11 @@ export function Chat({ subject, emptyText }: { subject: queries.ChatSubject; emp
         <QueryResult query={history}>
           {(messages) => (
             <>
-              {messages.length === 0 && pending === undefined && <p className="muted">{emptyText}</p>}
+              {messages.length === 0 && pending === undefined && (
+                <p className="muted">
+                  {mayWrite ? emptyText : 'No messages yet. Members of the project can write here.'}
+                </p>
+              )}
               {messages.map((message) => (
                 <StoredMessage key={message.id} message={message} myId={myId} />
               ))}
@@ -48,7 +54,9 @@ export function Chat({ subject, emptyText }: { subject: queries.ChatSubject; emp
           {problem} Your message is still in the field below, so you can send it again.
         </p>
       )}
-      <MessageForm place={`chat ${subject.id}`} isBusy={isBusy} onSend={send} />
+      <May>
+        <MessageForm place={`chat ${subject.id}`} isBusy={isBusy} onSend={send} />
+      </May>
     </section>
   );
 }

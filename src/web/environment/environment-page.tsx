@@ -4,6 +4,7 @@ import { Link, useParams } from 'react-router';
 import * as api from '../api.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
+import { May } from '../forms/may.tsx';
 import { mutateOnce } from '../forms/submit.ts';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { errorMessage, statusOf } from '../live/errors.ts';
@@ -49,9 +50,11 @@ function RepositoryEnvironment({ repository: { id, name, projectId } }: { reposi
   return (
     <>
       <PageHeader title={`Environment of ${name}`}>
-        <Button variant="primary" loading={start.isPending || isRunning} onClick={() => mutateOnce(start)}>
-          Try the environment
-        </Button>
+        <May>
+          <Button variant="primary" loading={start.isPending || isRunning} onClick={() => mutateOnce(start)}>
+            Try the environment
+          </Button>
+        </May>
       </PageHeader>
       <p className="muted">
         A trial runs set-up and checks on the default branch, without an agent. A successful set-up is kept for later

@@ -7,6 +7,7 @@ import { sentenceCase } from '../display/names.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState, FactList, Section } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
+import { useMay } from '../forms/may.tsx';
 import { mutateOnce } from '../forms/submit.ts';
 import { notifyError } from '../frame/notices.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
@@ -42,8 +43,7 @@ function RepositoryBenchmark({ repository: { id, name, projectId } }: { reposito
   const client = useQueryClient();
   const query = queries.benchmark(id);
   const benchmark = useQuery(query);
-  const { data: project } = useQuery(queries.project(projectId));
-  const isAdmin = project !== undefined && project.role !== 'member';
+  const isAdmin = useMay('admin');
   const refresh = () => client.invalidateQueries({ queryKey: query.queryKey });
   const start = useMutation({
     mutationFn: () => api.startHarvest(id, {}),

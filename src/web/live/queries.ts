@@ -277,8 +277,8 @@ export const burndown = (id: string) =>
   queryOptions({ queryKey: ['burndown', id], queryFn: () => api.getBurndown(id, { ahead: true }) });
 export const digest = (id: string) => queryOptions({ queryKey: ['digest', id], queryFn: () => api.getDigest(id) });
 /** What the runs of a project have used in the last days. */
-export const spend = (projectId: string, days: number) =>
-  queryOptions({ queryKey: ['spend', projectId, days], queryFn: () => api.getSpend(projectId, { days }) });
+export const spend = (projectId: string, days: number, by: api.Spend['by'] = 'agent') =>
+  queryOptions({ queryKey: ['spend', projectId, days, by], queryFn: () => api.getSpend(projectId, { days, by }) });
 
 export const velocity = (projectId: string) =>
   queryOptions({

@@ -20,6 +20,7 @@ import {
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useState } from 'react';
 import type { AgentEntry, Project, SprintEntry, Task } from '../api.ts';
+import { useMay } from '../forms/may.tsx';
 import { usePaused } from '../forms/use-paused.ts';
 import { pagesOf } from '../frame/project-nav.tsx';
 import { storeTheme, type Theme } from '../frame/theme.ts';
@@ -56,8 +57,8 @@ const icons: Record<Recent['kind'], Icon> = {
   sprint: IterationsIcon,
 };
 
-/** Returns what can be opened or created in a project. */
-function projectItems(projectId: string): Item[] {
+/** Returns what can be opened in a project, and created by those who may. */
+function projectItems(projectId: string, mayCreate: boolean): Item[] {
   const project = `/projects/${projectId}`;
   const action = (text: string, to: string): Item => ({
     id: `action ${text}`,
@@ -66,12 +67,15 @@ function projectItems(projectId: string): Item[] {
     icon: PlusIcon,
     to,
   });
-  return [
+  const actions = [
     action('New task', `${project}?new=one`),
     action('Paste a list of tasks', `${project}/backlog?new=many`),
     action('New sprint', `${project}/sprints?new=one`),
     action('New agent', `${project}/agents?new=one`),
     action('Plan a goal', `${project}/plan`),
+  ];
+  return [
+    ...(mayCreate ? actions : []),
     ...pagesOf(project).map(({ name, to, icon }) => ({
       id: `page ${to}`,
       kind: 'page' as const,
@@ -141,6 +145,7 @@ export function useItems(props: {
   // Outside of projects, the one that was used last is searched.
   const lastProject = recent.find(({ kind }) => kind === 'project')?.id.slice('project '.length);
   const where = projectId ?? lastProject ?? '';
+  const mayCreate = useMay('member');
   const hasProject = where !== '';
   const projects = useQuery(queries.projects());
   const agents = useQuery({ ...queries.agentsOf(where), enabled: hasProject });
@@ -155,7 +160,7 @@ export function useItems(props: {
   const tasks = isLong ? (found.data ?? []) : [];
   const known = [
     ...pageItems,
-    ...(projectId === undefined ? [] : projectItems(projectId)),
+    ...(projectId === undefined ? [] : projectItems(projectId, mayCreate)),
     ...generalItems(showKeys),
     ...tasks.map(taskItem),
     ...(projects.data ?? []).map(projectItem),

@@ -27,7 +27,7 @@ export function GeneratedSection(props: {
   const name = names[part];
   const isGenerated = wizard.isGenerated(part);
   const arriving = wizard.arrivingOf(part);
-  const isEditable = editor !== undefined && !wizard.isFinal && view !== 'editor' && arriving === undefined;
+  const isEditable = editor !== undefined && !wizard.isReadOnly && view !== 'editor' && arriving === undefined;
   return (
     <section className="box stack tight" aria-label={sentenceCase(name)}>
       <div className="row wrap-row">
@@ -54,7 +54,7 @@ export function GeneratedSection(props: {
             {isGenerated ? 'Edit' : 'Write by hand'}
           </Button>
         )}
-        {isGenerated && !wizard.isFinal && view !== 'editor' && (
+        {isGenerated && !wizard.isReadOnly && view !== 'editor' && (
           <Button
             size="small"
             disabled={wizard.isBusy}
@@ -71,7 +71,7 @@ export function GeneratedSection(props: {
           {view === 'editor' && editor?.(() => setView('content'))}
           {view === 'changes' && changes}
           {view === 'content' && isGenerated && children}
-          {view !== 'editor' && !isGenerated && (
+          {view !== 'editor' && !isGenerated && !wizard.isReadOnly && (
             <div>
               <Button
                 variant="primary"

@@ -17,6 +17,7 @@ import { Link, useNavigate, useParams } from 'react-router';
 import * as api from '../api.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { submitOnCtrlEnter } from '../forms/form-dialog.tsx';
+import { May } from '../forms/may.tsx';
 import { submitOnce } from '../forms/submit.ts';
 import { useDraft } from '../forms/use-draft.ts';
 import { notifyError } from '../frame/notices.tsx';
@@ -38,7 +39,9 @@ export function PlanPage() {
         Answer a few questions, then review the requirements, the plan and the tasks. You can go back and change
         anything. The sprint is created at the end.
       </p>
-      <GoalForm projectId={projectId} />
+      <May>
+        <GoalForm projectId={projectId} />
+      </May>
       <SessionList projectId={projectId} />
     </div>
   );
@@ -156,7 +159,9 @@ function SessionItem({ projectId, session }: { projectId: string; session: api.W
         {createdBy !== null && <>started by {createdBy.login} · </>}
         <LastChange updatedBy={updatedBy} updatedAt={updatedAt} />
       </span>
-      <DeleteSession projectId={projectId} session={session} title={title} />
+      <May>
+        <DeleteSession projectId={projectId} session={session} title={title} />
+      </May>
     </li>
   );
 }

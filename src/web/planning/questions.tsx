@@ -30,7 +30,7 @@ export function Questions({ session, wizard }: { session: WizardSession; wizard:
             <>
               <p className="strong wrap">{answered.question}</p>
               <p className="wrap">{answerText(answered)}</p>
-              {!wizard.isFinal && (
+              {!wizard.isReadOnly && (
                 <Button size="small" disabled={wizard.isBusy} onClick={() => setEditedId(answered.stepId)}>
                   Edit answer
                 </Button>
@@ -49,7 +49,8 @@ export function Questions({ session, wizard }: { session: WizardSession; wizard:
           Reading the repositories for the next question. This can take a minute.
         </li>
       )}
-      {session.currentStep && editedId === undefined && (
+      {session.currentStep && wizard.isReadOnly && <li className="box wrap">{session.currentStep.question}</li>}
+      {session.currentStep && editedId === undefined && !wizard.isReadOnly && (
         <li className="box">
           <QuestionForm
             sessionId={session.sessionId}

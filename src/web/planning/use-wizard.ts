@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import * as api from '../api.ts';
+import { useMay } from '../forms/may.tsx';
 import { subscribe } from '../live/event-stream.ts';
 import { postStream } from '../live/post-stream.ts';
 import * as queries from '../live/queries.ts';
@@ -19,6 +20,7 @@ export type Wizard = ReturnType<typeof useWizard>;
 
 /** Returns the requests of a planning session. Only one runs at a time. */
 export function useWizard(projectId: string, session: api.WizardSession) {
+  const mayChange = useMay('member');
   const { sessionId } = session;
   const client = useQueryClient();
   const { data: me } = useQuery(queries.me());
@@ -47,6 +49,8 @@ export function useWizard(projectId: string, session: api.WizardSession) {
     arrivingOf: (part: GeneratedPart) => (arriving?.part === part ? arriving : undefined),
     isBusy: answer.isPending || generate.isPending,
     isFinal: session.status === 'finalized',
+    /** The sprint was created, or the person only views the project. */
+    isReadOnly: session.status === 'finalized' || !mayChange,
     error: answer.error ?? generate.error,
     refetch,
   };

@@ -5,6 +5,7 @@ import { Link, useParams } from 'react-router';
 import * as api from '../api.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
+import { May, useMay } from '../forms/may.tsx';
 import { notifyError } from '../frame/notices.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import { serviceInfo } from '../frame/service-info.ts';
@@ -17,13 +18,13 @@ export function RepositoriesPage() {
   const { projectId = '' } = useParams();
   const project = useQuery(queries.project(projectId));
   const query = useQuery(queries.repositories(projectId));
-  const canEdit = project.data !== undefined && project.data.role !== 'member';
+  const canEdit = useMay('admin');
   return (
     <div className="narrow stack">
       <Heading as="h1" variant="medium">
         Repositories
       </Heading>
-      {project.data?.role === 'member' && (
+      {project.data !== undefined && !canEdit && (
         <p className="muted">Only admins and owners of the project can connect repositories.</p>
       )}
       <QueryResult query={query}>
@@ -80,9 +81,11 @@ function RepositoryItem({ repository, canEdit }: { repository: api.RepositoryEnt
       {repository.isPrimary && <Label variant="accent">Primary</Label>}
       {repository.isDocsRepo && <Label variant="done">Documentation</Label>}
       <span className="grow" />
-      <Button size="small" loading={test.isPending} onClick={() => test.mutate()}>
-        Test connection
-      </Button>
+      <May>
+        <Button size="small" loading={test.isPending} onClick={() => test.mutate()}>
+          Test connection
+        </Button>
+      </May>
       <Button
         as={Link}
         size="small"
@@ -115,16 +118,18 @@ function RepositoryItem({ repository, canEdit }: { repository: api.RepositoryEnt
       >
         Portfolio
       </Button>
-      <Button size="small" aria-label={`Import issues of ${repository.name}`} onClick={() => setImporting(true)}>
-        Import issues
-      </Button>
-      <Button
-        size="small"
-        aria-label={`Review a pull request of ${repository.name}`}
-        onClick={() => setReviewing(true)}
-      >
-        Review a pull request
-      </Button>
+      <May>
+        <Button size="small" aria-label={`Import issues of ${repository.name}`} onClick={() => setImporting(true)}>
+          Import issues
+        </Button>
+        <Button
+          size="small"
+          aria-label={`Review a pull request of ${repository.name}`}
+          onClick={() => setReviewing(true)}
+        >
+          Review a pull request
+        </Button>
+      </May>
       {canEdit && <EditButtons repository={repository} />}
       {test.data && <TestResult result={test.data} />}
       <Suspense>{isReviewing && <ReviewPull repository={repository} onClose={() => setReviewing(false)} />}</Suspense>

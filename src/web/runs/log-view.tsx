@@ -6,6 +6,7 @@ import * as api from '../api.ts';
 import { useFilters } from '../board/use-filters.ts';
 import { formatDuration } from '../display/formats.ts';
 import { useNow } from '../display/times.tsx';
+import { useMay } from '../forms/may.tsx';
 import { TextDialog } from '../forms/text-dialog.tsx';
 import { notify } from '../frame/notices.tsx';
 import { errorMessage } from '../live/errors.ts';
@@ -35,6 +36,7 @@ function FilteredLog(props: {
   const { task, run, filter, searchText, onSearch } = props;
   const { timeline, version, state, problem, retry } = useRunLog(run);
   const [rewindTo, setRewindTo] = useState<number>();
+  const mayAct = useMay('member');
   // Searching a long log may take longer than a keystroke.
   const search = useDeferredValue(searchText);
   const keep = useMemo(() => rowFilter(filter, search), [filter, search]);
@@ -66,7 +68,7 @@ function FilteredLog(props: {
         {rows.length === 0 ? (
           <p className="muted box">{emptyText({ isLive, isFiltered: filter !== 'all' || search !== '', state })}</p>
         ) : (
-          <RowList rows={rows} isLive={isLive} onRewind={mayRewind(task) ? setRewindTo : undefined} />
+          <RowList rows={rows} isLive={isLive} onRewind={mayAct && mayRewind(task) ? setRewindTo : undefined} />
         )}
         <ActivityLine
           activity={activityOf(run, task.attention, timeline)}

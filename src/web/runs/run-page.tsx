@@ -1,3 +1,4 @@
+import { May } from '../forms/may.tsx';
 import './runs.css';
 import { Button, FormControl, Heading, Textarea } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
@@ -67,7 +68,11 @@ function RunView({ task, run }: { task: Task; run: Run }) {
       {/* At most one run of a task is unfinished, and the task waits for what this run waits for. */}
       <AttentionBox task={isLive ? task : { ...task, attention: null }} />
       <RunFacts task={task} run={run} />
-      {isLive && <Steering task={task} />}
+      {isLive && (
+        <May>
+          <Steering task={task} />
+        </May>
+      )}
       <Receipts run={run} />
       <LogView task={task} run={run} />
     </div>

@@ -2,9 +2,11 @@ import { Button, Flash, FormControl, Heading, Select, TextInput, useConfirm } fr
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useParams } from 'react-router';
+import { hasRole, type Role, roles } from '../../domain/agent.ts';
 import * as api from '../api.ts';
 import { sentenceCase } from '../display/names.ts';
 import { QueryResult } from '../display/query-result.tsx';
+import { useMay } from '../forms/may.tsx';
 import { submitOnce } from '../forms/submit.ts';
 import { notifyError } from '../frame/notices.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
@@ -16,15 +18,17 @@ export function MembersPage() {
   const { projectId = '' } = useParams();
   const project = useQuery(queries.project(projectId));
   const query = useQuery(queries.members(projectId));
-  const ownRole = project.data?.role ?? 'member';
+  const ownRole = project.data?.role ?? 'viewer';
+  const mayManage = useMay('admin');
   return (
     <div className="narrow stack">
       <Heading as="h1" variant="medium">
         Members
       </Heading>
       <p className="muted">
-        Members work on tasks. Admins also manage members and settings. Owners can also delete the project.
-        {ownRole === 'member' && ' As a member, you can view this list and leave the project.'}
+        Viewers can see everything and change nothing. Members work on tasks. Admins also manage members and settings.
+        Owners can also delete the project.
+        {project.data !== undefined && !mayManage && ` As a ${ownRole}, you can view this list and leave the project.`}
       </p>
       <QueryResult query={query}>
         {(members) => (
@@ -35,7 +39,7 @@ export function MembersPage() {
           </ul>
         )}
       </QueryResult>
-      {ownRole !== 'member' && (
+      {mayManage && (
         <>
           <AddMember projectId={projectId} ownRole={ownRole} />
           <p>
@@ -83,7 +87,7 @@ function AddMember({ projectId, ownRole }: { projectId: string; ownRole: Role })
 
 function MemberItem({ member, projectId, ownRole }: { member: api.Member; projectId: string; ownRole: Role }) {
   const { isMe, changeRole, remove } = useMember(projectId, member);
-  const canEdit = ownRole === 'owner' || (ownRole === 'admin' && member.role !== 'owner');
+  const canEdit = hasRole(ownRole, member.role === 'owner' ? 'owner' : 'admin');
   return (
     <li className="list-item">
       <span className="strong">{member.login}</span>
@@ -109,10 +113,6 @@ function MemberItem({ member, projectId, ownRole }: { member: api.Member; projec
     </li>
   );
 }
-
-type Role = api.Member['role'];
-
-const roles: Role[] = ['member', 'admin', 'owner'];
 
 /** Shows the options of a select for roles. Only owners can make others owners. */
 function RoleOptions({ ownRole }: { ownRole: Role }) {

@@ -5,6 +5,7 @@ import { Link, useNavigate, useParams } from 'react-router';
 import * as api from '../api.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { Section } from '../display/sections.tsx';
+import { useMay } from '../forms/may.tsx';
 import { TextDialog } from '../forms/text-dialog.tsx';
 import { notifyError } from '../frame/notices.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
@@ -31,7 +32,7 @@ export function SettingsPage() {
 
 function ProjectSettings({ project }: { project: api.Project }) {
   const { id, role } = project;
-  const canEdit = role !== 'member';
+  const canEdit = useMay('admin');
   return (
     <>
       {!canEdit && <p className="muted">Only admins and owners of the project can change these settings.</p>}

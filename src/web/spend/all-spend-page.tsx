@@ -12,7 +12,7 @@ import { compareProjects, type ProjectSpend, sumOfProjects } from './spend-text.
 /** The spend of more projects than this is not fetched at once. Each counts against the person's limit of requests. */
 const maxProjects = 40;
 
-/** Shows what the runs of each of the person's projects have cost, against its budget of a day. */
+/** Shows what each of the person's projects has cost, against its budget of a day. */
 export function AllSpendPage() {
   usePageTitle('Spend of all projects');
   const projects = useQuery(queries.projects());
@@ -24,7 +24,7 @@ export function AllSpendPage() {
       <QueryResult query={projects}>
         {(all) =>
           all.length === 0 ? (
-            <EmptyState title="No projects yet">The cost of runs in your projects appears here.</EmptyState>
+            <EmptyState title="No projects yet">The cost of work in your projects appears here.</EmptyState>
           ) : (
             <>
               <SpendByProject projects={all.slice(0, maxProjects)} />
@@ -33,7 +33,7 @@ export function AllSpendPage() {
                   Showing the newest {maxProjects} of {formatNumber(all.length)} projects.
                 </p>
               )}
-              <p className="muted">Days are in UTC. Chats and planning are not included.</p>
+              <p className="muted">Days are in UTC. Runs, reviews, trials, chats and planning are included.</p>
             </>
           )
         }

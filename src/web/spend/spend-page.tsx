@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
 import { Link, useParams } from 'react-router';
 import type { Spend } from '../api.ts';
@@ -9,16 +9,22 @@ import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { PastQuotes } from './past-quotes.tsx';
-import { PeriodSelect, usePeriod } from './period.tsx';
-import { agentName, hasUnpriced, tokensOf } from './spend-text.ts';
+import { GroupingSelect, PeriodSelect, useGrouping, usePeriod } from './period.tsx';
+import { groupName, groupPath, hasUnpriced, tokensOf } from './spend-text.ts';
 
 const SpendChart = lazyPart(async () => ({ default: (await import('./spend-chart.tsx')).SpendChart }));
 
-/** Shows what the runs of a project have cost, by day and by agent, against the budget of a day. */
+/**
+ * Shows what a project has cost, by day and by agent, person, model, sprint or repository, against the budget of a day.
+ */
 export function SpendPage() {
   usePageTitle('Spend');
   const { projectId = '' } = useParams();
-  const query = useQuery(queries.spend(projectId, usePeriod()));
+  const query = useQuery({
+    ...queries.spend(projectId, usePeriod(), useGrouping().by),
+    // The page stays while another grouping loads.
+    placeholderData: keepPreviousData,
+  });
   return (
     <div className="narrow">
       <PageHeader title="Spend">
@@ -32,6 +38,7 @@ export function SpendPage() {
 
 function SpendView({ projectId, spend }: { projectId: string; spend: Spend }) {
   const { days, agents, total, budget } = spend;
+  const { name } = useGrouping();
   const today = days.at(-1)?.costUsd ?? 0;
   const share = Math.round((100 * today) / budget.dayCostUsd);
   return (
@@ -56,17 +63,17 @@ function SpendView({ projectId, spend }: { projectId: string; spend: Spend }) {
               <Link to={`/projects/${projectId}/settings`}>project settings</Link>.
             </>
           )}{' '}
-          Days are in UTC. Chats and planning are not included.
+          Days are in UTC. Runs, reviews, trials, chats and planning are included.
         </p>
         {hasUnpriced(spend) && (
           <p className="muted">
-            Some runs used models whose prices are not configured, so their cost is not included. The operator of this
+            Some work used models whose prices are not configured, so their cost is not included. The operator of this
             service can set MODEL_PRICES.
           </p>
         )}
       </Section>
       {agents.length === 0 ? (
-        <EmptyState title="No spend in this period">The cost of runs in this project appears here.</EmptyState>
+        <EmptyState title="No spend in this period">The cost of work in this project appears here.</EmptyState>
       ) : (
         <>
           <Section title="By day">
@@ -74,8 +81,9 @@ function SpendView({ projectId, spend }: { projectId: string; spend: Spend }) {
               <SpendChart spend={spend} />
             </Suspense>
           </Section>
-          <Section title="By agent">
-            <SpendByAgent projectId={projectId} spend={spend} />
+          <Section title={`By ${name.toLowerCase()}`}>
+            <GroupingSelect />
+            <SpendByGroup projectId={projectId} name={name} spend={spend} />
           </Section>
         </>
       )}
@@ -84,34 +92,28 @@ function SpendView({ projectId, spend }: { projectId: string; spend: Spend }) {
   );
 }
 
-/** Lists what each agent of a project has cost. */
-function SpendByAgent({ projectId, spend }: { projectId: string; spend: Spend }) {
-  const { agents, total } = spend;
+/** Lists what each agent, person and so on has cost. */
+function SpendByGroup({ projectId, name, spend }: { projectId: string; name: string; spend: Spend }) {
+  const { by, groups, total } = spend;
   return (
     <table className="table figures">
       <thead>
         <tr>
-          <th scope="col">Agent</th>
+          <th scope="col">{name}</th>
           <th scope="col">Cost</th>
           <th scope="col">Share</th>
           <th scope="col">Tokens</th>
         </tr>
       </thead>
       <tbody>
-        {agents.map((agent, i) => (
-          <tr key={agent.agentId ?? i}>
-            <td>
-              {agent.agentId === null ? (
-                agentName(agent)
-              ) : (
-                <Link to={`/projects/${projectId}/agents/${agent.agentId}`}>
-                  <bdi>{agentName(agent)}</bdi>
-                </Link>
-              )}
+        {groups.map((group, i) => (
+          <tr key={group.id ?? i}>
+            <td className="wrap">
+              <GroupLink to={groupPath(projectId, by, group)} name={groupName(by, group)} />
             </td>
-            <td>{formatCost(agent.costUsd)}</td>
-            <td>{total.costUsd === 0 ? '–' : `${Math.round((100 * agent.costUsd) / total.costUsd)}%`}</td>
-            <td>{formatNumber(tokensOf(agent))}</td>
+            <td>{formatCost(group.costUsd)}</td>
+            <td>{total.costUsd === 0 ? '–' : `${Math.round((100 * group.costUsd) / total.costUsd)}%`}</td>
+            <td>{formatNumber(tokensOf(group))}</td>
           </tr>
         ))}
         <tr>
@@ -122,5 +124,14 @@ function SpendByAgent({ projectId, spend }: { projectId: string; spend: Spend })
         </tr>
       </tbody>
     </table>
+  );
+}
+
+function GroupLink({ to, name }: { to: string | undefined; name: string }) {
+  if (to === undefined) return <bdi>{name}</bdi>;
+  return (
+    <Link to={to}>
+      <bdi>{name}</bdi>
+    </Link>
   );
 }

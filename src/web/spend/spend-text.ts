@@ -4,7 +4,33 @@ type Used = Pick<Spend['total'], 'inputTokens' | 'outputTokens'>;
 
 export const tokensOf = ({ inputTokens, outputTokens }: Used): number => inputTokens + outputTokens;
 
-export const agentName = ({ name }: Pick<Spend['agents'][number], 'name'>): string => name ?? 'Deleted agent';
+const agentName = ({ name }: Pick<Spend['agents'][number], 'name'>): string => name ?? 'Deleted agent';
+
+/** What a group without an id is called: calls that are for none, and what was spent before this was recorded. */
+const nones: Record<Spend['by'], string> = {
+  day: '',
+  agent: 'No agent, or deleted',
+  person: 'Nobody',
+  model: 'Not recorded',
+  sprint: 'No sprint',
+  repository: 'No repository',
+};
+
+export function groupName(by: Spend['by'], { id, name }: Spend['groups'][number]): string {
+  if (id === null) return nones[by];
+  return name ?? `Deleted ${by}`;
+}
+
+/** Returns the page of a group; undefined for those without one. */
+export function groupPath(
+  projectId: string,
+  by: Spend['by'],
+  { id, name }: Spend['groups'][number],
+): string | undefined {
+  if (id === null || name === null) return undefined;
+  if (by === 'agent') return `/projects/${projectId}/agents/${id}`;
+  return by === 'sprint' ? `/sprints/${id}` : undefined;
+}
 
 /** Returns whether an agent has used tokens of models without a price, as far as that can be seen. */
 export function hasUnpriced({ agents }: Spend): boolean {

@@ -9,6 +9,7 @@ import { Loading, QueryResult } from '../display/query-result.tsx';
 import { EmptyState, FactList } from '../display/sections.tsx';
 import { SprintStatus } from '../display/status-labels.tsx';
 import { Day } from '../display/times.tsx';
+import { May } from '../forms/may.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import { Tabs } from '../frame/tabs.tsx';
 import { lazyPart } from '../live/load-part.ts';
@@ -45,7 +46,9 @@ function SprintView({ sprint }: { sprint: Sprint }) {
           <bdi>{sprint.name}</bdi>
         </Heading>
         <span className="grow" />
-        <SprintActions sprint={sprint} />
+        <May>
+          <SprintActions sprint={sprint} />
+        </May>
       </div>
       <div className="row wrap-row page-head muted">
         <SprintStatus status={sprint.status} />

@@ -9,6 +9,7 @@ import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
 import { FailureLabel, TaskStatus } from '../display/status-labels.tsx';
 import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
+import { May, useMay } from '../forms/may.tsx';
 import { SearchPicker } from '../forms/search-picker.tsx';
 import { mutateOnce, submitOnce } from '../forms/submit.ts';
 import { notifyError } from '../frame/notices.tsx';
@@ -19,16 +20,25 @@ import { isOpenSprint } from './is-open-sprint.ts';
 
 export function SprintTasks({ sprint }: { sprint: api.Sprint }) {
   const query = useQuery(queries.tasks(sprint.projectId));
+  const mayAdd = useMay('member');
   return (
     <QueryResult query={query}>
       {(allTasks) => {
         const tasks = allTasks.filter((t) => t.sprintId === sprint.id).sort(oldestFirst);
         return (
           <>
-            {isOpenSprint(sprint) && <AddTasks sprint={sprint} allTasks={allTasks} />}
+            {isOpenSprint(sprint) && (
+              <May>
+                <AddTasks sprint={sprint} allTasks={allTasks} />
+              </May>
+            )}
             {tasks.length === 0 && (
               <EmptyState title="This sprint has no tasks">
-                Add tasks here, or from the <Link to={`/projects/${sprint.projectId}/backlog`}>backlog</Link>.
+                {mayAdd && (
+                  <>
+                    Add tasks here, or from the <Link to={`/projects/${sprint.projectId}/backlog`}>backlog</Link>.
+                  </>
+                )}
               </EmptyState>
             )}
             <ul className="list">
@@ -53,7 +63,11 @@ function SprintTask({ sprint, task }: { sprint: api.Sprint; task: api.TaskCard }
       <FailureLabel task={task} />
       {task.dependsOn.length > 0 && <span className="muted">Depends on {plural(task.dependsOn.length, 'task')}</span>}
       <span className="grow" />
-      {isOpenSprint(sprint) && task.parentId === null && <RemoveFromSprint sprintId={sprint.id} task={task} />}
+      {isOpenSprint(sprint) && task.parentId === null && (
+        <May>
+          <RemoveFromSprint sprintId={sprint.id} task={task} />
+        </May>
+      )}
     </li>
   );
 }

@@ -5,6 +5,7 @@ import { Link, useNavigate, useParams, useSearchParams } from 'react-router';
 import { Loading, QueryResult } from '../display/query-result.tsx';
 import { EmptyState, Section } from '../display/sections.tsx';
 import { SprintStatus } from '../display/status-labels.tsx';
+import { May, useMay } from '../forms/may.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
@@ -18,21 +19,28 @@ export function SprintsPage() {
   const navigate = useNavigate();
   const [searchParams, setSearchParams] = useSearchParams();
   const query = useQuery(queries.sprints(projectId));
+  const mayCreate = useMay('member');
   return (
     <div className="narrow">
       <PageHeader title="Sprints">
-        <Button variant="primary" onClick={() => setSearchParams({ new: 'one' })}>
-          New sprint
-        </Button>
+        <May>
+          <Button variant="primary" onClick={() => setSearchParams({ new: 'one' })}>
+            New sprint
+          </Button>
+        </May>
       </PageHeader>
       <QueryResult query={query}>
         {(sprints) =>
           sprints.length === 0 ? (
             <EmptyState title="No sprints yet">
-              <p>
-                Create a sprint and add tasks from the backlog, or{' '}
-                <Link to={`/projects/${projectId}/plan`}>plan a goal</Link> to create a sprint with its tasks.
-              </p>
+              {mayCreate ? (
+                <p>
+                  Create a sprint and add tasks from the backlog, or{' '}
+                  <Link to={`/projects/${projectId}/plan`}>plan a goal</Link> to create a sprint with its tasks.
+                </p>
+              ) : (
+                <p>The sprints of the project appear here.</p>
+              )}
             </EmptyState>
           ) : (
             <ul className="list">
@@ -50,7 +58,7 @@ export function SprintsPage() {
         }
       </QueryResult>
       <Velocity projectId={projectId} />
-      {searchParams.get('new') !== null && (
+      {mayCreate && searchParams.get('new') !== null && (
         <SprintFormDialog
           projectId={projectId}
           onSaved={(sprint) => void navigate(`/sprints/${sprint.id}`)}

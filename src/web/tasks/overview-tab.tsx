@@ -15,6 +15,7 @@ import { sentenceCase } from '../display/names.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { Section } from '../display/sections.tsx';
 import { TaskStatus } from '../display/status-labels.tsx';
+import { May } from '../forms/may.tsx';
 import { TextDialog } from '../forms/text-dialog.tsx';
 import { notifyError } from '../frame/notices.tsx';
 import { putTask } from '../live/put-task.ts';
@@ -59,9 +60,11 @@ function RelatedTasks({ task }: { task: api.Task }) {
         </Heading>
         <span className="grow" />
         {task.parentId === null && (
-          <Button size="small" onClick={() => setAdding(true)}>
-            Add subtask
-          </Button>
+          <May>
+            <Button size="small" onClick={() => setAdding(true)}>
+              Add subtask
+            </Button>
+          </May>
         )}
       </div>
       <TaskGraph task={task} />
@@ -96,11 +99,13 @@ function IssueText({ task, text }: { task: api.Task; text: NonNullable<api.Task[
       <p>The title or text of the issue differs from this task.</p>
       <p className="strong wrap">{text.title}</p>
       {text.description !== '' && <Markdown text={text.description} />}
-      <div>
-        <Button size="small" loading={take.isPending} onClick={() => take.mutate()}>
-          Use the text of the issue
-        </Button>
-      </div>
+      <May>
+        <div>
+          <Button size="small" loading={take.isPending} onClick={() => take.mutate()}>
+            Use the text of the issue
+          </Button>
+        </div>
+      </May>
     </section>
   );
 }

@@ -7,6 +7,7 @@ import type { Task } from '../api.ts';
 import { shortId } from '../display/names.ts';
 import { FailureLabel, TaskStatus } from '../display/status-labels.tsx';
 import { TimeAgo } from '../display/times.tsx';
+import { May, useMay } from '../forms/may.tsx';
 import * as queries from '../live/queries.ts';
 import { ResponsiblePicker } from './actions/responsible-picker.tsx';
 import { TaskButtons } from './task-buttons.tsx';
@@ -15,6 +16,7 @@ import { effortText, type TaskState, taskState } from './task-state.ts';
 /** Shows in one line what a task is and the button for what comes next, and below it a sentence that says why. */
 export function TaskHeader({ task }: { task: Task }) {
   const state = useTaskState(task);
+  const mayAct = useMay('member');
   return (
     <header className="task-head">
       <ParentLink parentId={task.parentId} />
@@ -31,10 +33,12 @@ export function TaskHeader({ task }: { task: Task }) {
           <FailureLabel task={task} />
         </span>
         <span className="grow" />
-        <TaskButtons task={task} state={state} />
+        <May>
+          <TaskButtons task={task} state={state} />
+        </May>
       </div>
       <p className="wrap state-sentence">{state.sentence}</p>
-      {state.hints.length > 0 && (
+      {mayAct && state.hints.length > 0 && (
         <ul className="bullets muted" aria-label="What the buttons do">
           {state.hints.map((hint) => (
             <li key={hint}>{hint}</li>

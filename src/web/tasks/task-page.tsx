@@ -8,6 +8,7 @@ import { runPath } from '../display/names.ts';
 import { Loading, QueryResult } from '../display/query-result.tsx';
 import { RunStatus } from '../display/status-labels.tsx';
 import { StartedAgo } from '../display/times.tsx';
+import { May } from '../forms/may.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import { Tabs } from '../frame/tabs.tsx';
 import { lazyPart } from '../live/load-part.ts';
@@ -58,7 +59,9 @@ function TaskView({ task }: { task: Task }) {
       <UndoBox task={task} />
       <CollisionsBox task={task} />
       {task.status === 'in_progress' && <CurrentRun task={task} />}
-      <RunButtons task={task} />
+      <May>
+        <RunButtons task={task} />
+      </May>
       {isMergeable(task) && <ReadinessBox task={task} />}
       <Tabs tabs={tabs} label="Task" />
       <Suspense fallback={<Loading />}>

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import * as api from '../api.ts';
 import { plural } from '../display/formats.ts';
+import { May } from '../forms/may.tsx';
 import { notify, notifyError } from '../frame/notices.tsx';
 import { putTask } from '../live/put-task.ts';
 import * as queries from '../live/queries.ts';
@@ -35,14 +36,20 @@ function Offer({ task, plan }: { task: api.Task; plan: api.UndoPlan }) {
           {pulls.length === 0 ? 'Undone by ' : 'Is being undone by '}
           <TaskLink id={undoneBy} />.
         </span>
-        {pulls.length === 0 && tryAgain !== null && <TryAgain task={task} from={tryAgain} />}
+        {pulls.length === 0 && tryAgain !== null && (
+          <May>
+            <TryAgain task={task} from={tryAgain} />
+          </May>
+        )}
       </section>
     );
   if (problem !== null) return null;
   return (
     <section className="box row wrap-row page-part" aria-label="Undo">
       <span className="wrap">{plural(pulls.length, 'pull request')} merged.</span>
-      <Button onClick={() => setAsking(true)}>Undo task</Button>
+      <May>
+        <Button onClick={() => setAsking(true)}>Undo task</Button>
+      </May>
       {isAsking && <UndoDialog task={task} pulls={pulls} onClose={() => setAsking(false)} />}
     </section>
   );

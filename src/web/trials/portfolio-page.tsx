@@ -5,6 +5,7 @@ import * as api from '../api.ts';
 import { formatCost } from '../display/formats.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState, Section } from '../display/sections.tsx';
+import { useMay } from '../forms/may.tsx';
 import { notify } from '../frame/notices.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { errorMessage } from '../live/errors.ts';
@@ -115,6 +116,7 @@ function Cheapest({ projectId, entry }: { projectId: string; entry: api.Portfoli
   const client = useQueryClient();
   const confirm = useConfirm();
   const { data: project } = useQuery(queries.project(projectId));
+  const isAdmin = useMay('admin');
   const { data: agent } = useQuery(queries.agent(entry.agentId));
   const use = useMutation({
     mutationFn: async () => {
@@ -146,7 +148,7 @@ function Cheapest({ projectId, entry }: { projectId: string; entry: api.Portfoli
         with <bdi>{entry.model}</bdi> costs {formatCost(entry.costPerSolved)} per solved item.
         {isDefault && ' It is the default agent of the project.'}
       </p>
-      {!isDefault && project !== undefined && project.role !== 'member' && agent?.projectId === projectId && (
+      {!isDefault && isAdmin && agent?.projectId === projectId && (
         <div className="row">
           <Button variant="primary" loading={use.isPending} onClick={() => void ask()}>
             Use the cheapest that is not worse

@@ -8,6 +8,7 @@ import { revealHidden } from '../display/hidden-characters.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { Section } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
+import { useMay } from '../forms/may.tsx';
 import { notifyError } from '../frame/notices.tsx';
 import * as queries from '../live/queries.ts';
 import { solvedText, statusNames, verdictText } from './trial-texts.ts';
@@ -16,9 +17,8 @@ import { TryDialog } from './try-dialog.tsx';
 /** Shows what an agent solved of earlier changes of the project's repositories, and lets admins try it again. */
 export function Trials({ projectId, agent }: { projectId: string; agent: api.Agent }) {
   const query = useQuery(queries.trials(agent.id));
-  const { data: project } = useQuery(queries.project(projectId));
   const [isOpen, setOpen] = useState(false);
-  const mayTry = project !== undefined && project.role !== 'member';
+  const mayTry = useMay('admin');
   return (
     <Section title="Trials">
       <QueryResult query={query} rows={2}>

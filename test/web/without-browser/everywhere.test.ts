@@ -14,6 +14,8 @@ import { listRecent, remember } from '../../../src/web/palette/recent.ts';
 import {
   chartOf,
   compareProjects,
+  groupName,
+  groupPath,
   hasUnpriced,
   type ProjectSpend,
   sumOfProjects,
@@ -163,6 +165,17 @@ test('the agent of the last task is preselected, otherwise the first of the proj
   expect(agentToPreselect('p', [agent('own', null)], stored)).toBe('');
 });
 
+test('groups of the spend have names and links as far as there are any', () => {
+  const used = { costUsd: 1, inputTokens: 9, cachedInputTokens: 0, outputTokens: 1 };
+  const named = (by: Spend['by'], id: string | null, name: string | null) =>
+    [groupName(by, { id, name, ...used }), groupPath('p', by, { id, name, ...used })] as const;
+  expect(named('person', 'user_1', 'octocat')).toEqual(['octocat', undefined]);
+  expect(named('sprint', 'sprint_1', 'S')).toEqual(['S', '/sprints/sprint_1']);
+  expect(named('sprint', 'sprint_1', null)).toEqual(['Deleted sprint', undefined]);
+  expect(named('sprint', null, null)).toEqual(['No sprint', undefined]);
+  expect(named('agent', 'agent_1', 'Developer')).toEqual(['Developer', '/projects/p/agents/agent_1']);
+});
+
 test('the chart of the spend has the most expensive agents, and adds up to the cost of each day', () => {
   const used = (costUsd: number) => ({ costUsd, inputTokens: 9, cachedInputTokens: 0, outputTokens: 1 });
   const agents = [9, 8, 7, 6, 5, 4, 0].map((costUsd, i) => ({
@@ -176,6 +189,8 @@ test('the chart of the spend has the most expensive agents, and adds up to the c
       { day: '2026-01-05', ...used(39), agents: agents.map(({ agentId, costUsd }) => ({ agentId, costUsd })) },
     ],
     agents,
+    by: 'agent',
+    groups: [],
     total: used(39),
     budget: { dayCostUsd: 50, setBy: 'service' },
   };

@@ -5,14 +5,14 @@ import { revealHidden } from '../../display/hidden-characters.ts';
 import { QueryResult } from '../../display/query-result.tsx';
 import { Section } from '../../display/sections.tsx';
 import { TimeAgo } from '../../display/times.tsx';
+import { useMay } from '../../forms/may.tsx';
 import { notifyError } from '../../frame/notices.tsx';
 import * as queries from '../../live/queries.ts';
 
 /** Shows by repository which review comments people found not useful. Reviews are told of them. */
 export function NotUseful({ projectId }: { projectId: string }) {
   const query = useQuery(queries.repositories(projectId));
-  const { data: project } = useQuery(queries.project(projectId));
-  const mayForget = project !== undefined && project.role !== 'member';
+  const mayForget = useMay('admin');
   return (
     <Section title="Review comments that were not useful here">
       <QueryResult query={query} rows={1}>

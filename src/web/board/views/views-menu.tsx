@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type RefObject, useState } from 'react';
 import * as api from '../../api.ts';
 import { FormButtons, FormDialog } from '../../forms/form-dialog.tsx';
+import { useMay } from '../../forms/may.tsx';
 import { submitOnce } from '../../forms/submit.ts';
 import { notify, notifyError } from '../../frame/notices.tsx';
 import { errorMessage } from '../../live/errors.ts';
@@ -21,6 +22,7 @@ export function ViewsMenu({
 }: ViewsProps & LazyMenu) {
   const { data: views = [], error, isPending } = useQuery(queries.views(projectId));
   const [isSaving, setSaving] = useState(false);
+  const maySave = useMay('member');
   const remove = useRemoveView(projectId);
   const current = viewQueryOf(searchParams);
   const saved = views.find(({ query }) => query === current);
@@ -42,11 +44,13 @@ export function ViewsMenu({
               {isPending && <ActionList.Item disabled>Loading…</ActionList.Item>}
               {error && <ActionList.Item disabled>{errorMessage(error)}</ActionList.Item>}
             </ActionList.Group>
-            <ActionList.Divider />
-            <ActionList.Item disabled={current === ''} onSelect={() => setSaving(true)}>
-              Save current view…
-            </ActionList.Item>
-            {saved && (
+            {maySave && <ActionList.Divider />}
+            {maySave && (
+              <ActionList.Item disabled={current === ''} onSelect={() => setSaving(true)}>
+                Save current view…
+              </ActionList.Item>
+            )}
+            {maySave && saved && (
               <ActionList.Item variant="danger" onSelect={() => remove.mutate(saved.name)}>
                 Delete “<bdi>{saved.name}</bdi>”
               </ActionList.Item>

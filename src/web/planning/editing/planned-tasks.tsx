@@ -6,6 +6,7 @@ import { useNavigate } from 'react-router';
 import { estimateText } from '../../../domain/forecast/estimates.ts';
 import * as api from '../../api.ts';
 import { plural } from '../../display/formats.ts';
+import { useMay } from '../../forms/may.tsx';
 import { storeText } from '../../frame/personal-storage.ts';
 import { errorMessage } from '../../live/errors.ts';
 import * as queries from '../../live/queries.ts';
@@ -27,8 +28,9 @@ export function PlannedTasks(props: {
   const draft = useTaskDraft(session);
   const { tasks } = draft;
   const edit = useEdit(projectId, session, 'tasks');
-  const isFinal = session.status === 'finalized';
-  useEditing(projectId, session.sessionId, 'tasks', draft.isChanged && !isFinal);
+  const mayChange = useMay('member');
+  const isReadOnly = session.status === 'finalized' || !mayChange;
+  useEditing(projectId, session.sessionId, 'tasks', draft.isChanged && !isReadOnly);
   return (
     <div className="stack">
       <ol className="stack plain-list" aria-label="Planned tasks">
@@ -41,13 +43,13 @@ export function PlannedTasks(props: {
             repositories={repositories.data}
             dependencies={task.dependsOn.map((ref) => tasks.find((t) => t.ref === ref)?.title ?? ref)}
             expected={expectedOf(session, task.ref)}
-            isReadOnly={isFinal}
+            isReadOnly={isReadOnly}
             onChange={(change) => draft.update(task.ref, change)}
             onRemove={tasks.length > 1 ? () => draft.remove(task.ref) : undefined}
           />
         ))}
       </ol>
-      {!isFinal && (
+      {!isReadOnly && (
         <>
           <div className="row wrap-row">
             {tasks.length < maxTasks && (

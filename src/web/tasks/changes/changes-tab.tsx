@@ -6,6 +6,7 @@ import type { FileDiff, ReviewComment, Task, TaskDiff } from '../../api.ts';
 import { formatNumber, plural } from '../../display/formats.ts';
 import { QueryResult } from '../../display/query-result.tsx';
 import { EmptyState } from '../../display/sections.tsx';
+import { useMay } from '../../forms/may.tsx';
 import * as queries from '../../live/queries.ts';
 import { isViewed, takesComments } from '../review/review.ts';
 import { ReviewBar } from '../review/review-bar.tsx';
@@ -39,6 +40,7 @@ function Changes({ task, diff }: { task: Task; diff: TaskDiff }) {
   const { data: written = noComments } = useQuery(queries.reviewComments(task.id));
   const threads = useMemo(() => Map.groupBy(written, ({ path }) => path), [written]);
   const elsewhere = written.filter(({ path }) => !diff.files.some((file) => file.path === path));
+  const mayComment = useMay('member');
   const view = searchParams.get('view') === 'split' ? 'split' : 'unified';
   const setView = (next: ViewType) =>
     setSearchParams({ tab: 'diff', ...(next === 'split' ? { view: 'split' } : {}) }, { replace: true });
@@ -63,7 +65,7 @@ function Changes({ task, diff }: { task: Task; diff: TaskDiff }) {
               isFolded={isFoldedAt(diff.files, i)}
               review={review}
               threads={threads.get(file.path) ?? noComments}
-              takesComments={takesComments(task)}
+              takesComments={mayComment && takesComments(task)}
               onChange={changeReview}
             />
           ))}

@@ -2,6 +2,7 @@ import { Button, Heading } from '@primer/react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import * as api from '../../api.ts';
 import { TimeAgo } from '../../display/times.tsx';
+import { May } from '../../forms/may.tsx';
 import { notifyError } from '../../frame/notices.tsx';
 import { putTask } from '../../live/put-task.ts';
 
@@ -32,11 +33,13 @@ export function MergingBox({ task }: { task: api.Task }) {
       <p className="wrap">
         <bdi>{merging.reason}</bdi> A new commit takes it back.
       </p>
-      <div>
-        <Button loading={isPending} onClick={() => mutate()}>
-          Do not merge
-        </Button>
-      </div>
+      <May>
+        <div>
+          <Button loading={isPending} onClick={() => mutate()}>
+            Do not merge
+          </Button>
+        </div>
+      </May>
     </section>
   );
 }

@@ -7,6 +7,7 @@ import * as api from '../../api.ts';
 import { Markdown } from '../../display/markdown.tsx';
 import { waitNames } from '../../display/names.ts';
 import { TimeAgo } from '../../display/times.tsx';
+import { May } from '../../forms/may.tsx';
 import { notify } from '../../frame/notices.tsx';
 import { lazyPart } from '../../live/load-part.ts';
 import * as queries from '../../live/queries.ts';
@@ -38,13 +39,15 @@ export function AttentionBox({ task }: { task: api.Task }) {
         </span>
       </div>
       <Details task={task} attention={attention} />
-      <Answers
-        key={attention.id}
-        task={task}
-        attention={attention}
-        steering={steering}
-        onDialog={(isOpen) => setKept(isOpen ? attention : undefined)}
-      />
+      <May>
+        <Answers
+          key={attention.id}
+          task={task}
+          attention={attention}
+          steering={steering}
+          onDialog={(isOpen) => setKept(isOpen ? attention : undefined)}
+        />
+      </May>
     </section>
   );
 }

@@ -1,0 +1,19 @@
+import { createContext, type ReactNode, useContext } from 'react';
+import { hasRole, type Role } from '../../domain/agent.ts';
+
+/** The role of the signed-in person in the project of the page; undefined outside of projects, and until it is known. */
+export const RoleInProject = createContext<Role | undefined>(undefined);
+
+/**
+ * Returns whether to offer what takes a role. While the role is not known, what members do is offered, because most people are
+ * members; the service decides in any case.
+ */
+export function useMay(needed: Role): boolean {
+  const role = useContext(RoleInProject);
+  return role === undefined ? hasRole('member', needed) : hasRole(role, needed);
+}
+
+/** Shows what only people with a role can use, by default members. */
+export function May({ role = 'member', children }: { role?: Role; children: ReactNode }) {
+  return useMay(role) ? children : null;
+}
