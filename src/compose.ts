@@ -34,6 +34,7 @@ import { keepPace, type Pace } from './github/app/pacing.ts';
 import { adoptStoredApp } from './github/app/stored-app.ts';
 import { registerWebhooks } from './github/inbox/events.ts';
 import { closedExcept } from './host/closed-address.ts';
+import { readDatabaseUrl } from './host/database-url.ts';
 import { createMetrics } from './http/metrics.ts';
 import { type Images, openImages } from './images/images.ts';
 import { checkedRegistryAddress } from './images/registry/authorize.ts';
@@ -55,7 +56,7 @@ const leastPasswordLength = 16;
 
 /** Returns the service's own credentials, in every form in which a run could publish them. */
 function secretsOf({ config, githubApp }: App, keys: Keys, databaseUrl: string): string[] {
-  const password = decodeURIComponent(new URL(databaseUrl).password);
+  const password = decodeURIComponent(new URL(readDatabaseUrl(databaseUrl)?.single ?? databaseUrl).password);
   const sealing = keys.encryptionKeys().flatMap((key) => [key.toString('hex'), key.toString('base64')]);
   // Every line identifies the key except the first, which is nearly the same in all keys.
   const lines = githubApp?.privateKey.split(/\r?\n/).filter((line) => /^[A-Za-z0-9+/]{64}$/.test(line)) ?? [];

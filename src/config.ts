@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { isLabel } from './domain/settings.ts';
 import { hostPatternProblem } from './egress/host-names.ts';
 import { isAddressRange } from './host/closed-address.ts';
+import { readDatabaseUrl } from './host/database-url.ts';
 import { certificatesProblem, type Proxies, readProxies } from './host/proxies.ts';
 import { withSecretFiles } from './host/secret-files.ts';
 
@@ -131,8 +132,8 @@ const webhookSecret = z
 const databaseUrl = z
   .string()
   .refine(
-    (s) => /^postgres(ql)?:\/\//.test(s) && URL.canParse(s) && isDecodable(s),
-    'must be a postgres:// address with special characters percent-encoded',
+    (s) => readDatabaseUrl(s) !== undefined && isDecodable(s),
+    'must be a postgres:// address with special characters percent-encoded; target_session_attrs may be any, read-write or primary',
   );
 
 const smtpUrl = z

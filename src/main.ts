@@ -13,7 +13,7 @@ const help = `Deckhand: AI agents do tasks on your repositories, with people in 
   npm start                                    run the service
   npm run demo [-- --once]                     a tour from a task to a pull request, without account or network
   npm run --silent token -- --login NAME [--days 90]   print an API token
-  npm run doctor                               what is configured and reachable, and how to fix the rest
+  npm run doctor [-- --storage]                what is configured and reachable, how to fix the rest, and what takes space
   npm run migrate                              bring the database up to date and exit
   npm run backup -- FOLDER                     copy the embedded database and its keys, while the service runs or not
   npm run restore -- FOLDER                    put such a copy back
@@ -30,7 +30,7 @@ Settings are environment variables; docs/operations.md lists them.
 const commands: Record<string, (args: string[]) => Promise<number>> = {
   serve: async () => serve(readConfig()),
   token: async (args) => issueToken(readConfig(), args),
-  doctor: async () => doctor(),
+  doctor: async (args) => doctor(args),
   backup: async (args) => backupCommand(readConfig(), args),
   restore: async (args) => restoreCommand(readConfig(), args),
   restored: async () => restoredCommand(readConfig()),

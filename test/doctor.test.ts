@@ -1,4 +1,4 @@
-import { examine } from '../src/cli/doctor.ts';
+import { examine, storage } from '../src/cli/doctor.ts';
 import { egressDoor } from '../src/egress/egress.ts';
 import { modelsAt } from './llm/models.ts';
 import { openaiChat } from './llm/servers/openai-chat.ts';
@@ -153,4 +153,11 @@ test('the model is asked a question, and the API that answered is named', async 
     ),
   });
   await close();
+});
+
+test('storage lists the largest tables with their growth', async () => {
+  const [about, ...tables] = await storage(service.app);
+  expect(about?.says).toMatch(/^the largest tables; growth is the average of (a day|\d+ days)$/);
+  expect(tables).toHaveLength(15);
+  for (const { says } of tables) expect(says).toMatch(/^[\w.]+: \d+ MB, \d+ rows \([+-]?\d+ a day\)$/);
 });

@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
 import { getCACertificates } from 'node:tls';
+import { parseArgs } from 'node:util';
 import type { App } from '../app.ts';
 import { type Composed, compose, registryFetch } from '../compose.ts';
 import { type Config, ConfigError, readConfig } from '../config.ts';
 import { inMegabytes, lowBytes } from '../data-folders.ts';
 import { freeBytes } from '../db/embedded/embedded.ts';
+import { readStorage, type TableSize } from '../db/storage.ts';
 import { withAdvice } from '../domain/text/github-advice.ts';
 import { countUnassigned } from '../environment/secrets/store.ts';
 import { GitFailed } from '../git/engine.ts';
@@ -26,9 +28,10 @@ const answerSeconds = 60;
 
 /**
  * Runs the `doctor` command: prints a line per check, with the next step where one is needed. Returns 1 if a check
- * fails, otherwise 0.
+ * fails, otherwise 0. With `--storage`, also prints the largest tables and how fast they grow.
  */
-export async function doctor(): Promise<number> {
+export async function doctor(args: string[] = []): Promise<number> {
+  const { values } = parseArgs({ args, options: { storage: { type: 'boolean', default: false } } });
   let config: Config;
   try {
     config = readConfig();
@@ -51,6 +54,7 @@ export async function doctor(): Promise<number> {
   try {
     const findings = await examine(composed.app);
     findings.forEach(print);
+    if (values.storage) (await storage(composed.app)).forEach(print);
     return findings.some((f) => f.state === 'FAIL') ? 1 : 0;
   } finally {
     await composed.close();
@@ -105,6 +109,25 @@ async function database({ config, db }: App): Promise<Finding> {
     ? ''
     : `; searching titles would be faster with an index: ${titleIndex}`;
   return { what: 'database', state: 'ok', says: `${where}, up to date${slow}` };
+}
+
+/** At most this many tables are listed. */
+const maxTables = 15;
+
+/** Lists the largest tables, so that operators see what grows and which setting would make it smaller. */
+export async function storage({ db }: Pick<App, 'db'>): Promise<Finding[]> {
+  const { countedSince, tables } = await readStorage(db.manager, maxTables);
+  const days = Math.max(1, Math.round((Date.now() - countedSince.getTime()) / 86_400_000));
+  const line = ({ name, bytes, rows, rowsPerDay }: TableSize): Finding => {
+    const growth = `${rowsPerDay < 0 ? '' : '+'}${Math.round(rowsPerDay)} a day`;
+    return {
+      what: 'storage',
+      state: 'ok',
+      says: `${name}: ${inMegabytes(bytes)}, ${Math.round(rows)} rows (${growth})`,
+    };
+  };
+  const about = `the largest tables; growth is the average of ${days === 1 ? 'a day' : `${days} days`}`;
+  return [{ what: 'storage', state: 'ok', says: about }, ...tables.map(line)];
 }
 
 async function disk({ DATA_DIR }: Config): Promise<Finding> {

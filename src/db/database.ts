@@ -2,6 +2,7 @@ import pg from 'pg';
 import { DataSource, type EntityManager, type MigrationInterface } from 'typeorm';
 import { type Begins, type LastAct, openAmbient } from './ambient.ts';
 import { PooledClient } from './client.ts';
+import { targetOf } from './connection.ts';
 import { LockLost, migrationLock, openNamedLocks } from './locks.ts';
 import { openPresence } from './presence.ts';
 import { tables } from './tables/list.ts';
@@ -76,9 +77,11 @@ export async function openDatabase(
   migrations: MigrationClass[],
   { poolSize = 20, leaseSeconds = 30, mayMigrate = true } = {},
 ): Promise<Database> {
+  const { connectionString, ...routed } = targetOf(url);
+  const session = { idle_in_transaction_session_timeout: idleLeases * leaseSeconds * 1000 };
   const source = new DataSource({
     type: 'postgres',
-    url,
+    url: connectionString,
     entities: tables,
     migrations,
     migrationsTableName: 'migrations',
@@ -87,7 +90,7 @@ export async function openDatabase(
     poolSize,
     connectTimeoutMS: connectMs,
     applicationName: 'deckhand',
-    extra: { Client: PooledClient, idle_in_transaction_session_timeout: idleLeases * leaseSeconds * 1000 },
+    extra: { ...routed, Client: PooledClient, session },
     logging: false,
     // The pool replaces broken idle connections. Without a handler the error event would end the process.
     poolErrorHandler: () => {},
@@ -256,7 +259,7 @@ function openListener(url: string): Listener {
   };
   const connect = async () => {
     const made = new pg.Client({
-      connectionString: url,
+      ...targetOf(url),
       application_name: 'deckhand-listener',
       // The connection only receives, so without keep-alive it would not notice that the server has vanished.
       connectionTimeoutMillis: listenMs,

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import pg from 'pg';
 import type { EntityManager } from 'typeorm';
 import { PooledClient } from './client.ts';
+import { targetOf } from './connection.ts';
 
 /**
  * The purposes of PostgreSQL's advisory locks. The number is the second argument of `hashtextextended`. It separates
@@ -96,14 +97,14 @@ export async function assertLock(): Promise<void> {
  * without a sign of life.
  */
 export function openNamedLocks(url: string, leaseSeconds: number): NamedLocks {
-  const pool = new pg.Pool({
-    Client: PooledClient,
-    connectionString: url,
+  const settings = {
+    ...targetOf(url),
     max: poolSize,
     application_name: 'deckhand-locks',
-    options: `-c idle_session_timeout=${leaseSeconds * 1000}`,
+    session: { idle_session_timeout: leaseSeconds * 1000 },
     idleTimeoutMillis: leaseSeconds * 250,
-  });
+  };
+  const pool = new pg.Pool({ Client: PooledClient, ...settings });
   // The pool replaces broken idle connections. Without a handler the error event would end the process.
   pool.on('error', () => {});
   return {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
+import type pg from 'pg';
+import { PooledClient } from './client.ts';
+import { targetOf } from './connection.ts';
 import { lockKey } from './locks.ts';
 
 const connectMs = 5_000;
@@ -25,11 +27,6 @@ export function isGone(name: string): string {
   return `pg_try_advisory_xact_lock_shared(${lockKey('presence', name)})`;
 }
 
-/** Returns the option with which PostgreSQL ends a session after some seconds without a statement. */
-export function idleLimit(seconds: number): string {
-  return `-c idle_session_timeout=${seconds * 1000}`;
-}
-
 /**
  * Opens this process's presence. PostgreSQL ends the session that holds the lock after `leaseSeconds` without a sign of
  * life.
@@ -45,11 +42,11 @@ export function openPresence(url: string, leaseSeconds: number): Presence {
     await lost.end().catch(() => {});
   };
   const enter = async (): Promise<string> => {
-    const made = new pg.Client({
-      connectionString: url,
+    const made = new PooledClient({
+      ...targetOf(url),
       application_name: 'deckhand-presence',
       connectionTimeoutMillis: connectMs,
-      options: idleLimit(leaseSeconds),
+      session: { idle_session_timeout: leaseSeconds * 1000 },
     });
     client = made;
     const lost = () => void leave(made);

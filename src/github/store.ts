@@ -182,6 +182,31 @@ export async function listInstalledRepositories(em: EntityManager, projectId: st
   return rows.map((r) => r.id);
 }
 
+/** SQL: whether repository `r` is connected without the App, and a pull request of it may still change. */
+const isFollowed = `not r.is_installed and exists (select from pull_requests q join tasks t on t.id = q.task_id
+  where q.repository_id = r.id and q.status in ('open', 'draft', 'closed') and t.status <> 'done')`;
+
+/** Returns the ids of the repositories of a project that are connected without the App and have open work. */
+export async function listConnectedRepositories(em: EntityManager, projectId: string): Promise<string[]> {
+  const rows: { id: string }[] = await em.query(
+    `select r.id from repositories r where r.project_id = $1 and ${isFollowed} order by random()`,
+    [projectId],
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Returns the projects of a user, or all, that have something to compare with GitHub. */
+export async function listProjectsToCompare(em: EntityManager, userId: string | null): Promise<string[]> {
+  const rows: { id: string }[] = await em.query(
+    `select p.id from projects p
+     where (exists (select 1 from installations i where i.project_id = p.id and i.status = 'active')
+         or exists (select 1 from repositories r where r.project_id = p.id and ${isFollowed}))
+       and ($1::text is null or exists (select 1 from members m where m.project_id = p.id and m.user_id = $1))`,
+    [userId],
+  );
+  return rows.map((row) => row.id);
+}
+
 export interface OpenWork {
   taskId: string;
   status: TaskStatus;

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { PooledClient } from '../../src/db/client.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { openNamedLocks } from '../../src/db/locks.ts';
+import { openPresence } from '../../src/db/presence.ts';
 import { openQueue } from '../../src/queue/queue.ts';
 
 /** A message of PostgreSQL's protocol: its type, its length and its content. */
@@ -18,10 +19,22 @@ const lastWords = message(
   Buffer.from('SFATAL\0C57P01\0Mterminating connection due to unexpected postmaster exit\0\0'),
 );
 
+/** The names of the parameters with which clients began. */
+const startups: string[][] = [];
+
 /** A server that accepts a client and dies, all in one packet. */
 const server = createServer((socket) => {
   socket.on('error', () => {});
-  socket.once('data', () => socket.end(Buffer.concat([welcome, lastWords])));
+  socket.once('data', (startup) => {
+    // Its length and the version of the protocol, then names and values.
+    const texts = startup
+      .subarray(8)
+      .toString('utf8')
+      .split('\0')
+      .filter((text) => text !== '');
+    startups.push(texts.filter((_text, i) => i % 2 === 0));
+    socket.end(Buffer.concat([welcome, lastWords]));
+  });
 });
 let url = '';
 beforeAll(async () => {
@@ -40,4 +53,18 @@ test.each([
   ],
 ])('a server that dies while it greets the client of %s fails the call, not the process', async (_, call) => {
   await expect(call()).rejects.toThrow();
+});
+
+test('clients begin only with parameters that PgBouncer knows', async () => {
+  startups.length = 0;
+  const presence = openPresence(url, 30);
+  await Promise.allSettled([
+    openDatabase(url, []),
+    openNamedLocks(url, 30).withLock('any', async () => {}),
+    presence.name(),
+  ]);
+  expect(startups.length).toBeGreaterThanOrEqual(3);
+  // https://www.pgbouncer.org/config.html#ignore_startup_parameters
+  const known = ['user', 'database', 'client_encoding', 'application_name'];
+  expect(startups.flat().filter((name) => !known.includes(name))).toEqual([]);
 });

@@ -21,14 +21,16 @@ import { compareLinks } from '../links/sync-links.ts';
 import { syncMilestones } from '../mirror/milestones.ts';
 import { listNewest } from '../paginate.ts';
 import {
+  listConnectedRepositories,
   listInstalledRepositories,
   listOpenWork,
-  listProjectsWithInstallation,
+  listProjectsToCompare,
   listUnsettledPulls,
   markCompared,
   type OpenWork,
 } from '../store.ts';
 import { catchUp } from './catch-up.ts';
+import { compareConnected } from './compare-connected.ts';
 
 type Recovered = Reconciliation['recovered'];
 
@@ -37,9 +39,8 @@ type Recovered = Reconciliation['recovered'];
  * runs. Each project has a job of its own, so that one with much to compare, or with a silent model, delays no other.
  */
 export async function reconcileAll(app: App, trigger: Reconciliation['trigger']): Promise<void> {
-  if (app.github !== undefined)
-    for (const projectId of await listProjectsWithInstallation(app.db.manager, null))
-      await app.queue.send(undefined, 'compare', { projectId }, { key: projectId });
+  for (const projectId of await listProjectsToCompare(app.db.manager, null))
+    await app.queue.send(undefined, 'compare', { projectId }, { key: projectId });
   await reconcile(app, trigger, null);
 }
 
@@ -65,11 +66,9 @@ export function reconcileFor(app: App, userId: string): Promise<Reconciliation> 
 
 async function reconcileNow(app: App, userId: string): Promise<Reconciliation> {
   const caughtUp: Recovered = [];
-  if (app.github !== undefined) {
-    const projectIds = await listProjectsWithInstallation(app.db.manager, userId);
-    const about = (projectId: string) => ({ projectId });
-    await eachApart(app, projectIds, about, async (id) => caughtUp.push(...(await compareProject(app, id))));
-  }
+  const projectIds = await listProjectsToCompare(app.db.manager, userId);
+  const about = (projectId: string) => ({ projectId });
+  await eachApart(app, projectIds, about, async (id) => caughtUp.push(...(await compareProject(app, id))));
   return reconcile(app, 'manual', userId, caughtUp);
 }
 
@@ -100,6 +99,10 @@ async function compareProject(app: App, projectId: string): Promise<Recovered> {
     const about = (repositoryId: string) => ({ repositoryId });
     const repositoryIds = await listInstalledRepositories(app.db.manager, projectId);
     await eachApart(app, repositoryIds, about, (repositoryId) => compareRepository(app, repositoryId, pass));
+    const connected = await listConnectedRepositories(app.db.manager, projectId);
+    await eachApart(app, connected, about, (repositoryId) =>
+      compareConnected(app, repositoryId, (work, read) => compareWithin(app, pass, work, read)),
+    );
     await syncMilestones(app, projectId).catch((error) =>
       app.log.warn({ err: error, projectId }, 'milestones could not be compared with GitHub'),
     );
@@ -162,6 +165,17 @@ interface SeenIssue {
   status: OpenWork['status'];
 }
 
+/** Compares a task of a repository without the App. Returns false when the pass is over. */
+async function compareWithin(app: App, pass: Pass, work: OpenWork, read: () => Promise<void>): Promise<boolean> {
+  if (pass.isOver() || pass.unasked <= 0) return false;
+  pass.unasked -= 1;
+  await read().catch((error) =>
+    app.log.warn({ err: error, taskId: work.taskId }, 'a task could not be compared with GitHub'),
+  );
+  pass.caughtUp.push(...(await changeOf(app, work)));
+  return true;
+}
+
 /** Compares one task with its issue, its pull requests, their reviews and checks. One part that fails holds up no other. */
 async function compare(app: App, place: Place, work: OpenWork): Promise<Recovered> {
   const parts = [
@@ -170,6 +184,11 @@ async function compare(app: App, place: Place, work: OpenWork): Promise<Recovere
     () => recheckTask(app, work.taskId),
   ];
   await eachThenFail(parts, (part) => part());
+  return changeOf(app, work);
+}
+
+/** Returns what a comparison changed of a task. */
+async function changeOf(app: App, work: OpenWork): Promise<Recovered> {
   const now = await findTask(app.db.manager, work.taskId);
   if (now === undefined || now.status === work.status) return [];
   return [

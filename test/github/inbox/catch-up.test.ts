@@ -2,6 +2,7 @@ import { placeOfRepository } from '../../../src/github/app/place.ts';
 import { heardUntil, setMark } from '../../../src/github/delivery-store.ts';
 import { skipSinceBackup } from '../../../src/github/inbox/after-restore.ts';
 import { catchUp } from '../../../src/github/inbox/catch-up.ts';
+import { compareJob } from '../../../src/github/inbox/compare-with-github.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, asked, barred, people, shown } from '../../support/stand-ins/named-github.ts';
 
@@ -126,4 +127,26 @@ test('after a restore, what was said since the backup is listed and not carried 
   if (place === undefined) throw new Error('acme/app is not installed');
   await catchUp(acme.service.app, place, () => false);
   expect(await em.query('select key from handled_commands')).toEqual([]);
+});
+
+test('a merge in a repository that is connected without the App is found by the comparison', async () => {
+  write();
+  const { em, own, projectId, ids, task } = await acme.twoPeople();
+  const taskId = await task('ada');
+  await em.query(`update tasks set status = 'in_review' where id = $1`, [taskId]);
+  await em.query(
+    `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha, base_branch)
+     values ($1, $2, 7, 'u', 'open', 'agent/x', 'a', 'main')`,
+    [taskId, own.id],
+  );
+  await em.query('update repositories set is_installed = false, connected_by = $2 where id = $1', [own.id, ids.ada]);
+  const merged = { number: 7, html_url: 'u', state: 'closed', merged: true, merged_at: new Date().toISOString() };
+  const branches = {
+    head: { sha: 'a', ref: 'agent/x', repo: { id: 1 } },
+    base: { sha: 'b', ref: 'main', repo: { id: 1 } },
+  };
+  around.pages['/pulls/7'] = { ...merged, ...branches, body: '', additions: 1, merge_commit_sha: 'c' };
+  await compareJob(acme.service.app, projectId);
+  const read = async () => (await em.query('select status from tasks where id = $1', [taskId]))[0];
+  expect(await read()).toEqual({ status: 'done' });
 });
