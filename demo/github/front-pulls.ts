@@ -286,11 +286,17 @@ export async function closeIssuesOf(path: string, call: Call): Promise<void> {
     await call('PATCH', `/repos/${repo}/issues/${number}`, { state: 'closed' });
 }
 
+/** GraphQL names bots without the end that REST gives their logins. */
+function graphqlAuthor(login: string) {
+  const isBot = login.endsWith('[bot]');
+  return { __typename: isBot ? 'Bot' : 'User', login: login.replace(/\[bot\]$/, '') };
+}
+
 interface ReferringPull {
   number: number;
   html_url: string;
   body: string | null;
-  user: { login: string; type: string };
+  user: { login: string };
   base: { repo: { id: number; full_name: string; private: boolean } };
 }
 
@@ -315,7 +321,7 @@ export async function readReferences(
         number: pull.number,
         url: pull.html_url,
         state: 'OPEN',
-        author: { __typename: pull.user.type, login: pull.user.login },
+        author: graphqlAuthor(pull.user.login),
         repository: { databaseId: id, nameWithOwner, isPrivate },
       };
       nodes.push({ willCloseTarget: closes.test(pull.body ?? ''), source });

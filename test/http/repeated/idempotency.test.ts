@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import pg from 'pg';
 import { until } from '../../../demo/real-service.ts';
-import { idleLimit, openPresence } from '../../../src/db/presence.ts';
+import { PooledClient } from '../../../src/db/client.ts';
+import { openPresence } from '../../../src/db/presence.ts';
 import { forgetOldKeys } from '../../../src/http/idempotency.ts';
 import { routes } from '../../../src/routes.ts';
 import { openTestApp, type TestApp } from '../../support/app.ts';
@@ -208,7 +208,8 @@ test('the key of a live process stays claimed; when the process dies, the next a
 });
 
 test('PostgreSQL ends the session of a process that gives no sign of life for its lease', async () => {
-  const session = new pg.Client({ connectionString: service.app.config.DATABASE_URL, options: idleLimit(30) });
+  const { DATABASE_URL: connectionString } = service.app.config;
+  const session = new PooledClient({ connectionString, session: { idle_session_timeout: 30_000 } });
   await session.connect();
   const { rows } = await session.query('show idle_session_timeout');
   await session.end();

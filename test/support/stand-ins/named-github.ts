@@ -129,6 +129,7 @@ export function openNamedGitHub(): Promise<FakeGitHub> {
       [/^PUT .*\/merge$/, (_match, res) => merged(res)],
       [/^(?!GET)(?!.*access_tokens)/, ({ input }, res) => written(input, res)],
       [/^GET \/installation\/repositories/, installed],
+      [/^GET \/app\/hook\/deliveries/, () => []],
       [/^GET \/repos\/[^/]+\/[^/]+\/collaborators\//, (match, res) => permissionRoute(match.input, res)],
       [
         /^GET \/repos\/([^/]+\/[^/?]+)(.*)$/,
