@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { DataSource, type EntityManager, type MigrationInterface } from 'typeorm';
+import { targetOf } from '../host/database-target.ts';
 import { type Begins, type LastAct, openAmbient } from './ambient.ts';
 import { PooledClient } from './client.ts';
-import { targetOf } from './connection.ts';
 import { LockLost, migrationLock, openNamedLocks } from './locks.ts';
 import { openPresence } from './presence.ts';
 import { tables } from './tables/list.ts';

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import pg from 'pg';
 import type { EntityManager } from 'typeorm';
+import { targetOf } from '../host/database-target.ts';
 import { PooledClient } from './client.ts';
-import { targetOf } from './connection.ts';
 
 /**
  * The purposes of PostgreSQL's advisory locks. The number is the second argument of `hashtextextended`. It separates

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { targetOf } from '../host/database-target.ts';
 import { PooledClient } from './client.ts';
-import { targetOf } from './connection.ts';
 import { lockKey } from './locks.ts';
 
 const connectMs = 5_000;

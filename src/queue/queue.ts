@@ -3,7 +3,7 @@ import cron, { type ScheduledTask } from 'node-cron';
 import type pg from 'pg';
 import { type ConnectionOptions, PgBoss } from 'pg-boss';
 import type { EntityManager, QueryRunner } from 'typeorm';
-import { targetOf } from '../db/connection.ts';
+import { targetOf } from '../host/database-target.ts';
 import { forTenant } from '../threads/tenant.ts';
 import type { JobName, JobPolicies, JobPolicy, Jobs, Worker, Workers } from './names.ts';
 import { givenTurns, giveTurns, type NewJob, prepareTurns, type Queries, type TurnOf } from './turns.ts';

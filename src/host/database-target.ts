@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { type DatabaseHost, type DatabaseUrl, readDatabaseUrl } from '../host/database-url.ts';
+import { type DatabaseHost, type DatabaseUrl, readDatabaseUrl } from './database-url.ts';
 
 /** How long one server may take to say whether it is the one that is wanted. */
 const askMs = 3000;
