@@ -145,7 +145,7 @@ test('a merge in a repository that is connected without the App is found by the 
     head: { sha: 'a', ref: 'agent/x', repo: { id: 1 } },
     base: { sha: 'b', ref: 'main', repo: { id: 1 } },
   };
-  around.pages['/pulls/7'] = { ...merged, ...branches, body: '', additions: 1, merge_commit_sha: 'c' };
+  around.pages['/pulls/7'] = { ...merged, ...branches, body: '', additions: 1 };
   await compareJob(acme.service.app, projectId);
   const read = async () => (await em.query('select status from tasks where id = $1', [taskId]))[0];
   expect(await read()).toEqual({ status: 'done' });
