@@ -35,11 +35,13 @@ import { adoptStoredApp } from './github/app/stored-app.ts';
 import { registerWebhooks } from './github/inbox/events.ts';
 import { closedExcept } from './host/closed-address.ts';
 import { readDatabaseUrl } from './host/database-url.ts';
-import { createMetrics } from './http/metrics.ts';
+import { connectionGauges, createMetrics, type Metrics } from './http/metrics.ts';
 import { type Images, openImages } from './images/images.ts';
 import { checkedRegistryAddress } from './images/registry/authorize.ts';
 import { jobs, tenantOf } from './jobs.ts';
-import { openaiModels } from './llm/openai.ts';
+import { measured } from './llm/measured.ts';
+import type { ModelSource } from './llm/model.ts';
+import { type ModelServer, openaiModels } from './llm/openai.ts';
 import { withReadableErrors } from './llm/refusals/failure.ts';
 import { fetchFromGitHub, fetchFromModel } from './outgoing/fetch-from.ts';
 import { fittingTexts } from './outgoing/fit-texts.ts';
@@ -135,6 +137,7 @@ async function build(
   atEnd(db.close);
   const { keys, secrets } = await openSecrets(config, db, options);
   const metrics = createMetrics();
+  metrics.readers.push(connectionGauges(metrics, db.connections));
   const onError = (error: unknown, what: string) => log.error({ err: error }, `${what} failed`);
   const queue = await openQueue(url, jobs, {
     isWorker: options.isWorker,
@@ -164,12 +167,7 @@ async function build(
     sandbox,
     egress: egressDoor(config, toolEnvironment()),
     images: await imagesOf(config, folders.images, sandbox.state.works),
-    models: openaiModels({
-      connect: (apiKey) => openaiClient(config, apiKey),
-      seconds: config.MODEL_ANSWER_SECONDS,
-      api: config.OPENAI_API,
-      clean: (text, key) => withoutSecrets(text, [key, ...app.ownSecrets()]),
-    }),
+    models: modelsOf(config, metrics, (text, key) => withoutSecrets(text, [key, ...app.ownSecrets()])),
     github: undefined,
     githubApp: undefined,
     connectGitHub: (credentials) => {
@@ -266,6 +264,15 @@ async function chooseGit(
   if (!works) return isomorphicProcess({ environment });
   await mkdir(cacheDir, { recursive: true, mode: 0o700 });
   return cached(native, cacheDir, (error) => log.warn({ err: error }, 'the git cache of a repository was not used'));
+}
+
+function modelsOf(config: Config, { modelSeconds, modelCost }: Metrics, clean: ModelServer['clean']): ModelSource {
+  const { MODEL_ANSWER_SECONDS: seconds, OPENAI_API: api, MODEL_PRICES } = config;
+  const models = openaiModels({ connect: (apiKey) => openaiClient(config, apiKey), seconds, api, clean });
+  return measured(models, MODEL_PRICES, {
+    took: (model, outcome, took) => modelSeconds.observe({ model, outcome }, took),
+    cost: (model, usd) => modelCost.inc({ model }, usd),
+  });
 }
 
 function openaiClient(config: Config, apiKey: string): OpenAI {

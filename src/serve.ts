@@ -30,6 +30,7 @@ import { routes } from './routes.ts';
 import { receiptKeyPages } from './runs/receipts/routes.ts';
 import { badgePages } from './runs/reviewing/badge.ts';
 import { closeInherited } from './sandbox/neutral-path.ts';
+import { figuresOfDatabase } from './worker/lease/figures.ts';
 import { forgetWorker, noteWorker } from './worker/lease/labels.ts';
 import { followLabels } from './worker/lease/work-on-runs.ts';
 
@@ -204,6 +205,7 @@ async function startWork(app: App) {
   caughtUp.catch((error) => app.log.error({ err: error }, 'the tasks were not compared with GitHub at the start'));
   const workerId = randomUUID();
   await noteWorker(app.db.manager, workerId, app.config.RUNS_ON);
+  app.metrics.readers.push(figuresOfDatabase(app, workerId));
   followLabels(app, (error) => app.log.error({ err: error }, 'runs that need labels were not claimed at once'));
   await app.queue.send(undefined, 'run', {});
   sendAsNoted(app);

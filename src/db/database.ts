@@ -48,6 +48,8 @@ export interface Database {
    * than 8000 bytes.
    */
   tell(topic: string, message: string): Promise<void>;
+  /** How many connections for statements are open and in use, and how many statements wait for one. */
+  connections(): { used: number; idle: number; waiting: number; most: number };
   ping(): Promise<void>;
   /**
    * Makes a small write that leaves no trace.
@@ -128,6 +130,10 @@ export async function openDatabase(
     listen: listener.on,
     tell: async (topic, message) => {
       await pool.query(`select pg_notify('changes', $1)`, [`${topic}\n${message}`]);
+    },
+    connections: () => {
+      const { totalCount, idleCount, waitingCount } = pool;
+      return { used: totalCount - idleCount, idle: idleCount, waiting: waitingCount, most: poolSize };
     },
     ping: async () => {
       await pool.query('select 1');

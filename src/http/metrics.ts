@@ -1,5 +1,7 @@
 import { createServer, type Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Database } from '../db/database.ts';
 
 /** The metrics of the service, for Prometheus. */
 export interface Metrics {
@@ -13,15 +15,32 @@ export interface Metrics {
   liveRuns: Gauge;
   githubWrites: Counter<'outcome'>;
   githubParked: Counter;
+  githubQuota: Quotas;
   breakers: Counter;
+  takeovers: Counter<'cause'>;
+  modelSeconds: Histogram<'model' | 'outcome'>;
+  modelCost: Counter<'model'>;
+  /** Runs before each scrape. A gauge whose source fails shows no value, so that no one takes an old one for the present. */
+  readers: Reader[];
+}
+
+/** Gauges that are read when somebody scrapes them. */
+export interface Reader {
+  gauges: Gauge<string>[];
+  read(): void | Promise<void>;
 }
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
+  const githubQuota = openQuotas();
+  const readers = [quotaGauge(githubQuota, registers)];
+  return { registry, readers, githubQuota, ...ofServer(registers), ...ofRuns(registers) };
+}
+
+function ofServer(registers: Registry[]) {
   return {
-    registry,
     requests: new Histogram({
       name: 'deckhand_http_request_seconds',
       help: 'Time to answer requests to the REST API',
@@ -35,6 +54,27 @@ export function createMetrics(): Metrics {
       labelNames: ['event', 'outcome'],
       registers,
     }),
+    githubWrites: new Counter({
+      name: 'deckhand_github_writes_total',
+      help: 'Writes to the GitHub API',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    githubParked: new Counter({
+      name: 'deckhand_github_parked_total',
+      help: 'Number of times GitHub asked the service to wait',
+      registers,
+    }),
+    breakers: new Counter({
+      name: 'deckhand_breakers_tripped_total',
+      help: 'Issues whose updates were paused because of too many changes in a short time',
+      registers,
+    }),
+  };
+}
+
+function ofRuns(registers: Registry[]) {
+  return {
     runs: new Counter({
       name: 'deckhand_runs_total',
       help: 'Runs ended',
@@ -61,23 +101,121 @@ export function createMetrics(): Metrics {
       registers,
     }),
     liveRuns: new Gauge({ name: 'deckhand_live_runs', help: 'Runs that this process is working on', registers }),
-    githubWrites: new Counter({
-      name: 'deckhand_github_writes_total',
-      help: 'Writes to the GitHub API',
-      labelNames: ['outcome'],
+    takeovers: new Counter({
+      name: 'deckhand_takeovers_total',
+      help: 'Runs that this process continued after another one: lost means that its worker did not end in order',
+      labelNames: ['cause'],
       registers,
     }),
-    githubParked: new Counter({
-      name: 'deckhand_github_parked_total',
-      help: 'Number of times GitHub asked the service to wait',
+    modelSeconds: new Histogram({
+      name: 'deckhand_model_seconds',
+      help: 'Time until a model has answered, or failed after all retries',
+      labelNames: ['model', 'outcome'],
+      buckets: [0.5, 1, 2, 5, 10, 20, 40, 80, 160, 320, 640],
       registers,
     }),
-    breakers: new Counter({
-      name: 'deckhand_breakers_tripped_total',
-      help: 'Issues whose updates were paused because of too many changes in a short time',
+    modelCost: new Counter({
+      name: 'deckhand_model_cost_usd_total',
+      help: 'Cost of answers by MODEL_PRICES',
+      labelNames: ['model'],
       registers,
     }),
   };
+}
+
+function quotaGauge(quotas: Quotas, registers: Registry[]): Reader {
+  const gauge = new Gauge({
+    name: 'deckhand_github_quota_left_ratio',
+    help: 'Smallest share of its hourly requests that an installation has left, of those asked by this process',
+    registers,
+  });
+  return {
+    gauges: [gauge],
+    read: () => {
+      const left = quotas.least();
+      if (left !== undefined) gauge.set(left);
+    },
+  };
+}
+
+/** Returns the gauges of the connections of a process to its database. */
+export function connectionGauges({ registry }: Metrics, connections: Database['connections']): Reader {
+  const registers = [registry];
+  const open = new Gauge({
+    name: 'deckhand_db_connections',
+    help: 'Open connections for statements, by state',
+    labelNames: ['state'],
+    registers,
+  });
+  const most = new Gauge({ name: 'deckhand_db_connections_max', help: 'The setting DB_POOL_SIZE', registers });
+  const waiting = new Gauge({
+    name: 'deckhand_db_waiting',
+    help: 'Statements and transactions that wait for a connection',
+    registers,
+  });
+  return {
+    gauges: [open, most, waiting],
+    read: () => {
+      const now = connections();
+      open.set({ state: 'used' }, now.used);
+      open.set({ state: 'idle' }, now.idle);
+      most.set(now.most);
+      waiting.set(now.waiting);
+    },
+  };
+}
+
+/** How much of its requests each installation has left. */
+export interface Quotas {
+  /** Takes note of the headers of an answer. */
+  note(installationId: number, headers: Record<string, string | number | undefined>): void;
+  /** The smallest share that is left until its hour ends; undefined if no installation was asked in this hour. */
+  least(): number | undefined;
+}
+
+/** Beyond this many installations the one noted first is forgotten until its next answer. */
+const maxQuotas = 10_000;
+
+export function openQuotas(now: () => number = Date.now): Quotas {
+  const all = new Map<string, { ratio: number; endsAt: number }>();
+  return {
+    note: (installationId, headers) => {
+      const [limit, left, reset] = ['limit', 'remaining', 'reset'].map((name) =>
+        Number(headers[`x-ratelimit-${name}`]),
+      );
+      if (!limit || left === undefined || !Number.isFinite(left) || !reset) return;
+      // GraphQL and others have a budget of their own.
+      const key = `${installationId} ${headers['x-ratelimit-resource'] ?? ''}`;
+      all.delete(key);
+      all.set(key, { ratio: left / limit, endsAt: reset * 1000 });
+      const [oldest] = all.keys();
+      if (all.size > maxQuotas && oldest !== undefined) all.delete(oldest);
+    },
+    least: () => {
+      const valid = [...all.values()].filter(({ endsAt }) => endsAt > now()).map(({ ratio }) => ratio);
+      return valid.length === 0 ? undefined : Math.min(...valid);
+    },
+  };
+}
+
+function clear(gauge: Gauge<string>): void {
+  gauge.reset();
+  // A gauge without labels is 0 after a reset.
+  gauge.remove({});
+}
+
+/** A scrape ends after ten seconds by default. What takes longer is left out of it. */
+const readMs = 3000;
+
+/** Returns the metrics as text, after it has read those that are read for each scrape. */
+export async function scrape({ registry, readers }: Metrics): Promise<string> {
+  await Promise.all(
+    readers.map(async ({ gauges, read }) => {
+      for (const gauge of gauges) clear(gauge);
+      await Promise.race([Promise.resolve().then(read), sleep(readMs, undefined, { ref: false })]).catch(() => {});
+    }),
+  );
+  return registry.metrics();
 }
 
 /** More connections are refused. A scraper and the probes of an orchestrator need a few. */
@@ -88,12 +226,12 @@ const maxConnections = 50;
  * what is wrong. Rejects if the address cannot be used.
  */
 export function serveMetrics(
-  { registry }: Metrics,
+  metrics: Metrics,
   { METRICS_HOST, METRICS_PORT }: { METRICS_HOST: string; METRICS_PORT: number },
   isReady: () => Promise<string>,
 ): Promise<Server> {
   const pages = new Map<string | undefined, () => Promise<Page>>([
-    ['/metrics', async () => ({ status: 200, type: registry.contentType, body: await registry.metrics() })],
+    ['/metrics', async () => ({ status: 200, type: metrics.registry.contentType, body: await scrape(metrics) })],
     ['/healthz', async () => ofStatus(200, 'ok')],
     [
       '/readyz',

@@ -3,7 +3,7 @@ import { mock } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { until } from '../../demo/real-service.ts';
 import { writeProbe } from '../../src/db/database.ts';
-import { serveMetrics } from '../../src/http/metrics.ts';
+import { openQuotas, serveMetrics } from '../../src/http/metrics.ts';
 import { readiness } from '../../src/http/readiness.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { headOf, openRaw } from '../support/http/raw-http.ts';
@@ -79,7 +79,12 @@ test('metrics and health checks are served beside the API, for workers and scrap
       const response = await fetch(`http://127.0.0.2:${port}${path}`);
       return [response.status, await response.text()];
     };
-    expect(await ask('/metrics')).toEqual([200, expect.stringContaining('deckhand_live_runs')]);
+    const [, text] = await ask('/metrics');
+    const most = service.app.config.DB_POOL_SIZE;
+    for (const line of ['deckhand_live_runs 0', `deckhand_db_connections_max ${most}`, 'deckhand_db_waiting 0'])
+      expect(text).toContain(`\n${line}\n`);
+    // Nothing was asked of GitHub, so nothing is known.
+    expect(text).not.toMatch(/^deckhand_github_quota_left_ratio/m);
     expect(await ask('/healthz')).toEqual([200, '{"status":"ok"}']);
     expect(await ask('/readyz')).toEqual([200, '{"status":"ok"}']);
     expect(await ask('/readyz?verbose')).toEqual([503, '{"status":"the queue has stopped"}']);
@@ -89,6 +94,29 @@ test('metrics and health checks are served beside the API, for workers and scrap
     server.closeAllConnections();
     server.close();
   }
+});
+
+test('the quota of GitHub is the smallest of all installations, until their hour ends', () => {
+  let now = 0;
+  const quotas = openQuotas(() => now);
+  const headers = (remaining: number, reset: number, resource = 'core') => ({
+    'x-ratelimit-limit': '5000',
+    'x-ratelimit-remaining': String(remaining),
+    'x-ratelimit-reset': String(reset),
+    'x-ratelimit-resource': resource,
+  });
+  expect(quotas.least()).toBeUndefined();
+  quotas.note(1, headers(500, 100));
+  quotas.note(2, headers(4000, 200));
+  quotas.note(1, headers(3000, 100, 'graphql'));
+  quotas.note(3, {});
+  expect(quotas.least()).toBe(0.1);
+  quotas.note(1, headers(0, 100));
+  expect(quotas.least()).toBe(0);
+  now = 150_000;
+  expect(quotas.least()).toBe(0.8);
+  now = 250_000;
+  expect(quotas.least()).toBeUndefined();
 });
 
 test('replies name no server software, are not cached, and carry the id of the request', async () => {

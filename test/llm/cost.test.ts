@@ -1,4 +1,6 @@
 import { readConfig } from '../../src/config.ts';
+import { measured } from '../../src/llm/measured.ts';
+import { type Model, ModelFailed } from '../../src/llm/model.ts';
 import { costOf, usage } from '../../src/llm/usage.ts';
 import { converse, key, modelsAt } from './models.ts';
 import { openaiChat } from './servers/openai-chat.ts';
@@ -24,6 +26,51 @@ test.each([
     .reduce((sum, { input, cached, output }) => sum + (input - cached) * 2 + cached * 0.5 + output * 8, 0);
   const cost = replies.reduce((sum, reply) => sum + (costOf(prices, 'o3', reply) ?? 0), 0);
   expect(cost).toBeCloseTo(expected / 1_000_000, 9);
+});
+
+/** Collects what is measured. */
+function openMeter() {
+  const took: string[] = [];
+  const costs: Record<string, number> = {};
+  const meter = {
+    took: (model: string, outcome: string, seconds: number) => took.push(`${model} ${outcome} ${seconds >= 0}`),
+    cost: (model: string, usd: number) => {
+      costs[model] = (costs[model] ?? 0) + usd;
+    },
+  };
+  return { took, costs, meter };
+}
+
+test('requests are measured by model and outcome, and so is what they cost', async () => {
+  const { url, close } = await serve(({ body }) => openaiChat(body));
+  const { took, costs, meter } = openMeter();
+  const replies = await converse(measured(modelsAt(url, { api: 'chat' }), prices, meter).withKey('o3', key));
+  await close();
+  expect(took).toEqual(replies.map(() => 'o3 ok true'));
+  expect(costs.o3).toBeCloseTo(
+    replies.reduce((sum, reply) => sum + (costOf(prices, 'o3', reply) ?? 0), 0),
+    9,
+  );
+});
+
+test('failures are measured with their cause, lost answers cost, and few models have a name', async () => {
+  const lost = { inputTokens: 1_000_000, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
+  const reply: Model['reply'] = async (_messages, _tools, signal, options) => {
+    options?.onLost?.(lost);
+    signal.throwIfAborted();
+    throw new ModelFailed('rate_limit', 'too many requests');
+  };
+  const { took, costs, meter } = openMeter();
+  const models = measured({ withKey: (name) => ({ name, reply, window: () => undefined }) }, prices, meter);
+  const told: unknown[] = [];
+  const asked = (name: string, signal: AbortSignal) =>
+    models.withKey(name, key).reply([], [], signal, { onLost: (tokens) => told.push(tokens) });
+  await expect(asked('o3', new AbortController().signal)).rejects.toThrow('too many requests');
+  await expect(asked('o3', AbortSignal.abort(new Error('stop')))).rejects.toThrow('stop');
+  expect([took, costs, told]).toEqual([['o3 rate_limit true', 'o3 cancelled true'], { o3: 4 }, [lost, lost]]);
+  for (let i = 0; i < 60; i++) await asked(`model-${i}`, new AbortController().signal).catch(() => {});
+  expect(new Set(took.map((line) => line.split(' ')[0])).size).toBe(51);
+  expect(took.at(-1)).toBe('other rate_limit true');
 });
 
 test('cached input costs as much as other input without a price of its own', () => {

@@ -202,6 +202,8 @@ async function attempt<Response extends Answer>(pace: Pace, call: Call<Response>
   try {
     const timeout = AbortSignal.timeout(answerMs);
     const response = await send(signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
+    // Calls without an installation share no budget: each token has its own.
+    if (installationId > 0) pace.metrics.githubQuota.note(installationId, response.headers);
     if (isPage(response, isHtml)) throw new PageAnswered();
     const fault = isGraphql ? graphqlFault(response) : undefined;
     if (fault !== undefined) throw fault;

@@ -88,6 +88,16 @@ export async function noteWorker(em: EntityManager, id: string, labels: string[]
   );
 }
 
+/** Returns whether a worker is the one that reports what is the same for all: of those running, the first by id. */
+export async function isFirstWorker(em: EntityManager, id: string): Promise<boolean> {
+  const [{ isFirst }]: [{ isFirst: boolean }] = await em.query(
+    `select coalesce($1 = (select min(id) from workers where seen_at > now() - interval '${silentSeconds} seconds'), false)
+       as "isFirst"`,
+    [id],
+  );
+  return isFirst;
+}
+
 /** Says that a worker has stopped. */
 export async function forgetWorker(em: EntityManager, id: string): Promise<void> {
   await em.query('delete from workers where id = $1', [id]);

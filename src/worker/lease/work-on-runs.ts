@@ -106,6 +106,7 @@ async function holdAndRun(app: App, { run, takenOver }: Claim): Promise<void> {
 }
 
 async function noteTakeover(app: App, run: RunRow, { seconds, isGivenBack }: NonNullable<Claim['takenOver']>) {
+  app.metrics.takeovers.inc({ cause: isGivenBack ? 'given_back' : 'lost' });
   const lost = 'its worker was lost';
   const text = isGivenBack ? `continued after ${seconds} s` : `${lost}; another worker continues after ${seconds} s`;
   await openJournal(app, run).note('loop', text, isGivenBack ? {} : { interrupted: lost });
