@@ -49,23 +49,32 @@ function dice(seed: number): (sides: number) => number {
   };
 }
 
-/** Stores runs in four projects; those of every second one let others go first. With `labelled` some need labels. */
-async function addRandomRuns(em: EntityManager, roll: (sides: number) => number, labelled: boolean): Promise<void> {
+type Roll = (sides: number) => number;
+
+/** Stores a run, queued or running; an agent has one running run of a project. With `labelled` it may need labels. */
+async function addRandomRun(
+  em: EntityManager,
+  roll: Roll,
+  { projectId, kind, busy, labelled }: { projectId: string; kind: RunKind; busy: Set<unknown>; labelled: boolean },
+): Promise<void> {
+  const agentId = [...given.agentIds.slice(0, 2), null][roll(3)] ?? null;
+  const labels = ['{}', '{}', '{gpu}', '{big,gpu}'][labelled ? roll(4) : 0];
+  const id = await addRun(em, { agentId, kind });
+  await set(em, id, { project_id: `'${projectId}'`, runs_on: `'${labels}'` });
+  if (roll(4) > 0 || busy.has(agentId)) return;
+  busy.add(agentId);
+  await set(em, id, { status: `'running'`, lease_until: `now() + interval '1 hour'` });
+}
+
+/** Stores runs in four projects; those of every second one let others go first. */
+async function addRandomRuns(em: EntityManager, roll: Roll, labelled: boolean): Promise<void> {
   for (let p = 0; p < 4; p++) {
-    const projectId = `random_${p}`;
-    const kind: RunKind = p % 2 === 1 ? 'trial' : 'start';
-    await em.query('insert into projects (id, name, slug) values ($1, $1, $1) on conflict do nothing', [projectId]);
-    const busy = new Set<string | null>();
-    const count = 1 + roll(6);
-    for (let i = 0; i < count; i++) {
-      const agentId = [...given.agentIds.slice(0, 2), null][roll(3)] ?? null;
-      const labels = ['{}', '{}', '{gpu}', '{big,gpu}'][labelled ? roll(4) : 0];
-      const isRunning = roll(4) === 0 && !busy.has(agentId);
-      if (isRunning) busy.add(agentId);
-      const running = isRunning ? { status: `'running'`, lease_until: `now() + interval '1 hour'` } : {};
-      const id = await addRun(em, { agentId, kind });
-      await set(em, id, { project_id: `'${projectId}'`, runs_on: `'${labels}'`, ...running });
-    }
+    const project = { projectId: `random_${p}`, kind: (p % 2 === 1 ? 'trial' : 'start') as RunKind, labelled };
+    await em.query('insert into projects (id, name, slug) values ($1, $1, $1) on conflict do nothing', [
+      project.projectId,
+    ]);
+    const busy = new Set();
+    for (let count = 1 + roll(6); count > 0; count--) await addRandomRun(em, roll, { ...project, busy });
   }
 }
 
@@ -100,7 +109,13 @@ test('a group with labels starts for runs that wait for them, and leaves others 
       await asked(em, queryOf([])),
     ];
     expect(await counts()).toEqual([0, 2, 2]);
-    const waits = { wait_id: `'wait_1'`, wait_reason: `'host'`, wait_text: `'no worker'`, waiting_since: 'now()' };
+    const waits = {
+      wait_id: `'wait_1'`,
+      wait_reason: `'host'`,
+      wait_text: `'no worker'`,
+      wait_options: `'[]'`,
+      waiting_since: 'now()',
+    };
     await set(em, run, { ...waits, status: `'waiting'`, runs_on: `'{gpu}'` });
     expect(await counts()).toEqual([1, 2, 1]);
     // It waits for a host, not for a worker.

@@ -52,6 +52,18 @@ test('a read is retried when GitHub does not respond, a write never', async () =
   expect(second.pendingMocks()).toHaveLength(1);
 });
 
+test('the quota that an installation has left is a metric; calls without an installation share none', async () => {
+  const reset = Math.ceil(Date.now() / 1000) + 3600;
+  const headers = { 'x-ratelimit-limit': '5000', 'x-ratelimit-remaining': '1250', 'x-ratelimit-reset': String(reset) };
+  api().get('/repos/a/b').reply(200, {}, headers);
+  await read(octokit());
+  api()
+    .get('/repos/a/b')
+    .reply(200, {}, { ...headers, 'x-ratelimit-remaining': '1' });
+  await read(octokit(0, -1));
+  expect(service.app.metrics.githubQuota.least()).toBe(0.25);
+});
+
 test('a read whose response was too large is not retried', async () => {
   const large = 'x'.repeat(33_000_000);
   const reads = api().get('/repos/a/b').reply(200, large).get('/repos/a/b').reply(200, { id: 1 });

@@ -329,6 +329,8 @@ test('the takeover of a lost worker is noted with its time', async () => {
     expect.stringMatching(/^its worker was lost; another worker continues after 40\d\d s$/),
     'its worker was lost',
   ]);
+  const { values } = await given.service.app.metrics.takeovers.get();
+  expect(values).toContainEqual(expect.objectContaining({ labels: { cause: 'lost' } }));
 });
 
 test('a worker cancels the runs that nobody answered in time', async () => {
