@@ -15,11 +15,8 @@ export interface Ambient {
   runner(): QueryRunner | undefined;
   /** Returns whether an ambient transaction will commit the caller's transactions later. */
   isInside(): boolean;
-  /**
-   * Calls `act` once the writes so far are committed: immediately outside of an ambient transaction, never if it is
-   * rolled back.
-   */
-  afterCommit(act: () => void): void;
+  /** See `Database.afterCommit`. */
+  afterCommit(act: () => void, em?: EntityManager): void;
   /** Calls `act` at the end of every transaction that is not inside another one, as its last part. */
   beforeCommit(act: LastAct): void;
 }
@@ -43,6 +40,8 @@ export function openAmbient(source: DataSource): Ambient {
     return unit?.isOver ? undefined : unit;
   };
   const lastActs: LastAct[] = [];
+  /** What follows the transactions that are not ambient. */
+  const followers = new WeakMap<QueryRunner, (() => void)[]>();
   const finish = async (em: EntityManager) => {
     for (const act of lastActs) await act(em);
   };
@@ -75,21 +74,26 @@ export function openAmbient(source: DataSource): Ambient {
     },
     transaction: async (work) => {
       const unit = current();
-      if (unit === undefined)
-        return source.transaction(async (em) => {
+      if (unit === undefined) {
+        const afterwards: (() => void)[] = [];
+        const result = await source.transaction(async (em) => {
+          if (em.queryRunner !== undefined) followers.set(em.queryRunner, afterwards);
           const result = await work(em);
           await finish(em);
           return result;
         });
+        for (const act of afterwards) act();
+        return result;
+      }
       const runner = unit.runner ?? (await begin(unit));
       return runner.manager.transaction(work);
     },
     runner: () => current()?.runner,
     isInside: () => current() !== undefined,
-    afterCommit: (act) => {
-      const unit = current();
-      if (unit === undefined) act();
-      else unit.afterwards.push(act);
+    afterCommit: (act, em) => {
+      const afterwards = (em?.queryRunner && followers.get(em.queryRunner)) ?? current()?.afterwards;
+      if (afterwards === undefined) act();
+      else afterwards.push(act);
     },
     beforeCommit: (act) => {
       lastActs.push(act);

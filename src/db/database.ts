@@ -23,8 +23,11 @@ export interface Database {
   together<T>(begins: Begins, work: () => Promise<T>): Promise<T>;
   /** Returns the manager of the transaction of `together`, or undefined if none has begun. */
   ambient(): EntityManager | undefined;
-  /** Calls `act` when the writes so far are committed: immediately, except inside `together`. */
-  afterCommit(act: () => void): void;
+  /**
+   * Calls `act` once the writes so far are committed, and never if they are rolled back: those of the transaction of `em`, or
+   * without it those of `together`. Outside of a transaction, calls it immediately.
+   */
+  afterCommit(act: () => void, em?: EntityManager): void;
   /** Calls `act` at the end of every transaction that is not inside another one, as its last part. */
   beforeCommit(act: LastAct): void;
   /** Returns the name by which other processes detect whether this one is alive; see `isGone`. */

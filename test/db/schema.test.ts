@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import pg from 'pg';
+import type { EntityManager } from 'typeorm';
 import { migrations } from '../../migrations/list.ts';
 import { type Database, openDatabase, violatedUnique } from '../../src/db/database.ts';
 import { tables } from '../../src/db/tables/list.ts';
@@ -162,6 +163,26 @@ test('what follows a commit happens at once outside of a transaction', () => {
   const done: string[] = [];
   db.afterCommit(() => done.push('now'));
   expect(done).toEqual(['now']);
+});
+
+test('what follows the commit of a transaction happens after it, in one of `together` at the end, and never after a rollback', async () => {
+  const done: string[] = [];
+  const act = (name: string) => (em: EntityManager) => {
+    db.afterCommit(() => done.push(name), em);
+    done.push(`in ${name}`);
+    return Promise.resolve();
+  };
+  await db.transaction(act('one'));
+  const failing = db.transaction(async (em) => {
+    await act('failed')(em);
+    throw new Error('on the way');
+  });
+  await expect(failing).rejects.toThrow('on the way');
+  await db.together('start', async () => {
+    await db.transaction(act('inner'));
+    done.push('together');
+  });
+  expect(done).toEqual(['in one', 'one', 'in failed', 'in inner', 'together', 'inner']);
 });
 
 test('a violated index is identified by its name', async () => {
