@@ -58,7 +58,20 @@ const inside = {
   worker: ['workspace', 'leaving', 'proof', 'publish', 'lease'],
 };
 /** They speak to what lies outside, and know no feature. */
-const adapters = ['db', 'git', 'sandbox', 'egress', 'images', 'llm', 'mcp', 'outgoing', 'queue', 'host', 'threads'];
+const adapters = [
+  'db',
+  'git',
+  'sandbox',
+  'egress',
+  'images',
+  'llm',
+  'mcp',
+  'outgoing',
+  'queue',
+  'host',
+  'threads',
+  'tracing',
+];
 
 const rooms = (names) => `^src/(${names.join('|')})/`;
 /** Only these names may be imported by those files, besides files of the same room. */
@@ -106,7 +119,7 @@ export default {
       only(
         `adapter-${name}`,
         name,
-        [pure, errors, rooms(name === 'threads' ? ['host'] : ['threads', 'host'])],
+        [pure, errors, rooms(name === 'threads' ? ['host'] : ['threads', 'host', 'tracing'])],
         'An adapter knows no feature.',
       ),
     ),
@@ -114,7 +127,7 @@ export default {
       'http-knows-no-feature',
       'http',
       // Requests say for which tenant they use threads.
-      [pure, errors, app, rooms(['db', 'threads'])],
+      [pure, errors, app, rooms(['db', 'threads', 'tracing'])],
       'The server serves whatever is declared.',
     ),
     ...features.map((name, at) =>

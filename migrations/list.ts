@@ -79,6 +79,7 @@ import { Upkeep1771459200000 } from './0098-upkeep.ts';
 import { ResponsiblePeople1771545600000 } from './0093-responsible-people.ts';
 import { Scaling1771545600000 } from './0099-scaling.ts';
 import { Snoozes1771632000000 } from './0094-snoozes.ts';
+import { Traces1771632000000 } from './0100-traces.ts';
 import { ChangedPlans1771718400000 } from './0095-changed-plans.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
@@ -164,5 +165,6 @@ export const migrations = [
   ResponsiblePeople1771545600000,
   Scaling1771545600000,
   Snoozes1771632000000,
+  Traces1771632000000,
   ChangedPlans1771718400000,
 ];

@@ -13,6 +13,7 @@ import type { Mail } from './outgoing/mail.ts';
 import type { Queue } from './queue/queue.ts';
 import type { LiveRuns } from './runs/live-runs.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
+import type { Traces } from './tracing/traced.ts';
 
 export type Octokit = InstanceType<typeof ProbotOctokit>;
 
@@ -94,6 +95,7 @@ export interface App {
   /** Undefined while SMTP_URL is not set. */
   mail: Mail | undefined;
   metrics: Metrics;
+  traces: Traces;
   /** The folder of the runs' workspaces, which the tools' user can enter. */
   workDir: string;
   /** The folder of the kept results of set-up, which only the service can read. */

@@ -29,6 +29,7 @@ import type { GitEngine } from './git/engine.ts';
 import { isomorphicProcess } from './git/javascript/isomorphic-process.ts';
 import { cached } from './git/native/cached.ts';
 import { nativeGit } from './git/native/native.ts';
+import { tracedEngine } from './git/traced-engine.ts';
 import { githubApp } from './github/app/client.ts';
 import { keepPace, type Pace } from './github/app/pacing.ts';
 import { adoptStoredApp } from './github/app/stored-app.ts';
@@ -52,6 +53,8 @@ import { openLiveRuns } from './runs/live-runs.ts';
 import { removeTree } from './sandbox/neutral-path.ts';
 import type { RunLimits } from './sandbox/sandbox.ts';
 import { openSandbox } from './sandbox/self-test.ts';
+import { openTraces } from './tracing/open-traces.ts';
+import type { Traces } from './tracing/traced.ts';
 
 /** A shorter password of the database or of a proxy may be an ordinary word, which could occur in any file. */
 const leastPasswordLength = 16;
@@ -69,7 +72,7 @@ function secretsOf({ config, githubApp }: App, keys: Keys, databaseUrl: string):
     ...sealing,
     ...lines.slice(1, 4),
     ...receiptKey,
-    ...[password, ...smtpPasswords(config), ...config.proxies.secrets()].filter(
+    ...[password, ...smtpPasswords(config), ...config.proxies.secrets(), ...traceKeys(config)].filter(
       ({ length }) => length >= leastPasswordLength,
     ),
   ].filter((secret) => secret !== undefined);
@@ -78,6 +81,10 @@ function secretsOf({ config, githubApp }: App, keys: Keys, databaseUrl: string):
 function smtpPasswords({ SMTP_URL }: Config): string[] {
   const { password } = SMTP_URL === undefined ? { password: '' } : new URL(SMTP_URL);
   return [password, decodeURIComponent(password)];
+}
+
+function traceKeys({ OTEL_EXPORTER_OTLP_HEADERS }: Config): string[] {
+  return Object.values(OTEL_EXPORTER_OTLP_HEADERS).flatMap((value) => value.split(' '));
 }
 
 export interface Composed {
@@ -116,7 +123,10 @@ export async function compose(config: Config, log: Logger, options: ComposeOptio
       await end().catch((error) => log.warn({ err: error }, 'a part of the service did not end cleanly'));
   };
   try {
-    const built = await build(config, log, options, (end) => begun.push(end));
+    const traces = await tracesOf(config, log);
+    // The first to begin and the last to end: what ends before may still have spans.
+    begun.push(traces.close);
+    const built = await build(config, log, { ...options, traces }, (end) => begun.push(end));
     return { ...built, close };
   } catch (error) {
     await close();
@@ -127,7 +137,7 @@ export async function compose(config: Config, log: Logger, options: ComposeOptio
 async function build(
   config: Config,
   log: Logger,
-  options: ComposeOptions,
+  options: ComposeOptions & { traces: Traces },
   atEnd: (end: () => Promise<unknown>) => void,
 ) {
   const folders = await openDataFolders(config.DATA_DIR);
@@ -163,7 +173,7 @@ async function build(
     audit: openAudit(db, (text) => withoutSecrets(text, app.ownSecrets())),
     queue,
     secrets,
-    git: patient(await chooseGit(config, folders.gitCache, log)),
+    git: patient(tracedEngine(await chooseGit(config, folders.gitCache, log))),
     sandbox,
     egress: egressDoor(config, toolEnvironment()),
     images: await imagesOf(config, folders.images, sandbox.state.works),
@@ -177,6 +187,7 @@ async function build(
     githubWithToken: (token) => keepPace(octokitWith(config, token), noInstallation, pace),
     mail: mailOf(config),
     metrics,
+    traces: options.traces,
     workDir: folders.work,
     keptDir: folders.kept,
     liveRuns: openLiveRuns(),
@@ -185,9 +196,7 @@ async function build(
   };
   if (config.githubApp !== undefined) app.connectGitHub(config.githubApp);
   else await adoptStoredApp(app);
-  notes.push(`sandbox: ${sandbox.state.says}`, `images: ${app.images.state.says}`);
-  if (!folders.work.startsWith(config.DATA_DIR))
-    notes.push(`workspaces are in ${dirname(folders.work)}, a path that reveals nothing to agents`);
+  notes.push(`sandbox: ${sandbox.state.says}`, `images: ${app.images.state.says}`, ...noteOfPlace(config, folders.work));
   return { app, notes, broken, databaseFolder };
 }
 
@@ -202,6 +211,11 @@ async function openSecrets(config: Config, db: Database, { toleratesOtherKey = f
   return { keys, secrets };
 }
 
+function noteOfPlace({ DATA_DIR }: Config, workDir: string): string[] {
+  if (workDir.startsWith(DATA_DIR)) return [];
+  return [`workspaces are in ${dirname(workDir)}, a path that reveals nothing to agents`];
+}
+
 function openDatabaseOf({ DB_POOL_SIZE: poolSize, RUN_LEASE_SECONDS: leaseSeconds, MIGRATE }: Config, url: string) {
   return openDatabase(url, migrations, { poolSize, leaseSeconds, mayMigrate: MIGRATE === 'on' });
 }
@@ -213,6 +227,13 @@ async function databaseUrl(config: Config, attach: boolean, atEnd: (end: () => P
   const embedded = await startEmbedded({ dataDir: config.DATA_DIR, attach });
   atEnd(embedded.stop);
   return embedded;
+}
+
+function tracesOf(config: Config, log: Logger): Promise<Traces> {
+  return openTraces(config, version, (error) => {
+    if (error === undefined) log.info('traces can be sent again');
+    else log.warn({ err: error }, 'traces cannot be sent; check the settings OTEL_EXPORTER_OTLP_*');
+  });
 }
 
 function runLimits({ MAX_RUN_MEMORY_MB, MAX_RUN_DISK_MB, MAX_RUN_PROCESSES }: Config): RunLimits {

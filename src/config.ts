@@ -8,6 +8,7 @@ import { isAddressRange } from './host/closed-address.ts';
 import { readDatabaseUrl } from './host/database-url.ts';
 import { certificatesProblem, type Proxies, readProxies } from './host/proxies.ts';
 import { withSecretFiles } from './host/secret-files.ts';
+import { traceSettings } from './tracing/settings.ts';
 
 // Parsers for the values of settings. Each message completes a sentence that begins with the setting's name.
 
@@ -260,6 +261,7 @@ const schema = z.object({
   KEEP_RUN_EVENTS: days(90),
   KEEP_TURNS: days(30),
   AUDIT_DAYS: days(400),
+  ...traceSettings,
 });
 
 type Settings = z.infer<typeof schema>;
@@ -277,6 +279,7 @@ export const secretSettings = [
   'GITHUB_CLIENT_SECRET',
   'OPENAI_API_KEY',
   'SMTP_URL',
+  'OTEL_EXPORTER_OTLP_HEADERS',
 ] as const satisfies (keyof Settings)[];
 
 /** The credentials of the GitHub App. */

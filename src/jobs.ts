@@ -39,6 +39,7 @@ import { writeDigest } from './sprints/digest.ts';
 import { cancelSprintRun } from './sprints/end-sprint.ts';
 import { endDueSnoozes } from './tasks/inbox.ts';
 import { deleteOldDiffs } from './tasks/work-store.ts';
+import type { LogIds } from './tracing/traced.ts';
 import { noteWorker } from './worker/lease/labels.ts';
 import { deleteOldReconciliations } from './worker/lease/reconcile.ts';
 import { queueRunJobIfDue, workOnRuns } from './worker/lease/work-on-runs.ts';
@@ -222,14 +223,25 @@ export const jobs: { [N in JobName]: Job<N> } = {
   sweep: { once: true, retries: 0, concurrency: 1, isShared: false, handle: sweep },
 };
 
+/** Jobs that continue the traces of what they handle: deliveries and runs. */
+const continuing: ReadonlySet<JobName> = new Set<JobName>(['delivery', 'run']);
+
+function idsIn(payload: Jobs[JobName]): LogIds {
+  return { ...('taskId' in payload && { taskId: payload.taskId }), ...('runId' in payload && { runId: payload.runId }) };
+}
+
 /** Returns the job handlers for the queue of a worker process. */
 export function workersOf(app: App): Workers {
-  const worker = <N extends JobName>({ concurrency: of, isShared, handle }: Job<N>): Worker<N> => {
+  const worker = <N extends JobName>(name: N, { concurrency: of, isShared, handle }: Job<N>): Worker<N> => {
     const concurrency = typeof of === 'number' ? of : of(app.config);
     const limit = isShared ? { mostOfTenant: Math.ceil(concurrency / 2) } : {};
-    return { concurrency, ...limit, handle: (payload) => handle(app, payload) };
+    const traced = (payload: Jobs[N], parent: string | undefined) =>
+      app.traces.begin({ name: `job ${name}`, kind: 'consumer', parent, ids: idsIn(payload) }, () =>
+        handle(app, payload),
+      );
+    return { concurrency, ...limit, handle: continuing.has(name) ? (payload) => handle(app, payload) : traced };
   };
-  const named = Object.entries(jobs).map(([name, job]) => [name, worker(job as Job<JobName>)]);
+  const named = Object.entries(jobs).map(([name, job]) => [name, worker(name as JobName, job as Job<JobName>)]);
   return Object.fromEntries(named) as unknown as Workers;
 }
 

@@ -2,6 +2,7 @@ import pino, { type DestinationStream, type LogFn, type Logger } from 'pino';
 import { PinoPretty } from 'pino-pretty';
 import type { Config } from './config.ts';
 import { isDatabaseAway } from './db/database.ts';
+import { logFields } from './tracing/traced.ts';
 
 /** Paths of properties that may contain a secret. They are removed from the log. */
 const secretPaths = ['token', 'password', 'authorization', 'privateKey', 'secret', 'headers', 'request', 'response'];
@@ -14,6 +15,7 @@ export function createLogger(
 ): Logger {
   const options = {
     level: config.LOG_LEVEL,
+    mixin: logFields,
     hooks: { logMethod: onceWhileAway() },
     redact: { paths: secretPaths.flatMap((p) => [p, `*.${p}`, `err.${p}`, `*.*.${p}`]), remove: true },
   };

@@ -2,6 +2,7 @@ import { findByName, type Given, specsOf } from '../llm/calls/declaration.ts';
 import { fitArguments, readObject } from '../llm/calls/fit-arguments.ts';
 import type { ToolCall, ToolSpec } from '../llm/model.ts';
 import { parseJson, readTools } from '../repositories/read-tools.ts';
+import { traced } from '../tracing/traced.ts';
 import { commandTools } from './tools/command-tools.ts';
 import { editTools, severalEdits } from './tools/edit-tools.ts';
 import { exploreTool } from './tools/explore.ts';
@@ -102,13 +103,29 @@ export async function callTool(context: ToolContext, call: ToolCall, { isCut = f
   if (offered.mcp !== undefined && mcpSpecs(offered).some(({ name }) => name === call.name)) {
     // These tools read their arguments themselves; they get valid JSON where there is only one reading.
     const read = readObject(call.arguments, { isCut });
-    return answered(await offered.mcp.call(call.name, read.ok ? JSON.stringify(read.value) : call.arguments), false);
+    const { mcp } = offered;
+    const text = read.ok ? JSON.stringify(read.value) : call.arguments;
+    return executed(call.name, async () => answered(await mcp.call(call.name, text), false));
   }
   const understood = understand(call, offered, isCut);
   if (typeof understood === 'string') return refused(understood);
   const { name, tool, args } = understood;
-  if (tool.run !== undefined) return tool.run(context, args as never);
-  return answered(await host.call(name, args), tool.changes);
+  const { run } = tool;
+  if (run !== undefined) return executed(name, () => run(context, args as never));
+  return executed(name, async () => answered(await host.call(name, args), tool.changes));
+}
+
+/** Makes a call of a tool that exists a span, without its arguments and its answer. */
+function executed(name: string, call: () => Promise<ToolResult>): Promise<ToolResult> {
+  return traced(
+    `execute_tool ${name}`,
+    { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': name, 'gen_ai.tool.type': 'function' },
+    async (describe) => {
+      const result = await call();
+      if (result.kind === 'answer') describe({ 'deckhand.tool.ok': result.ok, 'process.exit.code': result.exitCode });
+      return result;
+    },
+  );
 }
 
 /** Returns the tool and the arguments that a call means, or what is wrong with it. */

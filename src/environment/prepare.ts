@@ -2,6 +2,7 @@ import type { App } from '../app.ts';
 import { commandFailed, RunFailed, withOutput } from '../domain/run.ts';
 import { GitFailed } from '../git/engine.ts';
 import type { Confinement } from '../sandbox/sandbox.ts';
+import { traced } from '../tracing/traced.ts';
 import type { RefusedHost } from './command-access.ts';
 import { toldOfFiles } from './files/choose-files.ts';
 import { mayUse } from './files/private-submodules.ts';
@@ -101,7 +102,7 @@ export async function prepareEnvironment(
     const plan = await planSetup(context, commit, secrets);
     const isNeeded = isAsked && plan.commands.length > 0 && app.sandbox.state.works;
     const ready = isNeeded
-      ? await onePerKey(plan.key, signal, () => makeReady(context, plan, files, isTrial))
+      ? await traced('set-up', {}, () => onePerKey(plan.key, signal, () => makeReady(context, plan, files, isTrial)))
       : { how: 'none' as const, commands: [], missing: [], refused: [] };
     const seconds = (performance.now() - began) / 1000;
     if (isNeeded) count(app, ready.how, seconds);

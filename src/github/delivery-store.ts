@@ -4,12 +4,20 @@ import { isUnfinished } from '../queue/turns.ts';
 /** Stores a delivery. Returns false when a delivery with this GUID is stored already. */
 export async function insertDelivery(
   em: EntityManager,
-  delivery: { guid: string; event: string; signature: string; payload: string; account?: string | undefined },
+  delivery: {
+    guid: string;
+    event: string;
+    signature: string;
+    payload: string;
+    account?: string | undefined;
+    traceparent?: string | undefined;
+  },
 ): Promise<boolean> {
+  const { guid, event, signature, payload, account, traceparent } = delivery;
   const rows: unknown[] = await em.query(
-    `insert into deliveries (guid, event, signature, payload, account) values ($1, $2, $3, $4, $5)
+    `insert into deliveries (guid, event, signature, payload, account, traceparent) values ($1, $2, $3, $4, $5, $6)
      on conflict do nothing returning guid`,
-    [delivery.guid, delivery.event, delivery.signature, delivery.payload, delivery.account ?? null],
+    [guid, event, signature, payload, account ?? null, traceparent ?? null],
   );
   return rows.length === 1;
 }
@@ -34,8 +42,8 @@ export async function forgetOldRedeliveries(em: EntityManager): Promise<void> {
 }
 
 export async function findUnhandledDelivery(em: EntityManager, guid: string) {
-  const rows: { event: string; payload: string }[] = await em.query(
-    'select event, payload as payload /* not null */ from deliveries where guid = $1 and handled_at is null',
+  const rows: { event: string; payload: string; traceparent: string | null }[] = await em.query(
+    'select event, payload as payload /* not null */, traceparent from deliveries where guid = $1 and handled_at is null',
     [guid],
   );
   return rows[0];

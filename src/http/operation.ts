@@ -5,6 +5,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import type { App } from '../app.ts';
 import { forTenant } from '../threads/tenant.ts';
+import type { Beginning } from '../tracing/traced.ts';
 import { type Caller, findCaller } from './access/access.ts';
 import { enter } from './access/scope.ts';
 import { answerEvents, type EventStream, wantsEvents } from './events.ts';
@@ -74,6 +75,16 @@ export interface OperationParts {
   enterLine: (userId: string, client: Socket) => Promise<Leave>;
 }
 
+/** A request that may change something. What callers say about their own traces is ignored, because anybody can say it. */
+function spanOf({ method, path, operationId }: Route): Beginning {
+  const attributes = {
+    'http.request.method': method.toUpperCase(),
+    'http.route': path,
+    'deckhand.operation': operationId,
+  };
+  return { name: `${method.toUpperCase()} ${path}`, kind: 'server', attributes };
+}
+
 /** One request to a declared route. */
 interface Call {
   app: App;
@@ -113,7 +124,9 @@ export function operation(app: App, declared: Route, { tokenIdOf, enterLine }: O
       if (waitsOf(declared, body.value) === undefined) leave = await enterLine(userId, req.socket);
       const params = req.params as Record<string, string>;
       const call = { app, declared, req, res, tokenId, params, leave };
-      await forTenant(userId, () => perform(call));
+      await forTenant(userId, () =>
+        declared.method === 'get' ? perform(call) : app.traces.begin(spanOf(declared), () => perform(call)),
+      );
     } finally {
       // A reply that is not read occupies its user's slot.
       if (res.closed) leave();

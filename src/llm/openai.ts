@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type OpenAI from 'openai';
 import { growingPauseMs } from '../domain/waiting.ts';
 import { AnswerStalled, refusedAnswer } from '../errors.ts';
+import { type Attributes, currentSpan, type Describe, traced } from '../tracing/traced.ts';
 import { hasImages, toLeaveOut, withoutParts, withoutRefused } from './adapt.ts';
 import { badAnswer } from './bounds.ts';
 import { eventsIn } from './events.ts';
@@ -100,7 +101,8 @@ export function openaiModels(server: ModelServer): ModelSource {
       const called: Called = { server, client, name, key, learned };
       return {
         name,
-        reply: (messages, tools, signal, options) => reply(called, { ...preset, ...options, messages, tools }, signal),
+        reply: (messages, tools, signal, options) =>
+          recorded(called, { ...preset, ...options, messages, tools }, (asked) => reply(called, asked, signal)),
         window: () => learned.window,
       };
     },
@@ -113,6 +115,41 @@ interface Called {
   name: string;
   key: string;
   learned: Learned;
+}
+
+/** Makes a request a span, by the semantic conventions of OpenTelemetry for generative AI, without any content. */
+function recorded(
+  { name, client }: Called,
+  asked: Asked,
+  ask: (asked: Asked) => Promise<ModelAnswer>,
+): Promise<ModelAnswer> {
+  const { hostname, port, protocol } = URL.parse(client.baseURL) ?? {};
+  const attributes = {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': 'openai',
+    'gen_ai.request.model': name,
+    'gen_ai.request.max_tokens': asked.maxOutputTokens,
+    'server.address': hostname,
+    'server.port': Number(port || (protocol === 'http:' ? 80 : 443)),
+  };
+  const act = async (describe: Describe) => {
+    const answer = await ask(asked);
+    describe(attributesOf(answer));
+    return answer;
+  };
+  return traced(`chat ${name}`, attributes, act, 'client');
+}
+
+function attributesOf({ isCut, toolCalls, wire, ...tokens }: ModelAnswer): Attributes {
+  const reason = toolCalls.length > 0 ? 'tool_calls' : 'stop';
+  return {
+    'gen_ai.response.finish_reasons': [isCut ? 'length' : reason],
+    'gen_ai.usage.input_tokens': tokens.inputTokens,
+    'gen_ai.usage.output_tokens': tokens.outputTokens,
+    'gen_ai.usage.cache_read.input_tokens': tokens.cachedInputTokens,
+    'gen_ai.usage.cache_creation.input_tokens': tokens.cacheWriteTokens,
+    'openai.api.type': wire === 'chat' ? 'chat_completions' : wire,
+  };
 }
 
 interface Limits {
@@ -325,6 +362,7 @@ async function repeated<T>(
       const pauseMs = pauseAfter(error, retries, isFinal);
       const isShown = isTold && onRestart === undefined;
       if (pauseMs === undefined || isShown || signal.aborted || performance.now() + pauseMs > endsAt) throw error;
+      currentSpan()?.note('retry', { 'deckhand.pause.ms': pauseMs });
       await sleep(pauseMs, undefined, { signal });
       if (isTold) onRestart?.();
       isTold = false;

@@ -93,7 +93,8 @@ export interface Worker<N extends JobName> {
   concurrency: number;
   /** At most this many of them belong to one tenant, so that a tenant whose host is silent cannot hold all. */
   mostOfTenant?: number;
-  handle(data: Jobs[N]): Promise<void>;
+  /** `traceparent` is the span in which the job was sent, if that belongs to a trace. */
+  handle(data: Jobs[N], traceparent?: string): Promise<void>;
 }
 
 export type JobPolicies = { [N in JobName]: JobPolicy };

@@ -5,6 +5,7 @@ import { type ConnectionOptions, PgBoss } from 'pg-boss';
 import type { EntityManager, QueryRunner } from 'typeorm';
 import { targetOf } from '../host/database-target.ts';
 import { forTenant } from '../threads/tenant.ts';
+import { currentSpan } from '../tracing/traced.ts';
 import type { JobName, JobPolicies, JobPolicy, Jobs, Worker, Workers } from './names.ts';
 import { givenTurns, giveTurns, type NewJob, prepareTurns, type Queries, type TurnOf } from './turns.ts';
 
@@ -166,7 +167,7 @@ async function send(
     ...(em === undefined ? {} : inside(em)),
     ...turn,
   };
-  const isAdded = async () => (await boss.send(name, data, options)) !== null;
+  const isAdded = async () => (await boss.send(name, withTrace(data), options)) !== null;
   try {
     if (em === undefined || key === undefined || !policies[name].once) await isAdded();
     // If a job with this key is already waiting, it replaces ours. If a worker claims it before it is locked, try again.
@@ -174,6 +175,12 @@ async function send(
   } finally {
     haveSent();
   }
+}
+
+/** Adds the current span to a payload, so that the trace goes on where the job is handled. */
+function withTrace(data: Jobs[JobName]): object {
+  const traceparent = currentSpan()?.traceparent;
+  return traceparent === undefined ? data : { ...data, traceparent };
 }
 
 /** Returns the connection of a transaction; undefined if each statement is committed separately. */
@@ -226,10 +233,11 @@ async function startWorkers<N extends JobName>(
     pollingIntervalSeconds: 2,
     notifyPollingIntervalSeconds: pollSeconds,
   };
-  await boss.work<Jobs[N]>(name, options, async ([job]) => {
+  await boss.work<Jobs[N] & { traceparent?: string }>(name, options, async ([job]) => {
     if (job === undefined) return;
     try {
-      await forTenant(job.groupId ?? undefined, () => handle(job.data));
+      const { traceparent, ...data } = job.data;
+      await forTenant(job.groupId ?? undefined, () => handle(data as unknown as Jobs[N], traceparent));
     } catch (error) {
       onError(error, `job ${name}`);
       throw error;

@@ -1,8 +1,25 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
+import type { Failure, RunStatus } from '../domain/run.ts';
 import { storableJson, storableText } from '../domain/text/sanitize.ts';
+import { currentSpan } from '../tracing/traced.ts';
 import { isVoid } from './proof/proof-store.ts';
-import { assertLeased, type Leased } from './store.ts';
+import { assertLeased, endRun, type Leased } from './store.ts';
+
+/** Ends a live run, as `endRun` does, and logs its end once that is committed. Returns false when it has ended already. */
+export async function concludeRun(
+  app: App,
+  em: EntityManager,
+  { id: runId, taskId }: { id: string; taskId: string },
+  status: RunStatus,
+  failure: Failure | null = null,
+): Promise<boolean> {
+  if (!(await endRun(em, runId, status, failure))) return false;
+  const outcome = { status, ...(failure === null ? {} : { category: failure.category }) };
+  currentSpan()?.set({ 'deckhand.run.status': status, 'deckhand.run.category': failure?.category });
+  app.db.afterCommit(() => app.log.info({ runId, taskId, ...outcome }, 'run ended'), em);
+  return true;
+}
 
 /** Returns the data of a recorded step. */
 export async function findStep<T>(em: EntityManager, runId: string, name: string): Promise<T | undefined> {

@@ -19,8 +19,9 @@ import { giveRevisionsTo, insertRevision, listWaitingRevisions, type Revision } 
 import { runToContinue } from './continuing/continue-store.ts';
 import { directorsAtStart, listUnseenWriters } from './directors.ts';
 import { storeCancelHandoff } from './handoffs.ts';
+import { concludeRun } from './journal.ts';
 import { keepQuote } from './quote/quote-task.ts';
-import { endRun, findLiveRun, insertRun, listLiveSubtasks, lockForCancel, lockRun } from './store.ts';
+import { findLiveRun, insertRun, listLiveSubtasks, lockForCancel, lockRun } from './store.ts';
 
 /**
  * Returns why an agent could not work on a task now: Refused (409) when the repository forbids it, AppError 503 when a
@@ -263,7 +264,7 @@ export async function cancelTask(app: App, taskId: string, isAgain = false): Pro
     const live = await findLiveRun(em, taskId);
     if (live?.id !== run?.id)
       throw new Refused('The task started another run while you were cancelling. Reload and try again.');
-    if (live !== null && (await endRun(em, live.id, 'cancelled', null))) await storeCancelHandoff(app, em, live);
+    if (live !== null && (await concludeRun(app, em, live, 'cancelled'))) await storeCancelHandoff(app, em, live);
     return getTask(em, taskId);
   });
   if (run !== null) app.db.afterCommit(() => app.liveRuns.abort(run.id));

@@ -7,6 +7,7 @@ import { liveRun, type RunRow, Runs } from '../db/tables/run.ts';
 import { type Failure, LeaseLost, type RunKind, type RunStatus } from '../domain/run.ts';
 import type { Paid } from '../projects/budgets.ts';
 import { releaseRevisionsOf } from '../tasks/work-store.ts';
+import { currentSpan } from '../tracing/traced.ts';
 import { addWait, keepUnread } from './waiting/store.ts';
 
 /** A run that a worker holds. Every write checks the fence, so a worker that has lost the run can no longer write. */
@@ -41,7 +42,7 @@ export async function insertRun(
   },
 ): Promise<string> {
   const id = newId('run');
-  await em.insert(Runs, { id, status: 'queued', ...run });
+  await em.insert(Runs, { id, status: 'queued', traceparent: currentSpan()?.traceparent ?? null, ...run });
   return id;
 }
 

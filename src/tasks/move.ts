@@ -86,6 +86,7 @@ async function swap(
   await app.audit.noteEvent(em, { taskId, projectId, event, changes: { status: [from, to], ...why } });
   if (from === 'done' || from === 'waiting_on_subtasks') await discountSettledPulls(em, taskId);
   if (to === 'done') await dropWaitingRevisions(em, taskId);
+  app.db.afterCommit(() => app.log.info({ taskId, event, from, to }, 'task moved'), em);
   await queueMirror(app, em, taskId);
   await advanceSprints(app, em, projectId);
   if (to === 'done' && parentId !== null) await joinParent(app, em, parentId);

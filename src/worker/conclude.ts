@@ -6,10 +6,10 @@ import type { RunRow } from '../db/tables/run.ts';
 import { commandFailed, type Failure, RunFailed, UploadRefused } from '../domain/run.ts';
 import { ModelFailed } from '../llm/model.ts';
 import { storeFailureHandoff } from '../runs/handoffs.ts';
-import { type Journal, stepOf } from '../runs/journal.ts';
+import { concludeRun, type Journal, stepOf } from '../runs/journal.ts';
 import { followRevisions } from '../runs/operations.ts';
 import { answerComments } from '../runs/review/store.ts';
-import { endRun, markUnchanged } from '../runs/store.ts';
+import { markUnchanged } from '../runs/store.ts';
 import { tryMoveTask } from '../tasks/move.ts';
 import { hasOpenPull, insertHandoff } from '../tasks/work-store.ts';
 import { storeFailedTry } from './lab/try-item.ts';
@@ -169,7 +169,7 @@ async function succeed(
     if (commits !== undefined) await answerComments(em, run.id, { commits, summary });
     if (isUnchanged) await markUnchanged(em, run.id);
     await insertHandoff(em, { taskId: run.taskId, runId: run.id, summary, nextSteps });
-    await endRun(em, run.id, 'succeeded', null);
+    await concludeRun(app, em, run, 'succeeded');
     await move(em);
   });
   app.metrics.runs.inc({ status: 'succeeded', category: '' });
@@ -213,7 +213,7 @@ async function failRun(
   await journal.write(async (em) => {
     await storeFailureHandoff(app, em, run, failure, told);
     if (run.kind === 'prove') await storeUnproved(em, run, failure);
-    await endRun(em, run.id, 'failed', failure);
+    await concludeRun(app, em, run, 'failed', failure);
     await tryMoveTask(app, em, run.taskId, 'fail', { failure });
     if (run.kind === 'trial') await storeFailedTry(app, em, run.id, { failure, isModelsFault });
   });

@@ -10,6 +10,7 @@ import { UnfitWorkTree } from '../git/work-tree/read-inside.ts';
 import { isPushUnseen, isTransientError, pauseAsked, retryAfterSeconds } from '../outgoing/github-errors.ts';
 import type { Journal } from '../runs/journal.ts';
 import type { HostOutage } from '../runs/waiting/park.ts';
+import { currentSpan } from '../tracing/traced.ts';
 
 const gitCategories: Record<GitFault, FailureCategory> = {
   auth: 'auth',
@@ -174,5 +175,6 @@ async function pauseAfter(error: unknown, tries: number, deadline: number, { jou
   const pauseMs = Math.max(growingPauseMs(tries, firstPauseMs, longestPauseMs), found?.afterMs ?? 0);
   if (found === undefined || pauseMs > deadline - performance.now()) throw error;
   await journal.note('repository', `${found.says}; trying again in ${Math.ceil(pauseMs / 1000)} s`);
+  currentSpan()?.note('retry', { 'deckhand.pause.ms': pauseMs });
   await sleep(pauseMs, undefined, { signal });
 }

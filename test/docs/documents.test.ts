@@ -32,7 +32,8 @@ test.each(pages)('%s has no broken link and names only existing npm scripts', (p
 });
 
 test('docs/operations.md lists every setting', () => {
-  const settings = [...read('src/config.ts').matchAll(/^ {2}([A-Z_]+):/gm)].map((m) => m[1] ?? '');
+  const text = read('src/config.ts') + read('src/tracing/settings.ts');
+  const settings = [...text.matchAll(/^ {2}([A-Z_]+):/gm)].map((m) => m[1] ?? '');
   expect(settings.length).toBeGreaterThan(30);
   for (const name of settings) expect([name, read('docs/operations.md').includes(`\`${name}\``)]).toEqual([name, true]);
 });

@@ -65,6 +65,8 @@ export interface RunRow {
   continuesRunId: string | null;
   /** The turn of that run, numbered from 1, after which a rewound run goes on; null for a run of another kind. */
   rewoundTurn: number | null;
+  /** The span of the trace in which the run was queued; null if tracing was off. */
+  traceparent: string | null;
   /** It was asked for a change, and ended without one. */
   changedNothing: boolean;
   createdAt: Date;
@@ -111,6 +113,7 @@ export const Runs = table<RunRow>('runs', {
   pauseText: maybeText(),
   continuesRunId: maybeText(),
   rewoundTurn: whole({ nullable: true }),
+  traceparent: maybeText(),
   changedNothing: flag(false),
   createdAt: madeNow(),
   startedAt: maybeTime(),

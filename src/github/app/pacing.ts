@@ -6,6 +6,7 @@ import { assertLock } from '../../db/locks.ts';
 import { retryAfterMs } from '../../domain/waiting.ts';
 import type { Metrics } from '../../http/metrics.ts';
 import { isTransientError, pauseAsked, RateLimited } from '../../outgoing/github-errors.ts';
+import { type Describe, traced } from '../../tracing/traced.ts';
 
 /**
  * Reserves the next free write slot of an installation; the slot after it starts `intervalMs` later. Returns the time
@@ -153,14 +154,28 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
   octokit.hook.wrap('request', async (request, options) => {
     const isWrite = !['GET', 'HEAD'].includes(options.method ?? 'GET');
     const { signal } = (options.request ?? {}) as { signal?: AbortSignal };
-    return perform(pace, {
+    const call = {
       installationId,
       isWrite,
       isHtml: options.url === '/markdown',
       isGraphql: options.url.endsWith('/graphql'),
       signal,
-      send: async (either) => request({ ...options, request: { ...options.request, signal: either } }),
-    });
+      send: async (either: AbortSignal) => request({ ...options, request: { ...options.request, signal: either } }),
+    };
+    const method = options.method ?? 'GET';
+    // The template of the address, without the parts that are filled in. Links to further pages have none.
+    const template = options.url.startsWith('/') ? options.url.split('?')[0] : undefined;
+    const attributes = {
+      'http.request.method': method,
+      'url.template': template,
+      'server.address': URL.parse(options.baseUrl)?.hostname,
+    };
+    const act = async (describe: Describe) => {
+      const answer = await perform(pace, call);
+      describe({ 'http.response.status_code': answer.status });
+      return answer;
+    };
+    return traced(`GitHub ${method}${template === undefined ? '' : ` ${template}`}`, attributes, act, 'client');
   });
   return octokit;
 }

@@ -8,6 +8,7 @@ import { bodyBudget } from '../../http/limits/body-budget.ts';
 import { addressOf } from '../../http/limits/rate-limit.ts';
 import { type ArrivedBody, assertReadable, type BodyLimits, readBytes } from '../../http/limits/read-body.ts';
 import { apart } from '../../threads/apart.ts';
+import { currentSpan } from '../../tracing/traced.ts';
 import { adoptStoredApp } from '../app/stored-app.ts';
 import { findUnhandledDelivery, insertDelivery, listForgottenDeliveries, markHandled } from '../delivery-store.ts';
 import { parseBounded } from './read-payload.ts';
@@ -73,7 +74,10 @@ export function webhookReceiver(app: App): RequestHandler {
     });
     try {
       if (!isOneOf(claim.signature, hashes)) throw refused();
-      const isNew = await keep(app, claim, body);
+      const { event, guid: deliveryId } = claim;
+      const attributes = { 'deckhand.delivery.event': event };
+      const beginning = { name: `webhook ${event}`, kind: 'server', ids: { deliveryId }, attributes } as const;
+      const isNew = await app.traces.begin(beginning, () => keep(app, claim, body));
       app.metrics.deliveries.inc({ event: claim.event, outcome: isNew ? 'stored' : 'repeated' });
       res.status(202).json({ status: isNew ? 'accepted' : 'known' });
     } finally {
@@ -118,7 +122,8 @@ async function keep(app: App, claim: Claim, body: ArrivedBody): Promise<boolean>
   if (parsed === undefined)
     throw badRequest([{ path: '', message: 'The body must be a JSON object with at most 100 levels' }]);
   const account = accountOf(parsed);
-  return withinTime(store(app, { ...claim, payload, account }), storeMs + body.size / storedBytesPerMs);
+  const traceparent = currentSpan()?.traceparent;
+  return withinTime(store(app, { ...claim, payload, account, traceparent }), storeMs + body.size / storedBytesPerMs);
 }
 
 /** Returns the id of the installation that a payload is for, as text. */
@@ -168,14 +173,23 @@ function badHeader(name: string, what: string): AppError {
 export async function handleDelivery(app: App, guid: string): Promise<void> {
   // Another process may have set up the App.
   await adoptStoredApp(app);
-  if (app.github === undefined) return;
+  const { github } = app;
+  if (github === undefined) return;
   const delivery = await findUnhandledDelivery(app.db.manager, guid);
   if (delivery === undefined) return;
-  const payload = await parsePayload(delivery.payload);
-  await app.github.receive({ id: guid, name: delivery.event, payload });
-  // The trial of an automation looks for what would have started it.
-  const keepsPayload = readOccurrence({ guid, event: delivery.event, payload }) !== undefined;
-  await markHandled(app.db.manager, guid, { keepsPayload });
+  const { event, traceparent: parent } = delivery;
+  const attributes = { 'deckhand.delivery.event': event };
+  await app.traces.begin(
+    { name: `delivery ${event}`, kind: 'consumer', parent, ids: { deliveryId: guid }, attributes },
+    async () => {
+      const payload = await parsePayload(delivery.payload);
+      await github.receive({ id: guid, name: event, payload });
+      // The trial of an automation looks for what would have started it.
+      const keepsPayload = readOccurrence({ guid, event, payload }) !== undefined;
+      await markHandled(app.db.manager, guid, { keepsPayload });
+      app.log.info({ event }, 'delivery handled');
+    },
+  );
 }
 
 /** Queues new jobs for stored deliveries whose jobs were lost. */

@@ -18,7 +18,8 @@ import { moveTask } from '../../tasks/move.ts';
 import { insertTask } from '../../tasks/operations.ts';
 import { setTaskFields } from '../../tasks/store.ts';
 import { storeCancelHandoff } from '../handoffs.ts';
-import { endRun, findLiveRun, findRun, insertRun, lockRun } from '../store.ts';
+import { concludeRun } from '../journal.ts';
+import { findLiveRun, findRun, insertRun, lockRun } from '../store.ts';
 import { isFork, type ReadPull, readPull } from './read-pull.ts';
 import {
   countAsksToday,
@@ -227,7 +228,7 @@ async function endOlder(
 /** Cancels the live run of a hidden task. Lock the run first. */
 export async function cancelLive(app: App, em: EntityManager, live: RunRow, why: string): Promise<void> {
   await moveTask(app, em, live.taskId, 'cancel');
-  if (await endRun(em, live.id, 'cancelled', null)) await storeCancelHandoff(app, em, live, why);
+  if (await concludeRun(app, em, live, 'cancelled')) await storeCancelHandoff(app, em, live, why);
   app.db.afterCommit(() => app.liveRuns.abort(live.id));
 }
 

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { lchown, mkdir } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { RunFailed } from '../../domain/run.ts';
+import { traced } from '../../tracing/traced.ts';
 import { openMachine } from '../machine/machine.ts';
 import type { SandboxParts } from '../machine/system.ts';
 import { openTools, plainHost, sandboxedHost } from '../open-tools.ts';
@@ -111,10 +112,22 @@ async function openPlain(place: Place, workTree: string): Promise<ToolHost> {
   return closing(openTools({ running: plainHost(parts, workTree), signal, look: watch.look }), dismiss);
 }
 
+function tracedMachine(machine: Machine): Machine {
+  return {
+    ...machine,
+    run: (command, options) =>
+      traced('sandbox command', {}, async (describe) => {
+        const end = await machine.run(command, options);
+        describe({ 'process.exit.code': end.exitCode });
+        return end;
+      }),
+  };
+}
+
 async function machineIn(place: Place, options: MachineOptions): Promise<Machine> {
   const dismiss = await admit(place, [options.workTree, options.scratch.tmp, options.scratch.home]);
   try {
-    return closing(await openMachine(place, options), dismiss);
+    return closing(tracedMachine(await traced('sandbox open', {}, () => openMachine(place, options))), dismiss);
   } catch (error) {
     dismiss();
     throw error;

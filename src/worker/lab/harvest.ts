@@ -13,8 +13,7 @@ import { credentialFor, remoteFor } from '../../repositories/credentials.ts';
 import { openCheckout } from '../../repositories/reader.ts';
 import { noSettings, readBase, readSettings } from '../../repositories/settings/repository-settings.ts';
 import { findRepository } from '../../repositories/store.ts';
-import type { Journal } from '../../runs/journal.ts';
-import { endRun } from '../../runs/store.ts';
+import { concludeRun, type Journal } from '../../runs/journal.ts';
 import { tryMoveTask } from '../../tasks/move.ts';
 import { findTask } from '../../tasks/store.ts';
 import { insertHandoff } from '../../tasks/work-store.ts';
@@ -81,7 +80,7 @@ async function succeed(app: App, run: RunRow, { id }: RepositoryRow, journal: Jo
   await journal.note('harvest', summary);
   await journal.write(async (em) => {
     await insertHandoff(em, { taskId: run.taskId, runId: run.id, summary, nextSteps: [] });
-    await endRun(em, run.id, 'succeeded', null);
+    await concludeRun(app, em, run, 'succeeded');
     await tryMoveTask(app, em, run.taskId, 'finish', { facts: { finishedUnchanged: true } });
   });
   app.metrics.runs.inc({ status: 'succeeded', category: '' });

@@ -5,7 +5,7 @@ import { type Failure, type FailureCategory, RunFailed } from '../../domain/run.
 import { SetupNeedsApproval } from '../../environment/change/read-manifests.ts';
 import { isOfTrial, queueTrialJob } from '../../lab/trial-advance.ts';
 import { findTried, setTrialResult, type TrialItem, type TrialResult } from '../../lab/trial-store.ts';
-import { endRun } from '../../runs/store.ts';
+import { concludeRun } from '../../runs/journal.ts';
 import { tryMoveTask } from '../../tasks/move.ts';
 import { lookUp } from '../leaving/changes.ts';
 import { judgeChanges } from '../leaving/objection.ts';
@@ -36,7 +36,7 @@ export async function tryItem(app: App, given: Limited, work: Work, signals: Sig
   await journal.note('trial', result === 'solved' ? 'solved: the hidden tests pass' : `not solved: ${reason}`);
   await journal.write(async (em) => {
     await setTrialResult(em, run.id, verdict);
-    await endRun(em, run.id, 'succeeded', null);
+    await concludeRun(app, em, run, 'succeeded');
     await tryMoveTask(app, em, run.taskId, 'finish', { facts: { finishedUnchanged: true } });
     await queueTrialJob(app, em, tried);
   });

@@ -6,12 +6,13 @@ import type { RunRow } from '../../db/tables/run.ts';
 import { LeaseLost } from '../../domain/run.ts';
 import { follow } from '../../http/events.ts';
 import { storeCancelHandoff } from '../../runs/handoffs.ts';
-import { insertEvent, openJournal } from '../../runs/journal.ts';
-import { endRun, lockRun } from '../../runs/store.ts';
+import { concludeRun, insertEvent, openJournal } from '../../runs/journal.ts';
+import { lockRun } from '../../runs/store.ts';
 import { resumeDueRuns } from '../../runs/waiting/park.ts';
 import { hasExpiredWaits, listExpiredWaits } from '../../runs/waiting/store.ts';
 import { tryMoveTask } from '../../tasks/move.ts';
 import { forTenant } from '../../threads/tenant.ts';
+import type { Beginning } from '../../tracing/traced.ts';
 import { lackOf } from '../retry.ts';
 import { runTask } from '../run-task.ts';
 import { releaseUnclaimed, waitsForOthers } from './labels.ts';
@@ -88,7 +89,7 @@ async function holdAndRun(app: App, { run, takenOver }: Claim): Promise<void> {
   try {
     if (takenOver !== undefined) await noteTakeover(app, run, takenOver);
     // The job that claims runs belongs to no tenant.
-    await forTenant(run.projectId, () => runTask(app, run, here.signal));
+    await forTenant(run.projectId, () => app.traces.begin(spanOf(run), () => runTask(app, run, here.signal)));
   } catch (error) {
     const isLost = error instanceof LeaseLost || here.signal.reason instanceof LeaseLost;
     if (isLost) app.log.warn({ runId: run.id }, 'run left to the worker that holds it now');
@@ -103,6 +104,12 @@ async function holdAndRun(app: App, { run, takenOver }: Claim): Promise<void> {
     app.metrics.liveRuns.dec();
     app.metrics.runSeconds.observe((performance.now() - began) / 1000);
   }
+}
+
+/** A run that another worker continues, or that has waited, has one span for each part, in the trace that queued it. */
+function spanOf({ id: runId, taskId, kind, agentId, traceparent: parent }: RunRow): Beginning {
+  const attributes = { 'deckhand.run.kind': kind, 'gen_ai.agent.id': agentId ?? undefined };
+  return { name: `run ${kind}`, kind: 'consumer', parent, ids: { runId, taskId }, attributes };
 }
 
 async function noteTakeover(app: App, run: RunRow, { seconds, isGivenBack }: NonNullable<Claim['takenOver']>) {
@@ -157,7 +164,7 @@ async function cancelIfExpired(
   const days = `${WAIT_DAYS} ${WAIT_DAYS === 1 ? 'day' : 'days'}`;
   const why = `Nobody reacted for ${days}, so the run was cancelled. Its branch is kept; retry continues it.`;
   await tryMoveTask(app, em, taskId, 'cancel');
-  await endRun(em, runId, 'cancelled', null);
+  await concludeRun(app, em, { id: runId, taskId }, 'cancelled');
   await storeCancelHandoff(app, em, { id: runId, taskId }, why);
   await insertEvent(em, runId, 'cancelled', why, { waitDays: WAIT_DAYS });
 }

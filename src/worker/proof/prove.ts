@@ -18,6 +18,7 @@ import { SetupNeedsApproval } from '../../environment/change/read-manifests.ts';
 import { openCleanSandbox } from '../../environment/clean-sandbox.ts';
 import { GitFailed } from '../../git/engine.ts';
 import { stepOf } from '../../runs/journal.ts';
+import { traced } from '../../tracing/traced.ts';
 import { lackOf } from '../retry.ts';
 import type { Work } from '../work.ts';
 import type { Reverts } from '../workspace/revert-pulls.ts';
@@ -172,7 +173,15 @@ const leastSeconds = 60;
  * time. Each runs in a sandbox of its own, and takes at most twice as long as the checks did. Never fails a run: if
  * something prevents the proof, the proof says so.
  */
-export async function proveChange(work: Work, tree: string, checks: CheckResult[]): Promise<Proved> {
+export function proveChange(work: Work, tree: string, checks: CheckResult[]): Promise<Proved> {
+  return traced('prove', {}, async (describe) => {
+    const proved = await tryToProve(work, tree, checks);
+    describe({ 'deckhand.proof.status': proved.proof.status });
+    return proved;
+  });
+}
+
+async function tryToProve(work: Work, tree: string, checks: CheckResult[]): Promise<Proved> {
   const hindrance = whyNot(work);
   if (hindrance !== undefined) return { proof: notRun(hindrance) };
   try {

@@ -2,6 +2,7 @@ import type { CheckResult } from '../../conversation/ending.ts';
 import { openCleanSandbox } from '../../environment/clean-sandbox.ts';
 import type { CommandResult } from '../../environment/setup-context.ts';
 import type { CommandEnd } from '../../sandbox/sandbox.ts';
+import { traced } from '../../tracing/traced.ts';
 import type { Work } from '../work.ts';
 
 /** Whether each check that the repository configures passed on the files to push. */
@@ -20,8 +21,17 @@ const outputChars = 6000;
  * @throws SetupNeedsApproval
  */
 export async function runChecks(work: Work, tree: string): Promise<CheckResult[]> {
-  const { settings, host, environment } = work;
+  const { settings, host } = work;
   if (settings.checks.length === 0 || !host.hasShell) return [];
+  return traced('checks', {}, async (describe) => {
+    const results = await checksOn(work, tree);
+    describe({ 'deckhand.checks.passed': firstFailure(results) === undefined });
+    return results;
+  });
+}
+
+async function checksOn(work: Work, tree: string): Promise<CheckResult[]> {
+  const { settings, environment } = work;
   const fresh = await openCleanSandbox(environment, tree, tree === work.treeWithApprovedSetup);
   try {
     const about = { repositoryId: work.repository.id, tree };

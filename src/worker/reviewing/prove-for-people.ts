@@ -3,10 +3,9 @@ import type { App } from '../../app.ts';
 import type { RunRow } from '../../db/tables/run.ts';
 import { notRun } from '../../domain/proof/proof.ts';
 import { type Failure, RunFailed } from '../../domain/run.ts';
-import type { Journal } from '../../runs/journal.ts';
+import { concludeRun, type Journal } from '../../runs/journal.ts';
 import { findProofOfRun, holdForMinutes, minutesToday, storeJudged } from '../../runs/reviewing/pull-proofs.ts';
 import { findAsk, type PullAsk } from '../../runs/reviewing/store.ts';
-import { endRun } from '../../runs/store.ts';
 import { queueMirror, tryMoveTask } from '../../tasks/move.ts';
 import { readElapsedMs } from '../lease/run-clock.ts';
 import type { Shared } from '../open-work.ts';
@@ -33,7 +32,7 @@ export async function beginProof(app: App, run: RunRow, journal: Journal): Promi
     if (isLeft) return queueMirror(app, em, run.taskId);
     await holdForMinutes(em, run.id);
     await tryMoveTask(app, em, run.taskId, 'cancel');
-    await endRun(em, run.id, 'cancelled', null);
+    await concludeRun(app, em, run, 'cancelled');
   });
   return isLeft;
 }
@@ -79,7 +78,7 @@ export async function proveForPeople(app: App, work: Work): Promise<void> {
   const { fingerprint } = known;
   await journal.write(async (em) => {
     await storeJudged(em, run.id, { ...judged, seconds: await readSeconds(em, run), fingerprint });
-    await endRun(em, run.id, 'succeeded', null);
+    await concludeRun(app, em, run, 'succeeded');
     await tryMoveTask(app, em, run.taskId, 'finish', { facts: { finishedUnchanged: true } });
   });
   app.metrics.runs.inc({ status: 'succeeded', category: '' });

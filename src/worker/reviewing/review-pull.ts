@@ -6,6 +6,7 @@ import { notRun } from '../../domain/proof/proof.ts';
 import { type Choice, type ChosenRemark, chooseRemarks } from '../../domain/reviewing/choose-comments.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { runPage } from '../../domain/task.ts';
+import { concludeRun } from '../../runs/journal.ts';
 import {
   findAsk,
   insertNote,
@@ -15,7 +16,6 @@ import {
   type ReviewNote,
 } from '../../runs/reviewing/store.ts';
 import { writeSummary } from '../../runs/reviewing/summary-comment.ts';
-import { endRun } from '../../runs/store.ts';
 import { tryMoveTask } from '../../tasks/move.ts';
 import { insertHandoff } from '../../tasks/work-store.ts';
 import type { Limited, Work } from '../work.ts';
@@ -164,7 +164,7 @@ async function succeed(
   await journal.write(async (em) => {
     await insertHandoff(em, { taskId: run.taskId, runId: run.id, summary: summary.slice(0, 4000), nextSteps: [] });
     await also?.(em);
-    await endRun(em, run.id, 'succeeded', null);
+    await concludeRun(app, em, run, 'succeeded');
     await tryMoveTask(app, em, run.taskId, 'finish', { facts: { finishedUnchanged: true } });
   });
   app.metrics.runs.inc({ status: 'succeeded', category: '' });

@@ -1,0 +1,18 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Deliveries and runs remember the trace that they belong to, so that another process continues it. */
+export class Traces1771632000000 implements MigrationInterface {
+  name = 'Traces1771632000000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      alter table deliveries add column traceparent text;
+      alter table runs add column traceparent text;`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      alter table runs drop column traceparent;
+      alter table deliveries drop column traceparent;`);
+  }
+}
