@@ -71,16 +71,16 @@ import { AgentTrials1771027200000 } from './0087-agent-trials.ts';
 import { QuotesAndUndo1771113600000 } from './0088-quotes-and-undo.ts';
 import { ReceiptsAndCollisions1771200000000 } from './0089-receipts-and-collisions.ts';
 import { Viewers1771286400000 } from './0090-viewers.ts';
-import { WaitsForHosts1771286400000 } from './0096-waits-for-hosts.ts';
 import { ScopesOfTokens1771372800000 } from './0091-scopes-of-tokens.ts';
-import { Workers1771372800000 } from './0097-workers.ts';
 import { WhatSpendIsFor1771459200000 } from './0092-what-spend-is-for.ts';
-import { Upkeep1771459200000 } from './0098-upkeep.ts';
 import { ResponsiblePeople1771545600000 } from './0093-responsible-people.ts';
-import { Scaling1771545600000 } from './0099-scaling.ts';
 import { Snoozes1771632000000 } from './0094-snoozes.ts';
-import { Traces1771632000000 } from './0100-traces.ts';
 import { ChangedPlans1771718400000 } from './0095-changed-plans.ts';
+import { WaitsForHosts1771286400000 } from './0096-waits-for-hosts.ts';
+import { Workers1771372800000 } from './0097-workers.ts';
+import { Upkeep1771459200000 } from './0098-upkeep.ts';
+import { Scaling1771545600000 } from './0099-scaling.ts';
+import { Traces1771632000000 } from './0100-traces.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [

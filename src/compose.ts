@@ -196,7 +196,11 @@ async function build(
   };
   if (config.githubApp !== undefined) app.connectGitHub(config.githubApp);
   else await adoptStoredApp(app);
-  notes.push(`sandbox: ${sandbox.state.says}`, `images: ${app.images.state.says}`, ...noteOfPlace(config, folders.work));
+  notes.push(
+    `sandbox: ${sandbox.state.says}`,
+    `images: ${app.images.state.says}`,
+    ...noteOfPlace(config, folders.work),
+  );
   return { app, notes, broken, databaseFolder };
 }
 

@@ -227,7 +227,10 @@ export const jobs: { [N in JobName]: Job<N> } = {
 const continuing: ReadonlySet<JobName> = new Set<JobName>(['delivery', 'run']);
 
 function idsIn(payload: Jobs[JobName]): LogIds {
-  return { ...('taskId' in payload && { taskId: payload.taskId }), ...('runId' in payload && { runId: payload.runId }) };
+  return {
+    ...('taskId' in payload && { taskId: payload.taskId }),
+    ...('runId' in payload && { runId: payload.runId }),
+  };
 }
 
 /** Returns the job handlers for the queue of a worker process. */

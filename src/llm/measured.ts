@@ -18,6 +18,7 @@ export function measured(models: ModelSource, prices: PriceTable, meter: Meter):
     return names.has(name) ? name : 'other';
   };
   return {
+    ...models,
     withKey: (name, key, preset) => {
       const model = models.withKey(name, key, preset);
       const label = labelOf(name);

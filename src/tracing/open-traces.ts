@@ -3,7 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type * as Api from '@opentelemetry/api';
 import type { Sampler, SpanExporter } from '@opentelemetry/sdk-trace';
 import { type TraceSettings, traceTarget } from './settings.ts';
-import { type Attributes, currentSpan, type LogIds, noTraces, type Span, type SpanKind, type Traces, within } from './traced.ts';
+import {
+  type Attributes,
+  currentSpan,
+  type LogIds,
+  noTraces,
+  type Span,
+  type SpanKind,
+  type Traces,
+  within,
+} from './traced.ts';
 
 /** What happens to the sending of spans: the first failure, and the first success after it. */
 type Sent = (error: Error | undefined) => void;

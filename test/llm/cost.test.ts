@@ -61,7 +61,11 @@ test('failures are measured with their cause, lost answers cost, and few models 
     throw new ModelFailed('rate_limit', 'too many requests');
   };
   const { took, costs, meter } = openMeter();
-  const models = measured({ withKey: (name) => ({ name, reply, window: () => undefined }) }, prices, meter);
+  const source = {
+    withKey: (name: string) => ({ name, reply, window: () => undefined }),
+    names: async () => undefined,
+  };
+  const models = measured(source, prices, meter);
   const told: unknown[] = [];
   const asked = (name: string, signal: AbortSignal) =>
     models.withKey(name, key).reply([], [], signal, { onLost: (tokens) => told.push(tokens) });

@@ -33,7 +33,10 @@ test('a trace goes on in another process, and its spans have their parents', asy
     }),
   );
   await worker.begin({ name: 'run', kind: 'consumer', parent: traceparent, ids: { runId: 'run_1' } }, () =>
-    Promise.all([traced('git push', { 'server.address': 'host' }, async () => {}), traced('prove', {}, async () => {})]),
+    Promise.all([
+      traced('git push', { 'server.address': 'host' }, async () => {}),
+      traced('prove', {}, async () => {}),
+    ]),
   );
   await Promise.all([web.close(), worker.close()]);
   const [webhook, store, run] = ['webhook', 'store', 'run'].map(receiver.named);
@@ -118,7 +121,10 @@ test('a request to a model is a span by the conventions for generative AI, witho
     choices: [{ message: { role: 'assistant', content: 'canary answer' }, finish_reason: 'stop' }],
     usage: { prompt_tokens: 12, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 5 } },
   };
-  const client = { baseURL: 'https://models.example.org/v1', post: () => ({ asResponse: async () => Response.json(answer) }) };
+  const client = {
+    baseURL: 'https://models.example.org/v1',
+    post: () => ({ asResponse: async () => Response.json(answer) }),
+  };
   const source = openaiModels({ connect: () => client as never, seconds: 60, api: 'chat', clean: (text) => text });
   await traces.begin({ name: 'run', kind: 'consumer' }, () =>
     source
@@ -187,7 +193,5 @@ test('while tracing is off, none of its packages is loaded', () => {
   const [off, on] = JSON.parse(out);
   // prom-client requires the interface, which does nothing by itself.
   expect(off).toEqual(['@opentelemetry/api']);
-  expect(on).toEqual(
-    expect.arrayContaining(['@opentelemetry/sdk-trace', '@opentelemetry/exporter-trace-otlp-proto']),
-  );
+  expect(on).toEqual(expect.arrayContaining(['@opentelemetry/sdk-trace', '@opentelemetry/exporter-trace-otlp-proto']));
 });

@@ -95,7 +95,9 @@ test('the log has one line for each delivery, move and end, with the ids of the 
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as Record<string, unknown>);
-  const about = lines.filter(({ taskId, deliveryId, runId }) => [taskId, deliveryId, runId].some((id) => id !== undefined));
+  const about = lines.filter(({ taskId, deliveryId, runId }) =>
+    [taskId, deliveryId, runId].some((id) => id !== undefined),
+  );
   const said = (msg: string) => about.filter((line) => line.msg === msg);
   expect(new Set(about.map(({ msg }) => msg))).toEqual(new Set(['delivery handled', 'task moved', 'run ended']));
   const ids = said('delivery handled').map(({ deliveryId }) => deliveryId);

@@ -46,13 +46,13 @@ interface Body {
   }[];
 }
 
-function valueOf({ stringValue, intValue, boolValue, arrayValue }: Value): unknown {
-  if (arrayValue !== undefined) return arrayValue.values.map(valueOf);
+function contentOf({ stringValue, intValue, boolValue, arrayValue }: Value): unknown {
+  if (arrayValue !== undefined) return arrayValue.values.map(contentOf);
   return stringValue ?? boolValue ?? (intValue === undefined ? undefined : Number(intValue));
 }
 
 function recordOf(attributes: Attribute[]): Record<string, unknown> {
-  return Object.fromEntries(attributes.map(({ key, value }) => [key, valueOf(value)]));
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, contentOf(value)]));
 }
 
 function spansIn({ resourceSpans }: Body): ReceivedSpan[] {
