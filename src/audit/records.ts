@@ -44,16 +44,37 @@ const columns = `id, number::float8 as number, at, via, action, detail,
  */
 const ofProject = `(a.project_id, a.number) >= ($1, 0) and (a.project_id, a.number) < ($1, $2) order by a.project_id desc, a.number desc`;
 
+/** Which records to read; undefined for all. */
+export interface AuditFilter {
+  /** The id of a user, or `system`. */
+  actor?: string | undefined;
+  /** An action, such as `task.start`, or the type that actions begin with, such as `task`. */
+  action?: string | undefined;
+  /** The id of the object. */
+  object?: string | undefined;
+  /** From this time on, and before that one: ISO 8601. */
+  since?: string | undefined;
+  until?: string | undefined;
+}
+
+/** SQL: the conditions of a filter, whose values are $4 to $8. */
+const chosen = `($4::text is null or coalesce(a.actor_id, 'system') = $4)
+  and ($5::text is null or a.action = $5 or split_part(a.action, '.', 1) = $5)
+  and ($6::text is null or a.object_id = $6)
+  and ($7::timestamptz is null or a.at >= $7) and ($8::timestamptz is null or a.at < $8)`;
+
+const valuesOf = ({ actor, action, object, since, until }: AuditFilter) =>
+  [actor, action, object, since, until].map((value) => value ?? null);
+
 /** Returns up to `limit + 1` records. The extra one only shows that there are more. */
 export async function listAuditRecords(
   em: EntityManager,
   projectId: string,
-  { limit, offset }: { limit: number; offset: number },
+  { limit, offset, ...filter }: { limit: number; offset: number } & AuditFilter,
 ): Promise<AuditRecordView[]> {
-  return em.query(`select ${columns} from audit_records a where ${ofProject} limit $3 + 1 offset $4`, [
-    projectId,
-    Number.MAX_SAFE_INTEGER,
-    limit,
+  return em.query(`select ${columns} from audit_records a where ${chosen} and ${ofProject} limit $3 + 1 offset $9`, [
+    ...[projectId, Number.MAX_SAFE_INTEGER, limit],
+    ...valuesOf(filter),
     offset,
   ]);
 }
@@ -62,11 +83,15 @@ export async function listAuditRecords(
 const portion = 500;
 
 /** Reads the records of a project in portions, newest first. Does not return records that are added in the meantime. */
-export async function* readAuditRecords(em: EntityManager, projectId: string): AsyncGenerator<AuditRecordView[]> {
+export async function* readAuditRecords(
+  em: EntityManager,
+  projectId: string,
+  filter: AuditFilter = {},
+): AsyncGenerator<AuditRecordView[]> {
   for (let before = Number.MAX_SAFE_INTEGER; ; ) {
     const records: AuditRecordView[] = await em.query(
-      `select ${columns} from audit_records a where ${ofProject} limit $3`,
-      [projectId, before, portion],
+      `select ${columns} from audit_records a where ${chosen} and ${ofProject} limit $3`,
+      [projectId, before, portion, ...valuesOf(filter)],
     );
     if (records.length > 0) yield records;
     if (records.length < portion) return;

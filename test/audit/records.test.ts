@@ -37,6 +37,37 @@ test('a record says who changed what, and is listed before older ones', async ()
   expect((await get('?limit=1&offset=1')).body).toEqual([body[1]]);
 });
 
+test('records are found by person, action, object and time', async () => {
+  const task = await shop.newTask({ title: 'sought' });
+  await shop.ask('PATCH', `/tasks/${task}`, { title: 'found' });
+  await shop.sql(
+    `insert into audit_records (id, project_id, via, action, object_type, object_id, at)
+     values ('audit_long_ago', $1, 'system', 'task.finish', 'task', $2, '2020-02-02T12:00:00Z')`,
+    [shop.project, task],
+  );
+  const { id: userId } = await shop.ask('GET', '/me');
+  const found = async (query: Record<string, string>, more = '') => {
+    const { status, body } = await get(`?${new URLSearchParams({ object: task, ...query })}${more}`);
+    return status === 200 ? body.map(({ action }: { action: string }) => action) : status;
+  };
+  const all = ['task.finish', 'task.update', 'task.create'];
+  expect(await found({})).toEqual(all);
+  expect(await found({ actor: userId })).toEqual(['task.update', 'task.create']);
+  expect(await found({ actor: 'system' })).toEqual(['task.finish']);
+  expect(await found({ action: 'task.update' })).toEqual(['task.update']);
+  expect(await found({ action: 'task' })).toEqual(all);
+  expect(await found({ action: 'tas' })).toEqual([]);
+  expect(await found({ until: '2020-02-02T12:00:01Z' })).toEqual(['task.finish']);
+  expect(await found({ until: '2020-02-02T12:00:00Z' })).toEqual([]);
+  expect(await found({ since: '2020-02-02T14:00:00+02:00' })).toEqual(all);
+  expect(await found({ since: '2021-01-01T00:00:00Z' }, '&limit=1&offset=1')).toEqual(['task.create']);
+  for (const since of ['yesterday', '2020-02-02', '0000-01-01T00:00:00Z', '0001-01-01T00:00:00+14:00'])
+    expect(await found({ since })).toBe(400);
+  expect(await found({ since: '2020-02-02T00:00:00+23:59' })).toEqual(all);
+  const { body } = await get(`?object=${task}&actor=system&format=ndjson`);
+  expect(body.trimEnd().split('\n')).toHaveLength(1);
+});
+
 test('the export has every record of the project, one per line, newest first', async () => {
   await shop.sql(
     `insert into audit_records (id, project_id, via, action, object_type, object_id)
