@@ -1,10 +1,10 @@
 import pg from 'pg';
 
 /** Settings of a session in PostgreSQL, in milliseconds. */
-export type SessionSettings = Partial<Record<'idle_session_timeout' | 'idle_in_transaction_session_timeout', number>>;
+type SessionSettings = Partial<Record<'idle_session_timeout' | 'idle_in_transaction_session_timeout', number>>;
 
 /** The configuration of a client, or of a pool of them, with settings that it makes once it is connected. */
-export interface SessionConfig extends pg.ClientConfig {
+interface SessionConfig extends pg.ClientConfig {
   /** Not sent as startup parameters, because PgBouncer refuses those that it does not know. */
   session?: SessionSettings;
 }

@@ -8,7 +8,7 @@ const askMs = 3000;
 const freshMs = 1000;
 
 /** What pg needs to connect: an address, and for several servers a socket that chooses one of them. */
-export interface Target {
+interface Target {
   connectionString: string;
   stream?: () => Socket;
 }
