@@ -166,7 +166,7 @@ export function connectionGauges({ registry }: Metrics, connections: Database['c
 }
 
 /** How much of its requests each installation has left. */
-export interface Quotas {
+interface Quotas {
   /** Takes note of the headers of an answer. */
   note(installationId: number, headers: Record<string, string | number | undefined>): void;
   /** The smallest share that is left until its hour ends; undefined if no installation was asked in this hour. */

@@ -2,7 +2,7 @@ import { type ModelAnswer, ModelFailed, type ModelSource, type Tokens } from './
 import { costOf, type PriceTable } from './usage.ts';
 
 /** Receives how long each request took, how it ended, and what it cost. */
-export interface Meter {
+interface Meter {
   took(model: string, outcome: string, seconds: number): void;
   cost(model: string, usd: number): void;
 }
