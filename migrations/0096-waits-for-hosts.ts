@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Runs wait for a git host, or GitHub, that is unavailable for longer than a run may hold its slot. */
-export class WaitsForHosts1771286400000 implements MigrationInterface {
-  name = 'WaitsForHosts1771286400000';
+export class WaitsForHosts1771804800000 implements MigrationInterface {
+  name = 'WaitsForHosts1771804800000';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

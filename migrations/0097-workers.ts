@@ -3,8 +3,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const behind = `('prove', 'harvest', 'trial')`;
 
 /** Repositories say on which workers their runs are executed, by labels. */
-export class Workers1771372800000 implements MigrationInterface {
-  name = 'Workers1771372800000';
+export class Workers1771891200000 implements MigrationInterface {
+  name = 'Workers1771891200000';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

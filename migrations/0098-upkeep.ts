@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** A check of the encryption key, and deliveries without their payloads once they are handled. */
-export class Upkeep1771459200000 implements MigrationInterface {
-  name = 'Upkeep1771459200000';
+export class Upkeep1771977600000 implements MigrationInterface {
+  name = 'Upkeep1771977600000';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

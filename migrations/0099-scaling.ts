@@ -9,8 +9,8 @@ const behind = `('prove', 'harvest', 'trial')`;
  * It is a view, so that an autoscaler needs a role that may read nothing else. `MAX_RUNS_PER_PROJECT` is a setting, so the
  * reader applies it.
  */
-export class Scaling1771545600000 implements MigrationInterface {
-  name = 'Scaling1771545600000';
+export class Scaling1772064000000 implements MigrationInterface {
+  name = 'Scaling1772064000000';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Deliveries and runs remember the trace that they belong to, so that another process continues it. */
-export class Traces1771632000000 implements MigrationInterface {
-  name = 'Traces1771632000000';
+export class Traces1772150400000 implements MigrationInterface {
+  name = 'Traces1772150400000';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

@@ -76,11 +76,11 @@ import { WhatSpendIsFor1771459200000 } from './0092-what-spend-is-for.ts';
 import { ResponsiblePeople1771545600000 } from './0093-responsible-people.ts';
 import { Snoozes1771632000000 } from './0094-snoozes.ts';
 import { ChangedPlans1771718400000 } from './0095-changed-plans.ts';
-import { WaitsForHosts1771286400000 } from './0096-waits-for-hosts.ts';
-import { Workers1771372800000 } from './0097-workers.ts';
-import { Upkeep1771459200000 } from './0098-upkeep.ts';
-import { Scaling1771545600000 } from './0099-scaling.ts';
-import { Traces1771632000000 } from './0100-traces.ts';
+import { WaitsForHosts1771804800000 } from './0096-waits-for-hosts.ts';
+import { Workers1771891200000 } from './0097-workers.ts';
+import { Upkeep1771977600000 } from './0098-upkeep.ts';
+import { Scaling1772064000000 } from './0099-scaling.ts';
+import { Traces1772150400000 } from './0100-traces.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -157,14 +157,14 @@ export const migrations = [
   QuotesAndUndo1771113600000,
   ReceiptsAndCollisions1771200000000,
   Viewers1771286400000,
-  WaitsForHosts1771286400000,
   ScopesOfTokens1771372800000,
-  Workers1771372800000,
   WhatSpendIsFor1771459200000,
-  Upkeep1771459200000,
   ResponsiblePeople1771545600000,
-  Scaling1771545600000,
   Snoozes1771632000000,
-  Traces1771632000000,
   ChangedPlans1771718400000,
+  WaitsForHosts1771804800000,
+  Workers1771891200000,
+  Upkeep1771977600000,
+  Scaling1772064000000,
+  Traces1772150400000,
 ];

@@ -26,6 +26,10 @@ const always = 'matches every text that it begins to match, so it never goes bac
 const neverSlow: Record<string, Record<string, string>> = {
   'config.ts': { '\\/+$': 'reads settings of the operator' },
   'domain/secrets.ts': { '=+$': 'Base64 ends with two characters of these at most' },
+  'host/database-url.ts': {
+    '^(postgres(?:ql)?:\\/\\/(?:[^@/?#]*@)?)([^@/?#]*)([^#]*)$': 'reads a setting of the operator',
+  },
+  'tracing/settings.ts': { '\\/+$': 'reads settings of the operator' },
   'images/layers.ts': { '^[ \\0]*([0-7]*)[ \\0]*$': 'reads 12 characters' },
   'outgoing/fetch-from.ts': { '[?&]page=(\\d+)[^>]*>; *rel="last"': 'reads a header of GitHub, of 16 kB at most' },
   'planning/plan-step.ts': { '^\\.\\.\\/+([^/]+)\\/*(.*)$': always },

@@ -1,6 +1,6 @@
 {{- /* Settings that are secrets. Each is read from a file. */ -}}
 {{- define "deckhand.secretSettings" -}}
-{{ list "DATABASE_URL" "JWT_SECRET" "ENCRYPTION_KEY" "ENCRYPTION_KEY_PREVIOUS" "RECEIPT_KEY" "PRIVATE_KEY" "WEBHOOK_SECRET" "WEBHOOK_SECRET_PREVIOUS" "GITHUB_CLIENT_SECRET" "OPENAI_API_KEY" "SMTP_URL" | join " " }}
+{{ list "DATABASE_URL" "JWT_SECRET" "ENCRYPTION_KEY" "ENCRYPTION_KEY_PREVIOUS" "RECEIPT_KEY" "PRIVATE_KEY" "WEBHOOK_SECRET" "WEBHOOK_SECRET_PREVIOUS" "GITHUB_CLIENT_SECRET" "OPENAI_API_KEY" "OTEL_EXPORTER_OTLP_HEADERS" "SMTP_URL" | join " " }}
 {{- end -}}
 
 {{- /* The environment that all processes share. */ -}}
