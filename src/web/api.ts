@@ -2286,11 +2286,16 @@ export function followProject(projectId: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * List the changes of a project and who made them, newest first
+ * List the changes of a project and who made them, newest first; all, or those of a person, action, object or time
  */
-export function listAuditRecords(projectId: string, { limit, offset, format }: {
+export function listAuditRecords(projectId: string, { limit, offset, actor, action, $object, since, until, format }: {
     limit?: number;
     offset?: number;
+    actor?: string;
+    action?: string;
+    $object?: string;
+    since?: string;
+    until?: string;
     format?: "json" | "ndjson";
 } = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
@@ -2317,6 +2322,11 @@ export function listAuditRecords(projectId: string, { limit, offset, format }: {
     }>(`/projects/${encodeURIComponent(projectId)}/audit${QS.query(QS.explode({
         limit,
         offset,
+        actor,
+        action,
+        "object": $object,
+        since,
+        until,
         format
     }))}`, {
         ...opts
