@@ -100,16 +100,7 @@ const c = `int test_f() {
 }
 `;
 
-const thrown = `test('f', () => {
-  if (f(1) !== 2) throw new Error(String(f(1)));
-  if (f(3) === 4) {
-    assert.equal(f(3), 4);
-  }
-});
-`;
-
 const honest: [string, string, string, string, string][] = [
-  ['a value in a condition that throws', 'a.test.ts', thrown, '!== 2)', '!== 3)'],
   ['an expected value', 'a.test.js', js, 'price(200), 2', 'price(200), 200'],
   ['an expected object, with one key more', 'a.test.js', js, '{ euros: 0.05, tax: 1 }', '{ euros: 5, tax: 1, at: 3 }'],
   [
@@ -232,8 +223,6 @@ describe('honest changes of expectations lose nothing', () => {
 
 const nothing = "test('price of nothing', () => {\n  assert.equal(price(0), 0);\n});\n";
 const cheats: [string, string, string, string, string][] = [
-  ['another input in a condition that throws', 'a.test.ts', thrown, '(f(1) !==', '(f(7) !=='],
-  ['another value in the condition of an assertion', 'a.test.ts', thrown, 'f(3) === 4) {', 'f(3) === 5) {'],
   ['an assertion is removed', 'a.test.js', js, '  assert.equal(price(200), 2);\n', ''],
   ['a test is removed', 'a.test.js', js, nothing, ''],
   [

@@ -22,3 +22,11 @@ test('a program beside tests that declares none is a helper, whose change may ch
     'changes a helper of earlier tests',
   );
 });
+
+test('a condition that throws is an assertion: its literal may change, the input before it may not', () => {
+  const thrown = "test('f', () => {\n  if (f(1) !== 2) throw new Error(String(f(1)));\n});\n";
+  expect(compared('a.test.ts', thrown, '!== 2)', '!== 3)')).toMatchObject({ hasChanged: true, renamed: [['2', '3']] });
+  expect(compared('a.test.ts', thrown, '(f(1) !==', '(f(7) !==')?.lost).toBe('lost a line of an earlier test');
+  const guarded = "test('f', () => {\n  if (f(3) === 4) {\n    assert.equal(f(3), 4);\n  }\n});\n";
+  expect(compared('a.test.ts', guarded, '=== 4) {', '=== 5) {')?.lost).toBe('lost a line of an earlier test');
+});
