@@ -51,12 +51,12 @@ export async function lockOwners(em: EntityManager, projectId: string): Promise<
   return rows.map((r) => r.userId);
 }
 
-/** Keeps a member from leaving until the transaction ends. Returns false when there is no such member. */
+/** Keeps a member who may change something from leaving until the transaction ends. Returns false when there is no such member. */
 export async function lockMember(em: EntityManager, projectId: string, userId: string): Promise<boolean> {
-  const rows: unknown[] = await em.query('select 1 from members where project_id = $1 and user_id = $2 for key share', [
-    projectId,
-    userId,
-  ]);
+  const rows: unknown[] = await em.query(
+    `select 1 from members where project_id = $1 and user_id = $2 and role <> 'viewer' for share`,
+    [projectId, userId],
+  );
   return rows.length > 0;
 }
 
@@ -64,8 +64,14 @@ export async function roleIn(em: EntityManager, projectId: string, userId: strin
   return (await em.findOneBy(Members, { projectId, userId }))?.role;
 }
 
+/** Changes the role of a member. A viewer decides nothing, so nothing waits for them any more. */
 export async function setRole(em: EntityManager, projectId: string, userId: string, role: Role): Promise<void> {
   await em.update(Members, { projectId, userId }, { role });
+  if (role === 'viewer')
+    await em.query('update tasks set responsible = null where project_id = $1 and responsible = $2', [
+      projectId,
+      userId,
+    ]);
 }
 
 export async function deleteMember(em: EntityManager, projectId: string, userId: string): Promise<void> {

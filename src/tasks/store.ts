@@ -182,11 +182,11 @@ export async function setTaskFields(
  * member of its project. Returns who is responsible.
  */
 export async function takeResponsibility(em: EntityManager, taskId: string, userId: string): Promise<string | null> {
-  // The lock keeps them from leaving the project before the task names them.
+  // The lock keeps them from leaving the project, or becoming a viewer, before the task names them.
   const [rows]: [{ responsible: string | null }[], number] = await em.query(
     `update tasks t set responsible_chosen = t.responsible_chosen and t.responsible is not null,
        responsible = case when t.responsible_chosen and t.responsible is not null then t.responsible else coalesce((
-         select m.user_id from members m where m.project_id = t.project_id and m.user_id = $2 for key share),
+         select m.user_id from members m where m.project_id = t.project_id and m.user_id = $2 and m.role <> 'viewer' for share),
          t.responsible) end
      where t.id = $1 returning responsible`,
     [taskId, userId],

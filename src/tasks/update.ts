@@ -174,8 +174,8 @@ async function checkReferences(em: EntityManager, task: TaskView, userId: string
 }
 
 /**
- * Returns what is wrong with the person who should become responsible. They must be a member of the project, and cannot leave
- * it before the transaction ends.
+ * Returns what is wrong with the person who should become responsible. They must be a member of the project and no viewer, and
+ * cannot leave it before the transaction ends.
  */
 async function responsibleProblems(
   em: EntityManager,
@@ -184,7 +184,9 @@ async function responsibleProblems(
 ): Promise<Problem[]> {
   if (userId === undefined || userId === null || userId === responsible) return [];
   if (await lockMember(em, projectId, storableText(userId))) return [];
-  return [{ path: 'responsible', message: `responsible must be a member of this project, not ${userId}` }];
+  return [
+    { path: 'responsible', message: `responsible must be a member of this project who is no viewer, not ${userId}` },
+  ];
 }
 
 /**

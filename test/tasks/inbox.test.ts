@@ -209,12 +209,19 @@ test('who starts a task is responsible for it, until a person chooses another on
   const refused = await choose(stranger);
   expect([refused.status, refused.body.message]).toEqual([
     400,
-    `responsible must be a member of this project, not ${stranger}`,
+    `responsible must be a member of this project who is no viewer, not ${stranger}`,
   ]);
   const found = async (who: string) =>
     (await call('GET', `/projects/${project}/tasks?responsible=${who}`)).body.map((task: { id: string }) => task.id);
   expect([await found(mona.id), await found(hubot.id)]).toEqual([[id], []]);
   expect((await call('GET', `/projects/${project}/board`)).body.tasks[0].responsible).toBe(mona.id);
+  // A viewer decides nothing, so nobody would find what waits for one.
+  const setRole = (role: string) => call('PATCH', `/projects/${project}/members/${mona.id}`, { role });
+  await setRole('viewer');
+  expect(await responsibleFor(id)).toBeNull();
+  expect([await start(mona.id), (await choose(mona.id)).status]).toEqual([null, 400]);
+  await setRole('member');
+  expect((await choose(mona.id)).body.responsible).toBe(mona.id);
   await call('DELETE', `/projects/${project}/members/${mona.id}`);
   expect(await responsibleFor(id)).toBeNull();
   expect(await start(hubot.id)).toBe(hubot.id);

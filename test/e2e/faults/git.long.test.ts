@@ -173,15 +173,20 @@ test('a missing default branch fails with repository, and the message says what 
   });
 });
 
-test('a git host that remains unavailable fails the run as retryable', async () => {
+test('a run waits for a git host that remains unavailable, and goes on when it is back', async () => {
   await world.service.stop();
   world.settings.REMOTE_RETRY_SECONDS = '5';
   await world.restart();
   const [repository] = await call<{ id: string }[]>('GET', `/repositories?projectId=${world.project.id}`);
   await call('PATCH', `/repositories/${repository?.id}`, { defaultBranch: 'main' });
   fromThePushOn({ status: 503 });
-  const failed = await run();
-  expect(failed.failure).toMatchObject({ category: 'repository', retryable: true });
-  expect(failed.failure?.message).toContain('HTTP 503');
-  expect(await logOf(failed.id)).toContainEqual(expect.stringMatching(/HTTP 503; trying again in 1 s$/));
+  const id = await start();
+  const { attention } = await until('the wait', async () => {
+    const task = await call<WorldTask & { attention: { reason: string; text: string } | null }>('GET', `/tasks/${id}`);
+    return task.attention !== null && task;
+  });
+  expect(attention).toMatchObject({ reason: 'host', text: expect.stringContaining('HTTP 503') });
+  expect(await logOf(id)).toContainEqual(expect.stringMatching(/HTTP 503; trying again in 1 s$/));
+  isBackAgain();
+  expect(await ended(id)).toMatchObject({ status: 'in_review', failure: null });
 });

@@ -152,10 +152,11 @@ async function aboutTask(
   return agent === undefined ? { problems } : { agent, problems };
 }
 
-/** Returns what speaks against a merge. */
-async function problemsOf(at: Session['at'], id: string): Promise<string[]> {
+/** Returns what speaks against a merge; with `onlyWarnings` without what prevents it, which a refusal names. */
+async function problemsOf(at: Session['at'], id: string, { onlyWarnings = false } = {}): Promise<string[]> {
   try {
-    return (await getMergeReadiness(id, at)).problems.map(({ text }) => text);
+    const { problems } = await getMergeReadiness(id, at);
+    return problems.filter(({ blocks }) => !(blocks && onlyWarnings)).map(({ text }) => text);
   } catch (error) {
     if (!(error instanceof DeckhandError)) throw error;
     return [`It is unknown what speaks against it: ${error.message}`];
@@ -270,7 +271,7 @@ function mergeCommand(task: Command, context: Context): void {
       const session = await sessionOf(context, command);
       const { id } = await findTask(session, wanted);
       if (!context.terminal.isJson)
-        for (const problem of await problemsOf(session.at, id))
+        for (const problem of await problemsOf(session.at, id, { onlyWarnings: true }))
           context.terminal.advise(`Note: ${shownLine(problem, 500)}`);
       const merged = await mergeTask(id, { when: whenReady ? 'ready' : 'now' }, {}, session.at);
       const how = merged.merging === null ? 'Merged' : 'Will be merged when ready:';
