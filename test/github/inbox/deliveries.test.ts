@@ -141,11 +141,11 @@ test('large deliveries of one installation do not hold up those of others', asyn
     const parsed: string[] = [];
     const asked = Promise.withResolvers<void>();
     let left = of.length;
-    const query = async (text: string, [guid]: unknown[]) => {
-      if (!text.startsWith('select')) return manager.query(text, [guid]);
+    const query = async (text: string, values: unknown[]) => {
+      if (!text.startsWith('select')) return manager.query(text, values);
       if (--left === 0) asked.resolve();
       await asked.promise;
-      return read.get(guid);
+      return read.get(values[0]);
     };
     const handle = ([tenant, guid]: [string, string]) => {
       const github = { ...service.app.github, receive: async () => void parsed.push(tenant) };
