@@ -57,7 +57,6 @@ test('what the service refuses ends with 1, says why, and is JSON for programs',
     ['run', 'logs', task.id],
     ['run', 'logs', 'run_00000000000000000000000000'],
     ['run', 'logs', '-f', 'run_00000000000000000000000000'],
-    ['quote', task.id],
     ['open', task.id],
   ]) {
     const ended = await run(args);

@@ -20,6 +20,7 @@ const isBelow = (span: ReceivedSpan | undefined, above: ReceivedSpan): boolean =
 beforeAll(async () => {
   receiver = await startSpanReceiver();
   world = await openWorld(script, {
+    seed: { hasChecks: true },
     settings: {
       OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
@@ -71,7 +72,7 @@ test('the model, its tools, git, the sandbox, the proof and GitHub are below the
     'execute_tool run_command',
     'sandbox command',
     'git fetch',
-    'git push',
+    'git pushAside',
     'checks',
     'prove',
     'GitHub POST /repos/{owner}/{repo}/pulls',
