@@ -53,7 +53,7 @@ const recipes: Recipe[] = [
     after: /registerPulls\(on, app, inPlace\);/,
   },
   { begins: 'exports: Counter', file: 'src/http/metrics.ts', after: /interface Metrics \{/ },
-  { begins: 'exports: new Counter', file: 'src/http/metrics.ts', after: / {2}return \{\n {4}registry,/ },
+  { begins: 'exports: new Counter', file: 'src/http/metrics.ts', after: /function ofServer.*\n {2}return \{/ },
   { begins: 'function zone', file: 'src/cli/doctor.ts', wrap: (block) => `export ${block}` },
 ];
 
