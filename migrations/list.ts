@@ -81,6 +81,7 @@ import { Workers1771891200000 } from './0097-workers.ts';
 import { Upkeep1771977600000 } from './0098-upkeep.ts';
 import { Scaling1772064000000 } from './0099-scaling.ts';
 import { Traces1772150400000 } from './0100-traces.ts';
+import { NoResponsibleViewers1772236800000 } from './0101-no-responsible-viewers.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -167,4 +168,5 @@ export const migrations = [
   Upkeep1771977600000,
   Scaling1772064000000,
   Traces1772150400000,
+  NoResponsibleViewers1772236800000,
 ];

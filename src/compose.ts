@@ -195,7 +195,7 @@ async function build(
     stopping: options.stopping,
   };
   if (config.githubApp !== undefined) app.connectGitHub(config.githubApp);
-  else await adoptStoredApp(app);
+  else if (!options.toleratesOtherKey) await adoptStoredApp(app);
   notes.push(
     `sandbox: ${sandbox.state.says}`,
     `images: ${app.images.state.says}`,

@@ -61,7 +61,9 @@ export async function serve(config: Config): Promise<number> {
   const [drain, stop] = [new AbortController(), new AbortController()];
   // Somebody who presses Ctrl-C has no load balancer, and does not want to wait.
   process.once('SIGINT', () => stop.abort(new Error('SIGINT')));
-  process.once('SIGTERM', () => {
+  // Orchestrators may send it again while requests end.
+  process.on('SIGTERM', () => {
+    if (drain.signal.aborted) return;
     drain.abort(new Error('SIGTERM'));
     const seconds = config.ROLE === 'worker' ? 0 : config.DRAIN_SECONDS;
     setTimeout(() => stop.abort(new Error('SIGTERM')), seconds * 1000);

@@ -8,7 +8,7 @@ import { resealKeyCheck } from '../db/key-check.ts';
 import { makeNewKey } from '../db/sealed.ts';
 import { resealEnvironmentSecrets } from '../environment/secrets/secrets.ts';
 import { claimOwnerships } from '../github/app/installation.ts';
-import { resealApp } from '../github/app/stored-app.ts';
+import { forgetUnreadableApp, resealApp } from '../github/app/stored-app.ts';
 import { createLogger } from '../logger.ts';
 import { resealWebhookKeys } from '../notices/webhooks/operations.ts';
 import { resealSecrets } from '../projects/secrets.ts';
@@ -82,6 +82,8 @@ export async function rotateKey(config: Config, args: string[] = []): Promise<nu
 function giveUpKey(config: Config): Promise<number> {
   const giveUp = async (app: App) => {
     await resealKeyCheck(app.db.manager, app.secrets, true);
+    if (await forgetUnreadableApp(app))
+      process.stdout.write('the GitHub App was forgotten; create it again, or set the one that exists\n');
     process.stdout.write(
       'the service starts with the present key; secrets that it cannot decrypt have to be set again\n',
     );

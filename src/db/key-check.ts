@@ -21,7 +21,9 @@ export async function keyProblem(em: EntityManager, secrets: SecretBox): Promise
     keyId,
     ciphertext,
   ]);
-  return undefined;
+  // Another process may have been faster, with another key.
+  const kept = await findCheck(em);
+  return kept === undefined || isReadable(secrets, kept) ? undefined : wrongKey([kept.keyId]);
 }
 
 /**

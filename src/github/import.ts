@@ -10,7 +10,7 @@ import { IdText, type Route, route, Timestamp } from '../http/route.ts';
 import { isRefusedWith } from '../outgoing/github-errors.ts';
 import { onRepository } from '../repositories/routes.ts';
 import { listProjectRepositories } from '../repositories/store.ts';
-import { ownerProblems } from '../tasks/operations.ts';
+import { ownerIdOf, ownerProblems } from '../tasks/operations.ts';
 import type { GitHubRepository } from './app/installation.ts';
 import { type Place, placeOfRepository } from './app/place.ts';
 import { readIssue } from './follow/issues.ts';
@@ -164,8 +164,9 @@ async function importIssues(
   app: App,
   repository: RepositoryRow,
   userId: string,
-  { numbers, status, owner }: z.output<typeof ImportIssues>,
+  { numbers, status, owner: named }: z.output<typeof ImportIssues>,
 ) {
+  const owner = await ownerIdOf(app.db.manager, repository.projectId, userId, named);
   const problems = await ownerProblems(app.db.manager, repository.projectId, userId, owner);
   if (problems.length > 0) throw badRequest(problems);
   // Two imports at the same time lock the same issues in the same order.

@@ -6,7 +6,7 @@ import { nextState } from '../domain/machine.ts';
 import { type PlanPart, planParts, wizardMachine } from '../domain/wizard.ts';
 import { badRequest, notFound, type Problem } from '../errors.ts';
 import type { EventStream } from '../http/events.ts';
-import { ownerProblems, repositoryProblems } from '../tasks/operations.ts';
+import { ownerIdOf, ownerProblems, repositoryProblems } from '../tasks/operations.ts';
 import { showPlan } from './operations.ts';
 import type { EditWizard } from './schemas.ts';
 import {
@@ -107,7 +107,10 @@ export async function editWizard(
     for (const part of given) status = nextState(wizardMachine, status, `edit_${part}`, { isLast: false });
     app.audit.note(Object.fromEntries(given.map((part) => [part, [session[part] && 'written', 'edited']])));
     if (given.length === 0) return session;
-    if (parts.tasks !== undefined) await checkReferences(em, session, userId, parts.tasks);
+    if (parts.tasks !== undefined) {
+      for (const task of parts.tasks) task.owner = await ownerIdOf(em, projectId, userId, task.owner);
+      await checkReferences(em, session, userId, parts.tasks);
+    }
     const change: Partial<Parts> = Object.fromEntries(given.map((part) => [part, parts[part]]));
     await updateSession(em, session, { status, ...change, wish: null, changedBy: userId });
     await showPlan(app, em, session);

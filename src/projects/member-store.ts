@@ -64,14 +64,8 @@ export async function roleIn(em: EntityManager, projectId: string, userId: strin
   return (await em.findOneBy(Members, { projectId, userId }))?.role;
 }
 
-/** Changes the role of a member. A viewer decides nothing, so nothing waits for them any more. */
 export async function setRole(em: EntityManager, projectId: string, userId: string, role: Role): Promise<void> {
   await em.update(Members, { projectId, userId }, { role });
-  if (role === 'viewer')
-    await em.query('update tasks set responsible = null where project_id = $1 and responsible = $2', [
-      projectId,
-      userId,
-    ]);
 }
 
 export async function deleteMember(em: EntityManager, projectId: string, userId: string): Promise<void> {

@@ -39,8 +39,9 @@ export function planSections({ mode, approved }: Planning): string[] {
 
 /** Finds in each repository the changed files that the task's approved plan does not name. Its pull request lists them. */
 export async function findUnplanned(work: Work, treeOf: TreeOf): Promise<void> {
-  const planned = work.planning?.approved?.files;
-  if (planned === undefined) return;
+  const { files: planned, isChanged } = work.planning?.approved ?? {};
+  // A person who changed the text did not change the agent's list of files, so it says nothing about their plan.
+  if (planned === undefined || isChanged) return;
   for (const each of allWorks(work)) {
     const folder = each === work ? '' : `../${each.repository.name}/`;
     const paths = (await changesOfBranch(each, treeOf)).map((path) => folder + path);

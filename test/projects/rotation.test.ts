@@ -5,6 +5,8 @@ import { revealMcpServers, setMcpServers } from '../../src/agents/mcp.ts';
 import { rotateKey, withApp } from '../../src/cli/operator.ts';
 import { type Composed, compose } from '../../src/compose.ts';
 import { type Config, readConfig } from '../../src/config.ts';
+import { keyProblem } from '../../src/db/key-check.ts';
+import { secretBox } from '../../src/db/sealed.ts';
 import { ProjectSecrets } from '../../src/db/tables/project.ts';
 import { revealAllSecrets, setSecret } from '../../src/environment/secrets/secrets.ts';
 import { createLogger } from '../../src/logger.ts';
@@ -72,6 +74,36 @@ test('keys are rotated while secrets are read and written; a ciphertext in anoth
   await expect(revealSecret(app, a, 'git_token')).rejects.toThrow();
 });
 
+test('of two processes that start at once with different keys, one is refused', async () => {
+  const { manager } = composed.app.db;
+  await manager
+    .transaction(async (em) => {
+      await em.query('delete from key_check');
+      for (const table of ['project_secrets', 'mcp_headers', 'environment_secrets', 'webhooks', 'receipt_keys'])
+        await em.query(`delete from ${table}`);
+      const [one, two] = [1, 2].map((n) => secretBox(() => [Buffer.alloc(32, n)]));
+      if (one === undefined || two === undefined) throw new Error('two keys are needed');
+      // Both look before either has stored its check.
+      let looked = 0;
+      const both = Promise.withResolvers<void>();
+      const query = async (text: string, values?: unknown[]) => {
+        const rows = await em.query(text, values);
+        if (text.startsWith('select key_id as') && looked < 2) {
+          looked += 1;
+          if (looked === 2) both.resolve();
+          await both.promise;
+        }
+        return rows;
+      };
+      const slow = { query } as unknown as typeof em;
+      const problems = await Promise.all([keyProblem(slow, one), keyProblem(slow, two)]);
+      expect(problems.filter((problem) => problem === undefined)).toHaveLength(1);
+      expect(problems.find((problem) => problem !== undefined)).toContain('is not the key');
+      throw new Error('undo');
+    })
+    .catch((error: Error) => expect(error.message).toBe('undo'));
+});
+
 test('with another encryption key nothing starts, until the key is known or given up', async () => {
   const { manager } = composed.app.db;
   const key = Buffer.from(readFileSync(join(dataDir, 'encryption.key'), 'utf8'), 'hex');
@@ -90,6 +122,18 @@ test('with another encryption key nothing starts, until the key is known or give
   expect(await rotateKey(rotating)).toBe(0);
   expect(await started(other)).toBe('started');
   await expect(started(config)).rejects.toThrow(/encryption\.key: is not the key/);
+  // The App of the set-up page was encrypted with the lost key, too.
+  const { keyId, ciphertext } = secretBox(() => [Buffer.alloc(32, 9)]).seal('{}', {
+    table: 'github_app',
+    row: '1',
+    column: 'ciphertext',
+    project: '',
+  });
+  await manager.query(
+    `insert into github_app (app_id, slug, client_id, key_id, ciphertext) values (1, 's', 'c', $1, $2)`,
+    [keyId, ciphertext],
+  );
   expect(await rotateKey(config, ['--lost'])).toBe(0);
   expect(await started(config)).toBe('started');
+  expect(await manager.query('select 1 from github_app')).toEqual([]);
 });

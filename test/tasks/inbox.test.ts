@@ -1,4 +1,5 @@
 import { until } from '../../demo/real-service.ts';
+import { takeBackGrants } from '../../src/projects/member-store.ts';
 import { queueRun } from '../../src/runs/operations.ts';
 import { endDueSnoozes, tellInbox } from '../../src/tasks/inbox.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
@@ -222,6 +223,12 @@ test('who starts a task is responsible for it, until a person chooses another on
   expect([await start(mona.id), (await choose(mona.id)).status]).toEqual([null, 400]);
   await setRole('member');
   expect((await choose(mona.id)).body.responsible).toBe(mona.id);
+  // Nor does one who is a viewer again because GitHub no longer makes them an owner.
+  await sql(`update members set is_granted = true, given_role = 'viewer', role = 'owner' where user_id = $1`, [
+    mona.id,
+  ]);
+  await takeBackGrants(app.db.manager, project, []);
+  expect(await responsibleFor(id)).toBeNull();
   await call('DELETE', `/projects/${project}/members/${mona.id}`);
   expect(await responsibleFor(id)).toBeNull();
   expect(await start(hubot.id)).toBe(hubot.id);

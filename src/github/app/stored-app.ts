@@ -109,6 +109,19 @@ export async function adoptStoredApp(app: App): Promise<void> {
   });
 }
 
+/** Deletes the stored App if its secrets cannot be decrypted. Returns whether it was. */
+export async function forgetUnreadableApp({ db, secrets }: Pick<App, 'db' | 'secrets'>): Promise<boolean> {
+  const stored = await findApp(db.manager);
+  if (stored === undefined) return false;
+  try {
+    secrets.open(stored, place(stored.appId));
+    return false;
+  } catch {
+    await db.manager.query('delete from github_app where app_id = $1', [stored.appId]);
+    return true;
+  }
+}
+
 /** Encrypts the stored App's secrets with the newest key. Returns the number of Apps, 0 or 1. */
 export async function resealApp(app: App): Promise<number> {
   return app.db.transaction(async (em) => {
