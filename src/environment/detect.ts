@@ -249,7 +249,7 @@ export async function readManifest(checkout: Checkout, commit: string): Promise<
   const file = await checkout.readFile(commit, 'package.json');
   if (!Buffer.isBuffer(file) || file.length > maxManifest) return {};
   try {
-    const manifest: unknown = JSON.parse(file.toString('utf8'));
+    const manifest: unknown = JSON.parse(file.toString('utf8').replace(/^\uFEFF/, ''));
     return typeof manifest === 'object' && manifest !== null ? (manifest as Manifest) : {};
   } catch {
     return {};

@@ -132,6 +132,20 @@ interface Command {
   command: string;
   exitCode: number | null;
   seconds: number;
+  output?: string;
+}
+
+/** What unittest, the test runner of Node and pytest say when they found no test. Some of them succeed then. */
+const noTests = /^Ran 0 tests in |^(?:#|ℹ) tests 0$|\bno tests ran\b/m;
+
+/** Returns whether a usual check succeeded, and did not say that it ran no test. */
+export function hasPassed({ exitCode, output = '' }: Pick<Command, 'exitCode' | 'output'>): boolean {
+  return exitCode === 0 && !noTests.test(output);
+}
+
+/** Returns whether a usual check ran tests and some failed. Another runner may not find them, and would hide that. */
+export function hasFailingTests({ exitCode, output = '' }: Pick<Command, 'exitCode' | 'output'>): boolean {
+  return exitCode === 1 && /\b\d{1,9} (?:failed|errors?)\b/.test(output);
 }
 
 /** What a draft is made from: the result of a trial that ended. */
@@ -141,7 +155,7 @@ interface TriedOut {
   setupCommands: number;
   tried: Command[];
   refusedHosts: { host: string }[];
-  missing: { program: string; image: string | null }[];
+  missing: { program: string; image: string | null; command: string }[];
   services: NeededService[];
   checkout: string[];
 }
@@ -153,11 +167,11 @@ interface TriedOut {
  */
 export function draftSettings(trial: TriedOut): string | null {
   const { image, commands, setupCommands, tried, refusedHosts, missing, services, checkout } = trial;
-  const passed = tried.filter(({ exitCode }) => exitCode === 0);
+  const passed = tried.filter(hasPassed);
   const lines = [
     ...(checkout.length === 0 ? [] : [`checkout: { ${checkout.map((key) => `${key}: true`).join(', ')} }`]),
     ...(image === null ? imagesFor(missing) : [`image: ${yamlText(image)}`]),
-    ...listOfSetup(commands.slice(0, setupCommands)),
+    ...listOfSetup(commands.slice(0, setupCommands), missing),
     ...listOfChecks(commands.slice(setupCommands), passed),
     ...starting(services),
     ...allowing(refusedHosts.map(({ host }) => host).filter((host) => hostName.test(host))),
@@ -165,8 +179,11 @@ export function draftSettings(trial: TriedOut): string | null {
   return lines.length === 0 ? null : `${lines.join('\n')}\n`;
 }
 
-/** Lists the commands of set-up. One that failed was usually detected and of no use, so it is a comment. */
-function listOfSetup(commands: Command[]): string[] {
+/**
+ * Lists the commands of set-up. One that failed was usually detected and of no use, so it is a comment, and so is one whose program
+ * is missing: with a list of commands, nothing else is detected.
+ */
+function listOfSetup(commands: Command[], missing: TriedOut['missing']): string[] {
   if (commands.length === 0) return [];
   // An empty list would mean that nothing is set up.
   const begin = commands.some(({ exitCode }) => exitCode === 0) ? '' : '# ';
@@ -175,6 +192,7 @@ function listOfSetup(commands: Command[]): string[] {
     ...commands.map(
       (each) => `${each.exitCode === 0 ? '' : '# '}  - ${yamlText(each.command)}${remark(each.exitCode)}`,
     ),
+    ...missing.map(({ command, program }) => `#   - ${yamlText(command)} # where ${program} is installed`),
   ];
 }
 

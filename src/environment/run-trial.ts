@@ -11,7 +11,7 @@ import { readBase } from '../repositories/settings/repository-settings.ts';
 import { findRepository, hasSecrets } from '../repositories/store.ts';
 import { openCleanSandbox } from './clean-sandbox.ts';
 import { addRefused, type RefusedHost } from './command-access.ts';
-import { usualChecks } from './draft.ts';
+import { hasFailingTests, hasPassed, usualChecks } from './draft.ts';
 import { chooseFiles, chosenOf, hasBesides } from './files/choose-files.ts';
 import { type Readers, readersOf } from './files/private-submodules.ts';
 import { prepareEnvironment } from './prepare.ts';
@@ -162,7 +162,8 @@ async function tryCommit(context: SetupContext, commit: string, report: Report):
           const left = Math.floor((end - performance.now()) / 1000);
           if (left < 1) break;
           done = await run([command], after(done, { isCheck: true, isTried: true }), left);
-          if (done.at(-1)?.exitCode === 0) break;
+          const last = done.at(-1);
+          if (last !== undefined && (hasPassed(last) || hasFailingTests(last))) break;
         }
       report.refuse(addRefused(environment.refused, fresh.refused()));
       return done;

@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { draftSettings, neededServices, usualChecks } from '../../src/environment/draft.ts';
+import { draftSettings, hasFailingTests, hasPassed, neededServices, usualChecks } from '../../src/environment/draft.ts';
 import type { Checkout } from '../../src/git/engine.ts';
 
 /** The checks that are found in these files, by path and content. */
@@ -118,6 +118,7 @@ test('a draft has what the trial found, and as comments what people should decid
     'setup:',
     '  - npm ci',
     '#   - "cd docs && pip3 install -r requirements.txt" # exit code 1 in the trial',
+    '#   - go mod download # where go is installed',
     'checks:',
     '  - npm test # 1 s in the trial',
     '# Commands could not connect to these services. They need programs that are installed where commands run.',
@@ -127,4 +128,23 @@ test('a draft has what the trial found, and as comments what people should decid
   ]);
   const nothingWorks = { ...none, commands: [tried('npm ci', 1)], setupCommands: 1 };
   expect(parse(draftSettings(nothingWorks) ?? '')).toBeNull();
+});
+
+test.each([
+  ['nothing of unittest', 0, 'Ran 0 tests in 0.000s\n\nOK\n', false, false],
+  ['nothing of Node', 0, 'ℹ tests 0\nℹ suites 0\n', false, false],
+  ['nothing of Node, as TAP', 0, '# tests 0\n# pass 0\n', false, false],
+  ['ten tests of Node', 0, 'ℹ tests 10\nℹ pass 10\n', true, false],
+  ['one test of unittest', 0, 'Ran 1 test in 0.001s\n\nOK\n', true, false],
+  ['a failing test of pytest', 1, '=== short test summary info ===\n1 failed in 0.03s\n', false, true],
+  ['a file that pytest cannot import', 2, 'Interrupted: 1 error during collection\n', false, false],
+  ['no pytest', 1, '/usr/bin/python3: No module named pytest\n', false, false],
+])('a usual check that says: %s', (_what, exitCode, output, passed, failed) => {
+  const result = { command: 'x', exitCode, seconds: 1, output };
+  expect([hasPassed(result), hasFailingTests(result)]).toEqual([passed, failed]);
+  const trial = {
+    ...{ image: null, commands: [], setupCommands: 0, missing: [], services: [], checkout: [] },
+    refusedHosts: [],
+  };
+  expect(draftSettings({ ...trial, tried: [result] })).toBe(passed ? 'checks:\n  - x # 1 s in the trial\n' : null);
 });
