@@ -6,11 +6,11 @@ import { notify, notifyError } from '../../frame/notices.tsx';
 import { putTask } from '../../live/put-task.ts';
 import * as queries from '../../live/queries.ts';
 
-/** Shows who is responsible for a task, in a button whose menu offers the members of its project. */
+/** Shows who is responsible for a task, in a button whose menu offers the members of its project; viewers decide nothing. */
 export function ResponsiblePicker({ task }: { task: api.Task }) {
   const client = useQueryClient();
-  const { data: members = [] } = useQuery(queries.members(task.projectId));
-  const current = members.find(({ userId }) => userId === task.responsible);
+  const { data: members } = useQuery(queries.members(task.projectId));
+  const current = members?.find(({ userId }) => userId === task.responsible);
   const choose = useMutation({
     mutationFn: (member: api.Member | null) => api.updateTask(task.id, { responsible: member?.userId ?? null }),
     onSuccess: (changed, member) => {
@@ -30,6 +30,7 @@ export function ResponsiblePicker({ task }: { task: api.Task }) {
         size="small"
         variant="invisible"
         loading={choose.isPending}
+        disabled={members === undefined}
         aria-label={task.responsible === null ? 'Nobody is responsible. Choose somebody' : `Responsible: ${name}`}
         {...mark}
       >
@@ -40,7 +41,7 @@ export function ResponsiblePicker({ task }: { task: api.Task }) {
           <ActionList.Item selected={task.responsible === null} onSelect={() => choose.mutate(null)}>
             Nobody
           </ActionList.Item>
-          {members.map((member) => (
+          {members?.filter(mayDecide).map((member) => (
             <ActionList.Item
               key={member.userId}
               selected={member.userId === task.responsible}
@@ -57,6 +58,8 @@ export function ResponsiblePicker({ task }: { task: api.Task }) {
     </ActionMenu>
   );
 }
+
+const mayDecide = ({ role }: api.Member) => role !== 'viewer';
 
 function nameOf({ responsible }: Pick<api.Task, 'responsible'>, current: api.Member | undefined): string {
   if (responsible === null) return 'Nobody responsible';
