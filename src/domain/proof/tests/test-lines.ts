@@ -184,7 +184,7 @@ function skeletonOf(path: string, tokens: Token[]): { skeleton: string; literals
   return { skeleton: parts.join(' '), literals, hasCall };
 }
 
-/** Returns the name before a parenthesis. `if (f(1) !== 2) throw …` is an assertion without a library, so its `if` is none. */
+/** Returns the name before a parenthesis. `if (f(1) !== 2) throw …` is an assertion without a library, so its `if` is no call. */
 function callerIn(before: Token | undefined, throws = false): string | undefined {
   return before?.kind === 'word' && !(throws && before.text === 'if') ? before.text : undefined;
 }
