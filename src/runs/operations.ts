@@ -196,8 +196,8 @@ export async function queueRun(
 }
 
 /**
- * Makes the person who starts a task responsible for it, and notes that. Who asks for changes of its work is not, because
- * they reviewed it.
+ * Makes the person who starts a task responsible for it, and notes that. A person who asks for changes
+ * of its work has reviewed it, and does not become responsible.
  */
 async function noteResponsible(app: App, em: EntityManager, before: TaskView, userId: string): Promise<void> {
   const responsible = await takeResponsibility(em, before.id, userId);

@@ -75,6 +75,14 @@ test('the unplanned files of each repository are listed, by their paths from the
   expect([work.unplanned, other.unplanned]).toEqual([['b.ts'], ['../docs/api.md']]);
 });
 
+test('where a person changed the plan, no file is called unplanned, because the list is that of the agent', async () => {
+  const { planning } = planFor(['src']);
+  const changed = { planning: { ...planning, approved: { ...planning.approved, isChanged: true } } };
+  const work = workOn('app', { from: ['b.ts'] }, changed);
+  await findUnplanned(work, treeOf);
+  expect(work.unplanned).toBeUndefined();
+});
+
 test('without an approved plan, no file is called unplanned', async () => {
   const work = workOn('app', { from: ['b.ts'] }, { planning: {} });
   await findUnplanned(work, treeOf);

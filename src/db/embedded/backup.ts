@@ -53,7 +53,7 @@ async function copyCluster(client: pg.Client, target: string): Promise<void> {
       await copyFile(join(from, 'pg_wal', name), join(target, 'pg_wal', name));
 }
 
-/** Copies a folder while its files change. A file that is removed meanwhile is not needed. */
+/** Copies a folder while its files change. A file that the server removes during the copy is not needed. */
 async function copyTree(from: string, to: string): Promise<void> {
   await mkdir(to, { mode: 0o700 });
   for (const entry of await readdir(from, { withFileTypes: true })) {

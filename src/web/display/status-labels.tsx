@@ -50,7 +50,7 @@ export function FailureLabel({ task }: { task: Pick<Task, 'failure'> }) {
   );
 }
 
-/** Shows the picture of a person, or their initial if they have none. Whoever uses it says in words who it is. */
+/** Shows the picture of a person, or their initial if they have none. The text beside it has to name the person. */
 export function PersonMark({ login, avatarUrl, size = 24 }: { login: string; avatarUrl: string; size?: number }) {
   const [isBroken, setBroken] = useState(false);
   if (avatarUrl !== '' && !isBroken)
