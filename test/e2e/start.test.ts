@@ -100,6 +100,8 @@ test('on SIGTERM a web process is not ready for DRAIN_SECONDS, while it still an
     web.service.process.kill('SIGTERM');
     const ready = async () => (await fetch(`${url}/readyz`)).json();
     await until('the process to drain', async () => JSON.stringify(await ready()) === '{"status":"stopping"}');
+    // An orchestrator may send it again, which hurries nothing.
+    web.service.process.kill('SIGTERM');
     const health = await fetch(`${url}/healthz`);
     expect([health.status, health.headers.get('connection')]).toEqual([200, 'close']);
     expect(await web.service.api(token, 'GET', '/me')).toMatchObject({ login: 'octocat' });

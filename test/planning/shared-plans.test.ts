@@ -41,6 +41,15 @@ const prd = { title: 'Greeting', markdown: '# Greeting\n\nGreet everybody.' };
 const plan = { phases: [{ name: 'Core', goal: 'Greet', reason: 'First' }] };
 const task = (ref: string, more: object = {}) => ({ ref, title: `Do ${ref}`, ...more });
 
+test('an edited task names its agent as people do', async () => {
+  const [agent] = (await call('GET', `/agents?projectId=${project}`)).body;
+  const { sessionId, updatedAt } = await answered();
+  const edit = (name: string) =>
+    wizard('PATCH', `/${sessionId}`, { prd, plan, tasks: [task('a', { owner: name })], updatedAt });
+  expect((await edit('Nobody')).status).toBe(400);
+  expect((await edit(agent.name.toUpperCase())).body.tasks).toMatchObject([{ ref: 'a', owner: agent.id }]);
+});
+
 test('a plan is written by hand, for two repositories, and becomes a sprint', async () => {
   const first = await answered({ repositoryIds: [repositories[1], repositories[0], repositories[1]] });
   expect(first).toMatchObject({

@@ -116,7 +116,7 @@ test('open issues are listed without pull requests, with their tasks', async () 
 
 test('each open issue becomes one task, linked to it; the others are skipped with the reason', async () => {
   const [agent] = (await call('GET', `/agents?projectId=${project}`)).body;
-  const first = await importing({ numbers: [4, 2, 3, 2, 99], status: 'ready', owner: agent.id });
+  const first = await importing({ numbers: [4, 2, 3, 2, 99], status: 'ready', owner: agent.name.toUpperCase() });
   expect(first.status).toBe(200);
   expect(first.body).toEqual({
     imported: [{ number: 2, taskId: expect.stringMatching(/^task_/) }],
