@@ -4,7 +4,8 @@
 // those of a small one. `npm run bench -- run-page [entries] [seconds]` shows a long run in a browser while it grows.
 // `npm run bench -- checkout [files] [objects]` compares what `checkout` of .deckhand.yml costs with git and git-lfs.
 // `npm run bench -- corpus [name]` sets up repositories of many kinds and proves changes in them whose truth is known.
-// `npm run bench -- proofs [name]` compares what the check says of people's pull requests in the corpus with the truth.
+// `npm run bench -- proofs [name] [seconds]` compares what the check says of people's pull requests in the corpus with the
+// truth, and its time with that of the tests, whose commands compute for some seconds before them.
 // `npm run bench -- harvest [commits] [seed]` makes a benchmark of a history whose truth is known.
 // `npm run bench -- dashboard [tasks] [factor]` measures the dashboard in Chromium.
 const [name = 'speed', ...numbers] = process.argv.slice(2);

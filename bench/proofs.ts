@@ -46,9 +46,10 @@ interface Outcome {
 
 /**
  * Opens a pull request by hand for each change of the corpus whose truth is known, and compares what the check run Deckhand
- * proof says, and how long it took, with the truth and with the tests alone. `only` is a part of a name.
+ * proof says, and how long it took, with the truth and with the tests alone. `only` is a part of a name. The tests of the
+ * corpus take a second, of which a check is mostly its fixed part; with `seconds`, the checks compute for that long before.
  */
-export async function proofsOfPeople(only = ''): Promise<void> {
+export async function proofsOfPeople(only = '', seconds = '0'): Promise<void> {
   const chosen = samples.filter(
     ({ name, language, needs, submodules, expected }) =>
       name.includes(only) &&
@@ -58,10 +59,11 @@ export async function proofsOfPeople(only = ''): Promise<void> {
       needs.every(isInstalled),
   );
   const place = await openPlace(chosen.map(({ name }) => name));
+  const before = Number(seconds) > 0 ? [await computingFor(Number(seconds))] : [];
   const outcomes: Outcome[] = [];
   say(`${'repository'.padEnd(24)}${'bare tests'.padEnd(12)}${'check'.padEnd(10)}changes`);
   try {
-    for (const sample of chosen) outcomes.push(await proveAll(place, sample));
+    for (const sample of chosen) outcomes.push(await proveAll(place, sample, before));
   } finally {
     await place.service.stop();
     await place.github.close();
@@ -100,12 +102,22 @@ async function openPlace(names: string[]): Promise<Place> {
 const listRepositories = (service: RunningService, token: string) =>
   service.api<{ id: string; name: string }[]>(token, 'GET', '/repositories');
 
-async function proveAll(place: Place, sample: Sample): Promise<Outcome> {
+/** Returns a command that computes for about so many seconds where nothing else does: the same work, however long it takes. */
+async function computingFor(seconds: number): Promise<string> {
+  const hash = (bytes: number) => `head -c ${bytes} /dev/zero | sha256sum`;
+  const sample = 500_000_000;
+  const began = performance.now();
+  await run('bash', ['-c', hash(sample)]);
+  return hash(Math.round((sample * seconds * 1000) / (performance.now() - began)));
+}
+
+async function proveAll(place: Place, sample: Sample, before: string[]): Promise<Outcome> {
   const { name, files, expected, language } = sample;
   const folder = join(place.root, name);
   await mkdir(folder);
   await git(folder, 'init', '-q', '-b', 'main');
-  const { setup, checks } = expected;
+  const { setup } = expected;
+  const checks = [...before, ...expected.checks];
   const settings = `setup: ${JSON.stringify(setup)}\nchecks: ${JSON.stringify(checks)}\nprove: { everyone: true, minutesPerDay: 1440 }\n`;
   await push(place, name, 'main', { ...files, '.deckhand.yml': settings });
   const bare = await bareSeconds(folder, setup, checks);

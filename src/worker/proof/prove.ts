@@ -170,7 +170,7 @@ const leastSeconds = 60;
 /**
  * Proves a change by its tests: the checks should fail on the base's code with the tests of the change, pass once more
  * on the change itself, and pass on the code of the change with the tests of the base. The first two begin at the same
- * time. Each runs in a sandbox of its own, and takes at most twice as long as the checks did. Never fails a run: if
+ * time. Each runs in a sandbox of its own, and takes at most four times as long as the checks did. Never fails a run: if
  * something prevents the proof, the proof says so.
  */
 export function proveChange(work: Work, tree: string, checks: CheckResult[]): Promise<Proved> {
@@ -195,10 +195,29 @@ async function tryToProve(work: Work, tree: string, checks: CheckResult[]): Prom
     const failing = proof.status === 'weakened' ? tried.oldTestsOnChange.at(-1)?.failing : undefined;
     return { proof, failing, failingTests: namesOfFailing(work, tried) };
   } catch (error) {
-    // The patterns of `tests` take too long to match, or git cannot read the base.
-    const isOwn = error instanceof RunFailed || (error instanceof GitFailed && lackOf(error) === undefined);
-    if (work.signal.aborted || work.environment.context.signal.aborted || !isOwn) throw error;
+    if (!preventsProof(work, error)) throw error;
     return { proof: notRun(error.message) };
+  }
+}
+
+/** Returns whether an error only prevents the proof: patterns of `tests` that take too long, or a base that git cannot read. */
+function preventsProof(work: Work, error: unknown): error is Error {
+  if (work.signal.aborted || work.environment.context.signal.aborted) return false;
+  return error instanceof RunFailed || (error instanceof GitFailed && lackOf(error) === undefined);
+}
+
+/**
+ * Tries the tests of the base on the code of a change while its checks run. A proof that follows finds the result in the
+ * journal, so it takes the time of two tries instead of three. `seconds` is the time limit. Never fails a run.
+ */
+export async function tryEarlierTests(work: Work, tree: string, seconds: number): Promise<void> {
+  if (whyNot(work) !== undefined || work.reverts !== undefined) return;
+  try {
+    const { testsChanged, testsRemoved, oldTestsOnChange } = await readTestedChange(work, tree);
+    if (testsChanged.length + testsRemoved.length === 0 || oldTestsOnChange === tree) return;
+    await attempt({ work, seconds, change: tree }, [oldTestsOnChange], 1);
+  } catch (error) {
+    if (!preventsProof(work, error)) throw error;
   }
 }
 
@@ -254,8 +273,9 @@ async function countTries(work: Work, tree: string, tried: Tries): Promise<void>
   );
 }
 
+/** Tests that use all processors take three times as long when three trees are tried at once. */
 function secondsFor(checks: CheckResult[]): number {
-  return Math.max(leastSeconds, 2 * checks.reduce((sum, each) => sum + each.seconds, 0));
+  return Math.max(leastSeconds, 4 * checks.reduce((sum, each) => sum + each.seconds, 0));
 }
 
 const alreadyPassed: Tried[] = [{ outcome: 'passed' }];
@@ -267,13 +287,19 @@ async function tryAll(work: Work, tree: string, change: TestedChange, checks: Ch
     return { newTestsOnBase: [], newTestsOnChange: [], oldTestsOnChange: [] };
   const proving = { work, seconds: secondsFor(checks), change: tree };
   // The checks have just passed on the change itself.
-  const newTests =
+  const [newTests, oldTests] = await together(
     newTestsOnBase === tree
       ? { newTestsOnBase: alreadyPassed, newTestsOnChange: alreadyPassed }
-      : await tryNewTests(proving, newTestsOnBase, change.watch);
-  const oldTests =
-    oldTestsOnChange === tree ? alreadyPassed : await tryTwice(proving, oldTestsOnChange, expectedOnChange);
+      : tryNewTests(proving, newTestsOnBase, change.watch),
+    oldTestsOnChange === tree ? alreadyPassed : tryTwice(proving, oldTestsOnChange, expectedOnChange),
+  );
   return { ...newTests, oldTestsOnChange: oldTests };
+}
+
+/** Waits until both have ended, also when one fails, so that nothing runs on behind the end of a run. @throws what one threw */
+export async function together<A, B>(a: A | Promise<A>, b: B | Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([a, b]);
+  return [await a, await b];
 }
 
 interface Proving {

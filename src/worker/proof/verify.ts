@@ -11,7 +11,7 @@ export function isChecked({ settings, evidence }: Pick<Work, 'settings' | 'evide
 }
 
 /** The time limit of one check. */
-const checkSeconds = 600;
+export const checkSeconds = 600;
 /** Characters kept from the end of the output of a failing check. */
 const outputChars = 6000;
 

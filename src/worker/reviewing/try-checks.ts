@@ -5,14 +5,14 @@ import { RunFailed } from '../../domain/run.ts';
 import { SetupNeedsApproval } from '../../environment/change/read-manifests.ts';
 import type { PullAsk } from '../../runs/reviewing/store.ts';
 import { checkTwice } from '../proof/compare-tries.ts';
-import { proveChange } from '../proof/prove.ts';
-import { firstFailure, runChecks } from '../proof/verify.ts';
+import { proveChange, together, tryEarlierTests } from '../proof/prove.ts';
+import { checkSeconds, firstFailure, runChecks } from '../proof/verify.ts';
 import type { Work } from '../work.ts';
 
 /** The results of the checks of a pull request, or why they did not run, as the end of a sentence. */
 export type TriedChecks = { checks: CheckResult[] } | { why: string };
 
-/** Runs the checks of a repository on the head of a pull request. */
+/** Runs the checks of a repository on the head of a pull request, and beside them the earlier tests, for its proof. */
 export async function tryChecks(work: Work, ask: PullAsk): Promise<TriedChecks> {
   const { settings, host, journal, branch, checkout } = work;
   if (settings.checks.length === 0) return { why: 'the repository has no checks in .deckhand.yml' };
@@ -21,7 +21,11 @@ export async function tryChecks(work: Work, ask: PullAsk): Promise<TriedChecks> 
     return { why: 'the branch is in a fork, and nobody with write permission has asked for this review' };
   return journal.once('review checks', async () => {
     const tree = await checkout.treeOf(branch.from);
-    return attempt(work, tree, checkTwice);
+    const [checks] = await together(
+      attempt(work, tree, checkTwice),
+      tryEarlierTests(work, tree, checkSeconds * settings.checks.length),
+    );
+    return checks;
   });
 }
 
