@@ -16,11 +16,11 @@ export const pullVerbs = {
     listedOn: 'pulls',
     worksWithoutTask: true,
     act: async (app: App, given: GivenCommand) => {
-      const { repository, userId, remember, command } = given;
+      const { repository, userId: askedBy, remember: also, command, writtenAt } = given;
       const number = numberOfPull(given);
       aboutRepository(app, given);
       const instructions = plain(command.argument);
-      await askAboutPull(app, { repository, number, kind: 'review', askedBy: userId, instructions, also: remember });
+      await askAboutPull(app, { repository, number, kind: 'review', askedBy, writtenAt, instructions, also });
     },
   },
   prove: {
@@ -43,13 +43,14 @@ export const pullVerbs = {
     listedOn: 'pulls',
     worksWithoutTask: true,
     act: async (app: App, given: GivenCommand) => {
-      const { repository, userId, remember, command } = given;
+      const { repository, userId: askedBy, remember: also, writtenAt } = given;
       const number = numberOfPull(given);
       if ((await taskOfCommand(app, given)) !== undefined)
         throw new Refused('This pull request belongs to a task. Use `revise` to ask its agent for a change.');
       aboutRepository(app, given);
       const inThread = await threadOf(given);
-      await askFix(app, { repository, number, askedBy: userId, text: command.argument, inThread, also: remember });
+      const text = given.command.argument;
+      await askFix(app, { repository, number, askedBy, writtenAt, text, inThread, also });
     },
   },
 } as const;

@@ -3,6 +3,7 @@ import { RunFailed } from '../../domain/run.ts';
 import { rightOf } from '../../repositories/permission.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { askAboutPull, findLiveReview, unlessRefused } from '../../runs/reviewing/ask.ts';
+import { forgetHead, noteHead } from '../../runs/reviewing/pull-heads.ts';
 import { isAsked } from '../../runs/reviewing/store.ts';
 import type { Place } from '../app/place.ts';
 import { heardUntil } from '../delivery-store.ts';
@@ -16,6 +17,20 @@ export interface PullOfEvent {
   user: { id: number | bigint; login: string; type?: string } | null;
   head: { sha: string; repo: { id: number | bigint } | null };
   base: { repo: { id: number | bigint } };
+}
+
+/** Remembers since when a pull request has its head, by GitHub's clock, until it is closed. */
+export async function headChanged(
+  app: App,
+  { repository }: Place,
+  action: string,
+  { number, head, updated_at: updatedAt }: Pick<PullOfEvent, 'number' | 'head'> & { updated_at: string },
+): Promise<void> {
+  const at = { repositoryId: repository.id, number };
+  if (action === 'closed') await forgetHead(app.db.manager, at);
+  if (!['opened', 'reopened', 'synchronize'].includes(action)) return;
+  const since = action === 'opened' ? null : new Date(updatedAt);
+  await noteHead(app.db.manager, at, { headSha: head.sha, since });
 }
 
 /** After these actions, a pull request may get a review that nobody asked for. */

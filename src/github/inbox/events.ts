@@ -16,7 +16,7 @@ import { foreignPullChanged } from '../follow/collisions.ts';
 import { forgetIssue, issueReopened, observeIssue } from '../follow/issues.ts';
 import { proveUnasked } from '../follow/prove-pulls.ts';
 import { refreshPull } from '../follow/refresh-pull.ts';
-import { reviewUnasked } from '../follow/review-pulls.ts';
+import { headChanged, reviewUnasked } from '../follow/review-pulls.ts';
 import { takeReview } from '../follow/reviews.ts';
 import { listOpenPullsInto } from '../follow/stack.ts';
 import { shownBesides } from '../issue-task.ts';
@@ -258,7 +258,10 @@ function registerPulls(on: Registrars, app: App, inPlace: InPlace): void {
     }),
   );
   on.repository('pull_request', ({ payload }) =>
-    inPlace(payload, (place) => reviewUnasked(app, place, payload.action, payload.pull_request)),
+    inPlace(payload, async (place) => {
+      await headChanged(app, place, payload.action, payload.pull_request);
+      await reviewUnasked(app, place, payload.action, payload.pull_request);
+    }),
   );
   on.repository('pull_request', ({ payload }) => {
     const isRetargeted = payload.action === 'edited' && payload.changes?.base !== undefined;

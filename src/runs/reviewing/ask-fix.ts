@@ -9,7 +9,7 @@ import { type AskingAboutPull, askAboutPull } from './ask.ts';
 import { isFork, type ReadPull, readPull } from './read-pull.ts';
 import { listPostedNotes } from './store.ts';
 
-interface AskingForFix extends Pick<AskingAboutPull, 'repository' | 'number' | 'also'> {
+interface AskingForFix extends Pick<AskingAboutPull, 'repository' | 'number' | 'writtenAt' | 'also'> {
   askedBy: string;
   /** What the person wrote after the command. */
   text: string;
@@ -26,11 +26,11 @@ const maxQuoted = 10;
  * @throws what `askAboutPull` throws; Refused for a protected branch and for people without write permission
  */
 export async function askFix(app: App, asking: AskingForFix): Promise<RunRow> {
-  const { repository, number, askedBy, also } = asking;
+  const { repository, number, askedBy, writtenAt, also } = asking;
   const lack = await lackOfRight(app, [askedBy], repository, 'write');
   if (lack !== undefined) throw new Refused(lack);
   const read = await readPull(app, repository, number);
-  const base = { repository, number, askedBy, also };
+  const base = { repository, number, askedBy, writtenAt, also };
   if (isFork(read.pull))
     return askAboutPull(app, { ...base, kind: 'review', instructions: await suggestionsText(app, asking) });
   const problem = await branchProblem(read, repository);

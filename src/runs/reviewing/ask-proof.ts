@@ -5,17 +5,16 @@ import type { RepositoryRow } from '../../db/tables/project.ts';
 import { Refused } from '../../domain/machine.ts';
 import { liveStatuses } from '../../domain/run.ts';
 import { oneLine, storableText } from '../../domain/text/sanitize.ts';
-import { mayHaveSeen } from '../../domain/waiting.ts';
 import { rightOf } from '../../repositories/permission.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { moveTask, queueMirror } from '../../tasks/move.ts';
 import { setTaskFields } from '../../tasks/store.ts';
 import { findLiveRun, insertRun, lockRun } from '../store.ts';
 import { cancelLive, insertHidden, maxBody, mayWrite, settingsFor } from './ask.ts';
+import { assertHeadSeen } from './pull-heads.ts';
 import {
   findPullProof,
   forgetHeld,
-  hasOtherHeads,
   minutesToday,
   type ProofHold,
   type PullProof,
@@ -51,10 +50,12 @@ export async function askForProof(app: App, asking: AskingForProof): Promise<voi
   if (pull.state !== 'open') throw new Refused(`Pull request ${number} is closed. Reopen it first.`);
   const settings = await settingsFor(read);
   if (askedBy === null && (settings.prove.everyone === false || (await isOwn(app, read)))) return;
+  const isForeign = await isOfStranger(read);
+  if (isForeign && askedBy !== null) await assertHeadSeen(app, repository, pull, asking.writtenAt);
   const found = {
     ...read,
     prove: settings.prove,
-    isForeign: await isOfStranger(read),
+    isForeign,
     byWriter: askedBy !== null && (await mayWrite(app, askedBy, repository)),
   };
   await app.db.transaction((em) => storeIn(app, em, asking, found));
@@ -89,8 +90,6 @@ async function storeIn(app: App, em: EntityManager, asking: AskingForProof, foun
   await lockUntilCommit(em, 'reviews', repository.id);
   const known = await findPullProof(em, at, headSha);
   if (askedBy === null && !again && known !== undefined && isKept(known)) return;
-  if (isForeign && !(await mayHaveSeenHead(em, { ...at, headSha }, known, asking)))
-    throw new Refused('The pull request got a newer commit after this was written. Look at it, then write it again.');
   const taskId =
     (await findTaskOfReviewed(em, at, 'proof')) ?? (await insertHidden(app, em, asking, 'proof', pull.html_url));
   await endOlder(app, em, taskId, { headSha, isAsked: askedBy !== null });
@@ -134,21 +133,6 @@ async function storeIn(app: App, em: EntityManager, asking: AskingForProof, foun
   });
   await upsertPullProof(em, { ...proof, hold: null, runId });
   await app.queue.send(em, 'run', {});
-}
-
-/**
- * Whether the person who asked for a proof may have seen the head of a stranger: it was known before they wrote, or is the
- * only one. A head that is not known yet is a push whose event is under way, if others are known.
- */
-async function mayHaveSeenHead(
-  em: EntityManager,
-  at: PullRef & { headSha: string },
-  known: PullProof | undefined,
-  { askedBy, writtenAt }: AskingForProof,
-): Promise<boolean> {
-  if (askedBy === null || writtenAt === undefined) return true;
-  const isEarlier = known !== undefined && (known.hold !== 'writer' || mayHaveSeen(writtenAt, known.createdAt));
-  return isEarlier || !(await hasOtherHeads(em, at, at.headSha));
 }
 
 /** Whether nothing new has to be found out about a head: it was judged, is being tried, or waits for a person. */

@@ -20,6 +20,7 @@ import { setTaskFields } from '../../tasks/store.ts';
 import { storeCancelHandoff } from '../handoffs.ts';
 import { concludeRun } from '../journal.ts';
 import { findLiveRun, findRun, insertRun, lockRun } from '../store.ts';
+import { assertHeadSeen } from './pull-heads.ts';
 import { isFork, type ReadPull, readPull } from './read-pull.ts';
 import {
   countAsksToday,
@@ -40,6 +41,8 @@ export interface AskingAboutPull {
   /** The user who asked; null when the repository wants a review of every pull request. */
   askedBy: string | null;
   isAutomatic?: boolean;
+  /** When the person asked; undefined where that is now. */
+  writtenAt?: Date | undefined;
   /** What the person wrote about it. */
   instructions?: string;
   /** Called in the same transaction, after the run is queued. */
@@ -59,6 +62,7 @@ export async function askAboutPull(app: App, asking: AskingAboutPull): Promise<R
   const { repository, number, kind, askedBy } = asking;
   const read = await readPull(app, repository, number);
   if (read.pull.state !== 'open') throw new Refused(`Pull request ${number} is closed. Reopen it first.`);
+  if (isFork(read.pull)) await assertHeadSeen(app, repository, read.pull, asking.writtenAt);
   const settings = await settingsFor(read);
   if (kind === 'review' && settings.review === 'off')
     throw new Refused('Reviews are switched off here: `review` in .deckhand.yml on the default branch is off.');

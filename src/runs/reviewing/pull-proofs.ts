@@ -79,19 +79,6 @@ export async function findPullProof(
   return rows[0];
 }
 
-/** Whether another head of a pull request is known. */
-export async function hasOtherHeads(
-  em: EntityManager,
-  { repositoryId, number }: PullRef,
-  headSha: string,
-): Promise<boolean> {
-  const rows: unknown[] = await em.query(
-    'select 1 from pull_proofs where repository_id = $1 and number = $2 and head_sha <> $3 limit 1',
-    [repositoryId, number, headSha],
-  );
-  return rows.length > 0;
-}
-
 /** Finds the proof that a run tries. */
 export async function findProofOfRun(em: EntityManager, runId: string): Promise<PullProof | undefined> {
   const rows: PullProof[] = await em.query(`select ${columns} from ${from} where p.run_id = $1`, [runId]);
