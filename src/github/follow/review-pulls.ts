@@ -3,7 +3,7 @@ import { RunFailed } from '../../domain/run.ts';
 import { rightOf } from '../../repositories/permission.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { askAboutPull, findLiveReview, unlessRefused } from '../../runs/reviewing/ask.ts';
-import { forgetHead, noteHead } from '../../runs/reviewing/pull-heads.ts';
+import { forgetHead, noteHead } from '../../runs/reviewing/read-pull.ts';
 import { isAsked } from '../../runs/reviewing/store.ts';
 import type { Place } from '../app/place.ts';
 import { heardUntil } from '../delivery-store.ts';

@@ -11,7 +11,6 @@ import { moveTask, queueMirror } from '../../tasks/move.ts';
 import { setTaskFields } from '../../tasks/store.ts';
 import { findLiveRun, insertRun, lockRun } from '../store.ts';
 import { cancelLive, insertHidden, maxBody, mayWrite, settingsFor } from './ask.ts';
-import { assertHeadSeen } from './pull-heads.ts';
 import {
   findPullProof,
   forgetHeld,
@@ -20,7 +19,7 @@ import {
   type PullProof,
   upsertPullProof,
 } from './pull-proofs.ts';
-import { isFork, type ReadPull, readPull } from './read-pull.ts';
+import { assertHeadSeen, isFork, type ReadPull, readPull } from './read-pull.ts';
 import { findAsk, findTaskOfReviewed, insertAsk, type PullRef } from './store.ts';
 
 export interface AskingForProof {

@@ -20,8 +20,7 @@ import { setTaskFields } from '../../tasks/store.ts';
 import { storeCancelHandoff } from '../handoffs.ts';
 import { concludeRun } from '../journal.ts';
 import { findLiveRun, findRun, insertRun, lockRun } from '../store.ts';
-import { assertHeadSeen } from './pull-heads.ts';
-import { isFork, type ReadPull, readPull } from './read-pull.ts';
+import { assertHeadSeen, isFork, type ReadPull, readPull } from './read-pull.ts';
 import {
   countAsksToday,
   countRepeats,

@@ -1,9 +1,13 @@
+import type { EntityManager } from 'typeorm';
 import type { Answered, App, Octokit } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
+import { Refused } from '../../domain/machine.ts';
+import { mayHaveSeen } from '../../domain/waiting.ts';
 import { AppError, notFound } from '../../errors.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { type Credential, credentialFor, noCredential, octokitFor } from '../../repositories/credentials.ts';
+import type { PullRef } from './store.ts';
 
 export type PullOnGitHub = Answered<'GET /repos/{owner}/{repo}/pulls/{pull_number}'>;
 
@@ -40,3 +44,54 @@ export async function readPull(app: App, repository: RepositoryRow, number: numb
 export function isFork({ head, base }: Pick<PullOnGitHub, 'head' | 'base'>): boolean {
   return head.repo === null || head.repo === undefined || Number(head.repo.id) !== Number(base.repo.id);
 }
+
+/** The head of a pull request, and since when it is there; null for that with which the pull request was opened. */
+interface PullHead {
+  headSha: string;
+  since: Date | null;
+}
+
+/** Remembers the head of a pull request. An older one does not take the place of a newer one. */
+export async function noteHead(em: EntityManager, at: PullRef, { headSha, since }: PullHead): Promise<void> {
+  await em.query(
+    `insert into pull_heads (repository_id, number, head_sha, since) values ($1, $2, $3, coalesce($4::timestamptz, '-infinity'))
+     on conflict (repository_id, number) do update set head_sha = excluded.head_sha, since = excluded.since
+       where pull_heads.head_sha <> excluded.head_sha and pull_heads.since <= excluded.since`,
+    [at.repositoryId, at.number, headSha, since],
+  );
+}
+
+export async function forgetHead(em: EntityManager, { repositoryId, number }: PullRef): Promise<void> {
+  await em.query('delete from pull_heads where repository_id = $1 and number = $2', [repositoryId, number]);
+}
+
+/**
+ * Checks that the person who wrote about a pull request of a stranger may have seen its head. A head that is not known is a
+ * push whose event is under way.
+ * @throws Refused
+ */
+export async function assertHeadSeen(
+  app: App,
+  { id: repositoryId }: RepositoryRow,
+  pull: Pick<PullOnGitHub, 'number' | 'head' | 'updated_at'>,
+  writtenAt: Date | undefined,
+): Promise<void> {
+  if (writtenAt === undefined) return;
+  const em = app.db.manager;
+  const at = { repositoryId, number: pull.number };
+  const [known]: { headSha: string; isSeen: boolean }[] = await em.query(
+    `select head_sha as "headSha", date_trunc('second', since) <= date_trunc('second', $3::timestamptz) as "isSeen" /* not null */
+     from pull_heads where repository_id = $1 and number = $2`,
+    [repositoryId, pull.number, writtenAt],
+  );
+  // Of a pull request from before the service knew the repository, GitHub tells only when something last happened to it.
+  if (known === undefined && mayHaveSeen(new Date(writtenAt.getTime() + toleranceMs), new Date(pull.updated_at)))
+    return;
+  if (known?.headSha === pull.head.sha && known.isSeen) return;
+  // The next word comes after it.
+  await noteHead(em, at, { headSha: pull.head.sha, since: new Date() });
+  throw new Refused('The pull request got a newer commit after this was written. Look at it, then write it again.');
+}
+
+/** The comment updates its pull request, too, a moment after it was written. */
+const toleranceMs = 1000;

@@ -1,5 +1,5 @@
-import { openAcme } from '../support/stand-ins/acme.ts';
-import { around, people, shown } from '../support/stand-ins/named-github.ts';
+import { openAcme } from '../../support/stand-ins/acme.ts';
+import { around, people, shown } from '../../support/stand-ins/named-github.ts';
 
 // A writer's word lets the code of a fork run. It is about the head that the writer could see, also when it is read late.
 
