@@ -126,24 +126,10 @@ interface Times {
 
 /** Returns the first time of a date after `from`; undefined if there is none. */
 function firstOnDay(date: number, times: Times, clock: Clock, from: number): number | undefined {
-  const [before, after] = [clock.ahead(date - day), clock.ahead(date + 2 * day)];
-  if (before === after) return firstOf(times, date, from + before, (local) => local - before, from);
-  if (times.hours.length === 24) return firstInRealTime(date, times, clock, { from, before, after });
-  const instantOf = (local: number) => instantOn(local, clock, { before, after });
-  // Clocks change by two hours at most, so earlier times are over.
-  return firstOf(times, date, from + Math.min(before, after) - 3 * hour, instantOf, from);
-}
-
-/** Returns the first instant after `from` of the times on a date. Local times up to `over` are not looked at. */
-function firstOf(
-  times: Times,
-  date: number,
-  over: number,
-  instantOf: (local: number) => number,
-  from: number,
-): number | undefined {
-  for (const local of timesOf(times, date, over)) {
-    const instant = instantOf(local);
+  const change = changeAround(date, clock);
+  if (change.before !== change.after && times.hours.length === 24) return firstInRealTime(date, times, change, from);
+  for (const local of timesOf(times, date, overAt(from, change))) {
+    const instant = instantOn(local, change);
     if (instant > from) return instant;
   }
   return undefined;
@@ -156,17 +142,31 @@ function* timesOf({ hours, minutes, seconds }: Times, date: number, over: number
       yield* seconds.map((s) => atMinute + s * second).filter((at) => at > over);
 }
 
-/** How much local time is ahead of UTC before and after a change. */
+/** How much local time is ahead of UTC before and after a change, and the moment of the change. */
 interface Change {
   before: number;
   after: number;
+  at: number;
+}
+
+/**
+ * Returns how clocks change around a date, which is at most once. Without a change, both offsets are the same. It is asked once
+ * for a date, because Intl takes a hundred times as long as the rest.
+ */
+function changeAround(date: number, clock: Clock): Change {
+  const [early, late] = [date - day, date + 2 * day];
+  const [before, after] = [clock.ahead(early), clock.ahead(late)];
+  return { before, after, at: before === after ? late : changeBetween(early, late, clock) };
 }
 
 /** Returns when a local time is: the first time if it comes twice, and the moment of the change if clocks skip it. */
-function instantOn(local: number, clock: Clock, { before, after }: Change): number {
-  const [early, late] = [local - Math.max(before, after), local - Math.min(before, after)];
-  for (const instant of [early, late]) if (clock.local(instant) === local) return instant;
-  return changeBetween(early, late, clock);
+function instantOn(local: number, { before, after, at }: Change): number {
+  return local < at + before ? local - before : Math.max(at, local - after);
+}
+
+/** Returns the last local time that is over at an instant, with those that come a second time. */
+function overAt(instant: number, { before, after, at }: Change): number {
+  return instant < at ? instant + before : Math.max(at + before - 1, instant + after);
 }
 
 /** Returns the moment between two instants from which on clocks show another offset. */
@@ -185,13 +185,13 @@ function changeBetween(early: number, late: number, clock: Clock): number {
 function firstInRealTime(
   date: number,
   { minutes, seconds }: Times,
-  clock: Clock,
-  { from, before, after }: Change & { from: number },
+  { before, after, at: changed }: Change,
+  from: number,
 ): number | undefined {
   const begin = Math.max(date - Math.max(before, after), Math.floor(from / minute) * minute);
   const end = date + day - Math.min(before, after);
   for (let at = begin; at < end; at += minute) {
-    const local = clock.local(at);
+    const local = at + (at < changed ? before : after);
     if (startOfDay(local) !== date || !minutes.includes(new Date(local).getUTCMinutes())) continue;
     for (const s of seconds) if (at + s * second > from) return at + s * second;
   }
@@ -210,6 +210,5 @@ function sorted(values: number[]): number[] {
 export function dayBegan(now: Date, zone: string): Date {
   const clock = clockOf(zone);
   const local = startOfDay(clock.local(now.getTime()));
-  const [before, after] = [clock.ahead(local - day), clock.ahead(local + 2 * day)];
-  return new Date(instantOn(local, clock, { before, after }));
+  return new Date(instantOn(local, changeAround(local, clock)));
 }
