@@ -5,7 +5,7 @@ import { depthOf, listOfRepository } from '../../automations/store.ts';
 import type { AutomationRow } from '../../db/tables/automation.ts';
 import { maxChain } from '../../domain/automations/automation.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
-import { upsertUser } from '../../projects/store.ts';
+import { type GitHubUser, upsertUser } from '../../projects/store.ts';
 import { unlessMissing } from '../../repositories/permission.ts';
 import type { Place } from '../app/place.ts';
 import { eachThenFail } from '../each-apart.ts';
@@ -39,7 +39,7 @@ export async function automate(
     app.log.info({ repositoryId: repository.id, event: occurrence.event, depth }, 'automations caused each other');
     return;
   }
-  const people = await directorsFrom(app, occurrence, botId);
+  const people = await directorsFrom(app, place, occurrence, botId);
   await eachThenFail(waiting, ({ id }) => fire(app, id, { key, depth, fields, people, tick: null, isAsked: false }));
 }
 
@@ -75,12 +75,34 @@ async function isOwnWork(app: App, repositoryId: string, { event, sha }: Occurre
  * Returns the people whose words or action reach the agent. They are directors of the run, so it opens no other repository
  * in which they may not write, whatever their words make the agent do.
  */
-async function directorsFrom(app: App, { sender, author }: Occurrence, botId: number | undefined): Promise<string[]> {
-  const people = [sender, author].filter((each) => each !== null && each.id !== botId);
+async function directorsFrom(
+  app: App,
+  place: Place,
+  { event, sender, author, sha }: Occurrence,
+  botId: number | undefined,
+): Promise<string[]> {
+  const writers = event === 'push' && sha !== null ? await writersOfCommit(place, sha) : [];
+  const people = new Map([sender, author, ...writers].flatMap((each) => (each === null ? [] : [[each.id, each]])));
   const ids: string[] = [];
-  for (const person of people) if (person !== null) ids.push((await upsertUser(app.db.manager, person)).id);
+  for (const person of people.values())
+    if (person.id !== botId) ids.push((await upsertUser(app.db.manager, person)).id);
   return ids;
 }
+
+/**
+ * Returns whose words the message of a commit may have: its author's as far as GitHub knows them, and those of the authors of
+ * its pull requests, from which GitHub takes the messages of merges and squashes.
+ */
+async function writersOfCommit({ octokit, name }: Place, sha: string): Promise<GitHubUser[]> {
+  const at = { ...name, commit_sha: sha };
+  const commit = await unlessMissing(octokit.request('GET /repos/{owner}/{repo}/commits/{ref}', { ...name, ref: sha }));
+  const pulls = await unlessMissing(octokit.request('GET /repos/{owner}/{repo}/commits/{commit_sha}/pulls', at));
+  const accounts = [commit?.author, commit?.committer, ...(pulls ?? []).map(({ user }) => user)];
+  return accounts.flatMap((each) => (each && 'id' in each && each.login !== webFlow ? [each as GitHubUser] : []));
+}
+
+/** The account with which GitHub commits what people do in its pages. */
+const webFlow = 'web-flow';
 
 /** Switches off the automations that wait for a label that was deleted. */
 export async function labelDeleted(app: App, { repository }: Place, label: string): Promise<void> {

@@ -24,12 +24,16 @@ export async function headChanged(
   app: App,
   { repository }: Place,
   action: string,
-  { number, head, updated_at: updatedAt }: Pick<PullOfEvent, 'number' | 'head'> & { updated_at: string },
+  {
+    number,
+    head,
+    updated_at: updatedAt,
+  }: Pick<PullOfEvent, 'number'> & { head?: { sha: string }; updated_at?: string },
 ): Promise<void> {
   const at = { repositoryId: repository.id, number };
   if (action === 'closed') await forgetHead(app.db.manager, at);
-  if (!['opened', 'reopened', 'synchronize'].includes(action)) return;
-  const since = action === 'opened' ? null : new Date(updatedAt);
+  if (!['opened', 'reopened', 'synchronize'].includes(action) || !head?.sha) return;
+  const since = action === 'opened' ? null : new Date(updatedAt ?? Date.now());
   await noteHead(app.db.manager, at, { headSha: head.sha, since });
 }
 
