@@ -84,8 +84,7 @@ export async function undoTask(app: App, { taskId, userId, also }: Undoing): Pro
     if (!isDeepStrictEqual(now.pulls.map(keyOf), pulls.map(keyOf)))
       throw new Refused('Another pull request of this task was merged just now. Look at it, then try again.');
     const undoId = await insertTask(app, tx, task.projectId, {
-      title: titleOfUndo(task.title),
-      description: textOfUndo(task, pulls),
+      ...wordsOfUndo(task, pulls, userId),
       status: 'ready',
       owner,
       repositoryId: first.repositoryId,
@@ -123,13 +122,19 @@ async function agentOf(em: EntityManager, { owner, projectId }: TaskView): Promi
   return developer.id;
 }
 
-const titleOfUndo = (title: string) => `Revert "${oneLine(title, 180)}"`;
-
-function textOfUndo({ id, title }: TaskView, pulls: MergedPull[]): string {
-  const listed = pulls.map(({ url, base }) => `- ${url}, merged into ${oneLine(base, 100)}`);
-  return [
-    `Undo the task ${id} (${oneLine(title, 200)}): revert its merged pull requests, the one that was merged last first.`,
-    listed.join('\n'),
+/**
+ * Returns what the task of an undo says, and whose words that are. In several repositories it does not repeat the title of the
+ * undone task: a run opens others only if all whose words it follows may write there, and some may have left.
+ */
+function wordsOfUndo({ id, title, directedBy }: TaskView, pulls: MergedPull[], userId: string) {
+  const isInOne = new Set(pulls.map(({ repositoryId }) => repositoryId)).size === 1;
+  const named = isInOne ? `the task ${id} (${oneLine(title, 200)})` : `the task ${id}`;
+  const description = [
+    `Undo ${named}: revert its merged pull requests, the one that was merged last first.`,
+    pulls.map(({ url, base }) => `- ${url}, merged into ${oneLine(base, 100)}`).join('\n'),
     'Keep everything that others have changed since then.',
   ].join('\n\n');
+  return isInOne
+    ? { title: `Revert "${oneLine(title, 180)}"`, description, directedBy: [...new Set([...directedBy, userId])] }
+    : { title: `Revert ${pulls.length} pull requests of ${id}`, description, directedBy: [userId] };
 }

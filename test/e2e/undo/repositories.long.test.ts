@@ -93,7 +93,7 @@ test('a task over three repositories is undone without a model, in reverse order
   });
   const asked = world.model.requests.length;
   const undo = await call<Task>('POST', `/tasks/${task.id}/undo`);
-  expect(undo).toMatchObject({ undoOf: task.id, status: 'in_progress', title: 'Revert "Add made.txt"' });
+  expect(undo).toMatchObject({ undoOf: task.id, status: 'in_progress', title: `Revert 3 pull requests of ${task.id}` });
   await expect(call('POST', `/tasks/${task.id}/undo`)).rejects.toThrow(/undoes this one already/);
   await settled(undo.id, 'in_review');
   expect(world.model.requests).toHaveLength(asked);
