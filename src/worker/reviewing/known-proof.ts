@@ -41,7 +41,8 @@ export function lookUpProof(
     const hash = createHash('sha256').update(JSON.stringify(decidingSettings(settings)));
     for (const files of [before, after])
       for (const path of [...files.keys()].sort())
-        if (!isDocument(path) || isTest(path)) hash.update(`${path}\0${idOf(files.get(path))}\n`);
+        if (isTest(path) || !isDocument(path, files.get(path)?.mode, settings.checks))
+          hash.update(`${path}\0${idOf(files.get(path))}\n`);
     const fingerprint = hash.digest('base64url');
     // A person who asks wants to know what the tests do now.
     const found = isAsked ? undefined : await findKnownProof(em, ask.repositoryId, fingerprint);

@@ -1,0 +1,35 @@
+import type { EntityManager } from 'typeorm';
+import { noSettings } from '../../../src/repositories/settings/repository-settings.ts';
+import { lookUpProof } from '../../../src/worker/reviewing/known-proof.ts';
+
+// A second head gets the proof of the first one without running anything, if only documents differ.
+
+type Files = Record<string, { mode: string; oid: string }>;
+const file = (oid: string, mode = '100644') => ({ mode, oid: oid.repeat(40) });
+
+async function fingerprintOf(after: Files, checks: string[]): Promise<string> {
+  const before: Files = { 'src/a.py': file('0') };
+  const checkout = {
+    mergeBase: async () => 'base',
+    files: async (commit: string) => new Map(Object.entries(commit === 'base' ? before : after)),
+  };
+  const settings = { ...noSettings, checks };
+  const placed = { branch: { from: 'head' }, baseHead: 'base', settings };
+  const about = {
+    ask: { repositoryId: 'repo_1' },
+    journal: { once: async (_step: string, work: () => Promise<unknown>) => work() },
+    retrying: (work: () => unknown) => work(),
+    isAsked: true,
+  };
+  const found = await lookUpProof({} as EntityManager, { checkout, placed } as never, about as never);
+  return found.fingerprint;
+}
+
+test.each([
+  ['a program that is named like a document', 'bin/history', '100755', ['pytest']],
+  ['a module with JavaScript in it', 'pages/index.mdx', '100644', ['npx vitest run']],
+  ['a document that a check runs', 'README.md', '100644', ['python -m doctest README.md']],
+])('%s counts for a proof', async (_what, path, mode, checks) => {
+  const [one, two] = [{ [path]: file('1', mode) }, { [path]: file('2', mode) }];
+  expect(await fingerprintOf(one, checks)).not.toBe(await fingerprintOf(two, checks));
+});
