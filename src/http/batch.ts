@@ -45,8 +45,9 @@ function readerOf(routes: readonly Route[]): Reader {
   };
 }
 
-function isRead({ method, access, isStream, costs, waits }: Route): boolean {
-  return method === 'get' && access.kind !== 'public' && !isStream && costs === undefined && waits === undefined;
+function isRead({ method, access, isStream, costs, waits, counts }: Route): boolean {
+  const isCheap = costs === undefined && waits === undefined && counts === undefined;
+  return method === 'get' && access.kind !== 'public' && !isStream && isCheap;
 }
 
 function patternOf(path: string): RegExp {
@@ -120,8 +121,8 @@ const BatchReply = z.object({ status: z.int(), body: z.unknown() }).meta({
 
 /**
  * Returns the route that answers several reads with one request. Each read is checked like a request of its own, and counts
- * as one against the limits. Streams, reads that wait for GitHub, git hosts or models, and replies that do not fit need requests
- * of their own.
+ * as one against the limits. Streams, reads that wait for GitHub, git hosts or models, those that count as several requests, and
+ * replies that do not fit need requests of their own.
  */
 export function batchRoute(routes: readonly Route[]): Route {
   const read = readerOf(routes);

@@ -4,7 +4,8 @@ type Fetch = typeof globalThis.fetch;
 const [maxReads, maxChars] = [20, 4000];
 
 /** Reads that may take long or are large. Others must not wait for them. */
-const alone = /\/(diff|events|installed-repositories|issues|merge-readiness|other-work)$|\/board\?limit=|\/batch/;
+const alone =
+  /\/automations\/trial\?|\/(diff|events|installed-repositories|issues|merge-readiness|other-work)$|\/board\?limit=|\/batch/;
 
 /** The status of a read whose reply does not fit into that of its batch. It is sent again, as a request of its own. */
 const tooLarge = 413;
