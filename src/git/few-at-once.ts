@@ -8,16 +8,21 @@ interface Waiting {
 
 /**
  * Returns a function that runs at most `atOnce` works in this process at the same time, and at most `ofOne` of them with
- * the same key, so that one tenant cannot take all turns. The others wait, oldest first.
+ * the same key, so that one tenant cannot take all turns. The next turn goes to the key with the fewest that run, and among
+ * those to the oldest work.
  */
 export function fewAtOnce(atOnce: number, ofOne: number): InTurn {
   const running: string[] = [];
   const waiting: Waiting[] = [];
   const beginNext = () => {
-    const mayBegin = ({ key }: Waiting) => running.filter((each) => each === key).length < ofOne;
+    const countOf = ({ key }: Waiting) => running.filter((each) => each === key).length;
     while (running.length < atOnce) {
-      const next = waiting.findIndex(mayBegin);
-      const [begun] = next < 0 ? [] : waiting.splice(next, 1);
+      const fewest = Math.min(...waiting.map(countOf));
+      if (fewest >= ofOne) return;
+      const [begun] = waiting.splice(
+        waiting.findIndex((each) => countOf(each) === fewest),
+        1,
+      );
       if (begun === undefined) return;
       running.push(begun.key);
       begun.begin();
