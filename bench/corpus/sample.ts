@@ -9,6 +9,8 @@ export interface Expected {
   checks: string[];
   /** The ports of services that are drafted as comments. */
   services?: number[];
+  /** Side folders in which no usual check is found. */
+  unchecked?: string[];
   /** What the draft offers as a comment for the files of a run. */
   checkout?: string;
   /** Where the draft alone is not enough: what the trial says so that a person knows what to do. */

@@ -43,6 +43,7 @@ const groups: Rule[][] = [
   [
     { files: ['uv.lock'], program: 'uv', command: 'uv sync --frozen' },
     { files: ['poetry.lock'], program: 'poetry', command: 'poetry install --no-interaction' },
+    { files: ['Pipfile.lock'], program: 'pipenv', command: 'pipenv sync --dev' },
     {
       // Into the home folder: a virtual environment in the workspace is kept only where git ignores it.
       files: ['requirements.txt'],
@@ -130,20 +131,35 @@ export function imageWith(program: string): string | null {
 /** Files that name packages and for which there is no command, because too many projects use them for other things. */
 const otherManifests = ['pyproject.toml', 'setup.py', 'setup.cfg', 'Pipfile', 'environment.yml'];
 
-/** Maximum number of top folders for which commands are detected when the root has no lock file. */
+/** Maximum number of side folders for which commands are detected when the root has no lock file. */
 const maxParts = 10;
 
 /** What the files of a repository say about its set-up. */
 export interface Detected {
   commands: DetectedCommand[];
-  /** Files in the root that name packages, and for which Deckhand knows no command. */
+  /** The side folders that are projects of their own. */
+  folders: string[];
+  /** Files that name packages, and for which Deckhand knows no command. */
   unknown: string[];
+}
+
+/** Folders of the root whose folders are projects of their own. */
+const containers = new Set(['apps', 'libs', 'packages', 'projects', 'services']);
+
+/** Returns the folder in which a file counts for set-up: the root (empty) or a side folder. Undefined for files further down. */
+function projectFolderOf(path: string): string | undefined {
+  const first = path.indexOf('/');
+  if (first === -1) return '';
+  const second = path.indexOf('/', first + 1);
+  if (second === -1) return path.slice(0, first);
+  return path.includes('/', second + 1) || !containers.has(path.slice(0, first)) ? undefined : path.slice(0, second);
 }
 
 /**
  * Returns the commands that install what a repository's lock files and manifests name. If the root has no lock file, those
- * of the folders in the root count, too. A `requirements.txt` there does not count if the root has a manifest: it is then
- * usually for documentation or benchmarks. `manifest` has the fields of the package.json in the root.
+ * of side folders count, too: the folders of the root, and those of its folders that usually contain projects. A
+ * `requirements.txt` there does not count if the root has a manifest: it is then usually for documentation or benchmarks.
+ * `manifest` has the fields of the package.json in the root.
  */
 export async function detectSetup(paths: Iterable<string>, manifest: Manifest = {}): Promise<Detected> {
   const names = await namesByFolder(paths);
@@ -152,9 +168,9 @@ export async function detectSetup(paths: Iterable<string>, manifest: Manifest = 
   const inRoot = rulesFor(root).filter(({ files }) => !files.includes('package.json') || namesPackages(manifest));
   const own = otherManifests.filter((name) => root.has(name));
   const isPython = (rule: Rule) => rule.files.includes('requirements.txt');
-  const unknown = inRoot.some(({ program }) => ['uv', 'poetry', 'pip3'].includes(program)) ? [] : own;
+  const unknown = inRoot.some(({ program }) => pythonPrograms.includes(program)) ? [] : own;
   const commands = inRoot.map((rule) => commandOf(rule, manifest.packageManager));
-  if (inRoot.some(({ isLoose }) => !isLoose)) return { commands, unknown };
+  if (inRoot.some(({ isLoose }) => !isLoose)) return { commands, folders: [], unknown };
   const hasManifest = inRoot.length > 0 || own.length > 0;
   const counts = (rule: Rule) => !(rule.isLoose || (hasManifest && isPython(rule)));
   const parts = [...names]
@@ -163,9 +179,33 @@ export async function detectSetup(paths: Iterable<string>, manifest: Manifest = 
     .sort((a, b) => (a.folder < b.folder ? -1 : 1))
     .slice(0, maxParts);
   const below = parts.flatMap(({ folder, rules }) =>
-    rules.map(({ command, program }) => ({ programs: [program], command: `cd ${quoted(folder)} && ${command}` })),
+    rules.map(({ command, program }) => ({ programs: [program], command: `${entering(folder)}${command}` })),
   );
-  return { commands: [...commands, ...below], unknown };
+  const setUp = new Set(parts.map(({ folder }) => folder));
+  // With a manifest in the root, those in side folders without a lock file are mostly of examples.
+  const loose = hasManifest ? [] : manifestsIn(names, setUp);
+  const folders = [...new Set([...setUp, ...loose.map((path) => path.slice(0, path.lastIndexOf('/')))])];
+  return { commands: [...commands, ...below], folders, unknown: [...unknown, ...loose] };
+}
+
+const pythonPrograms = ['uv', 'poetry', 'pipenv', 'pip3'];
+
+/** Returns the manifests in side folders for which there is no command. */
+function manifestsIn(names: Map<string, Set<string>>, known: Set<string>): string[] {
+  const isManifest = (name: string) => wanted.has(name) && !noManifests.has(name);
+  return [...names]
+    .filter(([folder]) => !known.has(folder))
+    .flatMap(([folder, files]) => [...files].filter(isManifest).map((name) => `${folder}/${name}`))
+    .sort()
+    .slice(0, maxParts);
+}
+
+/** Files of rules that name no packages. */
+const noManifests = new Set(['.yarnrc.yml', 'gradlew', 'mvnw', 'deno.json', 'deno.jsonc', 'requirements.txt']);
+
+/** Returns the beginning of a command that runs in a folder; empty for the root. */
+export function entering(folder: string): string {
+  return folder === '' ? '' : `cd ${quoted(folder)} && `;
 }
 
 /** Names of files that a rule or this module looks for, and endings of names. */
@@ -174,21 +214,17 @@ const wanted = new Set([
   ...[...otherManifests, '.yarnrc.yml'],
 ]);
 
-/** More folders of the root are not looked at. */
+/** More side folders are not looked at. */
 const maxFolders = 1000;
 
-/**
- * Returns the names of the wanted files in the root, under an empty name, and in each of its folders. There may be half a
- * million paths.
- */
+/** Returns the names of the wanted files in the root, under an empty name, and in each side folder. There may be half a million paths. */
 async function namesByFolder(paths: Iterable<string>): Promise<Map<string, Set<string>>> {
   const names = new Map<string, Set<string>>([['', new Set()]]);
   await inPortions(paths, (path) => {
-    const slash = path.indexOf('/');
-    if (slash !== -1 && path.includes('/', slash + 1)) return;
-    const name = path.slice(slash + 1);
+    const folder = projectFolderOf(path);
+    if (folder === undefined) return;
+    const name = path.slice(path.lastIndexOf('/') + 1);
     if (!wanted.has(name) && !wanted.has(endingOf(name))) return;
-    const folder = path.slice(0, Math.max(slash, 0));
     const known = names.get(folder);
     if (known !== undefined) known.add(name);
     else if (names.size <= maxFolders) names.set(folder, new Set([name]));
@@ -241,12 +277,14 @@ function namesPackages(manifest: Manifest): boolean {
   return lists.some((name) => Object.keys(Object(manifest[name])).length > 0);
 }
 
-/** A package.json of more bytes is not read. */
+/** A manifest of more bytes is not read. */
 const maxManifest = 256_000;
 
-/** Reads the package.json in the root of a commit or tree. Returns no fields where it is missing, broken or too large. */
-export async function readManifest(checkout: Checkout, commit: string): Promise<Manifest> {
-  const file = await checkout.readFile(commit, 'package.json');
+/**
+ * Reads a package.json, or another manifest in JSON, of a commit or tree. Returns no fields where it is missing, broken or too large.
+ */
+export async function readManifest(checkout: Checkout, commit: string, path = 'package.json'): Promise<Manifest> {
+  const file = await checkout.readFile(commit, path);
   if (!Buffer.isBuffer(file) || file.length > maxManifest) return {};
   try {
     const manifest: unknown = JSON.parse(file.toString('utf8').replace(/^\uFEFF/, ''));
@@ -292,8 +330,7 @@ const knownFiles = new Set([
   ...['.sdkmanrc', 'mise.toml', '.mise.toml'],
 ]);
 
-/** Returns whether a file decides by default whether set-up runs again: a known name, at the root or one level down. */
+/** Returns whether a file decides by default whether set-up runs again: a known name, in the root or a side folder. */
 export function isKnownCacheFile(path: string): boolean {
-  const slash = path.indexOf('/');
-  return !(slash !== -1 && path.includes('/', slash + 1)) && knownFiles.has(path.slice(slash + 1));
+  return projectFolderOf(path) !== undefined && knownFiles.has(path.slice(path.lastIndexOf('/') + 1));
 }

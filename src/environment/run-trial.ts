@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import type { EnvironmentTrialRow, TrialCommand } from '../db/tables/environment.ts';
+import { type EnvironmentTrialRow, noFindings, type TrialCommand } from '../db/tables/environment.ts';
 import { RunFailed, withOutput } from '../domain/run.ts';
 import { AppError } from '../errors.ts';
 import { GitFailed } from '../git/engine.ts';
@@ -7,17 +7,20 @@ import { HostClosed } from '../git/remote-url.ts';
 import type { Jobs } from '../queue/names.ts';
 import { credentialFor, remoteFor } from '../repositories/credentials.ts';
 import { openCheckout } from '../repositories/reader.ts';
-import { readBase } from '../repositories/settings/repository-settings.ts';
+import { noSettings, parseSettings, readBase, settingsFile } from '../repositories/settings/repository-settings.ts';
 import { findRepository, hasSecrets } from '../repositories/store.ts';
-import { openCleanSandbox } from './clean-sandbox.ts';
+import { type CleanSandbox, openCleanSandbox } from './clean-sandbox.ts';
 import { addRefused, type RefusedHost } from './command-access.ts';
-import { hasFailingTests, hasPassed, usualChecks } from './draft.ts';
+import { detectSetup, imageWith, readManifest } from './detect.ts';
+import { draftSettings } from './draft/draft-settings.ts';
+import { composeServices, neededServices } from './draft/needed-services.ts';
+import { hasFailingTests, hasPassed, type UsualChecks, usualChecks } from './draft/usual-checks.ts';
 import { chooseFiles, chosenOf, hasBesides } from './files/choose-files.ts';
 import { type Readers, readersOf } from './files/private-submodules.ts';
-import { prepareEnvironment } from './prepare.ts';
+import { type Environment, prepareEnvironment } from './prepare.ts';
 import { runCommands } from './run-commands.ts';
-import { setupSeconds } from './set-up.ts';
-import { type SetupContext, sayMissing } from './setup-context.ts';
+import { missingPrograms, setupSeconds } from './set-up.ts';
+import { type MissingProgram, type SetupContext, sayMissing, sayUnlisted } from './setup-context.ts';
 import { findTrial, updateTrial } from './trial.ts';
 
 /** How often a running trial shows new output. */
@@ -43,11 +46,11 @@ export async function runTrial(app: App, { trialId, startedBy }: Jobs['trial']):
   const readers = readersOf(app, repository, startedBy === undefined ? [] : [startedBy]);
   let result: Pick<EnvironmentTrialRow, 'status' | 'problem'>;
   try {
-    const commands = await tryOut(app, readers, signal, report);
+    const { commands, missing, unlisted } = await tryOut(app, readers, signal, report);
     const counted = commands.filter(({ isTried }) => !isTried);
-    const { missing } = report.lacks();
     const isReady = counted.every(({ exitCode }) => exitCode === 0) && missing.length === 0;
-    result = { status: isReady ? 'ready' : 'failed', problem: missing.length === 0 ? null : sayMissing(missing) };
+    const problem = [sayMissing(missing), sayUnlisted(unlisted)].filter((text) => text !== '').join('\n');
+    result = { status: isReady ? 'ready' : 'failed', problem: problem === '' ? null : problem };
   } catch (error) {
     // This process is stopping, so the queue has another worker repeat the trial.
     if (app.stopping.aborted) throw error;
@@ -80,7 +83,11 @@ function openReport(app: App, trialId: string) {
   let commands: TrialCommand[] = [];
   let image: string | null = null;
   let refused: RefusedHost[] = [];
-  let lacks: Pick<EnvironmentTrialRow, 'missing' | 'unknown' | 'checkout'> = { missing: [], unknown: [], checkout: [] };
+  let lacks: Pick<EnvironmentTrialRow, 'missing' | 'unknown' | 'found'> = {
+    missing: [],
+    unknown: [],
+    found: noFindings,
+  };
   let isNew = false;
   let storing: Promise<unknown> = Promise.resolve();
   const timer = setInterval(() => {
@@ -95,8 +102,8 @@ function openReport(app: App, trialId: string) {
     image: () => image,
     refused: () => refused,
     lacks: () => lacks,
-    lack: (found: typeof lacks) => {
-      lacks = found;
+    lack: (more: Partial<typeof lacks>) => {
+      lacks = { ...lacks, ...more };
     },
     refuse: (hosts: RefusedHost[]) => {
       refused = hosts;
@@ -121,58 +128,113 @@ async function tryOut(app: App, readers: Readers, signal: AbortSignal, report: R
   const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
   const { checkout, remove } = await openCheckout(app, remote, signal);
   try {
-    const { settings, head: commit } = await readBase(checkout, repository);
+    let file = '';
+    const { settings, head: commit } = await readBase(checkout, repository, async (head) => {
+      const read = await checkout.readFile(head, settingsFile);
+      file = Buffer.isBuffer(read) ? read.toString('utf8').replace(/^\uFEFF/, '') : '';
+      return read === undefined ? noSettings : parseSettings(read);
+    });
     await chooseFiles(checkout, { app, remote, settings, signal, readers });
     await checkout.checkout(commit);
     report.use(settings.image ?? null);
     const context = { app, repository, checkout, settings, readers, signal, note: async () => {} };
-    return await tryCommit(context, commit, report);
+    return await tryCommit(context, { commit, file }, report);
   } finally {
     await remove();
   }
 }
 
-async function tryCommit(context: SetupContext, commit: string, report: Report): Promise<TrialCommand[]> {
+/** What decides whether a trial is ready. */
+interface TriedCommit {
+  commands: TrialCommand[];
+  /** The detected commands whose programs are missing. */
+  missing: MissingProgram[];
+  /** Those that the files ask for, and that are not among the commands of .deckhand.yml. */
+  unlisted: MissingProgram[];
+}
+
+/** `file` is the text of .deckhand.yml. */
+async function tryCommit(
+  context: SetupContext,
+  { commit, file }: { commit: string; file: string },
+  report: Report,
+): Promise<TriedCommit> {
   const { checkout, settings } = context;
   if (!context.app.sandbox.state.works) throw new RunFailed('sandbox', context.app.sandbox.state.says);
   const environment = await prepareEnvironment({ ...context, onCommands: report.show }, commit, { isTrial: true });
   try {
-    const setup = environment.commands;
+    const { commands: setup, missing, plan } = environment;
     report.refuse(environment.refused);
     const files = await checkout.files(commit);
     const has = await hasBesides(checkout, commit, files);
-    report.lack({ missing: environment.missing, unknown: environment.plan.unknown, checkout: has });
+    report.lack({ missing, unknown: plan.unknown, found: { ...noFindings, checkout: has } });
     report.show(setup);
     const fresh = await openCleanSandbox(environment, await checkout.treeOf(commit));
     try {
-      const after = (before: TrialCommand[], mark: Partial<TrialCommand>) => (more: TrialCommand[]) => [
-        ...before,
-        ...more.map((each) => ({ ...each, ...mark })),
-      ];
-      const run = async (commands: string[], withBefore: ReturnType<typeof after>, seconds = checksSeconds) => {
-        const onCommands = (more: TrialCommand[]) => report.show(withBefore(more));
-        const how = { seconds, signal: fresh.signal, goesOn: true, secrets: [] };
-        return withBefore(await runCommands({ ...context, onCommands }, fresh.machine, commands, how));
-      };
-      let done = await run(settings.checks, after(setup, { isCheck: true }));
-      const usual = settings.checks.length > 0 ? [] : await usualChecks(checkout, commit, chosenOf(settings, files));
-      const end = performance.now() + usualSeconds * 1000;
-      for (const alternatives of usual)
-        for (const command of alternatives) {
-          const left = Math.floor((end - performance.now()) / 1000);
-          if (left < 1) break;
-          done = await run([command], after(done, { isCheck: true, isTried: true }), left);
-          const last = done.at(-1);
-          if (last !== undefined && (hasPassed(last) || hasFailingTests(last))) break;
-        }
-      report.refuse(addRefused(environment.refused, fresh.refused()));
-      return done;
+      const chosen = chosenOf(settings, files);
+      const detected = await detectSetup(chosen.keys(), await readManifest(checkout, commit));
+      const isListed = !plan.isDetected && settings.setup !== 'none';
+      const unlisted = isListed ? await missingPrograms(detected.commands, fresh.machine, fresh.signal) : [];
+      const searched = { paths: chosen, folders: detected.folders, isDetected: plan.isDetected };
+      const usual = settings.checks.length > 0 ? noUsualChecks : await usualChecks(checkout, commit, searched);
+      const { commands, failing } = await runChecks(context, fresh, { setup, usual: usual.checks }, report);
+      const refused = addRefused(environment.refused, fresh.refused());
+      report.refuse(refused);
+      const compose = await composeServices(checkout, commit, chosen);
+      const needed = neededServices(
+        [...setup, ...failing].filter(({ exitCode }) => exitCode !== 0).map(({ output }) => output),
+        compose,
+      );
+      const draft = await draftSettings({
+        ...{ file, settings, setup, needed, checkout: has },
+        tried: commands.filter(({ isTried }) => isTried),
+        refusedHosts: refused.map(({ host }) => host),
+        missing: missing.map((each) => ({ ...each, image: imageWith(each.program) })),
+      });
+      const found = { checkout: has, services: needed.services, unchecked: usual.unchecked, draft };
+      report.lack({ missing: [...missing, ...unlisted], found });
+      return { commands, missing, unlisted };
     } finally {
       await fresh.close();
     }
   } finally {
     await environment.remove();
   }
+}
+
+const noUsualChecks: UsualChecks = { checks: [], unchecked: [] };
+
+/** Runs the checks of .deckhand.yml, or the usual ones. Returns all commands so far, and the checks for which nothing passed. */
+async function runChecks(
+  context: SetupContext,
+  fresh: CleanSandbox,
+  { setup, usual }: { setup: Environment['commands']; usual: UsualChecks['checks'] },
+  report: Report,
+): Promise<{ commands: TrialCommand[]; failing: TrialCommand[] }> {
+  const after = (before: TrialCommand[], mark: Partial<TrialCommand>) => (more: TrialCommand[]) => [
+    ...before,
+    ...more.map((each) => ({ ...each, ...mark })),
+  ];
+  const run = async (commands: string[], withBefore: ReturnType<typeof after>, seconds = checksSeconds) => {
+    const onCommands = (more: TrialCommand[]) => report.show(withBefore(more));
+    const how = { seconds, signal: fresh.signal, goesOn: true, secrets: [] };
+    return withBefore(await runCommands({ ...context, onCommands }, fresh.machine, commands, how));
+  };
+  let done = await run(context.settings.checks, after(setup, { isCheck: true }));
+  const failing = done.slice(setup.length);
+  const end = performance.now() + usualSeconds * 1000;
+  for (const alternatives of usual) {
+    const before = done.length;
+    for (const command of alternatives) {
+      const left = Math.floor((end - performance.now()) / 1000);
+      if (left < 1) break;
+      done = await run([command], after(done, { isCheck: true, isTried: true }), left);
+      const last = done.at(-1);
+      if (last !== undefined && (hasPassed(last) || hasFailingTests(last))) break;
+    }
+    if (!done.slice(before).some(hasPassed)) failing.push(...done.slice(before));
+  }
+  return { commands: done, failing };
 }
 
 /** Says why a trial failed, without anything that only the operator may know. */

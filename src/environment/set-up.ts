@@ -128,11 +128,7 @@ async function resultsIn(
 type Ran = Pick<Made, 'commands' | 'missing'>;
 
 async function runSetup(context: SetupContext, plan: SetupPlan, machine: Machine, signal: AbortSignal): Promise<Ran> {
-  const absent = await absentPrograms(plan, machine, signal);
-  const missing = plan.commands.flatMap(({ command, programs = [] }) => {
-    const [program] = programs;
-    return program !== undefined && programs.every((each) => absent.has(each)) ? [{ program, command }] : [];
-  });
+  const missing = await missingPrograms(plan.commands, machine, signal);
   for (const { program, command } of missing)
     await context.note('setup', `${program} is not installed here, so this did not run: ${command}`);
   const commands = await runCommands(
@@ -144,14 +140,22 @@ async function runSetup(context: SetupContext, plan: SetupPlan, machine: Machine
   return { commands, missing };
 }
 
-/** Returns which of the programs of detected commands do not exist where the commands run. */
-async function absentPrograms(plan: SetupPlan, machine: Machine, signal: AbortSignal): Promise<Set<string>> {
-  const programs = [...new Set(plan.commands.flatMap((each) => each.programs ?? []))];
-  if (programs.length === 0) return new Set();
-  const script = `for each in ${programs.join(' ')}; do command -v "$each" >/dev/null 2>&1 || echo "$each"; done`;
+/** Returns the detected commands whose programs do not exist where commands run. */
+export async function missingPrograms(
+  commands: SetupPlan['commands'],
+  machine: Machine,
+  signal: AbortSignal,
+): Promise<MissingProgram[]> {
+  const all = [...new Set(commands.flatMap((each) => each.programs ?? []))];
+  if (all.length === 0) return [];
+  const script = `for each in ${all.join(' ')}; do command -v "$each" >/dev/null 2>&1 || echo "$each"; done`;
   const { output } = await machine.run(script, { seconds: 60, signal });
   signal.throwIfAborted();
-  return new Set(output.split('\n').filter((line) => programs.includes(line)));
+  const absent = new Set(output.split('\n'));
+  return commands.flatMap(({ command, programs = [] }) => {
+    const [program] = programs;
+    return program !== undefined && programs.every((each) => absent.has(each)) ? [{ program, command }] : [];
+  });
 }
 
 /** Says how a command of set-up failed, and the end of its output. */

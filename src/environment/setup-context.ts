@@ -59,6 +59,16 @@ export function sayMissing(missing: MissingProgram[]): string {
     .join('\n');
 }
 
+/** Says which programs the files of a repository ask for, where .deckhand.yml lists a set-up without them. */
+export function sayUnlisted(missing: MissingProgram[]): string {
+  return missing
+    .map(
+      ({ program, command }) =>
+        `${program} is not installed where commands run, and the files of the repository ask for "${command.slice(0, 200)}", which setup in .deckhand.yml does not list. If that is needed, install ${program} on the workers, or name an image that has it with image in .deckhand.yml.`,
+    )
+    .join('\n');
+}
+
 /** An image that stays on this machine until it is released. */
 export type HeldImage = ImageRoot & { release(): void };
 

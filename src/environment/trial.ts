@@ -9,7 +9,6 @@ import { notFound } from '../errors.ts';
 import { type Route, route, Timestamp } from '../http/route.ts';
 import { onRepository } from '../repositories/routes.ts';
 import { imageWith } from './detect.ts';
-import { draftSettings, neededServices } from './draft.ts';
 
 const status = z.enum(['running', 'ready', 'failed']);
 
@@ -30,10 +29,10 @@ const Trial = z
     beganAt: Timestamp.nullable().meta({ description: 'when a worker began; null while the trial waits for one' }),
     finishedAt: Timestamp.nullable(),
     image: z.string().nullable().meta({ description: "null for the worker's own system" }),
-    problem: z
-      .string()
-      .nullable()
-      .meta({ description: 'why the trial failed, unless the result of a command shows it' }),
+    problem: z.string().nullable().meta({
+      description:
+        'why the trial failed, unless the result of a command shows it; where it is ready, what its set-up may lack',
+    }),
     commands: z.array(Command),
     setupCommands: z
       .int()
@@ -46,18 +45,23 @@ const Trial = z
     missing: z.array(z.object({ program: z.string(), command: z.string(), image: z.string().nullable() })).meta({
       description: 'programs that are not installed, the commands that need them, and an image that has them',
     }),
-    unknown: z
-      .array(z.string())
-      .meta({ description: 'files in the root that name packages, and for which Deckhand knows no command' }),
+    unknown: z.array(z.string()).meta({
+      description:
+        'files that name packages, and for which Deckhand knows no command: in the root, and in its folders if the root has no manifest',
+    }),
+    unchecked: z.array(z.string()).meta({
+      description: 'folders that are projects of their own, and in which no usual check was found to try',
+    }),
     checkout: z.array(z.enum(['submodules', 'lfs'])).meta({
       description: 'what the repository has that runs get only with this key of `checkout` in .deckhand.yml',
     }),
     draft: z.string().nullable().meta({
       description:
-        'a .deckhand.yml that does what the trial did, with comments for what people should decide; null while it runs, and when there is nothing to write',
+        'the whole .deckhand.yml with what the trial found, and comments for what people should decide; null while it runs, and when there is nothing to add',
     }),
     services: z.array(z.object({ run: z.string(), port: z.int() })).meta({
-      description: 'services to which commands could not connect, as `services` of .deckhand.yml may list them',
+      description:
+        'services to which commands could not connect, or that the compose file names while a command fails, as `services` of .deckhand.yml may list them',
     }),
   })
   .meta({ id: 'EnvironmentTrial' });
@@ -147,19 +151,18 @@ export async function startTrial(
 
 /** Returns the last trial of a repository. @throws AppError 404 before the first */
 async function getTrial(app: App, repositoryId: string): Promise<z.input<typeof Trial>> {
-  const found = await findLastTrial(app.db.manager, repositoryId);
-  if (found === null) throw notFound('Trial of the environment of repository', repositoryId);
-  const commands = found.commands.filter(({ isTried }) => !isTried);
-  const failed = found.commands.filter(({ exitCode }) => exitCode !== 0);
-  const trial = {
+  const trial = await findLastTrial(app.db.manager, repositoryId);
+  if (trial === null) throw notFound('Trial of the environment of repository', repositoryId);
+  const { found, ...shown } = trial;
+  const commands = trial.commands.filter(({ isTried }) => !isTried);
+  return {
+    ...shown,
     ...found,
     commands,
     setupCommands: commands.filter(({ isCheck }) => !isCheck).length,
-    tried: found.commands.filter(({ isTried }) => isTried),
-    missing: found.missing.map((each) => ({ ...each, image: imageWith(each.program) })),
-    services: neededServices(failed.map(({ output }) => output)),
+    tried: trial.commands.filter(({ isTried }) => isTried),
+    missing: trial.missing.map((each) => ({ ...each, image: imageWith(each.program) })),
   };
-  return { ...trial, draft: trial.status === 'running' ? null : draftSettings(trial) };
 }
 
 const path = '/repositories/:id/environment';

@@ -160,7 +160,7 @@ export type EnvironmentTrial = {
     finishedAt: string | null;
     /** null for the worker's own system */
     image: string | null;
-    /** why the trial failed, unless the result of a command shows it */
+    /** why the trial failed, unless the result of a command shows it; where it is ready, what its set-up may lack */
     problem: string | null;
     commands: {
         command: string;
@@ -189,13 +189,15 @@ export type EnvironmentTrial = {
         command: string;
         image: string | null;
     }[];
-    /** files in the root that name packages, and for which Deckhand knows no command */
+    /** files that name packages, and for which Deckhand knows no command: in the root, and in its folders if the root has no manifest */
     "unknown": string[];
+    /** folders that are projects of their own, and in which no usual check was found to try */
+    unchecked: string[];
     /** what the repository has that runs get only with this key of `checkout` in .deckhand.yml */
     checkout: ("submodules" | "lfs")[];
-    /** a .deckhand.yml that does what the trial did, with comments for what people should decide; null while it runs, and when there is nothing to write */
+    /** the whole .deckhand.yml with what the trial found, and comments for what people should decide; null while it runs, and when there is nothing to add */
     draft: string | null;
-    /** services to which commands could not connect, as `services` of .deckhand.yml may list them */
+    /** services to which commands could not connect, or that the compose file names while a command fails, as `services` of .deckhand.yml may list them */
     services: {
         run: string;
         port: number;

@@ -1,6 +1,8 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { neededServices } from '../../src/environment/draft/needed-services.ts';
 import type { Environment } from '../../src/environment/prepare.ts';
+import { startServices } from '../../src/sandbox/machine/machine.ts';
 import { failsWith, openStage, type Scene, type Stage } from './stage.ts';
 
 let stage: Stage;
@@ -23,6 +25,27 @@ test('services run beside the agent and the checks; one that is not up fails wit
   expect((await fresh.machine.run(ask, { seconds: 200 })).output).toBe('served\n');
   const broken = await scene.prepare({ services: [{ run: 'echo cannot listen; exit 1', port: 8123 }] });
   await expect(scene.fresh(broken)).rejects.toMatchObject(failsWith(/cannot listen/));
+});
+
+// The programs of Debian's packages. Where one is not installed, nothing can be tried.
+test.each([
+  ['postgresql', '/usr/lib/postgresql', 5432, 'psql -h localhost -U app -tAc "select 1" kept'],
+  ['redis-server', '/usr/bin/redis-server', 6379, 'redis-cli ping'],
+  ['mariadb-server', '/usr/sbin/mariadbd', 3306, 'mariadb -h 127.0.0.1 -u any kept -e "select 1"'],
+])('%s starts as a draft says it, and again on what it left behind', async (_name, program, port, ask) => {
+  if (!existsSync(program)) return;
+  const database = ['POSTGRES_DB', 'MYSQL_DATABASE'].map((name): [string, string] => [name, 'kept']);
+  const image = { 5432: 'postgres', 3306: 'mariadb' }[port] ?? '';
+  const compose = [{ name: 'db', image, variables: [['POSTGRES_USER', 'app'] as [string, string], ...database] }];
+  const needed = neededServices([`connect ECONNREFUSED 127.0.0.1:${port}`], compose);
+  const services = needed.services.map(({ run }) => ({ run: `PATH=/usr/bin:/bin; ${run}`, port }));
+  expect(services).toHaveLength(1);
+  const fresh = await scene.fresh(await scene.prepare({ services }));
+  const answer = () => fresh.machine.run(ask, { seconds: 200 });
+  expect(await answer()).toMatchObject({ exitCode: 0, output: expect.stringMatching(/^(1|PONG)/) });
+  await fresh.machine.endCommands();
+  expect(await startServices(fresh.machine, services, { signal: fresh.signal })).toBeUndefined();
+  expect(await answer()).toMatchObject({ exitCode: 0 });
 });
 
 const treeWith = async (files: Record<string, string>) => {

@@ -1,6 +1,7 @@
-import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { until } from '../../demo/real-service.ts';
+import { noFindings } from '../../src/db/tables/environment.ts';
 import { setSecret } from '../../src/environment/secrets/secrets.ts';
 import { startTrial } from '../../src/environment/trial.ts';
 import { trialText } from '../../src/github/commands/notices.ts';
@@ -149,26 +150,44 @@ test('a trial does not wait until that of another project has ended', async () =
   expect(await ofSlow()).toMatchObject({ status: 'running' });
 });
 
-test('without checks in .deckhand.yml, a trial tries the usual ones, and names missing programs', async () => {
-  rmSync(join(host.work, '.deckhand.yml'));
-  const write = (path: string, text: string) => writeFileSync(join(host.work, path), text);
-  const failing = 'echo connect ECONNREFUSED 127.0.0.1:6379; exit 3';
-  write('package.json', JSON.stringify({ name: 'x', version: '1.0.0', scripts: { test: failing } }));
-  write('test_x.py', '');
-  write('mix.exs', '');
-  write('setup.py', '');
-  gitOut(host.work, 'add', '-A');
-  gitOut(host.work, 'commit', '-q', '-m', 'no settings');
-  gitOut(host.work, 'push', '-q', host.bare, 'main');
-  await start();
-  const trial = await ended();
+test('without checks in .deckhand.yml, a trial tries the usual ones, and names what is missing', async () => {
+  const lock = (name: string) => {
+    const itself = { name, version: '1.0.0' };
+    return JSON.stringify({ ...itself, lockfileVersion: 3, requires: true, packages: { '': itself } });
+  };
+  const manifest = (name: string, test?: string) => JSON.stringify({ name, version: '1.0.0', scripts: { test } });
+  const files: Record<string, string> = {
+    'package.json': manifest('x', 'echo connect ECONNREFUSED 127.0.0.1:6379; exit 3'),
+    ...{ 'test_x.py': '', 'mix.exs': '', 'setup.py': '' },
+    ...{ 'api/package.json': manifest('api', 'true'), 'api/package-lock.json': lock('api') },
+    ...{
+      'web/package.json': manifest('web', 'echo getaddrinfo ENOTFOUND store; exit 1'),
+      'web/package-lock.json': lock('web'),
+    },
+    ...{ 'docs/package.json': manifest('docs'), 'docs/package-lock.json': lock('docs') },
+    'compose.yaml':
+      'services:\n  store: { image: postgres }\n  web: { environment: { STORE_URL: "postgres://postgres@store/x" } }\n',
+  };
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(host.work, path)), { recursive: true });
+    writeFileSync(join(host.work, path), text);
+  };
+  for (const [path, text] of Object.entries(files)) write(path, text);
+  const network = 'network: { setup: [] } # ours\n';
+  const tryWith = async (settings: string) => {
+    push(settings);
+    await start();
+    return ended();
+  };
+  const trial = await tryWith(network);
+  const missing = [{ program: 'mix', image: 'docker.io/library/elixir:1' }];
   expect(trial).toMatchObject({
     status: 'failed',
     problem: expect.stringMatching(/^mix is not installed where commands run, so "mix .*name an image that has it/),
-    missing: [{ program: 'mix', image: 'docker.io/library/elixir:1' }],
+    missing,
     unknown: ['setup.py'],
-    services: [{ port: 6379, run: expect.stringContaining('redis-server') }],
-    commands: [],
+    unchecked: ['docs'],
+    services: [{ port: 5432 }, { port: 6379, run: expect.stringContaining('redis-server') }],
   });
   const results = trial.tried.map(({ command, exitCode }: Record<string, unknown>) => [command, exitCode]);
   expect(results).toEqual([
@@ -176,8 +195,26 @@ test('without checks in .deckhand.yml, a trial tries the usual ones, and names m
     ['python3 -m pytest', expect.any(Number)],
     ['python3 -m unittest', expect.any(Number)],
     ['mix test', 127],
+    ['cd api && npm test', 0],
+    ['cd web && npm test', 1],
   ]);
-  for (const path of ['package.json', 'test_x.py', 'mix.exs', 'setup.py']) rmSync(join(host.work, path));
+  expect(trial.draft).toMatch(
+    /^network: \{ setup: \[\] \} # ours\nchecks:\n {2}- "cd api && npm test" # .* s in the trial\n# /,
+  );
+  expect(trial.draft).toContain('did not find the host "store"');
+  expect(trial.draft).toContain('#   STORE_URL: "postgres://postgres@localhost/x"\n');
+  // The draft does not hide what is missing. A set-up of its own may do without, which the trial says.
+  const ofDraft = await tryWith(trial.draft);
+  expect(ofDraft).toMatchObject({ status: 'failed', missing, draft: null });
+  const ofOwn = await tryWith(`${network}setup: "true"\nchecks: "true"\n`);
+  expect(ofOwn).toMatchObject({
+    status: 'ready',
+    problem: expect.stringMatching(/^mix is not installed .* which setup in \.deckhand\.yml does not list/),
+    missing,
+  });
+  const ofNone = await tryWith(`${network}setup: []\nchecks: "true"\n`);
+  expect(ofNone).toMatchObject({ status: 'ready', problem: null, missing: [] });
+  for (const path of Object.keys(files)) rmSync(join(host.work, path));
 });
 
 test('a repository that cannot be read is a problem of the trial', async () => {
@@ -201,7 +238,7 @@ test('the comment shows output only in private repositories', () => {
     finishedAt: null,
     seenAt: new Date(),
   };
-  const row = { ...shown, image: null, refusedHosts: [], missing: [], unknown: [], checkout: [], issueNumber: 1 };
+  const row = { ...shown, image: null, refusedHosts: [], missing: [], unknown: [], found: noFindings, issueNumber: 1 };
   expect(trialText(row, true)).toContain('internal.example');
   expect(trialText(row, false)).toBe(
     '❌ Set-up or checks failed.\nset-up failed: "npm ci" ended with exit code 1\n`npm ci \'x\'`: exit code 1, 2.5 s',

@@ -212,14 +212,18 @@ inBrowser('the environment is tried with live output, and its result becomes a d
     { ...first, exitCode: 0 },
     { command: 'npm test', exitCode: 4, seconds: 2.5, output: 'not ok', isCheck: true },
   ];
-  await report("status = 'failed', finished_at = now(), commands = $1, refused_hosts = $2", [
+  const found = { checkout: [], services: [], unchecked: ['docs'], draft: 'checks:\n  - "true"\n' };
+  // `checkout` is the column of all that a trial found.
+  await report("status = 'failed', finished_at = now(), commands = $1, refused_hosts = $2, checkout = $3", [
     JSON.stringify(failed),
     JSON.stringify([{ host: 'example.org', times: 3 }]),
+    JSON.stringify(found),
   ]);
   await page.getByText('“npm test” ended with exit code 4.').waitFor();
   await page.getByRole('region', { name: 'Output of command 2' }).getByText('not ok').waitFor();
   await page.getByRole('list', { name: 'Refused hosts' }).getByText('3 times').waitFor();
-  expect(await draft.textContent()).toContain('checks:\n  - npm test # exit code 4 in the trial\n');
+  await page.getByText('No usual check was found in these folders: docs.').waitFor();
+  expect(await draft.textContent()).toBe(found.draft);
 });
 
 inBrowser('when two people edit one plan, the second chooses the version, and both see the last change', async () => {

@@ -119,6 +119,25 @@ export const javascript: Sample[] = [
     expected: { setup, checks: [], hint: /b is broken/ },
   },
   {
+    name: 'side-folders',
+    about: 'two packages in side folders, without a workspace',
+    needs: npm,
+    files: Object.fromEntries(
+      ['packages/api', 'web'].flatMap((folder) =>
+        Object.entries({
+          'package.json': manifest({ ...script, dependencies }),
+          'package-lock.json': lockOfPlus,
+          ...packed,
+          ...filesOf(withPlus),
+        }).map(([path, text]) => [`${folder}/${path}`, text]),
+      ),
+    ),
+    expected: {
+      setup: ['cd packages/api && npm ci', 'cd web && npm ci'],
+      checks: ['cd packages/api && npm test', 'cd web && npm test'],
+    },
+  },
+  {
     name: 'windows-line-ends',
     about: 'all text files end their lines with CR and LF',
     needs: npm,

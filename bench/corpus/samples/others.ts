@@ -223,6 +223,19 @@ export const others: Sample[] = [
     language: pytest,
   },
   {
+    name: 'python-uv',
+    about: 'a lock file of uv, and no pytest in it',
+    needs: ['uv'],
+    files: {
+      'pyproject.toml': '[project]\nname = "sample"\nversion = "1.0.0"\nrequires-python = ">=3.9"\n',
+      'uv.lock':
+        'version = 1\nrequires-python = ">=3.9"\n\n[[package]]\nname = "sample"\nversion = "1.0.0"\nsource = { virtual = "." }\n',
+      ...filesOf(unittest),
+    },
+    expected: { setup: ['uv sync --frozen'], checks: ['uv run --no-sync python -m unittest'] },
+    language: unittest,
+  },
+  {
     name: 'python-side-folders',
     about: 'requirements in side folders, which nobody needs',
     needs: ['python3'],

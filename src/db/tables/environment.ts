@@ -47,6 +47,20 @@ export interface TrialCommand {
   isTried?: boolean | undefined;
 }
 
+/** What a trial found that .deckhand.yml does not say. */
+export interface TrialFindings {
+  /** What the repository has that runs get only with this key of `checkout`. */
+  checkout: ('submodules' | 'lfs')[];
+  /** Services that commands needed, as .deckhand.yml may list them. */
+  services: { run: string; port: number }[];
+  /** Side folders in which no usual check was found. */
+  unchecked: string[];
+  /** The .deckhand.yml with what was found; null where nothing is to be added. */
+  draft: string | null;
+}
+
+export const noFindings: TrialFindings = { checkout: [], services: [], unchecked: [], draft: null };
+
 /** A trial of set-up and checks on the default branch, without an agent. */
 export interface EnvironmentTrialRow {
   id: string;
@@ -65,8 +79,7 @@ export interface EnvironmentTrialRow {
   missing: { program: string; command: string }[];
   /** Files in the root that name packages, and for which there is no command. */
   unknown: string[];
-  /** What the repository has that runs get only with this key of `checkout`. */
-  checkout: ('submodules' | 'lfs')[];
+  found: TrialFindings;
   issueNumber: number | null;
   seenAt: Date;
 }
@@ -83,7 +96,16 @@ export const EnvironmentTrials = table<EnvironmentTrialRow>('environment_trials'
   refusedHosts: json({ default: [] }),
   missing: json({ default: [] }),
   unknown: json({ default: [] }),
-  checkout: json({ default: [] }),
+  // Rows of earlier versions have only the keys of `checkout`, as a list.
+  found: json({
+    name: 'checkout',
+    default: [],
+    transformer: {
+      to: (found: TrialFindings) => found,
+      from: (found: TrialFindings | TrialFindings['checkout']) =>
+        Array.isArray(found) ? { ...noFindings, checkout: found } : found,
+    },
+  }),
   issueNumber: whole({ nullable: true }),
   seenAt: madeNow(),
 });

@@ -69,7 +69,7 @@ export async function answerTrial(
  * Says how a trial ended. What commands wrote is shown in private repositories without environment secrets only: commands
  * can write secrets in a form that nobody recognizes.
  */
-export function trialText({ status, problem, commands }: EnvironmentTrialRow, isOutputShown: boolean): string {
+export function trialText({ status, problem, commands, found }: EnvironmentTrialRow, isOutputShown: boolean): string {
   const verdict = status === 'ready' ? '✅ Set-up and checks succeeded' : '❌ Set-up or checks failed';
   const lines = commands.map(({ command, exitCode, seconds, isTried }) => {
     const how = exitCode === null ? 'stopped' : `exit code ${exitCode}`;
@@ -79,8 +79,11 @@ export function trialText({ status, problem, commands }: EnvironmentTrialRow, is
   const why = isOutputShown ? (problem ?? '') : problem === null ? '' : (problem.split('\n', 1)[0] ?? '');
   const failing = commands.find(({ exitCode, isTried }) => exitCode !== 0 && !isTried);
   const output = isOutputShown && failing !== undefined ? failing.output.slice(-outputChars).trim() : '';
+  const { unchecked } = found;
+  const folders = unchecked.map((folder) => `\`${oneLine(folder, 100).replaceAll('`', "'")}\``).join(', ');
+  const noChecks = unchecked.length === 0 ? '' : `No usual check was found in ${folders}.`;
   const nothing = commands.length === 0 && problem === null ? 'There is nothing to set up or check.' : '';
-  return [`${verdict}.`, why, nothing, ...lines, output === '' ? '' : fenced(output)]
+  return [`${verdict}.`, why, nothing, ...lines, noChecks, output === '' ? '' : fenced(output)]
     .filter((text) => text !== '')
     .join('\n');
 }

@@ -13,6 +13,7 @@ import {
   visit,
   type YAMLMap,
 } from 'yaml';
+import { addKeys } from './add-keys.ts';
 import { innerKeys, pathsMatching, type RepositorySettings, Settings } from './schema.ts';
 
 /** The settings, or a sentence that says what is wrong with the file. */
@@ -47,6 +48,9 @@ export function parseSettings(bytes: Uint8Array): Parsed {
 
 /** Exported from here because the patterns are untrusted input too, so they are matched in the same worker thread. */
 export const matching = pathsMatching;
+
+/** In this thread, too, because the file is untrusted input. */
+export const adding = addKeys;
 
 function textOf(bytes: Uint8Array): string {
   if (bytes.includes(0)) throw new Problem('it contains NUL characters; save it as UTF-8, not as UTF-16');

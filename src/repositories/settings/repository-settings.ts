@@ -6,6 +6,7 @@ import { defaultBranchPattern } from '../../domain/text/branch-names.ts';
 import type { Checkout } from '../../git/engine.ts';
 import { apart } from '../../threads/apart.ts';
 import { OverLimit } from '../../threads/start-thread.ts';
+import type { AddedKey } from './add-keys.ts';
 import { noPullRequestSettings, wholeCheckout } from './custom-keys.ts';
 import type { RepositorySettings } from './schema.ts';
 
@@ -108,6 +109,14 @@ export async function parseSettings(file: Buffer | 'too large'): Promise<Reposit
   });
   if ('problem' in parsed) throw unusable(parsed.problem);
   return parsed.settings;
+}
+
+/**
+ * Adds keys to the text of a settings file that is valid.
+ * @throws OverLimit when that takes too long
+ */
+export async function addKeys(file: string, added: AddedKey[]): Promise<string> {
+  return rules.call('adding', file, added);
 }
 
 /**

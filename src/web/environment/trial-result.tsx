@@ -14,7 +14,7 @@ const verdictVariants = { running: 'default', ready: 'success', failed: 'danger'
 
 /** Shows the last trial of a repository's environment, also while it runs. */
 export function TrialResult({ trial }: { trial: EnvironmentTrial }) {
-  const { status, startedAt, finishedAt, image, commands, tried, unknown, refusedHosts } = trial;
+  const { status, startedAt, finishedAt, image, commands, tried, unknown, unchecked, refusedHosts } = trial;
   return (
     <>
       <Section title="Last trial">
@@ -36,6 +36,12 @@ export function TrialResult({ trial }: { trial: EnvironmentTrial }) {
         <p className="muted wrap">
           Deckhand knows no command that installs what these files name: {unknown.map(revealHidden).join(', ')}. List
           yours under <code>setup</code> in .deckhand.yml.
+        </p>
+      )}
+      {unchecked.length > 0 && (
+        <p className="muted wrap">
+          No usual check was found in these folders: {unchecked.map(revealHidden).join(', ')}. List yours under{' '}
+          <code>checks</code> in .deckhand.yml.
         </p>
       )}
       {refusedHosts.length > 0 && <RefusedHosts hosts={refusedHosts} />}
@@ -124,7 +130,7 @@ function variantOf(exitCode: number | null, isRunning: boolean) {
   return exitCode === null && isRunning ? 'attention' : 'danger';
 }
 
-/** Shows a .deckhand.yml that does what the trial did, ready to be copied. */
+/** Shows the .deckhand.yml with what the trial found, ready to be copied. */
 function DraftedSettings({ trial }: { trial: EnvironmentTrial }) {
   const { draft } = trial;
   if (draft === null) return null;
@@ -134,8 +140,8 @@ function DraftedSettings({ trial }: { trial: EnvironmentTrial }) {
     <Section title="Draft of .deckhand.yml">
       <div className="stack">
         <p className="muted">
-          Contains only what this trial ran or found. Variables, secrets and other services are missing, so add it to an
-          existing file instead of replacing that file. Decide about the lines that begin with #.
+          The whole file, with what this trial found. Commit it to the default branch, and decide about the new lines
+          that begin with #.
         </p>
         <TextBox text={draft} label="Draft" />
         <div>

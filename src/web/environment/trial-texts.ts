@@ -6,13 +6,17 @@ type Command = EnvironmentTrial['commands'][number];
 
 /** Says in a sentence how a trial is doing or how it ended. */
 export function verdictOf(trial: EnvironmentTrial): string {
-  const { status, beganAt, commands, setupCommands, problem, tried } = trial;
+  const { status, beganAt, commands, problem } = trial;
   if (status === 'running' && beganAt === null) return 'The trial waits for a worker.';
   if (status === 'running')
     return commands.length === 0
       ? 'The trial has started. Its first command has not started yet.'
       : 'The trial is running.';
   if (status === 'failed') return failureOf(commands, problem);
+  return [successOf(trial), problem === null ? '' : terminalText(problem)].filter((text) => text !== '').join(' ');
+}
+
+function successOf({ commands, setupCommands, tried }: EnvironmentTrial): string {
   if (commands.length === 0 && tried.length === 0)
     return 'There is nothing to set up or check: the repository has no lock file or manifest that Deckhand knows, and no .deckhand.yml with commands.';
   if (setupCommands === commands.length) {

@@ -164,6 +164,7 @@ test.each([
     'Set-up succeeded. The repository has no checks in .deckhand.yml.',
   ],
   [{ commands: [tried('npm test')] }, 'The checks succeeded.'],
+  [{ commands: [tried('npm test')], problem: 'go is missing.' }, 'The checks succeeded. go is missing.'],
   [
     { tried: [tried('npm test'), tried('make test', 2)] },
     'There is nothing to set up. The repository has no checks in .deckhand.yml. “npm test” passes, so the draft below lists it.',
@@ -176,7 +177,7 @@ test.each([
     '“a” was stopped. 2 commands failed in all.',
   ],
 ] as [Partial<EnvironmentTrial>, unknown][])('the verdict on the trial %j', (changes, expected) => {
-  const lists = { tried: [], missing: [], unknown: [], services: [], refusedHosts: [], checkout: [] };
+  const lists = { tried: [], missing: [], unknown: [], unchecked: [], services: [], refusedHosts: [], checkout: [] };
   const none = { ...lists, draft: null };
   const trial = { status: 'ready' as const, commands: [], setupCommands: 0, problem: null, ...none };
   const at = '2026-01-05T10:00:00.000Z';
