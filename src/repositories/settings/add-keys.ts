@@ -18,12 +18,17 @@ export function addKeys(file: string, added: AddedKey[]): string {
   const { contents } = document;
   const text = added.map((each) => each.text).join('');
   // A file without keys may say `null` or `---`, which would contradict what follows.
-  if (!isMap(contents)) return after(file.replace(/^(?!\s*#).*$/gm, '').trim(), text);
+  if (!isMap(contents)) return after(commentsIn(file), text);
   const isOpen = contents.flow !== true && !/^\.\.\./m.test(file);
   if (isOpen && added.every(({ key }) => !contents.has(key))) return after(file.trimEnd(), text);
   contents.flow = false;
   for (const each of added) setKey(document, each);
   return document.toString({ lineWidth: 0 });
+}
+
+function commentsIn(file: string): string {
+  const lines = file.split('\n').map((line) => line.trim());
+  return lines.filter((line) => line.startsWith('#')).join('\n');
 }
 
 function after(before: string, text: string): string {
