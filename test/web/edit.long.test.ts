@@ -181,7 +181,7 @@ inBrowser('the environment is tried with live output, and its result becomes a d
   await button('Try the environment').click();
   await page.getByText('Elapsed').waitFor();
   await page.getByText('Set-up succeeded. The repository has no checks in .deckhand.yml.').waitFor();
-  const command = page.getByRole('list', { name: 'Commands' }).getByRole('listitem');
+  const command = page.getByRole('list', { name: 'Commands' }).getByRole('listitem').first();
   expect(await command.textContent()).toMatch(/^Set-upnpm ciExit code 0[\d.]+ s/);
   const draft = page.getByRole('region', { name: 'Draft', exact: true });
   // npm also asks for its registry, which is refused where the worker does not know it.
