@@ -26,9 +26,12 @@ export interface RunningService extends Service {
 
 /**
  * Starts the service with exactly these settings and waits until it is ready. A worker has no port to check, so it is
- * returned immediately.
+ * returned immediately. `url` is where the process listens, if `BASE_URL` is that of a load balancer before it.
  */
-export async function startService(settings: Record<string, string>): Promise<RunningService> {
+export async function startService(
+  settings: Record<string, string>,
+  url = settings.BASE_URL ?? '',
+): Promise<RunningService> {
   // The tests start many services; a shared compile cache saves a quarter of a second for each.
   const compiled = { NODE_COMPILE_CACHE: join(tmpdir(), `deckhand-compile-cache-${process.getuid?.()}`) };
   // Nothing here waits for a load balancer.
@@ -40,7 +43,6 @@ export async function startService(settings: Record<string, string>): Promise<Ru
       log += chunk;
     });
   const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const url = settings.BASE_URL ?? '';
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);
     await gone;

@@ -1,0 +1,82 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, rm, statfs, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Gate } from './gate.ts';
+import type { Fleet } from './processes.ts';
+import type { Servers } from './servers.ts';
+
+export interface Trouble {
+  name: string;
+  /** Makes the trouble and ends it. Returns why it cannot be made on this machine, if so. */
+  happens(): Promise<string | undefined>;
+}
+
+const faketime = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
+const awayMs = 3000;
+/** How long GitHub is unreachable: longer than a run tries to reach it (`REMOTE_RETRY_SECONDS`). */
+export const [retrySeconds, unreachableMs] = [5, 20_000];
+/** The service asks for 128 MB before it starts a run. */
+const smallDisk = '400m';
+const fullMs = 10_000;
+
+/** Returns what happens to the fleet, in this order. */
+export function troublesOf(given: { fleet: Fleet; servers: Servers; github: Gate; dir: string }): Trouble[] {
+  const { fleet, servers, github, dir } = given;
+  const always = (name: string, act: () => Promise<void>): Trouble => ({
+    name,
+    happens: async () => {
+      await act();
+      return undefined;
+    },
+  });
+  return [
+    always('no trouble', () => sleep(awayMs)),
+    always('PostgreSQL restarts', servers.restart),
+    always('PostgreSQL is killed', () => servers.kill(awayMs)),
+    always('the replica takes over', servers.failOver),
+    always('a worker is killed', () => fleet.replaceWorker(0, 'SIGKILL')),
+    always('the web process is killed', fleet.killWeb),
+    always('all workers restart, one by one', async () => {
+      for (const index of fleet.workers.keys()) await fleet.replaceWorker(index);
+    }),
+    always('the web process is replaced', fleet.replaceWeb),
+    { name: 'the clock of a worker is an hour ahead', happens: () => worksAnHourAhead(fleet) },
+    { name: 'the disk of a worker is full', happens: () => fillsDisk(fleet, join(dir, 'small')) },
+    always('GitHub refuses connections', async () => {
+      await github.shut();
+      await sleep(unreachableMs);
+      await github.open();
+    }),
+  ];
+}
+
+/** From then on, for the rest of the bench. */
+async function worksAnHourAhead(fleet: Fleet): Promise<string | undefined> {
+  if (!existsSync(faketime)) return 'libfaketime is not installed (Debian: libfaketime)';
+  await fleet.replaceWorker(1, 'SIGTERM', { LD_PRELOAD: faketime, FAKETIME: '+1h', DONT_FAKE_MONOTONIC: '1' });
+  return undefined;
+}
+
+/** Lets a worker use a small disk in memory, fills that for a while, and empties it again. */
+async function fillsDisk(fleet: Fleet, folder: string): Promise<string | undefined> {
+  if (process.getuid?.() !== 0) return 'only root may mount a small disk';
+  await mkdir(folder, { mode: 0o755 });
+  await promisify(execFile)('mount', ['-t', 'tmpfs', '-o', `size=${smallDisk},mode=0755`, 'tmpfs', folder]);
+  await fleet.replaceWorker(2, 'SIGTERM', { DATA_DIR: folder });
+  await sleep(fullMs / 2);
+  const filler = join(folder, 'filler');
+  const { bavail, bsize } = await statfs(folder);
+  await writeFile(filler, Buffer.alloc(bavail * bsize));
+  await sleep(fullMs);
+  await rm(filler);
+  return undefined;
+}
+
+/** Unmounts the small disk, once no process uses it. */
+export async function freeSmallDisk(dir: string): Promise<void> {
+  const folder = join(dir, 'small');
+  if (existsSync(folder)) await promisify(execFile)('umount', [folder]).catch(() => {});
+}
