@@ -12,7 +12,12 @@ export interface PullLike {
   mergeable_state?: string;
   head?: { ref: string; sha: string };
   base?: { ref: string; sha: string };
+  additions?: number;
+  deletions?: number;
+  changed_files?: number;
 }
+
+type Size = Required<Pick<PullLike, 'additions' | 'deletions' | 'changed_files'>>;
 
 interface ShownCommit {
   oid: string;
@@ -38,6 +43,7 @@ export class FrontPulls {
   /** Whether `mergeable` is null when a pull request is read for the first time after a push. */
   decidesLate = false;
   private readonly trees = new Map<string, Promise<string | undefined>>();
+  private readonly sizes = new Map<string, Promise<Size>>();
 
   private readonly rare: RareStates;
 
@@ -87,6 +93,20 @@ export class FrontPulls {
     return tree;
   }
 
+  /** Counts the lines and files that a pull request changes. GitHub keeps the counts after the merge. */
+  private sizeOf(base: string, head: string): Promise<Size> {
+    const key = `${base} ${head}`;
+    const size =
+      this.sizes.get(key) ??
+      gitIn(this.folder, ['diff', '--numstat', `${base}...${head}`]).then((out) => {
+        const files = [...out.toString('utf8').matchAll(/^(\d+|-)\t(\d+|-)\t/gm)];
+        const sumOf = (column: number) => files.reduce((sum, file) => sum + (Number(file[column]) || 0), 0);
+        return { additions: sumOf(1), deletions: sumOf(2), changed_files: files.length };
+      });
+    this.sizes.set(key, size);
+    return size;
+  }
+
   /** Updates the pull request to what GitHub would show now, and returns it. */
   async shown<P extends PullLike>(pull: P): Promise<P> {
     if (pull.state !== 'open' || !pull.head || !pull.base) return pull;
@@ -97,6 +117,7 @@ export class FrontPulls {
     // GitHub begins to look for conflicts when somebody reads the pull request.
     const isFirst = !this.trees.has(`${base} ${head}`);
     const tree = this.joined(base, head);
+    Object.assign(pull, await this.sizeOf(base, head));
     pull.mergeable = isFirst && this.decidesLate ? null : (await tree) !== undefined;
     if (pull.mergeable && (await this.isBehind(base, head))) pull.mergeable_state = 'behind';
     else if (pull.mergeable && this.rare.isBlocked) pull.mergeable_state = 'blocked';

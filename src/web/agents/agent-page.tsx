@@ -1,8 +1,8 @@
-import { Flash, Label } from '@primer/react';
+import { Flash, Heading, Label } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
 import { Link, useParams } from 'react-router';
-import type { Agent } from '../api.ts';
+import type { Agent, AgentPerformance } from '../api.ts';
 import { formatNumber, plural } from '../display/formats.ts';
 import { Loading, QueryResult } from '../display/query-result.tsx';
 import { FactList, Section } from '../display/sections.tsx';
@@ -76,27 +76,35 @@ function Performance({ agentId }: { agentId: string }) {
             <FactList
               facts={{
                 Tasks: metrics.totalTasks,
-                Completed: metrics.completedTasks,
-                Failed: metrics.failedTasks,
-                'Success rate':
-                  metrics.completedTasks + metrics.failedTasks === 0
-                    ? '–'
-                    : `${Math.round(metrics.successRate * 100)}%`,
+                'Tasks done': metrics.completedTasks,
+                'Tasks whose last run failed': metrics.failedTasks,
+                'Success rate of tasks': rateText(metrics) ?? '–',
                 'Average completion time': completionText(metrics),
                 'Pull requests': metrics.prsCreated,
                 'Lines merged': formatNumber(metrics.linesOfCodeWritten),
               }}
             />
             {weeks.some((w) => w.succeeded + w.failed > 0) && (
-              <Suspense fallback={<Loading rows={3} />}>
-                <WeeklyRunsChart weeks={weeks} />
-              </Suspense>
+              <>
+                {/* A task that was retried and is done counts as a success above, and its failed run counts here. */}
+                <Heading as="h3" variant="small">
+                  Runs by week
+                </Heading>
+                <Suspense fallback={<Loading rows={3} />}>
+                  <WeeklyRunsChart weeks={weeks} />
+                </Suspense>
+              </>
             )}
           </>
         )}
       </QueryResult>
     </Section>
   );
+}
+
+/** Returns the share of tasks that succeeded, or undefined while none has ended. */
+function rateText({ completedTasks, failedTasks, successRate }: AgentPerformance['metrics']): string | undefined {
+  return completedTasks + failedTasks === 0 ? undefined : `${Math.round(successRate * 100)}%`;
 }
 
 function Skills({ agentId }: { agentId: string }) {
@@ -150,7 +158,8 @@ function Version({ agent, link }: { agent: Agent; link?: string }) {
         {data && (
           <span className="muted">
             {' '}
-            · {plural(data.metrics.totalTasks, 'task')} · {Math.round(data.metrics.successRate * 100)}% success rate
+            · {plural(data.metrics.totalTasks, 'task')}
+            {rateText(data.metrics) !== undefined && ` · ${rateText(data.metrics)} success rate`}
           </span>
         )}
       </p>

@@ -7,16 +7,20 @@ const variants = { healthy: 'success', degraded: 'attention', unhealthy: 'danger
 
 export function HealthLabel({ health }: { health: AgentHealth | undefined }) {
   if (health === undefined) return null;
-  const { status, consecutiveFailures, totalTasks, successRate } = health;
+  const { status, consecutiveFailures, totalTasks } = health;
   return (
     <>
       <Label variant={variants[status]}>{sentenceCase(status)}</Label>
       <span className="muted">
-        {totalTasks === 0
-          ? 'No tasks yet'
-          : `${plural(totalTasks, 'task')} · ${Math.round(successRate * 100)}% success rate`}
+        {totalTasks === 0 ? 'No tasks yet' : [plural(totalTasks, 'task'), ...rateOf(health)].join(' · ')}
         {consecutiveFailures > 0 && ` · ${plural(consecutiveFailures, 'consecutive failure')}`}
       </span>
     </>
   );
+}
+
+/** The service answers 0 while no task has ended, for example when the only one is in review. */
+function rateOf({ successRate, consecutiveFailures }: AgentHealth): string[] {
+  const isKnown = successRate > 0 || consecutiveFailures > 0;
+  return isKnown ? [`${Math.round(successRate * 100)}% success rate`] : [];
 }

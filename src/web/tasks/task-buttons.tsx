@@ -17,7 +17,7 @@ import { useConfirmedAction } from './use-confirmed-action.tsx';
 function PrimaryButton(props: { task: api.Task; action: TaskAction; isDisabled: boolean; onSelect(): void }) {
   const { task, action, isDisabled, onSelect } = props;
   const { data } = useQuery({ ...mergeReadiness(task.id), enabled: action === 'merge' });
-  const isDoubtful = action === 'merge' && (data?.problems.length ?? 0) > 0;
+  const isDoubtful = action === 'merge' && data?.problems.length !== 0;
   return (
     <Button variant={isDoubtful ? 'default' : 'primary'} disabled={isDisabled} onClick={onSelect}>
       {actionNames[action]}
