@@ -12,6 +12,7 @@ import { SelectField } from '../forms/select-field.tsx';
 import { submitOnce } from '../forms/submit.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 import * as queries from '../live/queries.ts';
+import { useAgentsToChoose } from '../projects/preselected-agent.ts';
 import { filterIssues, importedText, maxAtOnce } from './choosing.ts';
 
 const statuses = [
@@ -24,10 +25,11 @@ export function ImportIssues({ repository, onClose }: { repository: api.Reposito
   const { id, name, projectId } = repository;
   const client = useQueryClient();
   const query = useQuery(queries.openIssues(id));
-  const agents = useQuery(queries.agentsOf(projectId));
+  const { agents, preselected } = useAgentsToChoose(projectId);
   const [numbers, setNumbers] = useState<number[]>([]);
   const [status, setStatus] = useState('backlog');
-  const [owner, setOwner] = useState('');
+  const [chosenOwner, setOwner] = useState<string>();
+  const owner = chosenOwner ?? preselected;
   const run = useMutation({
     mutationFn: () =>
       api.importIssues(id, { numbers, status: status as 'backlog' | 'ready', ...(owner === '' ? {} : { owner }) }),
@@ -63,13 +65,7 @@ export function ImportIssues({ repository, onClose }: { repository: api.Reposito
                 options={statuses}
                 onSelect={setStatus}
               />
-              <SelectField
-                label="Agent"
-                emptyOption="No agent"
-                value={owner}
-                options={agents.data}
-                onSelect={setOwner}
-              />
+              <SelectField label="Agent" emptyOption="No agent" value={owner} options={agents} onSelect={setOwner} />
             </div>
             <p className="muted" role="status">
               {hintFor(numbers.length, isAsked)}

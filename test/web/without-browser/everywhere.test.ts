@@ -20,7 +20,7 @@ import {
   type ProjectSpend,
   sumOfProjects,
 } from '../../../src/web/spend/spend-text.ts';
-import { agentToPreselect } from '../../../src/web/tasks/editing/new-task-texts.ts';
+import { agentToPreselect } from '../../../src/web/projects/preselected-agent.ts';
 import { browserStorage } from '../../support/stand-ins/browser-storage.ts';
 
 // What works on every page of the dashboard, as far as it can be tested without a page.
@@ -147,7 +147,8 @@ test('an error about fields calls them as the form does', () => {
   expect(errorMessage({ status: 409, data: { message: 'login is taken' } }, { login: 'Name' })).toBe('login is taken');
 });
 
-test('the agent of the last task is preselected, otherwise the first of the project', () => {
+test('the agent of the last task is preselected, otherwise the default or the first of the project', () => {
+  const project = (defaultAgentId: string | null = null) => ({ id: 'p', defaultAgentId });
   const agent = (id: string, projectId: string | null, status: AgentEntry['status'] = 'available') => ({
     id,
     projectId,
@@ -157,12 +158,14 @@ test('the agent of the last task is preselected, otherwise the first of the proj
   });
   const agents = [agent('own', null), agent('old', 'p', 'offline'), agent('developer', 'p', 'busy'), agent('qa', 'p')];
   const stored = browserStorage();
-  expect(agentToPreselect('p', agents, stored)).toBe('developer');
+  expect(agentToPreselect(project(), agents, stored)).toBe('developer');
+  expect(agentToPreselect(project('qa'), agents, stored)).toBe('qa');
+  expect(agentToPreselect(project('old'), agents, stored)).toBe('developer');
   stored.setItem('deckhand-last-agent p', 'own');
-  expect(agentToPreselect('p', agents, stored)).toBe('own');
+  expect(agentToPreselect(project(), agents, stored)).toBe('own');
   stored.setItem('deckhand-last-agent p', 'deleted');
-  expect(agentToPreselect('p', agents, stored)).toBe('developer');
-  expect(agentToPreselect('p', [agent('own', null)], stored)).toBe('');
+  expect(agentToPreselect(project(), agents, stored)).toBe('developer');
+  expect(agentToPreselect(project(), [agent('own', null)], stored)).toBe('');
 });
 
 test('groups of the spend have names and links as far as there are any', () => {

@@ -7,7 +7,8 @@ import { actionsFor } from '../../tasks/actions/task-actions.ts';
 
 /** What can be done with several tasks at once. */
 export type BulkAction =
-  | { kind: 'start' }
+  /** Tasks without an agent are assigned to `agentId` first. */
+  | { kind: 'start'; agentId?: string }
   | { kind: 'assign'; agentId: string }
   | { kind: 'move'; status: 'backlog' | 'ready' | 'done' }
   | { kind: 'sprint'; sprintId: string };
@@ -61,7 +62,7 @@ async function addAll(client: QueryClient, sprintId: string, tasks: readonly api
 function performOne(action: BulkAction, task: api.TaskCard): Promise<api.Task> {
   switch (action.kind) {
     case 'start':
-      return actionsFor(task).includes('retry') ? api.retryTask(task.id, {}) : api.startTask(task.id);
+      return startOne(task, action.agentId);
     case 'assign':
       return api.updateTask(task.id, { owner: action.agentId });
     case 'move':
@@ -69,6 +70,17 @@ function performOne(action: BulkAction, task: api.TaskCard): Promise<api.Task> {
     case 'sprint':
       return api.addSprintTask(action.sprintId, { taskId: task.id });
   }
+}
+
+async function startOne(task: api.TaskCard, agentId: string | undefined): Promise<api.Task> {
+  const { id } = task;
+  if (lacksAgent(task) && agentId !== undefined) await api.updateTask(id, { owner: agentId });
+  return actionsFor(task).includes('retry') ? api.retryTask(id, {}) : api.startTask(id);
+}
+
+/** Returns whether a task can be started, but for its agent. */
+export function lacksAgent({ owner, status }: Pick<api.TaskCard, 'owner' | 'status'>): boolean {
+  return owner === null && (status === 'backlog' || status === 'ready');
 }
 
 /** What happened to one of several tasks. */

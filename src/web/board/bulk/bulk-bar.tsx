@@ -1,16 +1,19 @@
 import { ActionList, ActionMenu, Button, Flash } from '@primer/react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Link } from 'react-router';
 import type { Board, TaskCard } from '../../api.ts';
 import { plural } from '../../display/formats.ts';
 import { taskStatusNames } from '../../display/names.ts';
+import { SelectField } from '../../forms/select-field.tsx';
 import { notify, notifyError } from '../../frame/notices.tsx';
 import { ariaKeys } from '../../keys/shortcuts.ts';
+import { useAgentsToChoose } from '../../projects/preselected-agent.ts';
 import { isOpenSprint } from '../../sprints/is-open-sprint.ts';
 import {
   type BulkAction,
   doneNames,
+  lacksAgent,
   outcomeText,
   performBulk,
   type Result,
@@ -41,6 +44,14 @@ export function BulkBar({ board, shown, selection }: Props) {
     onError: notifyError,
   });
   useFocusAfterwards(chosen);
+  const [isAsking, setAsking] = useState(false);
+  const agentless = chosen.filter(lacksAgent);
+  const act = (action: BulkAction) => {
+    if (bulk.isPending) return;
+    const asksFirst = action.kind === 'start' && action.agentId === undefined && agentless.length > 0;
+    setAsking(asksFirst);
+    if (!asksFirst) bulk.mutate(action);
+  };
   const isFull = shown.length > maxSelected;
   return (
     <section
@@ -51,13 +62,7 @@ export function BulkBar({ board, shown, selection }: Props) {
     >
       <div className="row wrap-row">
         <strong role="status">{plural(chosen.length, 'task')} selected</strong>
-        <Actions
-          board={board}
-          isBusy={bulk.isPending}
-          onSelect={(action) => {
-            if (!bulk.isPending) bulk.mutate(action);
-          }}
-        />
+        <Actions board={board} isBusy={bulk.isPending} onSelect={act} />
         <span className="grow" />
         <Button size="small" onClick={() => selection.replace(shown.map(({ id }) => id))}>
           {isFull ? `Select the first ${maxSelected}` : `Select all ${shown.length}`}
@@ -66,8 +71,42 @@ export function BulkBar({ board, shown, selection }: Props) {
           Clear selection
         </Button>
       </div>
+      {isAsking && agentless.length > 0 && (
+        <AgentQuestion
+          count={agentless.length}
+          projectId={agentless[0]?.projectId ?? ''}
+          onAnswer={(agentId) => act({ kind: 'start', agentId })}
+          onCancel={() => setAsking(false)}
+        />
+      )}
       {bulk.data && <Refusals results={bulk.data} done={doneNames[bulk.variables.kind]} all={board.tasks} />}
     </section>
+  );
+}
+
+/** Asks who does the selected tasks that have no agent, because they cannot start without one. */
+function AgentQuestion(props: { count: number; projectId: string; onAnswer(agentId: string): void; onCancel(): void }) {
+  const { count, projectId, onAnswer, onCancel } = props;
+  const { agents, preselected } = useAgentsToChoose(projectId);
+  const [chosen, setChosen] = useState<string>();
+  const agentId = chosen ?? preselected;
+  const label = `${plural(count, 'selected task')} ${count === 1 ? 'has' : 'have'} no agent. Who should do ${count === 1 ? 'it' : 'them'}?`;
+  return (
+    <form
+      className="row wrap-row bottom-aligned"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (agentId !== '') onAnswer(agentId);
+      }}
+    >
+      <SelectField label={label} emptyOption={undefined} value={agentId} options={agents} onSelect={setChosen} />
+      <Button size="small" type="submit" variant="primary" disabled={agentId === ''}>
+        Assign and start
+      </Button>
+      <Button size="small" onClick={onCancel}>
+        Cancel
+      </Button>
+    </form>
   );
 }
 

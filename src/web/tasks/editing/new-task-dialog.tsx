@@ -12,9 +12,10 @@ import { notify } from '../../frame/notices.tsx';
 import { errorMessage } from '../../live/errors.ts';
 import { putTask } from '../../live/put-task.ts';
 import * as queries from '../../live/queries.ts';
+import { rememberAgent, useAgentsToChoose } from '../../projects/preselected-agent.ts';
 import { isOpenSprint } from '../../sprints/is-open-sprint.ts';
 import { BaseField } from './base-field.tsx';
-import { agentToPreselect, rememberAgent, titlesFromList } from './new-task-texts.ts';
+import { titlesFromList } from './new-task-texts.ts';
 import { PlanField } from './plan-field.tsx';
 
 /** Creates one task with its details, or several from a list of titles. */
@@ -186,10 +187,10 @@ interface Props {
 /** Manages the form for new tasks, and the requests that create and start them. */
 function useNewTasks({ projectId, isList, onClose }: Props) {
   const draft = useDraft(`${isList ? 'new tasks' : 'new task'} ${projectId}`, emptyFields);
-  const agents = useQuery(queries.agentsOf(projectId));
+  const { preselected } = useAgentsToChoose(projectId);
   const [problem, setProblem] = useState('');
   const { value: drafted } = draft;
-  const owner = drafted.owner ?? agentToPreselect(projectId, agents.data ?? [], localStorage);
+  const owner = drafted.owner ?? preselected;
   const fields = { ...drafted, owner };
   const titles = isList ? titlesFromList(fields.text) : [fields.text.trim()].filter((title) => title !== '');
   const close = () => {
