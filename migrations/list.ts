@@ -82,6 +82,7 @@ import { Upkeep1771977600000 } from './0098-upkeep.ts';
 import { Scaling1772064000000 } from './0099-scaling.ts';
 import { Traces1772150400000 } from './0100-traces.ts';
 import { NoResponsibleViewers1772236800000 } from './0101-no-responsible-viewers.ts';
+import { LiveRuns1772236900000 } from './0102-live-runs.ts';
 import { HeadsOfPulls1772236970000 } from './0109-heads-of-pulls.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
@@ -170,5 +171,6 @@ export const migrations = [
   Scaling1772064000000,
   Traces1772150400000,
   NoResponsibleViewers1772236800000,
+  LiveRuns1772236900000,
   HeadsOfPulls1772236970000,
 ];

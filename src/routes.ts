@@ -28,6 +28,7 @@ import { reviewRoutes } from './runs/review/routes.ts';
 import { proofRoutes } from './runs/reviewing/proof-routes.ts';
 import { reviewingRoutes } from './runs/reviewing/routes.ts';
 import { runRoutes } from './runs/routes.ts';
+import { sessionRoutes } from './runs/sessions/routes.ts';
 import { spendRoutes } from './runs/spend.ts';
 import { taskChatRoutes } from './runs/task-chat.ts';
 import { undoRoutes } from './runs/undoing/routes.ts';
@@ -68,6 +69,7 @@ const operations: Route[] = [
   ...sprintChatRoutes,
   ...planningRoutes,
   ...runRoutes,
+  ...sessionRoutes,
   ...receiptRoutes,
   ...changeRoutes,
   ...reviewRoutes,

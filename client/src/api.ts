@@ -908,6 +908,47 @@ export type RunEvent = {
         [key: string]: any;
     };
 };
+export type Session = {
+    /** of the run */
+    id: string;
+    taskId: string;
+    taskTitle: string;
+    projectId: string;
+    projectName: string;
+    agentId: string | null;
+    agentName: string | null;
+    /** the login of who started it; null if the service did */
+    startedBy: string | null;
+    isAutomatic: boolean;
+    kind: "start" | "retry" | "revise" | "continue" | "rewind" | "review" | "fix" | "prove" | "harvest" | "trial";
+    status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
+    waitReason: ("plan" | "question" | "push" | "paused" | "model" | "host") | null;
+    /** why it failed */
+    failure: string | null;
+    steps: number;
+    costUsd: number | null;
+    createdAt: string;
+    startedAt: string | null;
+    finishedAt: string | null;
+    waitingSince: string | null;
+    /** how long it waited before */
+    waitedSeconds: number;
+    /** its place among the queued runs of its project, 1 for the next; null if it is not queued or beyond 200 */
+    queuePosition: number | null;
+    /** what it does now; null unless it is running */
+    activity: {
+        doing: "preparing" | "setting_up" | "thinking" | "calling" | "checking" | "publishing";
+        /** the tool and what its call is about; null unless `calling` */
+        call: string | null;
+        since: string;
+    } | null;
+    /** the last three lines of the log of an unfinished run, each cut at 300 characters */
+    lines: {
+        at: string;
+        "type": string;
+        text: string;
+    }[];
+};
 export type Receipt = {
     runId: string;
     taskId: string;
@@ -6496,6 +6537,72 @@ export function listRunEvents(runId: string, { limit, offset }: {
         status: 503;
         data: ErrorReply;
     }>(`/runs/${encodeURIComponent(runId)}/events${QS.query(QS.explode({
+        limit,
+        offset
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * List the unfinished runs in all projects of the caller with what they do now: running ones first, then waiting and queued ones
+ */
+export function listSessions({ projectId, limit, offset }: {
+    projectId?: string;
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Session[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/me/sessions${QS.query(QS.explode({
+        projectId,
+        limit,
+        offset
+    }))}`, {
+        ...opts
+    }));
+}
+/**
+ * List the runs of a project, newest first
+ */
+export function listProjectRuns(projectId: string, { limit, offset }: {
+    limit?: number;
+    offset?: number;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: Session[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/runs${QS.query(QS.explode({
         limit,
         offset
     }))}`, {

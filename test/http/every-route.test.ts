@@ -117,8 +117,8 @@ test('unknown addresses are 404 and other methods 405, before a token is require
 });
 
 test('the routes are exactly those of the contract', () => {
-  const built = `GET /batch;GET /me;GET /me/inbox;POST /me/inbox/:taskId/snooze;DELETE /me/inbox/:taskId/snooze;GET /me/unassigned-secrets;GET /me/notices;PATCH /me/notices;POST /me/notices/confirmation;GET /me/tokens;POST /me/tokens;DELETE /me/tokens/:tokenId;GET /projects;POST /projects;GET /projects/:projectId;PATCH /projects/:projectId;
-    DELETE /projects/:projectId;GET /projects/:projectId/onboarding;GET /projects/:projectId/installed-repositories;
+  const built = `GET /batch;GET /me;GET /me/inbox;POST /me/inbox/:taskId/snooze;DELETE /me/inbox/:taskId/snooze;GET /me/sessions;GET /me/unassigned-secrets;GET /me/notices;PATCH /me/notices;POST /me/notices/confirmation;GET /me/tokens;POST /me/tokens;DELETE /me/tokens/:tokenId;GET /projects;POST /projects;GET /projects/:projectId;PATCH /projects/:projectId;
+    DELETE /projects/:projectId;GET /projects/:projectId/onboarding;GET /projects/:projectId/runs;GET /projects/:projectId/installed-repositories;
     GET /projects/:projectId/members;POST /projects/:projectId/members;
     PATCH /projects/:projectId/members/:userId;DELETE /projects/:projectId/members/:userId;
     POST /projects/:projectId/git-token;GET /projects/:projectId/git-token;DELETE /projects/:projectId/git-token;

@@ -1,3 +1,4 @@
+import { activityOf, type LogEntry, newestLines } from '../../src/runs/sessions/activity.ts';
 import { openProject } from '../support/project.ts';
 
 const { service, call, project, token } = await openProject();
@@ -122,4 +123,86 @@ test('long texts of the timeline are cut', async () => {
   const { run, entries } = await newTask();
   await run('run_long', 'failed', 1, { category: 'model', message: 'x'.repeat(2000), retryable: true });
   expect((await entries())[0]?.text).toHaveLength(500);
+});
+
+test('sessions say what runs do now, why they wait and their place in the queue', async () => {
+  const none = (await call('GET', '/me/sessions')).body;
+  expect(none).toEqual([]);
+  const [working, waiting, next, later] = [await newTask(), await newTask(), await newTask(), await newTask()];
+  await working.run('run_working', 'queued', 1);
+  await sql(`update runs set status = 'running', finished_at = null, started_at = created_at, steps = 2, cost_usd = 0.25,
+    started_by = (select id from users limit 1) where id = 'run_working'`);
+  await working.event(
+    'run_working',
+    2,
+    'a-model answered',
+    { calls: ['read_file a.js', 'run_command npm test'] },
+    'model',
+  );
+  await working.event('run_working', 3, 'read_file a.js', { ok: true, call: 0 }, 'tool');
+  await waiting.run('run_waiting', 'queued', 2);
+  await sql(`update runs set status = 'waiting', finished_at = null, wait_id = 'w', wait_reason = 'question', wait_text = '?', wait_options = '[]',
+    waiting_since = now() where id = 'run_waiting'`);
+  // The older one is claimed first, although it comes later here.
+  await later.run('run_later', 'queued', 4);
+  await next.run('run_next', 'queued', 3);
+  await sql(`update runs set finished_at = null where status = 'queued'`);
+  const sessions = (await call('GET', '/me/sessions')).body;
+  expect(sessions.map((s: { id: string; queuePosition: number | null }) => [s.id, s.queuePosition])).toEqual([
+    ['run_working', null],
+    ['run_waiting', null],
+    ['run_next', 1],
+    ['run_later', 2],
+  ]);
+  expect(sessions[0]).toMatchObject({
+    ...{ taskId: working.id, taskTitle: 'T', agentName: agent.name, startedBy: 'octocat', steps: 2, costUsd: 0.25 },
+    activity: { doing: 'calling', call: 'run_command npm test' },
+    lines: [{ type: 'tool', text: 'read_file a.js' }],
+  });
+  expect(sessions[1]).toMatchObject({ waitReason: 'question', activity: null });
+  expect((await call('GET', `/me/sessions?projectId=${project}&limit=1`)).body).toHaveLength(1);
+  expect((await call('GET', '/me/sessions?projectId=project_other')).body).toEqual([]);
+  const stranger = await service.token('stranger');
+  expect((await service.call('GET', '/me/sessions', { token: stranger })).body).toEqual([]);
+  const [newest] = (await call('GET', `/projects/${project}/runs`)).body;
+  expect(newest).toMatchObject({
+    id: 'run_1',
+    status: 'failed',
+    failure: 'The checks fail.',
+    activity: null,
+    lines: [],
+  });
+  await sql(`update runs set status = 'cancelled', finished_at = now() where finished_at is null`);
+});
+
+test('what a run does follows from the newest entries of its log', () => {
+  const at = new Date();
+  const entry = (type: string, more: Partial<LogEntry> = {}) => ({
+    type,
+    at,
+    text: type,
+    calls: null,
+    call: null,
+    ...more,
+  });
+  const doing = (...newestFirst: LogEntry[]) => {
+    const { doing: what, call: about } = activityOf(at, newestFirst);
+    return about === null ? what : `${what} ${about}`;
+  };
+  const answer = entry('model', { calls: ['read_file a', 'run_command b'] });
+  expect(doing()).toBe('preparing');
+  expect(doing(entry('repository'))).toBe('preparing');
+  expect(doing(entry('setup'), entry('loop'))).toBe('setting_up');
+  expect(doing(entry('loop'))).toBe('thinking');
+  expect(doing(answer, entry('loop'))).toBe('calling read_file a');
+  expect(doing(entry('tool', { call: 0 }), answer)).toBe('calling run_command b');
+  expect(doing(entry('network'), entry('tool', { call: 0 }), answer)).toBe('calling run_command b');
+  expect(doing(entry('tool', { call: 1 }), entry('tool', { call: 0 }), answer)).toBe('thinking');
+  // The answer has so many calls that it is not among the entries that were read.
+  expect(doing(entry('tool', { call: 40 }))).toBe('thinking');
+  expect(doing(entry('model', { calls: ['finish done'] }))).toBe('checking');
+  expect(doing(entry('check'), entry('model', { calls: ['finish done'] }))).toBe('checking');
+  expect(doing(entry('push'))).toBe('publishing');
+  const lines = newestLines([entry('tool'), answer, entry('said', { text: ' ' }), entry('check'), entry('setup')], 2);
+  expect(lines.map(({ text }) => text)).toEqual(['check', 'tool']);
 });
