@@ -1,6 +1,7 @@
 import { carryOut, verbs } from '../../src/github/commands/verbs.ts';
 import { anyUser } from '../../src/http/access/access.ts';
 import { route } from '../../src/http/route.ts';
+import { actionPhrases } from '../../src/web/audit/words.ts';
 import { commandOf, commandRecipes, planCommands } from '../support/audit/command-recipes.ts';
 import { openWorkshop, type StoredRecord, type Workshop } from '../support/audit/workshop.ts';
 import { writeRecipes } from '../support/audit/write-recipes.ts';
@@ -24,6 +25,11 @@ test('every write and every command has a recipe and an action', () => {
   expect(Object.keys(writeRecipes).sort()).toEqual(writes.map(([, route]) => route.operationId).sort());
   expect(Object.keys(commandRecipes).sort()).toEqual(Object.keys(verbs).sort());
   for (const [, route] of writes) expect([route.path, route.audit?.action]).toEqual([route.path, expect.any(String)]);
+});
+
+test('the dashboard says every action in words', () => {
+  const actions = [...writes.map(([, route]) => route.audit?.action ?? ''), ...commands.map(([, { audit }]) => audit)];
+  expect(actions.filter((action) => actionPhrases[action] === undefined)).toEqual([]);
 });
 
 test('a route that changes something does not compile without `audit`', () => {

@@ -1,4 +1,5 @@
-import { Button } from '@primer/react';
+import { FilterIcon } from '@primer/octicons-react';
+import { Button, IconButton } from '@primer/react';
 import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'react-router';
 import type { AuditRecord } from '../api.ts';
@@ -7,32 +8,37 @@ import { EmptyState } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import * as queries from '../live/queries.ts';
+import { AuditFilters, ObjectFilter, useAuditFilters } from './filters.tsx';
 import { changesIn, idsIn, type Named, namedVersions, partsOf, shownValue, viaNames } from './record-texts.ts';
+import { actionPhrase, fieldName } from './words.ts';
 
 /** Shows who changed what in a project, newest first, a page at a time. */
 export function AuditPage() {
   usePageTitle('Audit log');
   const { projectId = '' } = useParams();
-  const query = useInfiniteQuery(queries.auditRecords(projectId));
+  const filters = useAuditFilters();
+  const query = useInfiniteQuery(queries.auditRecords(projectId, filters.filter));
+  const exported = new URLSearchParams({ format: 'ndjson', ...filters.filter });
   return (
     <div className="narrow stack">
       <PageHeader title="Audit log">
-        <Button as="a" href={`/api/v1/projects/${projectId}/audit?format=ndjson`} download="audit.ndjson">
+        <Button as="a" href={`/api/v1/projects/${projectId}/audit?${exported}`} download="audit.ndjson">
           Export
         </Button>
       </PageHeader>
       <p className="muted">
-        Everything that people changed, and every status that the service gave to a task. The export has one JSON object
-        per line.
+        Everything that people changed, and every status that Deckhand gave to a task. The export contains what the
+        filters show, one JSON object per line.
       </p>
+      <AuditFilters projectId={projectId} filters={filters} />
       <QueryResult query={query} rows={8}>
         {(records) =>
-          records.length === 0 ? (
+          records.length === 0 && !filters.isFiltered ? (
             <EmptyState title="No changes yet">
               Changes of the project appear here, with the person who made them.
             </EmptyState>
           ) : (
-            <Records projectId={projectId} records={records} />
+            <Records projectId={projectId} records={records} filters={filters} />
           )
         }
       </QueryResult>
@@ -45,37 +51,55 @@ export function AuditPage() {
   );
 }
 
-function Records({ projectId, records }: { projectId: string; records: AuditRecord[] }) {
-  const named = useNamedIds(projectId, records);
+type Filters = ReturnType<typeof useAuditFilters>;
+
+function Records({ projectId, records, filters }: { projectId: string; records: AuditRecord[]; filters: Filters }) {
+  const { object } = filters.values;
+  const named = useNamedIds(projectId, records, object);
   return (
-    <ul className="list" aria-label="Changes">
-      {records.map((record) => (
-        <AuditItem key={record.id} record={record} named={named} />
-      ))}
-    </ul>
+    <>
+      <ObjectFilter name={<WithNames text={object} named={named} />} filters={filters} />
+      {records.length === 0 && (
+        <EmptyState title="No matching changes">Choose other filters, or clear them to see all changes.</EmptyState>
+      )}
+      <ul className="list" aria-label="Changes">
+        {records.map((record) => (
+          <AuditItem key={record.id} record={record} named={named} onlyObject={(id) => filters.set('object', id)} />
+        ))}
+      </ul>
+    </>
   );
 }
 
 interface Given {
   record: AuditRecord;
   named: Map<string, Named>;
+  onlyObject(id: string): void;
 }
 
 /** Shows one record of the audit log: who did what, when and through what, and the fields that changed. */
-function AuditItem({ record, named }: Given) {
+function AuditItem({ record, named, onlyObject }: Given) {
   const { at, actor, via, action, object, detail } = record;
   return (
     <li className="list-item">
-      <span className="strong">{actor?.login ?? 'System'}</span>
-      <code>{action}</code>
-      <WithNames text={object.id} named={named} />
-      <span className="grow" />
+      <span className="grow" title={action}>
+        <span className="strong">{actor?.login ?? 'Deckhand'}</span> {actionPhrase(action)}{' '}
+        <WithNames text={object.id} named={named} />{' '}
+        <IconButton
+          icon={FilterIcon}
+          size="small"
+          variant="invisible"
+          aria-label={`Only changes of ${named.get(object.id)?.name ?? object.id}`}
+          onClick={() => onlyObject(object.id)}
+        />
+      </span>
       <span className="muted">
         {viaNames[via]} · <TimeAgo at={at} />
       </span>
       {changesIn(detail).map(([field, [before, after]]) => (
         <p key={field} className="wrap small">
-          <span className="muted">{field}:</span> <WithNames text={shownValue(field, before)} named={named} /> →{' '}
+          <span className="muted">{fieldName(field)}:</span>{' '}
+          <WithNames text={shownValue(field, before)} named={named} /> →{' '}
           <WithNames text={shownValue(field, after)} named={named} />
         </p>
       ))}
@@ -106,8 +130,8 @@ function WithNames({ text, named }: { text: string; named: Map<string, Named> })
 const tasksAtOnce = 100;
 
 /** Returns what the ids in records stand for. Deleted things are missing, and so is what is still loading. */
-function useNamedIds(projectId: string, records: AuditRecord[]): Map<string, Named> {
-  const ids = idsIn(records);
+function useNamedIds(projectId: string, records: AuditRecord[], chosen: string): Map<string, Named> {
+  const ids = idsIn([...records, { object: { type: '', id: chosen }, detail: {} }]);
   const enabled = (prefix: string) => ({ enabled: ids.some((id) => id.startsWith(prefix)) });
   const { data: project } = useQuery(queries.project(projectId));
   const tasks = useTitles(
@@ -119,6 +143,8 @@ function useNamedIds(projectId: string, records: AuditRecord[]): Map<string, Nam
   const { data: members = [] } = useQuery({ ...queries.members(projectId), ...enabled('user_') });
   const { data: repositories = [] } = useQuery({ ...queries.repositories(projectId), ...enabled('repo_') });
   const { data: wizards = [] } = useQuery({ ...queries.wizards(projectId), ...enabled('wiz_') });
+  const { data: automations = [] } = useQuery({ ...queries.automations(projectId), ...enabled('auto_') });
+  const { data: webhooks = [] } = useQuery({ ...queries.webhooks(projectId), ...enabled('hook_') });
   const home = `/projects/${projectId}`;
   const named = new Map<string, Named>([
     [projectId, { name: project?.name ?? projectId, to: home }],
@@ -127,6 +153,8 @@ function useNamedIds(projectId: string, records: AuditRecord[]): Map<string, Nam
     ...agents.map(({ id, name }) => [id, { name, to: `${home}/agents/${id}` }] as const),
     ...members.map(({ userId, login }) => [userId, { name: login, to: `${home}/members` }] as const),
     ...repositories.map(({ id, name }) => [id, { name, to: `${home}/repositories/${id}` }] as const),
+    ...automations.map(({ id, name }) => [id, { name, to: `${home}/automations` }] as const),
+    ...webhooks.map(({ id, url }) => [id, { name: new URL(url).host, to: `${home}/settings` }] as const),
     ...wizards.map(({ sessionId, title, goal }) => {
       return [sessionId, { name: (title ?? goal).slice(0, 200), to: `${home}/plan/${sessionId}` }] as const;
     }),

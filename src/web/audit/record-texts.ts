@@ -1,5 +1,6 @@
 import type { AuditRecord } from '../api.ts';
 import { sentenceCase } from '../display/names.ts';
+import type { AuditFilter } from '../live/queries.ts';
 
 export const viaNames: Record<AuditRecord['via'], string> = {
   token: 'API token',
@@ -15,7 +16,30 @@ export const viaNames: Record<AuditRecord['via'], string> = {
 /** Shows a value of a field before or after a change. */
 export function shownValue(field: string, value: string | number | boolean | null | undefined): string {
   if (value === null || value === undefined || value === '') return '(none)';
-  return field === 'status' ? sentenceCase(String(value)) : String(value);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return wordFields.has(field) ? sentenceCase(String(value)) : String(value);
+}
+
+/** Fields whose values are words of the API. */
+const wordFields = new Set(['attention', 'merging', 'priority', 'reasoningEffort', 'role', 'scopes', 'status']);
+
+const day = /^\d{4}-\d\d-\d\d$/;
+
+/** Returns the beginning of a day in the zone of the browser, or of a later one; undefined for what is no day. */
+function startOf(text: string, daysLater = 0): string | undefined {
+  const at = new Date(`${text}T00:00:00`);
+  if (!day.test(text) || Number.isNaN(at.getTime())) return undefined;
+  at.setDate(at.getDate() + daysLater);
+  return at.toISOString();
+}
+
+/** Returns the filters of the page as the API takes them. Both days belong to the time. */
+export function auditFilterOf(given: Record<'person' | 'action' | 'object' | 'from' | 'to', string>): AuditFilter {
+  const [actor, action, object] = [given.person, given.action, given.object].map((each) => each || undefined);
+  const [since, until] = [startOf(given.from), startOf(given.to, 1)];
+  return Object.fromEntries(
+    Object.entries({ actor, action, object, since, until }).filter(([, value]) => value !== undefined),
+  );
 }
 
 /** Returns the fields of a record whose values differ. What was created with an empty field has it in its record, too. */
@@ -31,7 +55,7 @@ export interface Named {
   to: string;
 }
 
-const idPattern = /\b((?:agent|proj|repo|sprint|task|user|wiz)_[0-9a-z]{26})\b/;
+const idPattern = /\b((?:agent|auto|hook|proj|repo|sprint|task|user|wiz)_[0-9a-z]{26})\b/;
 
 /** Returns the ids of the objects of records and those in their details, each once. */
 export function idsIn(records: Pick<AuditRecord, 'object' | 'detail'>[]): string[] {

@@ -317,11 +317,17 @@ export const chat = ({ kind, id }: ChatSubject) =>
 /** Records of the audit log that are fetched at once. */
 const auditPageSize = 50;
 
+/** Which records of the audit log to show, with the names of the API; undefined for all. */
+export type AuditFilter = Partial<Record<'actor' | 'action' | 'object' | 'since' | 'until', string>>;
+
 /** The audit log. A record that moves to the next page, because newer ones have come, is included once. */
-export const auditRecords = (projectId: string) =>
+export const auditRecords = (projectId: string, filter: AuditFilter) =>
   infiniteQueryOptions({
-    queryKey: ['audit', projectId],
-    queryFn: ({ pageParam: offset }) => api.listAuditRecords(projectId, { limit: auditPageSize, offset }),
+    queryKey: ['audit', projectId, filter],
+    queryFn: ({ pageParam: offset }) => {
+      const { object: $object, ...rest } = filter;
+      return api.listAuditRecords(projectId, { limit: auditPageSize, offset, $object, ...rest });
+    },
     initialPageParam: 0,
     getNextPageParam: (last, pages) => (last.length < auditPageSize ? undefined : pages.length * auditPageSize),
     select: ({ pages }) => [...new Map(pages.flat().map((record) => [record.id, record])).values()],

@@ -1,5 +1,13 @@
 import type { AuditRecord } from '../../../src/web/api.ts';
-import { changesIn, idsIn, namedVersions, partsOf, shownValue } from '../../../src/web/audit/record-texts.ts';
+import {
+  auditFilterOf,
+  changesIn,
+  idsIn,
+  namedVersions,
+  partsOf,
+  shownValue,
+} from '../../../src/web/audit/record-texts.ts';
+import { fieldName } from '../../../src/web/audit/words.ts';
 
 // How the audit log finds the names of what its records are about.
 
@@ -37,10 +45,37 @@ test('earlier versions of an agent have its name, as long as it has one', () => 
 test('a status has the name that the board shows, and an empty value is said', () => {
   expect([shownValue('status', 'in_review'), shownValue('title', 'in_review')]).toEqual(['In review', 'in_review']);
   expect([null, undefined, ''].map((value) => shownValue('status', value))).toEqual(Array(3).fill('(none)'));
-  expect(shownValue('paused', false)).toBe('false');
+  expect(shownValue('paused', false)).toBe('no');
 });
 
 test('an empty field of something new is not shown as a change', () => {
   const detail = { owner: [null, null], description: [null, ''], title: [null, 'New'] };
   expect(changesIn(detail).map(([field]) => field)).toEqual(['title']);
+});
+
+test('fields have names in words, and that of a view stays as somebody wrote it', () => {
+  expect(['reasoningEffort', 'sprintId', 'git_token', 'view Mine', `step_${'0'.repeat(26)}`].map(fieldName)).toEqual([
+    'reasoning effort',
+    'sprint',
+    'Git token',
+    'view Mine',
+    'answer',
+  ]);
+});
+
+test('the filter of the audit log includes both of its days, and leaves out what is no day', () => {
+  const none = { person: '', action: '', object: '', from: '', to: '' };
+  expect(auditFilterOf(none)).toEqual({});
+  const {
+    since = '',
+    until = '',
+    ...rest
+  } = auditFilterOf({
+    ...none,
+    person: 'system',
+    from: '2026-01-31',
+    to: '2026-01-31',
+  });
+  expect([rest, Date.parse(until) - Date.parse(since)]).toEqual([{ actor: 'system' }, 86_400_000]);
+  expect(auditFilterOf({ ...none, from: '2026-02-99', to: 'yesterday' })).toEqual({});
 });
