@@ -1,5 +1,6 @@
 import { learningRoutes } from './agents/learning/routes.ts';
 import { mcpServerRoutes } from './agents/mcp.ts';
+import { tryMcpRoutes } from './agents/try-mcp.ts';
 import { agentRoutes } from './agents/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { automationRoutes } from './automations/routes.ts';
@@ -55,6 +56,7 @@ const operations: Route[] = [
   ...agentRoutes,
   ...learningRoutes,
   ...mcpServerRoutes,
+  ...tryMcpRoutes,
   ...inboxRoutes,
   ...noticeRoutes,
   ...webhookRoutes,

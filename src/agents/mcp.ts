@@ -75,6 +75,9 @@ const SetMcpServers = z
   )
   .max(maxServers);
 
+/** What a connection to a server needs. */
+export const McpConnection = z.strictObject({ name: serverName, url, headers: headers.default([]) });
+
 const McpServer = z
   .object({
     name: z.string(),
@@ -179,7 +182,8 @@ export async function setMcpServers(app: App, projectId: string, given: Given): 
       const known = before.find((each) => isSame(each.name, server.name));
       const headers = server.headers.flatMap(({ name, value }, at) => {
         const kept = value ? { value } : keptValue(app, known, server.url, name);
-        if ('problem' in kept) missing.push(problem(`${position}.headers.${at}.value`, kept.problem));
+        if ('problem' in kept)
+          missing.push({ path: `${position}.headers.${at}.value`, message: `${server.name}: ${kept.problem}` });
         const place = { projectId, server: server.name, name };
         return 'problem' in kept ? [] : [{ ...place, ...app.secrets.seal(kept.value, placeOf(place)) }];
       });
@@ -216,36 +220,45 @@ function serverChanges(before: StoredMcpServer[], after: StoredMcpServer[], give
  */
 function keptValue(app: App, known: StoredMcpServer | undefined, url: string, name: string) {
   const header = known?.headers.find((each) => isSame(each.name, name));
-  if (known === undefined || header === undefined) return { problem: 'is required, because none is stored' };
+  const required = `The value of the header ${name} is required`;
+  if (known === undefined || header === undefined) return { problem: `${required}, because none is stored` };
   if (new URL(known.url).origin !== new URL(url).origin)
-    return { problem: 'is required, because the server has moved to another origin' };
+    return { problem: `${required}, because the server has moved to another origin` };
   return { value: app.secrets.open(header, placeOf(header)) };
 }
 
-function problemsOf(app: App, all: Given, { name, url, headers }: Given[number], i: number): Problem[] {
+function problemsOf(app: App, all: Given, server: Given[number], i: number): Problem[] {
   const problems: Problem[] = [];
-  const isRepeated = all.findIndex((each) => isSame(each.name, name)) < i;
-  if (isRepeated) problems.push(problem(`${i}.name`, 'must differ from the names before it'));
+  const isRepeated = all.findIndex((each) => isSame(each.name, server.name)) < i;
+  if (isRepeated)
+    problems.push({ path: `${i}.name`, message: `Two servers have the name ${server.name}. Rename one.` });
+  const wrong = connectionProblems(app, server);
+  return [
+    ...problems,
+    ...wrong.map(({ path, message }) => ({ path: `${i}.${path}`, message: `${server.name}: ${message}` })),
+  ];
+}
+
+/** Returns what is wrong with the address and the headers of a server. */
+function connectionProblems(app: App, { url, headers }: Pick<Given[number], 'url' | 'headers'>): Problem[] {
+  const problems: Problem[] = [];
   const wrong = serverUrlProblem(url, hostRules(app));
-  if (wrong !== undefined) problems.push(problem(`${i}.url`, wrong));
-  for (const [at, header] of headers.entries()) {
-    const path = `${i}.headers.${at}.name`;
-    if (reserved.has(header.name.toLowerCase()))
-      problems.push(problem(path, 'must not be a header that HTTP or MCP sets'));
-    if (headers.findIndex((each) => isSame(each.name, header.name)) < at)
-      problems.push(problem(path, 'must differ from the names before it'));
+  if (wrong !== undefined) problems.push({ path: 'url', message: `URL ${wrong}` });
+  for (const [at, { name }] of headers.entries()) {
+    const path = `headers.${at}.name`;
+    if (reserved.has(name.toLowerCase()))
+      problems.push({ path, message: `The header ${name} is set by HTTP or MCP. Choose another one.` });
+    if (headers.findIndex((each) => isSame(each.name, name)) < at)
+      problems.push({ path, message: `The header ${name} is given twice. Remove one of them.` });
   }
   return problems;
 }
 
-function unknownRepositories({ repositories = [] }: Given[number], known: string[], i: number): Problem[] {
+function unknownRepositories({ name, repositories = [] }: Given[number], known: string[], i: number): Problem[] {
   const unknown = repositories.find((id) => !known.includes(id));
   if (unknown === undefined) return [];
-  return [problem(`${i}.repositories`, `has ${unknown.slice(0, 100)}, which is no repository of the project`)];
-}
-
-function problem(path: string, what: string): Problem {
-  return { path, message: `${path} ${what}` };
+  const message = `${name}: ${unknown.slice(0, 100)} is no repository of the project`;
+  return [{ path: `${i}.repositories`, message }];
 }
 
 function isSame(a: string, b: string): boolean {
@@ -270,6 +283,39 @@ export async function revealMcpServers(
     isOffered: repositories === null ? ids.length === 1 && ids[0] === id : repositories.includes(id),
     headers: Object.fromEntries(headers.map((each) => [each.name, app.secrets.open(each, placeOf(each))])),
   }));
+}
+
+type GivenConnection = z.output<typeof McpConnection>;
+
+/**
+ * Returns the address and the headers by which a server can be tried before it is saved. A header without a value has that of
+ * the stored server with this name. @throws AppError 400
+ */
+export async function connectionOf(
+  app: App,
+  projectId: string,
+  given: GivenConnection,
+): Promise<{ url: string; headers: Record<string, string> }> {
+  const problems = connectionProblems(app, given);
+  if (problems.length > 0) throw badRequest(problems);
+  const stored = await listMcpServers(app.db.manager, projectId);
+  const known = stored.find((each) => isSame(each.name, given.name));
+  const headers = given.headers.map(({ name, value }, at): [string, string] => {
+    const kept = value ? { value } : keptValue(app, known, given.url, name);
+    if ('problem' in kept) throw badRequest([{ path: `headers.${at}.value`, message: kept.problem }]);
+    return [name, kept.value];
+  });
+  return { url: given.url, headers: Object.fromEntries(headers) };
+}
+
+/** A shorter value of a header may be an ordinary word, which could occur in any file. */
+const leastSecretLength = 16;
+
+/** Returns the values of headers, and the credentials in those such as `Bearer abc`, that are long enough to be secrets. */
+export function secretsInHeaders(headers: Record<string, string>): string[] {
+  return Object.values(headers)
+    .flatMap((value) => [value, /^[A-Za-z-]+ +(\S+)$/.exec(value)?.[1] ?? ''])
+    .filter((each) => each.length >= leastSecretLength);
 }
 
 /** Encrypts every header with the newest key, each in a separate transaction. Returns the number of headers. */

@@ -362,6 +362,15 @@ export type McpServer = {
     /** ids of the repositories whose runs may use the server; without it, the only repository of the project, and none while the project has several */
     repositories?: string[];
 };
+export type McpTrial = {
+    /** why the tools of the server could not be listed; null if they could */
+    problem: string | null;
+    /** the tools that the server declares, at most 500, with the beginnings of their descriptions */
+    tools: {
+        name: string;
+        description: string;
+    }[];
+};
 export type InboxEntry = {
     /** null for what the admins of a project are told about no task */
     taskId: string | null;
@@ -3593,6 +3602,63 @@ export function setMcpServers(projectId: string, body: {
         ...opts,
         method: "PUT",
         body
+    })));
+}
+/**
+ * Connect to an MCP server and list its tools, without saving it
+ */
+export function tryMcpServer(projectId: string, body: {
+    name: string;
+    url: string;
+    headers?: {
+        name: string;
+        value?: string | null;
+    }[] | {
+        [key: string]: string | null;
+    };
+}, { idempotencyKey }: {
+    idempotencyKey?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: McpTrial;
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 409;
+        data: ErrorReply;
+    } | {
+        status: 413;
+        data: ErrorReply;
+    } | {
+        status: 415;
+        data: ErrorReply;
+    } | {
+        status: 422;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/projects/${encodeURIComponent(projectId)}/mcp-servers/try`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
     })));
 }
 /**

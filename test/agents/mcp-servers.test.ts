@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { revealMcpServers } from '../../src/agents/mcp.ts';
 import { openProject } from '../support/project.ts';
+import { startMcpServer } from '../support/stand-ins/mcp-server.ts';
 
 const { service, call, createProject } = await openProject();
 let path: string;
@@ -50,10 +51,10 @@ test('a value is not kept for a server at another origin, which would learn it',
   const moved = await put([{ name: 'a', url: 'https://evil.example.com/mcp', headers: [{ name: 'X-Key' }] }]);
   expect([moved.status, moved.body.message]).toEqual([
     400,
-    '0.headers.0.value is required, because the server has moved to another origin',
+    'a: The value of the header X-Key is required, because the server has moved to another origin',
   ]);
   const unknown = await put([{ name: 'b', url, headers: [{ name: 'X-Key' }] }]);
-  expect(unknown.body.message).toBe('0.headers.0.value is required, because none is stored');
+  expect(unknown.body.message).toBe('b: The value of the header X-Key is required, because none is stored');
   expect((await call('GET', path)).body).toMatchObject([{ name: 'a', url }]);
 });
 
@@ -65,14 +66,14 @@ test.each([
       { name: 'a', url },
       { name: 'A', url },
     ],
-    '1.name must differ from the names before it',
+    'Two servers have the name A. Rename one.',
   ],
-  [[{ name: 'a', url: 'http://mcp.example.com/' }], '0.url must begin with https://'],
-  [[{ name: 'a', url: 'https://127.0.0.1/mcp' }], /^0\.url must not name a private, loopback/],
-  [[{ name: 'a', url: 'https://user@mcp.example.com/' }], /^0\.url must not contain a user name/],
-  [[{ name: 'a', url: 'https://mcp.example.com/?key=x' }], /^0\.url must not contain a query/],
-  [[{ name: 'a', url: 'mcp' }], /^0\.url must be an https address such as https:\/\/example\.com\/mcp/],
-  [[{ name: 'a', url, headers: { Host: 'x' } }], /^0\.headers\.0\.name must not be a header that HTTP or MCP sets/],
+  [[{ name: 'a', url: 'http://mcp.example.com/' }], 'a: URL must begin with https://'],
+  [[{ name: 'a', url: 'https://127.0.0.1/mcp' }], /^a: URL must not name a private, loopback/],
+  [[{ name: 'a', url: 'https://user@mcp.example.com/' }], /^a: URL must not contain a user name/],
+  [[{ name: 'a', url: 'https://mcp.example.com/?key=x' }], /^a: URL must not contain a query/],
+  [[{ name: 'a', url: 'mcp' }], /^a: URL must be an https address such as https:\/\/example\.com\/mcp/],
+  [[{ name: 'a', url, headers: { Host: 'x' } }], 'a: The header Host is set by HTTP or MCP. Choose another one.'],
   [
     [
       {
@@ -84,7 +85,7 @@ test.each([
         ],
       },
     ],
-    /must differ/,
+    'a: The header x-a is given twice. Remove one of them.',
   ],
   [[{ name: 'a', url, headers: { 'X-A': 'two\nlines' } }], /^0\.headers\.X-A must be printable ASCII/],
   [[{ name: 'a', url, headers: { 'X A': 'x' } }], /^0\.headers must be a list of at most 20 headers/],
@@ -98,6 +99,46 @@ test.each([
     400,
     typeof message === 'string' ? message : expect.stringMatching(message),
   ]);
+});
+
+describe('a server that is not saved yet', () => {
+  const tryServer = (body: object) => call('POST', `${path}/try`, body);
+
+  test('is tried with the headers that are given or stored, and nothing is saved', async () => {
+    const tracker = await startMcpServer();
+    Object.assign(service.app.config, { ALLOW_PRIVATE_HOSTS: true });
+    try {
+      const headers = [{ name: 'Authorization', value: 'Bearer the-value-that-is-stored' }];
+      const { status, body } = await tryServer({ name: 'tracker', url: tracker.url, headers });
+      expect([status, body.problem, body.tools.map((tool: { name: string }) => tool.name)]).toEqual([
+        200,
+        null,
+        ['search', 'fail', 'echo_headers'],
+      ]);
+      expect(body.tools[0].description).toBe('Search the tracker.');
+      expect((await call('GET', path)).body).toEqual([]);
+      await put([{ name: 'tracker', url: tracker.url, headers }]);
+      await tryServer({ name: 'Tracker', url: `${tracker.url}/`, headers: [{ name: 'authorization' }] });
+      expect(tracker.requests.at(-1)?.headers.authorization).toBe('Bearer the-value-that-is-stored');
+      const moved = { name: 'tracker', url: 'http://127.0.0.2/mcp', headers: [{ name: 'Authorization' }] };
+      expect((await tryServer(moved)).body.message).toMatch(/is required, because the server has moved/);
+    } finally {
+      Object.assign(service.app.config, { ALLOW_PRIVATE_HOSTS: false });
+      tracker.close();
+    }
+  });
+
+  test('is not contacted at a closed address, and the reason for a failure has no stored value', async () => {
+    const closed = await tryServer({ name: 'tracker', url: 'https://127.0.0.1/mcp' });
+    expect([closed.status, closed.body.message]).toEqual([
+      400,
+      expect.stringMatching(/^URL must not name a private, loopback/),
+    ]);
+    const value = 'Bearer an-invalid-value-of-a-header';
+    const lost = await tryServer({ name: 'tracker', url: 'https://mcp.invalid/mcp', headers: { 'X-Key': value } });
+    expect([lost.status, lost.body.tools]).toEqual([200, []]);
+    expect(lost.body.problem).toMatch(/^The server could not be reached/);
+  });
 });
 
 describe('the repositories that may use a server', () => {
@@ -136,9 +177,6 @@ describe('the repositories that may use a server', () => {
 
   test('must belong to the project', async () => {
     const answer = await put([{ name: 'tracker', url, repositories: ['elsewhere'] }]);
-    expect([answer.status, answer.body.message]).toEqual([
-      400,
-      '0.repositories has elsewhere, which is no repository of the project',
-    ]);
+    expect([answer.status, answer.body.message]).toEqual([400, 'tracker: elsewhere is no repository of the project']);
   });
 });

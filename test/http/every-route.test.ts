@@ -123,7 +123,7 @@ test('the routes are exactly those of the contract', () => {
     PATCH /projects/:projectId/members/:userId;DELETE /projects/:projectId/members/:userId;
     POST /projects/:projectId/git-token;GET /projects/:projectId/git-token;DELETE /projects/:projectId/git-token;
     POST /projects/:projectId/model-token;GET /projects/:projectId/model-token;DELETE /projects/:projectId/model-token;
-    GET /projects/:projectId/mcp-servers;PUT /projects/:projectId/mcp-servers;
+    GET /projects/:projectId/mcp-servers;PUT /projects/:projectId/mcp-servers;POST /projects/:projectId/mcp-servers/try;
     GET /projects/:projectId/webhooks;POST /projects/:projectId/webhooks;PATCH /projects/:projectId/webhooks/:webhookId;
     DELETE /projects/:projectId/webhooks/:webhookId;GET /projects/:projectId/webhooks/:webhookId/deliveries;
     POST /projects/:projectId/webhooks/:webhookId/deliveries/:deliveryId/redeliver;POST /projects/:projectId/webhooks/:webhookId/test;

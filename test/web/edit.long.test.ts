@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { chromiumPath } from '../../demo/browser.ts';
 import type { ModelRequest } from '../../demo/model/model.ts';
 import { complaints, inBrowser, openOwner, visit, watchBrowser } from '../support/browser.ts';
+import { startMcpServer } from '../support/stand-ins/mcp-server.ts';
 import { planner } from '../support/stand-ins/planner.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -13,7 +14,9 @@ let base: string;
 beforeAll(async () => {
   if (chromiumPath === undefined) return;
   const model = (request: ModelRequest) => (request.tool_choice === undefined ? 'Done.' : planner(request));
-  world = await openWorld(model, { seed: { hasDependency: true } });
+  // The MCP server of a test is on this machine.
+  const settings = { ALLOW_PRIVATE_HOSTS: 'true' };
+  world = await openWorld(model, { seed: { hasDependency: true }, settings });
   base = `/projects/${world.project.id}`;
   page = await openOwner(world);
 });
@@ -91,18 +94,23 @@ inBrowser('a failed run shows a remedy that helps, with a link to where it can b
 inBrowser('MCP servers are added, replaced and removed; values of headers are never shown', async () => {
   await visit(page, `${world.service.url}${base}/settings`);
   const section = page.getByRole('region', { name: 'MCP servers' });
-  const add = async (tools: string) => {
+  const connect = async () => {
     await section.getByLabel('Name').fill('tracker');
-    await section.getByLabel('URL').fill('https://mcp.example.com/mcp');
+    await section.getByLabel('URL').fill(tracker.url);
     await section.getByLabel('Header', { exact: true }).fill('Authorization');
     await section.getByLabel('Header value').fill('Bearer value-of-the-header');
-    await section.getByLabel('Tools').fill(tools);
-    await section.getByRole('button', { name: 'Add server' }).click();
+    await section.getByRole('button', { name: 'Connect' }).click();
   };
-  await add('');
+  const add = () => section.getByRole('button', { name: 'Add server', exact: true }).click();
+  const tracker = await startMcpServer();
+  await connect();
+  await section.getByText('Connected. The server has 3 tools.').waitFor();
+  await add();
   await section.getByText('Headers: Authorization · Tools: all').waitFor();
-  await add('search, get_ticket');
-  await section.getByText('Headers: Authorization · Tools: search, get_ticket').waitFor();
+  await connect();
+  await section.getByLabel('echo_headers').uncheck();
+  await add();
+  await section.getByText('Headers: Authorization · Tools: search, fail').waitFor();
   expect(await section.getByRole('listitem').count()).toBe(1);
   expect(await page.content()).not.toContain('value-of-the-header');
   await section.getByRole('button', { name: 'Remove tracker' }).click();
@@ -116,11 +124,15 @@ inBrowser('MCP servers are added, replaced and removed; values of headers are ne
     [other, world.project.id],
   );
   await page.reload();
+  await connect();
   await section.getByLabel('sample').waitFor();
-  await add('');
+  await add();
   await section.getByRole('listitem').getByText('No repository can use it').waitFor();
+  tracker.close();
+  await connect();
+  await section.getByText('The server could not be reached').waitFor();
   await section.getByLabel('vault').check();
-  await add('search');
+  await section.getByRole('button', { name: 'Add server anyway' }).click();
   await section.getByRole('listitem').getByText('vault').waitFor();
   expect(await world.get(`${base}/mcp-servers`)).toMatchObject([{ repositories: [other] }]);
   await section.getByRole('button', { name: 'Remove tracker' }).click();

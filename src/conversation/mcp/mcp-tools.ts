@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type McpServerAccess, revealMcpServers } from '../../agents/mcp.ts';
+import { type McpServerAccess, revealMcpServers, secretsInHeaders } from '../../agents/mcp.ts';
 import type { App } from '../../app.ts';
 import { withoutSecrets } from '../../domain/secrets.ts';
 import { mayReveal } from '../../domain/settings.ts';
@@ -109,7 +109,7 @@ export async function openMcpTools(app: App, work: AboutRun, signal: AbortSignal
   const servers = await serversOf(app, repository);
   const offered = servers.filter(({ isOffered }) => isAllowed && isOffered);
   const connected = offered.map((server) => connect(app, server));
-  work.secrets.push(...servers.flatMap(({ headers }) => Object.values(headers).flatMap(secretsIn)));
+  work.secrets.push(...servers.flatMap(({ headers }) => secretsInHeaders(headers)));
   const offer = await journal.once('mcp tools', async (): Promise<Offer> => {
     const { tools, notes } = await listAll(connected, signal);
     const made = { tools, notes: [...notesOf(servers, isAllowed), ...notes] };
@@ -157,15 +157,6 @@ async function serversOf(app: App, repository: AboutRun['repository']): Promise<
 function connect(app: App, server: McpServerAccess): Connected {
   const fetch = fetchFromMcp(checkedAddress(app));
   return { server, client: mcpClient({ url: server.url, headers: server.headers, fetch }) };
-}
-
-/** A shorter value of a header may be an ordinary word, which could occur in any file. */
-const leastSecretLength = 16;
-
-/** Returns a header's value, and the credential in one such as `Bearer abc`, if they are long enough to be secrets. */
-function secretsIn(value: string): string[] {
-  const [, credential = ''] = /^[A-Za-z-]+ +(\S+)$/.exec(value) ?? [];
-  return [value, credential].filter((each) => each.length >= leastSecretLength);
 }
 
 async function listAll(connected: Connected[], signal: AbortSignal): Promise<Offer> {

@@ -28,6 +28,7 @@ export const actionPhrases: Record<string, string> = {
   'project.set_git_token': 'set the git token of',
   'project.set_mcp_servers': 'changed the MCP servers of',
   'project.set_model_token': 'set the model token of',
+  'project.try_mcp_server': 'tried an MCP server for',
   'project.update': 'changed the settings of',
   'reconciliation.start': 'started a reconciliation of',
   'repository.connect': 'connected the repository',

@@ -1,7 +1,8 @@
-import { Button, FormControl, TextInput } from '@primer/react';
+import { Button, Checkbox, CheckboxGroup, Flash, FormControl, TextInput } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as api from '../api.ts';
+import { plural } from '../display/formats.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { Section } from '../display/sections.tsx';
 import { notify, notifyError } from '../frame/notices.tsx';
@@ -47,6 +48,7 @@ export function McpServers({ projectId }: { projectId: string }) {
               </ul>
               <ServerForm
                 all={all}
+                projectId={projectId}
                 isBusy={save.isPending}
                 onAdd={(added) => save.mutateAsync(withServer(known, added))}
               />
@@ -90,61 +92,131 @@ function ServerItem({ server, all, onRemove }: ItemProps) {
   );
 }
 
-const empty = { name: '', url: '', header: '', value: '', tools: '' };
+const empty = { name: '', url: '', header: '', value: '' };
 
 interface FormProps {
   all: api.RepositoryEntry[];
   isBusy: boolean;
+  projectId: string;
   onAdd(server: Server): Promise<unknown>;
 }
 
-function ServerForm({ all, isBusy, onAdd }: FormProps) {
-  const [repositories, setRepositories] = useState<readonly string[]>([]);
+/** Connects to a server first. What it offers, or why it failed, is shown before the server can be added. */
+function ServerForm({ all, isBusy, projectId, onAdd }: FormProps) {
   const [fields, setFields] = useState(empty);
-  const add = async () => {
-    const { name, url, header, value, tools } = fields;
-    const chosen = tools.split(/[\s,]+/).filter((tool) => tool !== '');
-    const headers = header.trim() === '' ? [] : [{ name: header.trim(), value }];
-    await onAdd({
-      name: name.trim(),
-      url: url.trim(),
-      headers,
-      tools: chosen.length > 0 ? chosen : null,
-      // A project with one repository needs no choice.
-      ...(all.length > 1 && { repositories: [...repositories] }),
-    });
-    setFields(empty);
-    setRepositories([]);
+  const connection = {
+    name: fields.name.trim(),
+    url: fields.url.trim(),
+    headers: fields.header.trim() === '' ? [] : [{ name: fields.header.trim(), value: fields.value }],
   };
+  const attempt = useMutation({ mutationFn: () => api.tryMcpServer(projectId, connection), onError: notifyError });
   const field = (key: keyof typeof empty, label: string, more: { type?: 'password'; placeholder?: string } = {}) => (
     <FormControl required={key === 'name' || key === 'url'}>
       <FormControl.Label>{label}</FormControl.Label>
       <TextInput
         autoComplete="off"
         value={fields[key]}
-        onChange={(event) => setFields({ ...fields, [key]: event.target.value })}
+        onChange={(event) => {
+          setFields({ ...fields, [key]: event.target.value });
+          // What another address or header brings is not known.
+          attempt.reset();
+        }}
         {...more}
       />
     </FormControl>
   );
+  const add = async (chosen: Pick<Server, 'tools' | 'repositories'>) => {
+    await onAdd({ ...connection, ...chosen });
+    setFields(empty);
+    attempt.reset();
+  };
   return (
-    <form
-      className="row wrap-row bottom-aligned"
-      onSubmit={(event) => {
-        event.preventDefault();
-        // The error is shown where it is handled, in `save`.
-        add().catch(() => {});
-      }}
-    >
-      {field('name', 'Name')}
-      {field('url', 'URL', { placeholder: 'https://mcp.example.com/mcp' })}
-      {field('header', 'Header', { placeholder: 'Authorization' })}
-      {field('value', 'Header value', { type: 'password' })}
-      {field('tools', 'Tools', { placeholder: 'all' })}
+    <>
+      <form
+        className="row wrap-row bottom-aligned"
+        onSubmit={(event) => {
+          event.preventDefault();
+          attempt.mutate();
+        }}
+      >
+        {field('name', 'Name')}
+        {field('url', 'URL', { placeholder: 'https://mcp.example.com/mcp' })}
+        {field('header', 'Header', { placeholder: 'Authorization' })}
+        {field('value', 'Header value', { type: 'password' })}
+        <Button type="submit" loading={attempt.isPending}>
+          Connect
+        </Button>
+      </form>
+      {attempt.data !== undefined && (
+        <Found
+          key={attempt.submittedAt}
+          all={all}
+          trial={attempt.data}
+          isBusy={isBusy}
+          // The error is shown where it is handled, in `save`.
+          onAdd={(chosen) => void add(chosen).catch(() => {})}
+        />
+      )}
+    </>
+  );
+}
+
+/** Shows what a server offers, and lets people choose which of it agents get. */
+function Found(props: {
+  all: api.RepositoryEntry[];
+  trial: api.McpTrial;
+  isBusy: boolean;
+  onAdd(chosen: Pick<Server, 'tools' | 'repositories'>): void;
+}) {
+  const { all, trial, isBusy, onAdd } = props;
+  const { problem, tools } = trial;
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const [repositories, setRepositories] = useState<readonly string[]>([]);
+  const chosen = tools.filter(({ name }) => !left.has(name)).map(({ name }) => name);
+  const toggle = (name: string) =>
+    setLeft((before) => {
+      const after = new Set(before);
+      if (!after.delete(name)) after.add(name);
+      return after;
+    });
+  return (
+    <div className="stack box">
+      <div role="status">
+        {problem !== null && <Flash variant="danger">{problem}</Flash>}
+        {problem === null && <p className="strong">{`Connected. The server has ${plural(tools.length, 'tool')}.`}</p>}
+      </div>
+      {tools.length > 0 && (
+        <CheckboxGroup>
+          <CheckboxGroup.Label>Tools for agents</CheckboxGroup.Label>
+          <CheckboxGroup.Caption>
+            Choose what agents need: every tool costs tokens in every request.
+          </CheckboxGroup.Caption>
+          {tools.map(({ name, description }) => (
+            <FormControl key={name}>
+              <Checkbox checked={!left.has(name)} onChange={() => toggle(name)} />
+              <FormControl.Label>{name}</FormControl.Label>
+              {description !== '' && <FormControl.Caption>{description}</FormControl.Caption>}
+            </FormControl>
+          ))}
+        </CheckboxGroup>
+      )}
       {all.length > 1 && <RepositoryChoice all={all} chosen={repositories} onChange={setRepositories} />}
-      <Button type="submit" loading={isBusy}>
-        Add server
-      </Button>
-    </form>
+      <div>
+        <Button
+          variant={problem === null ? 'primary' : 'default'}
+          loading={isBusy}
+          disabled={tools.length > 0 && chosen.length === 0}
+          onClick={() =>
+            onAdd({
+              tools: left.size === 0 ? null : chosen,
+              // A project with one repository needs no choice.
+              ...(all.length > 1 && { repositories: [...repositories] }),
+            })
+          }
+        >
+          {problem === null ? 'Add server' : 'Add server anyway'}
+        </Button>
+      </div>
+    </div>
   );
 }

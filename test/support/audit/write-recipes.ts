@@ -41,6 +41,10 @@ export const writeRecipes: Record<string, (shop: Workshop) => Promise<Request> |
     path: `/projects/${project}/mcp-servers`,
     body: [{ name: 'tracker', url: 'https://mcp.example.com/mcp' }],
   }),
+  tryMcpServer: ({ project }) => ({
+    path: `/projects/${project}/mcp-servers/try`,
+    body: { name: 'tracker', url: 'https://mcp.invalid/mcp' },
+  }),
   createWebhook: ({ project }) => ({ path: `/projects/${project}/webhooks`, body: newWebhook }),
   updateWebhook: async (shop) => ({ path: await webhookPath(shop), body: { events: ['proof'] } }),
   deleteWebhook: async (shop) => ({ path: await webhookPath(shop) }),
