@@ -8,7 +8,7 @@ import { startGitHub } from './github/github.ts';
 import { offers, startModel } from './model/model.ts';
 import { player } from './model/player.ts';
 import { endsAfterTour } from './options.ts';
-import { openIssues, playChat, playFailure, playSprint, playTask, playWizard, type Stage } from './play.ts';
+import { openIssues, playChat, playFailure, playPlan, playSprint, playTask, playWizard, type Stage } from './play.ts';
 import { startService, until } from './real-service.ts';
 import { demoSettings, freePort } from './settings.ts';
 import { sandboxLack, say } from './terminal.ts';
@@ -63,6 +63,8 @@ async function play(once: boolean): Promise<void> {
   await playFailure(stage);
   await playSprint(stage);
   await playWizard(stage);
+  // Last, so that it is the first entry of the inbox, which is the first page.
+  await playPlan(stage);
   say('the demo is complete');
   if (once) await end();
   else {
@@ -70,12 +72,14 @@ async function play(once: boolean): Promise<void> {
     process.stdout.write(`
 The service keeps running; press Ctrl+C to stop it.
   Dashboard  ${stage.service.url} (sign in as mona)
+  GitHub     ${stage.github.url}/mona/sample (issues, pull requests, comments; you play mona or hubot)
   API docs   ${stage.service.url}/api/v1/docs/
   Token      ${stage.token}
 
-Tasks that you create there are played by the scripted model, which takes three seconds for a turn. It asks a question
-first if the title of the task ends with a question mark, and proposes a plan if you choose one for the task. One task has
-failed; its page says why, and how to get it going again.
+Open an issue on this GitHub and comment /agent start, or create a task in the dashboard. The scripted model takes three
+seconds for a turn. It asks a question first if the title of the task ends with a question mark, and proposes a plan if you
+choose one for the task. What you say to it, in messages, plans, reviews and line comments, appears in its plan and its change.
+A plan waits for you in the inbox. One task has failed; its page says why, and how to get it going again.
 `);
   }
 }

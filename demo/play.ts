@@ -1,6 +1,6 @@
 import { followRun } from './follow.ts';
 import type { DemoGitHub } from './github/github.ts';
-import { issue, laterIssues, releaseTasks, unclearTask } from './model/story.ts';
+import { issue, laterIssues, plannedTask, releaseTasks, unclearTask } from './model/story.ts';
 import { type RunningService, until } from './real-service.ts';
 import { type FileDiff, say, show, showDiff } from './terminal.ts';
 
@@ -83,6 +83,20 @@ export async function playFailure(stage: Stage): Promise<void> {
     return task.failure !== null && task;
   });
   say(`task "${failed.title}" failed: ${failed.failure?.message}`);
+}
+
+/** Starts a task whose agent proposes a plan, and leaves the plan for people to decide. It is the first entry of their inbox. */
+export async function playPlan(stage: Stage): Promise<void> {
+  const agents = await get<{ id: string; name: string }[]>(stage, '/agents');
+  const owner = agents.find(({ name }) => name === 'Developer')?.id;
+  const asked = { ...plannedTask, owner, planFirst: true };
+  const { id, title } = await post<Task>(stage, `/projects/${stage.projectId}/tasks`, asked);
+  await post(stage, `/tasks/${id}/start`);
+  await until('the plan', async () => {
+    const { attention } = await get<{ attention: { reason: string } | null }>(stage, `/tasks/${id}`);
+    return attention?.reason === 'plan';
+  });
+  say(`the agent of "${title}" proposes a plan, which waits for you`);
 }
 
 /** Plays a short sprint with tasks that people do themselves. Its pace gives later sprints a forecast. */

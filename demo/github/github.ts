@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { createAppAuth } from '@octokit/auth-app';
 import { request } from '@octokit/request';
 import { createEmulator } from 'emulate';
+import { openFace } from '../face/face.ts';
 import { freePort } from '../settings.ts';
 import { Allowance, spareToken } from './allowance.ts';
 import { appId, emulatorSeed, installationId, type Seed, webhookSecret } from './emulator-seed.ts';
@@ -96,13 +97,17 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
     allowance: emulator.allowance,
   });
   const attachments = new Map<string, Buffer>();
+  const people = [...new Set(seed.isOrganization ? seed.people : [seed.owner, ...seed.people])];
+  const { folderOf, as } = controlsOf(front);
+  const isShown = openFace({ names: () => front.names, people, as, folderOf });
   server.on('request', (req, res) => {
     if (!req.url?.startsWith(`${path}/`)) return res.writeHead(404).end();
     req.url = req.url.slice(path.length);
     const attached = attachments.get(req.url ?? '');
     const hasToken = /^Bearer ghs_/.test(req.headers.authorization ?? '');
     if (attached !== undefined) return res.writeHead(hasToken ? 200 : 404).end(hasToken ? attached : undefined);
-    front.answer(req, res).catch((error: Error) => {
+    const answer = async () => (await isShown(req, res)) || front.answer(req, res);
+    answer().catch((error: Error) => {
       if (!res.headersSent) res.writeHead(500);
       res.end(JSON.stringify({ message: error.message }));
     });

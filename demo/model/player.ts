@@ -16,32 +16,75 @@ export const player: Script = (request, turn) => {
 
 function work(assignment: string, request: ModelRequest, turn: number): Said {
   const title = titleIn(assignment, 'Task');
-  const waits = [
-    ...(title.endsWith('?') ? [question] : []),
-    ...(offers(request, 'propose_plan') ? [planFor(title)] : []),
-  ];
+  const wishes = wishesIn(request);
+  const plan = () => planFor(title, wishes);
+  const waits = [...(title.endsWith('?') ? [question] : []), ...(offers(request, 'propose_plan') ? [plan()] : [])];
   // People asked for another plan.
-  if (turn >= waits.length && offers(request, 'propose_plan') && !offers(request, 'write_file')) return planFor(title);
+  if (turn >= waits.length && offers(request, 'propose_plan') && !offers(request, 'write_file')) return plan();
   if (title === unclearTask.title && !/^Name: \S/m.test(assignment))
     return turn === 0 ? [{ name: 'read_file', arguments: { path: 'package.json' } }] : giveUp;
-  const steps = [...waits, ...(/accent/i.test(assignment) ? (accents as Said[]) : stepsFor(title))];
+  const isAccents = /accent/i.test(assignment);
+  const steps = [...waits, ...(isAccents ? (accents as Said[]) : stepsFor(title, wishes))];
   const said = steps[Math.min(turn, steps.length - 1)] ?? 'Done.';
+  // What people said later belongs to the change, too.
+  const file = isAccents ? notesFor(title, wishes) : fileFor(title, wishes);
+  if (calls(said, 'finish') && wishes.length > 0 && !wasWritten(request, file))
+    return [{ name: 'write_file', arguments: file }];
   // Without a shell, it lists files instead of running the tests.
-  const needsShell = Array.isArray(said) && said.some((call) => call.name === 'run_command');
-  return needsShell && !offers(request, 'run_command') ? [{ name: 'list_files', arguments: {} }] : said;
+  return calls(said, 'run_command') && !offers(request, 'run_command') ? [{ name: 'list_files', arguments: {} }] : said;
+}
+
+const calls = (said: Said, tool: string) => Array.isArray(said) && said.some(({ name }) => name === tool);
+
+/** How people's words begin in the messages that the service sends, and where they end. */
+const spoken = [
+  /^\[\S+ says\]\n([\s\S]+)$/,
+  /^\[\S+ asks for another (?:plan|change)\]\n([\s\S]+)\n\n.+$/,
+  /^\[\S+ changed the plan and approved it\]\n.+\n\n([\s\S]+)$/,
+  /^\[\S+ answers ".*"\]\n([\s\S]+)$/,
+  /^## Instructions for this attempt\n([\s\S]+?)(?=\n\n## |$(?![\s\S]))/m,
+];
+
+/** Returns what people asked of the agent, each in one line: messages, answers, changed plans, reviews and new instructions. */
+export function wishesIn({ messages }: Pick<ModelRequest, 'messages'>): string[] {
+  const wishes = messages.flatMap(({ role, content }) => {
+    const text = role === 'user' && typeof content === 'string' ? content : '';
+    return spoken.flatMap((form) => form.exec(text)?.[1] ?? []);
+  });
+  return [...new Set(wishes.map((wish) => wish.replace(/\s+/g, ' ').trim().slice(0, 300)))];
+}
+
+/** Returns whether a turn of the conversation wrote this file with this content. */
+function wasWritten({ messages }: ModelRequest, { content }: { content: string }): boolean {
+  const all = messages.flatMap((message) => (message as { tool_calls?: ToolCall[] }).tool_calls ?? []);
+  return all.some(
+    ({ function: { arguments: json } }) => (JSON.parse(json) as { content?: string }).content === content,
+  );
+}
+
+interface ToolCall {
+  function: { arguments: string };
 }
 
 /** Returns the file of a task. Each task gets its own, chosen by its title, so that changes never conflict. */
-function fileFor(title: string) {
+function fileFor(title: string, wishes: string[]) {
   const slug = slugOf(title);
   const kinds: [RegExp, string, string][] = [
-    [/\btests?\b/i, `test/${slug}.test.js`, testFor(title)],
-    [/readme|document|describe|notes?\b|guide/i, `docs/${slug}.md`, `# ${title}\n\n${usage}`],
-    [/./, `src/${slug}.js`, moduleFor(title)],
+    [/\btests?\b/i, `test/${slug}.test.js`, testFor(title) + comments(wishes)],
+    [/readme|document|describe|notes?\b|guide/i, `docs/${slug}.md`, `# ${title}\n\n${usage}${list(wishes)}`],
+    [/./, `src/${slug}.js`, moduleFor(title) + comments(wishes)],
   ];
   const [, path = '', content = ''] = kinds.find(([words]) => words.test(title)) ?? [];
   return { path, content };
 }
+
+/** Returns the notes of a change whose other files follow a fixed script. */
+function notesFor(title: string, wishes: string[]) {
+  return { path: `docs/${slugOf(title)}.md`, content: `# ${title}\n${list(wishes)}` };
+}
+
+const comments = (wishes: string[]) => wishes.map((wish) => `\n// As you asked: ${wish}\n`).join('');
+const list = (wishes: string[]) => wishes.map((wish) => `\n- As you asked: ${wish}\n`).join('');
 
 /** Asked about tasks whose title ends with a question mark. */
 const question: Said = [
@@ -57,14 +100,15 @@ const question: Said = [
 const giveUp: Said = [{ name: 'give_up', arguments: { reason: whatIsUnclear } }];
 
 /** Proposed for tasks that need a plan. */
-function planFor(title: string): Said {
-  const { path } = fileFor(title);
-  const markdown = `1. Read \`src/slugify.js\`.\n2. Write \`${path}\`.\n3. Run the tests.`;
+function planFor(title: string, wishes: string[]): Said {
+  const { path } = fileFor(title, wishes);
+  const steps = ['Read `src/slugify.js`.', `Write \`${path}\`.`, ...wishes.map((wish) => `As you asked: ${wish}`)];
+  const markdown = [...steps, 'Run the tests.'].map((step, i) => `${i + 1}. ${step}`).join('\n');
   return [{ name: 'propose_plan', arguments: { markdown, files: [path], checks: ['npm test'] } }];
 }
 
-function stepsFor(title: string): Said[] {
-  const { path, content } = fileFor(title);
+function stepsFor(title: string, wishes: string[]): Said[] {
+  const { path, content } = fileFor(title, wishes);
   return [
     [{ name: 'list_files', arguments: {} }],
     [{ name: 'read_file', arguments: { path: 'src/slugify.js' } }],

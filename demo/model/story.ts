@@ -18,6 +18,12 @@ export const unclearTask = { title: 'Publish the package under its new name', de
 export const whatIsUnclear =
   'The task does not say what the new name is. Add a line to its description, for example "Name: url-slugs", and retry.';
 
+/** A task whose plan waits for a person. */
+export const plannedTask = {
+  title: 'Cut long slugs between two words',
+  description: 'A slug has at most 60 characters. Cut it after the last whole word, and add a test.',
+};
+
 /** Tasks that people do themselves. */
 export const releaseTasks = [
   'Choose a licence',

@@ -172,3 +172,56 @@ test('a label without a description has an empty one where pull requests are lis
   const listed = await mona<{ number: number; labels: object[] }[]>('GET', '/pulls');
   expect(listed.find((pull) => pull.number === number)?.labels).toMatchObject([{ name: 'plain', description: '' }]);
 });
+
+describe('its pages for browsers', () => {
+  const page = async (path: string) => {
+    const answer = await fetch(`${github.url}${path}`, { headers: { accept: 'text/html' } });
+    return { status: answer.status, text: await answer.text() };
+  };
+  const submit = async (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) => {
+    const body = new URLSearchParams({ as: 'bob', ...fields });
+    const answer = await fetch(`${github.url}/mona/sample${path}`, {
+      method: 'POST',
+      body,
+      headers,
+      redirect: 'manual',
+    });
+    return { status: answer.status, location: answer.headers.get('location') };
+  };
+
+  test('show an issue with its comments, escape what was written, and take a comment', async () => {
+    const made = await submit('/issues', { title: 'A <b>bold</b> title', body: '**loud** <script>alert(1)</script>' });
+    const { location = '' } = made;
+    expect([made.status, location]).toEqual([303, expect.stringMatching(/^\/mona\/sample\/issues\/\d+$/)]);
+    const path = location?.replace('/mona/sample', '') ?? '';
+    expect((await submit(`${path}/comments`, { body: '/agent start' })).status).toBe(303);
+    const { text } = await page(location ?? '');
+    for (const shown of ['A &lt;b&gt;bold&lt;/b&gt; title', '<strong>loud</strong>', '<strong>bob</strong> commented'])
+      expect(text).toContain(shown);
+    expect(text).not.toContain('<script>alert');
+    expect((await page('/mona/sample')).text).toContain(`href="${location}"`);
+    expect(events('issue_comment', 'created').at(-1)?.sender.login).toBe('bob');
+  });
+
+  test('show a pull request with its diff, and take a review with a comment on a line', async () => {
+    const { branch, number } = await propose();
+    const fields = { event: 'REQUEST_CHANGES', path: `${branch}.txt`, line: '1', comment: 'Say more here.' };
+    expect((await submit(`/pull/${number}/reviews`, fields)).status).toBe(303);
+    const { text } = await page(`/mona/sample/pull/${number}`);
+    for (const shown of [`<strong>${branch}.txt</strong>`, `+${branch}.txt`, 'requested changes', 'Say more here.'])
+      expect(text).toContain(shown);
+    expect((await page(`/mona/sample/pull/${number}?path=${branch}.txt&line=1`)).text).toContain(
+      `Comment on line 1 of ${branch}.txt`,
+    );
+    expect(await mona('GET', `/pulls/${number}/comments`)).toMatchObject([{ line: 1, user: { login: 'bob' } }]);
+    expect((await submit(`/pull/${number}/merge`, { as: 'mona' })).status).toBe(303);
+    const merged = await page(`/mona/sample/pull/${number}`);
+    for (const shown of ['state merged', `+${branch}.txt`]) expect(merged.text).toContain(shown);
+  });
+
+  test('are not found for what does not exist, and refuse forms of other sites and strangers', async () => {
+    expect((await page('/mona/sample/issues/9999')).status).toBe(404);
+    expect((await submit('/issues', { title: 'x' }, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(404);
+    expect((await submit('/issues', { title: 'x', as: 'eve' })).status).toBe(422);
+  });
+});

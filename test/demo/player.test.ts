@@ -1,5 +1,5 @@
 import type { ModelRequest } from '../../demo/model/model.ts';
-import { player } from '../../demo/model/player.ts';
+import { player, wishesIn } from '../../demo/model/player.ts';
 
 /** Returns the names of the tools that the demo's model calls in a turn. */
 function calledIn(turn: number, tools: string[]): string[] {
@@ -31,4 +31,44 @@ test("the demo's model says how the tasks of a sprint are doing", () => {
   expect(said).toContain('Its tasks:\n\n- task_1: in review\n- task_2: done');
   const digest = '# Spring\n\n5 of 5 tasks done. The runs cost $0.00.';
   expect(answerTo([{ role: 'user', content: digest }])).toMatch(/^Everything that was planned is done\./);
+});
+
+test("what people say to the demo's model appears in its plan and in its change", () => {
+  const said = [
+    '[mona says]\nKeep the names short.',
+    '[mona asks for another plan]\nCut at words.\n\nCall propose_plan again.',
+    '[mona changed the plan and approved it]\nThe plan is now as follows. Carry it out as it is here.\n\n1. Cut.\n2. Test.',
+    '[mona answers "Change it?"]\nAdd a second one',
+    'A person took the conversation back.\n\n## Instructions for this attempt\nUse a loop.',
+    '# Task: Cut long slugs\n\n## Instructions for this attempt\nsrc/a.js:3\n\nRename this.\n\n## The repository sample\nfiles',
+  ];
+  const wishes = [
+    ...['Keep the names short.', 'Cut at words.', '1. Cut. 2. Test.', 'Add a second one', 'Use a loop.'],
+    'src/a.js:3 Rename this.',
+  ];
+  expect(wishesIn({ messages: said.map((content) => ({ role: 'user', content })) })).toEqual(wishes);
+
+  const messages: ModelRequest['messages'] = [
+    { role: 'user', content: '# Task: Cut long slugs' },
+    ...['[mona says]\nKeep the names short.'].map((content) => ({ role: 'user', content })),
+  ];
+  const answer = (turn: number, tools: string[], more: ModelRequest['messages'] = []) => {
+    const tool = [...tools, 'finish'].map((name) => ({ function: { name } }));
+    return typeof player === 'function'
+      ? player({ model: 'scripted', messages: [...messages, ...more], tools: tool }, turn)
+      : '';
+  };
+  const inPlan = { markdown: expect.stringContaining('3. As you asked: Keep the names short.') };
+  expect(answer(0, ['propose_plan'])).toMatchObject([{ name: 'propose_plan', arguments: inPlan }]);
+  const written = { name: 'write_file', arguments: { content: expect.stringContaining('Keep the names short.') } };
+  const change = answer(2, ['write_file', 'run_command']);
+  expect(change).toMatchObject([written]);
+  // A message that comes after the file was written is written before the end.
+  const [{ arguments: args } = { arguments: {} }] = Array.isArray(change) ? change : [];
+  const turns = [{ role: 'assistant', content: null, tool_calls: [{ function: { arguments: JSON.stringify(args) } }] }];
+  expect(answer(4, ['write_file', 'run_command'], turns)).toMatchObject([{ name: 'finish' }]);
+  const later = [...turns, { role: 'user', content: '[mona says]\nAnd test it.' }];
+  expect(answer(4, ['write_file', 'run_command'], later)).toMatchObject([
+    { name: 'write_file', arguments: { content: expect.stringMatching(/names short\.[\s\S]+And test it\./) } },
+  ]);
 });

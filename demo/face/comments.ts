@@ -1,0 +1,42 @@
+import { type Html, html, markdown, type Part } from './html.ts';
+
+export interface Author {
+  login: string;
+}
+
+export interface Said {
+  user: Author;
+  body: string | null;
+  created_at?: string;
+  submitted_at?: string;
+}
+
+export const timeOf = ({ created_at, submitted_at }: Said) => created_at ?? submitted_at ?? '';
+
+/** Shows what somebody wrote. */
+export async function commentBox({ user, body, ...at }: Said, did = 'commented'): Promise<Html> {
+  const text = body === null || body.trim() === '' ? html`<p class="muted">No description.</p>` : await markdown(body);
+  const when = timeOf({ user, body, ...at });
+  return html`<article class="box"><div class="head"><strong>${user.login}</strong> ${did} <time class="muted" datetime="${when}">${when.slice(0, 16).replace('T', ' ')}</time></div><div class="body">${text}</div></article>`;
+}
+
+/** Lets the visitor choose whom they play. */
+export function personField(people: string[]): Html {
+  return html`<label>As <select name="as">${people.map((login) => html`<option>${login}</option>`)}</select></label>`;
+}
+
+/** A form that writes something. */
+export function writeForm(given: {
+  action: string;
+  people: string[];
+  label: string;
+  name?: string;
+  placeholder?: string;
+  before?: Part;
+  buttons: Part;
+}): Html {
+  const { action, people, label, name = 'body', placeholder = '', before = '', buttons } = given;
+  return html`<form method="post" action="${action}" class="box"><div class="body">${before}
+<p><label>${label}<textarea name="${name}" placeholder="${placeholder}" maxlength="60000"></textarea></label></p>
+<div class="row">${personField(people)}${buttons}</div></div></form>`;
+}
