@@ -1,7 +1,7 @@
 import { learningRoutes } from './agents/learning/routes.ts';
 import { mcpServerRoutes } from './agents/mcp.ts';
-import { tryMcpRoutes } from './agents/try-mcp.ts';
 import { agentRoutes } from './agents/routes.ts';
+import { tryMcpRoutes } from './agents/try-mcp.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { automationRoutes } from './automations/routes.ts';
 import { environmentSecretRoutes } from './environment/secrets/secrets.ts';

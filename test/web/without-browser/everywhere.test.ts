@@ -11,6 +11,7 @@ import { ariaKeys, isPressed, keyNames, type ShortcutName, shortcuts } from '../
 import { errorMessage } from '../../../src/web/live/errors.ts';
 import { rank, scoreOf } from '../../../src/web/palette/rank.ts';
 import { listRecent, remember } from '../../../src/web/palette/recent.ts';
+import { agentToPreselect } from '../../../src/web/projects/preselected-agent.ts';
 import {
   chartOf,
   compareProjects,
@@ -20,7 +21,6 @@ import {
   type ProjectSpend,
   sumOfProjects,
 } from '../../../src/web/spend/spend-text.ts';
-import { agentToPreselect } from '../../../src/web/projects/preselected-agent.ts';
 import { browserStorage } from '../../support/stand-ins/browser-storage.ts';
 
 // What works on every page of the dashboard, as far as it can be tested without a page.
