@@ -4,12 +4,12 @@ import { fewAtOnce } from '../../src/git/few-at-once.ts';
 // have, must not hold up all others with works that a slow git host makes long.
 
 test('a project with nothing under way goes before further works of projects that hold all places', async () => {
-  const inTurn = fewAtOnce(4, 2);
+  const takeTurn = fewAtOnce(4, 2);
   const { signal } = new AbortController();
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const add = (key: string) =>
-    inTurn(key, signal, () => {
+    takeTurn(key, signal, () => {
       begun.push(key);
       return new Promise<void>((resolve) => ends.push(resolve));
     });

@@ -87,7 +87,14 @@ test('what concerns a project names the least role', () => {
       '/me/inbox',
       '/me/notices',
     ],
-    ...['/me/notices/confirmation', '/me/tokens', '/me/tokens/:tokenId', '/me/unassigned-secrets', '/projects'],
+    ...[
+      '/me/notices/confirmation',
+      '/me/sessions',
+      '/me/tokens',
+      '/me/tokens/:tokenId',
+      '/me/unassigned-secrets',
+      '/projects',
+    ],
   ]);
 });
 

@@ -73,7 +73,7 @@ export async function forgetHead(em: EntityManager, { repositoryId, number }: Pu
 export async function assertHeadSeen(
   app: App,
   { id: repositoryId }: RepositoryRow,
-  pull: Pick<PullOnGitHub, 'number' | 'head' | 'updated_at'>,
+  pull: Pick<PullOnGitHub, 'number' | 'head'> & { updated_at?: string },
   writtenAt: Date | undefined,
 ): Promise<void> {
   if (writtenAt === undefined) return;
@@ -85,8 +85,8 @@ export async function assertHeadSeen(
     [repositoryId, pull.number, writtenAt],
   );
   // Of a pull request from before the service knew the repository, GitHub tells only when something last happened to it.
-  if (known === undefined && mayHaveSeen(new Date(writtenAt.getTime() + toleranceMs), new Date(pull.updated_at)))
-    return;
+  const latest = pull.updated_at === undefined ? writtenAt : new Date(pull.updated_at);
+  if (known === undefined && mayHaveSeen(new Date(writtenAt.getTime() + toleranceMs), latest)) return;
   if (known?.headSha === pull.head.sha && known.isSeen) return;
   // The next word comes after it.
   await noteHead(em, at, { headSha: pull.head.sha, since: new Date() });
