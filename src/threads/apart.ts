@@ -8,7 +8,7 @@ type FunctionsOf<M> = { [K in keyof M]: M[K] extends (...args: any[]) => unknown
 export interface Apart<M> {
   /**
    * Calls a function of the module.
-   * @throws OverLimit when the call exceeded a limit; Error with the message of the function's own error
+   * @throws OverLimit when the call exceeded a limit; NoAnswer when it may be tried again; Error with the message of the function's own error
    */
   call<K extends keyof M & string>(
     name: K,

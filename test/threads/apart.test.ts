@@ -42,6 +42,23 @@ test.each([
   expect(await slower.call('add', 1, 2)).toBe(3);
 });
 
+test('a limit is processor time: a call that gets little of it may take longer', async () => {
+  expect(await quick.call('wait', 600)).toBe('timed-out');
+  expect(await quick.call('workSlowly', 100)).toBe(100);
+  // Earlier calls of the same thread do not count.
+  for (let i = 0; i < 4; i += 1) expect(await quick.call('workSlowly', 100)).toBe(100);
+  await expect(quick.call('workSlowly', 2000)).rejects.toMatchObject({ name: 'OverLimit' });
+});
+
+test('a call that gets no answer for too long may be tried again, which is no fault of its input', async () => {
+  const hasty = apart<typeof hostile>(module, { seconds: 20, waitSeconds: 0.3, heapMb: 40 });
+  await expect(hasty.call('wait', 60_000)).rejects.toMatchObject({
+    name: 'NoAnswer',
+    message: 'the thread did not answer within 0.3 s; the machine is too busy, try again later',
+  });
+  expect(await hasty.call('add', 1, 2)).toBe(3);
+});
+
 test('with more hostile calls than threads, each one ends and later calls are answered', async () => {
   const calls = Array.from({ length: 6 }, () => quick.call('forever'));
   const ended = await Promise.allSettled(calls);

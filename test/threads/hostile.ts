@@ -1,3 +1,5 @@
+import { threadCpuUsage } from 'node:process';
+
 /** The functions that apart.test.ts calls in threads. */
 const name = Math.random();
 
@@ -14,6 +16,16 @@ export function forever(): void {
 export function backtrack(): boolean {
   return /^(a+)+$/.test(`${'a'.repeat(40)}b`);
 }
+/** Like a thread that gets no processor. */
+export function wait(ms: number): string {
+  return Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+/** Uses the processor for `ms`, with pauses like those on a busy machine. */
+export function workSlowly(ms: number): number {
+  for (const end = spentMs() + ms; spentMs() < end; wait(20)) for (const pause = spentMs() + 10; spentMs() < pause; );
+  return ms;
+}
+const spentMs = () => (threadCpuUsage().user + threadCpuUsage().system) / 1000;
 export function hoard(): void {
   const all = [];
   for (;;) all.push(Array.from({ length: 1000 }, Math.random));

@@ -9,6 +9,7 @@ import { upsertUser } from '../../projects/store.ts';
 import { rightOf } from '../../repositories/permission.ts';
 import { refusalsIn } from '../../repositories/rights.ts';
 import { apart } from '../../threads/apart.ts';
+import { NoAnswer } from '../../threads/start-thread.ts';
 import { httpStatusOf, type Place, placeOfEvent } from '../app/place.ts';
 import { commandTable, isCommandTable } from '../comments.ts';
 import { replyOnce } from '../diff/reply.ts';
@@ -27,14 +28,18 @@ const parser = apart<typeof import('../../domain/text/commands.ts')>(
 );
 
 /**
- * Parses the commands of a comment. Returns undefined when its Markdown cannot be parsed within two seconds: for 64 kB
- * of `1. ` the parser takes minutes. Call it only for people who are allowed to give commands, so that nobody else can
+ * Parses the commands of a comment. Returns undefined when its Markdown takes more than two seconds of processor time:
+ * for 64 kB of `1. ` the parser takes minutes. Call it only for people who are allowed to give commands, so that nobody else can
  * keep the threads busy.
+ * @throws NoAnswer
  */
 export async function readCommands(body: string, marks: Marks): Promise<Command[] | undefined> {
   if (body.length > maxChars) return undefined;
   // The parser throws on Markdown that is nested too deeply.
-  return parser.call('parseCommands', body, marks).catch(() => undefined);
+  return parser.call('parseCommands', body, marks).catch((error) => {
+    if (error instanceof NoAnswer) throw error;
+    return undefined;
+  });
 }
 
 const unreadable = 'This comment takes too long to parse as Markdown. Write the command in a separate comment.';
