@@ -84,6 +84,7 @@ import { Traces1772150400000 } from './0100-traces.ts';
 import { NoResponsibleViewers1772236800000 } from './0101-no-responsible-viewers.ts';
 import { LiveRuns1772236900000 } from './0102-live-runs.ts';
 import { HeadsOfPulls1772236970000 } from './0109-heads-of-pulls.ts';
+import { ProofsWithoutSettings1772236980000 } from './0110-proofs-without-settings.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -173,4 +174,5 @@ export const migrations = [
   NoResponsibleViewers1772236800000,
   LiveRuns1772236900000,
   HeadsOfPulls1772236970000,
+  ProofsWithoutSettings1772236980000,
 ];

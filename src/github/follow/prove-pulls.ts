@@ -30,7 +30,7 @@ export async function proveUnasked(
   const isNew = beginnings.has(action) || isRetargeted;
   if (action === 'closed' || action === 'synchronize') await endOutdated(app, place, at);
   if (!isNew || pull.state !== 'open' || (await findTaskOfPull(em, repository.id, pull.number)) !== undefined) return;
-  if (!(await wantsAll(place))) return;
+  if (!(await mayWantAll(place))) return;
   await proveIfAllowed(app, place, pull.number, isRetargeted);
 }
 
@@ -49,14 +49,15 @@ const lookedAt = 30;
 
 /**
  * Proves the open pull requests of a repository that wants that for all of them, if their events were lost, and those for
- * which the minutes of another day were used up.
+ * which the minutes of another day were used up, or the settings could not be used.
  */
 export async function proveMissed(app: App, place: Place, isOver: () => boolean): Promise<void> {
   const { octokit, name, repository } = place;
   const em = app.db.manager;
   const since = await heardUntil(em, repository.id);
   const held = await listHeldNumbers(em, repository.id);
-  if ((since === undefined && held.length === 0) || !(await wantsAll(place))) return;
+  const isWanted = (since !== undefined || held.length > 0) && (await mayWantAll(place));
+  if (!isWanted && held.length === 0) return;
   const { data: pulls } = await octokit.request('GET /repos/{owner}/{repo}/pulls', {
     ...name,
     state: 'open',
@@ -64,7 +65,7 @@ export async function proveMissed(app: App, place: Place, isOver: () => boolean)
     direction: 'desc',
     per_page: lookedAt,
   });
-  const missed = pulls.filter(({ updated_at }) => since !== undefined && updated_at >= since);
+  const missed = pulls.filter(({ updated_at }) => isWanted && since !== undefined && updated_at >= since);
   for (const number of new Set([...held, ...missed.map((pull) => pull.number)])) {
     if (isOver()) return;
     const head = pulls.find((pull) => pull.number === number)?.head.sha;
@@ -76,12 +77,13 @@ export async function proveMissed(app: App, place: Place, isOver: () => boolean)
   }
 }
 
-async function wantsAll({ octokit, name }: Place): Promise<boolean> {
+/** Whether a repository wants a proof of every pull request. If its settings cannot be used, it may. */
+async function mayWantAll({ octokit, name }: Place): Promise<boolean> {
   const settings = await settingsOnGitHub(octokit, name).catch((error) => {
     if (error instanceof RunFailed) return undefined;
     throw error;
   });
-  return settings !== undefined && settings.prove.everyone !== false;
+  return settings === undefined || settings.prove.everyone !== false;
 }
 
 /** Asks for a proof that nobody waits for. What the state forbids is logged; everything else is thrown. */

@@ -18,6 +18,7 @@ import {
   type ProofHold,
   type PullProof,
   upsertPullProof,
+  wasRequired,
 } from './pull-proofs.ts';
 import { assertHeadSeen, isFork, type ReadPull, readPull } from './read-pull.ts';
 import { findAsk, findTaskOfReviewed, insertAsk, type PullRef } from './store.ts';
@@ -38,7 +39,8 @@ export interface AskingForProof {
 /**
  * Queues a run that finds out what the tests of a pull request prove, or stores why it has to wait. No model is asked. At
  * most one run of a pull request is live: that of an older head is cancelled. Without `askedBy`, nothing happens where the
- * repository does not want it, or knows the head already.
+ * repository does not want it, or knows the head already. Nobody knows what a repository wants whose settings cannot be used, so
+ * its pull requests are told, once for each head.
  * @throws Refused when the pull request forbids it; AppError 404 for an unknown pull request, 502 when GitHub cannot be
  * asked, 503 when a git credential is missing
  */
@@ -47,8 +49,13 @@ export async function askForProof(app: App, asking: AskingForProof): Promise<voi
   const read = await readPull(app, repository, number);
   const { pull } = read;
   if (pull.state !== 'open') throw new Refused(`Pull request ${number} is closed. Reopen it first.`);
-  const settings = await settingsFor(read);
-  if (askedBy === null && (settings.prove.everyone === false || (await isOwn(app, read)))) return;
+  if (askedBy === null && (await isOwn(app, read))) return;
+  const settings = await settingsFor(read).catch((error) => {
+    if (askedBy === null && error instanceof Refused) return error;
+    throw error;
+  });
+  if (settings instanceof Refused) return holdForSettings(app, asking, read, settings.message);
+  if (askedBy === null && settings.prove.everyone === false) return releaseUnwanted(app, asking, pull.head.sha);
   const isForeign = await isOfStranger(read);
   if (isForeign && askedBy !== null) await assertHeadSeen(app, repository, pull, asking.writtenAt);
   const found = {
@@ -58,6 +65,39 @@ export async function askForProof(app: App, asking: AskingForProof): Promise<voi
     byWriter: askedBy !== null && (await mayWrite(app, askedBy, repository)),
   };
   await app.db.transaction((em) => storeIn(app, em, asking, found));
+}
+
+/** Stores that a head waits for settings that can be used. */
+async function holdForSettings(app: App, asking: AskingForProof, { pull }: ReadPull, reason: string): Promise<void> {
+  const { repository, number } = asking;
+  const at = { repositoryId: repository.id, number };
+  const headSha = pull.head.sha;
+  await app.db.transaction(async (em) => {
+    await lockUntilCommit(em, 'reviews', repository.id);
+    const known = await findPullProof(em, at, headSha);
+    if (known !== undefined && (known.hold !== 'settings' || known.reason === reason)) return;
+    const taskId =
+      (await findTaskOfReviewed(em, at, 'proof')) ?? (await insertHidden(app, em, asking, 'proof', pull.html_url));
+    await forgetHeld(em, at);
+    const author = pull.user?.login ?? null;
+    const isRequired = await wasRequired(em, repository.id);
+    const proof = { ...at, headSha, author, runId: null, isRequired, minutesPerDay: null };
+    await upsertPullProof(em, { ...proof, hold: 'settings', reason });
+    await queueMirror(app, em, taskId);
+    app.log.warn({ repositoryId: repository.id, number, reason }, 'the settings of a repository cannot be used');
+  });
+}
+
+/** Stores that a head waits no longer, because the settings can be used again and want no proof. */
+async function releaseUnwanted(app: App, { repository, number }: AskingForProof, headSha: string): Promise<void> {
+  const at = { repositoryId: repository.id, number };
+  await app.db.transaction(async (em) => {
+    const known = await findPullProof(em, at, headSha);
+    const taskId = await findTaskOfReviewed(em, at, 'proof');
+    if (taskId === undefined || known?.hold !== 'settings' || known.reason === null) return;
+    await upsertPullProof(em, { ...known, isRequired: false, reason: null });
+    await queueMirror(app, em, taskId);
+  });
 }
 
 /** Whether the service itself opened a pull request. Those of tasks are proved by their runs. */

@@ -5,8 +5,11 @@ import type { Failure, RunStatus } from '../../domain/run.ts';
 import { storableJson } from '../../domain/text/sanitize.ts';
 import type { PullRef } from './store.ts';
 
-/** Why a proof is not tried: a person who may write has to ask first, or the minutes of the day are used up. */
-export type ProofHold = 'writer' | 'minutes';
+/**
+ * Why a proof is not tried: a person who may write has to ask first, the minutes of the day are used up, or the settings of the
+ * repository cannot be used; then `reason` says why, and is null once they can be used again and want no proof.
+ */
+export type ProofHold = 'writer' | 'minutes' | 'settings';
 
 /** A remark at a line of a file that decides about a proof. */
 export interface ProofNote {
@@ -50,19 +53,22 @@ const from = 'pull_proofs p left join runs r on r.id = p.run_id';
 type Asked = Pick<
   PullProof,
   'repositoryId' | 'number' | 'headSha' | 'author' | 'runId' | 'hold' | 'isRequired' | 'minutesPerDay'
->;
+> & {
+  /** Why the settings cannot be used. */
+  reason?: string | null;
+};
 
 /** Stores that a head is to be proved, or why it is not. Forgets what was proved of it before. */
 export async function upsertPullProof(em: EntityManager, asked: Asked): Promise<void> {
   await em.query(
-    `insert into pull_proofs (id, repository_id, number, head_sha, author, run_id, hold, is_required, minutes_per_day)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    `insert into pull_proofs (id, repository_id, number, head_sha, author, run_id, hold, is_required, minutes_per_day, reason)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
      on conflict (repository_id, number, head_sha) do update set author = excluded.author, run_id = excluded.run_id,
        hold = excluded.hold, is_required = excluded.is_required, minutes_per_day = excluded.minutes_per_day, status = null,
-       reason = null, notes = '[]', seconds = 0, at = null, fingerprint = null, created_at = now()`,
+       reason = excluded.reason, notes = '[]', seconds = 0, at = null, fingerprint = null, created_at = now()`,
     [
       ...[newId('proof'), asked.repositoryId, asked.number, asked.headSha, asked.author, asked.runId, asked.hold],
-      ...[asked.isRequired, asked.minutesPerDay],
+      ...[asked.isRequired, asked.minutesPerDay, asked.reason ?? null],
     ],
   );
 }
@@ -105,6 +111,15 @@ export interface JudgedPull {
   seconds: number;
   /** Identifies everything that decided; null if the same files have to be tried again. */
   fingerprint: string | null;
+}
+
+/** Returns whether weakened tests made the check runs of a repository fail when its settings were read last. */
+export async function wasRequired(em: EntityManager, repositoryId: string): Promise<boolean> {
+  const rows: { isRequired: boolean }[] = await em.query(
+    `select is_required as "isRequired" from pull_proofs where repository_id = $1 order by created_at desc, id desc limit 1`,
+    [repositoryId],
+  );
+  return rows[0]?.isRequired ?? false;
 }
 
 /** Stores what the run of a proof found out. */
@@ -156,10 +171,14 @@ export async function minutesToday(em: EntityManager, repositoryId: string, exce
 /** At most this many proofs are tried again at once that waited for another day. */
 const maxHeld = 10;
 
-/** Returns the pull requests whose latest head waits for a day with minutes left, and that day has come. */
+/**
+ * Returns the pull requests whose latest head waits for a day with minutes left, and that day has come, or for settings that can be
+ * used.
+ */
 export async function listHeldNumbers(em: EntityManager, repositoryId: string): Promise<number[]> {
   const rows: { number: number }[] = await em.query(
-    `select p.number from pull_proofs p where p.repository_id = $1 and p.hold = 'minutes' and p.created_at < ${today}
+    `select p.number from pull_proofs p where p.repository_id = $1
+       and (p.hold = 'minutes' and p.created_at < ${today} or p.hold = 'settings' and p.reason is not null)
        and not exists (select from pull_proofs n where n.repository_id = p.repository_id and n.number = p.number
          and n.created_at > p.created_at)
      order by p.created_at limit ${maxHeld}`,
@@ -168,12 +187,13 @@ export async function listHeldNumbers(em: EntityManager, repositoryId: string): 
   return rows.map(({ number }) => number);
 }
 
-/** Gives up the proofs of a pull request that wait for another day. */
+/** Gives up the proofs of a pull request that wait for another day, or for settings. */
 export async function forgetHeld(em: EntityManager, { repositoryId, number }: PullRef): Promise<void> {
-  await em.query(`update pull_proofs set hold = null where repository_id = $1 and number = $2 and hold = 'minutes'`, [
-    repositoryId,
-    number,
-  ]);
+  await em.query(
+    `update pull_proofs set hold = null where repository_id = $1 and number = $2
+       and hold in ('minutes', 'settings')`,
+    [repositoryId, number],
+  );
 }
 
 export async function markProofShown(

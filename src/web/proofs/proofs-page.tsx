@@ -150,7 +150,7 @@ function Proofs({ repositoryId, url }: { repositoryId: string; url: string }) {
         proofs.length === 0 ? (
           <p className="muted">
             The next pull request appears here, if .deckhand.yml says <code>prove: everyone</code>, or somebody comments{' '}
-            <code>/agent prove</code> on it.
+            <code>/agent prove</code> on it. If .deckhand.yml has a mistake, its check run says so.
           </p>
         ) : (
           <>

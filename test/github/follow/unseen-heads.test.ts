@@ -1,11 +1,32 @@
+import { type Place, placeOfEvent } from '../../../src/github/app/place.ts';
+import { proveMissed } from '../../../src/github/follow/prove-pulls.ts';
+import { showProofs } from '../../../src/github/mirror/reviews/show-proofs.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
-import { around, people, shown } from '../../support/stand-ins/named-github.ts';
+import { around, asked, people, shown } from '../../support/stand-ins/named-github.ts';
 
 // A writer's word lets the code of a fork run. It is about the head that the writer could see, also when it is read late.
 
 const acme = openAcme();
 const eve = shown(500, 'eve');
 const head = (letter: string) => letter.repeat(40);
+
+const place = {
+  installation: { id: 1 },
+  repository: { id: 1, full_name: 'acme/app', owner: { login: 'acme' }, name: 'app', private: true },
+};
+const told = async (id: string, action: string, sha: string) => {
+  around.pages['/pulls/8'] = pull(sha);
+  const payload = { action, number: 8, sender: eve, ...place, pull_request: pull(sha) };
+  await acme.service.app.github?.receive({ id, name: 'pull_request', payload });
+};
+const emptied = async () => {
+  const { em } = await acme.twoPeople();
+  people.set(500, 'eve');
+  for (const table of ['handled_commands', 'pull_asks', 'pull_proofs', 'reviewed_pulls', 'tasks'])
+    await em.query(`delete from ${table}`);
+  around.pages = {};
+  return em;
+};
 
 const pull = (sha: string) => ({
   ...{
@@ -26,24 +47,49 @@ test.each([
   'fix it',
   'prove',
 ])('/agent %s runs nothing of what was pushed to a fork after it', async (verb) => {
-  const { em } = await acme.twoPeople();
-  people.set(500, 'eve');
-  for (const table of ['handled_commands', 'pull_asks', 'pull_proofs', 'reviewed_pulls', 'tasks'])
-    await em.query(`delete from ${table}`);
-  const place = {
-    installation: { id: 1 },
-    repository: { id: 1, full_name: 'acme/app', owner: { login: 'acme' }, name: 'app', private: true },
-  };
-  const told = async (id: string, action: string, sha: string) => {
-    around.pages = { '/pulls/8': pull(sha) };
-    const payload = { action, number: 8, sender: eve, ...place, pull_request: pull(sha) };
-    await acme.service.app.github?.receive({ id: `${verb} ${id}`, name: 'pull_request', payload });
-  };
-  await told('opened', 'opened', head('a'));
+  const em = await emptied();
+  await told(`${verb} opened`, 'opened', head('a'));
   const written = new Date(Date.now() - 60_000);
   // Eve pushes after the comment, and the delivery of the comment comes later than that of the push.
-  await told('pushed', 'synchronize', head('b'));
+  await told(`${verb} pushed`, 'synchronize', head('b'));
   await acme.say(400, 'ada', `/agent ${verb}`, 8, written, { isPull: true });
   const asks = await em.query('select head_sha as sha, by_writer as "byWriter" from pull_asks');
   expect(asks.filter(({ byWriter }: { byWriter: boolean }) => byWriter)).toEqual([]);
+});
+
+test('a pull request is told that the settings cannot be used, once for each head, and what they want then', async () => {
+  const em = await emptied();
+  const settings = (text: string) => {
+    around.pages['/contents/.deckhand.yml'] = { encoding: 'base64', content: Buffer.from(text).toString('base64') };
+  };
+  const held = (): Promise<{ id: string; sha: string; hold: string | null; reason: string | null }[]> =>
+    em.query('select id, head_sha as sha, hold, reason from pull_proofs order by created_at');
+  settings('checks: [node --test]\nprove: everybody\n');
+  await told('broken opened', 'opened', head('a'));
+  await told('broken opened again', 'reopened', head('a'));
+  const [first, ...others] = await held();
+  expect([first, others]).toMatchObject([{ sha: head('a'), hold: 'settings' }, []]);
+  expect(first?.reason).toContain('line 2: prove: must be ours');
+  const jobs = await em.query(`select task_id as "taskId" from reviewed_pulls where purpose = 'proof'`);
+  asked.length = 0;
+  await showProofs(acme.service.app, jobs[0].taskId);
+  expect(asked.filter(({ path }) => path.endsWith('/check-runs'))).toMatchObject([
+    { body: { name: 'Deckhand proof', head_sha: head('a'), conclusion: 'neutral' } },
+  ]);
+
+  // Where weakened tests failed before, nothing may be merged unseen now.
+  await em.query('update pull_proofs set is_required = true');
+  await told('broken pushed', 'synchronize', head('b'));
+  expect(
+    await em.query(`select is_required as "isRequired" from pull_proofs where head_sha = $1`, [head('b')]),
+  ).toEqual([{ isRequired: true }]);
+  around.pages['/pulls'] = [pull(head('b'))];
+  settings('{}\n');
+  const there = await placeOfEvent(acme.service.app, place.installation, place.repository);
+  await proveMissed(acme.service.app, there as Place, () => false);
+  expect(await held()).toMatchObject([{ hold: null }, { sha: head('b'), hold: 'settings', reason: null }]);
+  // The pull request is one of a fork, so its proof waits for a person.
+  settings('prove: { everyone: required }\n');
+  await told('mended', 'reopened', head('b'));
+  expect((await held())[1]).toMatchObject({ sha: head('b'), hold: 'writer', reason: null });
 });

@@ -51,7 +51,21 @@ test('a stranger waits for a writer, and a repository without minutes for the ne
   const over = shown({ hold: 'minutes', runStatus: 'cancelled' });
   expect(over).toMatchObject({ status: 'completed', conclusion: 'neutral' });
   expect(over.summary).toContain('60 minutes a day');
+  // Otherwise whoever uses the minutes up could merge weakened tests.
+  const unseen = shown({ hold: 'minutes', runStatus: 'cancelled', isRequired: true });
+  expect(unseen.conclusion).toBe('action_required');
+  expect(unseen.summary).toContain('now if somebody with write permission comments `/agent prove`');
   expect(shown({ runStatus: 'cancelled' }).conclusion).toBe('cancelled');
+});
+
+test('settings that cannot be used are told with what is wrong, and when they can be used again', () => {
+  const held = { hold: 'settings', runId: null, runStatus: null } as const;
+  const broken = shown({ ...held, reason: 'line 2: "prove" must be one of ours, everyone; @octocat wrote it' });
+  expect(broken).toMatchObject({ conclusion: 'neutral', title: '.deckhand.yml cannot be used' });
+  expect(broken.summary).toContain('line 2: "prove" must be');
+  expect(broken.summary).not.toContain('@octocat');
+  expect(shown({ ...held, reason: 'x', isRequired: true }).conclusion).toBe('action_required');
+  expect(shown({ ...held, reason: null })).toMatchObject({ conclusion: 'neutral', title: 'No proof is wanted' });
 });
 
 test('names of files in a reason mention nobody and run no command', () => {

@@ -3,7 +3,12 @@ import { markedProof, proofSentence } from '../../../domain/proof/proof.ts';
 import { runPage, taskPage } from '../../../domain/task.ts';
 import { harmlessLine, oneLine } from '../../../domain/text/sanitize.ts';
 import { isRefusedWith } from '../../../outgoing/github-errors.ts';
-import { listProofsOfHidden, markProofShown, type PullProof } from '../../../runs/reviewing/pull-proofs.ts';
+import {
+  listProofsOfHidden,
+  markProofShown,
+  type ProofHold,
+  type PullProof,
+} from '../../../runs/reviewing/pull-proofs.ts';
 import { findTask } from '../../../tasks/store.ts';
 import { placeOfRepository } from '../../app/place.ts';
 import { eachThenFail } from '../../each-apart.ts';
@@ -40,8 +45,7 @@ export async function showProofs(app: App, taskId: string): Promise<void> {
 
 /** Computes what the check run of a proof should show. Pure. */
 export function wantedCheck(proof: PullProof, prefix: string): WantedCheck {
-  const { status, reason, hold, runStatus, isRequired, minutesPerDay } = proof;
-  const says = (title: string, summary: string) => ({ title, summary, actions: [] });
+  const { status, reason, hold, runStatus, isRequired } = proof;
   const ask = `\`${prefix} prove\``;
   if (status !== null) {
     const sentence = { status, reason };
@@ -66,25 +70,7 @@ export function wantedCheck(proof: PullProof, prefix: string): WantedCheck {
       })),
     };
   }
-  if (hold === 'writer')
-    return {
-      status: 'completed',
-      // Where weakened tests must not be merged, a head that nobody looked at must not either.
-      conclusion: isRequired ? 'action_required' : 'neutral',
-      ...says(
-        'Waits for somebody with write permission',
-        `The tests of this commit run only if somebody with write permission comments ${ask}, because the pull request comes from a fork, or its author may not write here. They get no secrets, and nothing of what they make is kept.`,
-      ),
-    };
-  if (hold === 'minutes')
-    return {
-      status: 'completed',
-      conclusion: 'neutral',
-      ...says(
-        'The minutes of today are used up',
-        `Proofs in this repository may take ${minutesPerDay ?? 0} minutes a day (UTC), and today they have. This commit is tried tomorrow, or now if somebody with write permission comments ${ask}. \`prove: { minutesPerDay }\` in .deckhand.yml changes the limit.`,
-      ),
-    };
+  if (hold !== null) return heldCheck(hold, proof, prefix);
   if (runStatus === null || runStatus === 'cancelled')
     return {
       status: 'completed',
@@ -97,6 +83,43 @@ export function wantedCheck(proof: PullProof, prefix: string): WantedCheck {
       runStatus === 'queued' ? 'Waits for its turn' : 'Trying the tests with and without the change',
       'Proofs run when no task of the project waits.',
     ),
+  };
+}
+
+const says = (title: string, summary: string) => ({ title, summary, actions: [] });
+
+/** Computes the check run of a head that is not tried yet. */
+function heldCheck(hold: ProofHold, { reason, isRequired, minutesPerDay }: PullProof, prefix: string): WantedCheck {
+  const ask = `\`${prefix} prove\``;
+  // Where weakened tests must not be merged, a head that nobody looked at must not either.
+  const untried = { status: 'completed', conclusion: isRequired ? 'action_required' : 'neutral' } as const;
+  if (hold === 'writer')
+    return {
+      ...untried,
+      ...says(
+        'Waits for somebody with write permission',
+        `The tests of this commit run only if somebody with write permission comments ${ask}, because the pull request comes from a fork, or its author may not write here. They get no secrets, and nothing of what they make is kept.`,
+      ),
+    };
+  if (hold === 'minutes')
+    return {
+      ...untried,
+      ...says(
+        'The minutes of today are used up',
+        `Proofs in this repository may take ${minutesPerDay ?? 0} minutes a day (UTC), and today they have. This commit is tried tomorrow, or now if somebody with write permission comments ${ask}. \`prove: { minutesPerDay }\` in .deckhand.yml changes the limit.`,
+      ),
+    };
+  return {
+    ...untried,
+    ...(reason === null
+      ? says(
+          'No proof is wanted',
+          `When this commit came, .deckhand.yml could not be used. Now it can, and it does not say \`prove: everyone\`. ${ask} proves the commit.`,
+        )
+      : says(
+          '.deckhand.yml cannot be used',
+          `Nobody knows whether this repository wants proofs of pull requests, because its settings cannot be read:\n\n${harmlessLine(reason, 2000, prefix)}\n\nCorrect the file on the default branch. Then this commit is looked at again within half an hour, or at once if somebody with write permission comments ${ask}.`,
+        )),
   };
 }
 
