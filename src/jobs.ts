@@ -1,7 +1,7 @@
 import { writeSuggestions } from './agents/learning/suggestions.ts';
 import type { App } from './app.ts';
 import { deleteOldAuditRecords } from './audit/records.ts';
-import { makeDueTask, pauseBroken, wakeAutomations } from './automations/fire.ts';
+import { automationWaker, makeDueTask, pauseBroken } from './automations/fire.ts';
 import { trialDays } from './automations/occurrences.ts';
 import { deleteOldCauses } from './automations/store.ts';
 import type { Config } from './config.ts';
@@ -271,6 +271,7 @@ export async function wakeNotices(app: App): Promise<void> {
 
 /** Returns the scheduled work: cron expressions and actions. */
 export function scheduleOf(app: App, workerId: string): [string, () => Promise<void>][] {
+  const wakeAutomations = automationWaker(app);
   return [
     [
       `*/${Math.min(59, app.config.RUN_HEARTBEAT_SECONDS)} * * * * *`,
@@ -285,7 +286,7 @@ export function scheduleOf(app: App, workerId: string): [string, () => Promise<v
       },
     ],
     // Automations may have seconds.
-    ['*/2 * * * * *', () => wakeAutomations(app)],
+    ['*/2 * * * * *', wakeAutomations],
     [
       `30 */${app.config.REDELIVERY_MINUTES} * * * *`,
       () => app.queue.send(undefined, 'redeliver', {}, { key: 'redeliver' }),

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import { insertAuditRecord } from '../audit/records.ts';
+import { databaseTime } from '../db/clock.ts';
 import type { AutomationRow } from '../db/tables/automation.ts';
 import { hasRole } from '../domain/agent.ts';
 import type { AuditAction } from '../domain/audit.ts';
@@ -26,6 +27,7 @@ import {
   listEnabled,
   lockAutomation,
   newestVersionOf,
+  secondsToNextDue,
   setTaskOfCause,
   updateAutomationRow,
 } from './store.ts';
@@ -47,10 +49,23 @@ export interface Cause {
   isAsked: boolean;
 }
 
-/** Sends a job for each automation whose time has come. Jobs that are on their way are not sent again. */
-export async function wakeAutomations(app: App): Promise<void> {
-  for (const automationId of await listDue(app.db.manager, new Date()))
-    await app.queue.send(undefined, 'automation', { automationId }, { key: automationId });
+/** The longest pause between two looks for due automations. Another process may have changed when the next one is due. */
+const longestPauseMs = 10_000;
+
+/**
+ * Returns a function that sends a job for each automation whose time has come. Jobs that are on their way are not sent again.
+ * Called every two seconds, it only looks when one is due, or after ten seconds.
+ */
+export function automationWaker(app: App): () => Promise<void> {
+  let looksAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (performance.now() < looksAt) return;
+    const seconds = (await secondsToNextDue(app.db.manager)) ?? Number.POSITIVE_INFINITY;
+    looksAt = performance.now() + Math.min(longestPauseMs, Math.max(0, seconds * 1000));
+    if (seconds > 0) return;
+    for (const automationId of await listDue(app.db.manager))
+      await app.queue.send(undefined, 'automation', { automationId }, { key: automationId });
+  };
 }
 
 /** Moves the automations whose time has come to their next time, without a task. Returns their names. */
@@ -67,8 +82,9 @@ export async function skipDueTimes(app: App, now = new Date()): Promise<string[]
 }
 
 /** Makes the task of an automation whose time has come. Times that were missed before it make no task of their own. */
-export async function makeDueTask(app: App, automationId: string, now = new Date()): Promise<void> {
+export async function makeDueTask(app: App, automationId: string, at?: Date): Promise<void> {
   const row = await findAutomation(app.db.manager, automationId);
+  const now = at ?? (await databaseTime(app.db.manager));
   if (row?.nextAt == null || row.nextAt > now) return;
   const tick = row.nextAt;
   const key = `at ${tick.toISOString()}`;

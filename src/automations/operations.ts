@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { z } from 'zod';
 import type { App } from '../app.ts';
+import { databaseTime } from '../db/clock.ts';
 import { newId } from '../db/ids.ts';
 import type { AutomationRow } from '../db/tables/automation.ts';
 import { changesBetween } from '../domain/audit.ts';
@@ -64,7 +65,7 @@ export async function createAutomation(
     const id = newId('auto');
     const task = await withNewestOwner(em, given.task);
     const row = { ...given, task, id, projectId, trigger: on, changedBy: userId };
-    await insertAutomation(em, { ...row, nextAt: dueAfter(row, new Date()) });
+    await insertAutomation(em, { ...row, nextAt: dueAfter(row, await databaseTime(em)) });
     app.audit.note({ name: [null, row.name], on: [null, on], task: [null, task], enabled: [null, row.enabled] });
     return getAutomation(em, id);
   });
@@ -108,7 +109,7 @@ export async function updateAutomation(
     await updateAutomationRow(em, id, {
       ...change,
       changedBy: userId,
-      nextAt: isRescheduled ? dueAfter(after, new Date()) : before.nextAt,
+      nextAt: isRescheduled ? dueAfter(after, await databaseTime(em)) : before.nextAt,
       ...(fields.enabled === undefined ? {} : { pausedReason: null, pausedAt: null }),
       updatedAt: new Date(),
     });

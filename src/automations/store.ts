@@ -48,12 +48,20 @@ export async function deleteAutomationRow(em: EntityManager, id: string): Promis
 }
 
 /** Returns automations whose time has come, those that are most late first. */
-export async function listDue(em: EntityManager, now: Date): Promise<string[]> {
+export async function listDue(em: EntityManager, now?: Date): Promise<string[]> {
   const rows: { id: string }[] = await em.query(
-    'select id from automations where next_at <= $1 order by next_at, id limit 500',
-    [now],
+    'select id from automations where next_at <= coalesce($1, now()) order by next_at, id limit 500',
+    [now ?? null],
   );
   return rows.map(({ id }) => id);
+}
+
+/** Returns in how many seconds the next automation is due; null if none is. */
+export async function secondsToNextDue(em: EntityManager): Promise<number | null> {
+  const [{ seconds }]: [{ seconds: number | null }] = await em.query(
+    'select extract(epoch from min(next_at) - now())::float8 as seconds from automations',
+  );
+  return seconds;
 }
 
 /** Returns the automations that are switched on, for a check of what they refer to. */

@@ -1,4 +1,4 @@
-import { type EntityManager, LessThan } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { z } from 'zod';
 import type { App } from '../app.ts';
 import { violatedUnique } from '../db/database.ts';
@@ -88,14 +88,21 @@ export async function updateTrial(
   id: string,
   change: Partial<Omit<EnvironmentTrialRow, 'id' | 'repositoryId'>>,
 ): Promise<boolean> {
-  const { affected } = await em.update(EnvironmentTrials, { id, status: 'running' }, { ...change, seenAt: new Date() });
+  const { affected } = await em.update(
+    EnvironmentTrials,
+    { id, status: 'running' },
+    { ...change, seenAt: () => 'now()' },
+  );
   return affected === 1;
 }
 
-/** Ends running trials whose workers have not reported since a point in time. */
-async function failLostTrials(em: EntityManager, since: Date, problem: string): Promise<void> {
-  const lost = { status: 'running' as const, seenAt: LessThan(since) };
-  await em.update(EnvironmentTrials, lost, { status: 'failed', finishedAt: new Date(), problem });
+/** Ends running trials whose workers have not reported for so many seconds. */
+async function failLostTrials(em: EntityManager, seconds: number, problem: string): Promise<void> {
+  await em.query(
+    `update environment_trials set status = 'failed', finished_at = now(), problem = $2
+     where status = 'running' and seen_at < now() - make_interval(secs => $1)`,
+    [seconds, problem],
+  );
 }
 
 /** Deletes all trials of a repository but its last ones. */
@@ -108,7 +115,7 @@ async function deleteOldTrials(em: EntityManager, repositoryId: string, kept: nu
 }
 
 /** A trial whose worker has not reported for this long counts as lost. The time limit of a trial is shorter. */
-const lostMs = 3_600_000;
+const lostSeconds = 3600;
 const lostText = 'the worker of this trial was lost; start another one';
 
 /** Trials that are kept for each repository. */
@@ -136,7 +143,7 @@ export async function startTrial(
   const id = newId('trial');
   try {
     return await app.db.transaction(async (em) => {
-      await failLostTrials(em, new Date(Date.now() - lostMs), lostText);
+      await failLostTrials(em, lostSeconds, lostText);
       await deleteOldTrials(em, repositoryId, keptTrials - 1);
       await insertTrial(em, { id, repositoryId, issueNumber: issueNumber ?? null });
       await also?.(em);

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { databaseTime } from '../db/clock.ts';
 import { isUnfinished } from '../queue/turns.ts';
 
 /** Stores a delivery. Returns false when a delivery with this GUID is stored already. */
@@ -116,7 +117,7 @@ export async function deleteOldDeliveries(em: EntityManager, days: number, limit
 }
 
 const heard = (repositoryId: string) => `heard ${repositoryId}`;
-/** GitHub's clock may differ from ours, so each catch-up also reads the minute before. */
+/** GitHub's clock may differ from the database's, so each catch-up also reads the minute before. */
 const clocksDifferMs = 60_000;
 
 /**
@@ -130,14 +131,15 @@ export function heardUntil(em: EntityManager, repositoryId: string): Promise<str
  * Sets the time up to which a repository's comments count as read. Older commands are not executed. `exactly` leaves out
  * the minute for the difference of clocks: commands in it are not known as handled, so they would be executed again.
  */
-export function listenFromNow(
+export async function listenFromNow(
   em: EntityManager,
   repositoryId: string,
-  now = Date.now(),
+  until?: number,
   precision: 'exactly' | 'with a minute' = 'with a minute',
 ): Promise<void> {
   const earlierMs = precision === 'exactly' ? 0 : clocksDifferMs;
-  return setMark(em, heard(repositoryId), new Date(now - earlierMs).toISOString());
+  const now = until ?? (await databaseTime(em)).getTime();
+  await setMark(em, heard(repositoryId), new Date(now - earlierMs).toISOString());
 }
 
 export async function readMark(em: EntityManager, name: string): Promise<string | undefined> {

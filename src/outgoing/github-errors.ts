@@ -48,6 +48,15 @@ export function retryAfterSeconds(error: unknown): number | undefined {
   return ms === undefined ? undefined : ms / 1000;
 }
 
+/**
+ * Returns in how many seconds GitHub's limit is reset, NaN if it does not say. Both times are GitHub's where possible: by a clock
+ * that is ahead, the limit would seem to be reset already.
+ */
+export function secondsUntilReset(headers: Record<string, string | number | undefined>): number {
+  const now = Date.parse(String(headers.date ?? ''));
+  return Number(headers['x-ratelimit-reset']) - (Number.isNaN(now) ? Date.now() : now) / 1000;
+}
+
 /** Returns the pause in seconds that GitHub asks for, or undefined for errors that are not about rate limits. */
 export function pauseAsked(error: unknown): number | undefined {
   if (error instanceof RateLimited) return error.seconds;
@@ -60,6 +69,6 @@ export function pauseAsked(error: unknown): number | undefined {
   const after = retryAfterSeconds(error);
   if (after !== undefined) return after;
   if (response?.headers['x-ratelimit-remaining'] === '0')
-    return Math.max(1, Number(response.headers['x-ratelimit-reset']) - Date.now() / 1000 || unnamedPauseSeconds);
+    return Math.max(1, secondsUntilReset(response.headers) || unnamedPauseSeconds);
   return status === 429 || /secondary rate limit/i.test(message ?? '') ? unnamedPauseSeconds : undefined;
 }

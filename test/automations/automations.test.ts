@@ -1,6 +1,8 @@
 import { until } from '../../demo/real-service.ts';
 import { makeDueTask, pauseBroken } from '../../src/automations/fire.ts';
+import { listDue } from '../../src/automations/store.ts';
 import { named } from '../support/http/event-stream.ts';
+import { withClockAhead } from '../support/machine/clock.ts';
 import { openProject } from '../support/project.ts';
 
 const { service, call, project, listen, createProject } = await openProject();
@@ -124,6 +126,16 @@ test('a project has at most 50 automations, also when they are created at once',
   const answers = await Promise.all([1, 2, 3].map(() => call('POST', `/projects/${other}/automations`, body)));
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
   expect(answers.find(({ status }) => status === 409)?.body.message).toMatch('50 automations');
+});
+
+test('a worker whose clock is an hour ahead makes no task early', async () => {
+  const { id } = await create({ ...daily, name: 'Early', task: { ...task, title: 'Early' } });
+  await app.db.manager.query(`update automations set next_at = now() + interval '30 minutes' where id = $1`, [id]);
+  await withClockAhead(3_600_000, async () => {
+    expect(await listDue(app.db.manager)).not.toContain(id);
+    await makeDueTask(app, id);
+  });
+  expect((await tasks()).map(({ title }) => title)).not.toContain('Early');
 });
 
 test('when it is due, it makes its task once, and the times that it missed make none', async () => {

@@ -7,6 +7,7 @@ import { startTrial } from '../../src/environment/trial.ts';
 import { trialText } from '../../src/github/commands/notices.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
+import { withClockAhead } from '../support/machine/clock.ts';
 
 let service: TestApp;
 let token: string;
@@ -58,6 +59,7 @@ test('a trial is 404 before the first; one runs at a time, and its worker may be
   });
   const second = await start();
   expect([second.status, second.body.message]).toEqual([409, expect.stringContaining('is running')]);
+  expect((await withClockAhead(2 * 3_600_000, start)).status).toBe(409);
   await service.app.db.manager.query(`update environment_trials set seen_at = now() - interval '61 minutes'`);
   const third = await start();
   expect(third.status).toBe(202);

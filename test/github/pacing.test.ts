@@ -105,6 +105,13 @@ test.each([
   [429, { 'retry-after': '5' }, {}, 5],
   [403, {}, { message: 'You have exceeded a secondary rate limit' }, 60],
   [403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': 'in 40 s' }, {}, 40],
+  // By our clock, the limit was reset long ago. GitHub says what time it is there.
+  [
+    403,
+    { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1767225640', date: 'Thu, 01 Jan 2026 00:00:00 GMT' },
+    {},
+    40,
+  ],
 ])('%i %j %j parks the installation', async (status, headers, body, seconds) => {
   const id = ++installation;
   const began = Date.now();

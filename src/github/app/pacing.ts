@@ -5,7 +5,7 @@ import type { Database } from '../../db/database.ts';
 import { assertLock } from '../../db/locks.ts';
 import { retryAfterMs } from '../../domain/waiting.ts';
 import type { Metrics } from '../../http/metrics.ts';
-import { isTransientError, pauseAsked, RateLimited } from '../../outgoing/github-errors.ts';
+import { isTransientError, pauseAsked, RateLimited, secondsUntilReset } from '../../outgoing/github-errors.ts';
 import { type Describe, traced } from '../../tracing/traced.ts';
 
 /**
@@ -123,7 +123,7 @@ const unnamedPauseMs = 60_000;
 function graphqlFault({ status, data, headers }: Answer): Error | undefined {
   const answer = GraphqlErrors.safeParse(status === 200 ? data : undefined);
   for (const { type = '', message } of answer.data?.errors ?? []) {
-    const reset = Number(headers['x-ratelimit-reset']) * 1000 - Date.now();
+    const reset = secondsUntilReset(headers) * 1000;
     if (type.startsWith('RATE_LIMIT')) return new GraphqlLimited(reset > 0 ? reset : unnamedPauseMs);
     if (/secondary rate limit/i.test(message))
       return new RateLimited(retryAfterMs(String(headers['retry-after'] ?? '')) ?? unnamedPauseMs);

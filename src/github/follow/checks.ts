@@ -1,4 +1,6 @@
+import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
+import { databaseTime } from '../../db/clock.ts';
 import type { PullRequestRow } from '../../db/tables/task.ts';
 import { fenced, oneLine, plain } from '../../domain/text/sanitize.ts';
 import { fetchLog, followRedirects } from '../../outgoing/fetch-from.ts';
@@ -99,15 +101,17 @@ async function failedChecks(app: App, place: Place, sha: string): Promise<Failed
   const failing = others.filter((run) => ['failure', 'timed_out'].includes(run.conclusion ?? ''));
   const statuses = (await statusesOf(place, sha)).filter(({ state }) => ['failure', 'error'].includes(state));
   const failedAt = [...failing.map((run) => run.completed_at), ...statuses.map((status) => status.updated_at)];
-  if (others.some((run) => run.status !== 'completed') && !failedAt.some(isOld)) return [];
+  const isRunning = others.some((run) => run.status !== 'completed');
+  if (isRunning && !(await isOneOld(app.db.manager, failedAt))) return [];
   const failed: FailedCheck[] = [];
   for (const run of failing.slice(0, maxChecks)) failed.push({ name: run.name, log: await logOf(app, place, run) });
   failed.push(...statuses.map(({ context, description }) => ({ name: context, log: description ?? '' })));
   return failed.slice(0, maxChecks);
 }
 
-function isOld(at: string | null): boolean {
-  return at !== null && Date.now() - Date.parse(at) > waitForOthersMs;
+async function isOneOld(em: EntityManager, times: (string | null)[]): Promise<boolean> {
+  const now = (await databaseTime(em)).getTime();
+  return times.some((at) => at !== null && now - Date.parse(at) > waitForOthersMs);
 }
 
 /**

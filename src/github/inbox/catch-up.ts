@@ -1,4 +1,5 @@
 import type { App } from '../../app.ts';
+import { databaseTime } from '../../db/clock.ts';
 import type { GitHubUser } from '../../projects/store.ts';
 import { rightOf } from '../../repositories/permission.ts';
 import { isUnedited } from '../../repositories/voices.ts';
@@ -19,7 +20,7 @@ import { findPull } from '../store.ts';
  */
 export async function catchUp(app: App, place: Place, isOver: () => boolean): Promise<Set<number>> {
   const since = await heardUntil(app.db.manager, place.repository.id);
-  let readUntil = Date.now();
+  let readUntil = (await databaseTime(app.db.manager)).getTime();
   const touched = new Set<number>();
   if (since !== undefined) {
     const texts = { since, isOver, mayCommand: commanders(place) };

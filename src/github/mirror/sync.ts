@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { findAgent } from '../../agents/store.ts';
 import type { App, Octokit } from '../../app.ts';
 import { wasNoted } from '../../audit/records.ts';
+import { databaseTime } from '../../db/clock.ts';
 import type { MirroredRow } from '../../db/tables/github.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import type { PullRequestRow } from '../../db/tables/task.ts';
@@ -164,7 +165,8 @@ async function mayShowProgress(
   installationId: number,
 ): Promise<boolean> {
   const isScarce = (await writesLeft(app.db, installationId)) < reservedWrites;
-  const waitMs = app.config.MIRROR_INTERVAL_MS - (Date.now() - (mirrored.shownAt?.getTime() ?? 0));
+  const now = (await databaseTime(em)).getTime();
+  const waitMs = app.config.MIRROR_INTERVAL_MS - (now - (mirrored.shownAt?.getTime() ?? 0));
   if (waitMs <= 0 && !isScarce) return true;
   if (mirrored.shownProgress === progress) return false;
   const afterSeconds = isScarce ? scarceWaitSeconds : Math.ceil(waitMs / 1000);

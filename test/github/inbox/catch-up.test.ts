@@ -3,6 +3,7 @@ import { heardUntil, setMark } from '../../../src/github/delivery-store.ts';
 import { skipSinceBackup } from '../../../src/github/inbox/after-restore.ts';
 import { catchUp } from '../../../src/github/inbox/catch-up.ts';
 import { compareJob } from '../../../src/github/inbox/compare-with-github.ts';
+import { withClockAhead } from '../../support/machine/clock.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, asked, barred, people, shown } from '../../support/stand-ins/named-github.ts';
 
@@ -61,6 +62,13 @@ test('GitHub is asked nothing about the comments of people whose commands do not
   // Her command is handled. The others' comments get not even a reaction.
   const reacted = asked.map(({ path }) => path).filter((path) => path.endsWith('/reactions'));
   expect(new Set(reacted)).toEqual(new Set(['/repos/acme/app/issues/comments/51/reactions']));
+});
+
+test('a worker whose clock is an hour ahead does not hide later comments from the others', async () => {
+  write();
+  const { em, own } = await acme.twoPeople();
+  expect(await withClockAhead(3_600_000, () => caughtUp())).toMatchObject({ hasMoved: true });
+  expect(Date.parse((await heardUntil(em, own.id)) ?? '')).toBeLessThan(Date.now());
 });
 
 test('when the time is over among the issues, the next catch-up begins where this one did', async () => {
