@@ -26,17 +26,18 @@ export interface RunningService extends Service {
 
 /**
  * Starts the service with exactly these settings and waits until it is ready. A worker has no port to check, so it is
- * returned immediately. `url` is where the process listens, if `BASE_URL` is that of a load balancer before it.
+ * returned immediately. `url` is where the process listens, if `BASE_URL` is that of a load balancer before it; `program` is
+ * the `main.ts` of another version.
  */
 export async function startService(
   settings: Record<string, string>,
-  url = settings.BASE_URL ?? '',
+  { url = settings.BASE_URL ?? '', program = main } = {},
 ): Promise<RunningService> {
   // The tests start many services; a shared compile cache saves a quarter of a second for each.
   const compiled = { NODE_COMPILE_CACHE: join(tmpdir(), `deckhand-compile-cache-${process.getuid?.()}`) };
   // Nothing here waits for a load balancer.
   const env = { PATH: process.env.PATH ?? '', ...compiled, DRAIN_SECONDS: '0', ...settings };
-  const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let log = '';
   for (const stream of [child.stdout, child.stderr])
     stream?.setEncoding('utf8').on('data', (chunk: string) => {
@@ -61,7 +62,7 @@ export async function startService(
     process: child,
     log: () => log,
     token: async (login) => {
-      const { stdout } = await promisify(execFile)(process.execPath, [main, 'token', '--login', login], { env });
+      const { stdout } = await promisify(execFile)(process.execPath, [program, 'token', '--login', login], { env });
       return stdout.trim();
     },
     api: apiOf(url),

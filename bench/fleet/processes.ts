@@ -32,7 +32,7 @@ export async function startFleet(settings: Record<string, string>, dataDir: stri
   const start = async (role: 'web' | 'worker', more: Record<string, string> = {}) => {
     const port = await freePort();
     const own = { ROLE: role, PORT: String(port), DATA_DIR: `${dataDir}/${role}-${++count}` };
-    const service = await startService({ ...settings, ...own, ...more }, `http://127.0.0.1:${port}`);
+    const service = await startService({ ...settings, ...own, ...more }, { url: `http://127.0.0.1:${port}` });
     all.push(service);
     return { service, port };
   };
