@@ -66,10 +66,10 @@ export async function fleet(runs = 100): Promise<void> {
           .then((n) => n > 0)
           .catch(() => false),
       );
-      writes.read();
+      await writes.read();
       const skipped = await trouble.happens();
       await sleep(restMs);
-      const { refusedMs, longestMs } = writes.read();
+      const { refusedMs, longestMs } = await writes.read();
       say(
         `  ${trouble.name.padEnd(40)} ${skipped === undefined ? `writes refused for ${secondsOf(refusedMs)} s, at most ${secondsOf(longestMs)} at a time` : `left out: ${skipped}`}`,
       );

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../demo/real-service.ts';
 
 const everyMs = 100;
 /** A request that takes longer counts as refused. */
@@ -7,10 +8,10 @@ const patienceMs = 5000;
 /** Asks for a small write ten times a second, as a person who tries again, and notes for how long none succeeds. */
 export function startWriting(url: string, token: string, path: string) {
   const ending = new AbortController();
-  let refusedMs = 0;
-  let longestMs = 0;
-  let lastGood = performance.now();
+  const since = { refusedMs: 0, longestMs: 0 };
   const statuses = new Map<string, number>();
+  let goodAt = performance.now();
+  let isGood = true;
   const write = () =>
     fetch(`${url}/api/v1${path}`, {
       method: 'POST',
@@ -24,29 +25,32 @@ export function startWriting(url: string, token: string, path: string) {
       },
       () => 'no answer',
     );
+  const note = (status: string) => {
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    const wasGood = isGood;
+    isGood = status === '201';
+    if (!isGood) return;
+    // The time between two writes that succeed is not a refusal.
+    const gap = wasGood ? 0 : performance.now() - goodAt;
+    since.refusedMs += gap;
+    since.longestMs = Math.max(since.longestMs, gap);
+    goodAt = performance.now();
+  };
   const all = (async () => {
-    let wasGood = true;
     while (!ending.signal.aborted) {
-      const status = await write();
-      const now = performance.now();
-      statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      const isGood = status === '201';
-      if (isGood) {
-        // The time between two writes that succeed is not a refusal.
-        const gap = wasGood ? 0 : now - lastGood;
-        refusedMs += gap;
-        longestMs = Math.max(longestMs, gap);
-        lastGood = now;
-      }
-      wasGood = isGood;
+      note(await write());
       await sleep(everyMs);
     }
   })();
   return {
-    /** Returns for how many milliseconds writes were refused since the previous call, together and at most at a time. */
-    read: () => {
-      const read = { refusedMs, longestMs };
-      refusedMs = longestMs = 0;
+    /**
+     * Waits until a write succeeds. Returns for how many milliseconds writes were refused since the previous call, together and
+     * at most at a time.
+     */
+    read: async () => {
+      await until('a write that succeeds', async () => isGood);
+      const read = { ...since };
+      Object.assign(since, { refusedMs: 0, longestMs: 0 });
       return read;
     },
     statuses,

@@ -3,6 +3,8 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 
 const beatMs = 3000;
+/** A process that is healthy looks again whether it is with every third heartbeat, because a look asks the database. */
+const beatsPerLook = 3;
 /** A process whose heartbeat file is older than this counts as hanging or gone. */
 const silentMs = 30_000;
 
@@ -30,12 +32,14 @@ function fileOf({ DATA_DIR, ROLE }: ProcessSettings): string {
 export function startHeartbeat(config: ProcessSettings, look: () => Promise<string>): () => Promise<void> {
   const file = fileOf(config);
   let isBeating = false;
+  let found = '';
+  let beats = 0;
   let isStopped = false;
   const clear = () => rm(file, { force: true });
   const beat = async () => {
     if (isBeating) return;
     isBeating = true;
-    const found = await look().catch((error: Error) => error.message);
+    if (found !== 'ok' || beats++ % beatsPerLook === 0) found = await look().catch((error: Error) => error.message);
     // Written under a temporary name and renamed, because a file that is being written is empty for a moment. If
     // writing fails, readers notice the file's age.
     const write = () => writeFile(`${file}.new`, found).then(() => rename(`${file}.new`, file));

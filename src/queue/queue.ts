@@ -7,7 +7,7 @@ import { targetOf } from '../host/database-target.ts';
 import { forTenant } from '../threads/tenant.ts';
 import { currentSpan } from '../tracing/traced.ts';
 import type { JobName, JobPolicies, JobPolicy, Jobs, Worker, Workers } from './names.ts';
-import { givenTurns, giveTurns, type NewJob, prepareTurns, type Queries, type TurnOf } from './turns.ts';
+import { dueJobs, givenTurns, giveTurns, type NewJob, prepareTurns, type Queries, type TurnOf } from './turns.ts';
 
 /** Runs functions at the times of cron expressions until stopped. Skips a function that is still running. */
 export function startSchedule(entries: [string, () => Promise<void>][], onError: (error: unknown) => void) {
@@ -54,7 +54,9 @@ export interface Queue {
  * delayed ones, and of those whose notification was lost, with one statement for all workers. With 20 s, the 70 workers of
  * an idle process still made most of its transactions.
  */
-const pollSeconds = 120;
+const pollSeconds = 300;
+/** A process that has had no job for so long looks for due ones only at every third time. */
+const quietMs = 30_000;
 /** A worker counts as stuck when it has not polled for jobs for this long. */
 const idleMs = 3 * pollSeconds * 1000;
 
@@ -87,10 +89,11 @@ export async function openQueue(
     max: 6,
     migrate: mayMigrate,
     supervise: isWorker,
-    // The jobs of a killed worker become available again after the 10 s of their heartbeat plus this interval. With the
-    // default of 60 s, GitHub showed an old state of a task for over a minute.
-    superviseIntervalSeconds: 5,
+    // The jobs of a killed worker are found by `notifyIdleWorkers`. pg-boss needs six statements to look for them.
+    superviseIntervalSeconds: 60,
     monitorIntervalSeconds: 5,
+    // Jobs that wait for other jobs, which we do not have.
+    flowIntervalSeconds: 3600,
     schedule: false,
     useListenNotify: isWorker,
     // Only jobs and the start of the service wait for these connections, never a request.
@@ -102,18 +105,24 @@ export async function openQueue(
   await boss.getDb().executeSql(prepareTurns);
   const sending: Sending = { boss, policies, turnOf: givenTurns(tenantOf) };
   let turns: ReturnType<typeof startSchedule> | undefined;
+  const activity = { busyAt: performance.now(), lookedAt: Number.NEGATIVE_INFINITY, looks: 0 };
   return {
     send: (given, name, data, options = {}) => send(sending, given ?? ambient(), { name, data, ...options }),
     work: async (workers) => {
       const names = Object.keys(workers) as JobName[];
-      const giveTurnsAndWake = async () => {
-        await giveTurns(boss.getDb());
-        await notifyIdleWorkers(boss, names);
+      const look = async () => {
+        const isQuiet = performance.now() - activity.busyAt > quietMs;
+        if (isQuiet && ++activity.looks % 3 !== 0) return;
+        if (await notifyIdleWorkers(boss, names)) activity.busyAt = performance.now();
+        activity.lookedAt = performance.now();
       };
-      turns = startSchedule([['*/2 * * * * *', giveTurnsAndWake]], (error) => onError(error, 'turns'));
-      for (const name of names) await startWorkers(boss, name, workers[name] as Worker<JobName>, onError);
+      turns = startSchedule([['*/2 * * * * *', look]], (error) => onError(error, 'turns'));
+      const begins = () => {
+        activity.busyAt = performance.now();
+      };
+      for (const name of names) await startWorkers(boss, name, workers[name] as Worker<JobName>, { begins, onError });
     },
-    check: () => check(boss),
+    check: () => check(boss, activity.lookedAt),
     stop: async (timeoutMs) => {
       await turns?.stop();
       // pg-boss looks only every 500 ms whether its workers are done.
@@ -188,9 +197,12 @@ function runnerOf(em: EntityManager | undefined): QueryRunner | undefined {
   return em?.queryRunner?.isTransactionActive ? em.queryRunner : undefined;
 }
 
+/** A look for jobs that succeeded since then shows that the queue's connection works. */
+const freshMs = 10_000;
+
 /** See `Queue.check`. */
-async function check(boss: PgBoss): Promise<void> {
-  await boss.getDb().executeSql('select 1');
+async function check(boss: PgBoss, lookedAt: number): Promise<void> {
+  if (performance.now() - lookedAt > freshMs) await boss.getDb().executeSql('select 1');
   const late = Date.now() - idleMs;
   const stuck = boss.getWipData().find((w) => w.count === 0 && (w.lastFetchedOn ?? w.createdOn) < late);
   if (stuck) throw new Error(`the queue ${stuck.name} has taken no jobs for ${idleMs / 1000} s`);
@@ -223,7 +235,7 @@ async function startWorkers<N extends JobName>(
   boss: PgBoss,
   name: N,
   { concurrency, mostOfTenant, handle }: Worker<N>,
-  onError: ErrorSink,
+  { begins, onError }: { begins(): void; onError: ErrorSink },
 ): Promise<void> {
   const options = {
     localConcurrency: concurrency,
@@ -235,6 +247,7 @@ async function startWorkers<N extends JobName>(
   };
   await boss.work<Jobs[N] & { traceparent?: string }>(name, options, async ([job]) => {
     if (job === undefined) return;
+    begins();
     try {
       const { traceparent, ...data } = job.data;
       await forTenant(job.groupId ?? undefined, () => handle(data as unknown as Jobs[N], traceparent));
@@ -242,6 +255,8 @@ async function startWorkers<N extends JobName>(
       onError(error, `job ${name}`);
       throw error;
     } finally {
+      // A job that failed is retried soon.
+      begins();
       // Without this, a worker would wait for the next poll after each job: two jobs a second instead of hundreds. pg-boss
       // does not say which of the busy workers this is.
       for (const { id, name: of, count } of boss.getWipData()) if (of === name && count > 0) boss.notifyWorker(id);
@@ -249,15 +264,18 @@ async function startWorkers<N extends JobName>(
   });
 }
 
-/** Lets idle workers look for jobs if some of theirs are due: pg-boss does not notify workers of retried and delayed jobs. */
-async function notifyIdleWorkers(boss: PgBoss, names: JobName[]): Promise<void> {
-  const { rows } = await boss.getDb().executeSql(
-    `select name from unnest($1::text[]) as name where exists (select 1 from pgboss.job_common j
-       where j.name = name.name and j.state < 'active' and not j.blocked and j.start_after <= now())`,
-    [names],
-  );
-  const due = new Set((rows as { name: string }[]).map(({ name }) => name));
-  for (const { id, name, count } of boss.getWipData()) if (count === 0 && due.has(name)) boss.notifyWorker(id);
+/**
+ * Lets idle workers look for jobs if some of theirs are due: pg-boss does not notify workers of retried and delayed jobs.
+ * Before that, such jobs get their turns, and the jobs of workers that were killed become available. One statement asks
+ * whether there are any, because an idle process should cost the database as little as possible. Returns whether there were.
+ */
+async function notifyIdleWorkers(boss: PgBoss, names: JobName[]): Promise<boolean> {
+  const { rows } = await boss.getDb().executeSql(dueJobs, [names]);
+  const [{ due, lacksTurn, isLost }] = rows as [{ due: string[]; lacksTurn: boolean; isLost: boolean }];
+  if (isLost) await boss.supervise();
+  if (lacksTurn) await giveTurns(boss.getDb());
+  for (const { id, name, count } of boss.getWipData()) if (count === 0 && due.includes(name)) boss.notifyWorker(id);
+  return isLost || due.length > 0;
 }
 
 /** Makes pg-boss use the connection of our transaction. */

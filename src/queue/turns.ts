@@ -95,6 +95,18 @@ export const turnsOfDue = `
   from turns where j.name = turns.name and j.id = turns.id`;
 
 /**
+ * SQL: which of the names $1 have jobs that are due, whether some of these have no turn yet, and whether the worker of a job
+ * was killed: jobs under way have a heartbeat. Each job has a group, and pg-boss has an index for the groups of those.
+ */
+export const dueJobs = `
+  select array(select name from unnest($1::text[]) as name where exists (select 1 from pgboss.job_common j
+      where j.name = name.name and j.state < 'active' and not j.blocked and j.start_after <= now())) as due,
+    exists (select 1 from pgboss.job_common
+      where state < 'active' and priority = ${noTurn} and start_after <= now()) as "lacksTurn",
+    exists (select 1 from pgboss.job_common where state = 'active' and group_id is not null
+      and heartbeat_on + heartbeat_seconds * interval '1 second' < now()) as "isLost"`;
+
+/**
  * Gives their turns to the jobs that are due; see `turnsOfDue`. Only one process at a time does this, because two would give
  * the same turns. It is a block of two statements, each of which sees what was committed when it begins: a single one would
  * not see the turns that another process gave just before it let go of the lock.

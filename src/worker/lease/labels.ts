@@ -75,11 +75,11 @@ async function requeue(em: EntityManager, runId: string): Promise<void> {
 /** Says that a worker with these labels is running. Runs that waited for it can be claimed. */
 export async function noteWorker(em: EntityManager, id: string, labels: string[]): Promise<void> {
   await em.query(
-    `insert into workers (id, labels) values ($1, $2)
+    `with gone as (delete from workers where seen_at < now() - interval '1 day' and id <> $1)
+     insert into workers (id, labels) values ($1, $2)
      on conflict (id) do update set labels = excluded.labels, seen_at = now()`,
     [id, labels],
   );
-  await em.query(`delete from workers where seen_at < now() - interval '1 day'`);
   if (labels.length === 0) return;
   await em.query(
     `update runs r set resume_at = now()
