@@ -1,11 +1,11 @@
 import { Button, Checkbox, Flash, FormControl, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import * as api from '../api.ts';
 import { plural } from '../display/formats.ts';
 import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
 import { SelectField } from '../forms/select-field.tsx';
 import { submitOnce } from '../forms/submit.ts';
+import { useFormDraft } from '../forms/use-draft.ts';
 import { errorMessage } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
 import { ownZone, type Template, templates } from './templates.ts';
@@ -60,7 +60,7 @@ interface Props {
 
 /** Creates or edits an automation. */
 export function AutomationForm({ projectId, automation, onClose }: Props) {
-  const { fields, set, save } = useAutomationForm(projectId, automation, onClose);
+  const { fields, set, save, clear } = useAutomationForm(projectId, automation, onClose);
   const { data: repositories } = useQuery(queries.repositories(projectId));
   const { data: agents } = useQuery(queries.agentsOf(projectId));
   return (
@@ -120,7 +120,10 @@ export function AutomationForm({ projectId, automation, onClose }: Props) {
         <FormButtons
           submit={automation === undefined ? 'Create automation' : 'Save changes'}
           isBusy={save.isPending}
-          onCancel={onClose}
+          onCancel={() => {
+            clear();
+            onClose();
+          }}
         />
       </form>
     </FormDialog>
@@ -129,10 +132,11 @@ export function AutomationForm({ projectId, automation, onClose }: Props) {
 
 function useAutomationForm(projectId: string, automation: api.Automation | undefined, onClose: () => void) {
   const client = useQueryClient();
-  const [fields, setFields] = useState<Fields>(() => {
-    const first = fieldsOf({ name: '', on: {}, title: '', description: '', start: false });
-    return { ...blank, mostPerDay: '10', ...first, ...(automation && fieldsOfAutomation(automation)) } as Fields;
-  });
+  const first = fieldsOf({ name: '', on: {}, title: '', description: '', start: false });
+  const { fields, set, clear } = useFormDraft(`automation ${automation?.id ?? `new ${projectId}`}`, {
+    ...{ ...blank, mostPerDay: '10', ...first },
+    ...(automation && fieldsOfAutomation(automation)),
+  } as Fields);
   const save = useMutation({
     mutationFn: () => {
       const { name, title, description, owner, repositoryId, base, planFirst, start, mostPerDay } = fields;
@@ -152,11 +156,11 @@ function useAutomationForm(projectId: string, automation: api.Automation | undef
     },
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: queries.automations(projectId).queryKey });
+      clear();
       onClose();
     },
   });
-  const set = (change: Partial<Fields>) => setFields((before) => ({ ...before, ...change }));
-  return { fields, set, save };
+  return { fields, set, save, clear };
 }
 
 function Templates({ onChoose }: { onChoose(template: Template): void }) {

@@ -25,12 +25,12 @@ const textsOf = <Key extends string>(keys: readonly Key[], budgets: { [key in Ke
 export const projectBudgetTexts = ({ budgets }: Pick<Project, 'budgets'>) => textsOf(projectBudgets, budgets);
 export const taskBudgetTexts = ({ budget }: Pick<Task, 'budget'>) => textsOf(runBudgetKeys, budget ?? {});
 
-/** Returns the budgets that differ from those of the project. */
+/** Returns the budgets whose texts differ from those before. */
 export function changedProjectBudgets(
-  project: Pick<Project, 'budgets'>,
-  texts: BudgetTexts<ProjectBudget>,
+  before: BudgetTexts<ProjectBudget>,
+  after: BudgetTexts<ProjectBudget>,
 ): Partial<Project['budgets']> {
-  const changes = changedFields(projectBudgetTexts(project), texts);
+  const changes = changedFields(before, after);
   return Object.fromEntries(
     Object.entries(changes).map(([budget, text]) => [budget, text === '' ? null : Number(text)]),
   );

@@ -1,4 +1,4 @@
-import { Button, Dialog, Flash } from '@primer/react';
+import { Button, Dialog, Flash, FormControl, TextInput } from '@primer/react';
 import { type KeyboardEvent, type ReactNode, type RefObject, useRef } from 'react';
 
 /** Shows a dialog with a form. The first field gets the focus. */
@@ -25,6 +25,28 @@ export function FormDialog(props: {
     >
       <div ref={findFirstField}>{children}</div>
     </Dialog>
+  );
+}
+
+/** The longest title that the service accepts, in characters. */
+const maxTitle = 200;
+
+/**
+ * Shows a field for a title. A longer one is not cut, because people who paste it might not notice: the field says how much is
+ * too much, and the service refuses it.
+ */
+export function TitleField({ value, onChange }: { value: string; onChange(value: string): void }) {
+  const length = value.trim().length;
+  return (
+    <FormControl required>
+      <FormControl.Label>Title</FormControl.Label>
+      <TextInput block value={value} onChange={(event) => onChange(event.target.value)} />
+      {length > maxTitle && (
+        <FormControl.Validation variant="error">
+          The title has {length} of at most {maxTitle} characters. Shorten it, or move a part to the description.
+        </FormControl.Validation>
+      )}
+    </FormControl>
   );
 }
 

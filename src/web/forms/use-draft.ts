@@ -47,11 +47,12 @@ export function useFormDraft<T extends object>(
   initial: T;
   fields: T;
   set(change: Partial<T>): void;
-  clear(): void;
+  /** Removes what is kept. With new fields, which the service has stored, the form goes on with these. */
+  clear(stored?: T): void;
 } {
   const { data: me } = useQuery(queries.me());
   const person = me?.id;
-  const [initial] = useState(given);
+  const [initial, setInitial] = useState(given);
   const [fields, setFields] = useState<T>(() => ({
     ...initial,
     ...(person === undefined ? {} : readChanges(localStorage, person, place, initial, nullable)),
@@ -62,8 +63,12 @@ export function useFormDraft<T extends object>(
     setFields(latest.current);
     if (person !== undefined) writeDraft(localStorage, person, place, changedFields(initial, latest.current), {});
   };
-  const clear = () => {
+  const clear = (stored?: T) => {
     if (person !== undefined) removeDraft(localStorage, person, place);
+    if (stored === undefined) return;
+    latest.current = stored;
+    setInitial(stored);
+    setFields(stored);
   };
   return { initial, fields, set, clear };
 }

@@ -1,6 +1,5 @@
 import { Button, LinkButton, TextInput } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { Link, useNavigate } from 'react-router';
 import * as api from '../api.ts';
 import { sentenceCase } from '../display/names.ts';
@@ -8,6 +7,7 @@ import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import { submitOnce } from '../forms/submit.ts';
+import { useDraft } from '../forms/use-draft.ts';
 import { notifyError } from '../frame/notices.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { serviceInfo } from '../frame/service-info.ts';
@@ -72,12 +72,13 @@ function NoProjects() {
 }
 
 function NewProject() {
-  const [name, setName] = useState('');
+  const { value: name, set: setName, clear } = useDraft('new project', '');
   const client = useQueryClient();
   const navigate = useNavigate();
   const create = useMutation({
     mutationFn: () => api.createProject({ name: name.trim() }),
     onSuccess: async (project) => {
+      clear();
       await client.invalidateQueries({ queryKey: ['projects'] });
       await navigate(`/projects/${project.id}/repositories`);
     },

@@ -1,6 +1,5 @@
 import { Button, Checkbox, FormControl, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import * as api from '../api.ts';
 import { ProjectBudgetFields } from '../forms/budget-fields.tsx';
 import {
@@ -10,6 +9,7 @@ import {
   projectBudgetTexts,
 } from '../forms/budgets.ts';
 import { changedFields, submitOnce } from '../forms/submit.ts';
+import { useFormDraft } from '../forms/use-draft.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 import * as queries from '../live/queries.ts';
 
@@ -74,20 +74,21 @@ interface ProjectFields {
 /** Returns the state of the general settings, and the request that saves the changed fields. */
 function useProjectForm(project: api.Project) {
   const client = useQueryClient();
-  // The project as it was when the page opened. Only differences from it are sent, so that later changes by others are
-  // not overwritten.
-  const [initial, setInitial] = useState(project);
-  const [fields, setFields] = useState<ProjectFields>(() => fieldsOf(project));
-  const [budgets, setBudgets] = useState(() => projectBudgetTexts(project));
-  const changed = changedProjectBudgets(initial, budgets);
+  // Only differences from the project as it was when the page opened are sent, so that later changes by others are not
+  // overwritten.
+  const { initial, fields, set, clear } = useFormDraft<ProjectFields>(`settings ${project.id}`, fieldsOf(project));
+  const texts = useFormDraft(`budgets ${project.id}`, projectBudgetTexts(project));
+  const budgets = texts.fields;
+  const changed = changedProjectBudgets(texts.initial, budgets);
   const save = useMutation({
     mutationFn: () =>
       api.updateProject(project.id, {
-        ...changedFields(fieldsOf(initial), { ...fields, name: fields.name.trim() }),
+        ...changedFields(initial, { ...fields, name: fields.name.trim() }),
         budgets: changed,
       }),
     onSuccess: (saved) => {
-      setInitial(saved);
+      clear(fieldsOf(saved));
+      texts.clear(projectBudgetTexts(saved));
       client.setQueryData(queries.project(project.id).queryKey, saved);
       notify('Settings saved', 'success');
     },
@@ -95,10 +96,10 @@ function useProjectForm(project: api.Project) {
   });
   return {
     fields,
-    set: (change: Partial<ProjectFields>) => setFields((before) => ({ ...before, ...change })),
+    set,
     budgets,
     limits: project.limits,
-    setBudget: (budget: ProjectBudget, text: string) => setBudgets((before) => ({ ...before, [budget]: text })),
+    setBudget: (budget: ProjectBudget, text: string) => texts.set({ [budget]: text }),
     save,
     /** Budgets that were not changed are not sent, so they need no validation. */
     isValid: () =>

@@ -48,7 +48,7 @@ function RelatedTasks({ task }: { task: api.Task }) {
   const [isAdding, setAdding] = useState(false);
   const client = useQueryClient();
   const add = useMutation({
-    mutationFn: (title: string) => api.createSubtask(task.id, { title: title.slice(0, 200), description: '' }),
+    mutationFn: (title: string) => api.createSubtask(task.id, { title, description: '' }),
     onSuccess: () => client.invalidateQueries({ queryKey: ['subtasks', task.id] }),
     onError: notifyError,
   });

@@ -115,11 +115,13 @@ test('a budget is sent only when it was changed, and checked against the lower l
 test('of the budgets of a project, only changed ones are sent, and each is checked against the limit of the service', () => {
   const budgets = { runCostUsd: null, runSteps: 50, runMinutes: 90, runTokens: null, dayCostUsd: null };
   const texts = projectBudgetTexts({ budgets });
-  expect(changedProjectBudgets({ budgets }, texts)).toEqual({});
-  expect(changedProjectBudgets({ budgets }, { ...texts, runSteps: '', dayCostUsd: '2.5' })).toEqual({
-    runSteps: null,
-    dayCostUsd: 2.5,
-  });
+  expect(changedProjectBudgets(projectBudgetTexts({ budgets }), texts)).toEqual({});
+  expect(changedProjectBudgets(projectBudgetTexts({ budgets }), { ...texts, runSteps: '', dayCostUsd: '2.5' })).toEqual(
+    {
+      runSteps: null,
+      dayCostUsd: 2.5,
+    },
+  );
   expect(['', '50', '0', '51'].map((text) => projectBudgetProblem(text, 50))).toEqual([
     undefined,
     undefined,

@@ -1,10 +1,10 @@
-import { Flash, FormControl, Textarea, TextInput } from '@primer/react';
+import { Flash, FormControl, Textarea } from '@primer/react';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as api from '../../api.ts';
 import { TaskBudgetFields } from '../../forms/budget-fields.tsx';
 import { changedTaskBudget, taskBudgetTexts } from '../../forms/budgets.ts';
-import { FormButtons, FormDialog } from '../../forms/form-dialog.tsx';
+import { FormButtons, FormDialog, TitleField } from '../../forms/form-dialog.tsx';
 import { SearchPicker } from '../../forms/search-picker.tsx';
 import { SelectField } from '../../forms/select-field.tsx';
 import { changedFields, submitOnce } from '../../forms/submit.ts';
@@ -107,15 +107,7 @@ function changesOf(task: api.Task, fields: Fields) {
 function TitleAndDescription({ fields, set }: FieldsProps) {
   return (
     <>
-      <FormControl required>
-        <FormControl.Label>Title</FormControl.Label>
-        <TextInput
-          block
-          maxLength={200}
-          value={fields.title}
-          onChange={(event) => set({ title: event.target.value })}
-        />
-      </FormControl>
+      <TitleField value={fields.title} onChange={(title) => set({ title })} />
       <FormControl>
         <FormControl.Label>Description</FormControl.Label>
         <Textarea

@@ -1,10 +1,10 @@
-import { Button, Checkbox, Flash, FormControl, Textarea, TextInput } from '@primer/react';
+import { Button, Checkbox, Flash, FormControl, Textarea } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type KeyboardEvent, useState } from 'react';
 import { useSearchParams } from 'react-router';
 import * as api from '../../api.ts';
 import { plural } from '../../display/formats.ts';
-import { FormButtons, FormDialog } from '../../forms/form-dialog.tsx';
+import { FormButtons, FormDialog, TitleField } from '../../forms/form-dialog.tsx';
 import { SelectField } from '../../forms/select-field.tsx';
 import { mutateOnce } from '../../forms/submit.ts';
 import { useDraft } from '../../forms/use-draft.ts';
@@ -90,10 +90,7 @@ function NewTaskForm(props: { projectId: string; isList: boolean; onClose(): voi
 function TitleAndDescription({ fields, set }: FieldsProps) {
   return (
     <>
-      <FormControl required>
-        <FormControl.Label>Title</FormControl.Label>
-        <TextInput block maxLength={200} value={fields.text} onChange={(event) => set({ text: event.target.value })} />
-      </FormControl>
+      <TitleField value={fields.text} onChange={(text) => set({ text })} />
       <FormControl>
         <FormControl.Label>Description</FormControl.Label>
         <Textarea
