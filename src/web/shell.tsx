@@ -1,4 +1,4 @@
-import { DeviceDesktopIcon, MoonIcon, ProjectIcon, SunIcon } from '@primer/octicons-react';
+import { CpuIcon, DeviceDesktopIcon, MoonIcon, ProjectIcon, SunIcon } from '@primer/octicons-react';
 import { ActionList, ActionMenu, Flash, IconButton } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useSyncExternalStore } from 'react';
@@ -39,15 +39,16 @@ export function Shell() {
           </Link>
           {projectId && <ProjectName id={projectId} />}
           <span className="grow" />
-          {projectId && isOnline && stream === 'lost' && (
-            <output className="muted stream-state" title="Live updates resume when the connection is back.">
-              Reconnecting…
-            </output>
-          )}
+          {projectId && isOnline && stream.state === 'lost' && <LostStream reason={stream.reason} />}
           {user.data && <Commands projectId={projectId} />}
           {user.data && (
             <Link to="/projects" className="inbox-link">
               <ProjectIcon /> <span className="wide-word">Projects</span>
+            </Link>
+          )}
+          {user.data && (
+            <Link to="/sessions" className="inbox-link">
+              <CpuIcon /> <span className="wide-word">Sessions</span>
             </Link>
           )}
           {user.data && <InboxLink />}
@@ -60,10 +61,20 @@ export function Shell() {
       {projectId && <GitHubNote projectId={projectId} />}
       <main id="content" className="page">
         <QueryResult query={user} isPage>
-          {() => (stream === 'opening' ? <Loading /> : <PageOfProject projectId={projectId} />)}
+          {() => (stream.state === 'opening' ? <Loading /> : <PageOfProject projectId={projectId} />)}
         </QueryResult>
       </main>
     </RoleInProject>
+  );
+}
+
+/** Says that live updates have stopped, and why if the service refuses them. */
+function LostStream({ reason }: { reason: string | undefined }) {
+  const title = reason || 'Live updates resume when the connection is back.';
+  return (
+    <output className="muted stream-state" title={title}>
+      {reason ? `No live updates: ${reason}` : 'Reconnecting…'}
+    </output>
   );
 }
 

@@ -51,7 +51,7 @@ function useInboxEvents(): boolean {
       if (wasReady) refetchSoon();
       becomeReady();
     };
-    const unsubscribe = subscribe('/api/v1/me/inbox', { events: { inbox: refetchSoon }, onOpen });
+    const unsubscribe = subscribe('/api/v1/me/inbox', { events: { inbox: refetchSoon }, onOpen }, true);
     return () => {
       unsubscribe();
       clearTimeout(openTimeout);

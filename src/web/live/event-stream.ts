@@ -1,56 +1,147 @@
 /** How long to wait before reconnecting to a stream that the service refused. */
 const retryMs = 5_000;
 
-interface StreamHandlers {
+export interface StreamHandlers {
   events: Record<string, (event: MessageEvent<string>) => void>;
   onOpen?(isFirst: boolean): void;
   onLost?(): void;
   /**
-   * Called when the service refuses the stream, for example because the person has too many open. Returning false stops
-   * reconnecting.
+   * Called with the reason when the service refuses the stream, for example because the person has too many open. Returning
+   * false stops reconnecting.
    */
-  onRefused?(): Promise<boolean>;
+  onRefused?(reason: string): Promise<boolean>;
 }
+
+/** What a stream says to every window that follows it. */
+type Said =
+  | { kind: 'open' | 'lost' }
+  | { kind: 'refused'; reason: string }
+  | { kind: 'event'; name: string; data: string };
+
+/** Between the windows: what the stream says, the question of a new window whether it is open, and the answer. */
+type Message = Said | { kind: 'hello'; from: string } | { kind: 'welcome'; to: string };
 
 /**
  * Subscribes to an event stream while the page is visible and returns a function that unsubscribes. A browser allows
  * six connections for all tabs together, so a hidden tab closes its stream. Missed events are not sent again:
  * subscribers reload their data when the stream reopens.
+ *
+ * With `isShared`, the windows of a browser use one stream together, because the service limits the streams of a person. The
+ * stream must not begin with a history, which a window that joins later would miss.
  */
-export function subscribe(url: string, { events, onOpen, onLost, onRefused }: StreamHandlers): () => void {
-  let source: EventSource | undefined;
-  let retry: ReturnType<typeof setTimeout> | undefined;
+export function subscribe(url: string, handlers: StreamHandlers, isShared = false): () => void {
+  const { events, onOpen, onLost, onRefused } = handlers;
   let openCount = 0;
-  let isUnsubscribed = false;
-  const close = () => {
-    source?.close();
-    source = undefined;
-    clearTimeout(retry);
+  /** Returns false to stop reconnecting. */
+  const hear = async (said: Said): Promise<boolean> => {
+    if (said.kind === 'event') events[said.name]?.(new MessageEvent(said.name, { data: said.data }));
+    else if (said.kind === 'open') onOpen?.(openCount++ === 0);
+    else onLost?.();
+    return said.kind !== 'refused' || (await onRefused?.(said.reason)) !== false;
   };
+  const follow = isShared && canShare() ? followTogether : followAlone;
+  let close: (() => void) | undefined;
   const connect = () => {
-    close();
-    if (isUnsubscribed || document.hidden) return;
-    const opened = new EventSource(url);
-    source = opened;
-    for (const [name, handle] of Object.entries(events)) opened.addEventListener(name, handle);
-    opened.onopen = () => onOpen?.(openCount++ === 0);
-    opened.onerror = async () => {
-      onLost?.();
-      // The browser reconnects unless the service refused the stream.
-      if (opened.readyState !== EventSource.CLOSED || source !== opened) return;
-      if ((await onRefused?.()) === false) return;
-      if (source === opened) retry = setTimeout(connect, retryMs);
-    };
+    close?.();
+    close = document.hidden ? undefined : follow(url, Object.keys(events), hear);
   };
-  const onVisibilityChange = () => (document.hidden ? close() : source === undefined && connect());
+  const onVisibilityChange = () => {
+    if (document.hidden === (close === undefined)) return;
+    connect();
+  };
   document.addEventListener('visibilitychange', onVisibilityChange);
   // After a change of network, the old connection may look open for minutes although nothing arrives any more.
   window.addEventListener('online', connect);
   connect();
   return () => {
-    isUnsubscribed = true;
-    close();
+    close?.();
     document.removeEventListener('visibilitychange', onVisibilityChange);
     window.removeEventListener('online', connect);
+  };
+}
+
+type Hear = (said: Said) => Promise<boolean>;
+
+/** Follows a stream with a connection of its own until the returned function is called. */
+function followAlone(url: string, names: string[], hear: Hear): () => void {
+  let source: EventSource | undefined;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  const connect = () => {
+    const opened = new EventSource(url);
+    source = opened;
+    for (const name of names)
+      opened.addEventListener(name, ({ data }: MessageEvent<string>) => void hear({ kind: 'event', name, data }));
+    opened.onopen = () => void hear({ kind: 'open' });
+    opened.onerror = async () => {
+      void hear({ kind: 'lost' });
+      // The browser reconnects unless the service refused the stream.
+      if (opened.readyState !== EventSource.CLOSED) return;
+      const reason = await reasonOf(url);
+      if (source === opened && (await hear({ kind: 'refused', reason })) && source === opened)
+        retry = setTimeout(connect, retryMs);
+    };
+  };
+  connect();
+  return () => {
+    source?.close();
+    source = undefined;
+    clearTimeout(retry);
+  };
+}
+
+/** Asks why the service refuses a stream, which an `EventSource` does not say. Returns an empty text if it does not any more. */
+async function reasonOf(url: string): Promise<string> {
+  const asking = new AbortController();
+  try {
+    const reply = await fetch(url, { headers: { Accept: 'text/event-stream' }, signal: asking.signal });
+    return reply.ok ? '' : String(Object(await reply.json()).message ?? '');
+  } catch {
+    return '';
+  } finally {
+    asking.abort();
+  }
+}
+
+/** Locks exist only on pages that were loaded over https or from localhost. */
+const canShare = () => window.isSecureContext && 'locks' in navigator && 'BroadcastChannel' in window;
+
+/**
+ * Follows a stream together with the other windows: the one that holds the lock has the connection and tells the others what
+ * it hears. When it leaves, another one opens the stream again, so that all of them reload their data.
+ */
+function followTogether(url: string, names: string[], hear: Hear): () => void {
+  const place = `deckhand-stream ${url}`;
+  const me = Math.random().toString(36);
+  const channel = new BroadcastChannel(place);
+  const left = new AbortController();
+  let isOpen = false;
+  const send = (message: Message) => {
+    if (!left.signal.aborted) channel.postMessage(message);
+  };
+  channel.onmessage = ({ data }: MessageEvent<Message>) => {
+    if (data.kind === 'hello') return void (isOpen && send({ kind: 'welcome', to: data.from }));
+    if (data.kind !== 'welcome') void hear(data);
+    else if (data.to === me) void hear({ kind: 'open' });
+  };
+  const lead = () => {
+    if (left.signal.aborted) return;
+    const close = followAlone(url, names, (said) => {
+      if (said.kind !== 'event') isOpen = said.kind === 'open';
+      send(said);
+      return hear(said);
+    });
+    return new Promise<void>((resolve) => {
+      left.signal.addEventListener('abort', () => {
+        close();
+        resolve();
+      });
+    });
+  };
+  // Rejects when this window leaves before it gets the lock.
+  navigator.locks.request(place, { signal: left.signal }, lead).catch(() => {});
+  send({ kind: 'hello', from: me });
+  return () => {
+    left.abort();
+    channel.close();
   };
 }

@@ -11,9 +11,30 @@ async function loadPart<T>(load: () => Promise<T>): Promise<T> {
   return load();
 }
 
-/** Works like React's `lazy`, and waits for a connection. */
+/** Parts that a page may open and that were not loaded yet. */
+const toLoad = new Set<() => Promise<unknown>>();
+/** How long after the last page was loaded its parts are loaded too. The page itself and its data go first. */
+const quietMs = 3000;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/**
+ * Works like React's `lazy`, and waits for a connection. The part is also loaded some time after the page that can open it, so
+ * that it opens at once, and without a connection.
+ */
 export function lazyPart<Props>(load: () => Promise<{ default: ComponentType<Props> }>) {
+  toLoad.add(load);
+  clearTimeout(timer);
+  timer = setTimeout(loadWaiting, quietMs);
   return lazy(() => loadPart(load));
+}
+
+/** Loads the waiting parts one after the other. One that fails is loaded when it is opened. */
+async function loadWaiting(): Promise<void> {
+  for (const load of toLoad) {
+    if (!navigator.onLine) await whenOnline();
+    toLoad.delete(load);
+    await load().catch(() => {});
+  }
 }
 
 /** Lets the pages of routes wait for a connection when they are loaded. */

@@ -1,7 +1,7 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { isInaccessible } from './errors.ts';
-import { subscribe } from './event-stream.ts';
+import { type StreamHandlers, subscribe } from './event-stream.ts';
 import * as queries from './queries.ts';
 import { boardUpdates, type Changed, refetchChanges } from './refetch-changes.ts';
 import { soon } from './soon.ts';
@@ -10,30 +10,40 @@ import { soon } from './soon.ts';
 export const openTimeoutMs = 1500;
 
 type StreamState = 'open' | 'lost';
+/** `reason` says why the service refuses the stream, if it does. */
+type SetState = (state: StreamState, reason?: string) => void;
 
-const noStream = { projectId: undefined, state: 'open' } as const;
+const noStream = { projectId: undefined, state: 'open', reason: undefined } as const;
 
 /**
  * Keeps the cached data of a project up to date through its event stream. Events carry no state: the objects they name
  * are fetched again. Data fetched while the stream is `opening` could miss a change, so pages wait until it is open.
  */
-export function useProjectEvents(projectId: string | undefined): 'opening' | StreamState {
+export function useProjectEvents(projectId: string | undefined): {
+  state: 'opening' | StreamState;
+  reason: string | undefined;
+} {
   const client = useQueryClient();
-  const [stream, setStream] = useState<{ projectId: string | undefined; state: StreamState }>(noStream);
+  const [stream, setStream] = useState<{
+    projectId: string | undefined;
+    state: StreamState;
+    reason: string | undefined;
+  }>(noStream);
   useEffect(() => {
     if (projectId === undefined) return;
-    const unfollow = takeOver(client, projectId, (state) => setStream({ projectId, state }));
+    const unfollow = takeOver(client, projectId, (state, reason) => setStream({ projectId, state, reason }));
     return () => {
       unfollow();
       // When the person comes back to this project, its stream has to open again.
       setStream(noStream);
     };
   }, [client, projectId]);
-  return projectId === undefined || stream.projectId === projectId ? stream.state : 'opening';
+  const isKnown = projectId === undefined || stream.projectId === projectId;
+  return isKnown ? stream : { state: 'opening', reason: undefined };
 }
 
 /** A stream that was opened before there was a page, until the page takes it over. */
-let early: { projectId: string; takeOver(setState: (state: StreamState) => void): () => void } | undefined;
+let early: { projectId: string; takeOver(setState: SetState): () => void } | undefined;
 
 /**
  * Follows the events of a project before its page is rendered, so that what the page shows can be fetched while its script is
@@ -41,13 +51,13 @@ let early: { projectId: string; takeOver(setState: (state: StreamState) => void)
  */
 export function followEarly(client: QueryClient, projectId: string, onOpen: () => void): void {
   let now: StreamState | undefined;
-  let tell = (_state: StreamState) => {};
-  const unfollow = followProject(client, projectId, (state) => {
+  let tell: SetState = () => {};
+  const unfollow = followProject(client, projectId, (state, reason) => {
     if (now === undefined && state === 'open') onOpen();
     now = state;
-    tell(state);
+    tell(state, reason);
   });
-  const takeOverHere = (setState: (state: StreamState) => void) => {
+  const takeOverHere = (setState: SetState) => {
     tell = setState;
     if (now !== undefined) setState(now);
     return unfollow;
@@ -56,7 +66,7 @@ export function followEarly(client: QueryClient, projectId: string, onOpen: () =
 }
 
 /** Follows the events of a project, with the stream that was opened early if there is one. */
-export function takeOver(client: QueryClient, projectId: string, setState: (state: StreamState) => void): () => void {
+export function takeOver(client: QueryClient, projectId: string, setState: SetState): () => void {
   const opened = early;
   early = undefined;
   if (opened?.projectId === projectId) return opened.takeOver(setState);
@@ -69,7 +79,7 @@ export function takeOver(client: QueryClient, projectId: string, setState: (stat
 export function followProject(
   client: QueryClient,
   projectId: string,
-  setState: (state: StreamState) => void,
+  setState: SetState,
   patienceMs = openTimeoutMs,
 ): () => void {
   let isLate = false;
@@ -93,7 +103,7 @@ export function followProject(
   const record = (kind: Changed) => (event: MessageEvent<string>) =>
     note((JSON.parse(event.data) as { id: string }).id, kind);
   const isStep = knownStatuses();
-  const unsubscribe = subscribe(`/api/v1/projects/${encodeURIComponent(projectId)}/events`, {
+  const handlers: StreamHandlers = {
     events: {
       task: record('task'),
       run: (event: MessageEvent<string>) => {
@@ -124,12 +134,14 @@ export function followProject(
     },
     onLost: () => setState('lost'),
     // People who are not members see the error of the project's own request, so reconnecting is pointless.
-    onRefused: async () => {
+    onRefused: async (reason) => {
+      setState('lost', reason);
       const { queryKey } = queries.project(projectId);
       await client.refetchQueries({ queryKey });
       return !isInaccessible(client.getQueryState(queryKey)?.error);
     },
-  });
+  };
+  const unsubscribe = subscribe(`/api/v1/projects/${encodeURIComponent(projectId)}/events`, handlers, true);
   return () => {
     unsubscribe();
     clearTimeout(openTimeout);
