@@ -14,6 +14,7 @@ export const pagesOf = ({ base, agentId, sprintId, taskId, runId, sessionId, rep
   login: '/login',
   projects: '/projects',
   inbox: '/inbox',
+  sessions: '/sessions',
   board: base,
   'new-task': `${base}?new=one`,
   backlog: `${base}/backlog`,

@@ -1,4 +1,5 @@
 import { Button } from '@primer/react';
+import { useEffect, useState } from 'react';
 import { isRouteErrorResponse, type RouteObject, useRouteError } from 'react-router';
 import { EmptyState } from './display/sections.tsx';
 import { errorMessage } from './live/errors.ts';
@@ -25,6 +26,10 @@ export const routes: RouteObject[] = [
       {
         path: 'spend',
         lazy: async () => ({ Component: (await import('./spend/all-spend-page.tsx')).AllSpendPage }),
+      },
+      {
+        path: 'sessions',
+        lazy: async () => ({ Component: (await import('./runs/sessions-page.tsx')).SessionsPage }),
       },
       { path: 'inbox', lazy: async () => ({ Component: (await import('./inbox/inbox-page.tsx')).InboxPage }) },
       {
@@ -120,17 +125,39 @@ export const routes: RouteObject[] = [
  */
 function PageError() {
   const error = useRouteError();
-  const isOutdated = error instanceof TypeError && /import|fetch/i.test(error.message);
+  const isMissing = error instanceof TypeError && /import|fetch/i.test(error.message);
+  const isOutdated = useIsOutdated(isMissing);
   return (
     <main className="page">
-      <EmptyState as="h1" title={isOutdated ? 'A new version is available' : 'Something went wrong on this page'}>
-        <p className="wrap">{isOutdated ? 'Reload the page to use it.' : messageOf(error)}</p>
+      <EmptyState as="h1" title={titleOf(isMissing, isOutdated)}>
+        <p className="wrap">{isMissing ? missingText(isOutdated) : messageOf(error)}</p>
         <Button variant="primary" onClick={() => window.location.reload()}>
           Reload
         </Button>
       </EmptyState>
     </main>
   );
+}
+
+function titleOf(isMissing: boolean, isOutdated: boolean): string {
+  if (isOutdated) return 'A new version is available';
+  return isMissing ? 'This page could not be loaded' : 'Something went wrong on this page';
+}
+
+const missingText = (isOutdated: boolean) =>
+  isOutdated ? 'Reload the page to use it.' : 'Check your connection, and reload the page.';
+
+/** Returns whether the service has other scripts than those of this page. Until it has answered, it has not. */
+function useIsOutdated(isAsked: boolean): boolean {
+  const [isOutdated, setOutdated] = useState(false);
+  useEffect(() => {
+    if (!isAsked) return;
+    const script = document.querySelector<HTMLScriptElement>('script[type=module][src]')?.getAttribute('src') ?? '';
+    fetch('/', { cache: 'no-store' })
+      .then(async (reply) => setOutdated(reply.ok && !(await reply.text()).includes(script)))
+      .catch(() => {});
+  }, [isAsked]);
+  return isOutdated;
 }
 
 const messageOf = (error: unknown) => (isRouteErrorResponse(error) ? error.statusText : errorMessage(error));

@@ -42,6 +42,10 @@ beforeAll(async () => {
   await api('POST', `/sprints/${sprintId}/tasks`, { taskId: tasks['Works now'] });
   await addRun(tasks['Works now'] ?? '', 'running', 0.75);
   await addRun(tasks['Waits its turn'] ?? '', 'queued', 0);
+  await world.sql(`insert into run_events (run_id, type, text, data) values ($1, 'model', 'm answered', $2)`, [
+    `run_${tasks['Works now']}`,
+    { calls: ['run_command npm test'] },
+  ]);
   page = await openOwner(world);
 });
 watchBrowser(() => world?.close());
@@ -57,6 +61,7 @@ inBrowser('cards distinguish running from queued, columns share the width, and e
   const running = cardOf('Works now');
   expect(await running.textContent()).toMatch(/Running 1:\d\d:\d\d/);
   expect(await running.textContent()).toContain('$0.75');
+  await running.getByText('Runs npm test', { exact: true }).waitFor();
   expect(await running.textContent()).toContain('Spring');
   expect(await running.textContent()).toContain((tasks['Works now'] ?? '').slice(-6));
   expect(await cardOf('Waits its turn').textContent()).toMatch(/Queued 1:\d\d:\d\d/);
@@ -110,6 +115,21 @@ inBrowser('several tasks are moved at once, and the reason of each refusal is sh
   await column('backlog').getByRole('link', { name: 'Plain two' }).and(page.locator(':focus')).waitFor();
   // The refusal is also in Chromium's log.
   complaints.length = 0;
+});
+
+inBrowser('a start asks who does the tasks without an agent', async () => {
+  const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Nobody does it' });
+  await open();
+  await page.getByRole('checkbox', { name: 'Select Nobody does it' }).check();
+  const bar = page.getByRole('region', { name: 'Selected tasks' });
+  await bar.getByRole('button', { name: 'Start' }).click();
+  await bar.getByLabel('1 selected task has no agent. Who should do it?').waitFor();
+  await bar.getByRole('button', { name: 'Cancel' }).click();
+  await bar.getByText('1 task selected').waitFor();
+  await bar.getByRole('button', { name: 'Start' }).click();
+  await bar.getByRole('button', { name: 'Assign and start' }).click();
+  await page.getByText('1 task started').waitFor();
+  expect(await world.get(`/tasks/${id}`)).toMatchObject({ owner: agentId, status: 'in_progress' });
 });
 
 inBrowser('a view is saved with its filters and sorting, applied and deleted', async () => {

@@ -118,9 +118,8 @@ async function leadToMerge(file: string, { press, write: type, comment }: typeof
   const { reached, free } = holdAt(2);
   await press(button('Hi'));
   await reached;
-  await press(button('Message agent'));
-  await type(dialog('Message agent').getByRole('textbox'), 'Mind the tabs.');
-  await press(button('Message agent', dialog('Message agent')));
+  await type(page.getByLabel('Message the agent'), 'Mind the tabs.');
+  await press(button('Send'));
   await page.getByText('The agent reads this before its next turn').waitFor();
   await press(button('Pause run'));
   await page.getByText("The run pauses after its agent's current turn").waitFor();

@@ -97,7 +97,7 @@ inBrowser(
     await page.getByRole('region', { name: 'Plan' }).getByText('1 of 2 done').waitFor();
     await page.getByRole('img', { name: 'In progress' }).waitFor();
     await log().getByText('hello 3').waitFor();
-    await head(/Failed.*run_command.*npm test.*exit code 7 · 1\.5 s/).click();
+    await head(/Failed.*Run.*npm test.*exit code 7 · 1\.5 s/).click();
     await log().getByText('tested 2').waitFor();
     const seen: Seen = { violations: [], tooWide: [], alive: [] };
     for (const [theme, width] of [
@@ -171,8 +171,8 @@ inBrowser(
     await log().getByText('Almost done').waitFor();
     await status.getByText('Writing…').waitFor();
     await note('model', 'scripted answered', { turn: 4, calls: ['run_command npm run lint'], ms: 900 });
-    await head(/run_command.*npm run lint/).waitFor();
-    await status.getByText('Running run_command…').waitFor();
+    await head(/Run.*npm run lint/).waitFor();
+    await status.getByText('Run npm run lint…').waitFor();
     await addTurn(4);
     await log().getByText('Now I make change 4.').waitFor();
     await status.getByText('Thinking…').waitFor();

@@ -3,7 +3,7 @@ import { CounterLabel, Heading } from '@primer/react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useLayoutEffect, useRef } from 'react';
 import { useLocation } from 'react-router';
-import type { Board, TaskCard as Card } from '../api.ts';
+import type { Board, TaskCard as Card, Session } from '../api.ts';
 import { taskStatusNames } from '../display/names.ts';
 import type { Selection } from './bulk/selection.ts';
 import { useDropTarget } from './drag-and-drop.ts';
@@ -19,6 +19,8 @@ interface ColumnProps {
   agentNames: Map<string, string>;
   people: Map<string, Board['people'][number]>;
   sprintNames: Map<string, string>;
+  /** What running runs do now, by their ids. */
+  activities: ReadonlyMap<string, Session['activity']>;
   selection: Selection;
   onDrop(taskId: string, status: Card['status']): void;
   onFold(): void;
@@ -59,7 +61,7 @@ export function BoardColumn(props: ColumnProps) {
 }
 
 /** Shows the cards of a column. Only the visible ones are rendered, so thousands of tasks stay fast. */
-function Cards({ status, tasks, agentNames, people, sprintNames, selection }: ColumnProps) {
+function Cards({ status, tasks, agentNames, people, sprintNames, activities, selection }: ColumnProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const initialOffset = useScrollMemory(scroller, status);
   const virtualizer = useVirtualizer({
@@ -86,6 +88,7 @@ function Cards({ status, tasks, agentNames, people, sprintNames, selection }: Co
             >
               <TaskCard
                 task={task}
+                activity={(task.run && activities.get(task.run.id)) ?? undefined}
                 agentName={task.owner === null ? undefined : agentNames.get(task.owner)}
                 responsible={task.responsible === null ? undefined : people.get(task.responsible)}
                 sprintName={task.sprintId === null ? undefined : sprintNames.get(task.sprintId)}

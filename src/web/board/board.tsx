@@ -1,7 +1,7 @@
 import { Button } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
-import type { Board as BoardData, TaskCard } from '../api.ts';
+import type { Board as BoardData, Session, TaskCard } from '../api.ts';
 import { formatNumber, plural } from '../display/formats.ts';
 import { EmptyState } from '../display/sections.tsx';
 import { useMay } from '../forms/may.tsx';
@@ -38,6 +38,7 @@ export function Board({ projectId, board, searchParams, searchText, onClearFilte
     () => arrangeTasks(tasks, new URLSearchParams(params), text, found),
     [tasks, params, text, found],
   );
+  const activities = useActivities(projectId, tasks);
   const { choices, toggle } = useFolding(projectId);
   const selection = useSelection();
   const mayChange = useMay('member');
@@ -71,6 +72,7 @@ export function Board({ projectId, board, searchParams, searchText, onClearFilte
               agentNames={agentNames}
               people={peopleById}
               sprintNames={sprintNames}
+              activities={activities}
               selection={selection}
               onDrop={onDrop}
               onFold={() => toggle(status, cards.length)}
@@ -89,6 +91,13 @@ export function Board({ projectId, board, searchParams, searchText, onClearFilte
 }
 
 const namesById = (list: { id: string; name: string }[]) => new Map(list.map(({ id, name }) => [id, name]));
+
+/** Returns what the running runs of the board do now, by their ids. */
+function useActivities(projectId: string, tasks: TaskCard[]): ReadonlyMap<string, Session['activity']> {
+  const isRunning = useMemo(() => tasks.some(({ run }) => run?.status === 'running'), [tasks]);
+  const { data } = useQuery({ ...queries.sessions(projectId), enabled: isRunning });
+  return useMemo(() => new Map(data?.map(({ id, activity }) => [id, activity])), [data]);
+}
 
 /**
  * Returns the ids of the tasks that the service finds by their descriptions too, once typing pauses. Titles are searched

@@ -16,7 +16,8 @@ import { Label } from '@primer/react';
 import { memo, Suspense, useRef } from 'react';
 import { Link } from 'react-router';
 import { inboxNames } from '../../domain/notices/reasons.ts';
-import type { Board, TaskCard as Card, CardRun } from '../api.ts';
+import type { Board, TaskCard as Card, CardRun, Session } from '../api.ts';
+import { Doing } from '../display/activity.tsx';
 import { ageText, clockText, elapsedOf, formatCost } from '../display/formats.ts';
 import { shortId, waitNames } from '../display/names.ts';
 import { FailureLabel, PersonMark } from '../display/status-labels.tsx';
@@ -28,6 +29,8 @@ import { useLazyMenu } from './use-lazy-menu.ts';
 
 interface Props {
   task: Card;
+  /** What its run does now, if it is running. */
+  activity: NonNullable<Session['activity']> | undefined;
   agentName: string | undefined;
   responsible: Board['people'][number] | undefined;
   sprintName: string | undefined;
@@ -40,7 +43,7 @@ interface Props {
  * again only when one of its properties changes.
  */
 export const TaskCard = memo(function TaskCard(props: Props) {
-  const { task, agentName, responsible, sprintName, isSelected, onToggle } = props;
+  const { task, activity, agentName, responsible, sprintName, isSelected, onToggle } = props;
   const card = useRef<HTMLDivElement>(null);
   const isDragged = useDraggable(card, task.id, useMay('member'));
   return (
@@ -76,25 +79,44 @@ export const TaskCard = memo(function TaskCard(props: Props) {
           </Label>
         )}
       </div>
-      <div className="card-facts">
-        <span title={task.id} className="card-id">
-          {shortId(task.id)}
-        </span>
-        <bdi className="card-name">{task.owner === null ? 'No agent' : (agentName ?? 'Agent')}</bdi>
-        {responsible !== undefined && <Responsible person={responsible} />}
-        <Links task={task} />
-        <Checks checks={task.checks} />
-        {task.costUsd !== null && <span title="Cost of all runs">{formatCost(task.costUsd)}</span>}
-        {sprintName !== undefined && (
-          <span title={`Sprint: ${sprintName}`} className="card-name">
-            <IterationsIcon size={12} /> <bdi>{sprintName}</bdi>
+      {activity !== undefined && task.run?.status === 'running' && (
+        <div className="card-doing">
+          <Doing activity={activity} />
+        </div>
+      )}
+      <div className="card-foot">
+        <div className="card-facts">
+          <span title={task.id} className="card-id">
+            {shortId(task.id)}
           </span>
-        )}
+          {task.owner !== null && <AgentName name={agentName ?? 'Agent'} />}
+          {responsible !== undefined && <Responsible person={responsible} />}
+          <Links task={task} />
+          <Checks checks={task.checks} />
+          {task.costUsd !== null && <span title="Cost of all runs">{formatCost(task.costUsd)}</span>}
+          {sprintName !== undefined && (
+            <span title={`Sprint: ${sprintName}`} className="card-name">
+              <IterationsIcon size={12} /> <bdi>{sprintName}</bdi>
+            </span>
+          )}
+        </div>
         <Age at={task.createdAt} />
       </div>
     </div>
   );
 });
+
+/** Shows an agent with its initial in a square, as people have theirs in a circle. */
+function AgentName({ name }: { name: string }) {
+  return (
+    <span className="card-name card-agent">
+      <span className="agent-initial" aria-hidden="true">
+        {name.slice(0, 1)}
+      </span>
+      <bdi>{name}</bdi>
+    </span>
+  );
+}
 
 function Responsible({ person: { login, avatarUrl } }: { person: Board['people'][number] }) {
   return (
@@ -142,7 +164,7 @@ function Checks({ checks }: { checks: Card['checks'] }) {
 function Age({ at }: { at: string }) {
   const now = useNow(60_000);
   return (
-    <time dateTime={at} title={`Created ${exactTime(at)}`}>
+    <time className="card-age" dateTime={at} title={`Created ${exactTime(at)}`}>
       {ageText(now - Date.parse(at))}
     </time>
   );

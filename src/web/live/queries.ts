@@ -258,6 +258,36 @@ export const suggestions = (id: string) =>
 export const comparison = (id: string) =>
   queryOptions({ queryKey: ['comparison', id], queryFn: () => api.compareAgentVersions(id) });
 export const run = (id: string) => queryOptions({ queryKey: ['run', id], queryFn: () => api.getRun(id) });
+/** Sessions that are fetched at once. */
+export const maxSessions = 100;
+/** How often sessions are fetched while a run is running. What it does within a turn has no events. */
+const sessionPollMs = 3000;
+/** How often those of all projects are fetched otherwise, because their events are in several streams. */
+const idlePollMs = 15_000;
+
+/** The unfinished runs of all projects of the person, or of one. */
+export const sessions = (projectId?: string) =>
+  queryOptions({
+    queryKey: ['sessions', projectId ?? 'all'],
+    queryFn: () => api.listSessions({ limit: maxSessions, ...(projectId === undefined ? {} : { projectId }) }),
+    refetchInterval: ({ state }) => {
+      if (state.data?.some(({ status }) => status === 'running')) return sessionPollMs;
+      return projectId === undefined ? idlePollMs : false;
+    },
+  });
+
+/** Runs of a project that are fetched at once. */
+const runsPageSize = 50;
+
+/** The runs of a project, newest first. A run that moves to the next page, because newer ones have come, is included once. */
+export const projectRuns = (projectId: string) =>
+  infiniteQueryOptions({
+    queryKey: ['project-runs', projectId],
+    queryFn: ({ pageParam: offset }) => api.listProjectRuns(projectId, { limit: runsPageSize, offset }),
+    initialPageParam: 0,
+    getNextPageParam: (last, pages) => (last.length < runsPageSize ? undefined : pages.length * runsPageSize),
+    select: ({ pages }) => [...new Map(pages.flat().map((run) => [run.id, run])).values()],
+  });
 export const reconciliations = () =>
   queryOptions({ queryKey: ['reconciliations'], queryFn: () => api.listReconciliations({ limit: 20 }) });
 

@@ -11,7 +11,7 @@ const partsOfTask = [
   ...['task', 'pulls', 'proof', 'subtasks', 'diff', 'change', 'runs', 'timeline', 'merge-readiness'],
   ...['review-comments', 'collisions'],
 ];
-const dependOnRuns = ['health', 'agents', 'agent'];
+const dependOnRuns = ['health', 'agents', 'agent', 'project-runs'];
 const dependOnTasksAndSprints = ['sprint', 'metrics', 'burndown', 'digest', 'velocity'];
 
 /**
@@ -34,6 +34,7 @@ export function refetchChanges(
   if (taskIds.length > 0) invalidate('related', projectId);
   for (const id of [...runIds, ...stepIds]) invalidateRun(client, id);
   if (runIds.length + stepIds.length > 0) invalidate('spend');
+  if (runIds.length + stepIds.length > 0) invalidate('sessions');
   if (runIds.length > 0) for (const key of dependOnRuns) invalidate(key);
   if (sprintIds.length > 0) invalidate('sprints', projectId);
   if (sprintIds.length + taskIds.length > 0) for (const key of dependOnTasksAndSprints) invalidate(key);

@@ -3,6 +3,7 @@ import {
   BellIcon,
   BookIcon,
   ClockIcon,
+  CpuIcon,
   CreditCardIcon,
   DeviceDesktopIcon,
   FileIcon,
@@ -99,6 +100,7 @@ function generalItems(showKeys: () => void): Item[] {
   return [
     page('Inbox', '/', BellIcon),
     page('Projects', '/projects', HomeIcon),
+    page('Sessions of all projects', '/sessions', CpuIcon),
     page('Spend of all projects', '/spend', CreditCardIcon),
     page('Mail', '/settings/mail', MailIcon),
     page('API tokens', '/settings/tokens', KeyIcon),

@@ -2,7 +2,8 @@ import { CheckIcon, ChevronDownIcon, ChevronRightIcon, DotFillIcon, XIcon } from
 import { useState } from 'react';
 import { plural } from '../display/formats.ts';
 import { revealHidden, terminalText } from '../display/hidden-characters.ts';
-import { type Call, isFailed, type Meaning, meaningOf, outcomeOf, smallDiff, verbOf } from './calls.ts';
+import { verbOf } from '../display/tool-verbs.ts';
+import { type Call, isFailed, type Meaning, meaningOf, outcomeOf, smallDiff } from './calls.ts';
 
 /** Characters of a call's subject that its folded row shows. */
 const maxAbout = 200;

@@ -1,4 +1,5 @@
 import { revealHidden } from '../display/hidden-characters.ts';
+import { verbOf } from '../display/tool-verbs.ts';
 
 /** A call of a tool, as far as it is known. */
 export interface Call {
@@ -68,22 +69,6 @@ export function meaningOf(call: Pick<Call, 'name' | 'about' | 'arguments'>): Mea
   const edits = editsIn(given);
   const isEdit = edits.length > 0 || (deletes.test(call.name) && textIn(given, names.path) !== undefined);
   return { kind: isEdit ? 'edit' : 'other', about: aboutOf(given) || filesIn(edits) || call.about, edits };
-}
-
-/** What the tools of Deckhand do, as the dashboard says it. Those of other servers keep their names. */
-const verbs: Record<string, string> = {
-  ...{ list_files: 'List', read_file: 'Read', search: 'Search', explore: 'Explore' },
-  ...{ write_file: 'Write', edit_file: 'Edit', multi_edit: 'Edit', insert_lines: 'Edit' },
-  ...{ apply_patch: 'Patch', delete_file: 'Delete', set_submodule: 'Move submodule' },
-  ...{ run_command: 'Run', start_process: 'Start', read_output: 'Read output', stop_process: 'Stop process' },
-  ...{ note_plan: 'Note the plan', propose_plan: 'Propose a plan', ask_person: 'Ask' },
-  ...{ open_repository: 'Open repository', create_subtasks: 'Create subtasks' },
-  ...{ finish: 'Finish', give_up: 'Give up' },
-};
-
-/** Says what a tool does: `Read`, or the name of a tool that is not ours. */
-export function verbOf(name: string): string {
-  return Object.hasOwn(verbs, name) ? (verbs[name] ?? name) : name.slice(0, 100);
 }
 
 /** Says what a call does, as `Run npm test`. */

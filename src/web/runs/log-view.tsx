@@ -46,9 +46,7 @@ function FilteredLog(props: {
   return (
     <div className="run-columns">
       <div className="run-main stack tight">
-        <Heading as="h2" variant="small">
-          Log
-        </Heading>
+        <h2 className="sr-only">Log</h2>
         <LogToolbar
           run={run}
           timeline={timeline}
@@ -193,7 +191,7 @@ const LogToolbar = memo(function LogToolbar(props: Given) {
   return (
     <div className="row wrap-row bottom-aligned">
       <FormControl>
-        <FormControl.Label>Show</FormControl.Label>
+        <FormControl.Label visuallyHidden>Show</FormControl.Label>
         <Select value={filter} onChange={({ target }) => show(target.value)}>
           {Object.entries(filterNames).map(([id, name]) => (
             <Select.Option key={id} value={id}>
@@ -203,9 +201,10 @@ const LogToolbar = memo(function LogToolbar(props: Given) {
         </Select>
       </FormControl>
       <FormControl>
-        <FormControl.Label>Search</FormControl.Label>
+        <FormControl.Label visuallyHidden>Search</FormControl.Label>
         <TextInput
           type="search"
+          placeholder="Search the log"
           leadingVisual={SearchIcon}
           value={searchText}
           onChange={({ target }) => onSearch(target.value)}
@@ -233,9 +232,10 @@ function GoToTurn() {
   return (
     <form onSubmit={onSubmit}>
       <FormControl>
-        <FormControl.Label>Go to turn</FormControl.Label>
+        <FormControl.Label visuallyHidden>Go to turn</FormControl.Label>
         <TextInput
           type="number"
+          placeholder="Turn"
           min={1}
           className="turn-number"
           value={turn}

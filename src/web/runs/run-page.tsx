@@ -1,20 +1,19 @@
 import { May } from '../forms/may.tsx';
 import './runs.css';
-import { Button, FormControl, Heading, Textarea } from '@primer/react';
+import { Button, Heading } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, memo } from 'react';
+import { memo } from 'react';
 import { Link, useParams } from 'react-router';
 import type { Run, Task } from '../api.ts';
-import { costOf, elapsedOf, formatMs, formatNumber } from '../display/formats.ts';
+import { costOf, elapsedOf, formatMs, formatNumber, plural } from '../display/formats.ts';
 import { runKindName, runPath } from '../display/names.ts';
 import { QueryResult } from '../display/query-result.tsx';
-import { EmptyState, FactList } from '../display/sections.tsx';
+import { EmptyState } from '../display/sections.tsx';
 import { RunStatus } from '../display/status-labels.tsx';
-import { TimeAgo, useNow } from '../display/times.tsx';
-import { submitOnCtrlEnter } from '../forms/form-dialog.tsx';
-import { useDraft } from '../forms/use-draft.ts';
+import { StartedAgo, useNow } from '../display/times.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import * as queries from '../live/queries.ts';
+import { MessageForm } from '../tasks/actions/message-form.tsx';
 import { actionNames } from '../tasks/actions/task-actions.ts';
 import { useRunControls } from '../tasks/actions/use-steering.ts';
 import { Remedy } from '../tasks/failure-notice.tsx';
@@ -52,76 +51,80 @@ export function RunPage() {
 function RunView({ task, run }: { task: Task; run: Run }) {
   const isLive = run.finishedAt === null;
   return (
-    <div className="stack run-page">
-      <div>
-        <p className="muted">
-          <Link to={`/tasks/${task.id}`}>
-            <bdi>{task.title}</bdi>
-          </Link>
-          {' · '}
+    <div className="run-page">
+      <header className="run-head">
+        <div className="row wrap-row">
+          <RunStatus status={run.status} />
+          <Heading as="h1" variant="small" className="wrap task-title">
+            <Link to={`/tasks/${task.id}`} className="run-title">
+              <bdi>{task.title}</bdi>
+            </Link>
+          </Heading>
+          <span className="grow" />
           <Link to={`/tasks/${task.id}?tab=runs`}>All runs</Link>
-        </p>
-        <Heading as="h1" variant="medium" className="row wrap-row">
-          <span>{runKindName(run)}</span> <RunStatus status={run.status} />
-        </Heading>
-      </div>
+        </div>
+        <RunFacts run={run} />
+      </header>
+      {run.failure && <Failure task={task} failure={run.failure} />}
       {/* At most one run of a task is unfinished, and the task waits for what this run waits for. */}
       <AttentionBox task={isLive ? task : { ...task, attention: null }} />
-      <RunFacts task={task} run={run} />
-      {isLive && (
-        <May>
-          <Steering task={task} />
-        </May>
-      )}
       <Receipts run={run} />
       <LogView task={task} run={run} />
+      <May>
+        <Steering task={task} isLive={isLive} />
+      </May>
     </div>
   );
 }
 
-/** Shows what a run has cost so far and how it ended. The figures change with every turn. */
-function RunFacts({ task, run }: { task: Task; run: Run }) {
+/** Shows in one line what a run has cost so far. The figures change with every turn. */
+function RunFacts({ run }: { run: Run }) {
   return (
-    <section className="box" aria-label="Run">
-      <FactList
-        facts={{
-          Started: <Start run={run} />,
-          Duration: <Duration run={run} />,
-          ...(run.waitedSeconds > 0 ? { Waited: formatMs(run.waitedSeconds * 1000) } : {}),
-          Steps: formatNumber(run.steps),
-          Tokens: tokensOf(run),
-          Cost: costOf(run),
-        }}
-      />
+    <section className="run-facts muted" aria-label="Run">
+      <span>{runKindName(run)}</span>
+      <span>
+        <Start run={run} />
+      </span>
+      {run.startedAt !== null && (
+        <span title="Without the time that it waited">
+          worked <Duration run={run} />
+        </span>
+      )}
+      {run.waitedSeconds > 0 && <span>waited {formatMs(run.waitedSeconds * 1000)}</span>}
+      <span>{plural(run.steps, 'step')}</span>
+      <span>{tokensOf(run)}</span>
+      <span>{costOf(run)}</span>
       {run.rewoundFrom && (
-        <p>
-          Rewound from{' '}
-          <Link to={{ pathname: runPath(task.id, run.rewoundFrom.runId), hash: `turn-${run.rewoundFrom.turn}` }}>
+        <span>
+          rewound from{' '}
+          <Link to={{ pathname: runPath(run.taskId, run.rewoundFrom.runId), hash: `turn-${run.rewoundFrom.turn}` }}>
             turn {run.rewoundFrom.turn} of an earlier run
           </Link>
-        </p>
-      )}
-      {run.failure && (
-        <>
-          <p className="wrap">
-            <span className="strong">Failed: </span>
-            {run.failure.message}
-          </p>
-          <Remedy task={task} failure={run.failure} />
-        </>
+        </span>
       )}
     </section>
   );
 }
 
-function Start({ run: { startedAt, finishedAt } }: { run: Run }) {
-  if (startedAt !== null) return <TimeAgo at={startedAt} />;
-  return finishedAt === null ? 'Waiting to start' : 'Never';
+function Failure({ task, failure }: { task: Task; failure: NonNullable<Run['failure']> }) {
+  return (
+    <section className="box failure" aria-label="Failure">
+      <p className="wrap">
+        <span className="strong">Failed: </span>
+        {failure.message}
+      </p>
+      <Remedy task={task} failure={failure} />
+    </section>
+  );
 }
 
-/** Shows how long a run has worked. The time for which it waited is a figure of its own. */
+function Start({ run: { startedAt, finishedAt } }: { run: Run }) {
+  if (startedAt !== null) return <StartedAgo at={startedAt} />;
+  return finishedAt === null ? 'waiting to start' : 'never started';
+}
+
+/** Shows how long a run that was started has worked. The time for which it waited is a figure of its own. */
 function Duration({ run }: { run: Run }) {
-  if (run.startedAt === null) return '–';
   return run.finishedAt === null ? <LiveDuration run={run} /> : formatMs(elapsedOf(run, 0));
 }
 
@@ -131,59 +134,31 @@ function LiveDuration({ run }: { run: Run }) {
 }
 
 function tokensOf({ inputTokens, cachedInputTokens, outputTokens }: Run): string {
-  const total = formatNumber(inputTokens + outputTokens);
+  const total = plural(inputTokens + outputTokens, 'token');
   return cachedInputTokens === 0 ? total : `${total} (${formatNumber(cachedInputTokens)} from the cache)`;
 }
 
-/** Lets people write to the agent of an unfinished run, and pause or cancel the run. */
-const Steering = memo(function Steering({ task }: { task: Task }) {
+/** Lets people write to the agent of an unfinished run, and pause or cancel the run. It stays in view below the log. */
+const Steering = memo(function Steering({ task, isLive }: { task: Task; isLive: boolean }) {
   const { say, pause, isPending } = useRunControls(task);
   const { select, isPending: isStopping, dialog } = useConfirmedAction();
   const isBusy = isPending || isStopping;
   return (
     <div className="run-steering">
-      <MessageForm place={`message ${task.id}`} isBusy={isBusy} onSend={say} />
-      <div className="row wrap-row">
-        {task.attention === null && (
-          <Button disabled={isBusy} onClick={pause}>
-            Pause run
+      <MessageForm taskId={task.id} isLive={isLive} isBusy={isBusy} onSend={say} />
+      {isLive && (
+        <div className="row wrap-row">
+          {task.attention === null && (
+            <Button disabled={isBusy} onClick={pause}>
+              Pause run
+            </Button>
+          )}
+          <Button variant="danger" disabled={isBusy} onClick={() => void select(task, 'cancel')}>
+            {actionNames.cancel}
           </Button>
-        )}
-        <Button variant="danger" disabled={isBusy} onClick={() => void select(task, 'cancel')}>
-          {actionNames.cancel}
-        </Button>
-      </div>
+        </div>
+      )}
       {dialog}
     </div>
   );
 });
-
-function MessageForm(props: { place: string; isBusy: boolean; onSend(text: string): Promise<unknown> }) {
-  const { place, isBusy, onSend } = props;
-  const draft = useDraft(place, '');
-  const text = draft.value.trim();
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
-    // The text stays in the field until the service has it.
-    if (text !== '' && !isBusy) onSend(text).then(draft.clear, () => {});
-  };
-  return (
-    <form className="row bottom-aligned grow" onSubmit={onSubmit}>
-      <FormControl className="grow">
-        <FormControl.Label>Message the agent</FormControl.Label>
-        <Textarea
-          block
-          rows={2}
-          resize="vertical"
-          maxLength={10_000}
-          value={draft.value}
-          onChange={(event) => draft.set(event.target.value)}
-          onKeyDown={submitOnCtrlEnter}
-        />
-      </FormControl>
-      <Button type="submit" disabled={isBusy || text === ''}>
-        Send
-      </Button>
-    </form>
-  );
-}

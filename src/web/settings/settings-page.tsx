@@ -13,6 +13,7 @@ import * as queries from '../live/queries.ts';
 import { EnvironmentSecrets } from './environment-secrets.tsx';
 import { GeneralSettings } from './general-settings.tsx';
 import { McpServers } from './mcp-servers.tsx';
+import { Reconciliations } from './reconciliations.tsx';
 import { TokenSetting } from './token-setting.tsx';
 import { Webhooks } from './webhooks.tsx';
 
@@ -56,6 +57,7 @@ function ProjectSettings({ project }: { project: api.Project }) {
           <McpServers projectId={id} />
           <Webhooks projectId={id} />
           <EnvironmentSecrets projectId={id} />
+          <Reconciliations />
           <Section title="Audit log">
             <p>
               <Link to={`/projects/${id}/settings/audit`}>See who changed what</Link>

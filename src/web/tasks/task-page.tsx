@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
 import { Link, useParams, useSearchParams } from 'react-router';
 import type { Task } from '../api.ts';
+import { Doing, LastLines } from '../display/activity.tsx';
 import { costOf, plural } from '../display/formats.ts';
 import { runPath } from '../display/names.ts';
 import { Loading, QueryResult } from '../display/query-result.tsx';
@@ -13,6 +14,7 @@ import { usePageTitle } from '../frame/page-header.tsx';
 import { Tabs } from '../frame/tabs.tsx';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
+import { MessageForm } from './actions/message-form.tsx';
 import { isMergeable } from './actions/task-actions.ts';
 import { useRunControls } from './actions/use-steering.ts';
 import { FailureNotice } from './failure-notice.tsx';
@@ -25,7 +27,6 @@ import { QuoteBox } from './quote-box.tsx';
 import { TaskHeader } from './task-header.tsx';
 import { UndoBox } from './undo-box.tsx';
 import { AttentionBox } from './waiting/attention-box.tsx';
-import { WordsButton } from './waiting/task-text-dialog.tsx';
 
 const RunsTab = lazyPart(async () => ({ default: (await import('./runs-tab.tsx')).RunsTab }));
 const ChangesTab = lazyPart(async () => ({ default: (await import('./changes/changes-tab.tsx')).ChangesTab }));
@@ -34,9 +35,11 @@ const Chat = lazyPart(async () => ({ default: (await import('../chat/chat.tsx'))
 export function TaskPage() {
   const { taskId = '' } = useParams();
   const query = useQuery(queries.task(taskId));
+  const [searchParams] = useSearchParams();
   usePageTitle(query.data?.title.slice(0, 60));
   return (
-    <div className="narrow">
+    // Code needs the whole width.
+    <div className={searchParams.get('tab') === 'diff' ? '' : 'narrow'}>
       <QueryResult query={query} isPage>
         {(task) => <TaskView key={task.id} task={task} />}
       </QueryResult>
@@ -48,25 +51,32 @@ const tabs = { overview: 'Overview', runs: 'Runs', diff: 'Changes', chat: 'Chat'
 
 function TaskView({ task }: { task: Task }) {
   const [searchParams] = useSearchParams();
+  const tab = searchParams.get('tab');
   return (
     <>
       <TaskHeader task={task} />
       <FailureNotice task={task} />
       <AttentionBox task={task} />
       <MergingBox task={task} />
+      {tab !== 'diff' && <Surroundings task={task} />}
+      <CurrentRun task={task} />
+      <Tabs tabs={tabs} label="Task" />
+      <Suspense fallback={<Loading />}>
+        <TabContent tab={tab} task={task} />
+      </Suspense>
+    </>
+  );
+}
+
+/** Shows what else is known about a task. The tab with its changes does without, so that the code is in view. */
+function Surroundings({ task }: { task: Task }) {
+  return (
+    <>
       <OtherWorkBox task={task} />
       <QuoteBox task={task} />
       <UndoBox task={task} />
       <CollisionsBox task={task} />
-      {task.status === 'in_progress' && <CurrentRun task={task} />}
-      <May>
-        <RunButtons task={task} />
-      </May>
       {isMergeable(task) && <ReadinessBox task={task} />}
-      <Tabs tabs={tabs} label="Task" />
-      <Suspense fallback={<Loading />}>
-        <TabContent tab={searchParams.get('tab')} task={task} />
-      </Suspense>
     </>
   );
 }
@@ -89,48 +99,48 @@ function TabContent({ tab, task }: { tab: string | null; task: Task }) {
   }
 }
 
-/** Shows a line about the run in progress, updated with every step. */
+/** Shows what the run in progress does now, its last lines, and a field to write to its agent. */
 function CurrentRun({ task }: { task: Task }) {
-  const { data: [run] = [] } = useQuery(queries.runs(task.id));
-  if (run === undefined) return null;
-  return (
-    <p className="box" role="status">
-      <RunStatus status={run.status} />{' '}
-      {run.status === 'queued' ? (
-        'Waiting to start'
-      ) : (
-        <>
-          {plural(run.steps, 'step')} · {costOf(run)} · <StartedAgo at={run.startedAt ?? run.createdAt} />
-        </>
-      )}{' '}
-      · <Link to={runPath(task.id, run.id)}>Watch this run</Link>
-    </p>
-  );
-}
-
-/**
- * Shows the buttons for a run that is not finished: one to write to its agent, and one to pause it. A message that is being
- * written stays when the run ends.
- */
-function RunButtons({ task }: { task: Task }) {
-  const { say, pause, isPending } = useRunControls(task);
   const isLive = task.status === 'in_progress';
+  const { data: [run] = [] } = useQuery({ ...queries.runs(task.id), enabled: isLive });
+  const { data: sessions = [] } = useQuery({ ...queries.sessions(task.projectId), enabled: isLive });
+  const session = sessions.find(({ id }) => id === run?.id);
+  const { say, pause, isPending } = useRunControls(task);
   return (
-    <div className={isLive ? 'row wrap-row page-head' : ''}>
-      <WordsButton
-        name="Message agent"
-        label="What should the agent know?"
-        taskId={task.id}
-        isDisabled={isPending}
-        isOffered={isLive}
-        outlivesWaits
-        onSubmit={say}
-      />
-      {isLive && task.attention === null && (
-        <Button disabled={isPending} onClick={pause}>
-          Pause run
-        </Button>
+    <section className={isLive ? 'box stack tight page-part' : ''} aria-label="Current run">
+      {isLive && run !== undefined && (
+        <>
+          <div className="row wrap-row">
+            <span role="status">
+              <RunStatus status={run.status} />
+            </span>
+            {session?.activity && <Doing activity={session.activity} />}
+            <span className="grow" />
+            <span className="muted">
+              {run.status === 'queued' ? (
+                'Waiting to start'
+              ) : (
+                <>
+                  {plural(run.steps, 'step')} · {costOf(run)} · <StartedAgo at={run.startedAt ?? run.createdAt} />
+                </>
+              )}
+              {' · '}
+              <Link to={runPath(task.id, run.id)}>View log</Link>
+            </span>
+            <May>
+              {task.attention === null && (
+                <Button size="small" disabled={isPending} onClick={pause}>
+                  Pause run
+                </Button>
+              )}
+            </May>
+          </div>
+          {session !== undefined && <LastLines lines={session.lines} />}
+        </>
       )}
-    </div>
+      <May>
+        <MessageForm taskId={task.id} isLive={isLive} isBusy={isPending} onSend={say} />
+      </May>
+    </section>
   );
 }

@@ -46,11 +46,17 @@ function Changes({ task, diff }: { task: Task; diff: TaskDiff }) {
     setSearchParams({ tab: 'diff', ...(next === 'split' ? { view: 'split' } : {}) }, { replace: true });
   return (
     <>
-      <Summary diff={diff} view={view} setView={setView} />
+      <ReviewBar
+        task={task}
+        diff={diff}
+        review={review}
+        onChange={changeReview}
+        summary={<Summary diff={diff} />}
+        end={<ViewChoice view={view} setView={setView} />}
+      />
       {diff.truncated && (
         <p className="muted">Showing the first {plural(diff.files.length, 'file')}. View the rest on GitHub.</p>
       )}
-      <ReviewBar task={task} diff={diff} review={review} onChange={changeReview} />
       <OtherThreads comments={elsewhere} />
       <div className="diff-page">
         <nav aria-label="Changed files" className="file-list tree">
@@ -75,21 +81,21 @@ function Changes({ task, diff }: { task: Task; diff: TaskDiff }) {
   );
 }
 
-function Summary({ diff, view, setView }: { diff: TaskDiff; view: ViewType; setView(view: ViewType): void }) {
-  const { files, branchName, baseBranch } = diff;
+function Summary({ diff: { files, branchName, baseBranch } }: { diff: TaskDiff }) {
   return (
-    <div className="row wrap-row page-head">
-      <span className="muted">
-        {plural(files.length, 'changed file')} <span className="added">+{formatNumber(sumOf(files, 'additions'))}</span>{' '}
-        <span className="removed">−{formatNumber(sumOf(files, 'deletions'))}</span> · <code>{branchName}</code> compared
-        with <code>{baseBranch}</code>
-      </span>
-      <span className="grow" />
-      <SegmentedControl aria-label="Diff view" size="small" onChange={(i) => setView(i === 1 ? 'split' : 'unified')}>
-        <SegmentedControl.Button selected={view === 'unified'}>Unified</SegmentedControl.Button>
-        <SegmentedControl.Button selected={view === 'split'}>Split</SegmentedControl.Button>
-      </SegmentedControl>
-    </div>
+    <span className="muted" title={`${branchName} compared with ${baseBranch}`}>
+      {plural(files.length, 'changed file')} <span className="added">+{formatNumber(sumOf(files, 'additions'))}</span>{' '}
+      <span className="removed">−{formatNumber(sumOf(files, 'deletions'))}</span> into <code>{baseBranch}</code>
+    </span>
+  );
+}
+
+function ViewChoice({ view, setView }: { view: ViewType; setView(view: ViewType): void }) {
+  return (
+    <SegmentedControl aria-label="Diff view" size="small" onChange={(i) => setView(i === 1 ? 'split' : 'unified')}>
+      <SegmentedControl.Button selected={view === 'unified'}>Unified</SegmentedControl.Button>
+      <SegmentedControl.Button selected={view === 'split'}>Split</SegmentedControl.Button>
+    </SegmentedControl>
   );
 }
 

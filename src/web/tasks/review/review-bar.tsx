@@ -1,5 +1,5 @@
 import { Button } from '@primer/react';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import * as api from '../../api.ts';
 import { plural } from '../../display/formats.ts';
 import { useSteering } from '../actions/use-steering.ts';
@@ -21,8 +21,11 @@ export function ReviewBar(props: {
   diff: api.TaskDiff;
   review: Review;
   onChange(change: (before: Review) => Review): void;
+  /** What stands at the beginning of the bar, and at its end. */
+  summary: ReactNode;
+  end: ReactNode;
 }) {
-  const { task, diff, review, onChange } = props;
+  const { task, diff, review, onChange, summary, end } = props;
   const { mutateAsync } = useSteering(task);
   const [isAsking, setAsking] = useState(false);
   const comments = writtenComments(review);
@@ -31,16 +34,18 @@ export function ReviewBar(props: {
   return (
     <section className="review-bar stack tight" aria-label="Review">
       <div className="row wrap-row">
+        {summary}
         <span role="status">
           {viewed} of {plural(diff.files.length, 'file')} viewed
           {comments.length > 0 && ` · ${plural(comments.length, 'comment')}, not sent yet`}
         </span>
         {comments.length === 0 && takesComments(task) && (
-          <span className="muted">Select a line number to comment on that line.</span>
+          <span className="muted wide-word">Select a line number to comment on that line.</span>
         )}
         <span className="grow" />
+        {end}
         {obstacle === undefined && (
-          <Button variant={comments.length > 0 ? 'primary' : 'default'} onClick={() => setAsking(true)}>
+          <Button size="small" variant={comments.length > 0 ? 'primary' : 'default'} onClick={() => setAsking(true)}>
             {comments.length > 0 ? `Request changes with ${plural(comments.length, 'comment')}` : 'Request changes'}
           </Button>
         )}

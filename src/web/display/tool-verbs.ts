@@ -1,0 +1,67 @@
+import type { Session } from '../api.ts';
+import { revealHidden } from './hidden-characters.ts';
+
+/** What the tools of Deckhand do, as the dashboard says it: as a title, and as what an agent does now. */
+const verbs: Record<string, readonly [title: string, now: string]> = {
+  list_files: ['List', 'Lists files'],
+  read_file: ['Read', 'Reads'],
+  search: ['Search', 'Searches'],
+  explore: ['Explore', 'Explores'],
+  write_file: ['Write', 'Writes'],
+  edit_file: ['Edit', 'Edits'],
+  multi_edit: ['Edit', 'Edits'],
+  insert_lines: ['Edit', 'Edits'],
+  apply_patch: ['Patch', 'Patches'],
+  delete_file: ['Delete', 'Deletes'],
+  set_submodule: ['Move submodule', 'Moves submodule'],
+  run_command: ['Run', 'Runs'],
+  start_process: ['Start', 'Starts'],
+  read_output: ['Read output', 'Reads output'],
+  stop_process: ['Stop process', 'Stops process'],
+  note_plan: ['Note the plan', 'Notes the plan'],
+  propose_plan: ['Propose a plan', 'Proposes a plan'],
+  ask_person: ['Ask', 'Asks'],
+  open_repository: ['Open repository', 'Opens repository'],
+  create_subtasks: ['Create subtasks', 'Creates subtasks'],
+  finish: ['Finish', 'Finishes'],
+  give_up: ['Give up', 'Gives up'],
+};
+
+/** Says what a tool does: `Read`, or the name of a tool that is not ours. */
+export function verbOf(name: string): string {
+  return Object.hasOwn(verbs, name) ? (verbs[name]?.[0] ?? name) : name.slice(0, 100);
+}
+
+function nowOf(name: string): string {
+  return Object.hasOwn(verbs, name) ? (verbs[name]?.[1] ?? name) : `Uses ${name.slice(0, 100)}`;
+}
+
+/** Splits a call as the log describes it into its tool and the first line of what it is about. */
+function partsOf(call: string): [name: string, about: string] {
+  const [name = ''] = call.split(/\s/, 1);
+  const [line = ''] = call.slice(name.length).trim().split('\n', 1);
+  return [name, line.slice(0, 100)];
+}
+
+const doings: Record<NonNullable<Session['activity']>['doing'], string> = {
+  preparing: 'Prepares the workspace',
+  setting_up: 'Sets up the environment',
+  thinking: 'Thinks',
+  calling: 'Works',
+  checking: 'Checks the result',
+  publishing: 'Publishes the change',
+};
+
+/** Says what an agent does now: `Runs npm test`. */
+export function doingText({ doing, call }: Pick<NonNullable<Session['activity']>, 'doing' | 'call'>): string {
+  if (call === null) return doings[doing];
+  const [name, about] = partsOf(call);
+  return revealHidden([nowOf(name), about].filter(Boolean).join(' '));
+}
+
+/** Returns a line of a log as people read it: `Run npm test`. */
+export function lineText({ type, text }: Session['lines'][number]): string {
+  if (type !== 'tool') return revealHidden(text.split('\n', 1)[0] ?? '');
+  const [name, about] = partsOf(text);
+  return revealHidden([verbOf(name), about].filter(Boolean).join(' '));
+}
