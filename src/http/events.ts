@@ -61,7 +61,9 @@ export async function answerEvents(
     ending.abort(new Error('the event stream has ended'));
     res.end();
   };
-  res.once('close', end);
+  // A caller that disconnected while its access was checked has closed already. Without this, its stream would never end.
+  if (res.closed) end();
+  else res.once('close', end);
   const leave = () => {
     write(`retry: ${Math.ceil(Math.random() * maxRetryMs)}\n\n`);
     end();

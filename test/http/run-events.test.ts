@@ -126,3 +126,22 @@ test('a reader who leaves everything unread is disconnected', async () => {
   server.closeAllConnections();
   raw.socket.destroy();
 });
+
+test('the stream of a reader who left while access was checked ends', async () => {
+  const app = express();
+  let ended: boolean | undefined;
+  app.get('/', async (req, res) => {
+    raw.socket.destroy();
+    await once(res, 'close');
+    const about = { userId: 'gone', stopping: new AbortController().signal, recheck: async () => {} };
+    await answerEvents(req, res, about, async ({ signal }) => {
+      ended = signal.aborted;
+    });
+  });
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const raw = openRaw((server.address() as AddressInfo).port, headOf('GET /', {}));
+  await until('the stream', async () => ended !== undefined);
+  expect(ended).toBe(true);
+  server.close();
+});
