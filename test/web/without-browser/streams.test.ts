@@ -1,5 +1,7 @@
 import { QueryClient } from '@tanstack/react-query';
+import { until } from '../../../demo/real-service.ts';
 import type { Board } from '../../../src/web/api.ts';
+import { subscribe } from '../../../src/web/live/event-stream.ts';
 import { followEarly, followProject, takeOver } from '../../../src/web/live/project-events.ts';
 import * as queries from '../../../src/web/live/queries.ts';
 import { type StreamBrowser, streamBrowser } from '../../support/stand-ins/event-source.ts';
@@ -128,4 +130,57 @@ test('a board that nobody follows any more is fetched again when it is shown', (
   browser.send('task', { id: 'a' });
   unfollow();
   expect(stale()).toContain('board');
+});
+
+test('windows share a stream, and another one opens it when the window that has it leaves', async () => {
+  browser.restore();
+  browser = streamBrowser(true);
+  const heard: string[] = [];
+  const openWindow = (name: string) => {
+    const events = { task: ({ data }: MessageEvent<string>) => void heard.push(`${name} ${data}`) };
+    const onOpen = (isFirst: boolean) => void heard.push(`${name} ${isFirst ? 'opened' : 'opened again'}`);
+    return subscribe('/shared', { events, onOpen }, true);
+  };
+  const all = (...expected: string[]) =>
+    until('all windows to hear it', async () => expected.every((each) => heard.includes(each)));
+  const leaveFirst = openWindow('first');
+  await until('the stream', async () => browser.addresses().length === 1);
+  browser.open();
+  // A window that comes later is told that the stream is open.
+  const leaveSecond = openWindow('second');
+  await all('first opened', 'second opened');
+  browser.send('task', { id: 1 });
+  await all('first {"id":1}', 'second {"id":1}');
+  expect(browser.addresses()).toEqual(['/shared']);
+  leaveFirst();
+  await until('the other stream', async () => browser.addresses().length === 1);
+  browser.open();
+  await all('second opened again');
+  browser.send('task', { id: 2 });
+  await all('second {"id":2}');
+  leaveSecond();
+  expect([browser.addresses(), heard.filter((each) => each.startsWith('first'))]).toEqual([
+    [],
+    ['first opened', 'first {"id":1}'],
+  ]);
+});
+
+test('a page that is refused a stream says why', async () => {
+  const before = globalThis.fetch;
+  globalThis.fetch = async () =>
+    Response.json({ statusCode: 429, message: 'At most 10 open streams' }, { status: 429 });
+  const reasons: string[] = [];
+  const leave = subscribe('/refused', {
+    events: {},
+    onRefused: async (reason) => {
+      reasons.push(reason);
+      return false;
+    },
+  });
+  browser.refuse();
+  await until('the reason', async () => reasons.length > 0).finally(() => {
+    globalThis.fetch = before;
+  });
+  expect(reasons).toEqual(['At most 10 open streams']);
+  leave();
 });
