@@ -21,13 +21,13 @@ import { RouterProvider } from 'react-router/dom';
 import { defaults } from './api.ts';
 import { removeOldDrafts } from './forms/stored-drafts.ts';
 import { keepFocus } from './frame/keep-focus.ts';
-import { watchNavigation } from './frame/navigation.ts';
+import { loadAhead, watchNavigation } from './frame/navigation.ts';
 import { Notices } from './frame/notices.tsx';
 import { serviceInfo } from './frame/service-info.ts';
 import { applyTheme } from './frame/theme.ts';
 import { batching } from './live/batch.ts';
 import { loadedOnline } from './live/load-part.ts';
-import { client, prefetch, signInAddress } from './live/query-client.ts';
+import { client, prefetch, prefetchTask, signInAddress } from './live/query-client.ts';
 import { routes } from './routes.tsx';
 
 defaults.fetch = batching((input, init) => fetch(input, init));
@@ -40,6 +40,7 @@ else window.location.replace(signInAddress());
 
 function show(): void {
   prefetch(pathname);
+  loadAhead(document, routes, prefetchTask);
   createRoot(document.getElementById('root') as HTMLElement).render(
     <StrictMode>
       <QueryClientProvider client={client}>

@@ -2,6 +2,7 @@ import { Button } from '@primer/react';
 import { useEffect, useState } from 'react';
 import { isRouteErrorResponse, type RouteObject, useRouteError } from 'react-router';
 import { EmptyState } from './display/sections.tsx';
+import { FirstScreen } from './frame/first-screen.tsx';
 import { errorMessage } from './live/errors.ts';
 import { Shell } from './shell.tsx';
 
@@ -16,7 +17,7 @@ export const routes: RouteObject[] = [
     path: '/',
     Component: Shell,
     ErrorBoundary: PageError,
-    HydrateFallback: () => null,
+    HydrateFallback: FirstScreen,
     children: [
       { index: true, lazy: async () => ({ Component: (await import('./inbox/inbox-page.tsx')).InboxPage }) },
       {

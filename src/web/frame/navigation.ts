@@ -1,4 +1,4 @@
-import type { createBrowserRouter } from 'react-router';
+import { type createBrowserRouter, matchRoutes, type RouteObject } from 'react-router';
 
 type Router = Pick<ReturnType<typeof createBrowserRouter>, 'state'>;
 
@@ -16,4 +16,33 @@ export function watchNavigation<Given extends Router>(given: Given): Given {
  */
 export function isLeaving(): boolean {
   return router !== undefined && router.state.navigation.state !== 'idle';
+}
+
+/** How long the pointer rests on a link before its page is loaded. Most links are only passed. */
+const restMs = 80;
+
+/**
+ * Loads the script of a page, and calls `prefetch` for its data, when the pointer rests on a link to it or the link gets the
+ * focus, so that the page is there sooner after the click.
+ */
+export function loadAhead(document: Document, routes: RouteObject[], prefetch: (pathname: string) => void): void {
+  let rest: ReturnType<typeof setTimeout> | undefined;
+  const known = new Set<string>();
+  const load = (pathname: string) => {
+    prefetch(pathname);
+    for (const { route } of matchRoutes(routes, pathname) ?? []) {
+      const key = route.path ?? '';
+      if (typeof route.lazy !== 'function' || known.has(key)) continue;
+      known.add(key);
+      // The click tries again, and shows the failure.
+      route.lazy().catch(() => known.delete(key));
+    }
+  };
+  const onTarget = ({ target }: Event) => {
+    clearTimeout(rest);
+    const link = (target as Element | null)?.closest?.('a[href^="/"]');
+    const pathname = link?.getAttribute('href')?.split(/[?#]/, 1)[0];
+    if (pathname !== undefined && navigator.onLine) rest = setTimeout(load, restMs, pathname);
+  };
+  for (const type of ['pointerover', 'focusin']) document.addEventListener(type, onTarget, { passive: true });
 }

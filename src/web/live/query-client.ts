@@ -34,6 +34,12 @@ function signInAgain(error: unknown): void {
 client.getQueryCache().subscribe(({ query }) => signInAgain(query.state.error));
 client.getMutationCache().subscribe(({ mutation }) => signInAgain(mutation?.state.error));
 
+/** Fetches the task of a page before it is opened. */
+export function prefetchTask(pathname: string): void {
+  const [, id] = /^\/tasks\/([^/]+)/.exec(pathname) ?? [];
+  if (id !== undefined) void client.prefetchQuery({ ...queries.task(decodeURIComponent(id)), staleTime: 10_000 });
+}
+
 /**
  * Fetches what the frame of a page needs, and the board, while the script of the page is still on its way. The board is fetched
  * when its event stream is open, because it might miss a change before.
