@@ -67,7 +67,7 @@ ul.plain { list-style: none; padding: 0; } ul.plain > li { border-bottom: 1px so
 /** Looks for news every two seconds, and replaces what nobody can be typing in. */
 export const script = `setInterval(async () => {
   if (document.hidden) return;
-  const answer = await fetch(location.href).catch(() => undefined);
+  const answer = await fetch(location.href, { headers: { Accept: 'text/html' } }).catch(() => undefined);
   if (!answer?.ok) return;
   const now = new DOMParser().parseFromString(await answer.text(), 'text/html');
   for (const part of document.querySelectorAll('[data-live]')) {

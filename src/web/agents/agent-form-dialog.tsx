@@ -2,7 +2,6 @@ import { Flash, FormControl, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { leastOutputTokens, mostOutputTokens, reasoningEfforts } from '../../domain/settings.ts';
 import * as api from '../api.ts';
-import { sentenceCase } from '../display/names.ts';
 import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
 import { SelectField } from '../forms/select-field.tsx';
 import { changedFields, submitOnce } from '../forms/submit.ts';
@@ -10,6 +9,7 @@ import { useFormDraft } from '../forms/use-draft.ts';
 import { errorMessage } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
 import { refetchAgents } from '../live/refetch-changes.ts';
+import { effortName } from './agent-texts.ts';
 
 type Fields = Pick<
   api.Agent,
@@ -153,7 +153,7 @@ function ModelLimits({ fields, set }: { fields: Fields; set(change: Partial<Fiel
         label="Reasoning effort"
         emptyOption="Model server's default"
         value={fields.reasoningEffort ?? ''}
-        options={reasoningEfforts.map((id) => ({ id, name: id === 'xhigh' ? 'Extra high' : sentenceCase(id) }))}
+        options={reasoningEfforts.map((id) => ({ id, name: effortName(id) }))}
         onSelect={(id) => set({ reasoningEffort: id === '' ? null : (id as Fields['reasoningEffort']) })}
       />
       <FormControl>

@@ -10,7 +10,7 @@ import * as queries from '../live/queries.ts';
 import { refetchAgents } from '../live/refetch-changes.ts';
 import { AgentFormDialog } from './agent-form-dialog.tsx';
 import { healthReason, resetText } from './agent-texts.ts';
-import { HealthLabel } from './health-label.tsx';
+import { HealthFigures, HealthLabel } from './health-label.tsx';
 import { NewVersion } from './learning/new-version.tsx';
 
 /** Shows the name of an agent with its actions, and why its health is not good. */
@@ -35,6 +35,7 @@ export function AgentHeader({ projectId, agent }: { projectId: string; agent: ap
         </Heading>
         <Label variant={agent.status === 'busy' ? 'attention' : 'secondary'}>{sentenceCase(agent.status)}</Label>
         <HealthLabel health={own} />
+        <HealthFigures health={own} />
         <span className="grow" />
         {agent.isNewest && (
           <May>

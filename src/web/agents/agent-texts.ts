@@ -1,5 +1,9 @@
-import type { AgentHealth, AgentPerformance } from '../api.ts';
+import type { Agent, AgentHealth, AgentPerformance } from '../api.ts';
 import { plural } from '../display/formats.ts';
+import { sentenceCase } from '../display/names.ts';
+
+/** The list of agents shows what they have cost in this time. */
+export const costDays = 90;
 
 /** Says why an agent is not healthy. */
 export function healthReason({ consecutiveFailures }: Pick<AgentHealth, 'consecutiveFailures'>): string {
@@ -17,4 +21,19 @@ type Figures = Pick<AgentPerformance['metrics'], 'completedTasks' | 'averageComp
 export function completionText({ completedTasks, averageCompletionTime }: Figures): string {
   if (completedTasks === 0) return '–';
   return averageCompletionTime === '0h 0m' ? 'under 1 min' : averageCompletionTime;
+}
+
+/** Returns the success rate of finished tasks, and a dash before the first one. */
+export function successText({
+  completedTasks,
+  failedTasks,
+  successRate,
+}: Pick<AgentPerformance['metrics'], 'completedTasks' | 'failedTasks' | 'successRate'>): string {
+  return completedTasks + failedTasks === 0 ? '–' : `${Math.round(successRate * 100)}%`;
+}
+
+/** Names how long the model of an agent reasons. */
+export function effortName(effort: Agent['reasoningEffort']): string {
+  if (effort === null) return "Model server's default";
+  return effort === 'xhigh' ? 'Extra high' : sentenceCase(effort);
 }

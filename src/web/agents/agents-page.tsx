@@ -1,23 +1,32 @@
-import { Button, Heading, Label } from '@primer/react';
+import { Button, Checkbox, Label } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
+import { Suspense } from 'react';
 import { Link, useParams, useSearchParams } from 'react-router';
-import type { AgentEntry } from '../api.ts';
+import type { AgentEntry, AgentHealth, Spend } from '../api.ts';
+import { formatCost } from '../display/formats.ts';
 import { sentenceCase } from '../display/names.ts';
-import { QueryResult } from '../display/query-result.tsx';
+import { Loading, QueryResult } from '../display/query-result.tsx';
 import { May } from '../forms/may.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
+import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { AgentFormDialog } from './agent-form-dialog.tsx';
+import { costDays } from './agent-texts.ts';
 import { HealthLabel } from './health-label.tsx';
 
-/** Shows the agents that can work in the project, by team. */
+const TwoAgents = lazyPart(async () => ({ default: (await import('./two-agents.tsx')).TwoAgents }));
+
+/** Shows the agents that can work in the project, with their model, success and cost, and compares two of them. */
 export function AgentsPage() {
   usePageTitle('Agents');
   const { projectId = '' } = useParams();
   const [searchParams, setSearchParams] = useSearchParams();
   const query = useQuery(queries.agentsOf(projectId));
+  const chosen = (searchParams.get('compare') ?? '').split(',').filter((id) => id !== '');
+  const choose = (ids: string[]) => setSearchParams(ids.length === 0 ? {} : { compare: ids.join() }, { replace: true });
+  const [first, second] = chosen;
   return (
-    <div className="narrow">
+    <div className="narrow stack">
       <PageHeader title="Agents">
         <May>
           <Button variant="primary" onClick={() => setSearchParams({ new: 'one' })}>
@@ -26,36 +35,121 @@ export function AgentsPage() {
         </May>
       </PageHeader>
       <QueryResult query={query}>
-        {(agents) =>
-          [...new Set(agents.map((a) => a.team))].map((team) => (
-            <Team key={team} projectId={projectId} team={team} agents={agents.filter((a) => a.team === team)} />
-          ))
-        }
+        {(agents) => <AgentTable projectId={projectId} agents={agents} chosen={chosen} onChoose={choose} />}
       </QueryResult>
+      <p className="muted small" role="status">
+        {first !== undefined && second !== undefined ? '' : 'Select two agents to compare them.'}
+      </p>
+      {first !== undefined && second !== undefined && (
+        <Suspense fallback={<Loading rows={5} />}>
+          <TwoAgents projectId={projectId} ids={[first, second]} />
+        </Suspense>
+      )}
       {searchParams.get('new') !== null && <AgentFormDialog onClose={() => setSearchParams({})} />}
     </div>
   );
 }
 
-function Team({ projectId, team, agents }: { projectId: string; team: string; agents: AgentEntry[] }) {
+interface TableProps {
+  projectId: string;
+  agents: AgentEntry[];
+  /** The ids of the agents to compare. */
+  chosen: string[];
+  onChoose(ids: string[]): void;
+}
+
+function AgentTable({ projectId, agents, chosen, onChoose }: TableProps) {
   const health = useQuery(queries.agentsHealth());
-  const title = team === '' ? 'No team' : team;
+  const spend = useQuery(queries.spend(projectId, costDays));
+  const sorted = [...agents].sort((a, b) => a.team.localeCompare(b.team));
+  // The third choice replaces the first one.
+  const toggle = (id: string) =>
+    onChoose(chosen.includes(id) ? chosen.filter((each) => each !== id) : [...chosen, id].slice(-2));
   return (
-    <section aria-label={title}>
-      <Heading as="h2" variant="small">
-        {title}
-      </Heading>
-      <ul className="list">
-        {agents.map(({ id, name, status }) => (
-          <li key={id} className="list-item">
-            <Link to={`/projects/${projectId}/agents/${id}`} className="strong wrap">
-              <bdi>{name}</bdi>
-            </Link>
-            <Label variant={status === 'busy' ? 'attention' : 'secondary'}>{sentenceCase(status)}</Label>
-            <HealthLabel health={health.data?.find((h) => h.agentId === id)} />
-          </li>
-        ))}
-      </ul>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable with the keyboard
+    <section className="table-frame" tabIndex={0} aria-label="Agents">
+      <table className="page-table">
+        <thead>
+          <tr>
+            <td />
+            <th scope="col">Agent</th>
+            <th scope="col">Team</th>
+            <th scope="col">Model</th>
+            <th scope="col">State</th>
+            <th scope="col" className="number">
+              Tasks
+            </th>
+            <th scope="col" className="number">
+              Success
+            </th>
+            <th scope="col" className="number">
+              Cost, {costDays} days
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {sorted.map((agent) => (
+            <AgentRow
+              key={agent.id}
+              projectId={projectId}
+              agent={agent}
+              health={health.data?.find((each) => each.agentId === agent.id)}
+              spend={spend.data}
+              isChosen={chosen.includes(agent.id)}
+              onToggle={() => toggle(agent.id)}
+            />
+          ))}
+        </tbody>
+      </table>
     </section>
   );
+}
+
+function AgentRow(props: {
+  projectId: string;
+  agent: AgentEntry;
+  health: AgentHealth | undefined;
+  spend: Spend | undefined;
+  isChosen: boolean;
+  onToggle(): void;
+}) {
+  const { projectId, agent, health, spend, isChosen, onToggle } = props;
+  const { id, name, team, status } = agent;
+  const { data } = useQuery(queries.agent(id));
+  return (
+    <tr>
+      <td>
+        <Checkbox aria-label={`Compare ${name}`} checked={isChosen} onChange={onToggle} />
+      </td>
+      <th scope="row">
+        <Link to={`/projects/${projectId}/agents/${id}`} className="wrap">
+          <bdi>{name}</bdi>
+        </Link>
+      </th>
+      <td>{team === '' ? '–' : team}</td>
+      <td title={data?.modelWarning ?? undefined}>
+        {data === undefined ? '' : data.model === '' ? <span className="muted">Default</span> : data.model}
+        {data?.modelWarning != null && ' (not listed)'}
+      </td>
+      <td>
+        <span className="row wrap-row">
+          <Label variant={status === 'busy' ? 'attention' : 'secondary'}>{sentenceCase(status)}</Label>
+          <HealthLabel health={health} />
+        </span>
+      </td>
+      <td className="number">{health?.totalTasks ?? ''}</td>
+      <td className="number">{successText(health)}</td>
+      <td className="number">{costText(spend, id)}</td>
+    </tr>
+  );
+}
+
+function successText(health: AgentHealth | undefined): string {
+  if (health === undefined) return '';
+  return health.totalTasks === 0 ? '–' : `${Math.round(health.successRate * 100)}%`;
+}
+
+/** An agent that is not in the list has used nothing. */
+function costText(spend: Spend | undefined, agentId: string): string {
+  return spend === undefined ? '' : formatCost(spend.agents.find((each) => each.agentId === agentId)?.costUsd ?? 0);
 }

@@ -7,15 +7,23 @@ const variants = { healthy: 'success', degraded: 'attention', unhealthy: 'danger
 
 export function HealthLabel({ health }: { health: AgentHealth | undefined }) {
   if (health === undefined) return null;
-  const { status, consecutiveFailures, totalTasks } = health;
+  const { status, consecutiveFailures } = health;
   return (
     <>
       <Label variant={variants[status]}>{sentenceCase(status)}</Label>
-      <span className="muted">
-        {totalTasks === 0 ? 'No tasks yet' : [plural(totalTasks, 'task'), ...rateOf(health)].join(' · ')}
-        {consecutiveFailures > 0 && ` · ${plural(consecutiveFailures, 'consecutive failure')}`}
-      </span>
+      {consecutiveFailures > 0 && <span className="muted">{plural(consecutiveFailures, 'consecutive failure')}</span>}
     </>
+  );
+}
+
+/** Shows the tasks of an agent and how many of them succeeded. */
+export function HealthFigures({ health }: { health: AgentHealth | undefined }) {
+  if (health === undefined) return null;
+  const { totalTasks } = health;
+  return (
+    <span className="muted">
+      {totalTasks === 0 ? 'No tasks yet' : [plural(totalTasks, 'task'), ...rateOf(health)].join(' · ')}
+    </span>
   );
 }
 

@@ -12,22 +12,15 @@ const names: Record<GeneratedPart, string> = { prd: 'requirements', plan: 'plan'
  * Shows a part of the plan with buttons to generate it, to regenerate it with feedback, to edit it by hand, and to see
  * what its last change was.
  */
-export function GeneratedSection(props: {
-  part: GeneratedPart;
-  wizard: Wizard;
-  /** The lines that the last change added and removed; undefined before the first change. */
-  changes: ReactNode | undefined;
-  /** Undefined for a part that is always edited in place. */
-  editor?: ((close: () => void) => ReactNode) | undefined;
-  children: ReactNode;
-}) {
-  const { part, wizard, changes, editor, children } = props;
+export function GeneratedSection(props: SectionProps) {
+  const { part, wizard, changes, editor, isFinished = false, children } = props;
+  const [isUnfolded, setUnfolded] = useState<boolean>();
   const [isAsking, setAsking] = useState(false);
-  const [view, setView] = useState<'content' | 'editor' | 'changes'>('content');
+  const [view, setView] = useState<View>('content');
   const name = names[part];
   const isGenerated = wizard.isGenerated(part);
   const arriving = wizard.arrivingOf(part);
-  const isEditable = editor !== undefined && !wizard.isReadOnly && view !== 'editor' && arriving === undefined;
+  const isOpen = isUnfolded ?? !isFinished;
   return (
     <section className="box stack tight" aria-label={sentenceCase(name)}>
       <div className="row wrap-row">
@@ -35,57 +28,18 @@ export function GeneratedSection(props: {
           {sentenceCase(name)}
         </Heading>
         <span className="grow" />
-        {isGenerated && changes !== undefined && view !== 'editor' && (
-          <Button
-            size="small"
-            aria-label={`${view === 'changes' ? 'Hide changes' : 'Show changes'} of the ${name}`}
-            onClick={() => setView(view === 'changes' ? 'content' : 'changes')}
-          >
-            {view === 'changes' ? 'Hide changes' : 'Show changes'}
-          </Button>
-        )}
-        {isEditable && (
-          <Button
-            size="small"
-            disabled={wizard.isBusy}
-            aria-label={isGenerated ? `Edit ${name}` : `Write ${name} by hand`}
-            onClick={() => setView('editor')}
-          >
-            {isGenerated ? 'Edit' : 'Write by hand'}
-          </Button>
-        )}
-        {isGenerated && !wizard.isReadOnly && view !== 'editor' && (
-          <Button
-            size="small"
-            disabled={wizard.isBusy}
-            loading={arriving !== undefined}
-            onClick={() => setAsking(true)}
-          >
-            Regenerate
-          </Button>
-        )}
+        {isFinished && view === 'content' && <FoldButton name={name} isOpen={isOpen} onToggle={setUnfolded} />}
+        <PartButtons {...props} view={view} onView={setView} onAsk={() => setAsking(true)} />
       </div>
       <Others logins={wizard.othersAt(part)} />
-      {arriving === undefined ? (
+      {arriving !== undefined && <ArrivingPart arriving={arriving} />}
+      {arriving === undefined && (
         <>
           {view === 'editor' && editor?.(() => setView('content'))}
           {view === 'changes' && changes}
-          {view === 'content' && isGenerated && children}
-          {view !== 'editor' && !isGenerated && !wizard.isReadOnly && (
-            <div>
-              <Button
-                variant="primary"
-                data-next-focus
-                disabled={wizard.isBusy}
-                onClick={() => void wizard.generate(part, '').catch(() => {})}
-              >
-                Generate {name}
-              </Button>
-            </div>
-          )}
+          {view === 'content' && isGenerated && isOpen && children}
+          {view !== 'editor' && !isGenerated && !wizard.isReadOnly && <GenerateButton part={part} wizard={wizard} />}
         </>
-      ) : (
-        <ArrivingPart arriving={arriving} />
       )}
       {isAsking && (
         <TextDialog
@@ -103,6 +57,82 @@ export function GeneratedSection(props: {
         />
       )}
     </section>
+  );
+}
+
+type View = 'content' | 'editor' | 'changes';
+
+interface SectionProps {
+  part: GeneratedPart;
+  wizard: Wizard;
+  /** The lines that the last change added and removed; undefined before the first change. */
+  changes: ReactNode | undefined;
+  /** Undefined for a part that is always edited in place. */
+  editor?: ((close: () => void) => ReactNode) | undefined;
+  /** The next part exists, so this one is folded until somebody unfolds it. */
+  isFinished?: boolean;
+  children: ReactNode;
+}
+
+function FoldButton(props: { name: string; isOpen: boolean; onToggle(isOpen: boolean): void }) {
+  const { name, isOpen, onToggle } = props;
+  const does = isOpen ? 'Hide' : 'Show';
+  return (
+    <Button size="small" aria-expanded={isOpen} aria-label={`${does} ${name}`} onClick={() => onToggle(!isOpen)}>
+      {does}
+    </Button>
+  );
+}
+
+function GenerateButton({ part, wizard }: { part: GeneratedPart; wizard: Wizard }) {
+  return (
+    <div>
+      <Button
+        variant="primary"
+        data-next-focus
+        disabled={wizard.isBusy}
+        onClick={() => void wizard.generate(part, '').catch(() => {})}
+      >
+        Generate {names[part]}
+      </Button>
+    </div>
+  );
+}
+
+/** The buttons that show the last change of a part, edit it by hand, and generate it again. */
+function PartButtons(props: SectionProps & { view: View; onView(view: View): void; onAsk(): void }) {
+  const { part, wizard, changes, editor, view, onView, onAsk } = props;
+  const name = names[part];
+  const isGenerated = wizard.isGenerated(part);
+  const isArriving = wizard.arrivingOf(part) !== undefined;
+  if (view === 'editor') return null;
+  return (
+    <>
+      {isGenerated && changes !== undefined && (
+        <Button
+          size="small"
+          aria-label={`${view === 'changes' ? 'Hide changes' : 'Show changes'} of the ${name}`}
+          onClick={() => onView(view === 'changes' ? 'content' : 'changes')}
+        >
+          {view === 'changes' ? 'Hide changes' : 'Show changes'}
+        </Button>
+      )}
+      {editor !== undefined && !wizard.isReadOnly && !isArriving && (
+        <Button
+          size="small"
+          disabled={wizard.isBusy}
+          aria-label={isGenerated ? `Edit ${name}` : `Write ${name} by hand`}
+          onClick={() => onView('editor')}
+        >
+          {isGenerated ? 'Edit' : 'Write by hand'}
+        </Button>
+      )}
+      {isGenerated && !wizard.isReadOnly && (
+        <Button size="small" disabled={wizard.isBusy} loading={isArriving} onClick={onAsk}>
+          Regenerate
+        </Button>
+      )}
+    </>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Button, Checkbox, CheckboxGroup, FormControl, Textarea } from '@primer/react';
+import { Button, Checkbox, CheckboxGroup, FormControl, Radio, RadioGroup, Textarea } from '@primer/react';
 import { type FormEvent, useState } from 'react';
 import type { WizardSession, WizardStep } from '../api.ts';
 import { submitOnCtrlEnter } from '../forms/form-dialog.tsx';
@@ -84,6 +84,8 @@ function QuestionForm(props: {
     text: previous?.customText ?? '',
   });
   const { selected, text } = draft.value;
+  // Options are alternatives, unless somebody wants several of them.
+  const [isSeveral, setSeveral] = useState(selected.length > 1);
   const isEmpty = selected.length === 0 && text.trim() === '';
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
@@ -94,28 +96,19 @@ function QuestionForm(props: {
   };
   return (
     <form className="stack" onSubmit={onSubmit}>
-      <CheckboxGroup>
-        <CheckboxGroup.Label>
-          <span className="wrap" data-next-focus>
-            {step.question}
-          </span>
-        </CheckboxGroup.Label>
-        {step.options.map(({ id, label }) => (
-          <FormControl key={id}>
-            <Checkbox
-              value={id}
-              checked={selected.includes(id)}
-              onChange={({ target }) =>
-                draft.set({
-                  text,
-                  selected: target.checked ? [...selected, id] : selected.filter((each) => each !== id),
-                })
-              }
-            />
-            <FormControl.Label>{label}</FormControl.Label>
-          </FormControl>
-        ))}
-      </CheckboxGroup>
+      <Options
+        step={step}
+        selected={selected}
+        onSelect={(ids) => draft.set({ text, selected: ids })}
+        isSeveral={isSeveral}
+      />
+      {!isSeveral && step.options.length > 1 && (
+        <div>
+          <Button size="small" variant="invisible" onClick={() => setSeveral(true)}>
+            Select several
+          </Button>
+        </div>
+      )}
       <FormControl>
         <FormControl.Label>Your own answer</FormControl.Label>
         <Textarea
@@ -133,5 +126,29 @@ function QuestionForm(props: {
         </Button>
       </div>
     </form>
+  );
+}
+
+function Options(props: { step: WizardStep; selected: string[]; isSeveral: boolean; onSelect(ids: string[]): void }) {
+  const { step, selected, isSeveral, onSelect } = props;
+  const [Group, Field] = isSeveral ? [CheckboxGroup, Checkbox] : [RadioGroup, Radio];
+  const change = (id: string, isChosen: boolean) => {
+    if (!isSeveral) return onSelect([id]);
+    onSelect(isChosen ? [...selected, id] : selected.filter((each) => each !== id));
+  };
+  return (
+    <Group name={`options of ${step.id}`}>
+      <Group.Label>
+        <span className="wrap" data-next-focus>
+          {step.question}
+        </span>
+      </Group.Label>
+      {step.options.map(({ id, label }) => (
+        <FormControl key={id}>
+          <Field value={id} checked={selected.includes(id)} onChange={({ target }) => change(id, target.checked)} />
+          <FormControl.Label>{label}</FormControl.Label>
+        </FormControl>
+      ))}
+    </Group>
   );
 }

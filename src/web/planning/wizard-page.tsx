@@ -1,7 +1,9 @@
+import { CheckIcon } from '@primer/octicons-react';
 import { Flash, Heading, Link as PrimerLink } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'react-router';
 import type { Plan, WizardSession } from '../api.ts';
+import { plural } from '../display/formats.ts';
 import { Markdown } from '../display/markdown.tsx';
 import { QueryResult } from '../display/query-result.tsx';
 import { TextChanges } from '../forms/text-changes.tsx';
@@ -11,6 +13,7 @@ import * as queries from '../live/queries.ts';
 import { EditPlan, EditPrd } from './editing/edit-texts.tsx';
 import { PlannedTasks } from './editing/planned-tasks.tsx';
 import { GeneratedSection } from './generated-section.tsx';
+import './planning.css';
 import { LastChange } from './last-change.tsx';
 import { partText, withTitle } from './part-text.ts';
 import { Questions } from './questions.tsx';
@@ -43,7 +46,8 @@ function SessionView({ projectId, session }: { projectId: string; session: Wizar
       <p className="muted">
         <LastChange {...session} /> · All members of the project can continue this plan.
       </p>
-      <Questions session={session} wizard={wizard} />
+      <Steps session={session} />
+      <AnsweredQuestions session={session} wizard={wizard} />
       {wizard.error && (
         <Flash variant="danger" role="alert">
           {errorMessage(wizard.error)}
@@ -66,6 +70,46 @@ function SessionView({ projectId, session }: { projectId: string; session: Wizar
   );
 }
 
+const stepNames = ['Questions', 'Requirements', 'Plan', 'Tasks', 'Sprint'];
+const stepOf: Record<WizardSession['status'], number> = {
+  collecting: 0,
+  answered: 1,
+  prd_ready: 2,
+  plan_ready: 3,
+  tasks_ready: 4,
+  finalized: 5,
+};
+
+/** Shows how far a plan is. */
+function Steps({ session: { status } }: { session: WizardSession }) {
+  const current = stepOf[status];
+  return (
+    <ol className="steps" aria-label="Steps">
+      {stepNames.map((name, i) => (
+        <li key={name} className={i < current ? 'done' : ''} aria-current={i === current ? 'step' : undefined}>
+          <span className="step-mark" aria-hidden="true">
+            {i < current ? <CheckIcon size={12} /> : i + 1}
+          </span>
+          {name}
+          {i < current && <span className="sr-only"> (done)</span>}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** Folds the questions when the requirements exist. */
+function AnsweredQuestions({ session, wizard }: { session: WizardSession; wizard: Wizard }) {
+  const questions = <Questions session={session} wizard={wizard} />;
+  if (session.prd === null || session.answers.length === 0) return questions;
+  return (
+    <details className="box">
+      <summary>{plural(session.answers.length, 'question')} answered</summary>
+      {questions}
+    </details>
+  );
+}
+
 function GeneratedSections(props: { projectId: string; session: WizardSession; wizard: Wizard }) {
   const { projectId, session, wizard } = props;
   const { prd, plan, tasks } = session;
@@ -83,6 +127,7 @@ function GeneratedSections(props: { projectId: string; session: WizardSession; w
       <GeneratedSection
         part="prd"
         wizard={wizard}
+        isFinished={plan !== null}
         changes={changesOf('prd')}
         editor={(close) => <EditPrd projectId={projectId} session={session} onClose={close} />}
       >
@@ -92,6 +137,7 @@ function GeneratedSections(props: { projectId: string; session: WizardSession; w
         <GeneratedSection
           part="plan"
           wizard={wizard}
+          isFinished={tasks !== null}
           changes={changesOf('plan')}
           editor={(close) => <EditPlan projectId={projectId} session={session} onClose={close} />}
         >

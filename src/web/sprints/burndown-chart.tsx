@@ -1,25 +1,41 @@
 import { Area, CartesianGrid, ComposedChart, Legend, Line, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
-import type { BurndownPoint } from '../api.ts';
+import type { BurndownPoint, Sprint } from '../api.ts';
 import { axisText, chartMargin, tooltipStyle } from '../display/chart-style.ts';
+import { type ChartDay, wholeSprint } from './burndown-days.ts';
 
-const hasBand = ({ low, high }: BurndownPoint) => low < high;
+const hasBand = ({ low = 0, high = 0 }: ChartDay) => low < high;
+const isAhead = ({ actual, low }: ChartDay) => actual === null && low !== undefined;
+
+/** Formats a day as `Nov 28`; the beginning of a sprint of one day stays as it is. */
+function dayLabel(date: string): string {
+  if (!/^\d/.test(date)) return date;
+  return new Date(`${date}T00:00:00Z`).toLocaleDateString(undefined, {
+    month: 'short',
+    day: 'numeric',
+    timeZone: 'UTC',
+  });
+}
 
 /**
- * Shows the remaining tasks day by day, against the ideal pace, and the band of the forecast. A table has the same figures
- * for people who cannot see the chart.
+ * Shows the remaining tasks on all days of a sprint, against the ideal pace, and the band of the forecast. A table has the same
+ * figures for people who cannot see the chart.
  */
-export function BurndownChart({ points }: { points: BurndownPoint[] }) {
-  const isForecast = points.some((point) => hasBand(point) || point.actual === null);
+export function BurndownChart({ points, sprint }: { points: BurndownPoint[]; sprint: Sprint }) {
+  const days = wholeSprint(points, sprint);
+  const isForecast = days.some((day) => hasBand(day) || isAhead(day));
   // The band begins where the known days end.
-  const today = points.findLastIndex(({ actual }) => actual !== null);
-  const data = points.map((point, i) => ({ ...point, band: i < today ? null : [point.low, point.high] }));
+  const today = days.findLastIndex(({ actual }) => actual !== null);
+  const data = days.map((day, i) => ({
+    ...day,
+    band: i < today || day.low === undefined ? null : [day.low, day.high],
+  }));
   return (
     <>
       <div aria-hidden="true">
         <ResponsiveContainer width="100%" height={260}>
           <ComposedChart data={data} margin={chartMargin} accessibilityLayer={false}>
             <CartesianGrid stroke="var(--borderColor-muted)" vertical={false} />
-            <XAxis dataKey="date" tick={axisText} tickFormatter={(date: string) => date.slice(5)} minTickGap={24} />
+            <XAxis dataKey="date" tick={axisText} tickFormatter={dayLabel} minTickGap={24} />
             <YAxis allowDecimals={false} tick={axisText} />
             <Tooltip contentStyle={tooltipStyle} />
             <Legend />
@@ -28,8 +44,8 @@ export function BurndownChart({ points }: { points: BurndownPoint[] }) {
                 name="Forecast (80%)"
                 dataKey="band"
                 stroke="none"
-                fill="var(--fgColor-accent)"
-                fillOpacity={0.2}
+                fill="var(--fgColor-done)"
+                fillOpacity={0.25}
                 isAnimationActive={false}
               />
             )}
@@ -37,7 +53,8 @@ export function BurndownChart({ points }: { points: BurndownPoint[] }) {
               name="Ideal"
               dataKey="ideal"
               stroke="var(--fgColor-muted)"
-              strokeDasharray="4 4"
+              strokeWidth={2}
+              strokeDasharray="6 4"
               dot={false}
               isAnimationActive={false}
             />
@@ -46,7 +63,7 @@ export function BurndownChart({ points }: { points: BurndownPoint[] }) {
               dataKey="actual"
               stroke="var(--fgColor-accent)"
               strokeWidth={2}
-              dot={points.length < 40}
+              dot={days.length < 40}
               isAnimationActive={false}
             />
           </ComposedChart>
@@ -54,13 +71,13 @@ export function BurndownChart({ points }: { points: BurndownPoint[] }) {
       </div>
       <details>
         <summary>View as table</summary>
-        <BurndownTable points={points} isForecast={isForecast} />
+        <BurndownTable days={days} isForecast={isForecast} />
       </details>
     </>
   );
 }
 
-function BurndownTable({ points, isForecast }: { points: BurndownPoint[]; isForecast: boolean }) {
+function BurndownTable({ days, isForecast }: { days: ChartDay[]; isForecast: boolean }) {
   return (
     <table className="table">
       <thead>
@@ -72,12 +89,12 @@ function BurndownTable({ points, isForecast }: { points: BurndownPoint[]; isFore
         </tr>
       </thead>
       <tbody>
-        {points.map((point) => (
+        {days.map((point) => (
           <tr key={point.date}>
             <td>{point.date}</td>
             <td>{Math.round(point.ideal * 10) / 10}</td>
             <td>{point.actual ?? '–'}</td>
-            {isForecast && <td>{hasBand(point) || point.actual === null ? `${point.low} to ${point.high}` : '–'}</td>}
+            {isForecast && <td>{hasBand(point) || isAhead(point) ? `${point.low} to ${point.high}` : '–'}</td>}
           </tr>
         ))}
       </tbody>

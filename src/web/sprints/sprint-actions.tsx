@@ -12,15 +12,10 @@ import { SprintFormDialog } from './sprint-form-dialog.tsx';
 
 /** Shows the actions that the status of a sprint allows: start, complete, cancel, delete and edit. */
 export function SprintActions({ sprint }: { sprint: api.Sprint }) {
-  const { run, isPending } = useSprintAction();
   const { status } = sprint;
   return (
     <div className="row wrap-row">
-      {status === 'planning' && (
-        <Button variant="primary" loading={isPending} onClick={() => run(() => api.startSprint(sprint.id))}>
-          Start sprint
-        </Button>
-      )}
+      {status === 'planning' && <StartSprint sprint={sprint} />}
       {status === 'active' && <CompleteSprint sprint={sprint} />}
       {status === 'active' && <CancelSprint sprint={sprint} />}
       {isOpenSprint(sprint) && <EditSprint sprint={sprint} />}
@@ -41,6 +36,29 @@ function useSprintAction() {
     onError: notifyError,
   });
   return { run, isPending };
+}
+
+/** Asks before agents start to work, because that costs money. */
+function StartSprint({ sprint }: { sprint: api.Sprint }) {
+  const { run, isPending } = useSprintAction();
+  const confirm = useConfirm();
+  const open = sprint.taskCount - sprint.completedCount;
+  const start = async () => {
+    const isConfirmed =
+      open === 0 ||
+      (await confirm({
+        title: 'Start this sprint?',
+        content: `Agents start on its ${plural(open, 'open task')} in the order of their dependencies. Their runs cost money, up to the budgets in the settings. Tasks without an agent stay for people.`,
+        confirmButtonContent: 'Start sprint',
+        confirmButtonType: 'primary',
+      }));
+    if (isConfirmed) run(() => api.startSprint(sprint.id));
+  };
+  return (
+    <Button variant="primary" loading={isPending} onClick={() => void start()}>
+      Start sprint
+    </Button>
+  );
 }
 
 function CompleteSprint({ sprint }: { sprint: api.Sprint }) {

@@ -94,7 +94,7 @@ function BurndownTab({ sprint }: { sprint: Sprint }) {
           <EmptyState title="No burndown yet">The burndown starts on the first day of the sprint.</EmptyState>
         ) : (
           <section className="box" aria-label="Burndown">
-            <BurndownChart points={points} />
+            <BurndownChart points={points} sprint={sprint} />
           </section>
         )
       }

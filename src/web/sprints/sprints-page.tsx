@@ -1,14 +1,19 @@
-import { Button } from '@primer/react';
+import { Button, Label, ProgressBar } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router';
+import type { Forecast, Sprint, SprintEntry } from '../api.ts';
 import { Loading, QueryResult } from '../display/query-result.tsx';
 import { EmptyState, Section } from '../display/sections.tsx';
 import { SprintStatus } from '../display/status-labels.tsx';
+import { Day } from '../display/times.tsx';
 import { May, useMay } from '../forms/may.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
+import { knownForecast, verdict } from './forecast-text.ts';
+import { isOpenSprint } from './is-open-sprint.ts';
+import './sprints.css';
 import { SprintFormDialog } from './sprint-form-dialog.tsx';
 
 const VelocityChart = lazyPart(async () => ({ default: (await import('./velocity-chart.tsx')).VelocityChart }));
@@ -21,7 +26,7 @@ export function SprintsPage() {
   const query = useQuery(queries.sprints(projectId));
   const mayCreate = useMay('member');
   return (
-    <div className="narrow">
+    <div className="narrow stack">
       <PageHeader title="Sprints">
         <May>
           <Button variant="primary" onClick={() => setSearchParams({ new: 'one' })}>
@@ -43,17 +48,7 @@ export function SprintsPage() {
               )}
             </EmptyState>
           ) : (
-            <ul className="list">
-              {sprints.map(({ id, name, status, goal }) => (
-                <li key={id} className="list-item">
-                  <Link to={`/sprints/${id}`} className="strong wrap">
-                    <bdi>{name}</bdi>
-                  </Link>
-                  <SprintStatus status={status} />
-                  {goal !== '' && <p className="muted wrap">{goal}</p>}
-                </li>
-              ))}
-            </ul>
+            <SprintTable sprints={sprints} />
           )
         }
       </QueryResult>
@@ -66,6 +61,90 @@ export function SprintsPage() {
         />
       )}
     </div>
+  );
+}
+
+/** Completed and cancelled sprints after so many show no dates, so that a long history stays fast to open. */
+const mostDetailed = 40;
+
+function SprintTable({ sprints }: { sprints: SprintEntry[] }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable with the keyboard
+    <section className="table-frame" tabIndex={0} aria-label="Sprints">
+      <table className="page-table">
+        <thead>
+          <tr>
+            <th scope="col">Sprint</th>
+            <th scope="col">Status</th>
+            <th scope="col">Dates</th>
+            <th scope="col">Progress</th>
+            <th scope="col">Done by (80%)</th>
+          </tr>
+        </thead>
+        <tbody>
+          {sprints.map((sprint, i) => (
+            <SprintRow key={sprint.id} entry={sprint} isDetailed={i < mostDetailed || isOpenSprint(sprint)} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function SprintRow({ entry, isDetailed }: { entry: SprintEntry; isDetailed: boolean }) {
+  const { id, name, status, goal } = entry;
+  const { data: sprint } = useQuery({ ...queries.sprint(id), enabled: isDetailed });
+  const { data: metrics } = useQuery({ ...queries.metrics(id), enabled: isOpenSprint(entry) });
+  return (
+    <tr>
+      <th scope="row" className="wrap">
+        <Link to={`/sprints/${id}`}>
+          <bdi>{name}</bdi>
+        </Link>
+        {goal !== '' && goal !== name && <div className="muted small">{goal}</div>}
+      </th>
+      <td>
+        <SprintStatus status={status} />
+      </td>
+      <td>
+        {sprint && (
+          <>
+            <Day date={sprint.startDate} /> – <Day date={sprint.endDate} />
+          </>
+        )}
+      </td>
+      <td>{sprint && <Progress sprint={sprint} />}</td>
+      <td>{metrics && sprint && <Forecasted forecast={metrics.forecast} endDate={sprint.endDate} />}</td>
+    </tr>
+  );
+}
+
+function Progress({ sprint: { taskCount, completedCount } }: { sprint: Sprint }) {
+  if (taskCount === 0) return <span className="muted">No tasks</span>;
+  return (
+    <div className="sprint-progress">
+      <ProgressBar aria-label="Tasks done" progress={(100 * completedCount) / taskCount} />
+      <span className="small">
+        {completedCount} of {taskCount}
+      </span>
+    </div>
+  );
+}
+
+/** Shows when the work is done with a probability of 80 percent, and whether that is after the last day. */
+function Forecasted({ forecast, endDate }: { forecast: Forecast; endDate: string }) {
+  const known = knownForecast(forecast);
+  if (known === undefined)
+    return (
+      <span className="muted" title={forecast.reason ?? undefined}>
+        No forecast yet
+      </span>
+    );
+  const isLate = known.p80.slice(0, 10) > endDate.slice(0, 10);
+  return (
+    <span title={verdict(known, endDate)}>
+      <Day date={known.p80} /> {isLate && <Label variant="attention">Late</Label>}
+    </span>
   );
 }
 

@@ -1,5 +1,6 @@
 import type { PlannedTask } from '../../../src/web/api.ts';
 import { partialJson, partText, versionOf, writtenParts } from '../../../src/web/planning/part-text.ts';
+import { wholeSprint } from '../../../src/web/sprints/burndown-days.ts';
 
 test('JSON that is still arriving is shown as far as it goes', () => {
   const whole = {
@@ -48,4 +49,23 @@ test('a part of a plan becomes text with names instead of ids', () => {
     'a: Greet\nAgent: Developer\nRepository: first\nDepends on: b, c\nPolitely',
   );
   expect(partText('prd', parts, new Map())).toBe('');
+});
+
+test('the burndown shows all days of a sprint, with the ideal line down to zero', () => {
+  const point = (date: string, ideal: number, actual: number | null) => ({ date, ideal, actual, low: 0, high: 0 });
+  const days = { startDate: '2026-01-05T00:00:00Z', endDate: '2026-01-09T00:00:00Z', taskCount: 4 };
+  const known = [point('2026-01-05', 4, 4), point('2026-01-06', 3, 2)];
+  expect(wholeSprint(known, days).map(({ date, ideal, actual }) => [date, ideal, actual])).toEqual([
+    ['2026-01-05', 4, 4],
+    ['2026-01-06', 3, 2],
+    ['2026-01-07', 2, null],
+    ['2026-01-08', 1, null],
+    ['2026-01-09', 0, null],
+  ]);
+  // A forecast may go beyond the last day.
+  const late = [...known, point('2026-01-10', 0, null)];
+  expect(wholeSprint(late, days)).toEqual(late);
+  const short = { ...days, endDate: days.startDate };
+  expect(wholeSprint([point('2026-01-05', 0, 1)], short)[0]).toEqual({ date: 'Start', ideal: 4, actual: 4 });
+  expect(wholeSprint([], days)).toEqual([]);
 });

@@ -1,0 +1,99 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Link } from 'react-router';
+import type { Agent, AgentPerformance, AgentSkill } from '../api.ts';
+import { formatCost, formatNumber } from '../display/formats.ts';
+import { QueryResult } from '../display/query-result.tsx';
+import { Section } from '../display/sections.tsx';
+import { TextChanges } from '../forms/text-changes.tsx';
+import * as queries from '../live/queries.ts';
+import { completionText, costDays, effortName, successText } from './agent-texts.ts';
+
+/** Shows the settings and figures of two agents side by side, and what differs in their prompts. */
+export function TwoAgents({ projectId, ids: [one, other] }: { projectId: string; ids: [string, string] }) {
+  const [first, second] = [useQuery(queries.agent(one)), useQuery(queries.agent(other))];
+  return (
+    <Section title="Comparison">
+      <QueryResult query={first} rows={4}>
+        {(a) => (
+          <QueryResult query={second} rows={4}>
+            {(b) => <Columns projectId={projectId} agents={[a, b]} />}
+          </QueryResult>
+        )}
+      </QueryResult>
+    </Section>
+  );
+}
+
+function Columns({ projectId, agents: [a, b] }: { projectId: string; agents: [Agent, Agent] }) {
+  const spend = useQuery(queries.spend(projectId, costDays));
+  const figures = [useFigures(a.id), useFigures(b.id)] as const;
+  const cost = ({ id }: Agent) =>
+    spend.data === undefined ? '' : formatCost(spend.data.agents.find((each) => each.agentId === id)?.costUsd ?? 0);
+  const row = (label: string, show: (agent: Agent, at: 0 | 1) => ReactNode) => (
+    <tr key={label}>
+      <th scope="row">{label}</th>
+      <td>{show(a, 0)}</td>
+      <td>{show(b, 1)}</td>
+    </tr>
+  );
+  const figure = (label: string, show: (metrics: AgentPerformance['metrics']) => ReactNode) =>
+    row(label, (_agent, at) => figures[at].metrics && show(figures[at].metrics));
+  return (
+    <div className="stack">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable with the keyboard */}
+      <section className="table-frame" tabIndex={0} aria-label="Both agents">
+        <table className="page-table">
+          <thead>
+            <tr>
+              <td />
+              {[a, b].map((agent) => (
+                <th key={agent.id} scope="col">
+                  <Link to={`/projects/${projectId}/agents/${agent.id}`}>
+                    <bdi>{agent.name}</bdi>
+                  </Link>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {row('Model', ({ model }) => (model === '' ? 'Default of the service' : model))}
+            {row('Reasoning effort', ({ reasoningEffort }) => effortName(reasoningEffort))}
+            {row('Maximum answer length', ({ maxOutputTokens }) =>
+              maxOutputTokens === null ? "Model server's default" : `${formatNumber(maxOutputTokens)} tokens`,
+            )}
+            {row('Version', ({ version }) => version)}
+            {figure('Success rate', successText)}
+            {figure('Tasks completed', ({ completedTasks }) => completedTasks)}
+            {figure('Tasks failed', ({ failedTasks }) => failedTasks)}
+            {figure('Average completion time', completionText)}
+            {row(`Cost, last ${costDays} days`, cost)}
+            {figure('Pull requests', ({ prsCreated }) => prsCreated)}
+            {figure('Lines merged', ({ linesOfCodeWritten }) => formatNumber(linesOfCodeWritten))}
+            {row('Skills', (_agent, at) => skillsText(figures[at].skills))}
+          </tbody>
+        </table>
+      </section>
+      <p className="muted small">
+        The two have worked on different tasks, so these figures do not say which one is better. To find out, start a{' '}
+        <Link to={`/projects/${projectId}/agents/${a.id}`}>trial</Link> of one against the other on the same changes.
+      </p>
+      <h3 className="strong">System prompts</h3>
+      <p className="muted small">
+        Lines with − are only in {a.name}, lines with + only in {b.name}.
+      </p>
+      <TextChanges before={a.systemPrompt} after={b.systemPrompt} label="Differences of the system prompts" />
+    </div>
+  );
+}
+
+function useFigures(id: string) {
+  const { data: performance } = useQuery(queries.performance(id));
+  const { data: skills } = useQuery(queries.skills(id));
+  return { metrics: performance?.metrics, skills };
+}
+
+function skillsText(skills: AgentSkill[] | undefined): string {
+  if (skills === undefined) return '';
+  return skills.length === 0 ? 'None yet' : skills.map(({ name, proficiency }) => `${name}: ${proficiency}`).join(', ');
+}
