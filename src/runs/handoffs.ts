@@ -22,7 +22,7 @@ export async function storeFailureHandoff(
   handoff: Handoff | undefined,
 ): Promise<void> {
   const learned = handoff?.summary ?? (await factsOfRun(app, em, run.id));
-  const summary = joined(`The run failed (${failure.category}): ${failure.message}`, learned);
+  const summary = joined(`The run failed (${failure.category.replaceAll('_', ' ')}): ${failure.message}`, learned);
   await insertHandoff(em, { taskId: run.taskId, runId: run.id, summary, nextSteps: handoff?.nextSteps ?? [] });
 }
 

@@ -81,7 +81,7 @@ export function openapiDocument(routes: Route[], serverUrl: string): object {
     info: {
       title: 'Deckhand',
       version: '1',
-      description: 'Projects, tasks, repositories and the AI agents that work on them.',
+      description: `Projects, tasks, repositories and the AI agents that work on them.\n\n${quickStart(serverUrl)}`,
     },
     servers: [{ url: `${serverUrl}/api/v1` }],
     security: [{ bearer: [] }],
@@ -90,6 +90,35 @@ export function openapiDocument(routes: Route[], serverUrl: string): object {
     paths,
   });
   return withExamples(document);
+}
+
+/** How to create a task, start it, watch it and merge it, with nothing but curl. */
+function quickStart(serverUrl: string): string {
+  return `## Quick start
+
+Create a token in the dashboard (menu of your picture, API tokens), or run \`npm run --silent token -- --login YOUR_LOGIN\`. Then:
+
+\`\`\`sh
+API=${serverUrl}/api/v1
+AUTH="Authorization: Bearer $TOKEN"
+
+# Your projects, and the agents of one of them
+curl -H "$AUTH" $API/projects
+curl -H "$AUTH" "$API/agents?projectId=$PROJECT"
+
+# Create a task for an agent, by its name or id, and start it
+curl -H "$AUTH" -H 'Content-Type: application/json' -d '{"title":"Cut long slugs","owner":"Developer"}' $API/projects/$PROJECT/tasks
+curl -H "$AUTH" -X POST $API/tasks/$TASK/start
+
+# Watch its run, tell the agent something, and merge what it proposes
+curl -H "$AUTH" $API/tasks/$TASK/runs
+curl -H "$AUTH" -H 'Accept: text/event-stream' -N $API/runs/$RUN/events
+curl -H "$AUTH" -H 'Content-Type: application/json' -d '{"text":"Keep the names short."}' $API/tasks/$TASK/say
+curl -H "$AUTH" -X POST $API/tasks/$TASK/merge
+\`\`\`
+
+Errors are JSON: \`message\` says what was expected and how to go on, and \`errors\` names each wrong field by its path. A POST with an
+\`Idempotency-Key\` can be repeated safely.`;
 }
 
 function operation(declared: Route): ZodOpenApiOperationObject {

@@ -12,7 +12,7 @@ import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { Trials } from '../trials/trials-section.tsx';
 import { AgentHeader } from './agent-header.tsx';
-import { completionText, successText } from './agent-texts.ts';
+import { completionText } from './agent-texts.ts';
 import { Comparison } from './learning/comparison.tsx';
 import { NotUseful } from './learning/not-useful.tsx';
 import { Suggestions } from './learning/suggestions.tsx';

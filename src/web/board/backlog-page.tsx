@@ -20,7 +20,10 @@ const NewTaskDialog = lazyPart(async () => ({
   default: (await import('../tasks/editing/new-task-dialog.tsx')).NewTaskDialog,
 }));
 
-/** Shows the open tasks that are not in a sprint. */
+/** Returns whether nobody has started a task. One whose run failed is ready again. */
+const isPlannable = ({ status }: api.TaskCard) => status === 'backlog' || status === 'ready';
+
+/** Shows the tasks that nobody has started and that are not in a sprint. */
 export function BacklogPage() {
   usePageTitle('Backlog');
   const { projectId = '' } = useParams();
@@ -39,11 +42,12 @@ export function BacklogPage() {
       </PageHeader>
       <QueryResult query={query} rows={8}>
         {(allTasks) => {
-          const tasks = allTasks.filter((t) => t.sprintId === null && t.status !== 'done');
+          const tasks = allTasks.filter((t) => t.sprintId === null && isPlannable(t));
           if (tasks.length > 0) return <BacklogList projectId={projectId} tasks={tasks} />;
           return (
             <EmptyState title="The backlog is empty">
-              Open tasks that are not in a sprint appear here.{mayCreate && ' Create a task to add one.'}
+              Tasks that nobody has started and that are not in a sprint appear here.
+              {mayCreate && ' Create a task to add one.'}
             </EmptyState>
           );
         }}

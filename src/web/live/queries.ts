@@ -207,14 +207,17 @@ export const subtasks = (id: string) =>
 export const runs = (taskId: string) =>
   queryOptions({ queryKey: ['runs', taskId], queryFn: () => api.listRuns(taskId, { limit: 100 }) });
 
-/** The files and checks that a plan names, while its run waits for the approval of this plan. */
+/** The files and checks that a plan names, while its run waits for the approval of this plan, and the plan before it. */
 export const planDetails = (runId: string, attentionId: string) =>
   queryOptions({
     queryKey: ['plan-details', attentionId],
     queryFn: async () => {
       const log = await fetchAllPages((page) => api.listRunEvents(runId, page));
-      const { files, checks } = log.findLast(({ type }) => type === 'waiting')?.data ?? {};
-      return { files: textsOf(files), checks: textsOf(checks) };
+      const plans = log.filter(({ type, data }) => type === 'waiting' && data.reason === 'plan');
+      const { files, checks } = plans.at(-1)?.data ?? {};
+      // The text of the event begins with what the run does: "waiting: ".
+      const previous = plans.at(-2)?.text.replace(/^waiting[^:]*: /, '');
+      return { files: textsOf(files), checks: textsOf(checks), previous };
     },
   });
 const textsOf = (given: unknown): string[] => (Array.isArray(given) ? given.map(String) : []);

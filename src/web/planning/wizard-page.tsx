@@ -84,7 +84,7 @@ const stepOf: Record<WizardSession['status'], number> = {
 function Steps({ session: { status } }: { session: WizardSession }) {
   const current = stepOf[status];
   return (
-    <ol className="steps" aria-label="Steps">
+    <ol className="wizard-steps" aria-label="Steps">
       {stepNames.map((name, i) => (
         <li key={name} className={i < current ? 'done' : ''} aria-current={i === current ? 'step' : undefined}>
           <span className="step-mark" aria-hidden="true">

@@ -59,7 +59,7 @@ export function Details({ task, attention: { id, reason, text } }: Given) {
       return (
         <>
           <Markdown text={text} />
-          <PlanDetails taskId={task.id} attentionId={id} />
+          <PlanDetails taskId={task.id} attentionId={id} text={text} />
         </>
       );
     case 'question':
@@ -120,7 +120,10 @@ function ChangedExpectations({ sentences }: { sentences: string[] }) {
   );
 }
 
-function PlanDetails({ taskId, attentionId }: { taskId: string; attentionId: string }) {
+const TextChanges = lazyPart(async () => ({ default: (await import('../../forms/text-changes.tsx')).TextChanges }));
+
+/** Shows what a plan names, and how it differs from the plan before it. */
+function PlanDetails({ taskId, attentionId, text }: { taskId: string; attentionId: string; text: string }) {
   const { data: [run] = [] } = useQuery(queries.runs(taskId));
   const { data: plan } = useQuery({ ...queries.planDetails(run?.id ?? '', attentionId), enabled: run !== undefined });
   if (plan === undefined) return null;
@@ -128,6 +131,14 @@ function PlanDetails({ taskId, attentionId }: { taskId: string; attentionId: str
     <>
       <CodeList title="Files that will change" entries={plan.files} />
       <CodeList title="Checks" entries={plan.checks} />
+      {plan.previous !== undefined && (
+        <details>
+          <summary>Changes since the plan before</summary>
+          <Suspense>
+            <TextChanges before={plan.previous} after={text} label="Changes of the plan" />
+          </Suspense>
+        </details>
+      )}
     </>
   );
 }
