@@ -17,7 +17,8 @@ export interface Trouble {
 const faketime = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
 const awayMs = 3000;
 /** How long GitHub is unreachable: longer than a run tries to reach it (`REMOTE_RETRY_SECONDS`). */
-export const [retrySeconds, unreachableMs] = [5, 20_000];
+const unreachableMs = 20_000;
+export const retrySeconds = 5;
 /** The service asks for 128 MB before it starts a run. */
 const smallDisk = '400m';
 const fullMs = 10_000;

@@ -2,7 +2,7 @@ import { Flash, Heading, Label } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
 import { Link, useParams } from 'react-router';
-import type { Agent, AgentPerformance } from '../api.ts';
+import type { Agent } from '../api.ts';
 import { formatNumber, plural } from '../display/formats.ts';
 import { Loading, QueryResult } from '../display/query-result.tsx';
 import { FactList, Section } from '../display/sections.tsx';
@@ -12,7 +12,7 @@ import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { Trials } from '../trials/trials-section.tsx';
 import { AgentHeader } from './agent-header.tsx';
-import { completionText } from './agent-texts.ts';
+import { completionText, rateText, successText } from './agent-texts.ts';
 import { Comparison } from './learning/comparison.tsx';
 import { NotUseful } from './learning/not-useful.tsx';
 import { Suggestions } from './learning/suggestions.tsx';
@@ -78,7 +78,7 @@ function Performance({ agentId }: { agentId: string }) {
                 Tasks: metrics.totalTasks,
                 'Tasks done': metrics.completedTasks,
                 'Tasks whose last run failed': metrics.failedTasks,
-                'Success rate of tasks': rateText(metrics) ?? '–',
+                'Success rate of tasks': successText(metrics),
                 'Average completion time': completionText(metrics),
                 'Pull requests': metrics.prsCreated,
                 'Lines merged': formatNumber(metrics.linesOfCodeWritten),
@@ -100,11 +100,6 @@ function Performance({ agentId }: { agentId: string }) {
       </QueryResult>
     </Section>
   );
-}
-
-/** Returns the share of tasks that succeeded, or undefined while none has ended. */
-function rateText({ completedTasks, failedTasks, successRate }: AgentPerformance['metrics']): string | undefined {
-  return completedTasks + failedTasks === 0 ? undefined : `${Math.round(successRate * 100)}%`;
 }
 
 function Skills({ agentId }: { agentId: string }) {

@@ -23,13 +23,16 @@ export function completionText({ completedTasks, averageCompletionTime }: Figure
   return averageCompletionTime === '0h 0m' ? 'under 1 min' : averageCompletionTime;
 }
 
-/** Returns the success rate of finished tasks, and a dash before the first one. */
-export function successText({
-  completedTasks,
-  failedTasks,
-  successRate,
-}: Pick<AgentPerformance['metrics'], 'completedTasks' | 'failedTasks' | 'successRate'>): string {
-  return completedTasks + failedTasks === 0 ? '–' : `${Math.round(successRate * 100)}%`;
+type Ended = Pick<AgentPerformance['metrics'], 'completedTasks' | 'failedTasks' | 'successRate'>;
+
+/** Returns the share of tasks that succeeded, or undefined while none has ended. */
+export function rateText({ completedTasks, failedTasks, successRate }: Ended): string | undefined {
+  return completedTasks + failedTasks === 0 ? undefined : `${Math.round(successRate * 100)}%`;
+}
+
+/** Returns the same for a column of figures, with a dash while no task has ended. */
+export function successText(metrics: Ended): string {
+  return rateText(metrics) ?? '–';
 }
 
 /** Names how long the model of an agent reasons. */

@@ -12,7 +12,7 @@ import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { AgentFormDialog } from './agent-form-dialog.tsx';
 import { costDays } from './agent-texts.ts';
-import { HealthLabel } from './health-label.tsx';
+import { HealthLabel, healthRate } from './health-label.tsx';
 
 const TwoAgents = lazyPart(async () => ({ default: (await import('./two-agents.tsx')).TwoAgents }));
 
@@ -145,8 +145,7 @@ function AgentRow(props: {
 }
 
 function successText(health: AgentHealth | undefined): string {
-  if (health === undefined) return '';
-  return health.totalTasks === 0 ? '–' : `${Math.round(health.successRate * 100)}%`;
+  return health === undefined ? '' : (healthRate(health) ?? '–');
 }
 
 /** An agent that is not in the list has used nothing. */

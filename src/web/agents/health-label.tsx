@@ -20,15 +20,16 @@ export function HealthLabel({ health }: { health: AgentHealth | undefined }) {
 export function HealthFigures({ health }: { health: AgentHealth | undefined }) {
   if (health === undefined) return null;
   const { totalTasks } = health;
+  const rate = healthRate(health);
   return (
     <span className="muted">
-      {totalTasks === 0 ? 'No tasks yet' : [plural(totalTasks, 'task'), ...rateOf(health)].join(' · ')}
+      {totalTasks === 0 ? 'No tasks yet' : plural(totalTasks, 'task')}
+      {rate !== undefined && ` · ${rate} success rate`}
     </span>
   );
 }
 
 /** The service answers 0 while no task has ended, for example when the only one is in review. */
-function rateOf({ successRate, consecutiveFailures }: AgentHealth): string[] {
-  const isKnown = successRate > 0 || consecutiveFailures > 0;
-  return isKnown ? [`${Math.round(successRate * 100)}% success rate`] : [];
+export function healthRate({ successRate, consecutiveFailures }: AgentHealth): string | undefined {
+  return successRate > 0 || consecutiveFailures > 0 ? `${Math.round(successRate * 100)}%` : undefined;
 }
