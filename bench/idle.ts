@@ -23,7 +23,9 @@ export async function idle(seconds = 60): Promise<void> {
   await database.connect();
   const workers = [await start('one'), await start('two')];
   try {
-    await until('both workers', async () => (await database.query(present)).rows[0].n === workers.length);
+    const areThere = () => database.query(present).then(({ rows }) => rows[0].n === workers.length);
+    // Before the migrations, there is no such table.
+    await until('both workers', () => areThere().catch(() => false));
     await sleep(settleMs);
     // A session reports its transactions at most once a second, and an idle one after at most ten.
     const before = await committed(database);
@@ -38,7 +40,7 @@ export async function idle(seconds = 60): Promise<void> {
   }
 }
 
-const present = `select count(*)::int as n from pg_stat_activity where application_name = 'deckhand-presence'`;
+const present = 'select count(*)::int as n from workers';
 
 async function committed(database: pg.Client): Promise<number> {
   const { rows } = await database.query<{ n: number }>(

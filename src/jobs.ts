@@ -40,9 +40,9 @@ import { cancelSprintRun } from './sprints/end-sprint.ts';
 import { endDueSnoozes } from './tasks/inbox.ts';
 import { deleteOldDiffs } from './tasks/work-store.ts';
 import type { LogIds } from './tracing/traced.ts';
-import { noteWorker } from './worker/lease/labels.ts';
+import { noteWorker, releaseUnclaimed } from './worker/lease/labels.ts';
 import { deleteOldReconciliations } from './worker/lease/reconcile.ts';
-import { queueRunJobIfDue, workOnRuns } from './worker/lease/work-on-runs.ts';
+import { queueRunJobIfDue, queueRunJobIfExpired, workOnRuns } from './worker/lease/work-on-runs.ts';
 import { findCollisions } from './worker/radar/find-collisions.ts';
 import { continueTask } from './worker/split.ts';
 import { deleteOldContexts } from './worker/turns.ts';
@@ -272,16 +272,21 @@ export async function wakeNotices(app: App): Promise<void> {
 /** Returns the scheduled work: cron expressions and actions. */
 export function scheduleOf(app: App, workerId: string): [string, () => Promise<void>][] {
   const wakeAutomations = automationWaker(app);
+  let beats = 0;
   return [
     [
       `*/${Math.min(59, app.config.RUN_HEARTBEAT_SECONDS)} * * * * *`,
       async () => {
-        // Another process may have stored an App that was created on its setup page.
-        await adoptStoredApp(app);
         await noteWorker(app.db.manager, workerId, app.config.RUNS_ON);
         await queueRunJobIfDue(app);
         await wakeTrials(app);
         await wakeNotices(app);
+        // What may wait is looked for less often, because an idle worker should cost the database little.
+        if (beats++ % 3 !== 0) return;
+        // Another process may have stored an App that was created on its setup page.
+        await adoptStoredApp(app);
+        await releaseUnclaimed(app.db.manager);
+        await queueRunJobIfExpired(app);
         await endDueSnoozes(app.db.manager);
       },
     ],

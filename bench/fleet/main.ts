@@ -106,6 +106,8 @@ async function openStage() {
     REDELIVERY_MINUTES: '1',
     RECONCILE_MINUTES: '1',
     REMOTE_RETRY_SECONDS: String(retrySeconds),
+    // A web process that is replaced closes the connections that clients keep open.
+    DRAIN_SECONDS: '2',
     LOG_LEVEL: 'warn',
   };
   const processes = await startFleet(settings, dir, toWeb);

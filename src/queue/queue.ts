@@ -55,7 +55,7 @@ export interface Queue {
  * an idle process still made most of its transactions.
  */
 const pollSeconds = 300;
-/** A process that has had no job for so long looks for due ones only at every third time. */
+/** A process that has had no job for so long looks for due ones only at every fifth time, after ten seconds. */
 const quietMs = 30_000;
 /** A worker counts as stuck when it has not polled for jobs for this long. */
 const idleMs = 3 * pollSeconds * 1000;
@@ -112,7 +112,7 @@ export async function openQueue(
       const names = Object.keys(workers) as JobName[];
       const look = async () => {
         const isQuiet = performance.now() - activity.busyAt > quietMs;
-        if (isQuiet && ++activity.looks % 3 !== 0) return;
+        if (isQuiet && ++activity.looks % 5 !== 0) return;
         if (await notifyIdleWorkers(boss, names)) activity.busyAt = performance.now();
         activity.lookedAt = performance.now();
       };
@@ -198,7 +198,7 @@ function runnerOf(em: EntityManager | undefined): QueryRunner | undefined {
 }
 
 /** A look for jobs that succeeded since then shows that the queue's connection works. */
-const freshMs = 10_000;
+const freshMs = 15_000;
 
 /** See `Queue.check`. */
 async function check(boss: PgBoss, lookedAt: number): Promise<void> {

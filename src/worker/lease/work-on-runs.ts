@@ -15,7 +15,7 @@ import { forTenant } from '../../threads/tenant.ts';
 import type { Beginning } from '../../tracing/traced.ts';
 import { lackOf } from '../retry.ts';
 import { runTask } from '../run-task.ts';
-import { releaseUnclaimed, waitsForOthers } from './labels.ts';
+import { waitsForOthers } from './labels.ts';
 import { type Claim, claimRun, giveBack, handOver, hasClaimable, renewLease } from './lease-store.ts';
 
 /** Handles the `run` job: works on runs until none is left. */
@@ -60,15 +60,22 @@ export function followLabels(app: App, onError: (error: unknown) => void): void 
 
 /**
  * Queues a `run` job if there is work for one: a run can be claimed, because a notification was lost or a lease has
- * expired, or the wait of a run is over or has taken too long.
+ * expired, or the wait of a run is over.
  */
 export async function queueRunJobIfDue(app: App): Promise<void> {
   const em = app.db.manager;
-  // Without `unlessWaiting`, every process would add a job with each heartbeat while all workers are busy.
-  const { MAX_RUNS_PER_PROJECT, WAIT_DAYS, RUNS_ON } = app.config;
-  await releaseUnclaimed(em);
-  if ((await hasClaimable(em, MAX_RUNS_PER_PROJECT, RUNS_ON)) || (await hasExpiredWaits(em, WAIT_DAYS)))
-    await app.queue.send(em, 'run', {}, { unlessWaiting: true });
+  const { MAX_RUNS_PER_PROJECT, RUNS_ON } = app.config;
+  if (await hasClaimable(em, MAX_RUNS_PER_PROJECT, RUNS_ON)) await queueRunJob(app);
+}
+
+/** Queues a `run` job if a run has waited too long. */
+export async function queueRunJobIfExpired(app: App): Promise<void> {
+  if (await hasExpiredWaits(app.db.manager, app.config.WAIT_DAYS)) await queueRunJob(app);
+}
+
+/** Without `unlessWaiting`, every process would add a job with each heartbeat while all workers are busy. */
+async function queueRunJob({ db, queue }: App): Promise<void> {
+  await queue.send(db.manager, 'run', {}, { unlessWaiting: true });
 }
 
 async function holdAndRun(app: App, { run, takenOver }: Claim): Promise<void> {
