@@ -22,10 +22,13 @@ let timer: ReturnType<typeof setTimeout> | undefined;
  * that it opens at once, and without a connection.
  */
 export function lazyPart<Props>(load: () => Promise<{ default: ComponentType<Props> }>) {
-  toLoad.add(load);
+  let loaded: Awaited<ReturnType<typeof load>> | undefined;
+  toLoad.add(async () => {
+    loaded = await load();
+  });
   clearTimeout(timer);
   timer = setTimeout(loadWaiting, quietMs);
-  return lazy(() => loadPart(load));
+  return lazy(async () => loaded ?? loadPart(load));
 }
 
 /** Loads the waiting parts one after the other. One that fails is loaded when it is opened. */

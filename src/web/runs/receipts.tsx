@@ -1,7 +1,6 @@
 import { Button } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import type { Receipt, Run } from '../api.ts';
-import { Section } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import * as queries from '../live/queries.ts';
 
@@ -10,11 +9,12 @@ export function Receipts({ run }: { run: Run }) {
   const { data: receipts = [] } = useQuery({ ...queries.receipts(run.id), enabled: run.finishedAt !== null });
   if (receipts.length === 0) return null;
   return (
-    <Section title={receipts.length === 1 ? 'Signed receipt' : 'Signed receipts'}>
+    <section aria-label={receipts.length === 1 ? 'Signed receipt' : 'Signed receipts'}>
       <ul>
         {receipts.map((receipt) => (
-          <li key={receipt.repositoryId} className="row wrap-row">
+          <li key={receipt.repositoryId} className="row wrap-row small">
             <span className="wrap">
+              Signed receipt for{' '}
               <a href={receipt.prUrl} rel="noopener nofollow" target="_blank">
                 {receipt.repositoryName} #{receipt.prUrl.split('/').at(-1)}
               </a>{' '}
@@ -26,10 +26,10 @@ export function Receipts({ run }: { run: Run }) {
           </li>
         ))}
       </ul>
-      <p className="muted wrap">
+      <p className="muted wrap small">
         Check it with <code>deckhand verify {receipts[0]?.prUrl}</code>
       </p>
-    </Section>
+    </section>
   );
 }
 
