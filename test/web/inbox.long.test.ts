@@ -214,7 +214,7 @@ inBrowser(
     await dialog.getByText('Choose a day within the next 89 days.').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await visit(page, `${world.service.url}/tasks/${id}`);
-    await page.getByRole('button', { name: 'Nobody is responsible. Choose somebody' }).click();
+    await page.getByRole('button', { name: 'Nobody responsible' }).click();
     await page.getByRole('menuitemradio', { name: 'stranger' }).click();
     await page.getByRole('button', { name: 'Responsible: stranger' }).waitFor();
     expect(await world.get(`/tasks/${id}`)).toMatchObject({ responsible: userId });

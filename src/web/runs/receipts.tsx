@@ -13,13 +13,13 @@ export function Receipts({ run }: { run: Run }) {
       <ul>
         {receipts.map((receipt) => (
           <li key={receipt.repositoryId} className="row wrap-row small">
-            <span className="wrap">
+            <p className="wrap">
               Signed receipt for{' '}
               <a href={receipt.prUrl} rel="noopener nofollow" target="_blank">
                 {receipt.repositoryName} #{receipt.prUrl.split('/').at(-1)}
               </a>{' '}
               at <code>{receipt.commit.slice(0, 7)}</code>, <TimeAgo at={receipt.createdAt} />
-            </span>
+            </p>
             <Button size="small" onClick={() => download(receipt)}>
               Download receipt
             </Button>

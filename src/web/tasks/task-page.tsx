@@ -116,7 +116,7 @@ function CurrentRun({ task }: { task: Task }) {
             </span>
             {session?.activity && <Doing activity={session.activity} />}
             <span className="grow" />
-            <span className="muted">
+            <p className="muted">
               {run.status === 'queued' ? (
                 'Waiting to start'
               ) : (
@@ -126,7 +126,7 @@ function CurrentRun({ task }: { task: Task }) {
               )}
               {' · '}
               <Link to={runPath(task.id, run.id)}>View log</Link>
-            </span>
+            </p>
             <May>
               {task.attention === null && (
                 <Button size="small" disabled={isPending} onClick={pause}>

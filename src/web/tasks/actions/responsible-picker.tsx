@@ -31,9 +31,9 @@ export function ResponsiblePicker({ task }: { task: api.Task }) {
         variant="invisible"
         loading={choose.isPending}
         disabled={members === undefined}
-        aria-label={task.responsible === null ? 'Nobody is responsible. Choose somebody' : `Responsible: ${name}`}
         {...mark}
       >
+        {task.responsible !== null && <span className="sr-only">Responsible: </span>}
         {name}
       </ActionMenu.Button>
       <ActionMenu.Overlay width="medium">
