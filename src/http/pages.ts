@@ -80,7 +80,7 @@ function elementOf(file: string): string {
 
 /** The output folder of `npm run build`. */
 const built = fileURLToPath(new URL('../../dist/web/', import.meta.url));
-const root = '<div id="root"></div>';
+const root = '<div id="root">';
 
 /** Facts about the service that are embedded in the pages of the dashboard. They are public. */
 export interface About {
@@ -127,7 +127,7 @@ export function sendPage(app: Pick<App, 'config'>, req: Request, res: Response, 
   const page = text
     .replace('<meta name="deckhand" />', `<meta name="deckhand" content="${told}" />`)
     .replace('</head>', `${preloadsOf(manifest, req.path)}</head>`)
-    .replace(root, `<div id="root"><noscript>${without}</noscript></div>`);
+    .replace(root, `${root}<noscript>${without}<style>.first { display: none }</style></noscript>`);
   res.type('html').send(page);
 }
 
