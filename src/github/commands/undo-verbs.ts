@@ -10,7 +10,7 @@ import { queueMirror } from '../../tasks/move.ts';
 import { getTask } from '../../tasks/store.ts';
 import { sayOnce } from '../comments.ts';
 import { answerMarker, replyOnce } from '../diff/reply.ts';
-import { assertSeen, type GivenCommand, requiredTask, textIdOf } from '../given-command.ts';
+import { assertSeen, type GivenCommand, requiredTask, taskOfCommand, textIdOf } from '../given-command.ts';
 
 /** Undoes the task of an issue or pull request, and replies with the new task. */
 async function undo(app: App, given: GivenCommand): Promise<void> {
@@ -33,9 +33,19 @@ async function undo(app: App, given: GivenCommand): Promise<void> {
 
 /** Replies with what a task will probably cost, in a separate comment. It names no other task. */
 async function quote(app: App, given: GivenCommand): Promise<void> {
-  const task = await getTask(app.db.manager, await requiredTask(app, given));
+  const task = await getTask(app.db.manager, await taskToQuote(app, given));
   const found = await quoteTask(app.db.manager, task);
   await replyTo(app, given, quoteText(found, taskPage(app.config.BASE_URL, task.id)));
+}
+
+/** Unlike others, a person who asks for a quote does not want to start the task yet. */
+async function taskToQuote(app: App, given: GivenCommand): Promise<string> {
+  const taskId = await taskOfCommand(app, given);
+  if (taskId !== undefined) return taskId;
+  const create = `\`${app.config.COMMAND_PREFIX} create\``;
+  throw new Refused(
+    `This issue has no task yet. ${create} makes one and starts nothing; then ask for the quote again.`,
+  );
 }
 
 /** Replies to a command in a separate comment, once. */

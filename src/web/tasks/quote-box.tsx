@@ -15,6 +15,9 @@ export function QuoteBox({ task }: { task: api.Task }) {
       <p className="wrap">
         {quoteText(quote) ?? <span className="muted">{`No quote yet. ${quote.reason ?? ''}`}</span>}
       </p>
+      {quote.costUsd === null && quote.minutes !== null && quote.reason !== null && (
+        <p className="muted small wrap">No cost: {quote.reason}</p>
+      )}
       {quote.similar.length > 0 && (
         <p className="muted small wrap">
           From {quote.similar.length} similar tasks that are done

@@ -114,5 +114,7 @@ export function effortText(all: Run[]): string | undefined {
   const ms = runs.reduce((sum, run) => (run.startedAt === null ? sum : sum + elapsedOf(run, 0)), 0);
   const costs = runs.flatMap(({ costUsd }) => (costUsd === null ? [] : [costUsd]));
   const cost = costs.length === 0 ? null : costs.reduce((sum, each) => sum + each, 0);
-  return [plural(runs.length, 'run'), formatMs(ms), formatCost(cost)].join(' · ');
+  // An undo without conflicts asks no model.
+  const isFree = costs.length === 0 && runs.every(({ steps }) => steps === 0);
+  return [plural(runs.length, 'run'), formatMs(ms), isFree ? 'no model asked' : formatCost(cost)].join(' · ');
 }

@@ -43,7 +43,12 @@ function Offer({ task, plan }: { task: api.Task; plan: api.UndoPlan }) {
         )}
       </section>
     );
-  if (problem !== null) return null;
+  if (problem !== null)
+    return (
+      <p className="muted small wrap page-part">
+        <bdi>{problem}</bdi>
+      </p>
+    );
   return (
     <section className="box row wrap-row page-part" aria-label="Undo">
       <span className="wrap">{plural(pulls.length, 'pull request')} merged.</span>
@@ -92,7 +97,9 @@ function UndoDialog({ task, pulls, onClose }: { task: api.Task; pulls: api.UndoP
         ))}
       </ol>
       {pulls.length > mostListed && <p>and {pulls.length - mostListed} more</p>}
-      <p className="muted">It needs no model unless a revert conflicts. Nothing is merged without you.</p>
+      <p className="muted">
+        It needs no model unless a revert conflicts or the checks fail. Nothing is merged without you.
+      </p>
     </ConfirmationDialog>
   );
 }

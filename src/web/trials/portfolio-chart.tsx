@@ -1,13 +1,16 @@
+import { useEffect, useRef, useState } from 'react';
 import type { PortfolioEntry } from '../api.ts';
 import { formatCost } from '../display/formats.ts';
+import { labelOf } from './trial-texts.ts';
 
-const [width, height] = [640, 300];
+const height = 300;
 const margin = { left: 48, right: 24, top: 16, bottom: 40 };
 
 /** Where an agent is in the picture: to the right for a higher cost of each solved item, up for more solved items. */
 function pointOf(
   { costPerSolved, solved, of }: Pick<PortfolioEntry, 'costPerSolved' | 'solved' | 'of'>,
   dearest: number,
+  width: number,
 ): { x: number; y: number } {
   const share = of === 0 ? 0 : solved / of;
   const cost = dearest === 0 ? 0 : (costPerSolved ?? 0) / dearest;
@@ -15,6 +18,22 @@ function pointOf(
     x: margin.left + cost * (width - margin.left - margin.right),
     y: margin.top + (1 - share) * (height - margin.top - margin.bottom),
   };
+}
+
+const pointsText = ({ x, y }: { x: number; y: number }) => `${x},${y}`;
+
+/** Returns the width of an element in pixels, so that text in a picture is as large as around it. */
+function useWidth() {
+  const frame = useRef<SVGSVGElement>(null);
+  const [width, setWidth] = useState(640);
+  useEffect(() => {
+    const element = frame.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => setWidth(Math.max(240, element.clientWidth)));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return [frame, width] as const;
 }
 
 /**
@@ -27,9 +46,17 @@ export function PortfolioChart({ agents }: { agents: PortfolioEntry[] }) {
   const efficient = shown
     .filter(({ isEfficient }) => isEfficient)
     .sort((a, b) => (a.costPerSolved ?? 0) - (b.costPerSolved ?? 0));
+  const [frame, width] = useWidth();
   const [bottom, right] = [height - margin.bottom, width - margin.right];
   return (
-    <svg viewBox={`0 0 ${width} ${height}`} width="100%" aria-hidden="true" fontSize="12" fill="var(--fgColor-muted)">
+    <svg
+      ref={frame}
+      viewBox={`0 0 ${width} ${height}`}
+      width="100%"
+      aria-hidden="true"
+      fontSize="12"
+      fill="var(--fgColor-muted)"
+    >
       {[0, 0.25, 0.5, 0.75, 1].map((share) => {
         const y = margin.top + (1 - share) * (bottom - margin.top);
         return (
@@ -48,13 +75,13 @@ export function PortfolioChart({ agents }: { agents: PortfolioEntry[] }) {
         {formatCost(dearest)} per solved item
       </text>
       <polyline
-        points={efficient.map((each) => `${pointOf(each, dearest).x},${pointOf(each, dearest).y}`).join(' ')}
+        points={efficient.map((each) => pointsText(pointOf(each, dearest, width))).join(' ')}
         fill="none"
         stroke="var(--fgColor-accent)"
         strokeDasharray="4 4"
       />
       {shown.map((each) => {
-        const { x, y } = pointOf(each, dearest);
+        const { x, y } = pointOf(each, dearest, width);
         const isLeft = x > width / 2;
         return (
           <g key={`${each.agentId} ${each.model}`}>
@@ -71,8 +98,11 @@ export function PortfolioChart({ agents }: { agents: PortfolioEntry[] }) {
               y={y + 4}
               textAnchor={isLeft ? 'end' : 'start'}
               fill="var(--fgColor-default)"
+              stroke="var(--bgColor-default)"
+              strokeWidth="4"
+              paintOrder="stroke"
             >
-              {each.name.slice(0, 30)} · {each.model.slice(0, 30)}
+              {labelOf(each, isLeft ? x - 10 : width - x - 10)}
             </text>
           </g>
         );

@@ -12,17 +12,19 @@ import { errorMessage } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
 import { refetchAgents } from '../live/refetch-changes.ts';
 import { PortfolioChart } from './portfolio-chart.tsx';
-import { solvedText } from './trial-texts.ts';
+import { comparisons, solvedText } from './trial-texts.ts';
 
 /** Compares the agents and models that were tried on a repository: how much they solve, and at what cost. */
 export function PortfolioPage() {
   const { projectId = '', repositoryId = '' } = useParams();
   usePageTitle('Portfolio');
+  const { data: repositories } = useQuery(queries.repositories(projectId));
+  const name = repositories?.find(({ id }) => id === repositoryId)?.name;
   const query = useQuery(queries.portfolio(repositoryId));
   return (
     <div className="narrow stack">
-      <PageHeader title="Portfolio">
-        <Link to={`/projects/${projectId}/repositories/${repositoryId}`}>Repository</Link>
+      <PageHeader title={name === undefined ? 'Portfolio' : `Portfolio of ${name}`}>
+        <Link to={`/projects/${projectId}/repositories/${repositoryId}/benchmark`}>Benchmark</Link>
       </PageHeader>
       <QueryResult query={query}>
         {(portfolio) =>
@@ -55,21 +57,14 @@ function PortfolioView({
         {agents.some(({ costPerSolved }) => costPerSolved !== null) && <PortfolioChart agents={agents} />}
         <PortfolioTable projectId={projectId} agents={agents} />
         <p className="muted small">
-          Filled points are efficient: nothing solves at least as much for less. Intervals are 95%. An agent is worse
-          than the best one if chance explains that in at most 5% of cases.
+          Filled points are efficient: nothing solves at least as much for less. Intervals are 95%. An agent is clearly
+          worse than the best one if chance explains that in at most 5% of cases. 20 items show only large differences.
         </p>
       </Section>
       {cheapest !== null && <Cheapest projectId={projectId} entry={cheapest} />}
     </>
   );
 }
-
-const comparisons: Record<api.PortfolioEntry['comparedWithBest'], string> = {
-  best: 'Best',
-  worse: 'Worse',
-  'not worse': 'Not worse',
-  unknown: 'Too few items',
-};
 
 function PortfolioTable({ projectId, agents }: { projectId: string; agents: api.PortfolioEntry[] }) {
   return (
@@ -111,7 +106,7 @@ function PortfolioTable({ projectId, agents }: { projectId: string; agents: api.
   );
 }
 
-/** Recommends the cheapest agent that is not worse than the best, and makes it the project's default. */
+/** Recommends the cheapest agent that is not clearly worse than the best, and makes it the project's default. */
 function Cheapest({ projectId, entry }: { projectId: string; entry: api.PortfolioEntry }) {
   const client = useQueryClient();
   const confirm = useConfirm();
@@ -139,7 +134,7 @@ function Cheapest({ projectId, entry }: { projectId: string; entry: api.Portfoli
     if (isConfirmed) use.mutate();
   };
   return (
-    <Section title="The cheapest that is not worse">
+    <Section title="The cheapest that is not clearly worse">
       {use.error && <Flash variant="danger">{errorMessage(use.error)}</Flash>}
       <p>
         <span className="strong">
@@ -149,9 +144,9 @@ function Cheapest({ projectId, entry }: { projectId: string; entry: api.Portfoli
         {isDefault && ' It is the default agent of the project.'}
       </p>
       {!isDefault && isAdmin && agent?.projectId === projectId && (
-        <div className="row">
+        <div className="row page-part">
           <Button variant="primary" loading={use.isPending} onClick={() => void ask()}>
-            Use the cheapest that is not worse
+            Use the cheapest that is not clearly worse
           </Button>
         </div>
       )}

@@ -1,4 +1,4 @@
-import type { AgentTrial, TrialEstimate } from '../api.ts';
+import type { AgentTrial, PortfolioEntry, TrialEstimate } from '../api.ts';
 import { formatCost, plural } from '../display/formats.ts';
 
 type Against = Pick<NonNullable<AgentTrial['against']>, 'verdict' | 'difference' | 'pairs' | 'pValue'>;
@@ -27,6 +27,17 @@ export function verdictText({ verdict, difference, pairs, pValue }: Against): st
       return pairs === 0 ? 'Not compared yet.' : `Not clear yet: it solves ${by}.`;
   }
 }
+
+/**
+ * Compares an agent with the best one of a repository. A few items show only large differences, so that no difference is seen says
+ * little.
+ */
+export const comparisons: Record<PortfolioEntry['comparedWithBest'], string> = {
+  best: 'Best',
+  worse: 'Clearly worse',
+  'not worse': 'Not clearly worse',
+  unknown: 'Too few items',
+};
 
 /** Says what a trial will probably cost, as `$4.00 to $7.00`; undefined if nothing is known. */
 export function estimateText({ costUsd }: TrialEstimate): string | undefined {
@@ -58,3 +69,13 @@ export const statusNames: Record<AgentTrial['status'], string> = {
   cancelled: 'Cancelled',
   failed: 'Failed',
 };
+
+/** The width of a letter of the labels of the chart, in pixels, at most. */
+const letterWidth = 7;
+
+/** Names an agent and its model in at most this width. */
+export function labelOf({ name, model }: Pick<PortfolioEntry, 'name' | 'model'>, space: number): string {
+  const label = `${name.slice(0, 30)} · ${model.slice(0, 30)}`;
+  const most = Math.max(4, Math.floor(space / letterWidth));
+  return label.length <= most ? label : `${label.slice(0, most - 1).trimEnd()}…`;
+}

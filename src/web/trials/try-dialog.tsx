@@ -131,7 +131,7 @@ function TryForm(props: FormProps) {
         caption="The trial ends when it is used up."
         onChange={(text) => set({ budget: text })}
       />
-      <EstimateNote query={estimate} page={`/projects/${projectId}/repositories/${chosen.repositoryId}`} />
+      <EstimateNote query={estimate} page={`/projects/${projectId}/repositories/${chosen.repositoryId}/benchmark`} />
       <FormButtons submit="Start trial" isBusy={start.isPending} isDisabled={!hasItems} onCancel={onClose} />
     </form>
   );
@@ -150,7 +150,7 @@ function EstimateNote({
   if (data.items === 0)
     return (
       <Flash variant="warning">
-        This repository has no benchmark yet. Make one on <Link to={page}>its page</Link> first.
+        This repository has no benchmark yet. Make one on <Link to={page}>the page Benchmark</Link> first.
       </Flash>
     );
   const cost = estimateText(data);

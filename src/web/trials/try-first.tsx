@@ -37,7 +37,13 @@ export function TryFirst({ projectId, agent, systemPrompt, trialId, onTried }: P
     );
   if (repository === undefined || estimate.error) return null;
   const cost = estimate.data === undefined ? undefined : estimateText(estimate.data);
-  const count = estimate.data === undefined || estimate.data.items === 0 ? 20 : estimate.data.items;
+  if (estimate.data?.items === 0)
+    return (
+      <p className="muted">
+        Once {repository.name} has a benchmark, you can try a prompt on your own changes before you use it.
+      </p>
+    );
+  const count = estimate.data?.items ?? asked.items;
   return (
     <div className="row">
       <Button onClick={() => setOpen(true)}>

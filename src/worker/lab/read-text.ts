@@ -95,18 +95,34 @@ export async function placeToAsk(app: App, repository: RepositoryRow): Promise<R
 export async function readText(reading: Reading, candidate: Candidate): Promise<TaskText> {
   const found = reading.at === undefined ? undefined : await sourcesOf(reading, reading.at, candidate);
   const traces = await tracesOf(reading.checkout, candidate, found?.pull?.number, reading.at?.name);
-  const title = (text: string) => oneLine(visible(withoutSolution(text, traces).text), 200);
-  const subject = title(candidate.subject.replace(/ ?\(#\d{1,9}\)$/, '')) || 'A change without a title';
-  if (found === undefined || found.texts.length === 0) return { title: subject, text: subject, removed: [] };
-  const parts = found.texts.map(({ title: own, body }) => ({ title: title(own), ...withoutSolution(body, traces) }));
+  const bySubject = cleanTitle(candidate.subject.replace(/ ?\(#\d{1,9}\)$/, ''), traces);
+  const subject = bySubject.title || 'A change without a title';
+  if (found === undefined || found.texts.length === 0)
+    return { title: subject, text: subject, removed: bySubject.removed };
+  const parts = found.texts.map((each) => cleanPart(each, traces));
   const [first] = parts as [(typeof parts)[0], ...typeof parts];
   const whole =
     parts.length === 1 ? first.text : parts.map((part) => `## ${part.title}\n\n${part.text}`.trim()).join('\n\n');
   return {
     title: first.title || subject,
     text: whole.slice(0, maxText) || first.title || subject,
-    removed: parts.flatMap(({ removed }) => removed).slice(0, maxRemoved),
+    removed: [...(first.title === '' ? bySubject.removed : []), ...parts.flatMap(({ removed }) => removed)].slice(
+      0,
+      maxRemoved,
+    ),
   };
+}
+
+/** Removes the solution from a title, and lists what it removed. */
+export function cleanTitle(text: string, traces: SolutionTraces): { title: string; removed: string[] } {
+  const { text: left, removed } = withoutSolution(text, traces);
+  return { title: oneLine(visible(left), 200), removed };
+}
+
+function cleanPart({ title: own, body }: Sources['texts'][number], traces: SolutionTraces) {
+  const { title, removed } = cleanTitle(own, traces);
+  const { text, removed: others } = withoutSolution(body, traces);
+  return { title, text, removed: [...removed, ...others] };
 }
 
 /** Characters of a text, and entries of what was removed from it. */

@@ -50,8 +50,9 @@ test('a task that waits for others says so and cannot be started', () => {
 });
 
 test('the effort of a task is that of its ended runs, without their waits', () => {
-  const run = (from: string | null, to: string | null, costUsd: number | null, waitedSeconds = 0) =>
+  const run = (from: string | null, to: string | null, costUsd: number | null, waitedSeconds = 0, steps = 3) =>
     ({
+      steps,
       startedAt: from && `2026-01-05T10:${from}Z`,
       finishedAt: to && `2026-01-05T10:${to}Z`,
       waitedSeconds,
@@ -63,6 +64,8 @@ test('the effort of a task is that of its ended runs, without their waits', () =
     '3 runs · 4 min 10 s · $0.75',
   );
   expect(effortText([run('00:00', '00:03', null)])).toBe('1 run · 3 s · cost unknown');
+  // Nor did an undo that asked no model cost something unknown.
+  expect(effortText([run('00:00', '00:05', null, 0, 0)])).toBe('1 run · 5 s · no model asked');
   // The time that it waited for people is not its own.
   expect(effortText([run('00:00', '30:00', 1, 1790)])).toBe('1 run · 10 s · $1.00');
 });
@@ -122,6 +125,7 @@ test.each<[Partial<TimelineEntry>, string]>([
     { type: 'update', actor: mona, changes: { title: ['a', 'b'], dependsOn: [0, 1] } },
     'mona changed the title and dependencies',
   ],
+  [{ type: 'undo', actor: mona }, 'mona asked to undo the task'],
   [{ type: 'run_failed', agent: 'Developer' }, 'Developer could not finish a run'],
   [{ type: 'pushed', agent: 'Developer', text: 'abc1234' }, 'Developer pushed abc1234'],
   [{ type: 'pull_merged', text: 'sample #5' }, 'Pull request merged:'],

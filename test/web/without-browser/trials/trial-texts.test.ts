@@ -1,8 +1,10 @@
 import type { AgentTrial, TrialEstimate } from '../../../../src/web/api.ts';
 import {
   amountOf,
+  comparisons,
   countOf,
   estimateText,
+  labelOf,
   proposedBudget,
   solvedText,
   verdictText,
@@ -33,6 +35,16 @@ test.each([
   [{ verdict: 'open', pairs: 0 }, 'Not compared yet.'],
   [{ verdict: 'open', difference: -1, pairs: 1 }, 'Not clear yet: it solves 100% of 1 item fewer (p = 1.000).'],
 ])('%j', (more, text) => expect(verdictText(against(more))).toBe(text));
+
+test('an agent without a clear difference is not called equal', () => {
+  expect(comparisons['not worse']).toBe('Not clearly worse');
+});
+
+test('labels of a chart are cut where the page is narrow', () => {
+  const entry = { name: 'Developer', model: 'small-model' };
+  expect(labelOf(entry, 300)).toBe('Developer · small-model');
+  expect(labelOf(entry, 70)).toBe('Developer…');
+});
 
 test('the cost before the start, and the budget that is proposed for it', () => {
   expect(estimateText(estimate({ low: 4, high: 7.004 }))).toBe('$4.00 to $7.00');
