@@ -16,9 +16,9 @@ export interface Trouble {
 
 const faketime = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
 const awayMs = 3000;
-/** How long GitHub is unreachable: longer than a run tries to reach it (`REMOTE_RETRY_SECONDS`). */
-const unreachableMs = 20_000;
+/** How long a run tries to reach GitHub (`REMOTE_RETRY_SECONDS`), which is unreachable for longer. */
 export const retrySeconds = 5;
+const unreachableMs = 20_000;
 /** The service asks for 128 MB before it starts a run. */
 const smallDisk = '400m';
 const fullMs = 10_000;
