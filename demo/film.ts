@@ -22,7 +22,7 @@ const folder = fileURLToPath(new URL('../docs/screenshots', import.meta.url));
 
 const size = { width: 1000, height: 640 };
 /** The most pictures of a run, and how long each is shown. */
-const [runFrames, runFrameMs] = [24, 330];
+const [runFrames, runFrameMs] = [22, 300];
 /** How long the script waits for a page. A busy machine takes its time, which the film does not show. */
 const patienceMs = 300_000;
 /** How long the model takes for a turn, so that the run can be watched. */
@@ -56,17 +56,24 @@ async function commentOnIssue(film: Animation, page: Page, address: string): Pro
   await film.add(page, 1800);
 }
 
+/** Shows a run: a picture whenever its log has something new. */
 async function watchRun(film: Animation, page: Page, { service, token }: Scene, taskId: string): Promise<void> {
-  const runs = () => service.api<{ id: string }[]>(token, 'GET', `/tasks/${taskId}/runs`);
-  const run = await until('the run', async () => (await runs())[0]);
+  const read = <T>(path: string) => service.api<T>(token, 'GET', path);
+  const run = await until('the run', async () => (await read<{ id: string }[]>(`/tasks/${taskId}/runs`))[0]);
   await page.goto(`${service.url}/tasks/${taskId}/runs/${run.id}`);
   await settled(page);
-  const statusOf = async () => (await service.api<Task>(token, 'GET', `/tasks/${taskId}`)).status;
-  for (let shown = 0; (await statusOf()) === 'in_progress'; shown++) {
-    if (shown < runFrames) await film.add(page, runFrameMs);
-    await sleep(400);
+  let [shown, known] = [0, -1];
+  while ((await read<Task>(`/tasks/${taskId}`)).status === 'in_progress') {
+    const { length } = await read<unknown[]>(`/runs/${run.id}/events`);
+    if (length === known || shown === runFrames) await sleep(200);
+    else {
+      known = length;
+      shown += 1;
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+      await film.add(page, runFrameMs);
+    }
   }
-  await film.add(page, 1500);
+  await film.add(page, 1200);
 }
 
 /** Shows the pull request with its proof, and merges it. */
@@ -119,7 +126,7 @@ const ends: (() => Promise<unknown>)[] = [];
 
 /** Starts a project of its own for each recording, because an issue is solved once. */
 async function openScene(): Promise<Scene> {
-  const sample = { owner: 'mona', repository: 'sample', hasDependency: true, hasChecks: true };
+  const sample = { owner: 'mona', repository: 'sample', hasChecks: true };
   const github = await startGitHub({ ...sample, people: ['hubot'] });
   ends.push(github.close);
   const model = await startModel(player, (_turn, request) => sleep(offers(request, 'finish') ? turnMs : 0));
