@@ -76,15 +76,17 @@ async function holdForSettings(app: App, asking: AskingForProof, { pull }: ReadP
     await lockUntilCommit(em, 'reviews', repository.id);
     const known = await findPullProof(em, at, headSha);
     if (known !== undefined && (known.hold !== 'settings' || known.reason === reason)) return;
+    const isRequired = await wasRequired(em, repository.id);
+    app.log.warn({ repositoryId: repository.id, number, reason }, 'the settings of a repository cannot be used');
+    // Where nothing was ever proved and the mistake is elsewhere, nobody waits for a check run.
+    if (isRequired === undefined && !/\bprove\b/.test(reason)) return;
     const taskId =
       (await findTaskOfReviewed(em, at, 'proof')) ?? (await insertHidden(app, em, asking, 'proof', pull.html_url));
     await forgetHeld(em, at);
     const author = pull.user?.login ?? null;
-    const isRequired = await wasRequired(em, repository.id);
-    const proof = { ...at, headSha, author, runId: null, isRequired, minutesPerDay: null };
+    const proof = { ...at, headSha, author, runId: null, isRequired: isRequired ?? false, minutesPerDay: null };
     await upsertPullProof(em, { ...proof, hold: 'settings', reason });
     await queueMirror(app, em, taskId);
-    app.log.warn({ repositoryId: repository.id, number, reason }, 'the settings of a repository cannot be used');
   });
 }
 

@@ -113,13 +113,13 @@ export interface JudgedPull {
   fingerprint: string | null;
 }
 
-/** Returns whether weakened tests made the check runs of a repository fail when its settings were read last. */
-export async function wasRequired(em: EntityManager, repositoryId: string): Promise<boolean> {
+/** Returns whether weakened tests made the check runs of a repository fail when its settings were read last; undefined if nothing was proved. */
+export async function wasRequired(em: EntityManager, repositoryId: string): Promise<boolean | undefined> {
   const rows: { isRequired: boolean }[] = await em.query(
     `select is_required as "isRequired" from pull_proofs where repository_id = $1 order by created_at desc, id desc limit 1`,
     [repositoryId],
   );
-  return rows[0]?.isRequired ?? false;
+  return rows[0]?.isRequired;
 }
 
 /** Stores what the run of a proof found out. */
