@@ -93,7 +93,7 @@ inBrowser(
     await log().getByText('Now I make change 1.').waitFor();
     await log().getByText('example.com is not in network.agent').waitFor();
     const facts = page.getByRole('region', { name: 'Run', exact: true });
-    for (const text of ['3', '300', '$1.50']) await facts.getByText(text, { exact: true }).waitFor();
+    for (const text of ['3 steps', '300 tokens', '$1.50']) await facts.getByText(text, { exact: true }).waitFor();
     await page.getByRole('region', { name: 'Plan' }).getByText('1 of 2 done').waitFor();
     await page.getByRole('img', { name: 'In progress' }).waitFor();
     await log().getByText('hello 3').waitFor();
