@@ -114,7 +114,7 @@ export async function readText(reading: Reading, candidate: Candidate): Promise<
 }
 
 /** Removes the solution from a title, and lists what it removed. */
-export function cleanTitle(text: string, traces: SolutionTraces): { title: string; removed: string[] } {
+function cleanTitle(text: string, traces: SolutionTraces): { title: string; removed: string[] } {
   const { text: left, removed } = withoutSolution(text, traces);
   return { title: oneLine(visible(left), 200), removed };
 }
