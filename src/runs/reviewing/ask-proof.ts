@@ -7,6 +7,7 @@ import { liveStatuses } from '../../domain/run.ts';
 import { oneLine, storableText } from '../../domain/text/sanitize.ts';
 import { rightOf } from '../../repositories/permission.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
+import { mentionsInSettings } from '../../repositories/settings/settings-on-github.ts';
 import { moveTask, queueMirror } from '../../tasks/move.ts';
 import { setTaskFields } from '../../tasks/store.ts';
 import { findLiveRun, insertRun, lockRun } from '../store.ts';
@@ -68,8 +69,10 @@ export async function askForProof(app: App, asking: AskingForProof): Promise<voi
 }
 
 /** Stores that a head waits for settings that can be used. */
-async function holdForSettings(app: App, asking: AskingForProof, { pull }: ReadPull, reason: string): Promise<void> {
+async function holdForSettings(app: App, asking: AskingForProof, read: ReadPull, reason: string): Promise<void> {
+  const { octokit, name, pull } = read;
   const { repository, number } = asking;
+  const isNamed = await mentionsInSettings(octokit, name, 'prove');
   const at = { repositoryId: repository.id, number };
   const headSha = pull.head.sha;
   await app.db.transaction(async (em) => {
@@ -78,8 +81,8 @@ async function holdForSettings(app: App, asking: AskingForProof, { pull }: ReadP
     if (known !== undefined && (known.hold !== 'settings' || known.reason === reason)) return;
     const isRequired = await wasRequired(em, repository.id);
     app.log.warn({ repositoryId: repository.id, number, reason }, 'the settings of a repository cannot be used');
-    // Where nothing was ever proved and the mistake is elsewhere, nobody waits for a check run.
-    if (isRequired === undefined && !/\bprove\b/.test(reason)) return;
+    // Where nothing was ever proved and the file does not speak of it, nobody waits for a check run.
+    if (isRequired === undefined && !isNamed) return;
     const taskId =
       (await findTaskOfReviewed(em, at, 'proof')) ?? (await insertHidden(app, em, asking, 'proof', pull.html_url));
     await forgetHeld(em, at);
