@@ -100,9 +100,10 @@ async function sendChanges(app: App, projectId: string, out: EventStream): Promi
   const em = app.db.manager;
   const { isReset, ...start } = await startOf(em, projectId, out.lastEventId);
   let { from, sent } = start;
-  if (isReset) out.send({ id: positionAt(from, new Set()), event: 'reset', data: {} });
-  // A new stream starts with the next change, so the changes before it are marked as sent.
+  // A new stream starts with the next change, so the changes before it are marked as sent. A client loads everything when it
+  // hears of a reset, so what changes after that is sent.
   if (out.lastEventId === undefined || isReset) sent = await listIds(em, projectId, from);
+  if (isReset) out.send({ id: positionAt(from, new Set()), event: 'reset', data: {} });
   out.begin();
   const look = async () => {
     // Rows of unsettled transactions will be read again, so the stream remembers which of them it has sent.
