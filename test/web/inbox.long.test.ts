@@ -22,7 +22,7 @@ async function addWaiting(
        values ('run_' || $1, $1, $2, $3, 'start', 'cancelled')
      )
      insert into run_events (run_id, type, text, data) values ('run_' || $1, 'waiting', 'waiting', $4)`,
-    [id, world.project.id, agent?.id, data],
+    [id, world.project.id, agent?.id, { reason, ...data }],
   );
   // At once, because the service fails a task in progress that has no run.
   await world.sql(

@@ -12,10 +12,14 @@ export function mutateOnce<T, E>({ mutate }: Mutation<T, E>): void {
   mutate(undefined, { onSettled: () => pending.delete(mutate) });
 }
 
-/** Returns a submit handler that sends a valid form once, even if Enter is pressed several times. */
+/**
+ * Returns a submit handler that sends a valid form once, even if Enter is pressed several times. React lets the event of a dialog
+ * bubble to the form that opened it, which must not be sent with it.
+ */
 export function submitOnce<T, E>(mutation: Mutation<T, E>, isValid: () => boolean = () => true) {
   return (event: FormEvent) => {
     event.preventDefault();
+    event.stopPropagation();
     if (isValid()) mutateOnce(mutation);
   };
 }

@@ -37,17 +37,19 @@ export function TryFirst({ projectId, agent, systemPrompt, trialId, onTried }: P
     );
   if (repository === undefined || estimate.error) return null;
   const cost = estimate.data === undefined ? undefined : estimateText(estimate.data);
-  if (estimate.data?.items === 0)
+  const isEmpty = estimate.data?.items === 0;
+  // Another repository may have a benchmark; the dialog lets choose.
+  if (isEmpty && repositories?.length === 1)
     return (
       <p className="muted">
         Once {repository.name} has a benchmark, you can try a prompt on your own changes before you use it.
       </p>
     );
-  const count = estimate.data?.items ?? asked.items;
+  const count = isEmpty ? '' : `${estimate.data?.items ?? asked.items} of `;
   return (
     <div className="row">
       <Button onClick={() => setOpen(true)}>
-        Try it on {count} of your own changes first{cost !== undefined && ` (${cost})`}
+        Try it on {count}your own changes first{cost !== undefined && !isEmpty && ` (${cost})`}
       </Button>
       {isOpen && (
         <TryDialog

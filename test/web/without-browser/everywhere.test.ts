@@ -1,4 +1,5 @@
 import type { AgentEntry, Spend } from '../../../src/web/api.ts';
+import { submitOnce } from '../../../src/web/forms/submit.ts';
 import {
   dismissConnectionErrors,
   dismissErrorsBefore,
@@ -217,4 +218,12 @@ test('the spend of projects is summed up, the most expensive first and unknown o
   expect(sumOfProjects(all)).toEqual({ today: 3.5, total: 103.5 });
   expect([...all].sort(compareProjects).map(({ name }) => name)).toEqual(['e', 'd', 'a', 'b', 'c']);
   expect(sumOfProjects([])).toEqual({ today: 0, total: 0 });
+});
+
+test('a form in a dialog is sent once, and without the form that opened the dialog', () => {
+  const did: string[] = [];
+  const event = { preventDefault: () => did.push('kept the page'), stopPropagation: () => did.push('stopped') };
+  const send = submitOnce({ mutate: () => did.push('sent') });
+  for (let i = 0; i < 2; i++) send(event as never);
+  expect(did).toEqual(['kept the page', 'stopped', 'sent', 'kept the page', 'stopped']);
 });
