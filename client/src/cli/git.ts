@@ -66,7 +66,7 @@ export async function headOfPull(url: string): Promise<string> {
     );
   const ref = `refs/pull/${number}/head`;
   const listed = await git('.', 'ls-remote', '--', `${repository}.git`, ref).catch((error: Error) => {
-    throw new CommandFailed(`The head of ${url} is not known: ${error.message} Give it with --head.`);
+    throw new CommandFailed(`The head of ${url} is not known. Give it with --head. ${error.message}`);
   });
   const [head = ''] = listed.split(/\s/);
   if (!/^[0-9a-f]{40}$/.test(head))

@@ -144,7 +144,7 @@ function Cheapest({ projectId, entry }: { projectId: string; entry: api.Portfoli
         {isDefault && ' It is the default agent of the project.'}
       </p>
       {!isDefault && isAdmin && agent?.projectId === projectId && (
-        <div className="row page-part">
+        <div className="row page-part page-part-apart">
           <Button variant="primary" loading={use.isPending} onClick={() => void ask()}>
             Use the cheapest that is not clearly worse
           </Button>
