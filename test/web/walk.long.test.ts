@@ -60,7 +60,7 @@ inBrowser(
     await page.getByText(/pull request http/).waitFor();
     await page.getByText('Run ended').waitFor();
     await page.getByLabel('Show', { exact: true }).selectOption({ label: 'Edits' });
-    await page.getByRole('button', { name: /^Edit\s*src\/slugify.js/ }).waitFor();
+    await page.getByRole('button', { name: /Edit\s*src\/slugify.js/ }).waitFor();
     await page.getByRole('link', { name: 'Slugs keep their accents' }).click();
     await tab('Changes').click();
     await page.getByText("keeps the letters under accents'", { exact: false }).first().waitFor();

@@ -165,12 +165,12 @@ export interface Proved {
 }
 
 /** The least time for the checks of a proof, because a short check takes several times as long on a busy machine. */
-const leastSeconds = 60;
+const leastSeconds = 120;
 
 /**
  * Proves a change by its tests: the checks should fail on the base's code with the tests of the change, pass once more
  * on the change itself, and pass on the code of the change with the tests of the base. The first two begin at the same
- * time. Each runs in a sandbox of its own, and takes at most four times as long as the checks did. Never fails a run: if
+ * time. Each runs in a sandbox of its own, and takes at most six times as long as the checks did. Never fails a run: if
  * something prevents the proof, the proof says so.
  */
 export function proveChange(work: Work, tree: string, checks: CheckResult[]): Promise<Proved> {
@@ -273,9 +273,9 @@ async function countTries(work: Work, tree: string, tried: Tries): Promise<void>
   );
 }
 
-/** Tests that use all processors take three times as long when three trees are tried at once. */
+/** Tests that use all processors take three times as long when three trees are tried at once, and longer beside other runs. */
 function secondsFor(checks: CheckResult[]): number {
-  return Math.max(leastSeconds, 4 * checks.reduce((sum, each) => sum + each.seconds, 0));
+  return Math.max(leastSeconds, 6 * checks.reduce((sum, each) => sum + each.seconds, 0));
 }
 
 const alreadyPassed: Tried[] = [{ outcome: 'passed' }];
