@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Since when the head of an open pull request is the one that it is. A word about a pull request is no word about later commits. */
+/** The head of each open pull request, and when it became the head. A command about a pull request does not cover later commits. */
 export class HeadsOfPulls1772236970000 implements MigrationInterface {
   name = 'HeadsOfPulls1772236970000';
 

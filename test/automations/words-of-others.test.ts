@@ -1,7 +1,7 @@
 import { openAcme } from '../support/stand-ins/acme.ts';
 import { around, people, shown } from '../support/stand-ins/named-github.ts';
 
-// What an event inserts may be somebody else's words than those of whoever caused it. Their rights count, too.
+// A task may repeat the words of somebody who did not cause the event. The rights of that person count, too.
 
 const acme = openAcme();
 const [ada, eve] = [shown(400, 'ada'), shown(500, 'eve')];

@@ -101,7 +101,7 @@ default_pool_size = 100
   } finally {
     await service.close();
   }
-  // Whoever gets one of these sessions next begins with the defaults of the server.
+  // The next client of a pooled session begins with the defaults of the server.
   const next = new pg.Client({ connectionString: pooler.url });
   await next.connect();
   const { rows } = await next.query(`select current_setting('idle_session_timeout') as session,

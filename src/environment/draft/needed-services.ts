@@ -153,7 +153,7 @@ function kindOf(host: string, line: string): Kind | undefined {
   );
 }
 
-/** Returns a value of a variable that is an ordinary name, so that it can stand in a command. */
+/** Returns the value of a variable if it is an ordinary name, which is safe within a command. */
 function nameIn(variables: ComposeService['variables'], names: string[] = []): string | undefined {
   const [, value = ''] = variables.find(([name]) => names.includes(name)) ?? [];
   return /^[A-Za-z_]\w{0,62}$/.test(value) ? value : undefined;

@@ -40,8 +40,8 @@ export interface AskingForProof {
 /**
  * Queues a run that finds out what the tests of a pull request prove, or stores why it has to wait. No model is asked. At
  * most one run of a pull request is live: that of an older head is cancelled. Without `askedBy`, nothing happens where the
- * repository does not want it, or knows the head already. Nobody knows what a repository wants whose settings cannot be used, so
- * its pull requests are told, once for each head.
+ * repository does not want it, or the head is known already. If the settings cannot be used, the check run of each head says so
+ * once, where the file speaks of proofs or some were made before.
  * @throws Refused when the pull request forbids it; AppError 404 for an unknown pull request, 502 when GitHub cannot be
  * asked, 503 when a git credential is missing
  */

@@ -45,7 +45,7 @@ export function isFork({ head, base }: Pick<PullOnGitHub, 'head' | 'base'>): boo
   return head.repo === null || head.repo === undefined || Number(head.repo.id) !== Number(base.repo.id);
 }
 
-/** The head of a pull request, and since when it is there; null for that with which the pull request was opened. */
+/** The head of a pull request, and when it became the head; null if the pull request was opened with it. */
 interface PullHead {
   headSha: string;
   since: Date | null;
@@ -66,8 +66,8 @@ export async function forgetHead(em: EntityManager, { repositoryId, number }: Pu
 }
 
 /**
- * Checks that the person who wrote about a pull request of a stranger may have seen its head. A head that is not known is a
- * push whose event is under way.
+ * Checks that a person who wrote a command about the pull request of a stranger may have seen its head. If the stored head is
+ * another one, the event of a push is still under way.
  * @throws Refused
  */
 export async function assertHeadSeen(
@@ -84,11 +84,11 @@ export async function assertHeadSeen(
      from pull_heads where repository_id = $1 and number = $2`,
     [repositoryId, pull.number, writtenAt],
   );
-  // Of a pull request from before the service knew the repository, GitHub tells only when something last happened to it.
+  // No head is stored of a pull request that is older than the installation. GitHub only says when it last changed.
   const latest = pull.updated_at === undefined ? writtenAt : new Date(pull.updated_at);
   if (known === undefined && mayHaveSeen(new Date(writtenAt.getTime() + toleranceMs), latest)) return;
   if (known?.headSha === pull.head.sha && known.isSeen) return;
-  // The next word comes after it.
+  // A command that is written from now on is about this head.
   await noteHead(em, at, { headSha: pull.head.sha, since: new Date() });
   throw new Refused('The pull request got a newer commit after this was written. Look at it, then write it again.');
 }

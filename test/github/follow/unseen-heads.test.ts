@@ -4,7 +4,7 @@ import { showProofs } from '../../../src/github/mirror/reviews/show-proofs.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, asked, people, shown } from '../../support/stand-ins/named-github.ts';
 
-// A writer's word lets the code of a fork run. It is about the head that the writer could see, also when it is read late.
+// The command of a writer lets the code of a fork run, but only that of a head which the writer could see.
 
 const acme = openAcme();
 const eve = shown(500, 'eve');
@@ -57,7 +57,7 @@ test.each([
   expect(asks.filter(({ byWriter }: { byWriter: boolean }) => byWriter)).toEqual([]);
 });
 
-test('a pull request is told that the settings cannot be used, once for each head, and what they want then', async () => {
+test('the check run of each head says once that the settings cannot be used, until they can', async () => {
   const em = await emptied();
   const settings = (text: string) => {
     around.pages['/contents/.deckhand.yml'] = { encoding: 'base64', content: Buffer.from(text).toString('base64') };

@@ -51,14 +51,14 @@ test('a stranger waits for a writer, and a repository without minutes for the ne
   const over = shown({ hold: 'minutes', runStatus: 'cancelled' });
   expect(over).toMatchObject({ status: 'completed', conclusion: 'neutral' });
   expect(over.summary).toContain('60 minutes a day');
-  // Otherwise whoever uses the minutes up could merge weakened tests.
+  // Otherwise, somebody could use up the minutes and then merge weakened tests.
   const unseen = shown({ hold: 'minutes', runStatus: 'cancelled', isRequired: true });
   expect(unseen.conclusion).toBe('action_required');
   expect(unseen.summary).toContain('now if somebody with write permission comments `/agent prove`');
   expect(shown({ runStatus: 'cancelled' }).conclusion).toBe('cancelled');
 });
 
-test('settings that cannot be used are told with what is wrong, and when they can be used again', () => {
+test('the check run says what is wrong with the settings, and when they can be used again', () => {
   const held = { hold: 'settings', runId: null, runStatus: null } as const;
   const broken = shown({ ...held, reason: 'line 2: "prove" must be one of ours, everyone; @octocat wrote it' });
   expect(broken).toMatchObject({ conclusion: 'neutral', title: '.deckhand.yml cannot be used' });

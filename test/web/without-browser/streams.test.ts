@@ -146,7 +146,7 @@ test('windows share a stream, and another one opens it when the window that has 
   const leaveFirst = openWindow('first');
   await until('the stream', async () => browser.addresses().length === 1);
   browser.open();
-  // A window that comes later is told that the stream is open.
+  // A window that opens later learns that the stream is open.
   const leaveSecond = openWindow('second');
   await all('first opened', 'second opened');
   browser.send('task', { id: 1 });
