@@ -78,10 +78,43 @@ test('a compose file says which services its names are, with their accounts and 
   });
 });
 
+test.each([
+  ['at GetAddrInfoReqWrap.onlookupall (node:dns:122:26)', []],
+  ['(2005, "Unknown MySQL server host \'base\' (-2)")', ['base']],
+  ['/app/x.rb:12: could not translate host name "base" to address: Name or service not known', ['base']],
+  ['app.js:12:3: getaddrinfo ENOTFOUND registry.example.org', []],
+  ['node: Name or service not known', ['node']],
+  ['getaddrinfo ENOTFOUND app', ['app']],
+  ['getaddrinfo EAI_AGAIN server server:8080', ['server']],
+  ['Cannot reach the server of node: getaddrinfo ENOTFOUND x.example.org', []],
+  ["HTTPConnectionPool(host='base', port=9200): Failed to resolve (Name or service not known)", ['base']],
+  ['pymongo: base:27017: [Errno -2] Name or service not known', ['base']],
+  ['amqp://user:pass@base:5672/: no such host', ['base']],
+  ['curl: (6) getaddrinfo: could not resolve host: base', ['base']],
+  ['tcp connect (base:5432): unknown host', ['base']],
+])('%s: the services %j of a compose file', (output, hosts) => {
+  const services = ['node', 'server', 'app', 'base', 'at', 'the'].map((name) => ({ name, image: 'x', variables: [] }));
+  expect(neededServices([output], services).hosts).toEqual(hosts);
+});
+
+test.each([
+  ['{ POSTGRES_USER: app }', '-U app ', 'create database "app"'],
+  ['{ POSTGRES_USER: app, POSTGRES_DB: my-shop }', '-U app ', 'create database "my-shop"'],
+  [`{ POSTGRES_DB: "${'$'}{DB:-shop}", POSTGRES_USER: "${'$'}{DB_USER-mona}" }`, '-U mona ', 'create database "shop"'],
+  ['[POSTGRES_USER=my-app]', '-U my-app ', 'create database "my-app"'],
+  ['{ POSTGRES_USER: postgres }', '-U postgres ', undefined],
+  [`{ POSTGRES_DB: "${'$'}{DB}" }`, '-U postgres ', undefined],
+])('an account %s makes PostgreSQL start with %s, and %s', (environment, user, database) => {
+  const file = `services: { db: { image: postgres, environment: ${environment} } }`;
+  const run = neededServices(['failed'], readCompose(Buffer.from(file))).services[0]?.run ?? '';
+  expect(run).toContain(user);
+  expect(/create database "[^"]*"/.exec(run)?.[0]).toBe(database);
+});
+
 test('an account in a compose file that is no ordinary name does not become a part of a command', () => {
   const given = (user: string) =>
     `services: { db: { image: postgres, environment: { POSTGRES_USER: ${JSON.stringify(user)}, POSTGRES_DB: "x\\"; drop" } } }`;
-  for (const user of ['$(touch x)', 'a b', "'", `${'$'}{DB_USER:-app}`, '-c']) {
+  for (const user of ['$(touch x)', 'a b', "'", `${'$'}{DB_USER:-a b}`, `${'$'}{DB_USER}`, '-c']) {
     const [service] = neededServices(['failed'], readCompose(Buffer.from(given(user)))).services;
     expect(service?.run).toContain(' -U postgres ');
     expect(service?.run).not.toContain('create database');

@@ -34,7 +34,7 @@ interface Kind {
   host: RegExp;
   /** What only its clients write about a host that they cannot find. */
   says?: RegExp;
-  /** The variables of its image that name an account and a database. */
+  /** The variables of its image that name an account and a database, the one that counts first. */
   user?: string[];
   database?: string[];
   /** Starts it as an ordinary user, also on what an earlier process left behind. */
@@ -49,7 +49,8 @@ const kinds: Kind[] = [
     host: /^(?:postgres|postgresql|pg)$/,
     says: /could not translate host name|psycopg|asyncpg|\bPG::|\bpgx\b|postgres/i,
     user: ['POSTGRES_USER', 'POSTGRESQL_USERNAME'],
-    database: ['POSTGRES_DB', 'POSTGRESQL_DATABASE'],
+    // Without a name for it, the official image calls the database like the user.
+    database: ['POSTGRES_DB', 'POSTGRESQL_DATABASE', 'POSTGRES_USER'],
     run: ({ user = 'postgres', database }) =>
       [
         'for each in /usr/lib/postgresql/*/bin; do PATH="$PATH:$each"; done',
@@ -133,15 +134,23 @@ const isUnfound =
 /** Names of hosts that say nothing about their kind. */
 const ofAnyKind = new Set(['db', 'database']);
 
+/**
+ * The places of a host in such a line: in quotation marks, before a port, after what introduces a host, and before the
+ * reason. Other words say nothing: `node` may be a service, but `node:dns:122:26` is a line of code.
+ */
+const places = [
+  /["'`](?<host>[\w.-]+)(?::\d{1,5})?["'`]/g,
+  /(?<![\w.-]|(?<!\/)\/)(?<host>[\w.-]+):\d{2,5}(?!\w|:\d)/g,
+  /(?:\b(?:ENOTFOUND|EAI_AGAIN|lookup|getaddrinfo for|resolve(?! host)|host)|\b(?:UnknownHostException|host):|\bhost=) ?(?<host>[\w.-]+)(?!\w|:\/\/)/gi,
+  /(?<![\w./:-])(?<host>[\w.-]+): (?:(?:\[Errno -?\d+\] )?Name or service|Temporary failure|no such host|nodename)/gi,
+];
+
 /** Returns the hosts that a line says do not exist: services of the compose file, and names that such services usually have. */
 function unfoundHosts(line: string, names: Set<string>): string[] {
   if (!isUnfound.test(line)) return [];
-  // The names of services have no dots, and `redis://` is a protocol.
-  const words = [...line.replace('database server', '').matchAll(/\b[A-Za-z][\w-]*(?:\.[\w-]+)*(?!:\/\/)\b/g)].map(
-    ([word]) => word,
-  );
-  const isHost = (word: string) => names.has(word) || ofAnyKind.has(word) || kinds.some(({ host }) => host.test(word));
-  return [...new Set(words.filter(isHost))];
+  const hosts = places.flatMap((place) => [...line.matchAll(place)].map(({ groups }) => groups?.host ?? ''));
+  const isHost = (name: string) => names.has(name) || ofAnyKind.has(name) || kinds.some(({ host }) => host.test(name));
+  return [...new Set(hosts.filter(isHost))];
 }
 
 /** Returns what kind of service a host is, by its name, by its port, or by who looked for it. */
@@ -153,10 +162,11 @@ function kindOf(host: string, line: string): Kind | undefined {
   );
 }
 
-/** Returns the value of a variable if it is an ordinary name, which is safe within a command. */
+/** Returns the value of the first variable that is set if it is an ordinary name, which is safe within a command. */
 function nameIn(variables: ComposeService['variables'], names: string[] = []): string | undefined {
-  const [, value = ''] = variables.find(([name]) => names.includes(name)) ?? [];
-  return /^[A-Za-z_]\w{0,62}$/.test(value) ? value : undefined;
+  const values = new Map(variables);
+  const value = values.get(names.find((name) => values.has(name)) ?? '') ?? '';
+  return /^[A-Za-z_][\w-]{0,62}$/.test(value) ? value : undefined;
 }
 
 /** Returns the variables of a compose file that name one of the hosts, with localhost in its place. */

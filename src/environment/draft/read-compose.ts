@@ -8,7 +8,7 @@ export interface ComposeService {
   name: string;
   /** The name of its image, without a registry and a version. */
   image: string;
-  /** Its variables, with text only. */
+  /** Its variables, with text only, and with the defaults of what Compose would put into it. */
   variables: [name: string, value: string][];
 }
 
@@ -56,6 +56,11 @@ function variablesOf(environment: unknown): [string, string][] {
   return pairs
     .slice(0, maxVariables)
     .flatMap(([name = '', value = '']) =>
-      /^[A-Za-z_]\w{0,99}$/.test(name) && value.length <= maxChars ? [[name, value] as [string, string]] : [],
+      /^[A-Za-z_]\w{0,99}$/.test(name) && value.length <= maxChars
+        ? [[name, withDefaults(value)] as [string, string]]
+        : [],
     );
 }
+
+/** `${DB_NAME:-app}` is `app` where the variable is not set. A variable without a default stays. */
+const withDefaults = (text: string) => text.replace(/\$\{[A-Za-z_]\w*:?-([^${}]*)\}/g, '$1');
