@@ -107,6 +107,11 @@ test.each([
   ['a choice of folders', 'checkout: { paths: [app] } # large\nprotected: [x]\n', {}],
   ['LFS already', 'checkout:\n  lfs: true\n', {}],
   ['the end of the document', 'push: approved\n...\n', {}],
+  ['the end of the document, and a comment', 'image: x\n... # end\n\n', {}],
+  ['indentation', '  env: { A: "1" }\n', {}],
+  ['indented empty lists', ' checks: []\n setup: [] # none\n', {}],
+  ['Windows line ends', '# ours\r\nenv: { A: "1" }\r\nchecks: []\r\n', {}],
+  ['two empty lists', 'checks: [] # none\nimage: x\nsetup: []\n', {}],
   ['anchors', 'env: &e { A: "1" }\nimage: x\n', {}],
 ])('the draft for a file with %s keeps what the file says, and adds what was found', async (_what, file, found) => {
   const before = await parseSettings(Buffer.from(file));
@@ -118,6 +123,32 @@ test.each([
     checkout: { ...before.checkout, ...lfsToo },
   });
   for (const comment of file.match(/#.*/g) ?? []) expect(draft).toContain(comment);
+});
+
+test('an empty list gets the remarks of what was found, and the rest of the file stays as it is', async () => {
+  const found = { setup: [tried('npm ci'), tried('slow', null)], tried: [tried('npm test')] };
+  expect(await draftOf('checks: [] # none yet\n\nimage:   x # ours\nsetup:\n', found)).toBe(
+    'checks:\n  - npm test # 1 s in the trial # none yet\n\nimage:   x # ours\nsetup:\n  - npm ci\n#   - slow # was stopped in the trial\n',
+  );
+});
+
+test('line ends stay those of Windows, also in a draft that was committed', async () => {
+  const draft = (await draftOf('image: x\r\n', { ...all, needed })) ?? '';
+  expect(draft.split('\n').every((line) => line === '' || line.endsWith('\r'))).toBe(true);
+  expect(await draftOf(draft, { ...all, tried: [], needed })).toBeNull();
+});
+
+test('what is added has no invisible characters, however the file is laid out', async () => {
+  for (const file of ['', '{ push: approved }', 'setup:\n', ' push: approved\n']) {
+    const draft = (await draftOf(file, { setup: [tried('cd \u202Ex')] })) ?? '';
+    expect(draft).toContain('cd \\u202Ex');
+    expect((await parseSettings(Buffer.from(draft))).setup).toEqual(['cd \u202Ex']);
+  }
+});
+
+test('comments come before the end of the document, so that they can become settings', async () => {
+  const draft = (await draftOf('image: x\n...\n', { needed })) ?? '';
+  expect(await parseSettings(Buffer.from(uncommented(draft)))).toMatchObject({ image: 'x', services: [redis] });
 });
 
 test('a file to which only new keys are added stays exactly as it is, and a committed draft adds nothing more', async () => {

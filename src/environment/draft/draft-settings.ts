@@ -1,7 +1,7 @@
 // What a trial finds out about a repository that .deckhand.yml should say, and the draft of that file.
 
 import { isDeepStrictEqual } from 'node:util';
-import { invisible } from '../../domain/text/invisible.ts';
+import { escapeInvisible } from '../../domain/text/invisible.ts';
 import { addKeys, noSettings } from '../../repositories/settings/repository-settings.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import type { MissingProgram } from '../setup-context.ts';
@@ -38,7 +38,8 @@ export interface TriedOut {
  * images for missing programs, services, variables and refused hosts. Returns null when there is nothing to add.
  */
 export async function draftSettings(trial: TriedOut): Promise<string | null> {
-  const { file } = trial;
+  const newline = /^(?:[^\n]*\r\n)+[^\n]*$/.test(trial.file) ? '\r\n' : '\n';
+  const file = withoutEnd(trial.file.replaceAll(newline, '\n'));
   const added = [addedCheckout(trial), addedSetup(trial), addedChecks(trial)].filter((each) => each !== undefined);
   const comments = [imagesFor(trial), laterSetup(trial), variables(trial), services(trial), network(trial)]
     .map((lines) => lines.map((line) => `# ${line}\n`).join(''))
@@ -47,7 +48,13 @@ export async function draftSettings(trial: TriedOut): Promise<string | null> {
   if (added.length + comments.length === 0) return null;
   const whole = added.length === 0 ? file : await addKeys(file, added);
   const before = whole === '' || whole.endsWith('\n') ? whole : `${whole}\n`;
-  return `${before}${comments.join('')}`;
+  return `${before}${comments.join('')}`.replaceAll('\n', newline);
+}
+
+/** Removes the mark at which YAML ends, because nothing may be added after it. */
+function withoutEnd(file: string): string {
+  const text = file.trimEnd();
+  return /(?:^|\n)\.\.\.$/.test(text) ? text.slice(0, -'...'.length) : file;
 }
 
 type Added = Parameters<typeof addKeys>[1][number];
@@ -165,8 +172,5 @@ const isPlain = (text: string) =>
 /** Formats text as a YAML scalar. Characters that are invisible or reorder text are written as escapes. */
 function yamlText(text: string): string {
   if (isPlain(text)) return text;
-  return JSON.stringify(text).replace(invisible, (character) => {
-    const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
-    return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`;
-  });
+  return escapeInvisible(JSON.stringify(text));
 }

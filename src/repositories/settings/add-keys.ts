@@ -1,5 +1,18 @@
 // Runs in a worker thread (repository-settings.ts), because a malicious file could otherwise block the service.
-import { type Document, isMap, isNode, parseDocument } from 'yaml';
+
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type Document,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  parseAllDocuments,
+  parseDocument,
+  Scalar,
+  type YAMLMap,
+} from 'yaml';
+import { escapeInvisible } from '../../domain/text/invisible.ts';
 
 /** A key to add to .deckhand.yml. */
 export interface AddedKey {
@@ -16,14 +29,52 @@ export interface AddedKey {
 export function addKeys(file: string, added: AddedKey[]): string {
   const document = parseDocument(file, { schema: 'core', logLevel: 'error' });
   const { contents } = document;
-  const text = added.map((each) => each.text).join('');
   // A file without keys may say `null` or `---`, which would contradict what follows.
-  if (!isMap(contents)) return after(commentsIn(file), text);
-  const isOpen = contents.flow !== true && !/^\.\.\./m.test(file);
-  if (isOpen && added.every(({ key }) => !contents.has(key))) return after(file.trimEnd(), text);
+  if (!isMap(contents)) return after(commentsIn(file), added.map(({ text }) => text).join(''));
+  const edited = editText(file, contents, added);
   contents.flow = false;
   for (const each of added) setKey(document, each);
-  return document.toString({ lineWidth: 0 });
+  return edited !== undefined && saysTheSame(edited, document) ? edited : escaped(document, added);
+}
+
+/** Writes the keys into the text itself; undefined where a key has entries already. */
+function editText(file: string, { items }: YAMLMap, added: AddedKey[]): string | undefined {
+  let edited = file;
+  const further: string[] = [];
+  const places = added.map((each) => {
+    const pair = items.find(({ key }) => isScalar(key) && key.value === each.key);
+    return { ...each, pair, at: isScalar(pair?.key) ? (pair.key.range?.[0] ?? 0) : -1 };
+  });
+  // From the last to the first, so that the places stay where they are.
+  for (const { text, pair, at } of places.sort((a, b) => b.at - a.at)) {
+    if (pair === undefined) {
+      further.push(text);
+      continue;
+    }
+    const { value } = pair;
+    const isEmpty = (isSeq(value) && value.items.length === 0) || (isScalar(value) && value.value === null);
+    if (!isEmpty || !value.range) return undefined;
+    edited = `${edited.slice(0, at)}${text.trimEnd()}${edited.slice(value.range[1])}`;
+  }
+  return further.length === 0 ? edited : after(edited.trimEnd(), further.join(''));
+}
+
+/** Tells whether a text has exactly the content of a document: it may not where a file is in braces, or indented. */
+function saysTheSame(text: string, document: Document.Parsed): boolean {
+  const [read, ...more] = parseAllDocuments(text, { schema: 'core', logLevel: 'error' });
+  if (read === undefined || more.length > 0 || read.errors.length > 0) return false;
+  return isDeepStrictEqual(read.toJS(), document.toJS());
+}
+
+/** Writes a document. What the keys add has escapes for invisible characters, as it has in their text. */
+function escaped(document: Document.Parsed, added: AddedKey[]): string {
+  const texts = added
+    .flatMap(({ value }) => (Array.isArray(value) ? value : []))
+    .filter((each) => each !== escapeInvisible(each));
+  return texts.reduce(
+    (whole, text) => whole.replaceAll(JSON.stringify(text), () => escapeInvisible(JSON.stringify(text))),
+    document.toString({ lineWidth: 0 }),
+  );
 }
 
 function commentsIn(file: string): string {
@@ -42,6 +93,8 @@ function setKey(document: Document.Parsed, { key, value }: AddedKey): void {
     return;
   }
   const node = document.createNode(value);
+  for (const item of isSeq(node) ? node.items : [])
+    if (isScalar(item) && item.value !== escapeInvisible(String(item.value))) item.type = Scalar.QUOTE_DOUBLE;
   node.commentBefore = (isNode(known) ? (known.commentBefore ?? known.comment) : null) ?? null;
   document.set(key, node);
 }
