@@ -17,7 +17,7 @@ const help = `Deckhand: AI agents do tasks on your repositories, with people in 
   npm run migrate                              bring the database up to date and exit
   npm run backup -- FOLDER                     copy the embedded database and its keys, while the service runs or not
   npm run restore -- FOLDER                    put such a copy back
-  npm run restored                             after any restore: skip what happened since the backup, and list it
+  npm run restored [-- --revoke-tokens]        after any restore: skip what happened since the backup, and list it
   npm run rebuild-figures                      compute the figures of agents again while the service runs
   npm run rotate-key [-- --lost]               encrypt all secrets with a new key while the service runs
   npm run rotate-receipt-key [-- --revoke]     sign receipts with another key from now on
@@ -33,7 +33,7 @@ const commands: Record<string, (args: string[]) => Promise<number>> = {
   doctor: async (args) => doctor(args),
   backup: async (args) => backupCommand(readConfig(), args),
   restore: async (args) => restoreCommand(readConfig(), args),
-  restored: async () => restoredCommand(readConfig()),
+  restored: async (args) => restoredCommand(readConfig(), args),
   'rebuild-figures': async () => rebuildFiguresCommand(readConfig()),
   'rotate-key': async (args) => rotateKey(readConfig(), args),
   'rotate-receipt-key': async (args) => rotateReceiptKeyCommand(readConfig(), args),

@@ -1,7 +1,9 @@
 import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
 import { backUp, restore } from '../db/embedded/backup.ts';
 import { skipSinceBackup } from '../github/inbox/after-restore.ts';
+import { revokeAllTokens } from '../projects/store.ts';
 import { withApp } from './operator.ts';
 
 function folderOf([folder, ...others]: string[], command: string): string {
@@ -39,9 +41,19 @@ export async function restoreCommand(config: Config, args: string[]): Promise<nu
   return 0;
 }
 
-/** Runs `restored`: lets a restored database go on from now, and lists what it skipped. */
-export async function restoredCommand(config: Config): Promise<number> {
+/**
+ * Runs `restored [--revoke-tokens]`: lets a restored database go on from now, and lists what it skipped. Tokens that were
+ * revoked since the backup are valid again in it, unless all are revoked.
+ */
+export async function restoredCommand(config: Config, args: string[]): Promise<number> {
+  const { values } = parseArgs({ args, options: { 'revoke-tokens': { type: 'boolean', default: false } } });
   return withApp(config, async (app) => {
+    const revoked = values['revoke-tokens'] ? await revokeAllTokens(app.db.manager) : undefined;
+    const tokens =
+      revoked === undefined
+        ? 'tokens and sessions that were revoked since the backup are valid again: "npm run restored -- --revoke-tokens" revokes all'
+        : `${revoked} tokens and sessions are revoked: everybody signs in again and makes new tokens`;
+    process.stdout.write(`${tokens}\n`);
     const skipped = await skipSinceBackup(app);
     for (const line of skipped) process.stdout.write(`skipped: ${line}\n`);
     const tasks =

@@ -238,6 +238,14 @@ export async function revokeToken(em: EntityManager, userId: string, id: string)
   return count === 1;
 }
 
+/** Revokes the tokens and ends the sessions of everybody. Returns how many there were. */
+export async function revokeAllTokens(em: EntityManager): Promise<number> {
+  const [, count]: [unknown, number] = await em.query(
+    'update api_tokens set revoked_at = now() where revoked_at is null and expires_at > now()',
+  );
+  return count;
+}
+
 export async function hasLiveRuns(em: EntityManager, projectId: string): Promise<boolean> {
   const [row]: [{ live: boolean }] = await em.query(
     `select exists (select 1 from runs where project_id = $1 and status in ${liveRun}) as live`,

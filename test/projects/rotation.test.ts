@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { revealMcpServers, setMcpServers } from '../../src/agents/mcp.ts';
+import { restoredCommand } from '../../src/cli/backup.ts';
 import { rotateKey, withApp } from '../../src/cli/operator.ts';
 import { type Composed, compose } from '../../src/compose.ts';
 import { type Config, readConfig } from '../../src/config.ts';
@@ -13,7 +14,8 @@ import { createLogger } from '../../src/logger.ts';
 import { admit } from '../../src/projects/admission.ts';
 import { createProject } from '../../src/projects/operations.ts';
 import { keepSecret, revealSecret } from '../../src/projects/secrets.ts';
-import { userOfLogin } from '../../src/projects/tokens.ts';
+import { listTokens } from '../../src/projects/store.ts';
+import { mintOperatorToken, userOfLogin } from '../../src/projects/tokens.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'deckhand-rotation-'));
 const config = readConfig({ DATA_DIR: dataDir, LOG_LEVEL: 'silent', SANDBOX: 'off' });
@@ -24,6 +26,17 @@ beforeAll(async () => {
 afterAll(async () => {
   await composed.close();
   rmSync(dataDir, { recursive: true, force: true });
+});
+
+test('after a restore, tokens stay valid unless all are to be revoked', async () => {
+  const { app } = composed;
+  const user = await userOfLogin(app, 'hubot');
+  await mintOperatorToken(app, user, 'laptop', 1);
+  const valid = () => listTokens(app.db.manager, user.id, { limit: 10, offset: 0 });
+  expect(await restoredCommand(config, [])).toBe(0);
+  expect(await valid()).toHaveLength(1);
+  expect(await restoredCommand(config, ['--revoke-tokens'])).toBe(0);
+  expect(await valid()).toEqual([]);
 });
 
 test('keys are rotated while secrets are read and written; a ciphertext in another row cannot be decrypted', async () => {

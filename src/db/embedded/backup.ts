@@ -1,5 +1,5 @@
 import { chown, copyFile, cp, lstat, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { clusterFolder, clusterUid, holdFolder, startEmbedded } from './embedded.ts';
 
@@ -25,7 +25,10 @@ export async function backUp(dataDir: string, target: string): Promise<void> {
   try {
     await client.connect();
     await rm(making, { recursive: true, force: true });
-    await mkdir(join(making, 'keys'), { recursive: true, mode: 0o700 });
+    await mkdir(dirname(target), { recursive: true });
+    // It must not exist: in a folder where others write, somebody could wait there for the keys.
+    await mkdir(making, { mode: 0o700 });
+    await mkdir(join(making, 'keys'), { mode: 0o700 });
     await copyCluster(client, join(making, 'database'));
     for (const name of keyFiles)
       if (await exists(join(dataDir, name))) await copyFile(join(dataDir, name), join(making, 'keys', name));
