@@ -287,11 +287,12 @@ async function tryAll(work: Work, tree: string, change: TestedChange, checks: Ch
     return { newTestsOnBase: [], newTestsOnChange: [], oldTestsOnChange: [] };
   const proving = { work, seconds: secondsFor(checks), change: tree };
   // The checks have just passed on the change itself.
+  const earlier = oldTestsOnChange === tree ? alreadyPassed : firstTry(proving, oldTestsOnChange);
   const [newTests, oldTests] = await together(
     newTestsOnBase === tree
       ? { newTestsOnBase: alreadyPassed, newTestsOnChange: alreadyPassed }
-      : tryNewTests(proving, newTestsOnBase, change.watch),
-    oldTestsOnChange === tree ? alreadyPassed : tryTwice(proving, oldTestsOnChange, expectedOnChange),
+      : tryNewTests({ ...proving, earlier }, newTestsOnBase, change.watch),
+    withSecond(proving, oldTestsOnChange, earlier, expectedOnChange),
   );
   return { ...newTests, oldTestsOnChange: oldTests };
 }
@@ -309,9 +310,12 @@ interface Proving {
   change: string;
 }
 
-/** Runs the checks with the new tests on the base's code and on the change, and watches what they reach. */
+/**
+ * Runs the checks with the new tests on the base's code and on the change, and watches what they reach. Where the earlier
+ * tests fail with the change, it decides nothing that the new ones pass without it, so they are not tried again.
+ */
 async function tryNewTests(
-  proving: Proving,
+  { earlier, ...proving }: Proving & { earlier: Tried[] | Promise<Tried[]> },
   base: string,
   watch: Watch | undefined,
 ): Promise<Omit<Tries, 'oldTestsOnChange'>> {
@@ -324,15 +328,29 @@ async function tryNewTests(
     const [againOnBase, againOnChange] = tried as [Tried, Tried];
     return { newTestsOnBase: [onBase, againOnBase], newTestsOnChange: [againOnChange] };
   }
+  const hasFailed = (await earlier)[0]?.outcome === 'failed';
   return {
-    newTestsOnBase: [onBase, ...(await again(proving, base, [onBase], expectedOnBase))],
+    newTestsOnBase: [onBase, ...(hasFailed ? [] : await again(proving, base, [onBase], expectedOnBase))],
     newTestsOnChange: [onChange, ...(await again(proving, change, [onChange], expectedOnChange))],
     sighting,
   };
 }
 
-async function tryTwice(proving: Proving, tree: string, expected: 'passed' | 'failed'): Promise<Tried[]> {
-  const { tried } = await attempt(proving, [tree], 1);
+function tryTwice(proving: Proving, tree: string, expected: 'passed' | 'failed'): Promise<Tried[]> {
+  return withSecond(proving, tree, firstTry(proving, tree), expected);
+}
+
+async function firstTry(proving: Proving, tree: string): Promise<Tried[]> {
+  return (await attempt(proving, [tree], 1)).tried;
+}
+
+async function withSecond(
+  proving: Proving,
+  tree: string,
+  first: Tried[] | Promise<Tried[]>,
+  expected: 'passed' | 'failed',
+): Promise<Tried[]> {
+  const tried = await first;
   return [...tried, ...(await again(proving, tree, tried, expected))];
 }
 

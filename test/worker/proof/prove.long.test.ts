@@ -165,6 +165,16 @@ test('the results of a worker that ends halfway are kept, and nothing runs twice
   expect(steps.size).toBe(2);
 });
 
+test('where the earlier tests fail, they are tried again, but not the tests that pass without the change', async () => {
+  const steps = new Map<string, unknown>();
+  const before = { ...base, 'test/f.test.js': test1('equal(f(), 1)') };
+  const change = { 'src/f.js': code('() => 2'), 'test/f.test.js': test1('ok(f)') };
+  const { work, tree } = await workWith({ base: before, change, settings, journal: journalWith(steps) });
+  const { proof } = await proveChange(work, tree, await runChecks(work, tree));
+  expect(proof).toMatchObject({ status: 'weakened', newTestsFailOnBase: false, oldTestsPass: false });
+  expect([...steps.keys()].map((step) => / \d(?= |$)/.exec(step)?.[0]).filter(Boolean)).toEqual([' 1', ' 1', ' 2']);
+});
+
 test('when the time of the run is up, the proof names that reason and the run continues; a lost run does not', async () => {
   const { work, tree } = await workWith({ base, change: more, settings });
   const checks = await runChecks(work, tree);
