@@ -135,11 +135,16 @@ export async function setSprintStatus(
   );
 }
 
-/** Returns the sprints of a project in planning or active, newest first. */
-export async function listOpenSprints(em: EntityManager, projectId: string): Promise<{ id: string; name: string }[]> {
+/** Returns the sprints of a project in planning or active, newest first, and whether each has a task in the repository. */
+export async function listOpenSprints(
+  em: EntityManager,
+  { projectId, id }: { projectId: string; id: string },
+): Promise<{ id: string; name: string; hasRepository: boolean }[]> {
   return em.query(
-    `select id, name from sprints where project_id = $1 and status in ('planning', 'active') order by created_at desc, id desc`,
-    [projectId],
+    `select id, name, exists (
+       select from tasks where tasks.sprint_id = sprints.id and tasks.repository_id = $2) as "hasRepository"
+     from sprints where project_id = $1 and status in ('planning', 'active') order by created_at desc, id desc`,
+    [projectId, id],
   );
 }
 

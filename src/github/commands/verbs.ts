@@ -323,16 +323,18 @@ async function moveToNamedSprint(app: App, given: GivenCommand): Promise<void> {
     if (sprintId !== null) await removeTask(app, sprintId, taskId);
     return;
   }
-  const open: { id: string; name: string }[] = await listOpenSprints(app.db.manager, given.repository.projectId);
+  const open = await listOpenSprints(app.db.manager, given.repository);
   const found = open.filter((s) => s.name.toLowerCase() === name.toLowerCase());
   const [sprint] = found;
   if (sprint === undefined || found.length > 1) {
     const count = sprint === undefined ? 'No' : 'More than one';
-    const names = open.slice(0, 20).map((s) => oneLine(s.name, 60));
-    const known = (await mustHidePrivate(app, given))
-      ? 'The dashboard lists the sprints.'
-      : `There are: ${names.join(', ') || 'none'}.`;
-    throw new Refused(`${count} planned or active sprint is named ${oneLine(name, 60)}. ${known}`);
+    // Who reads this repository need not see what others of the project are about.
+    const known = (await mustHidePrivate(app, given)) ? [] : open.filter(({ hasRepository }) => hasRepository);
+    const names = known.slice(0, 20).map((s) => oneLine(s.name, 60));
+    const here = names.length === 0 ? '' : `With tasks of this repository there are: ${names.join(', ')}. `;
+    throw new Refused(
+      `${count} planned or active sprint is named ${oneLine(name, 60)}. ${here}The dashboard lists all sprints.`,
+    );
   }
   app.audit.note(changesBetween({ sprintId }, { sprintId: sprint.id }, ['sprintId']));
   const also = (em: EntityManager) => assertTextSeen(app, em, given, taskId);
