@@ -85,6 +85,7 @@ import { NoResponsibleViewers1772236800000 } from './0101-no-responsible-viewers
 import { LiveRuns1772236900000 } from './0102-live-runs.ts';
 import { HeadsOfPulls1772236970000 } from './0109-heads-of-pulls.ts';
 import { ProofsWithoutSettings1772236980000 } from './0110-proofs-without-settings.ts';
+import { EarlierUnreadyCommits1772237800000 } from './0114-earlier-unready-commits.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -175,4 +176,5 @@ export const migrations = [
   LiveRuns1772236900000,
   HeadsOfPulls1772236970000,
   ProofsWithoutSettings1772236980000,
+  EarlierUnreadyCommits1772237800000,
 ];

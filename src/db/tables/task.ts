@@ -137,6 +137,8 @@ export interface PullRequestRow {
   headSince: Date;
   /** Our commit that may not be merged: not all checks passed on it, or it belongs into a draft. Any other head may. */
   unreadySha: string | null;
+  /** Earlier ones of that kind. A trigger keeps them, so that they may not be merged either if the branch returns to them. */
+  unreadyBefore: string[];
   additions: number;
   counts: boolean;
   mergeableAsks: number;
@@ -155,6 +157,7 @@ export const PullRequests = table<PullRequestRow>('pull_requests', {
   headSha: text(),
   headSince: madeNow(),
   unreadySha: maybeText(),
+  unreadyBefore: json({ default: [] }),
   additions: whole({ default: 0 }),
   counts: flag(true),
   mergeableAsks: whole({ default: 0 }),

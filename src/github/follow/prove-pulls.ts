@@ -5,7 +5,8 @@ import { AppError } from '../../errors.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { askForProof, endProof, findLiveProof } from '../../runs/reviewing/ask-proof.ts';
 import { findPullProof, forgetHeld, listHeldNumbers } from '../../runs/reviewing/pull-proofs.ts';
-import type { PullRef } from '../../runs/reviewing/store.ts';
+import { findTaskOfReviewed, type PullRef } from '../../runs/reviewing/store.ts';
+import { queueMirror } from '../../tasks/move.ts';
 import type { Place } from '../app/place.ts';
 import { heardUntil } from '../delivery-store.ts';
 import { findTaskOfPull } from '../store.ts';
@@ -28,7 +29,11 @@ export async function proveUnasked(
   const em = app.db.manager;
   const at = { repositoryId: repository.id, number: pull.number };
   const isNew = beginnings.has(action) || isRetargeted;
-  if (action === 'closed' || action === 'synchronize') await endOutdated(app, place, at);
+  if (action === 'closed' || action === 'synchronize') {
+    await endOutdated(app, place, at);
+    // The check runs of other pull requests of the same head may have shown what this one said.
+    await mirrorProofs(app, at);
+  }
   if (!isNew || pull.state !== 'open' || (await findTaskOfPull(em, repository.id, pull.number)) !== undefined) return;
   if (!(await mayWantAll(place))) return;
   await proveIfAllowed(app, place, pull.number, isRetargeted);
@@ -42,6 +47,11 @@ async function endOutdated(app: App, { octokit, name }: Place, at: PullRef): Pro
   const { data } = await octokit.request(path, { ...name, pull_number: at.number });
   if (data.state !== 'open') await endProof(app, live.taskId, 'The pull request was closed.');
   else if (data.head.sha !== live.headSha) await endProof(app, live.taskId, 'The pull request has a newer commit.');
+}
+
+async function mirrorProofs(app: App, at: PullRef): Promise<void> {
+  const taskId = await findTaskOfReviewed(app.db.manager, at, 'proof');
+  if (taskId !== undefined) await queueMirror(app, undefined, taskId);
 }
 
 /** At most this many pull requests are looked at, those that changed last. */

@@ -285,11 +285,12 @@ interface Now {
 
 /** Returns the commit with which a pull request may not be merged from now on. */
 export function unreadyAfter(
-  before: Pick<PullRequestRow, 'status' | 'unreadySha'>,
+  before: Pick<PullRequestRow, 'status' | 'headSha' | 'unreadySha' | 'unreadyBefore'>,
   { status, headSha, isStill, isUnproved, merge }: Now,
 ): string | null {
   if (isUnproved) return merge?.to ?? headSha;
-  const unready = isStill ? headSha : before.unreadySha;
+  const isAgain = headSha !== before.headSha && before.unreadyBefore.includes(headSha);
+  const unready = isStill || isAgain ? headSha : before.unreadySha;
   // A person may decide that a draft is ready although its commit was not checked.
   if (before.status === 'draft' && status === 'open' && unready === headSha) return null;
   // Our own merge of the base makes nothing ready.

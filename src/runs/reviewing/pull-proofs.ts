@@ -94,14 +94,30 @@ export async function findProofOfRun(em: EntityManager, runId: string): Promise<
 /** At most this many heads of a pull request are shown anew, the latest ones. Older ones have ended. */
 const maxShown = 10;
 
+/** A proof with the hidden task that stands for its pull request. */
+export type ShownProof = PullProof & { taskId: string };
+
+const withTask = `select ${columns}, v.task_id as "taskId" from reviewed_pulls v
+  join pull_proofs p on p.repository_id = v.repository_id and p.number = v.number and v.purpose = 'proof'
+  left join runs r on r.id = p.run_id`;
+
 /** Returns the latest proofs of a pull request that a hidden task stands for. */
-export async function listProofsOfHidden(em: EntityManager, taskId: string): Promise<PullProof[]> {
+export async function listProofsOfHidden(em: EntityManager, taskId: string): Promise<ShownProof[]> {
+  return em.query(`${withTask} where v.task_id = $1 order by p.created_at desc, p.id desc limit ${maxShown}`, [taskId]);
+}
+
+/** At most this many pull requests of one head are looked at. */
+const maxOfHead = 20;
+
+/** Returns the latest proofs of a head in other pull requests. */
+export async function listOthersOfHead(
+  em: EntityManager,
+  { repositoryId, number, headSha }: Pick<PullProof, 'repositoryId' | 'number' | 'headSha'>,
+): Promise<ShownProof[]> {
   return em.query(
-    `select ${columns} from reviewed_pulls v
-       join pull_proofs p on p.repository_id = v.repository_id and p.number = v.number
-       left join runs r on r.id = p.run_id
-     where v.task_id = $1 and v.purpose = 'proof' order by p.created_at desc, p.id desc limit ${maxShown}`,
-    [taskId],
+    `${withTask} where p.repository_id = $1 and p.head_sha = $2 and p.number <> $3
+     order by p.created_at desc, p.id desc limit ${maxOfHead}`,
+    [repositoryId, headSha, number],
   );
 }
 

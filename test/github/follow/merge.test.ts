@@ -206,3 +206,29 @@ test.each([
   expect((await call('ada', 'POST', `/tasks/${id}/merge`)).status).toBe(200);
   expect(await records()).toHaveLength(1);
 });
+
+test('a commit of an agent that was not ready is not merged when the branch returns to it, until it becomes ready', async () => {
+  const { em, id, own, push, command, outcome } = await inReview();
+  const store = (headSha: string, unreadySha: string | null) =>
+    em.query(`update pull_requests set head_sha = $3, unready_sha = $4 where task_id = $1 and repository_id = $2`, [
+      ...[id, own.id, headSha, unreadySha],
+    ]);
+  await push('unready', 10);
+  await store('unready', 'unready');
+  await store('ready', null);
+  await push('unready', 12);
+  await command(14);
+  const { merged, said } = await outcome();
+  expect(merged).toEqual([]);
+  expect(said).toContain('is not ready');
+  await push('ready', 15);
+  await command(16);
+  expect((await outcome()).merged).toEqual(['ready']);
+  // A later run finds that the commit passes after all.
+  await push('unready', 17);
+  await store('unready', null);
+  await push('ready', 18);
+  await push('unready', 19);
+  await command(20);
+  expect((await outcome()).merged).toEqual(['unready']);
+});

@@ -4,43 +4,89 @@ import { runPage, taskPage } from '../../../domain/task.ts';
 import { harmlessLine, oneLine } from '../../../domain/text/sanitize.ts';
 import { isRefusedWith } from '../../../outgoing/github-errors.ts';
 import {
+  listOthersOfHead,
   listProofsOfHidden,
   markProofShown,
   type ProofHold,
   type PullProof,
+  type ShownProof,
 } from '../../../runs/reviewing/pull-proofs.ts';
 import { findTask } from '../../../tasks/store.ts';
-import { placeOfRepository } from '../../app/place.ts';
+import { type Place, placeOfRepository } from '../../app/place.ts';
 import { eachThenFail } from '../../each-apart.ts';
 import type { WantedCheck } from '../mirror.ts';
 import { proofCheckName, showCheck } from '../sync-check.ts';
 
 /**
- * Shows in check runs what the tests of a pull request prove, for each of its latest heads. A lock lets one job about a
- * hidden task run at a time.
+ * Shows in check runs what the tests of a pull request prove, for each of its latest heads, and for other pull requests of
+ * these heads. A lock lets one job about a repository run at a time.
  */
 export async function showProofs(app: App, taskId: string): Promise<void> {
   const task = await findTask(app.db.manager, taskId);
   if (!task?.hidden) return;
-  await app.db.withLock(`proofs ${taskId}`, async () => {
-    const proofs = await listProofsOfHidden(app.db.manager, taskId);
-    const [{ repositoryId } = {}] = proofs;
-    const place = repositoryId === undefined ? undefined : await placeOfRepository(app, repositoryId);
-    if (place === undefined) return;
-    const base = app.config.BASE_URL;
-    await eachThenFail(proofs, async (proof) => {
-      const { id, headSha: sha, runId } = proof;
-      const detailsUrl = runId === null ? taskPage(base, taskId) : runPage(base, taskId, runId);
-      const target = { ...place, check: proofCheckName, externalId: id, sha, detailsUrl };
-      const before = { id: proof.checkRunId, sha: proof.checkRunId === null ? null : sha, shown: proof.checkShown };
-      const now = await showCheck(target, before, wantedCheck(proof, app.config.COMMAND_PREFIX)).catch((error) => {
-        // The commit was removed by a push by force, or GitHub lets us show nothing there.
-        if (!isRefusedWith(error, 403, 404, 410, 422)) throw error;
-        app.log.info({ err: error, taskId }, 'a proof cannot be shown');
-      });
-      if (now !== undefined) await markProofShown(app.db.manager, id, { checkRunId: now.id, shown: now.shown });
+  const em = app.db.manager;
+  const [{ repositoryId } = {}] = await listProofsOfHidden(em, taskId);
+  const place = repositoryId === undefined ? undefined : await placeOfRepository(app, repositoryId);
+  if (place === undefined) return;
+  await app.db.withLock(`proofs ${repositoryId}`, async () => {
+    await eachThenFail(await listProofsOfHidden(em, taskId), async (proof) => {
+      const others = await listOthersOfHead(em, proof);
+      await eachThenFail([proof, ...others], (each) =>
+        showProof(
+          app,
+          place,
+          each,
+          [proof, ...others].filter((other) => other !== each),
+        ),
+      );
     });
   });
+}
+
+/** Shows a proof in its check run. `others` are those of the same commit. */
+async function showProof(app: App, place: Place, proof: ShownProof, others: PullProof[]): Promise<void> {
+  const { id, headSha: sha, runId, taskId } = proof;
+  const base = app.config.BASE_URL;
+  const detailsUrl = runId === null ? taskPage(base, taskId) : runPage(base, taskId, runId);
+  const target = { ...place, check: proofCheckName, externalId: id, sha, detailsUrl };
+  const before = { id: proof.checkRunId, sha: proof.checkRunId === null ? null : sha, shown: proof.checkShown };
+  const show = async () => showCheck(target, before, await strictest(app, place, proof, others));
+  const now = await show().catch((error) => {
+    // The commit was removed by a push by force, or GitHub lets us show nothing there.
+    if (!isRefusedWith(error, 403, 404, 410, 422)) throw error;
+    app.log.info({ err: error, taskId }, 'a proof cannot be shown');
+  });
+  if (now !== undefined) await markProofShown(app.db.manager, id, { checkRunId: now.id, shown: now.shown });
+}
+
+/**
+ * Returns what the check run of a proof shows. GitHub counts the latest check run of a name for all pull requests of a
+ * commit, whatever their base branches are. So each of them shows the result that lets the least be merged.
+ */
+async function strictest(app: App, place: Place, proof: PullProof, others: PullProof[]): Promise<WantedCheck> {
+  const prefix = app.config.COMMAND_PREFIX;
+  const own = wantedCheck(proof, prefix);
+  const stricter = others
+    .map((other) => ({ other, wanted: wantedCheck(other, prefix) }))
+    .filter(({ wanted }) => strictness(wanted) > strictness(own))
+    .sort((a, b) => strictness(b.wanted) - strictness(a.wanted));
+  for (const { other, wanted } of stricter)
+    if (await isStillOf(place, other))
+      return { ...wanted, title: oneLine(`Pull request #${other.number}: ${wanted.title}`, maxTitle) };
+  return own;
+}
+
+/** The higher, the less may be merged. */
+function strictness({ status, conclusion }: WantedCheck): number {
+  if (status !== 'completed') return 2;
+  return { failure: 4, action_required: 3, cancelled: 1 }[conclusion as string] ?? 0;
+}
+
+/** Returns whether a pull request is open, and has the head of a proof. */
+async function isStillOf({ octokit, name }: Place, { number, headSha }: PullProof): Promise<boolean> {
+  const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
+  const { data } = await octokit.request(path, { ...name, pull_number: number });
+  return data.state === 'open' && data.head.sha === headSha;
 }
 
 /** Computes what the check run of a proof should show. Pure. */
