@@ -189,7 +189,7 @@ export type EnvironmentTrial = {
         command: string;
         image: string | null;
     }[];
-    /** files that name packages, and for which Deckhand knows no command: in the root, and in its folders if the root has no manifest */
+    /** files that name packages which set-up does not install: Deckhand knows no command for them, or they are in folders, which do not count where the root has a lock file */
     "unknown": string[];
     /** folders that are projects of their own, and in which no usual check was found to try */
     unchecked: string[];

@@ -139,7 +139,7 @@ export interface Detected {
   commands: DetectedCommand[];
   /** The side folders that are projects of their own. */
   folders: string[];
-  /** Files that name packages, and for which Deckhand knows no command. */
+  /** Files that name packages which set-up does not install. */
   unknown: string[];
 }
 
@@ -170,7 +170,8 @@ export async function detectSetup(paths: Iterable<string>, manifest: Manifest = 
   const isPython = (rule: Rule) => rule.files.includes('requirements.txt');
   const unknown = inRoot.some(({ program }) => pythonPrograms.includes(program)) ? [] : own;
   const commands = inRoot.map((rule) => commandOf(rule, manifest.packageManager));
-  if (inRoot.some(({ isLoose }) => !isLoose)) return { commands, folders: [], unknown };
+  if (inRoot.some(({ isLoose }) => !isLoose))
+    return { commands, folders: [], unknown: [...unknown, ...lockFilesIn(names)] };
   const hasManifest = inRoot.length > 0 || own.length > 0;
   const counts = (rule: Rule) => !(rule.isLoose || (hasManifest && isPython(rule)));
   const parts = [...names]
@@ -189,6 +190,18 @@ export async function detectSetup(paths: Iterable<string>, manifest: Manifest = 
 }
 
 const pythonPrograms = ['uv', 'poetry', 'pipenv', 'pip3'];
+
+/** Returns the lock files in side folders. */
+function lockFilesIn(names: Map<string, Set<string>>): string[] {
+  return [...names]
+    .flatMap(([folder, files]) =>
+      rulesFor(files)
+        .filter(({ isLoose }) => !isLoose)
+        .flatMap((rule) => rule.files.filter((name) => files.has(name)).map((name) => `${folder}/${name}`)),
+    )
+    .sort()
+    .slice(0, maxParts);
+}
 
 /** Returns the manifests in side folders for which there is no command. */
 function manifestsIn(names: Map<string, Set<string>>, known: Set<string>): string[] {

@@ -67,7 +67,7 @@ export interface SetupPlan {
   commit: string;
   /** A command is left out where all of its programs are missing. */
   commands: (Pick<DetectedCommand, 'command'> & Partial<DetectedCommand>)[];
-  /** Files that name packages, and for which Deckhand knows no command. */
+  /** Files that name packages which set-up does not install. */
   unknown: string[];
   /** The commands were chosen from the files of the repository. Their failure does not fail a run. */
   isDetected: boolean;

@@ -47,7 +47,7 @@ const Trial = z
     }),
     unknown: z.array(z.string()).meta({
       description:
-        'files that name packages, and for which Deckhand knows no command: in the root, and in its folders if the root has no manifest',
+        'files that name packages which set-up does not install: Deckhand knows no command for them, or they are in folders, which do not count where the root has a lock file',
     }),
     unchecked: z.array(z.string()).meta({
       description: 'folders that are projects of their own, and in which no usual check was found to try',

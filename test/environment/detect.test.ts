@@ -76,6 +76,11 @@ test('manifests without a command are named', async () => {
   expect(await unknownOf('pyproject.toml', 'setup.cfg')).toEqual(['pyproject.toml', 'setup.cfg']);
   expect(await unknownOf('pyproject.toml', 'uv.lock')).toEqual([]);
   expect(await unknownOf('pyproject.toml', 'package-lock.json')).toEqual(['pyproject.toml']);
+  // Side folders are not set up then.
+  expect(await unknownOf('go.mod', 'web/package-lock.json', 'web/package.json', 'docs/requirements.txt')).toEqual([
+    'docs/requirements.txt',
+    'web/package-lock.json',
+  ]);
 });
 
 test('Corepack provides the version that package.json pins, and nothing else of that field is used', async () => {

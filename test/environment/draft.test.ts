@@ -127,8 +127,8 @@ test.each([
 
 test('an empty list gets the remarks of what was found, and the rest of the file stays as it is', async () => {
   const found = { setup: [tried('npm ci'), tried('slow', null)], tried: [tried('npm test')] };
-  expect(await draftOf('checks: [] # none yet\n\nimage:   x # ours\nsetup:\n', found)).toBe(
-    'checks:\n  - npm test # 1 s in the trial # none yet\n\nimage:   x # ours\nsetup:\n  - npm ci\n#   - slow # was stopped in the trial\n',
+  expect(await draftOf('checks: [] # none yet\n\nimage:   x # ours\nsetup: # none yet\n', found)).toBe(
+    'checks:\n  - npm test # 1 s in the trial # none yet\n\nimage:   x # ours\nsetup:\n  - npm ci\n#   - slow # was stopped in the trial # none yet\n',
   );
 });
 
@@ -144,6 +144,23 @@ test('what is added has no invisible characters, however the file is laid out', 
     expect(draft).toContain('cd \\u202Ex');
     expect((await parseSettings(Buffer.from(draft))).setup).toEqual(['cd \u202Ex']);
   }
+});
+
+test('a key that is there without a value is not drafted a second time', async () => {
+  const file = 'services: []\nenv: {}\nnetwork: {}\nsetup:\n';
+  const found = { needed, refusedHosts: ['a.example.org'], setup: [tried('npm ci', 1)] };
+  const draft = (await draftOf(file, found)) ?? '';
+  expect(draft.split('\n').filter((line) => /^# (?:services|env|network|setup):$/.test(line))).toEqual([]);
+  for (const key of ['services', 'env', 'setup']) expect(draft).toContain(`# To be added to ${key}:\n`);
+  const hint = await draftOf('env: {}\n', { needed: { ...needed, services: [], env: {} } });
+  expect(hint).toMatch(/such as\n# {3}DB_HOST: localhost\n$/);
+});
+
+test('what another key refers to is not replaced', async () => {
+  const file = 'checks: &none []\ncache: *none\n';
+  expect(await draftOf(file, { tried: [tried('npm test')] })).toBe(
+    `${file}# checks:\n#   - npm test # 1 s in the trial\n`,
+  );
 });
 
 test('comments come before the end of the document, so that they can become settings', async () => {

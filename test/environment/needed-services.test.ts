@@ -35,6 +35,8 @@ test.each([
   ['redis://cache.example.org:6379: Name or service not known', [], []],
   ['getaddrinfo ENOTFOUND registry', [], []],
   ['the host redis has no tests', [], []],
+  ['dial tcp: lookup db on [::1]:53: read udp [::1]:1->[::1]:53: read: connection refused', ['db'], []],
+  ['curl: (6) Could not resolve host: redis', ['redis'], [6379]],
 ])('%s: the hosts %j', (output, hosts, ports) => {
   const needed = neededServices([`one\n${output}\n`]);
   expect([needed.hosts, needed.services.map(({ port }) => port)]).toEqual([hosts, ports]);
@@ -109,6 +111,21 @@ test.each([
   const run = neededServices(['failed'], readCompose(Buffer.from(file))).services[0]?.run ?? '';
   expect(run).toContain(user);
   expect(/create database "[^"]*"/.exec(run)?.[0]).toBe(database);
+});
+
+test('each database that the compose file names is made, and each address names localhost', () => {
+  const file = `services:
+  db: { image: "${'$'}{DB_IMAGE:-postgres:16}", environment: { POSTGRES_DB: one } }
+  tests: { image: postgres, environment: { POSTGRES_DB: two } }
+  my: { image: mysql, environment: { MYSQL_DATABASE: shop } }
+  app:
+    environment: { A: "jdbc:mysql://my:3306/shop", B: "postgres://u:p@ss@tests/two" }`;
+  const { services, env } = neededServices(['failed'], readCompose(Buffer.from(file)));
+  expect(services.map(({ run }) => run.match(/create database [^;&']*/g))).toEqual([
+    ['create database "one"', 'create database "two"'],
+    ['create database if not exists `shop`'],
+  ]);
+  expect(env).toEqual({ A: 'jdbc:mysql://localhost:3306/shop', B: 'postgres://u:p@ss@localhost/two' });
 });
 
 test('an account in a compose file that is no ordinary name does not become a part of a command', () => {

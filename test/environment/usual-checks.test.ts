@@ -35,6 +35,7 @@ test.each([
   [{ 'settings.gradle.kts': '', gradlew: '' }, [['sh ./gradlew --no-daemon -q --offline test']]],
   [{ justfile: 'set shell := ["sh"]\ntest := "x"\n@test *args: build\n  true\n' }, [['just test']]],
   [{ Justfile: 'testing:\n  true\n  test: x\n' }, []],
+  [{ 'Taskfile.dist.yml': "tasks:\n  'test':\n    cmds: [true]\n" }, [['task test']]],
   [{ 'Taskfile.yml': "version: '3'\ntasks:\n  check:\n    cmds: [true]\n" }, [['task check']]],
 ])('the usual checks of %j', async (files, commands) => {
   expect((await search(files as Record<string, string>)).checks).toEqual(commands);

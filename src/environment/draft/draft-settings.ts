@@ -1,8 +1,7 @@
 // What a trial finds out about a repository that .deckhand.yml should say, and the draft of that file.
 
-import { isDeepStrictEqual } from 'node:util';
 import { escapeInvisible } from '../../domain/text/invisible.ts';
-import { addKeys, noSettings } from '../../repositories/settings/repository-settings.ts';
+import { addKeys, keysOf } from '../../repositories/settings/repository-settings.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import type { MissingProgram } from '../setup-context.ts';
 import type { Needed } from './needed-services.ts';
@@ -41,7 +40,14 @@ export async function draftSettings(trial: TriedOut): Promise<string | null> {
   const newline = /^(?:[^\n]*\r\n)+[^\n]*$/.test(trial.file) ? '\r\n' : '\n';
   const file = withoutEnd(trial.file.replaceAll(newline, '\n'));
   const added = [addedCheckout(trial), addedSetup(trial), addedChecks(trial)].filter((each) => each !== undefined);
-  const comments = [imagesFor(trial), laterSetup(trial), variables(trial), services(trial), network(trial)]
+  const keys = await keysOf(file);
+  const comments = [
+    imagesFor(trial),
+    laterSetup(trial, keys),
+    variables(trial, keys),
+    services(trial, keys),
+    network(trial, keys),
+  ]
     .map((lines) => lines.map((line) => `# ${line}\n`).join(''))
     // A draft that was committed has its comments already.
     .filter((text) => text !== '' && !file.includes(text));
@@ -106,63 +112,65 @@ function imagesFor({ missing, settings }: TriedOut): string[] {
 }
 
 /** Says which set-up a trial chose, where it cannot be listed yet. */
-function laterSetup({ setup, missing, settings }: TriedOut): string[] {
+function laterSetup({ setup, missing, settings }: TriedOut, keys: Set<string>): string[] {
   const isUseless = setup.length > 0 && usefulIn(setup).length === 0;
   if (settings.setup.length > 0 || !(isUseless || missing.length > 0)) return [];
   const lines = [
     ...setup.map((each) => `  - ${yamlText(each.command)}${remark(each)}`),
     ...missing.map(({ command, program }) => `  - ${yamlText(command)} # where ${program} is installed`),
   ];
-  if (missing.length === 0) return ['setup:', ...lines];
+  if (missing.length === 0) return underKey('setup', keys, lines);
   const programs = [...new Set(missing.map(({ program }) => program))].join(', ');
-  return [`Set-up stays detected while this is not installed: ${programs}. It would be:`, 'setup:', ...lines];
+  return [
+    `Set-up stays detected while this is not installed: ${programs}. It would be:`,
+    ...underKey('setup', keys, lines),
+  ];
 }
 
 /** Says which names of hosts do not exist where commands run, and which variables name them. */
-function variables({ needed: { hosts, env }, settings }: TriedOut): string[] {
+function variables({ needed: { hosts, env }, settings }: TriedOut, keys: Set<string>): string[] {
   const pairs = Object.entries(env).filter(([name]) => !Object.hasOwn(settings.env, name));
   if (hosts.length + pairs.length === 0) return [];
   const where = 'Services of .deckhand.yml listen on localhost';
   const why = hosts.length === 0 ? where : `Commands did not find the host ${hosts.map(quoted).join(' or ')}. ${where}`;
   if (pairs.length === 0)
-    return [`${why}: name it in the variable that the code reads, such as`, 'env: { DB_HOST: localhost }'];
+    return [
+      `${why}: name it in the variable that the code reads, such as`,
+      keys.has('env') ? '  DB_HOST: localhost' : 'env: { DB_HOST: localhost }',
+    ];
   const lines = pairs.map(([name, value]) => `  ${name}: ${yamlText(value)}`);
-  return [
-    `${why}: set the variables that name others.`,
-    ...underKey('env', Object.keys(settings.env).length > 0, lines),
-  ];
+  return [`${why}: set the variables that name others.`, ...underKey('env', keys, lines)];
 }
 
 const quoted = (text: string) => `"${text}"`;
 
-function services({ needed, settings }: TriedOut): string[] {
+function services({ needed, settings }: TriedOut, keys: Set<string>): string[] {
   const lacking = needed.services.filter(({ port }) => settings.services.every((each) => each.port !== port));
   if (lacking.length === 0) return [];
   const lines = lacking.map(({ run, port }) => `  - { run: ${JSON.stringify(run)}, port: ${port} }`);
   return [
     'Commands could not connect to these services, or the compose file names them. They need programs that are installed where commands run.',
-    ...underKey('services', settings.services.length > 0, lines),
+    ...underKey('services', keys, lines),
   ];
 }
 
 /** A name that .deckhand.yml can allow. The list of refused hosts also has addresses, and an entry for further hosts. */
 const hostName = /^(?=.{1,253}$)([a-z0-9_-]+\.)+[a-z][a-z0-9-]*$/i;
 
-function network({ refusedHosts, settings: { network: allowed } }: TriedOut): string[] {
-  const isThere = !isDeepStrictEqual(allowed, noSettings.network);
+function network({ refusedHosts, settings: { network: allowed } }: TriedOut, keys: Set<string>): string[] {
   const hosts = refusedHosts.filter((host) => hostName.test(host));
   if (hosts.length === 0) return [];
   return [
     'These hosts were refused. To allow those that you trust, remove the # before the lines you need.',
-    isThere ? 'Instead of the network above:' : 'network:',
+    keys.has('network') ? 'Instead of the network above:' : 'network:',
     `  setup: [${[...allowed.setup, ...hosts].map(yamlText).join(', ')}]`,
     `  agent: [${[...allowed.agent, ...hosts].map(yamlText).join(', ')}] # also for checks`,
   ];
 }
 
 /** Returns the lines of a key, or says to which key of the file they belong. */
-function underKey(key: string, isThere: boolean, lines: string[]): string[] {
-  return [isThere ? `To be added to ${key}:` : `${key}:`, ...lines];
+function underKey(key: string, keys: Set<string>, lines: string[]): string[] {
+  return [keys.has(key) ? `To be added to ${key}:` : `${key}:`, ...lines];
 }
 
 /** Text that YAML reads as itself without quotation marks, and not as a number, a boolean or null. */

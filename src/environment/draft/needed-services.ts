@@ -20,10 +20,10 @@ export interface Needed {
   env: Record<string, string>;
 }
 
-/** The account and the database that the compose file names for a service. */
+/** The account and the databases that the compose file names for services of a kind. */
 interface Account {
   user?: string | undefined;
-  database?: string | undefined;
+  databases: string[];
 }
 
 interface Kind {
@@ -51,15 +51,16 @@ const kinds: Kind[] = [
     user: ['POSTGRES_USER', 'POSTGRESQL_USERNAME'],
     // Without a name for it, the official image calls the database like the user.
     database: ['POSTGRES_DB', 'POSTGRESQL_DATABASE', 'POSTGRES_USER'],
-    run: ({ user = 'postgres', database }) =>
+    run: ({ user = 'postgres', databases }) =>
       [
         'for each in /usr/lib/postgresql/*/bin; do PATH="$PATH:$each"; done',
         // The server writes this file once the folder is complete.
-        `[ -e /tmp/postgres/postmaster.opts ] || { rm -rf /tmp/postgres; initdb -D /tmp/postgres -U ${user} -E UTF8 >/dev/null${
-          database === undefined || database === 'postgres'
-            ? ''
-            : ` && echo 'create database "${database}"' | postgres --single -D /tmp/postgres postgres >/dev/null`
-        }; }`,
+        `[ -e /tmp/postgres/postmaster.opts ] || { rm -rf /tmp/postgres; initdb -D /tmp/postgres -U ${user} -E UTF8 >/dev/null${databases
+          .filter((name) => name !== 'postgres')
+          .map(
+            (name) => ` && echo 'create database "${name}"' | postgres --single -D /tmp/postgres postgres >/dev/null`,
+          )
+          .join('')}; }`,
         'rm -f /tmp/postgres/postmaster.pid',
         'exec postgres -F -D /tmp/postgres -k /tmp -h 127.0.0.1',
       ].join('; '),
@@ -76,12 +77,16 @@ const kinds: Kind[] = [
     host: /^(?:mysql|mariadb)$/,
     says: /mysql|mariadb/i,
     database: ['MARIADB_DATABASE', 'MYSQL_DATABASE'],
-    run: ({ database }) =>
+    run: ({ databases }) =>
       [
         'PATH="$PATH:/usr/sbin"',
         '[ -e /tmp/mariadb.made ] || { rm -rf /tmp/mariadb; mariadb-install-db --no-defaults --datadir=/tmp/mariadb >/dev/null && touch /tmp/mariadb.made; }',
-        ...(database === undefined ? [] : [`echo 'create database if not exists \`${database}\`;' >/tmp/mariadb.sql`]),
-        `exec mariadbd --no-defaults --datadir=/tmp/mariadb --socket=/tmp/mariadb.sock --bind-address=127.0.0.1 --skip-grant-tables${database === undefined ? '' : ' --init-file=/tmp/mariadb.sql'}`,
+        ...(databases.length === 0
+          ? []
+          : [
+              `echo '${databases.map((name) => `create database if not exists \`${name}\`;`).join(' ')}' >/tmp/mariadb.sql`,
+            ]),
+        `exec mariadbd --no-defaults --datadir=/tmp/mariadb --socket=/tmp/mariadb.sock --bind-address=127.0.0.1 --skip-grant-tables${databases.length === 0 ? '' : ' --init-file=/tmp/mariadb.sql'}`,
       ].join('; '),
   },
   {
@@ -113,9 +118,12 @@ export function neededServices(outputs: string[], compose: ComposeService[] = []
       (outputs.length > 0 && inCompose.some((each) => each.kind === kind)),
   );
   const services = needed.map((kind) => {
-    const { variables = [] } = inCompose.find((each) => each.kind === kind) ?? {};
-    const account = { user: nameIn(variables, kind.user), database: nameIn(variables, kind.database) };
-    return { run: kind.run(account), port: kind.port };
+    // One server stands for all services of a kind.
+    const all = inCompose.filter((each) => each.kind === kind).map(({ variables }) => variables);
+    const inAll = (names?: string[]) => [
+      ...new Set(all.map((variables) => nameIn(variables, names)).filter((name) => name !== undefined)),
+    ];
+    return { run: kind.run({ user: inAll(kind.user)[0], databases: inAll(kind.database) }), port: kind.port };
   });
   const hosts = [...new Set(unfound.map(({ host }) => host))].slice(0, maxHosts);
   const known = inCompose.filter(({ kind }) => kind !== undefined).map(({ name }) => name);
@@ -129,7 +137,7 @@ const isHere = /\b(?:localhost|127\.0\.0\.1)\b|::1\b/i;
 
 /** How libraries say that a host does not exist. */
 const isUnfound =
-  /ENOTFOUND|EAI_AGAIN|not known|name resolution|translate host name|no such host|unknown host|unknown mysql server host|UnknownHost|getaddrinfo|reach database server/i;
+  /ENOTFOUND|EAI_AGAIN|\blookup \S+ on |resolve host|not known|name resolution|translate host name|no such host|unknown host|unknown mysql server host|UnknownHost|getaddrinfo|reach database server/i;
 
 /** Names of hosts that say nothing about their kind. */
 const ofAnyKind = new Set(['db', 'database']);
@@ -182,7 +190,7 @@ function localEnv(compose: ComposeService[], hosts: Set<string>): Record<string,
 }
 
 /** `postgres://user:password@host:5432/name`, and `host` or `host:5432`. */
-const inAddress = /^([a-z][a-z0-9+.-]{0,30}:\/\/(?:[^@/]*@)?)([\w-]+)(?![\w.-])(.*)$/i;
+const inAddress = /^((?:jdbc:)?[a-z][a-z0-9+.-]{0,30}:\/\/(?:[^/]*@)?)([\w-]+)(?![\w.-])(.*)$/i;
 const alone = /^()([\w-]+)(:\d{1,5})?$/;
 const maxEnv = 20;
 

@@ -24,7 +24,11 @@ export function readCompose(bytes: Uint8Array): ComposeService[] {
     .slice(0, maxServices)
     .map(([name, value]) => {
       const { image, environment } = mapOf(value);
-      return { name, image: nameOfImage(String(image ?? '')), variables: variablesOf(environment) };
+      return {
+        name,
+        image: nameOfImage(withDefaults(String(image ?? '').slice(0, maxChars))),
+        variables: variablesOf(environment),
+      };
     });
 }
 
@@ -44,7 +48,7 @@ function mapOf(value: unknown): Record<string, unknown> {
 
 /** `ghcr.io/org/postgres:16@sha256:…` is `postgres`. */
 function nameOfImage(image: string): string {
-  const [path = ''] = image.slice(0, maxChars).split('@', 1);
+  const [path = ''] = image.split('@', 1);
   return (path.split('/').at(-1) ?? '').split(':', 1)[0] ?? '';
 }
 

@@ -37,13 +37,18 @@ type Kind = keyof typeof kinds;
 
 const isPythonTest = /^(test_.*|.*_test)\.py$/;
 
+/** The names that Task looks for, in this order. */
+const taskfiles = ['', '.dist'].flatMap((kind) =>
+  ['yml', 'yaml'].flatMap((ending) => [`Taskfile${kind}.${ending}`, `taskfile${kind}.${ending}`]),
+);
+
 /** Ways of finding usual checks, one for each kind of project or tool. */
 const finders: Find[] = [
   ({ names, manifest }) => (hasTestScript(manifest) ? [`${managerOf(names, manifest)} test`] : []),
   ({ names, manifest }) => (!hasTestScript(manifest) && hasAny(names, 'deno.json', 'deno.jsonc') ? ['deno test'] : []),
   async ({ textOf }) => among(targetsIn(await textOf('GNUmakefile', 'makefile', 'Makefile')), 'make'),
   async ({ textOf }) => among(recipesIn(await textOf('justfile', 'Justfile', '.justfile')), 'just'),
-  async ({ textOf }) => among(tasksIn(await textOf('Taskfile.yml', 'Taskfile.yaml', 'taskfile.yml')), 'task'),
+  async ({ textOf }) => among(tasksIn(await textOf(...taskfiles)), 'task'),
   ({ names }) => (names.has('go.mod') ? ['go test ./...'] : []),
   ({ names }) => (names.has('Cargo.toml') ? ['cargo test'] : []),
   ({ kinds: has }) => (has.has('perl') ? ['prove -lr t'] : []),
@@ -163,7 +168,7 @@ function recipesIn(text: string): Set<string> {
 
 /** Returns the tasks of a Taskfile, and other keys in it. */
 function tasksIn(text: string): Set<string> {
-  return new Set(text.split('\n').flatMap((line) => /^[ \t]{1,8}(test|check):/.exec(line)?.[1] ?? []));
+  return new Set(text.split('\n').flatMap((line) => /^[ \t]{1,8}(["']?)(test|check)\1:/.exec(line)?.[2] ?? []));
 }
 
 /** Splits a line at the first occurrence of a character. */

@@ -34,7 +34,19 @@ export function addKeys(file: string, added: AddedKey[]): string {
   const edited = editText(file, contents, added);
   contents.flow = false;
   for (const each of added) setKey(document, each);
-  return edited !== undefined && saysTheSame(edited, document) ? edited : escaped(document, added);
+  try {
+    return edited !== undefined && saysTheSame(edited, document) ? edited : escaped(document, added);
+  } catch {
+    // Another key refers to what would be replaced.
+    const lines = added.flatMap(({ text }) => text.trimEnd().split('\n'));
+    return after(file.trimEnd(), lines.map((line) => `# ${line}\n`).join(''));
+  }
+}
+
+/** Returns the keys of a valid .deckhand.yml, also those without a value. */
+export function keysOf(file: string): string[] {
+  const { contents } = parseDocument(file, { schema: 'core', logLevel: 'error' });
+  return isMap(contents) ? contents.items.map(({ key }) => String(isScalar(key) ? key.value : key)) : [];
 }
 
 /** Writes the keys into the text itself; undefined where a key has entries already. */
@@ -54,7 +66,8 @@ function editText(file: string, { items }: YAMLMap, added: AddedKey[]): string |
     const { value } = pair;
     const isEmpty = (isSeq(value) && value.items.length === 0) || (isScalar(value) && value.value === null);
     if (!isEmpty || !value.range) return undefined;
-    edited = `${edited.slice(0, at)}${text.trimEnd()}${edited.slice(value.range[1])}`;
+    const rest = edited.slice(value.range[1]);
+    edited = `${edited.slice(0, at)}${text.trimEnd()}${rest.startsWith('#') ? ' ' : ''}${rest}`;
   }
   return further.length === 0 ? edited : after(edited.trimEnd(), further.join(''));
 }

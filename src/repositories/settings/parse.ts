@@ -13,7 +13,7 @@ import {
   visit,
   type YAMLMap,
 } from 'yaml';
-import { addKeys } from './add-keys.ts';
+import { addKeys, keysOf } from './add-keys.ts';
 import { innerKeys, pathsMatching, type RepositorySettings, Settings } from './schema.ts';
 
 /** The settings, or a sentence that says what is wrong with the file. */
@@ -51,6 +51,7 @@ export const matching = pathsMatching;
 
 /** In this thread, too, because the file is untrusted input. */
 export const adding = addKeys;
+export const listing = keysOf;
 
 function textOf(bytes: Uint8Array): string {
   if (bytes.includes(0)) throw new Problem('it contains NUL characters; save it as UTF-8, not as UTF-16');

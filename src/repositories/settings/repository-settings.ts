@@ -120,6 +120,14 @@ export async function addKeys(file: string, added: AddedKey[]): Promise<string> 
 }
 
 /**
+ * Returns the keys of a settings file that is valid, also those without a value.
+ * @throws OverLimit when that takes too long
+ */
+export async function keysOf(file: string): Promise<Set<string>> {
+  return new Set(await rules.call('listing', file));
+}
+
+/**
  * Reads the settings of a repository at a commit of its default branch.
  * @throws RunFailed `repository` when the file is invalid. Ignoring it would leave the paths that it protects
  * unprotected.

@@ -34,8 +34,8 @@ export function TrialResult({ trial }: { trial: EnvironmentTrial }) {
       {commands.length + tried.length > 0 && <CommandList trial={trial} />}
       {unknown.length > 0 && (
         <p className="muted wrap">
-          Deckhand knows no command that installs what these files name: {unknown.map(revealHidden).join(', ')}. List
-          yours under <code>setup</code> in .deckhand.yml.
+          Set-up does not install what these files name: {unknown.map(revealHidden).join(', ')}. List all commands that
+          are needed under <code>setup</code> in .deckhand.yml.
         </p>
       )}
       {unchecked.length > 0 && (
