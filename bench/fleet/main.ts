@@ -74,7 +74,6 @@ export async function fleet(runs = 100): Promise<void> {
         `  ${trouble.name.padEnd(40)} ${skipped === undefined ? `writes refused for ${secondsOf(refusedMs)} s, at most ${secondsOf(longestMs)} at a time` : `left out: ${skipped}`}`,
       );
     }
-    await settled(ask);
     await postman.stop();
     await settled(ask);
     await writes.stop();
@@ -134,7 +133,7 @@ function startPostman(github: DemoGitHub, address: string, { deliveries }: Traff
   const walk = (async () => {
     const under = new Set<Promise<void>>();
     const began = performance.now();
-    for (let i = 0; !isOver; i++) {
+    for (let i = 0; !isOver || waiting.length > 0; i++) {
       await sleep(Math.max(0, began + (i * 1000) / deliveriesPerSecond - performance.now()));
       const { event, body } = waiting.pop() ?? talk[i % talk.length] ?? { event: 'ping', body: '{}' };
       const sent = github.deliver(event, body).finally(() => under.delete(sent));
@@ -146,6 +145,7 @@ function startPostman(github: DemoGitHub, address: string, { deliveries }: Traff
     give: (from: number, to: number) => {
       waiting = shuffled([...waiting, ...deliveries.slice(from * perIssue, to * perIssue)], next);
     },
+    /** Ends once everything that was given is sent. */
     stop: async () => {
       isOver = true;
       await walk;
