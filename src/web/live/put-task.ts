@@ -32,10 +32,15 @@ export function dropTask(client: QueryClient, projectId: string, id: string): vo
 }
 
 function changeCards(client: QueryClient, projectId: string, change: (cards: TaskCard[]) => TaskCard[]): void {
+  changeBoard(client, projectId, (board) => ({ ...board, tasks: change(board.tasks) }));
+}
+
+/** Changes the cached board of a project, if there is one. */
+export function changeBoard(client: QueryClient, projectId: string, change: (board: Board) => Board): void {
   const { queryKey } = queries.board(projectId);
   // Storing data marks it as fresh, but other cards may still be stale.
   const wasStale = client.getQueryState(queryKey)?.isInvalidated;
-  client.setQueryData<Board>(queryKey, (board) => board && { ...board, tasks: change(board.tasks) });
+  client.setQueryData<Board>(queryKey, (board) => board && change(board));
   if (wasStale) void client.invalidateQueries({ queryKey, refetchType: 'none' });
 }
 

@@ -1,6 +1,7 @@
 import type { InvalidateQueryFilters, QueryClient } from '@tanstack/react-query';
 import * as api from '../api.ts';
 import { mergeBoard } from './fetch-lists.ts';
+import { changeBoard } from './put-task.ts';
 import * as queries from './queries.ts';
 
 /** What has changed. A `step` is a change of a run whose status stays the same, as with every turn. */
@@ -84,7 +85,7 @@ export function boardUpdates(client: QueryClient, projectId: string): (ids: Iter
     if (ids.length > maxChanges) return invalidate();
     try {
       const reply = await api.getBoard(projectId, { ids: ids.join(',') });
-      client.setQueryData<api.Board>(queryKey, (current) => current && mergeBoard(current, ids, reply));
+      changeBoard(client, projectId, (current) => mergeBoard(current, ids, reply));
     } catch {
       await invalidate();
     }

@@ -152,6 +152,19 @@ test('a change while the board is fetched for a page that is not there yet is no
   await until(() => titles()?.join() === 'After');
 });
 
+test('a reply that arrives after the person has left the project does not hide what changed since', async () => {
+  show(card('a', 'Before'));
+  let release: (response: Response) => void = () => {};
+  answer = () => new Promise((resolve) => (release = resolve));
+  boardUpdates(client, 'proj_1')(['a']);
+  await until(() => requested.length === 1);
+  // What leaving does: from now on no event reports changes.
+  void client.invalidateQueries({ queryKey: boardKey, exact: true, refetchType: 'none' });
+  release(Response.json(boardOf(card('a', 'After', 1))));
+  await until(() => titles()?.join() === 'After');
+  expect(isInvalidated(boardKey)).toBe(true);
+});
+
 test('a board of exactly one page is one request, and a larger one is complete', async () => {
   const all = (count: number, total: number) => ({
     ...boardOf(...Array.from({ length: count }, (_, i) => card(`${total}_${i}`, 'T'))),
