@@ -2,6 +2,8 @@
 interface Place {
   element: HTMLElement;
   around: Element[];
+  /** The id of the task whose card it is in. */
+  cardId: string | undefined;
   pathname: string;
 }
 
@@ -12,7 +14,7 @@ const landmarks = ['[data-next-focus]', 'h1, h2, h3'];
  * Keeps the focus near its place when the element that has it disappears, for example a button whose action removes it.
  * Browsers would move it to the top of the page, so that people with a keyboard or a screen reader lose their place. It moves
  * to what is marked with `data-next-focus` nearby, otherwise to the nearest heading. An element that was disabled for a
- * while gets the focus back.
+ * while gets the focus back, and a card that has moved to another column of the board keeps it.
  */
 export function keepFocus(doc: Document): void {
   let place: Place | undefined;
@@ -48,14 +50,17 @@ function placeOf(element: HTMLElement): Place {
     around.push(at);
     if (at.tagName === 'MAIN') break;
   }
-  return { element, around, pathname: window.location.pathname };
+  const cardId = element.closest('.card')?.querySelector<HTMLElement>('[data-card]')?.dataset.card;
+  return { element, around, cardId, pathname: window.location.pathname };
 }
 
 const isUsable = (element: HTMLElement) => element.isConnected && !element.matches(':disabled');
 
 /** Returns what gets the focus; undefined if it has to wait for a change. */
-function nextTo({ element, around }: Place): HTMLElement | undefined {
+function nextTo({ element, around, cardId }: Place): HTMLElement | undefined {
   if (element.isConnected) return isUsable(element) ? element : undefined;
+  const card = cardId && element.ownerDocument.querySelector<HTMLElement>(`[data-card="${CSS.escape(cardId)}"]`);
+  if (card) return card;
   // Such a part of the page moves the focus itself.
   if (around.some((part) => part.matches('[data-moves-focus]'))) return undefined;
   for (const part of around.filter((each) => each.isConnected))
