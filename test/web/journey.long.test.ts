@@ -59,7 +59,7 @@ const holdAt = (turn: number) => {
 async function reach(target: Locator): Promise<void> {
   await target.waitFor();
   for (let i = 0; i < 300; i++) {
-    if (await target.evaluate('(element) => element === document.activeElement')) return;
+    if ((await target.and(page.locator(':focus')).count()) > 0) return;
     await page.keyboard.press('Tab');
   }
   throw new Error(`Tab did not reach ${target}`);

@@ -89,7 +89,7 @@ inBrowser(
     await go(`/sprints/${sprint.id}?tab=chart`);
     await page.getByText('1 of 1 (100%)').waitFor();
     await page.getByText('View as table').click();
-    expect(await page.getByRole('cell').allTextContents()).toEqual([today, '0', '0']);
+    expect(await page.getByRole('cell').allTextContents()).toEqual(['Start', '1', '1', today, '0', '0']);
     await button('Complete sprint').click();
     await page.getByRole('dialog').getByRole('button', { name: 'Complete sprint' }).click();
     await page.getByRole('link', { name: 'Digest' }).click();
