@@ -153,12 +153,15 @@ async function leadToMerge(file: string, { press, write: type, comment }: typeof
   await changed.getByText("'Moin'").waitFor();
   expect(JSON.stringify(world.model.requests.at(-1)?.messages)).toContain(`### src/${file}.js:2`);
 
+  await press(tab('Overview'));
   await readiness().waitFor();
   await press(button('Merge'));
   await press(button(/^Merge( anyway)?$/, page.getByRole('alertdialog')));
   await page.getByText('Nothing is left to do.', { exact: false }).waitFor();
   expect(await world.get(`/tasks/${id}`)).toMatchObject({ status: 'done' });
   // No comment could be sent any more.
+  await press(tab('Changes'));
+  await changed.getByText("'Moin'").waitFor();
   expect(await changed.getByRole('button', { name: 'Comment on line' }).count()).toBe(0);
 }
 
