@@ -1,5 +1,6 @@
 import { Button, Dialog, Flash, FormControl, TextInput } from '@primer/react';
 import { type KeyboardEvent, type ReactNode, type RefObject, useRef } from 'react';
+import { formatNumber } from '../display/formats.ts';
 
 /** Shows a dialog with a form. The first field gets the focus. */
 export function FormDialog(props: {
@@ -28,22 +29,43 @@ export function FormDialog(props: {
   );
 }
 
-/** The longest title that the service accepts, in characters. */
+/** The longest title that the service accepts, in characters, except for documents and their parts. */
 const maxTitle = 200;
 
 /**
- * Shows a field for a title. A longer one is not cut, because people who paste it might not notice: the field says how much is
- * too much, and the service refuses it.
+ * Shows a field for a title or a name. A longer one is not cut, because people who paste it might not notice: the field says how
+ * much is too much, and the service refuses it.
  */
-export function TitleField({ value, onChange }: { value: string; onChange(value: string): void }) {
+export function TitleField(props: {
+  label?: string;
+  /** The label is only for screen readers. */
+  isLabelHidden?: boolean;
+  max?: number;
+  /** Where the rest of a long title belongs. */
+  instead?: string;
+  isDisabled?: boolean;
+  /** Gets the focus when what had it disappears; see `keepFocus`. */
+  isNextFocus?: boolean;
+  className?: string;
+  value: string;
+  onChange(value: string): void;
+}) {
+  const { label = 'Title', isLabelHidden = false, max = maxTitle, instead, isDisabled = false } = props;
+  const { isNextFocus = false, className = '', value, onChange } = props;
   const length = value.trim().length;
   return (
-    <FormControl required>
-      <FormControl.Label>Title</FormControl.Label>
-      <TextInput block value={value} onChange={(event) => onChange(event.target.value)} />
-      {length > maxTitle && (
+    <FormControl required disabled={isDisabled} className={className}>
+      <FormControl.Label visuallyHidden={isLabelHidden}>{label}</FormControl.Label>
+      <TextInput
+        block
+        value={value}
+        {...(isNextFocus ? { 'data-next-focus': true } : {})}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      {length > max && (
         <FormControl.Validation variant="error">
-          The title has {length} of at most {maxTitle} characters. Shorten it, or move a part to the description.
+          The {label.toLowerCase()} has {formatNumber(length)} of at most {max} characters. Shorten it
+          {instead === undefined ? '' : `, or move a part to ${instead}`}.
         </FormControl.Validation>
       )}
     </FormControl>

@@ -13,7 +13,7 @@ export function TextDialog(props: {
   title: string;
   label: string;
   /** What happens when the text is sent, if the title does not say it. */
-  hint?: string;
+  hint?: string | undefined;
   /** What the text is about; with the title, it names the draft. By default, the page. Null keeps no draft. */
   about?: string | null;
   isRequired?: boolean;

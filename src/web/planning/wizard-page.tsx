@@ -2,6 +2,7 @@ import { CheckIcon } from '@primer/octicons-react';
 import { Flash, Heading, Link as PrimerLink } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'react-router';
+import { oneLine } from '../../domain/text/sanitize.ts';
 import type { Plan, WizardSession } from '../api.ts';
 import { plural } from '../display/formats.ts';
 import { Markdown } from '../display/markdown.tsx';
@@ -41,7 +42,7 @@ function SessionView({ projectId, session }: { projectId: string; session: Wizar
   return (
     <>
       <Heading as="h1" variant="medium" className="wrap">
-        {session.goal.slice(0, 200)}
+        {oneLine(session.goal, 200)}
       </Heading>
       <p className="muted">
         <LastChange {...session} /> · All members of the project can continue this plan.

@@ -1,7 +1,7 @@
 import { Flash, FormControl, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import * as api from '../api.ts';
-import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
+import { FormButtons, FormDialog, TitleField } from '../forms/form-dialog.tsx';
 import { changedFields, submitOnce } from '../forms/submit.ts';
 import { useFormDraft } from '../forms/use-draft.ts';
 import { errorMessage } from '../live/errors.ts';
@@ -30,15 +30,7 @@ export function SprintFormDialog(props: Props) {
     <FormDialog title={sprint === undefined ? 'New sprint' : 'Edit sprint'} onClose={onClose} width="large">
       <form className="stack" onSubmit={submitOnce(save)}>
         {save.error && <Flash variant="danger">{errorMessage(save.error)}</Flash>}
-        <FormControl required>
-          <FormControl.Label>Name</FormControl.Label>
-          <TextInput
-            block
-            maxLength={200}
-            value={fields.name}
-            onChange={(event) => set({ name: event.target.value })}
-          />
-        </FormControl>
+        <TitleField label="Name" instead="the goal" value={fields.name} onChange={(name) => set({ name })} />
         <FormControl>
           <FormControl.Label>Goal</FormControl.Label>
           <Textarea block rows={3} value={fields.goal} onChange={(event) => set({ goal: event.target.value })} />

@@ -1,8 +1,8 @@
 import { PlusIcon, TrashIcon } from '@primer/octicons-react';
-import { Button, FormControl, IconButton, Textarea, TextInput } from '@primer/react';
+import { Button, FormControl, IconButton, Textarea } from '@primer/react';
 import { useState } from 'react';
 import type { Plan, Prd, WizardSession } from '../../api.ts';
-import { FormButtons } from '../../forms/form-dialog.tsx';
+import { FormButtons, TitleField } from '../../forms/form-dialog.tsx';
 import { useEditing } from '../use-wizard.ts';
 import { EditProblem, useEdit } from './use-edit.tsx';
 
@@ -10,6 +10,8 @@ type Phase = Plan['phases'][number];
 
 const emptyPhase: Phase = { name: '', goal: '', reason: '' };
 const maxPhases = 20;
+/** The longest title of the requirements, and the longest name of a phase, that the service accepts. */
+const maxDocumentTitle = 500;
 
 /** Edits the phases of a plan by hand. */
 export function EditPlan(props: { projectId: string; session: WizardSession; onClose(): void }) {
@@ -33,13 +35,13 @@ export function EditPlan(props: { projectId: string; session: WizardSession; onC
           // biome-ignore lint/suspicious/noArrayIndexKey: phases have no ids, and their fields are controlled
           <li key={i} className="planned">
             <div className="row">
-              <TextInput
-                block
-                required
-                aria-label={`Name of phase ${i + 1}`}
-                maxLength={500}
+              <TitleField
+                className="grow"
+                label={`Name of phase ${i + 1}`}
+                isLabelHidden
+                max={maxDocumentTitle}
                 value={phase.name}
-                onChange={({ target }) => update(i, { name: target.value })}
+                onChange={(name) => update(i, { name })}
               />
               <IconButton
                 icon={TrashIcon}
@@ -85,7 +87,7 @@ interface EditorProps {
 
 /** Edits the requirements by hand, or writes them when no model does. */
 export function EditPrd({ projectId, session, onClose }: EditorProps) {
-  const [prd, setPrd] = useState<Prd>(session.prd ?? { title: session.goal.slice(0, 200), markdown: '' });
+  const [prd, setPrd] = useState<Prd>(session.prd ?? { title: session.goal, markdown: '' });
   const edit = useEdit(projectId, session, 'prd');
   useEditing(projectId, session.sessionId, 'prd', true);
   return (
@@ -96,16 +98,12 @@ export function EditPrd({ projectId, session, onClose }: EditorProps) {
         edit.save({ prd }, onClose);
       }}
     >
-      <FormControl required>
-        <FormControl.Label>Title</FormControl.Label>
-        <TextInput
-          block
-          data-next-focus
-          maxLength={500}
-          value={prd.title}
-          onChange={({ target }) => setPrd({ ...prd, title: target.value })}
-        />
-      </FormControl>
+      <TitleField
+        isNextFocus
+        max={maxDocumentTitle}
+        value={prd.title}
+        onChange={(title) => setPrd({ ...prd, title })}
+      />
       <FormControl required>
         <FormControl.Label>Requirements in Markdown</FormControl.Label>
         <Textarea

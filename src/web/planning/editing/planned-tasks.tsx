@@ -1,11 +1,12 @@
 import { PlusIcon, TrashIcon } from '@primer/octicons-react';
-import { Button, Flash, FormControl, IconButton, Select, Textarea, TextInput } from '@primer/react';
+import { Button, Flash, IconButton, Select, Textarea } from '@primer/react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { estimateText } from '../../../domain/forecast/estimates.ts';
 import * as api from '../../api.ts';
 import { plural } from '../../display/formats.ts';
+import { TitleField } from '../../forms/form-dialog.tsx';
 import { useMay } from '../../forms/may.tsx';
 import { storeText } from '../../frame/personal-storage.ts';
 import { errorMessage } from '../../live/errors.ts';
@@ -107,7 +108,7 @@ function CreateSprint(props: {
 }) {
   const { projectId, session, count, onBefore, onFinalized } = props;
   const navigate = useNavigate();
-  const [name, setName] = useState((session.prd?.title ?? session.goal).replace(/\s+/g, ' ').slice(0, 200));
+  const [name, setName] = useState((session.prd?.title ?? session.goal).replace(/\s+/g, ' '));
   const create = useMutation({
     mutationFn: async () => {
       // The tasks show why they were not saved.
@@ -127,10 +128,7 @@ function CreateSprint(props: {
     <>
       {create.error && <Flash variant="danger">{errorMessage(create.error)}</Flash>}
       <div className="row wrap-row bottom-aligned">
-        <FormControl required className="grow">
-          <FormControl.Label>Sprint name</FormControl.Label>
-          <TextInput block maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />
-        </FormControl>
+        <TitleField className="grow" label="Sprint name" value={name} onChange={setName} />
         <Button variant="primary" loading={create.isPending} onClick={() => create.mutate()}>
           Create sprint with {plural(count, 'task')}
         </Button>
@@ -157,13 +155,14 @@ function PlannedTaskItem(props: {
   return (
     <li className="planned">
       <div className="row">
-        <TextInput
-          block
-          aria-label={`Title of task ${number}`}
-          maxLength={200}
-          disabled={isReadOnly}
+        <TitleField
+          className="grow"
+          label={`Title of task ${number}`}
+          isLabelHidden
+          instead="the description"
+          isDisabled={isReadOnly}
           value={task.title}
-          onChange={(event) => onChange({ title: event.target.value })}
+          onChange={(title) => onChange({ title })}
         />
         {!isReadOnly && (
           <IconButton

@@ -107,7 +107,7 @@ function changesOf(task: api.Task, fields: Fields) {
 function TitleAndDescription({ fields, set }: FieldsProps) {
   return (
     <>
-      <TitleField value={fields.title} onChange={(title) => set({ title })} />
+      <TitleField instead="the description" value={fields.title} onChange={(title) => set({ title })} />
       <FormControl>
         <FormControl.Label>Description</FormControl.Label>
         <Textarea

@@ -90,7 +90,7 @@ function NewTaskForm(props: { projectId: string; isList: boolean; onClose(): voi
 function TitleAndDescription({ fields, set }: FieldsProps) {
   return (
     <>
-      <TitleField value={fields.text} onChange={(text) => set({ text })} />
+      <TitleField instead="the description" value={fields.text} onChange={(text) => set({ text })} />
       <FormControl>
         <FormControl.Label>Description</FormControl.Label>
         <Textarea
