@@ -101,19 +101,24 @@ inBrowser('the wizard leads from a goal to a sprint, also after going back', asy
   await go(`${base}/plan`);
   await page.getByLabel('What do you want to achieve?').fill('Greet people by name');
   await button('Start planning').click();
+  const agree = (name: string) => page.getByRole('alertdialog').getByRole('button', { name }).click();
+  await page.getByRole('alertdialog').getByText('This step uses the default model and costs money.').waitFor();
+  await agree('Start planning');
   await page.waitForURL(/plan\/wiz_/);
+  let answered = 0;
   const reply = async (text: string) => {
     const form = page.locator('form').filter({ has: button('Submit answer') });
     await form.getByLabel('Your own answer').fill(text);
     await button('Submit answer').click();
+    if (answered === 1) await page.getByLabel('Do not ask again in this plan').check();
+    if (answered <= 1) await agree('Submit answer');
     await page.locator('li p', { hasText: text }).waitFor();
   };
   const next = async () => {
     await button(/^(Submit answer|Generate requirements)$/).waitFor();
     return (await button('Submit answer').count()) > 0;
   };
-  let answered = 0;
-  while (await next()) await reply(`Reply number ${answered++}.`);
+  for (; await next(); answered++) await reply(`Reply number ${answered}.`);
   expect(answered).toBeGreaterThanOrEqual(3);
   await button('Edit answer').first().click();
   await reply('On second thought.');
@@ -124,6 +129,8 @@ inBrowser('the wizard leads from a goal to a sprint, also after going back', asy
   await button('Generate plan').click();
   await page.getByText('Everything else needs it').waitFor();
   await button('Generate tasks').click();
+  await page.getByLabel('Title of task 1').fill('x'.repeat(201));
+  await page.getByText('The title of task 1 has 201 of at most 200 characters.').waitFor();
   await page.getByLabel('Title of task 1').fill('Greet by name, politely');
   await button('Remove task 2').click();
   await page.getByLabel('Sprint name').fill('Greetings');

@@ -3,10 +3,9 @@ import { type ReactNode, useDeferredValue, useState } from 'react';
 import { Markdown } from '../display/markdown.tsx';
 import { sentenceCase } from '../display/names.ts';
 import { TextDialog } from '../forms/text-dialog.tsx';
+import { useCost } from './model-cost.tsx';
 import { partialJson, withTitle } from './part-text.ts';
-import type { Arriving, GeneratedPart, Wizard } from './use-wizard.ts';
-
-const names: Record<GeneratedPart, string> = { prd: 'requirements', plan: 'plan', tasks: 'tasks' };
+import { type Arriving, type GeneratedPart, partNames, type Wizard } from './use-wizard.ts';
 
 /**
  * Shows a part of the plan with buttons to generate it, to regenerate it with feedback, to edit it by hand, and to see
@@ -17,7 +16,8 @@ export function GeneratedSection(props: SectionProps) {
   const [isUnfolded, setUnfolded] = useState<boolean>();
   const [isAsking, setAsking] = useState(false);
   const [view, setView] = useState<View>('content');
-  const name = names[part];
+  const name = partNames[part];
+  const cost = useCost(wizard.projectId, isAsking);
   const isGenerated = wizard.isGenerated(part);
   const arriving = wizard.arrivingOf(part);
   const isOpen = isUnfolded ?? !isFinished;
@@ -46,12 +46,13 @@ export function GeneratedSection(props: SectionProps) {
           title={`Regenerate ${name}`}
           label="What should change?"
           submit="Regenerate"
+          hint={cost}
           about={wizard.sessionId}
           onSubmit={(feedback) => {
             setView('content');
             // The dialog closes at once, because writing takes a while. If it fails, the feedback is still there.
             setAsking(false);
-            return wizard.generate(part, feedback);
+            return wizard.regenerate(part, feedback);
           }}
           onClose={() => setAsking(false)}
         />
@@ -91,9 +92,9 @@ function GenerateButton({ part, wizard }: { part: GeneratedPart; wizard: Wizard 
         variant="primary"
         data-next-focus
         disabled={wizard.isBusy}
-        onClick={() => void wizard.generate(part, '').catch(() => {})}
+        onClick={() => void wizard.generate(part).catch(() => {})}
       >
-        Generate {names[part]}
+        Generate {partNames[part]}
       </Button>
     </div>
   );
@@ -102,7 +103,7 @@ function GenerateButton({ part, wizard }: { part: GeneratedPart; wizard: Wizard 
 /** The buttons that show the last change of a part, edit it by hand, and generate it again. */
 function PartButtons(props: SectionProps & { view: View; onView(view: View): void; onAsk(): void }) {
   const { part, wizard, changes, editor, view, onView, onAsk } = props;
-  const name = names[part];
+  const name = partNames[part];
   const isGenerated = wizard.isGenerated(part);
   const isArriving = wizard.arrivingOf(part) !== undefined;
   if (view === 'editor') return null;

@@ -12,19 +12,21 @@ import {
   useConfirm,
 } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
+import { oneLine } from '../../domain/text/sanitize.ts';
 import * as api from '../api.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { submitOnCtrlEnter } from '../forms/form-dialog.tsx';
 import { May } from '../forms/may.tsx';
-import { submitOnce } from '../forms/submit.ts';
+import { mutateOnce } from '../forms/submit.ts';
 import { useDraft } from '../forms/use-draft.ts';
 import { notifyError } from '../frame/notices.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import { errorMessage } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
 import { LastChange } from './last-change.tsx';
+import { useCostConfirm } from './model-cost.tsx';
 
 /** Starts a planning session, which leads from a goal to a sprint. */
 export function PlanPage() {
@@ -63,10 +65,15 @@ function GoalForm({ projectId }: { projectId: string }) {
       await navigate(`/projects/${projectId}/plan/${sessionId}`);
     },
   });
+  const confirm = useCostConfirm(projectId);
+  const onSubmit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (await confirm('Start planning?', 'Start planning')) mutateOnce(start);
+  };
   return (
     <>
       {start.error && <Flash variant="danger">{errorMessage(start.error)}</Flash>}
-      <form className="stack" onSubmit={submitOnce(start)}>
+      <form className="stack" onSubmit={onSubmit}>
         <FormControl required>
           <FormControl.Label>What do you want to achieve?</FormControl.Label>
           <Textarea
@@ -147,7 +154,7 @@ function SessionList({ projectId }: { projectId: string }) {
 
 function SessionItem({ projectId, session }: { projectId: string; session: api.WizardEntry }) {
   const { sessionId, status, createdBy, updatedBy, updatedAt } = session;
-  const title = (session.title ?? session.goal).slice(0, 200);
+  const title = oneLine(session.title ?? session.goal, 200);
   return (
     <li className="list-item">
       <Link to={`/projects/${projectId}/plan/${sessionId}`} className="strong wrap">

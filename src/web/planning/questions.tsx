@@ -10,9 +10,10 @@ type Answered = WizardSession['answers'][number];
 /** Shows the answered questions, each of which can be edited, and the current question. */
 export function Questions({ session, wizard }: { session: WizardSession; wizard: Wizard }) {
   const [editedId, setEditedId] = useState<string>();
-  const update = (answer: Answer) => {
-    setEditedId(undefined);
-    return wizard.answer(answer);
+  const update = async (answer: Answer) => {
+    const isSent = wizard.answer(answer);
+    if (await isSent) setEditedId(undefined);
+    return isSent;
   };
   return (
     <ol className="stack plain-list" aria-label="Questions">
@@ -76,7 +77,8 @@ function QuestionForm(props: {
   step: WizardStep;
   previous?: Pick<Answer, 'selectedOptionIds' | 'customText'>;
   isBusy: boolean;
-  onAnswer(answer: Answer): Promise<unknown>;
+  /** Returns whether the answer was sent. */
+  onAnswer(answer: Answer): Promise<boolean>;
 }) {
   const { sessionId, step, previous, isBusy, onAnswer } = props;
   const draft = useDraft(`answer ${sessionId} ${step.id}`, {
@@ -92,7 +94,10 @@ function QuestionForm(props: {
     if (isEmpty) return;
     const answer = { stepId: step.id, selectedOptionIds: selected, customText: text.trim() };
     // The page shows why an answer was refused. It is still in the form then.
-    onAnswer(answer).then(draft.clear, () => {});
+    onAnswer(answer).then(
+      (isSent) => isSent && draft.clear(),
+      () => {},
+    );
   };
   return (
     <form className="stack" onSubmit={onSubmit}>

@@ -5,10 +5,13 @@ import { useMay } from '../forms/may.tsx';
 import { subscribe } from '../live/event-stream.ts';
 import { postStream } from '../live/post-stream.ts';
 import * as queries from '../live/queries.ts';
+import { useCostConfirm } from './model-cost.tsx';
 import type { Parts } from './part-text.ts';
 
 /** The parts of a plan that the model generates, one after the other. */
 export type GeneratedPart = keyof Parts;
+
+export const partNames: Record<GeneratedPart, string> = { prd: 'requirements', plan: 'plan', tasks: 'tasks' };
 
 export interface Answer {
   stepId: string;
@@ -34,11 +37,23 @@ export function useWizard(projectId: string, session: api.WizardSession) {
   });
   const { generate, arriving } = useGeneration(projectId, sessionId);
   useEditing(projectId, sessionId, arriving?.part ?? 'prd', arriving !== undefined);
+  const confirm = useCostConfirm(projectId, sessionId);
   return {
+    projectId,
     sessionId,
-    answer: (given: Answer) => answer.mutateAsync(given),
+    /** Returns whether the answer was sent. The person may decide otherwise when they see what it costs. */
+    answer: async (given: Answer) => {
+      const isSure = await confirm('Submit the answer?', 'Submit answer');
+      if (isSure) await answer.mutateAsync(given);
+      return isSure;
+    },
     isAnswering: answer.isPending,
-    generate: (part: GeneratedPart, feedback: string) => generate.mutateAsync({ part, feedback }),
+    /** Generates a part for the first time, once the person has seen what it costs. */
+    generate: async (part: GeneratedPart) => {
+      const button = `Generate ${partNames[part]}`;
+      if (await confirm(`${button}?`, button)) await generate.mutateAsync({ part, feedback: '' });
+    },
+    regenerate: (part: GeneratedPart, feedback: string) => generate.mutateAsync({ part, feedback }),
     isGenerated: (part: GeneratedPart) => session[part] !== null,
     /** The logins of the other members who work on a part now. */
     othersAt: (part: GeneratedPart) =>

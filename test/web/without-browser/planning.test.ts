@@ -1,4 +1,5 @@
-import type { PlannedTask } from '../../../src/web/api.ts';
+import type { PlannedTask, Spend } from '../../../src/web/api.ts';
+import { costText } from '../../../src/web/planning/cost-text.ts';
 import { partialJson, partText, versionOf, writtenParts } from '../../../src/web/planning/part-text.ts';
 import { wholeSprint } from '../../../src/web/sprints/burndown-days.ts';
 
@@ -68,4 +69,33 @@ test('the burndown shows all days of a sprint, with the ideal line down to zero'
   const short = { ...days, endDate: days.startDate };
   expect(wholeSprint([point('2026-01-05', 0, 1)], short)[0]).toEqual({ date: 'Start', ideal: 4, actual: 4 });
   expect(wholeSprint([], days)).toEqual([]);
+});
+
+test('what a step of a plan costs is said as far as it is known', () => {
+  const used = { costUsd: 1.2, inputTokens: 10, outputTokens: 2 };
+  const spend = {
+    days: [{ costUsd: 3 }, { costUsd: 0.42 }],
+    agents: [
+      { agentId: null, ...used },
+      { agentId: 'agent_1', ...used },
+      { agentId: 'agent_2', ...used, costUsd: 0 },
+    ],
+    budget: { dayCostUsd: 20 },
+  } as unknown as Spend;
+  const step = (model: string) =>
+    `This step uses ${model} and costs money. Its price depends on how much the model reads and writes.`;
+  const today = 'Today, $0.42 of the budget of $20.00 is spent.';
+  expect([
+    costText({ id: 'agent_1', model: 'gpt-x' }, spend),
+    costText({ id: 'agent_2', model: '' }, spend),
+    costText({ id: 'agent_3', model: '' }, spend),
+    costText(undefined, spend),
+    costText(undefined, undefined),
+  ]).toEqual([
+    `${step('the model gpt-x')} In the last 2 days, plans and all other work of the Software Architect cost $1.20. ${today}`,
+    `${step('the default model')} The price of its model is not configured, so the cost is not counted. ${today}`,
+    `${step('the default model')} In the last 2 days, the Software Architect has cost nothing in this project. ${today}`,
+    `${step('the default model')} ${today}`,
+    step('the default model'),
+  ]);
 });
