@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { AgentView } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import { leastSamples, type Range, rangeOfSum, sumOfRanges } from '../domain/lab/estimate.ts';
+import { oneLine } from '../domain/text/sanitize.ts';
 import { findParts, type TrialRequest } from './trial-start.ts';
 import type { TrialArm } from './trial-store.ts';
 
@@ -35,8 +36,11 @@ export async function estimateTrial(
   const none = { items, costUsd: null, minutes: null, runs };
   if (items === 0) return { ...none, reason: `${repository.name} has no benchmark with usable items.` };
   const lacking = arms.find((_, i) => (all[i]?.length ?? 0) < leastSamples);
-  if (lacking !== undefined)
-    return { ...none, reason: `Fewer than ${leastSamples} earlier runs with the model ${lacking.model} are known.` };
+  if (lacking !== undefined) {
+    const name = await nameOf(app.db.manager, lacking.agentId);
+    const reason = `${name} has fewer than ${leastSamples} earlier runs with the model ${lacking.model} in this project. Without them no cost can be estimated.`;
+    return { ...none, reason };
+  }
   const rangeOf = (amountOf: (run: Earlier) => number | null) => {
     const ranges = all.map((earlier) => {
       const known = earlier.map(amountOf).filter((value) => value !== null);
@@ -47,6 +51,11 @@ export async function estimateTrial(
   const costUsd = rangeOf((run) => run.costUsd);
   const reason = costUsd === null ? 'The price of the model is not configured.' : null;
   return { items, costUsd, minutes: rangeOf((run) => run.minutes), runs, reason };
+}
+
+async function nameOf(em: EntityManager, agentId: string): Promise<string> {
+  const rows: { name: string }[] = await em.query('select name from agents where id = $1', [agentId]);
+  return oneLine(rows[0]?.name ?? 'The agent', 100);
 }
 
 interface Earlier {
