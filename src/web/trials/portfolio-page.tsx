@@ -74,10 +74,8 @@ function PortfolioTable({ projectId, agents }: { projectId: string; agents: api.
         <thead>
           <tr>
             <th scope="col">Agent</th>
-            <th scope="col">Model</th>
             <th scope="col">Solved</th>
             <th scope="col">Per solved item</th>
-            <th scope="col">Compared with the best</th>
           </tr>
         </thead>
         <tbody>
@@ -88,16 +86,18 @@ function PortfolioTable({ projectId, agents }: { projectId: string; agents: api.
                   <bdi>{each.name}</bdi> (version {each.version})
                 </Link>{' '}
                 {each.isEfficient && <Label variant="accent">Efficient</Label>}
+                <div className="muted small wrap">
+                  with <bdi>{each.model}</bdi>
+                </div>
               </th>
               <td>
-                <bdi>{each.model}</bdi>
+                {solvedText(each)}
+                <div className="muted small">{comparisons[each.comparedWithBest]}</div>
               </td>
-              <td>{solvedText(each)}</td>
               <td>
                 {each.costPerSolved === null ? '–' : formatCost(each.costPerSolved)}
                 {each.minutesPerSolved !== null && `, ${each.minutesPerSolved.toFixed(1)} min`}
               </td>
-              <td>{comparisons[each.comparedWithBest]}</td>
             </tr>
           ))}
         </tbody>

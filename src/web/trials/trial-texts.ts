@@ -34,9 +34,9 @@ export function verdictText({ verdict, difference, pairs, pValue }: Against): st
  */
 export const comparisons: Record<PortfolioEntry['comparedWithBest'], string> = {
   best: 'Best',
-  worse: 'Clearly worse',
-  'not worse': 'Not clearly worse',
-  unknown: 'Too few items',
+  worse: 'Clearly worse than the best',
+  'not worse': 'Not clearly worse than the best',
+  unknown: 'Too few items to compare',
 };
 
 /** Says what a trial will probably cost, as `$4.00 to $7.00`; undefined if nothing is known. */

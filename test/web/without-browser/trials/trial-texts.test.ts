@@ -37,7 +37,7 @@ test.each([
 ])('%j', (more, text) => expect(verdictText(against(more))).toBe(text));
 
 test('an agent without a clear difference is not called equal', () => {
-  expect(comparisons['not worse']).toBe('Not clearly worse');
+  expect(comparisons['not worse']).toBe('Not clearly worse than the best');
 });
 
 test('labels of a chart are cut where the page is narrow', () => {
