@@ -1347,7 +1347,7 @@ export type TimelineEntry = {
     } | null;
     /** how a person or the system did it; null for agents */
     via: ("token" | "session" | "mcp" | "comment" | "label" | "review" | "issue" | "system") | null;
-    /** the name of the agent that did it */
+    /** the name of the agent that did it; null if no agent was needed, as for most undos */
     agent: string | null;
     runId: string | null;
     /** what was said, asked or requested, in full; the failure of a run, or that it changed nothing; a commit, or a pull request, with at most 500 characters */

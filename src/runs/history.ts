@@ -24,7 +24,10 @@ const TimelineEntry = z
       .nullable()
       .meta({ description: 'the person who did it; null for agents and the system' }),
     via: z.enum(vias).nullable().meta({ description: 'how a person or the system did it; null for agents' }),
-    agent: z.string().nullable().meta({ description: 'the name of the agent that did it' }),
+    agent: z
+      .string()
+      .nullable()
+      .meta({ description: 'the name of the agent that did it; null if no agent was needed, as for most undos' }),
     runId: z.string().nullable(),
     text: z.string().meta({
       description:
@@ -86,7 +89,11 @@ const acts = `select a.id, a.at, substr(a.action, 6), ${person('a.actor_id', 'a.
   from audit_records a
   where a.object_type = 'task' and a.object_id = $1 and a.action like 'task.%' and a.action not in ${leftOut}`;
 
-const runs = `select 'run ' || r.id, r.finished_at, 'run_' || r.status, null, null, g.name, r.id,
+/** SQL: the agent of a run. That of an undo has done nothing if the reverts needed no turn. */
+const agentOfRun = `case when r.steps > 0 or not exists (
+  select 1 from tasks u where u.id = r.task_id and u.undo_of is not null) then g.name end`;
+
+const runs = `select 'run ' || r.id, r.finished_at, 'run_' || r.status, null, null, ${agentOfRun}, r.id,
     coalesce(r.failure->>'message', case when r.changed_nothing then 'The revision changed nothing.' end, ''), null, '{}', (
       select json_build_object('summary', h.summary, 'nextSteps', h.next_steps) from handoffs h
       where h.run_id = r.id order by h.created_at desc, h.id desc limit 1)
@@ -97,7 +104,7 @@ const waits = `select 'event ' || e.id, e.at, 'wait_' || (e.data->>'reason'), nu
   from runs r join run_events e on e.run_id = r.id left join agents g on g.id = r.agent_id
   where r.task_id = $1 and e.type = 'waiting' and e.data->>'reason' in ('plan', 'question', 'push')`;
 
-const pushes = `select 'push ' || s.run_id || ' ' || s.name, s.at, 'pushed', null, null, g.name, r.id,
+const pushes = `select 'push ' || s.run_id || ' ' || s.name, s.at, 'pushed', null, null, ${agentOfRun}, r.id,
     left(s.data->>'commit', 7), null, '{}', null
   from runs r join run_steps s on s.run_id = r.id left join agents g on g.id = r.agent_id
   where r.task_id = $1 and (s.name = 'push' or s.name like 'push %') and s.data->>'commit' is not null`;

@@ -84,6 +84,23 @@ test('the timeline says who did what, newest first', async () => {
   expect(all[6]).toMatchObject({ via: 'token', changes: { status: ['backlog', 'ready'] } });
 });
 
+test('the run of an undo names its agent only if that did something', async () => {
+  const { id, run, minutes, entries } = await newTask();
+  await run('run_undo', 'succeeded', 5);
+  await sql(`insert into run_steps (run_id, name, data, at) values ('run_undo', 'push', $1, $2)`, [
+    { commit: 'abcdef0123456789' },
+    minutes(4),
+  ]);
+  await sql('update tasks set undo_of = id where id = $1', [id]);
+  expect((await entries()).map(shown)).toEqual(['- run_succeeded', '- pushed abcdef0', 'octocat created']);
+  await sql(`update runs set steps = 1 where id = 'run_undo'`);
+  expect((await entries()).map(shown)).toEqual([
+    `${agent.name} run_succeeded`,
+    `${agent.name} pushed abcdef0`,
+    'octocat created',
+  ]);
+});
+
 test('what people said to agents is quoted, and what the system did has no actor', async () => {
   const { id, entries } = await newTask();
   const record = (action: string, actor: string | null, detail: object) =>

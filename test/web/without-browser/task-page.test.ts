@@ -128,6 +128,8 @@ test.each<[Partial<TimelineEntry>, string]>([
   [{ type: 'undo', actor: mona }, 'mona asked to undo the task'],
   [{ type: 'run_failed', agent: 'Developer' }, 'Developer could not finish a run'],
   [{ type: 'pushed', agent: 'Developer', text: 'abc1234' }, 'Developer pushed abc1234'],
+  [{ type: 'pushed', text: 'abc1234' }, 'Pushed abc1234'],
+  [{ type: 'run_succeeded' }, 'The run finished'],
   [{ type: 'pull_merged', text: 'sample #5' }, 'Pull request merged:'],
   [{ type: 'finish' }, 'The task is done'],
   [{ type: 'wait_plan' }, 'A plan was proposed'],

@@ -24,8 +24,11 @@ const deeds: Record<string, string> = {
   run_cancelled: 'was stopped',
 };
 
-/** What happened, where nobody did it or the agent was deleted. */
+/** What happened, where nobody did it, no agent was needed or the agent was deleted. */
 const events: Record<string, string> = {
+  run_succeeded: 'The run finished',
+  run_failed: 'The run failed',
+  run_cancelled: 'The run was stopped',
   created: 'The task was created',
   pull_opened: 'Pull request opened:',
   pull_merged: 'Pull request merged:',
@@ -50,8 +53,8 @@ const events: Record<string, string> = {
 export function timelineText(entry: api.TimelineEntry): { who: string | null; what: string } {
   const { type, actor, agent, text } = entry;
   const who = actor?.login ?? agent;
+  if (type === 'pushed') return { who, what: `${who === null ? 'Pushed' : 'pushed'} ${text}` };
   if (who === null) return { who, what: events[type] ?? sentenceCase(words(type)) };
-  if (type === 'pushed') return { who, what: `pushed ${text}` };
   return { who, what: changeText(entry) ?? deeds[type] ?? `did “${words(type)}”` };
 }
 
