@@ -19,8 +19,8 @@ export function MailPage() {
         Mail
       </Heading>
       <p className="muted">
-        What needs you can also come by mail. A mail contains the title of the task and what its agent asks, so choose
-        an address at which you may read that.
+        Deckhand can also mail you what needs you. A mail contains the title of the task and what its agent asks, so
+        choose an address at which you may read that.
       </p>
       <QueryResult query={query}>{(notices) => <MailChoice notices={notices} />}</QueryResult>
     </div>

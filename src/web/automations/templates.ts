@@ -19,7 +19,7 @@ export const templates = (timezone: string): Template[] => [
     on: { cron: '0 3 * * 1-5', timezone },
     title: 'Update dependencies ({{ date }})',
     description:
-      'Update the dependencies within the version ranges that the project allows. Read the changelogs of what changes, run all checks, and mend what the updates break. Change nothing if everything is up to date.',
+      'Update the dependencies within the version ranges that the project allows. Read the changelogs of what changes, run all checks, and repair what the updates break. Change nothing if everything is up to date.',
     start: true,
   },
   {
@@ -51,7 +51,7 @@ export const templates = (timezone: string): Template[] => [
     on: { event: 'checks.failed', branch: 'main' },
     title: 'Repair the checks on main',
     description:
-      'The checks of commit {{ checks.commit }} failed, first {{ checks.name }}. Find the cause and mend it. If the cause is not in this repository, change nothing and say where it is.',
+      'The checks of commit {{ checks.commit }} failed, first {{ checks.name }}. Find the cause and repair it. If the cause is not in this repository, change nothing and say where it is.',
     start: true,
   },
 ];

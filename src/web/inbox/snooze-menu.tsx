@@ -78,7 +78,7 @@ function DayDialog(props: {
           <FormControl.Label>Day</FormControl.Label>
           <TextInput type="date" {...choosableDays(now)} value={day} onChange={({ target }) => setDay(target.value)} />
           <FormControl.Caption>
-            {until === undefined ? 'At most 89 days from now.' : `It comes back ${snoozeText(until)}.`}
+            {until === undefined ? 'At most 89 days from now.' : `It returns to the inbox ${snoozeText(until)}.`}
           </FormControl.Caption>
           {wasSubmitted && until === undefined && (
             <FormControl.Validation variant="error">Choose a day within the next 89 days.</FormControl.Validation>

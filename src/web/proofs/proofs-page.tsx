@@ -73,7 +73,7 @@ function ProofsOfRepository({ repository: { id, name, projectId, url } }: { repo
         <QueryResult query={flaky} rows={1}>
           {(checks) =>
             checks.length === 0 ? (
-              <p className="muted">No check had different results on the same files.</p>
+              <p className="muted">No flaky checks: each check had the same result whenever its files were the same.</p>
             ) : (
               <ul className="list">
                 {checks.map((check) => (

@@ -166,7 +166,7 @@ function SecretForm({ projectId, all, replaced, onSaved }: FormProps) {
             onChange={(event) => setName(event.target.value)}
           />
           <FormControl.Caption>
-            Capital letters, digits and _. An existing secret is replaced with everything below.
+            Capital letters, digits and _. If a secret with this name exists, this one replaces it.
           </FormControl.Caption>
         </FormControl>
         <FormControl required>

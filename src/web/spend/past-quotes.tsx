@@ -62,5 +62,5 @@ function View({ past }: { past: Past }) {
 function sentence(what: string, { of, p50, p80 }: Past['costUsd']): string {
   if (of === 0) return '';
   const share = (held: number) => `${Math.round((100 * held) / of)}%`;
-  return `Of ${of} quotes for ${what}, the bound for four of five held in ${share(p80)}, and that for half in ${share(p50)}.`;
+  return `Of ${of} tasks with a quote for ${what}, ${share(p80)} stayed within the bound for four of five, and ${share(p50)} within the bound for half.`;
 }

@@ -114,7 +114,7 @@ function TryAgain({ task, from }: { task: api.Task; from: NonNullable<api.UndoPl
     },
     onSuccess: (started) => {
       putTask(client, started);
-      notify(`The agent goes on from turn ${from.turn}`, 'success');
+      notify(`The agent continues from turn ${from.turn}`, 'success');
       void client.invalidateQueries({ queryKey: ['runs', task.id] });
     },
     onError: notifyError,

@@ -142,7 +142,7 @@ function CancelTrial({ trial }: { trial: api.AgentTrial }) {
   const ask = async () => {
     const isConfirmed = await confirm({
       title: 'Cancel this trial?',
-      content: 'What it has found out until now stays.',
+      content: 'Its results so far are kept.',
       confirmButtonContent: 'Cancel trial',
       cancelButtonContent: 'Keep running',
       confirmButtonType: 'danger',

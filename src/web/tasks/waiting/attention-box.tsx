@@ -133,7 +133,7 @@ function PlanDetails({ taskId, attentionId, text }: { taskId: string; attentionI
       <CodeList title="Checks" entries={plan.checks} />
       {plan.previous !== undefined && (
         <details>
-          <summary>Changes since the plan before</summary>
+          <summary>Changes since the previous plan</summary>
           <Suspense>
             <TextChanges before={plan.previous} after={text} label="Changes of the plan" />
           </Suspense>
