@@ -2,15 +2,19 @@ import { routes } from '../../src/routes.ts';
 import { filledIds, secondVersion } from './fill.ts';
 
 /**
- * A stream does not end, the backlog without a limit is as long as the database is large, a batch needs addresses, and
- * GitHub answers the list of issues.
+ * A stream does not end, the backlog without a limit is as long as the database is large, others need a query, and GitHub
+ * answers the lists of issues and branches.
  */
 const leftOut = [
   '/projects/:projectId/events',
   '/projects/:projectId/wizard/:sessionId/editing',
   '/projects/:projectId/backlog',
   '/batch',
+  '/receipts',
+  '/agents/:id/trials/estimate',
+  '/projects/:projectId/automations/trial',
   '/repositories/:id/issues',
+  '/repositories/:id/branches',
 ];
 
 /** Further forms of reads whose cost depends on the query. */
@@ -31,13 +35,24 @@ const queries: Record<string, string[]> = {
   '/projects/:projectId/spend': ['?days=366'],
   '/projects/:projectId/backlog': ['?limit=100'],
   '/projects/:projectId/board': [`?ids=${filledIds.task},${filledIds.runId}`],
-  '/projects/:projectId/audit': ['?limit=100'],
+  '/projects/:projectId/audit': ['?limit=100', '?limit=100&action=task.start', `?limit=100&object=${filledIds.task}`],
+  '/projects/:projectId/runs': ['?limit=100'],
+  '/projects/:projectId/automations/trial': [
+    '?cron=0%209%20*%20*%201&timezone=UTC',
+    `?event=push&repositoryId=${filledIds.repository}`,
+  ],
+  '/projects/:projectId/webhooks/:webhookId/deliveries': ['?limit=100'],
+  '/me/inbox': ['?limit=100', '?scope=mine'],
+  '/me/sessions': ['?limit=100'],
+  '/repositories/:id/proofs': ['?limit=100'],
+  '/receipts': ['?pullRequest=https://git.example.org/a/r/pull/1&limit=100'],
   '/batch': [`?get=/me&get=/tasks/${filledIds.task}&get=/tasks/${filledIds.task}/runs`],
   '/agents': [`?projectId=${filledIds.projectId}`],
   '/agents/:id/health': ['?version=1'],
   '/agents/:id/performance': ['?weeks=52', '?version=1'],
   '/agents/:id/skills': ['?version=1'],
   '/agents/:id/suggestions': ['?version=1'],
+  '/agents/:id/trials/estimate': [`?repositoryId=${filledIds.repository}`],
 };
 
 /** These need an object other than the usual one. */

@@ -62,8 +62,8 @@ interface TriedRow {
   minutes: number;
 }
 
-/** The latest tries that are looked at. */
-const maxTries = 10_000;
+/** Tries of so many trials are looked at, the latest ones. */
+const maxTrials = 50;
 
 async function readPortfolio(em: EntityManager, repositoryId: string) {
   const rows = await listTries(em, repositoryId);
@@ -82,27 +82,25 @@ async function readPortfolio(em: EntityManager, repositoryId: string) {
   };
 }
 
-/** `rows` begin with the latest try, which counts for its item. */
+/** `rows` have one try for each item. */
 function triedOf(rows: TriedRow[]): Tried {
   const [first] = rows as [TriedRow, ...TriedRow[]];
-  const latest = new Map<string, TriedRow>();
-  for (const row of rows) if (!latest.has(row.itemId)) latest.set(row.itemId, row);
-  const counting = [...latest.values()];
-  const isKnown = counting.some(({ costUsd }) => costUsd !== null);
+  const isKnown = rows.some(({ costUsd }) => costUsd !== null);
   return {
     agentId: first.agentId,
     model: first.model,
-    items: new Map(counting.map(({ itemId, solved }) => [itemId, solved])),
-    costUsd: isKnown ? counting.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0) : null,
-    minutes: counting.reduce((sum, { minutes }) => sum + minutes, 0),
+    items: new Map(rows.map(({ itemId, solved }) => [itemId, solved])),
+    costUsd: isKnown ? rows.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0) : null,
+    minutes: rows.reduce((sum, { minutes }) => sum + minutes, 0),
   };
 }
 
 /**
  * Returns what trials on a repository found out about the agents that are in use, the latest first. A try belongs to the newest
- * version of its agent that has the prompt which was tried, so it counts no more once the prompt is another one.
+ * version of its agent that has the prompt which was tried, so it counts no more once the prompt is another one. Of the tries
+ * of an agent with a model, only the latest of each item counts, and only those are looked up.
  */
-async function listTries(em: EntityManager, repositoryId: string): Promise<TriedRow[]> {
+export async function listTries(em: EntityManager, repositoryId: string): Promise<TriedRow[]> {
   return em.query(
     `with in_use as materialized (
        select v.id, v.name, v.version, v.line_id, encode(sha256(convert_to(v.system_prompt, 'UTF8')), 'hex') as hash
@@ -111,19 +109,23 @@ async function listTries(em: EntityManager, repositoryId: string): Promise<Tried
            select a.line_id from agent_trials t join agent_trial_arms m on m.trial_id = t.id
            join agents a on a.id = m.agent_id where t.repository_id = $1)
          and (v.is_newest or exists (
-           select from agents n where n.previous_version_id = v.id and n.is_newest and n.rollout < 100)))
-     select u.id as "agentId", u.name, u.version, m.model, i.item_id as "itemId",
-       x.result = 'solved' as solved /* not null */, r.cost_usd::float8 as "costUsd",
+           select from agents n where n.previous_version_id = v.id and n.is_newest and n.rollout < 100))),
+     latest as materialized (
+       select id, created_at from agent_trials where repository_id = $1 order by created_at desc limit ${maxTrials}),
+     tries as materialized (
+       select distinct on (u.id, m.model, i.item_id) u.id as agent_id, u.name, u.version, m.model, i.item_id, x.run_id, x.result
+       from latest t join agent_trial_arms m on m.trial_id = t.id
+       join agents a on a.id = m.agent_id
+       join in_use u on u.line_id = a.line_id and u.hash = m.prompt_hash and not exists (
+         select from in_use newer where newer.line_id = u.line_id and newer.hash = u.hash and newer.version > u.version)
+       join agent_trial_runs x on x.trial_id = m.trial_id and x.arm = m.arm and x.result in ('solved', 'unsolved')
+       join agent_trial_items i on i.trial_id = x.trial_id and i.place = x.place
+       order by u.id, m.model, i.item_id, t.created_at desc, x.run_id desc)
+     select n.agent_id as "agentId", n.name, n.version, n.model, n.item_id as "itemId",
+       n.result = 'solved' as solved /* not null */, r.cost_usd::float8 as "costUsd",
        coalesce(greatest(0, extract(epoch from r.finished_at - r.started_at) - r.waited_seconds) / 60, 0)::float8 as minutes
-     from agent_trials t join agent_trial_runs x on x.trial_id = t.id
-     join agent_trial_items i on i.trial_id = x.trial_id and i.place = x.place
-     join agent_trial_arms m on m.trial_id = x.trial_id and m.arm = x.arm
-     join agents a on a.id = m.agent_id
-     join in_use u on u.line_id = a.line_id and u.hash = m.prompt_hash
-     join runs r on r.id = x.run_id
-     where t.repository_id = $1 and x.result in ('solved', 'unsolved') and not exists (
-       select from in_use newer where newer.line_id = u.line_id and newer.hash = u.hash and newer.version > u.version)
-     order by r.created_at desc, r.id desc limit ${maxTries}`,
+     from tries n join runs r on r.id = n.run_id
+     order by r.created_at desc, r.id desc`,
     [repositoryId],
   );
 }

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { limitInIndexOrder } from '../agents/learning/evidence.ts';
 import type { AgentView } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import { leastSamples, type Range, rangeOfSum, sumOfRanges } from '../domain/lab/estimate.ts';
@@ -31,7 +32,8 @@ export async function estimateTrial(
   const { repository, arms, items: usable } = await findParts(app, agent, userId, asked);
   const items = Math.min(asked.items, usable.length);
   const all: Earlier[][] = [];
-  for (const arm of arms) all.push(await listEarlier(app, arm, repository.projectId));
+  const usualModel = app.config.OPENAI_MODEL;
+  for (const arm of arms) all.push(await listEarlier(app.db.manager, { ...arm, usualModel }, repository.projectId));
   const runs = all.reduce((sum, earlier) => sum + earlier.length, 0);
   const none = { items, costUsd: null, minutes: null, runs };
   if (items === 0) return { ...none, reason: `${repository.name} has no benchmark with usable items.` };
@@ -63,24 +65,32 @@ interface Earlier {
   minutes: number;
 }
 
-/** At most this many runs are looked at, the latest. */
-const maxRuns = 100;
+/** At most this many runs are looked at, the latest, which are among so many of the latest of each version. */
+const [maxRuns, maxOfVersion] = [100, 300];
 
 /**
  * Returns what the latest runs of an agent took that began a task or were part of a trial. Those of a trial say which model they
  * had; the others had that of the agent, if it is the same now.
  */
-async function listEarlier(app: App, { agentId, model }: TrialArm, projectId: string): Promise<Earlier[]> {
-  const em: EntityManager = app.db.manager;
+export async function listEarlier(
+  em: EntityManager,
+  { agentId, model, usualModel }: Pick<TrialArm, 'agentId' | 'model'> & { usualModel: string },
+  projectId: string,
+): Promise<Earlier[]> {
   return em.query(
     `select r.cost_usd::float8 as "costUsd",
        coalesce(greatest(0, extract(epoch from r.finished_at - r.started_at) - r.waited_seconds) / 60, 0)::float8 as minutes
-     from agents own join agents a on a.line_id = own.line_id join runs r on r.agent_id = a.id
-     left join agent_trial_runs x on x.run_id = r.id
-     left join agent_trial_arms m on m.trial_id = x.trial_id and m.arm = x.arm
-     where own.id = $1 and r.project_id = $2 and r.kind in ('start', 'trial') and r.status in ('succeeded', 'failed')
-       and r.started_at is not null and coalesce(m.model, nullif(a.model, ''), $4) = $3
+     from agents own join agents a on a.line_id = own.line_id cross join lateral (
+       select * from runs r
+       where r.agent_id = a.id and r.project_id = $2 and r.kind in ('start', 'trial') and r.status in ('succeeded', 'failed')
+         and r.started_at is not null
+       order by r.created_at desc ${limitInIndexOrder(maxOfVersion)}) r
+     -- The limit lets PostgreSQL look each run up, instead of reading those of all trials.
+     left join lateral (
+       select m.model from agent_trial_runs x join agent_trial_arms m on m.trial_id = x.trial_id and m.arm = x.arm
+       where x.run_id = r.id limit 1) m on true
+     where own.id = $1 and coalesce(m.model, nullif(a.model, ''), $4) = $3
      order by r.created_at desc limit ${maxRuns}`,
-    [agentId, projectId, model, app.config.OPENAI_MODEL],
+    [agentId, projectId, model, usualModel],
   );
 }

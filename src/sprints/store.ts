@@ -177,7 +177,7 @@ export async function listSprintTasks(
   const [condition, id] =
     'sprintId' in where
       ? ['t.sprint_id = $1', where.sprintId]
-      : ['t.project_id = $1 and t.sprint_id is null', where.backlogOf];
+      : ['t.project_id = $1 and t.sprint_id is null and not t.hidden', where.backlogOf];
   return em.query(
     `select ${taskColumns} from (
        select * from tasks t where ${condition} and ($2::text is null or t.status = $2)

@@ -4,8 +4,13 @@ import { listEvidence } from '../../src/agents/learning/evidence.ts';
 import { listFinishedTasks } from '../../src/agents/learning/routes.ts';
 import { listAuditRecords } from '../../src/audit/records.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
+import { listTries } from '../../src/lab/portfolio.ts';
+import { listEarlier } from '../../src/lab/trial-estimate.ts';
+import { listFinished } from '../../src/runs/quote/store.ts';
+import { listSessions } from '../../src/runs/sessions/store.ts';
 import { addPasts, listOpenTasks } from '../../src/sprints/forecast-store.ts';
-import { getSprint } from '../../src/sprints/store.ts';
+import { getSprint, listSprintTasks } from '../../src/sprints/store.ts';
+import { listTasks } from '../../src/tasks/store.ts';
 import { claimRun, hasClaimable } from '../../src/worker/lease/lease-store.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { rowsRead } from './count-rows.ts';
@@ -163,4 +168,77 @@ test('a claim reads as little when all of these runs let others go first', async
   const behind = (em: EntityManager) => em.query(`update runs set kind = 'prove', agent_id = null where id like 'q%'`);
   expect(await claimReads(1, behind)).toBeLessThan(1500);
   expect(await claimReads(1000, behind)).toBeLessThan(1500);
+});
+
+/**
+ * Stores trials of an agent in a project without other tasks of the last days: 200 of 40 tries, each with a hidden task that is
+ * newer than all others.
+ */
+async function fillTrials(em: EntityManager): Promise<void> {
+  await em.query('set local session_replication_role = replica');
+  await em.query(
+    `insert into agent_trials (id, project_id, repository_id, agent_id, status, seed, budget_usd, created_at, finished_at)
+     select 'trial' || n, 'p1', 'repo', 'busy', 'done', 'seed', 1, now() + make_interval(secs => n), now()
+     from generate_series(1, 200) n`,
+  );
+  await em.query(
+    `insert into agent_trial_arms (trial_id, arm, agent_id, version, model, system_prompt, prompt_hash)
+     select id, 0, 'busy', 1, 'model', '', encode(sha256(''), 'hex') from agent_trials`,
+  );
+  await em.query(
+    `insert into agent_trial_items (trial_id, place, item_id, title, text, base_sha, solution_sha, tests)
+     select id, n, 'item' || n, 'i', 't', 'sha', 'sha' || n, '[]' from agent_trials, generate_series(1, 40) n`,
+  );
+  await em.query(
+    `insert into agent_trial_runs (run_id, trial_id, place, arm, result)
+     select trial_id || ' ' || place, trial_id, place, 0, 'solved' from agent_trial_items`,
+  );
+  await em.query(
+    `insert into tasks (id, project_id, owner, title, status, hidden, created_at, done_at)
+     select run_id, 'p1', 'busy', 't', 'done', true, now() + interval '1 day', now() + interval '1 day' from agent_trial_runs`,
+  );
+  await em.query(
+    `insert into runs (id, task_id, project_id, agent_id, kind, status, created_at, started_at, finished_at)
+     select run_id, run_id, 'p1', 'busy', 'trial', 'succeeded', t.created_at, t.created_at, t.created_at
+     from agent_trial_runs x join agent_trials t on t.id = x.trial_id`,
+  );
+}
+
+test('lists pass over thousands of hidden tasks and their runs', async () => {
+  await db.transaction(fillTrials);
+  await db.manager.query('vacuum analyze');
+  const page = { limit: 20, offset: 0 };
+  const lists: ((em: EntityManager) => Promise<{ id: string }[]>)[] = [
+    (em) => listTasks(em, 'p1', page),
+    (em) => listTasks(em, 'p1', { ...page, status: 'done' }),
+    (em) => listTasks(em, 'p1', { ...page, owner: 'busy' }),
+    (em) => listSprintTasks(em, { backlogOf: 'p1' }, page),
+    (em) => listSessions(em, 'p1', page),
+  ];
+  const found = await Promise.all(lists.map((list) => list(db.manager)));
+  expect(found.map((rows) => rows.length)).toEqual([21, 21, 0, 0, 20]);
+  for (const list of lists) {
+    const { tasks = 0, runs = 0 } = await rowsRead(db.manager, list);
+    expect(tasks + runs).toBeLessThan(200);
+  }
+});
+
+test('a quote, an estimate and a portfolio read the latest tasks, runs and tries', async () => {
+  const finished = await listFinished(db.manager, 'p1', 't0');
+  expect(finished).toHaveLength(500);
+  const quoted = await rowsRead(db.manager, (em) => listFinished(em, 'p1', 't0'));
+  expect(quoted.tasks).toBeLessThan(3000);
+  expect(quoted.runs).toBeLessThan(3000);
+  const tries = await listTries(db.manager, 'repo');
+  expect(tries.map(({ itemId }) => itemId).toSorted()).toEqual(
+    Array.from({ length: 40 }, (_, n) => `item${n + 1}`).toSorted(),
+  );
+  const tried = await rowsRead(db.manager, (em) => listTries(em, 'repo'));
+  expect(tried.runs).toBeLessThan(200);
+  expect(tried.agent_trial_runs).toBeLessThan(3000);
+  const arm = { agentId: 'busy', model: 'model', usualModel: '' };
+  expect(await listEarlier(db.manager, arm, 'p1')).toHaveLength(100);
+  const estimated = await rowsRead(db.manager, (em) => listEarlier(em, arm, 'p1'));
+  expect(estimated.runs).toBeLessThan(1000);
+  expect(estimated.agent_trial_runs).toBeLessThan(1000);
 });

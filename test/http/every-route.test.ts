@@ -1,4 +1,5 @@
 import jwt from 'jsonwebtoken';
+import { readPaths } from '../../bench/scale/reads.ts';
 import { methodsWithBody } from '../../src/http/route.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { type Everything, guarded, makeEverything, named } from '../support/everything.ts';
@@ -160,4 +161,8 @@ test('every operation has a unique name of a verb and an object', () => {
   const names = named.map(([, r]) => r.operationId);
   expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
   expect(names.filter((name) => !/^[a-z]+([A-Z][a-z]+)+$/.test(name))).toEqual([]);
+});
+
+test('the bench of reads in large databases has an object for each id in the path of a read', () => {
+  expect(readPaths().filter((path) => path.split('?')[0]?.includes(':'))).toEqual([]);
 });

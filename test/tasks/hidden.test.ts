@@ -35,4 +35,6 @@ test('a task that stands for reviews of a pull request cannot be changed, delete
   ];
   expect(unknown.map(({ status }) => status)).toEqual([400, 400]);
   expect((await call('GET', own)).body).toMatchObject({ title: '#1 Theirs', sprintId: null });
+  for (const list of [tasks, `/projects/${project.id}/backlog`])
+    expect((await call('GET', list)).body.map(({ title }: { title: string }) => title)).toEqual(['Ours']);
 });

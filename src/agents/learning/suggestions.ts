@@ -37,13 +37,34 @@ const maxAsked = 3;
 /** Suggestions are kept for this many different states of the evidence of an agent. */
 const maxKept = 20;
 
-/** Returns the suggestions that a model has written, or undefined. */
-async function findSuggestions(em: EntityManager, { agentId, key }: KeptEvidence): Promise<Suggestion[] | undefined> {
-  const [row]: { suggestions: Suggestion[] | null }[] = await em.query(
-    'select suggestions from agent_suggestions where agent_id = $1 and evidence_key = $2',
-    [agentId, key],
+/** What is known about some evidence. */
+interface Known {
+  /** What a model has written; null while none has. */
+  suggestions: Suggestion[] | null;
+  /** Whether a model is being asked. A request that was lost counts until it can be repeated. */
+  isAsked: boolean;
+  /** Whether a model may be asked now. Only `claimSuggestions` can tell for certain. */
+  mayAsk: boolean;
+}
+
+/** SQL: whether the evidence `s` waits for an answer that can still come. */
+const isBeingAsked = `s.suggestions is null and s.ended_at is null and s.made_at > now() - make_interval(mins => ${retryMinutes})`;
+
+/** SQL: whether a model may be asked about any evidence of an agent. */
+const isAllowed = (lineId: string) => `${maxAsked} > (
+  select count(*) from agents v join agent_suggestions made on made.agent_id = v.id
+  where v.line_id = ${lineId} and made.made_at >= now() - make_interval(mins => ${retryMinutes}))`;
+
+/** Returns what is known about some evidence, in one statement, because pages ask for it often. */
+async function readKnown(em: EntityManager, { agentId, lineId, key }: EvidenceKey): Promise<Known> {
+  const rows: Known[] = await em.query(
+    `select s.suggestions, coalesce(${isBeingAsked}, false) as "isAsked",
+       (s.agent_id is null or s.suggestions is null and s.made_at < now() - make_interval(mins => ${retryMinutes}))
+         and ${isAllowed('$3')} as "mayAsk" /* not null */
+     from (select) one left join agent_suggestions s on s.agent_id = $1 and s.evidence_key = $2`,
+    [agentId, key, lineId],
   );
-  return row?.suggestions ?? undefined;
+  return rows[0] as Known;
 }
 
 /**
@@ -54,23 +75,11 @@ async function claimSuggestions(em: EntityManager, { agentId, lineId, key }: Evi
   await lockUntilCommit(em, 'suggestions', lineId);
   const rows: unknown[] = await em.query(
     `insert into agent_suggestions as s (agent_id, evidence_key)
-     select $1, $2 where ${maxAsked} > (
-       select count(*) from agents v join agent_suggestions made on made.agent_id = v.id
-       where v.line_id = $3 and made.made_at >= now() - make_interval(mins => ${retryMinutes}))
+     select $1, $2 where ${isAllowed('$3')}
      on conflict (agent_id, evidence_key) do update set made_at = now(), ended_at = null
        where s.suggestions is null and s.made_at < now() - make_interval(mins => ${retryMinutes})
      returning 1`,
     [agentId, key, lineId],
-  );
-  return rows.length > 0;
-}
-
-/** Returns whether a model is being asked about this evidence. A request that was lost counts until it can be repeated. */
-async function isBeingAsked(em: EntityManager, { agentId, key }: KeptEvidence): Promise<boolean> {
-  const rows: unknown[] = await em.query(
-    `select 1 from agent_suggestions where agent_id = $1 and evidence_key = $2 and suggestions is null
-       and ended_at is null and made_at > now() - make_interval(mins => ${retryMinutes})`,
-    [agentId, key],
   );
   return rows.length > 0;
 }
@@ -200,9 +209,10 @@ export async function readSuggestions(
   await assertVersion(app.db.manager, { agentId: agent.id, version });
   const asked = { agentId: agent.id, userId, version };
   const { groups, request } = await evidenceOf(app, agent, asked);
-  const worded = request && (await findSuggestions(app.db.manager, request));
-  const isWording = request !== undefined && worded === undefined && (await queueWording(app, request, asked));
-  const suggestions = (worded ?? plainSuggestions(groups)).map((suggestion) => withLinks(app, suggestion));
+  const known = request && (await readKnown(app.db.manager, request));
+  const isToAsk = request !== undefined && known?.mayAsk === true;
+  const isWording = isToAsk ? await queueWording(app, request, asked) : known?.isAsked;
+  const suggestions = (known?.suggestions ?? plainSuggestions(groups)).map((suggestion) => withLinks(app, suggestion));
   return { suggestions, ...(isWording ? { wording: true as const } : {}) };
 }
 
@@ -212,7 +222,7 @@ export async function readSuggestions(
  */
 async function queueWording(app: App, request: EvidenceKey, asked: Asked): Promise<boolean> {
   return app.db.transaction(async (em) => {
-    if (!(await claimSuggestions(em, request))) return isBeingAsked(em, request);
+    if (!(await claimSuggestions(em, request))) return (await readKnown(em, request)).isAsked;
     await app.queue.send(em, 'suggestions', asked);
     return true;
   });
@@ -224,7 +234,7 @@ export async function writeSuggestions(app: App, asked: Asked): Promise<void> {
   const agent = await findAgent(em, asked.agentId);
   if (agent === null) return;
   const { groups, request } = await evidenceOf(app, agent, asked);
-  if (request === undefined || (await findSuggestions(em, request)) !== undefined) return;
+  if (request === undefined || (await readKnown(em, request)).suggestions !== null) return;
   const wordings = await wordSuggestions(app, request.model, request.prompt);
   if (wordings === undefined) await noteNoAnswer(em, request);
   else await storeSuggestions(em, request, wordedSuggestions(groups, wordings));

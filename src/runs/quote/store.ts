@@ -3,6 +3,8 @@ import type { Bounds, BoundsHeld, EarlierQuotes, Finished, Quote } from '../../d
 
 /** At most this many finished tasks are looked at, the latest ones. */
 const mostFinished = 500;
+/** What agents solved in at most this many trials counts, the latest ones. */
+const mostTrials = 20;
 /** Of a description, this many characters are compared. */
 const readChars = 600;
 
@@ -16,7 +18,8 @@ const needed = `select count(*)::int as runs,
 
 /**
  * Returns the tasks of a project that agents have finished, the latest first, without those that undo others. What was solved in
- * a trial of an agent is one of them.
+ * a trial of an agent is one of them. The two are looked up apart, each by its own index, because a condition on both reads
+ * all tasks that the project has finished.
  */
 export async function listFinished(em: EntityManager, projectId: string, without: string): Promise<Finished[]> {
   return em.query(
@@ -25,10 +28,15 @@ export async function listFinished(em: EntityManager, projectId: string, without
        exists (select 1 from pull_requests p where p.task_id = t.id and p.status = 'merged') as "isMerged",
        exists (select 1 from revisions v where v.task_id = t.id and v.source in ('person', 'review')) as "wasChanged",
        t.hidden as "isTrial"
-     from (select * from tasks t where t.project_id = $1 and t.status = 'done' and t.id <> $2
-         and (not t.hidden or exists (
-           select 1 from runs s join agent_trial_runs x on x.run_id = s.id and x.result = 'solved' where s.task_id = t.id))
-       order by t.done_at desc limit ${mostFinished}) t
+     from (
+       (select * from tasks t where t.project_id = $1 and t.status = 'done' and not t.hidden and t.id <> $2
+         order by t.done_at desc limit ${mostFinished})
+       union all
+       (select t.* from (
+           select id from agent_trials where project_id = $1 order by created_at desc limit ${mostTrials}) latest
+         join agent_trial_runs x on x.trial_id = latest.id and x.result = 'solved'
+         join runs s on s.id = x.run_id join tasks t on t.id = s.task_id and t.status = 'done' and t.id <> $2)
+       order by done_at desc limit ${mostFinished}) t
      left join agents a on a.id = t.owner
      cross join lateral (${needed}) n
      where n.runs > 0 and t.undo_of is null

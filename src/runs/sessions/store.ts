@@ -71,10 +71,10 @@ export async function listLiveSessions(
   return withActivity(em, rows);
 }
 
-/** Returns the runs of a project, newest first. */
+/** Returns the runs of a project, newest first. Those of hidden tasks of benchmarks and proofs are in no index that it reads. */
 export async function listSessions(em: EntityManager, projectId: string, { limit, offset }: Page) {
   const rows: SessionRow[] = await em.query(
-    `select ${columns} from runs r ${joins} where r.project_id = $1
+    `select ${columns} from runs r ${joins} where r.project_id = $1 and r.kind not in ${behindOthers}
      order by r.created_at desc, r.id desc limit $2 offset $3`,
     [projectId, limit, offset],
   );

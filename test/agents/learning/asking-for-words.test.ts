@@ -1,3 +1,4 @@
+import { lockUntilCommit } from '../../../src/db/locks.ts';
 import { openSuggestions, type Shown, worded } from './suggesting.ts';
 
 const { talk, model, em, call, newAgent, fail, suggestionsOf, work } = await openSuggestions();
@@ -53,4 +54,17 @@ test('a model is asked about all versions of an agent at most three times in ten
   await em().query(`update agent_suggestions set made_at = now() - interval '1 hour'`);
   await suggestionsOf(agent);
   expect(await work()).toBe(1);
+});
+
+test('while a model is being asked, or may not be, reading takes no lock', async () => {
+  const agent = await newAgent();
+  await fail(agent, 'gave_up', 'It is unclear what to do');
+  talk.says = () => 'Sorry.';
+  const isWording = async () => (await call('GET', `/agents/${agent}/suggestions`)).body.wording;
+  expect(await isWording()).toBe(true);
+  const whileLocked = await em().transaction(async (tx) => {
+    await lockUntilCommit(tx, 'suggestions', agent);
+    return isWording();
+  });
+  expect(whileLocked).toBe(true);
 });
