@@ -86,6 +86,7 @@ import { LiveRuns1772236900000 } from './0102-live-runs.ts';
 import { HeadsOfPulls1772236970000 } from './0109-heads-of-pulls.ts';
 import { ProofsWithoutSettings1772236980000 } from './0110-proofs-without-settings.ts';
 import { HiddenTasksAside1772237600000 } from './0112-hidden-tasks-aside.ts';
+import { EndedSessions1772237700000 } from './0113-ended-sessions.ts';
 import { EarlierUnreadyCommits1772237800000 } from './0114-earlier-unready-commits.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
@@ -178,5 +179,6 @@ export const migrations = [
   HeadsOfPulls1772236970000,
   ProofsWithoutSettings1772236980000,
   HiddenTasksAside1772237600000,
+  EndedSessions1772237700000,
   EarlierUnreadyCommits1772237800000,
 ];

@@ -30,6 +30,7 @@ import { forgetOldMail } from './notices/mail/store.ts';
 import { sendWebhook, wakeWebhooks } from './notices/webhooks/deliver.ts';
 import { deleteOldWebhookDeliveries } from './notices/webhooks/store.ts';
 import { forgetOldEvents } from './projects/events.ts';
+import { deleteOldSessions } from './projects/store.ts';
 import type { JobName, JobPolicy, Jobs, Worker, Workers } from './queue/names.ts';
 import { deleteOldTurns } from './runs/continuing/turn-store.ts';
 import { deleteOldEvents } from './runs/journal.ts';
@@ -71,6 +72,7 @@ export async function removeOld(app: App): Promise<void> {
   await inPortions(app, AUDIT_DAYS, (days) => deleteOldAuditRecords(em, days, portion));
   // They have a time limit of their own, which no setting changes.
   await inPortions(app, 1, () => deleteOldCauses(em, portion));
+  await inPortions(app, 1, (days) => deleteOldSessions(em, days, portion));
   await deleteOldSignIns(em);
   await forgetOldMail(em);
   await forgetOldKeys(app.db);

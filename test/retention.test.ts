@@ -174,6 +174,23 @@ test('events of a project are kept for two hours, twice as long as a client may 
   expect(await sql('select object_id from project_events')).toEqual([{ object_id: '119' }]);
 });
 
+test('sessions are removed a day after they end, and tokens never', async () => {
+  await sql(
+    `insert into api_tokens (id, user_id, name, prefix, expires_at, is_session)
+     select 'tok_' || n || is_session, u.id, 'session', 'p', now() - n * interval '1 hour', is_session
+     from (select id from users order by id limit 1) u, unnest(array[-1, 23, 25]) n, unnest(array[true, false]) is_session`,
+  );
+  await removeOld(service.app);
+  const left = await sql(`select id from api_tokens where name = 'session' and prefix = 'p' order by id`);
+  expect(left.map(({ id }: { id: string }) => id)).toEqual([
+    'tok_-1false',
+    'tok_-1true',
+    'tok_23false',
+    'tok_23true',
+    'tok_25false',
+  ]);
+});
+
 test('sign-ins that can no longer be finished and expired idempotency keys are removed', async () => {
   await sql(
     `insert into sign_ins (state_digest, browser_digest, verifier, return_to, created_at)

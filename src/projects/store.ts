@@ -205,6 +205,17 @@ export async function insertToken(
   );
 }
 
+/** Deletes up to `limit` browser sessions that ended days ago. Returns the number deleted. */
+export async function deleteOldSessions(em: EntityManager, days: number, limit: number): Promise<number> {
+  const [, count]: [unknown, number] = await em.query(
+    `delete from api_tokens where id in (
+       select id from api_tokens where is_session and expires_at < now() - make_interval(days => $1)
+       order by expires_at limit $2)`,
+    [days, limit],
+  );
+  return count;
+}
+
 /** Returns the tokens of a user that are not revoked, newest first. */
 export async function listTokens(em: EntityManager, userId: string, page: { limit: number; offset: number }) {
   const rows: Omit<ApiTokenRow, 'userId' | 'isSession' | 'revokedAt'>[] = await em.query(
