@@ -102,7 +102,10 @@ inBrowser('the wizard leads from a goal to a sprint, also after going back', asy
   await page.getByLabel('What do you want to achieve?').fill('Greet people by name');
   await button('Start planning').click();
   const agree = (name: string) => page.getByRole('alertdialog').getByRole('button', { name }).click();
-  await page.getByRole('alertdialog').getByText(/^This step uses the model \S+ and costs money\./).waitFor();
+  await page
+    .getByRole('alertdialog')
+    .getByText(/^This step uses the model \S+ and costs money\./)
+    .waitFor();
   await agree('Start planning');
   await page.waitForURL(/plan\/wiz_/);
   let answered = 0;

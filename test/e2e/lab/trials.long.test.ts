@@ -77,7 +77,10 @@ const estimate = () =>
 test('a new prompt is compared with the old one on the same items, and evolve takes it as evidence', async () => {
   const refused = (body: object) =>
     world.service.api(world.token, 'POST', `/agents/${world.agentId}/evolve`, body).catch((error) => String(error));
-  expect(await estimate()).toMatchObject({ costUsd: null, reason: expect.stringContaining('Developer has fewer than 3') });
+  expect(await estimate()).toMatchObject({
+    costUsd: null,
+    reason: expect.stringContaining('Developer has fewer than 3'),
+  });
   const { id } = await world.start({ systemPrompt: skilled });
   expect(await refused({ newSystemPrompt: skilled, trial: id })).toContain('409');
   const trial = await world.ended(id);
