@@ -159,9 +159,9 @@ const underWay = `select count(*) as n from runs where status = 'running'`;
 const left = `select (select count(*) from runs where status in ('queued', 'running', 'waiting'))
   + (select count(*) from deliveries where handled_at is null and received_at < now() - interval '5 s')
   + (select count(*) from pgboss.job where state in ('created', 'retry', 'active')
-     and name in ('continue', 'mirror', 'tidy', 'run') and start_after < now() + interval '2 minutes') as n`;
+     and name in ('continue', 'tidy', 'run') and start_after < now() + interval '2 minutes') as n`;
 
-/** Waits until nothing has been left to do for longer than `REDELIVERY_MINUTES`. */
+/** Waits until nothing, apart from what comparisons repeat, has been left to do for longer than `REDELIVERY_MINUTES`. */
 async function settled(ask: Ask): Promise<void> {
   let since = performance.now();
   await until(

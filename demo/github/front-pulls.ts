@@ -327,13 +327,13 @@ export async function readReferences(
   { authorization, body }: { authorization: string; body: string },
 ): Promise<{ status: number; json: unknown }> {
   const { owner, repo, number } = JSON.parse(body).variables as { owner: string; repo: string; number: number };
-  const reference = `(?:${owner}/${repo})?#${number}\\b`;
-  const [closes, mentions] = [
-    new RegExp(`\\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?) ${reference}`, 'i'),
-    new RegExp(reference, 'i'),
-  ];
+  const target = `${owner}/${repo}`;
   const nodes = [];
   for (const name of names) {
+    // `#7` names an issue of the same repository; that of another one needs its name.
+    const reference = `(?<![\\w/-])(?:${target}${name === target ? '|' : ''})#${number}\\b`;
+    const closes = new RegExp(`\\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?) ${reference}`, 'i');
+    const mentions = new RegExp(reference, 'i');
     const answer = await call('GET', `/repos/${name}/pulls?state=open&per_page=100`, authorization);
     for (const pull of answer.ok ? ((await answer.json()) as ReferringPull[]) : []) {
       if (!mentions.test(pull.body ?? '')) continue;
