@@ -325,6 +325,15 @@ export async function lockPull(em: EntityManager, repositoryId: string, number: 
   return em.findOneOrFail(PullRequests, { where: { repositoryId, number }, lock });
 }
 
+/** Returns whether a commit was not ready in a pull request of the repository. */
+export async function isUnreadyCommit(em: EntityManager, repositoryId: string, sha: string): Promise<boolean> {
+  const rows: unknown[] = await em.query(
+    'select 1 from pull_requests where repository_id = $1 and (unready_sha = $2 or unready_before ? $2) limit 1',
+    [repositoryId, sha],
+  );
+  return rows.length > 0;
+}
+
 export async function updatePull(
   em: EntityManager,
   { repositoryId, number }: PullKey,

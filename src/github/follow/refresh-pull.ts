@@ -20,6 +20,7 @@ import {
   countMergeableAsk,
   findPull,
   getPull,
+  isUnreadyCommit,
   listUnmergedPulls,
   lockPull,
   type PullKey,
@@ -122,7 +123,8 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
     const isSame = before.unreadySha === stored.unreadySha;
     // Nobody has looked at what a merge into another branch would do.
     const isMoved = baseBranch !== before.baseBranch;
-    const now = { status, headSha, isStill: isStill && isSame, isUnproved: isUnproved && isMoved, merge };
+    const wasUnready = headSha !== before.headSha && (await isUnreadyCommit(em, stored.repositoryId, headSha));
+    const now = { status, headSha, isStill: isStill && isSame, wasUnready, isUnproved: isUnproved && isMoved, merge };
     await updatePull(em, before, {
       unreadySha: unreadyAfter(before, now),
       status,
@@ -277,6 +279,8 @@ interface Now {
   headSha: string;
   /** See `isStillUnready`. */
   isStill: boolean;
+  /** The branch has come to a commit that was not ready, here or in another pull request. */
+  wasUnready: boolean;
   /** It has moved to another base, and needs checks or a proof for it. */
   isUnproved: boolean;
   /** What merged its base into its branch since its head was read. */
@@ -285,12 +289,11 @@ interface Now {
 
 /** Returns the commit with which a pull request may not be merged from now on. */
 export function unreadyAfter(
-  before: Pick<PullRequestRow, 'status' | 'headSha' | 'unreadySha' | 'unreadyBefore'>,
-  { status, headSha, isStill, isUnproved, merge }: Now,
+  before: Pick<PullRequestRow, 'status' | 'unreadySha'>,
+  { status, headSha, isStill, wasUnready, isUnproved, merge }: Now,
 ): string | null {
   if (isUnproved) return merge?.to ?? headSha;
-  const isAgain = headSha !== before.headSha && before.unreadyBefore.includes(headSha);
-  const unready = isStill || isAgain ? headSha : before.unreadySha;
+  const unready = isStill || wasUnready ? headSha : before.unreadySha;
   // A person may decide that a draft is ready although its commit was not checked.
   if (before.status === 'draft' && status === 'open' && unready === headSha) return null;
   // Our own merge of the base makes nothing ready.

@@ -216,7 +216,16 @@ test('a commit of an agent that was not ready is not merged when the branch retu
   await push('unready', 10);
   await store('unready', 'unready');
   await store('ready', null);
-  await push('unready', 12);
+  await em.query(
+    `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha, unready_sha)
+     values ($1, $2, 63, 'u', 'closed', 'agent/y', 'of another', 'of another')`,
+    [id, own.id],
+  );
+  await push('of another', 11);
+  await command(12);
+  expect((await outcome()).merged).toEqual([]);
+  await push('ready', 13);
+  await push('unready', 13);
   await command(14);
   const { merged, said } = await outcome();
   expect(merged).toEqual([]);

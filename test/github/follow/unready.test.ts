@@ -41,8 +41,9 @@ test.each([
 });
 
 test('only a mark of a person lifts that the head is not ready, and not while it moves to another base', () => {
-  const now = { status: 'open' as const, headSha: 'h', isStill: false, isUnproved: false, merge: undefined };
-  const open = { status: 'open' as const, headSha: 'h', unreadySha: 'h', unreadyBefore: [] as string[] };
+  const none = { isStill: false, wasUnready: false, isUnproved: false, merge: undefined };
+  const now = { status: 'open' as const, headSha: 'h', ...none };
+  const open = { status: 'open' as const, unreadySha: 'h' };
   const draft = { ...open, status: 'draft' as const };
   const merge = { from: 'h', to: 'm' };
   expect(unreadyAfter(open, now)).toBe('h');
@@ -50,9 +51,7 @@ test('only a mark of a person lifts that the head is not ready, and not while it
   expect(unreadyAfter(open, { ...now, merge: { from: 'by a person', to: 'm' } })).toBe('h');
   expect(unreadyAfter({ ...open, unreadySha: null }, { ...now, merge })).toBeNull();
   expect(unreadyAfter({ ...open, unreadySha: 'before' }, { ...now, isStill: true, merge })).toBe('m');
-  const returned = { ...open, headSha: 'ready', unreadySha: null, unreadyBefore: ['h'] };
-  expect(unreadyAfter(returned, now)).toBe('h');
-  expect(unreadyAfter({ ...returned, headSha: 'h' }, now)).toBeNull();
+  expect(unreadyAfter({ ...open, unreadySha: null }, { ...now, wasUnready: true })).toBe('h');
   expect(unreadyAfter(draft, now)).toBeNull();
   expect(unreadyAfter(draft, { ...now, merge })).toBeNull();
   expect(unreadyAfter(draft, { ...now, isUnproved: true })).toBe('h');
