@@ -123,7 +123,7 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
     const isSame = before.unreadySha === stored.unreadySha;
     // Nobody has looked at what a merge into another branch would do.
     const isMoved = baseBranch !== before.baseBranch;
-    const wasUnready = headSha !== before.headSha && (await isUnreadyCommit(em, stored.repositoryId, headSha));
+    const wasUnready = await comesToUnready(em, before, headSha);
     const now = { status, headSha, isStill: isStill && isSame, wasUnready, isUnproved: isUnproved && isMoved, merge };
     await updatePull(em, before, {
       unreadySha: unreadyAfter(before, now),
@@ -233,6 +233,11 @@ function eventsOf(before: PullRequestRow['status'], now: PullRequestRow['status'
 
 /** At most this many commits of ours are read. If the one that is not ready is not among them, the head is not ready. */
 const maxCommits = 20;
+
+/** Returns whether the branch has come to a commit that was not ready, in this or another pull request. */
+async function comesToUnready(em: EntityManager, before: PullRequestRow, headSha: string): Promise<boolean> {
+  return headSha !== before.headSha && isUnreadyCommit(em, before.repositoryId, headSha);
+}
 
 /**
  * Returns whether a new head of a pull request has only commits of ours after the one that is not ready: merges of the base
