@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { composeServices, neededServices } from '../../src/environment/draft/needed-services.ts';
 import { readCompose } from '../../src/environment/draft/read-compose.ts';
 
@@ -118,13 +119,19 @@ test('each database that the compose file names is made, and each address names 
   db: { image: "${'$'}{DB_IMAGE:-postgres:16}", environment: { POSTGRES_DB: one } }
   tests: { image: postgres, environment: { POSTGRES_DB: two } }
   my: { image: mysql, environment: { MYSQL_DATABASE: shop } }
+  more: { image: mariadb, environment: { MARIADB_DATABASE: a-b } }
   app:
     environment: { A: "jdbc:mysql://my:3306/shop", B: "postgres://u:p@ss@tests/two" }`;
   const { services, env } = neededServices(['failed'], readCompose(Buffer.from(file)));
   expect(services.map(({ run }) => run.match(/create database [^;&']*/g))).toEqual([
     ['create database "one"', 'create database "two"'],
-    ['create database if not exists `shop`'],
+    ['create database if not exists `shop`', 'create database if not exists `a-b`'],
   ]);
+  // One statement on each line, because MariaDB reads no more of a line.
+  const [writes = ''] = /printf '%s\\n' .* >/.exec(services[1]?.run ?? '') ?? [];
+  expect(execFileSync('sh', ['-c', writes.slice(0, -1)]).toString()).toBe(
+    'create database if not exists `shop`;\ncreate database if not exists `a-b`;\n',
+  );
   expect(env).toEqual({ A: 'jdbc:mysql://localhost:3306/shop', B: 'postgres://u:p@ss@localhost/two' });
 });
 

@@ -137,7 +137,7 @@ export interface PullRequestRow {
   headSince: Date;
   /** Our commit that may not be merged: not all checks passed on it, or it belongs into a draft. Any other head may. */
   unreadySha: string | null;
-  /** Earlier ones of that kind. A trigger keeps them, so that they may not be merged either if the branch returns to them. */
+  /** Earlier commits of that kind, kept by a trigger. No branch of the repository may be merged with one of them as its head. */
   unreadyBefore: string[];
   additions: number;
   counts: boolean;

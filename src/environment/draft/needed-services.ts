@@ -81,10 +81,11 @@ const kinds: Kind[] = [
       [
         'PATH="$PATH:/usr/sbin"',
         '[ -e /tmp/mariadb.made ] || { rm -rf /tmp/mariadb; mariadb-install-db --no-defaults --datadir=/tmp/mariadb >/dev/null && touch /tmp/mariadb.made; }',
+        // MariaDB reads one statement from each line of the file.
         ...(databases.length === 0
           ? []
           : [
-              `echo '${databases.map((name) => `create database if not exists \`${name}\`;`).join(' ')}' >/tmp/mariadb.sql`,
+              `printf '%s\\n' ${databases.map((name) => `'create database if not exists \`${name}\`;'`).join(' ')} >/tmp/mariadb.sql`,
             ]),
         `exec mariadbd --no-defaults --datadir=/tmp/mariadb --socket=/tmp/mariadb.sock --bind-address=127.0.0.1 --skip-grant-tables${databases.length === 0 ? '' : ' --init-file=/tmp/mariadb.sql'}`,
       ].join('; '),

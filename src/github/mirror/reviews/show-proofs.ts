@@ -29,6 +29,7 @@ export async function showProofs(app: App, taskId: string): Promise<void> {
   const place = repositoryId === undefined ? undefined : await placeOfRepository(app, repositoryId);
   if (place === undefined) return;
   await app.db.withLock(`proofs ${repositoryId}`, async () => {
+    // Read again, because another job may have shown some of them since.
     await eachThenFail(await listProofsOfHidden(em, taskId), async (proof) => {
       const others = await listOthersOfHead(em, proof);
       await eachThenFail([proof, ...others], (each) =>
