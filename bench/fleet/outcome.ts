@@ -25,16 +25,7 @@ interface Row {
 export async function outcomeOf(databaseUrl: pg.ClientConfig, issues: SiegeIssue[]): Promise<Outcome> {
   const client = new pg.Client(databaseUrl);
   await client.connect();
-  const { rows } = await client.query<Row>(
-    `select rep.name || '#' || t.issue_number as name, count(distinct t.id)::int as tasks, count(distinct r.id)::int as runs,
-       count(distinct r.id) filter (where r.finished_at is not null)::int as ended,
-       count(distinct r.id) filter (where r.status = 'succeeded')::int as succeeded,
-       count(distinct p.id)::int as pulls, min(coalesce(r.failure ->> 'category', r.status) || ': ' || coalesce(r.failure ->> 'message', ''))
-         filter (where r.status <> 'succeeded') as failure
-     from tasks t join repositories rep on rep.id = t.issue_repository_id
-     left join runs r on r.task_id = t.id left join pull_requests p on p.task_id = t.id group by 1`,
-  );
-  await client.end();
+  const rows = await rowsOf(client).finally(() => client.end());
   const found = new Map(rows.map((row) => [row.name, row]));
   const outcome: Outcome = { lost: [], doubled: [], failed: [] };
   for (const { repository, number, asks } of issues) {
@@ -49,4 +40,17 @@ export async function outcomeOf(databaseUrl: pg.ClientConfig, issues: SiegeIssue
       outcome.lost.push(`${name} has no pull request`);
   }
   return outcome;
+}
+
+async function rowsOf(client: pg.Client): Promise<Row[]> {
+  const { rows } = await client.query<Row>(
+    `select rep.name || '#' || t.issue_number as name, count(distinct t.id)::int as tasks, count(distinct r.id)::int as runs,
+       count(distinct r.id) filter (where r.finished_at is not null)::int as ended,
+       count(distinct r.id) filter (where r.status = 'succeeded')::int as succeeded,
+       count(distinct p.url)::int as pulls, min(coalesce(r.failure ->> 'category', r.status) || ': ' || coalesce(r.failure ->> 'message', ''))
+         filter (where r.status <> 'succeeded') as failure
+     from tasks t join repositories rep on rep.id = t.issue_repository_id
+     left join runs r on r.task_id = t.id left join pull_requests p on p.task_id = t.id group by 1`,
+  );
+  return rows;
 }
