@@ -15,7 +15,7 @@ import { openCheckout } from '../../src/repositories/reader.ts';
 import { noSettings } from '../../src/repositories/settings/repository-settings.ts';
 import { removeTree } from '../../src/sandbox/neutral-path.ts';
 import { proveChange } from '../../src/worker/proof/prove.ts';
-import { firstFailure, runChecks } from '../../src/worker/proof/verify.ts';
+import { firstFailure, runChecks } from '../../src/worker/proof/run-checks.ts';
 import type { Work } from '../../src/worker/work.ts';
 import { median, say } from '../figures.ts';
 import { settingsWithoutApp } from '../settings.ts';

@@ -18,7 +18,7 @@ import { judgeChanges, rejection } from './leaving/objection.ts';
 import { refreshRemote } from './open-work.ts';
 import { findUnplanned } from './plan.ts';
 import { isDraft, isOnBase, recallProof, storeFailedProof, storeProof } from './proof/publish-proof.ts';
-import { firstFailure, isChecked } from './proof/verify.ts';
+import { firstFailure, isChecked } from './proof/run-checks.ts';
 import { linkPulls, type Pushed, proposeWork, pushWork, pushWorks } from './publish/publish.ts';
 import { StaysReady } from './publish/withdraw.ts';
 import { asLostRace, assertMayPush, pullOfFix, tellFix } from './reviewing/conclude-fix.ts';

@@ -15,7 +15,7 @@ import { formNotices } from './leaving/form.ts';
 import { type Judged, judgeChanges } from './leaving/objection.ts';
 import { checkTwice } from './proof/compare-tries.ts';
 import { type Proved, proveChange } from './proof/prove.ts';
-import { checkText, firstFailure } from './proof/verify.ts';
+import { checkText, firstFailure } from './proof/run-checks.ts';
 import { type HeldChange, setupWait } from './waits.ts';
 import { allWorks, type Work } from './work.ts';
 

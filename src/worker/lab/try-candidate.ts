@@ -2,7 +2,7 @@ import { judgeTries, type LabAttempt, type LabTries, rejectedBecause, type Verdi
 import type { Environment } from '../../environment/prepare.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import type { Journal } from '../../runs/journal.ts';
-import { attemptChecks } from '../proof/prove.ts';
+import { attemptChecks } from '../proof/run-checks.ts';
 import { type Candidate, withTestsOf } from './look-at-history.ts';
 
 /** What the tries of a harvest share. */

@@ -9,7 +9,7 @@ import { concludeRun } from '../../runs/journal.ts';
 import { tryMoveTask } from '../../tasks/move.ts';
 import { lookUp } from '../leaving/changes.ts';
 import { judgeChanges } from '../leaving/objection.ts';
-import { firstFailure, runChecks } from '../proof/verify.ts';
+import { firstFailure, runChecks } from '../proof/run-checks.ts';
 import { workInside } from '../session.ts';
 import type { Limited, Work } from '../work.ts';
 import type { Signals } from '../workspace/workspace.ts';

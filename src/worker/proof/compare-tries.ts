@@ -3,7 +3,7 @@ import { type ComparedCheck, compareTries, type EndOfChecks } from '../../domain
 import { insertStep, stepOf } from '../../runs/journal.ts';
 import { countCompared, isKnownFlaky } from '../../runs/proof/flaky-store.ts';
 import type { Work } from '../work.ts';
-import { firstFailure, runChecks } from './verify.ts';
+import { firstFailure, runChecks } from './run-checks.ts';
 
 /**
  * Counts, once in a run, what several tries of checks on the same files said, and says in its log which differ. Code of

@@ -1,7 +1,6 @@
 import type { CheckResult } from '../../conversation/ending.ts';
 import { compareTries } from '../../domain/proof/flaky.ts';
 import {
-  type Attempt,
   expectedOnBase,
   expectedOnChange,
   judgeProof,
@@ -12,10 +11,7 @@ import {
   type Proof,
 } from '../../domain/proof/proof.ts';
 import type { Sighting } from '../../domain/proof/reach.ts';
-import type { ResultsOfRun } from '../../domain/proof/tests/test-results.ts';
 import { RunFailed } from '../../domain/run.ts';
-import { SetupNeedsApproval } from '../../environment/change/read-manifests.ts';
-import { openCleanSandbox } from '../../environment/clean-sandbox.ts';
 import { GitFailed } from '../../git/engine.ts';
 import { stepOf } from '../../runs/journal.ts';
 import { traced } from '../../tracing/traced.ts';
@@ -23,137 +19,11 @@ import { lackOf } from '../retry.ts';
 import type { Work } from '../work.ts';
 import type { Reverts } from '../workspace/revert-pulls.ts';
 import { countOnce } from './compare-tries.ts';
-import { judging, unlessTooSlow } from './contents.ts';
-import { missesChange, prepareWatch, sightingOn, type Watch, watchedVariables } from './coverage.ts';
+import { missesChange, type Watch } from './coverage.ts';
 import { missingTests } from './earlier-tests.ts';
+import { attemptChecks, checkSeconds, type Tried, type TriedTogether } from './run-checks.ts';
 import { readTestedChange, type TestedChange } from './tested-change.ts';
 import { readUndoneTests } from './undone-tests.ts';
-
-/** How the checks ended once, with the check that failed, and with the single tests where their output names them. */
-export type Tried = Attempt & {
-  failing?: { command: string; output: string };
-  tests?: ResultsOfRun | undefined;
-  /** How long they took. */
-  seconds?: number;
-};
-
-/** What trying the checks of a repository needs. */
-export type Checking = Pick<Work, 'environment' | 'settings' | 'signal' | 'treeWithApprovedSetup'>;
-
-/** Characters kept from the end of the output of a failing check. */
-const outputChars = 6000;
-
-/** What the shell reports of a command that SIGKILL or SIGTERM ended, as when memory runs out. */
-const killed = new Set([137, 143]);
-
-/** How the checks ended in each of several places, and what they reached in the last. */
-export interface TriedTogether {
-  tried: Tried[];
-  sighting?: Sighting | undefined;
-}
-
-/**
- * Runs the checks of a repository on each of these trees in a fresh sandbox, for at most `seconds`. They begin at the
- * same time, so that no test can tell the trees apart by the clock. With `watch`, the checks of all say what they reach.
- */
-export async function attemptChecks(
-  work: Checking,
-  trees: string[],
-  seconds: number,
-  watch?: Watch,
-): Promise<TriedTogether> {
-  const { environment, treeWithApprovedSetup } = work;
-  const open = (tree: string) => openCleanSandbox(environment, tree, tree === treeWithApprovedSetup);
-  const places = await Promise.allSettled(trees.map(open));
-  try {
-    const attempts = places.map((place) => attemptAt(work, place, { seconds, watch }));
-    const ended = await Promise.allSettled(attempts);
-    const tried = ended.map((each) => {
-      if (each.status === 'rejected') throw each.reason;
-      return each.value;
-    });
-    return { tried, sighting: await sightingAt(places.at(-1), tried.at(-1), watch) };
-  } finally {
-    await Promise.all(places.map((place) => (place.status === 'fulfilled' ? place.value.close() : undefined)));
-  }
-}
-
-type Fresh = Awaited<ReturnType<typeof openCleanSandbox>>;
-type Opened = PromiseSettledResult<Fresh>;
-
-async function attemptAt(
-  work: Checking,
-  place: Opened,
-  { seconds, watch }: { seconds: number; watch: Watch | undefined },
-): Promise<Tried> {
-  try {
-    if (place.status === 'rejected') throw place.reason;
-    const { failed, machine, signal } = place.value;
-    if (failed !== undefined) return unfinished(`set-up failed: ${failed.command}`);
-    if (watch !== undefined) await prepareWatch(machine, watch, signal);
-    return await runAll(work, place.value, { seconds, before: watch === undefined ? '' : `${watchedVariables}\n` });
-  } catch (error) {
-    // The change itself needed no approval, or has it. Nobody has seen set-up of its mixture with the base, and that is
-    // not worth a question.
-    if (error instanceof SetupNeedsApproval) return unfinished(error.message);
-    if (!isOwn(work, error)) throw error;
-    return unfinished(error.failure.message);
-  }
-}
-
-async function runAll(
-  { settings }: Checking,
-  { machine, signal }: Fresh,
-  { seconds, before }: { seconds: number; before: string },
-): Promise<Tried> {
-  const began = performance.now();
-  const end = began + seconds * 1000;
-  let said = '';
-  const heard = (more: string) => {
-    said += more;
-  };
-  const took = () => ({ seconds: Math.round((performance.now() - began) / 100) / 10 });
-  const tests = () =>
-    unlessTooSlow(judging.call('resultsIn', said.slice(0, maxSaid), said.length < maxSaid), undefined);
-  for (const command of settings.checks) {
-    const left = (end - performance.now()) / 1000;
-    if (left <= 0) return unfinished(`they take longer than ${seconds} s`);
-    const { exitCode, how, output } = await machine.run(before + command, { seconds: left, signal, heard });
-    signal.throwIfAborted();
-    if (exitCode === undefined && performance.now() >= end) return unfinished(`they take longer than ${seconds} s`);
-    if (exitCode === undefined || killed.has(exitCode)) return unfinished(`${command} was killed (${how})`);
-    if (exitCode !== 0) {
-      const text = `[${how}]\n${output.slice(-outputChars)}`;
-      return { outcome: 'failed', failing: { command, output: text }, ...took(), tests: await tests() };
-    }
-  }
-  return { outcome: 'passed', ...took(), tests: await tests() };
-}
-
-/** Characters of the output in which results of single tests are looked for. A machine reports hardly more of a command. */
-const maxSaid = 250_000;
-
-/** Returns what the checks reached in a place where they passed. Without an answer, nothing is said about that. */
-async function sightingAt(
-  place: Opened | undefined,
-  tried: Tried | undefined,
-  watch: Watch | undefined,
-): Promise<Sighting | undefined> {
-  if (watch === undefined || place?.status !== 'fulfilled' || tried?.outcome !== 'passed') return undefined;
-  return sightingOn(place.value.machine, place.value.signal).catch(() => undefined);
-}
-
-const unfinished = (why: string): Tried => ({ outcome: 'unfinished', why: why.slice(0, 500) });
-
-/**
- * Returns whether an error only ends this attempt: the fresh sandbox exceeded a limit, a service did not start, or the
- * time of the run is up. Then the change is still proposed. All other errors end the run, or leave it to another worker.
- */
-function isOwn(work: Checking, error: unknown): error is RunFailed {
-  if (work.signal.aborted || !(error instanceof RunFailed)) return false;
-  const { signal } = work.environment.context;
-  return !signal.aborted || (signal.reason instanceof RunFailed && signal.reason.failure.category === 'timeout');
-}
 
 /** The proof of a change, and the output of the earlier tests where they fail with it. */
 export interface Proved {
@@ -168,12 +38,13 @@ export interface Proved {
 const leastSeconds = 120;
 
 /**
- * Proves a change by its tests: the checks should fail on the base's code with the tests of the change, pass once more
- * on the change itself, and pass on the code of the change with the tests of the base. The first two begin at the same
- * time. Each runs in a sandbox of its own, and takes at most six times as long as the checks did. Never fails a run: if
- * something prevents the proof, the proof says so.
+ * Proves a change by its tests: the checks should fail on the base's code with the tests of the change, pass on the change
+ * itself, and pass on the code of the change with the tests of the base. The first two begin at the same time. Each runs in
+ * a sandbox of its own. `checks` are the results of those that have passed on the change before: then each try takes at most
+ * six times as long. Without them, each may take as long as checks may, and where they fail, the proof says which. Never
+ * fails a run: if something prevents the proof, the proof says so.
  */
-export function proveChange(work: Work, tree: string, checks: CheckResult[]): Promise<Proved> {
+export function proveChange(work: Work, tree: string, checks?: CheckResult[]): Promise<Proved> {
   return traced('prove', {}, async (describe) => {
     const proved = await tryToProve(work, tree, checks);
     describe({ 'deckhand.proof.status': proved.proof.status });
@@ -181,7 +52,7 @@ export function proveChange(work: Work, tree: string, checks: CheckResult[]): Pr
   });
 }
 
-async function tryToProve(work: Work, tree: string, checks: CheckResult[]): Promise<Proved> {
+async function tryToProve(work: Work, tree: string, checks: CheckResult[] | undefined): Promise<Proved> {
   const hindrance = whyNot(work);
   if (hindrance !== undefined) return { proof: notRun(hindrance) };
   try {
@@ -189,6 +60,8 @@ async function tryToProve(work: Work, tree: string, checks: CheckResult[]): Prom
     const change = await readTestedChange(work, tree);
     const tried = await tryAll(work, tree, change, checks);
     await countTries(work, tree, tried);
+    const broken = brokenChecks(tried);
+    if (checks === undefined && broken !== undefined) return { proof: notRun(broken) };
     const doubts = [...change.doubts, ...(await missed(work, tree, change, tried.sighting))];
     const proof = judgeProof({ ...change, ...tried, ...changedTests(work, change, tried), doubts });
     await work.journal.note('proof', `${proof.status}${proof.reason === null ? '' : `: ${proof.reason}`}`);
@@ -214,7 +87,7 @@ export async function tryEarlierTests(work: Work, tree: string, seconds: number)
   if (whyNot(work) !== undefined || work.reverts !== undefined) return;
   try {
     const { testsChanged, testsRemoved, oldTestsOnChange } = await readTestedChange(work, tree);
-    if (testsChanged.length + testsRemoved.length === 0 || oldTestsOnChange === tree) return;
+    if (testsChanged.length + testsRemoved.length === 0) return;
     await attempt({ work, seconds, change: tree }, [oldTestsOnChange], 1);
   } catch (error) {
     if (!preventsProof(work, error)) throw error;
@@ -222,9 +95,9 @@ export async function tryEarlierTests(work: Work, tree: string, seconds: number)
 }
 
 /** Proves that what a task undoes is gone: the tests from before it pass again, those that it had changed. */
-async function proveUndo(work: Work, reverts: Reverts, tree: string, checks: CheckResult[]): Promise<Proof> {
+async function proveUndo(work: Work, reverts: Reverts, tree: string, checks?: CheckResult[]): Promise<Proof> {
   const undone = await readUndoneTests(work, reverts, tree);
-  const proving = { work, seconds: secondsFor(checks), change: tree };
+  const proving = { work, seconds: secondsFor(work, checks), change: tree };
   // The checks have just passed on the change itself.
   const tried = undone.treeWithTests === tree ? alreadyPassed : await tryTwice(proving, undone.treeWithTests, 'passed');
   const proof = judgeUndo({ ...undone, tried, failing: tried.at(-1)?.tests?.failed ?? [] });
@@ -252,6 +125,8 @@ function whyNot({ settings, host }: Work): string | undefined {
 }
 
 interface Tries {
+  /** The checks on the change before the proof. */
+  before: Tried[];
   newTestsOnBase: Tried[];
   newTestsOnChange: Tried[];
   oldTestsOnChange: Tried[];
@@ -259,12 +134,12 @@ interface Tries {
   sighting?: Sighting | undefined;
 }
 
-/** Counts, once in a run, what tries on the same files say: the checks had passed on the change before. */
+/** Counts, once in a run, what tries on the same files say. */
 async function countTries(work: Work, tree: string, tried: Tries): Promise<void> {
-  const { newTestsOnBase, newTestsOnChange, oldTestsOnChange } = tried;
+  const { before, newTestsOnBase, newTestsOnChange, oldTestsOnChange } = tried;
   const { checks } = work.settings;
-  const again = newTestsOnChange === alreadyPassed ? [] : newTestsOnChange;
-  const series = [newTestsOnBase, again.length === 0 ? [] : [...alreadyPassed, ...again], oldTestsOnChange];
+  const onChange = newTestsOnChange === newTestsOnBase ? [] : [...before, ...newTestsOnChange];
+  const series = [newTestsOnBase, onChange, oldTestsOnChange];
   const pairs = series.flatMap((each) => each.slice(1).map((second, i) => [each[i] as Tried, second] as const));
   await countOnce(
     work,
@@ -274,27 +149,47 @@ async function countTries(work: Work, tree: string, tried: Tries): Promise<void>
 }
 
 /** Tests that use all processors take three times as long when three trees are tried at once, and longer beside other runs. */
-function secondsFor(checks: CheckResult[]): number {
+function secondsFor({ settings }: Work, checks: CheckResult[] | undefined): number {
+  if (checks === undefined) return checkSeconds * settings.checks.length;
   return Math.max(leastSeconds, 6 * checks.reduce((sum, each) => sum + each.seconds, 0));
 }
 
 const alreadyPassed: Tried[] = [{ outcome: 'passed' }];
 
 /** Runs all kinds of checks, and those with an unexpected result once more. */
-async function tryAll(work: Work, tree: string, change: TestedChange, checks: CheckResult[]): Promise<Tries> {
+async function tryAll(
+  work: Work,
+  tree: string,
+  change: TestedChange,
+  checks: CheckResult[] | undefined,
+): Promise<Tries> {
   const { testsChanged, testsRemoved, newTestsOnBase, oldTestsOnChange } = change;
+  const before = checks === undefined ? [] : alreadyPassed;
   if (testsChanged.length + testsRemoved.length === 0)
-    return { newTestsOnBase: [], newTestsOnChange: [], oldTestsOnChange: [] };
-  const proving = { work, seconds: secondsFor(checks), change: tree };
-  // The checks have just passed on the change itself.
-  const earlier = oldTestsOnChange === tree ? alreadyPassed : firstTry(proving, oldTestsOnChange);
+    return { before, newTestsOnBase: [], newTestsOnChange: [], oldTestsOnChange: [] };
+  const proving = { work, seconds: secondsFor(work, checks), change: tree };
+  const earlier = firstTry(proving, oldTestsOnChange);
   const [newTests, oldTests] = await together(
     newTestsOnBase === tree
-      ? { newTestsOnBase: alreadyPassed, newTestsOnChange: alreadyPassed }
+      ? onlyOnChange(checks === undefined ? tryTwice(proving, tree, expectedOnChange) : alreadyPassed)
       : tryNewTests({ ...proving, earlier }, newTestsOnBase, change.watch),
     secondOfEarlier(proving, change, earlier),
   );
-  return { ...newTests, oldTestsOnChange: oldTests };
+  return { before, ...newTests, oldTestsOnChange: oldTests };
+}
+
+/** Where a change consists of tests alone, the base with them is the change. */
+async function onlyOnChange(tried: Tried[] | Promise<Tried[]>): Promise<Omit<Tries, 'before' | 'oldTestsOnChange'>> {
+  const newTestsOnChange = await tried;
+  return { newTestsOnBase: newTestsOnChange, newTestsOnChange };
+}
+
+/** Returns why nothing can be proved where the checks never passed on the change itself. */
+function brokenChecks({ newTestsOnChange }: Tries): string | undefined {
+  const last = newTestsOnChange.at(-1);
+  if (last === undefined || newTestsOnChange.some(({ outcome }) => outcome !== last.outcome)) return undefined;
+  if (last.outcome === 'unfinished') return last.why;
+  return last.outcome === 'failed' ? `the check "${last.failing?.command}" fails` : undefined;
 }
 
 /**
@@ -333,7 +228,7 @@ async function tryNewTests(
   { earlier, ...proving }: Proving & { earlier: Tried[] | Promise<Tried[]> },
   base: string,
   watch: Watch | undefined,
-): Promise<Omit<Tries, 'oldTestsOnChange'>> {
+): Promise<Omit<Tries, 'before' | 'oldTestsOnChange'>> {
   const { change } = proving;
   const { tried, sighting } = await attempt(proving, [base, change], 1, watch);
   const [onBase, onChange] = tried as [Tried, Tried];

@@ -11,7 +11,7 @@ import { endingStep } from '../../runs/journal.ts';
 import { type RunProof, upsertProof } from '../../runs/proof/proof-store.ts';
 import { listAcceptedExpectations } from '../../runs/waiting/store.ts';
 import { allWorks, type Work } from '../work.ts';
-import { isChecked } from './verify.ts';
+import { isChecked } from './run-checks.ts';
 
 /**
  * Stores what the tests of a run's change prove in each repository. The evidence about files that the run did not change

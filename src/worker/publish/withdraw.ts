@@ -11,7 +11,7 @@ import { type FoundPull, findPull, isDraftRefused, listPullsOfBranch, setDraft }
 import { stepOf } from '../../runs/journal.ts';
 import { listPullsIn, setPullStatus } from '../../tasks/work-store.ts';
 import { isDraft, voidEvidence } from '../proof/publish-proof.ts';
-import { isChecked } from '../proof/verify.ts';
+import { isChecked } from '../proof/run-checks.ts';
 import { temporaryFault } from '../retry.ts';
 import type { Work } from '../work.ts';
 

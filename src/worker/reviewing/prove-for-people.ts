@@ -10,11 +10,10 @@ import { queueMirror, tryMoveTask } from '../../tasks/move.ts';
 import { readElapsedMs } from '../lease/run-clock.ts';
 import type { Shared } from '../open-work.ts';
 import { type Proved, proveChange } from '../proof/prove.ts';
-import { firstFailure } from '../proof/verify.ts';
 import type { Work } from '../work.ts';
 import { type Known, knownStep, lookUpProof } from './known-proof.ts';
 import { notesFor } from './proof-notes.ts';
-import { tryChecks } from './try-checks.ts';
+import { whyNotTried } from './try-checks.ts';
 
 /**
  * Begins the proof of a pull request: lets its check run show that it is tried. Returns false if it ends here, because the
@@ -92,11 +91,8 @@ async function tryPull(work: Work, ask: PullAsk, { changesTests }: Known) {
 }
 
 async function tryTests(work: Work, ask: PullAsk, tree: string): Promise<Proved> {
-  const tried = await tryChecks(work, ask);
-  if ('why' in tried) return { proof: notRun(tried.why) };
-  const failing = firstFailure(tried.checks);
-  if (failing !== undefined) return { proof: notRun(`the check "${failing.command}" fails`) };
-  return proveChange(work, tree, tried.checks);
+  const why = whyNotTried(work, ask);
+  return why === undefined ? proveChange(work, tree) : { proof: notRun(why) };
 }
 
 const readSeconds = async (em: EntityManager, { id }: RunRow) => Math.round((await readElapsedMs(em, id)) / 1000);

@@ -6,7 +6,7 @@ import { SetupNeedsApproval } from '../../environment/change/read-manifests.ts';
 import type { PullAsk } from '../../runs/reviewing/store.ts';
 import { checkTwice } from '../proof/compare-tries.ts';
 import { proveChange, together, tryEarlierTests } from '../proof/prove.ts';
-import { checkSeconds, firstFailure, runChecks } from '../proof/verify.ts';
+import { checkSeconds, firstFailure, runChecks } from '../proof/run-checks.ts';
 import type { Work } from '../work.ts';
 
 /** The results of the checks of a pull request, or why they did not run, as the end of a sentence. */
@@ -14,11 +14,9 @@ export type TriedChecks = { checks: CheckResult[] } | { why: string };
 
 /** Runs the checks of a repository on the head of a pull request, and beside them the earlier tests, for its proof. */
 export async function tryChecks(work: Work, ask: PullAsk): Promise<TriedChecks> {
-  const { settings, host, journal, branch, checkout } = work;
-  if (settings.checks.length === 0) return { why: 'the repository has no checks in .deckhand.yml' };
-  if (!host.hasShell) return { why: 'commands cannot run without a working sandbox' };
-  if (ask.isFork && !ask.byWriter)
-    return { why: 'the branch is in a fork, and nobody with write permission has asked for this review' };
+  const { settings, journal, branch, checkout } = work;
+  const why = whyNotTried(work, ask);
+  if (why !== undefined) return { why };
   return journal.once('review checks', async () => {
     const tree = await checkout.treeOf(branch.from);
     const [checks] = await together(
@@ -27,6 +25,15 @@ export async function tryChecks(work: Work, ask: PullAsk): Promise<TriedChecks> 
     );
     return checks;
   });
+}
+
+/** Returns why the checks of a pull request may not or cannot run; undefined if they can. */
+export function whyNotTried({ settings, host }: Work, { isFork, byWriter }: PullAsk): string | undefined {
+  if (settings.checks.length === 0) return 'the repository has no checks in .deckhand.yml';
+  if (!host.hasShell) return 'commands cannot run without a working sandbox';
+  return isFork && !byWriter
+    ? 'the branch is in a fork, and nobody with write permission has asked for this review'
+    : undefined;
 }
 
 async function attempt(work: Work, tree: string, check = runChecks): Promise<TriedChecks> {

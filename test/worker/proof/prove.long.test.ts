@@ -1,8 +1,8 @@
 import type { Proof } from '../../../src/domain/proof/proof.ts';
 import { RunFailed } from '../../../src/domain/run.ts';
 import type { RepositorySettings } from '../../../src/repositories/settings/schema.ts';
-import { attemptChecks, proveChange } from '../../../src/worker/proof/prove.ts';
-import { firstFailure, runChecks } from '../../../src/worker/proof/verify.ts';
+import { proveChange } from '../../../src/worker/proof/prove.ts';
+import { attemptChecks, firstFailure, runChecks } from '../../../src/worker/proof/run-checks.ts';
 import { testSome } from '../../support/thorough.ts';
 import { corpus } from './corpus.ts';
 import { type Given, journalWith, openRepository, proofOf, workWith } from './proving.ts';
@@ -163,6 +163,34 @@ test('the results of a worker that ends halfway are kept, and nothing runs twice
   // With every step recorded, nothing is left to run.
   expect((await proveChange(work, tree, checks)).proof.status).toBe('proved');
   expect(steps.size).toBe(2);
+});
+
+describe('without results of earlier checks, as for a pull request of a person,', () => {
+  async function provedAtOnce(given: Partial<Given>) {
+    const steps = new Map<string, unknown>();
+    const { work, tree } = await workWith({ base, change: more, settings, ...given, journal: journalWith(steps) });
+    const { proof } = await proveChange(work, tree);
+    return { proof, tries: [...steps.keys()].filter((step) => step.startsWith('proof ')).length };
+  }
+
+  test('the tries on the base, on the change and with the earlier tests are enough', async () => {
+    const { proof, tries } = await provedAtOnce({});
+    expect(proof).toMatchObject({ status: 'proved', newTestsFailOnBase: true, oldTestsPass: true });
+    // One step holds the first two.
+    expect(tries).toBe(2);
+  });
+
+  test('a check that fails twice is named, and nothing is proved', async () => {
+    const { proof } = await provedAtOnce({ change: { ...more, 'src/f.js': code('() => 3') } });
+    expect(proof).toMatchObject({ status: 'not_run', reason: `the check "${settings.checks?.[0]}" fails` });
+  });
+
+  test('tests alone prove nothing, but they have to pass', async () => {
+    const passing = { 'test/g.test.js': test1('equal(f(), 1)') };
+    const failing = { 'test/g.test.js': test1('equal(f(), 2)') };
+    expect((await provedAtOnce({ change: passing })).proof).toMatchObject({ status: 'unproved', oldTestsPass: true });
+    expect((await provedAtOnce({ change: failing })).proof.status).toBe('not_run');
+  });
 });
 
 describe('where the earlier tests fail,', () => {

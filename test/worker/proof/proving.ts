@@ -7,7 +7,7 @@ import { noSettings } from '../../../src/repositories/settings/repository-settin
 import type { RepositorySettings } from '../../../src/repositories/settings/schema.ts';
 import type { Journal } from '../../../src/runs/journal.ts';
 import { proveChange } from '../../../src/worker/proof/prove.ts';
-import { firstFailure, runChecks } from '../../../src/worker/proof/verify.ts';
+import { firstFailure, runChecks } from '../../../src/worker/proof/run-checks.ts';
 import type { Work } from '../../../src/worker/work.ts';
 import { openTestApp, type TestApp } from '../../support/app.ts';
 import { gitWith, serveSampleRepository } from '../../support/git.ts';

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { proveChange } from '../../../../src/worker/proof/prove.ts';
+import { firstFailure, runChecks } from '../../../../src/worker/proof/run-checks.ts';
 import { readTestedChange } from '../../../../src/worker/proof/tested-change.ts';
-import { firstFailure, runChecks } from '../../../../src/worker/proof/verify.ts';
 import { isThorough, testSome } from '../../../support/thorough.ts';
 import { openRepository, workWith } from '../proving.ts';
 import { type Case, casesIn } from './cases.ts';
