@@ -110,6 +110,7 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
   if (isSettled && status !== stored.status) await cancelIfRunning(app, stored.taskId);
   const headSha = data.head.sha;
   const isStill = !isSettled && (await isStillUnready(app, octokit, name, stored, headSha));
+  const isOfOther = !isSettled && (await isOfOtherTask(app, octokit, name, stored, headSha));
   const { base, merge, elsewhere = null } = await baseOf(app, octokit, name, { stored, status, data });
   // The new base is stored last, so that a worker that takes over repeats the rest.
   const isUnproved =
@@ -123,7 +124,7 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
     const isSame = before.unreadySha === stored.unreadySha;
     // Nobody has looked at what a merge into another branch would do.
     const isMoved = baseBranch !== before.baseBranch;
-    const wasUnready = await comesToUnready(em, before, headSha);
+    const wasUnready = await comesToUnready(em, before, headSha, isOfOther);
     const now = { status, headSha, isStill: isStill && isSame, wasUnready, isUnproved: isUnproved && isMoved, merge };
     await updatePull(em, before, {
       unreadySha: unreadyAfter(before, now),
@@ -234,9 +235,9 @@ function eventsOf(before: PullRequestRow['status'], now: PullRequestRow['status'
 /** At most this many commits of ours are read. If the one that is not ready is not among them, the head is not ready. */
 const maxCommits = 20;
 
-/** Returns whether the branch has come to a commit that was not ready, in this or another pull request. */
-async function comesToUnready(em: EntityManager, before: PullRequestRow, headSha: string): Promise<boolean> {
-  return headSha !== before.headSha && isUnreadyCommit(em, before.repositoryId, headSha);
+/** Returns whether the branch has come to a commit of another task, or to one that was not ready in any pull request. */
+async function comesToUnready(em: EntityManager, before: PullRequestRow, headSha: string, isOfOther: boolean) {
+  return headSha !== before.headSha && (isOfOther || (await isUnreadyCommit(em, before.repositoryId, headSha)));
 }
 
 /**
@@ -253,19 +254,50 @@ export async function isStillUnready(
 ): Promise<boolean> {
   const { unreadySha } = pull;
   if (unreadySha === null || headSha === unreadySha || headSha === pull.headSha) return false;
+  let count = 0;
+  for await (const { sha, isOurs } of firstParents(app, octokit, name, headSha)) {
+    if (sha === unreadySha || count++ === maxCommits) return true;
+    if (!isOurs) return false;
+  }
+  return false;
+}
+
+/**
+ * Returns whether a new head of a pull request is a commit of a run for another task, whose checks and proof were for other
+ * files or another base. Merges of the base into it make no difference. The task may be deleted: then its author says so.
+ */
+export async function isOfOtherTask(
+  app: App,
+  octokit: Octokit,
+  name: RepoName,
+  pull: PullRequestRow,
+  headSha: string,
+): Promise<boolean> {
+  if (headSha === pull.headSha) return false;
+  let count = 0;
+  for await (const { sha, isOurs, isMerge } of firstParents(app, octokit, name, headSha)) {
+    if (sha === pull.headSha || !isOurs || (await isCommitOfRun(app.db.manager, sha, pull.taskId))) return false;
+    if (!isMerge || count++ === maxCommits) return true;
+  }
+  return false;
+}
+
+/** Reads a commit, its first parent, and so on. `isOurs` says that a run or the service made it. Ends at an unknown commit. */
+async function* firstParents(app: App, octokit: Octokit, name: RepoName, head: string) {
   const bot = await app.github?.bot();
   const path = 'GET /repos/{owner}/{repo}/git/commits/{commit_sha}';
-  const read = (commit_sha: string) => unlessMissing(octokit.request(path, { ...name, commit_sha }));
-  let sha: string | undefined = headSha;
-  for (let count = 0; count < maxCommits; count++) {
-    if (sha === unreadySha) return true;
-    const commit: Awaited<ReturnType<typeof read>> = sha === undefined ? undefined : await read(sha);
-    if (commit === undefined) return false;
+  let sha: string | undefined = head;
+  while (sha !== undefined) {
+    const commit: Awaited<ReturnType<typeof read>> = await read(sha);
+    if (commit === undefined) return;
     const isOfBot = bot !== undefined && commit.author.email.startsWith(`${bot.id}+${bot.login}@`);
-    if (!isOfBot && !(await isCommitOfRun(app.db.manager, commit.sha))) return false;
+    const isOurs = isOfBot || (await isCommitOfRun(app.db.manager, commit.sha));
+    yield { sha, isOurs, isMerge: commit.parents.length > 1 };
     sha = commit.parents[0]?.sha;
   }
-  return true;
+  function read(commit_sha: string) {
+    return unlessMissing(octokit.request(path, { ...name, commit_sha }));
+  }
 }
 
 /** Returns whether changes of a repository need checks or a proof to be ready. Settings that cannot be used require it. */
@@ -284,7 +316,7 @@ interface Now {
   headSha: string;
   /** See `isStillUnready`. */
   isStill: boolean;
-  /** The branch has come to a commit that was not ready, here or in another pull request. */
+  /** The branch has come to a commit that was not ready, here or in another pull request, or to one of another task. */
   wasUnready: boolean;
   /** It has moved to another base, and needs checks or a proof for it. */
   isUnproved: boolean;

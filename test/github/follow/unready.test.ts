@@ -1,6 +1,6 @@
 import type { App, Octokit } from '../../../src/app.ts';
 import type { PullRequestRow } from '../../../src/db/tables/task.ts';
-import { isStillUnready, unreadyAfter } from '../../../src/github/follow/refresh-pull.ts';
+import { isOfOtherTask, isStillUnready, unreadyAfter } from '../../../src/github/follow/refresh-pull.ts';
 
 const bot = '7+deckhand[bot]@users.noreply.github.com';
 /** The commits of a repository: who made each, and what it follows. */
@@ -12,6 +12,8 @@ const commits: Record<string, [email: string, ...parents: string[]]> = {
   'of a person': ['mona@example.com', 'unchecked'],
   'merge of that': [bot, 'of a person', 'base2'],
   'first of the branch': [bot],
+  'merge on it': [bot, 'of a run', 'base3'],
+  'of a deleted task': [bot, 'base'],
 };
 const octokit = {
   request: async (_path: string, { commit_sha: sha }: { commit_sha: string }) => {
@@ -22,7 +24,12 @@ const octokit = {
 } as unknown as Octokit;
 const app = {
   github: { bot: async () => ({ id: 7, login: 'deckhand[bot]' }) },
-  db: { manager: { query: async (_sql: string, [sha]: string[]) => (sha === 'of a run' ? [{}] : []) } },
+  db: {
+    manager: {
+      query: async (_sql: string, [sha, task]: [string, string | null]) =>
+        sha === 'of a run' && task !== 'another' ? [{}] : [],
+    },
+  },
 } as unknown as App;
 
 test.each([
@@ -38,6 +45,21 @@ test.each([
   expect(await isStillUnready(app, octokit, { owner: 'o', repo: 'r' }, pull, headSha)).toBe(isStill);
   const ready = { ...pull, unreadySha: null };
   expect(await isStillUnready(app, octokit, { owner: 'o', repo: 'r' }, ready, headSha)).toBe(false);
+});
+
+test.each([
+  ['of a run', 't', false],
+  ['of a run', 'another', true],
+  ['merge on it', 'another', true],
+  ['of a deleted task', 't', true],
+  ['merge', 't', false],
+  ['of a person', 't', false],
+  ['merge of that', 't', false],
+  ['gone', 't', false],
+])('a head that is %s is one of another task than %s: %s', async (headSha, taskId, isOther) => {
+  const pull = { taskId, headSha: 'unchecked', unreadySha: null } as PullRequestRow;
+  expect(await isOfOtherTask(app, octokit, { owner: 'o', repo: 'r' }, pull, headSha)).toBe(isOther);
+  expect(await isOfOtherTask(app, octokit, { owner: 'o', repo: 'r' }, { ...pull, headSha }, headSha)).toBe(false);
 });
 
 test('only a mark of a person lifts that the head is not ready, and not while it moves to another base', () => {
