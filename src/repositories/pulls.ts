@@ -278,3 +278,8 @@ export function pullStatus(pull: {
   if (pull.state === 'closed') return 'closed';
   return pull.draft ? 'draft' : 'open';
 }
+
+/** Returns whether the address of a commit's author is the one that GitHub gives a bot. Anybody can write it. */
+export function isAddressOf(bot: { id: number; login: string }, email: string | null | undefined): boolean {
+  return email?.startsWith(`${bot.id}+${bot.login}@`) === true;
+}

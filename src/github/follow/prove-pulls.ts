@@ -4,19 +4,18 @@ import { RunFailed } from '../../domain/run.ts';
 import { AppError } from '../../errors.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { askForProof, endProof, findLiveProof } from '../../runs/reviewing/ask-proof.ts';
-import { findPullProof, forgetHeld, listHeldNumbers } from '../../runs/reviewing/pull-proofs.ts';
+import { findPullProof, forgetHeld, listHeldNumbers, listWaitingOfHead } from '../../runs/reviewing/pull-proofs.ts';
 import { findTaskOfReviewed, type PullRef } from '../../runs/reviewing/store.ts';
 import { queueMirror } from '../../tasks/move.ts';
 import type { Place } from '../app/place.ts';
 import { heardUntil } from '../delivery-store.ts';
-import { findTaskOfPull } from '../store.ts';
 import type { PullOfEvent } from './review-pulls.ts';
 
 /** After these actions, a pull request has a head that nobody has looked at. */
 const beginnings = new Set(['opened', 'reopened', 'synchronize']);
 
 /**
- * Proves a pull request where the repository wants that for all of them. Those of our tasks are proved by their runs. A
+ * Proves a pull request where the repository wants that for all of them. What runs push is proved by them. A
  * newer head, and the end of the pull request, cancel a proof, also one that somebody asked for.
  */
 export async function proveUnasked(
@@ -34,9 +33,10 @@ export async function proveUnasked(
     // The check runs of other pull requests of the same head may have shown what this one said.
     await mirrorProofs(app, at);
   }
-  if (!isNew || pull.state !== 'open' || (await findTaskOfPull(em, repository.id, pull.number)) !== undefined) return;
-  if (!(await mayWantAll(place))) return;
+  if (!isNew || pull.state !== 'open' || !(await mayWantAll(place))) return;
   await proveIfAllowed(app, place, pull.number, isRetargeted);
+  // Those of strangers that wait with the same commit need not wait any longer if it is a writer's.
+  for (const number of await listWaitingOfHead(em, at)) await proveIfAllowed(app, place, number, true);
 }
 
 /** Cancels the live proof of a pull request that has another head now, or is closed. */
@@ -79,11 +79,11 @@ export async function proveMissed(app: App, place: Place, isOver: () => boolean)
   for (const number of new Set([...held, ...missed.map((pull) => pull.number)])) {
     if (isOver()) return;
     const head = pulls.find((pull) => pull.number === number)?.head.sha;
-    const isKnown =
-      head !== undefined && (await findPullProof(em, { repositoryId: repository.id, number }, head)) !== undefined;
-    if (isKnown && !held.includes(number)) continue;
-    if ((await findTaskOfPull(em, repository.id, number)) === undefined)
-      await proveIfAllowed(app, place, number, false);
+    const at = { repositoryId: repository.id, number };
+    const isKnown = head !== undefined && (await findPullProof(em, at, head)) !== undefined;
+    // It may have been closed or opened since, which changes what counts for its head.
+    if (isKnown && !held.includes(number)) await mirrorProofs(app, at);
+    else await proveIfAllowed(app, place, number, false);
   }
 }
 

@@ -7,7 +7,7 @@ import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { endMerging } from '../../repositories/merging/store.ts';
 import { unlessMissing } from '../../repositories/permission.ts';
-import { answeredAt, pullStatus } from '../../repositories/pulls.ts';
+import { answeredAt, isAddressOf, pullStatus } from '../../repositories/pulls.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { isCommitOfRun } from '../../runs/journal.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
@@ -290,7 +290,7 @@ async function* firstParents(app: App, octokit: Octokit, name: RepoName, head: s
   while (sha !== undefined) {
     const commit: Awaited<ReturnType<typeof read>> = await read(sha);
     if (commit === undefined) return;
-    const isOfBot = bot !== undefined && commit.author.email.startsWith(`${bot.id}+${bot.login}@`);
+    const isOfBot = bot !== undefined && isAddressOf(bot, commit.author.email);
     const isOurs = isOfBot || (await isCommitOfRun(app.db.manager, commit.sha));
     yield { sha, isOurs, isMerge: commit.parents.length > 1 };
     sha = commit.parents[0]?.sha;

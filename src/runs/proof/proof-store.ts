@@ -67,6 +67,11 @@ export async function setProvenCommit(
 /** The condition under which a row `p` of `proofs` is about the base branch of the pull request `pr` in the repository `o`. */
 const isOfBase = `p.bases -> pr.repository_id ->> 'branch' = coalesce(pr.base_branch, o.default_branch)`;
 
+/** What the latest run that tested the head of the pull request `pr` in the repository `o` for its base has proved. */
+const provedForBase = `(select p.parts -> pr.repository_id from proofs p join runs r on r.id = p.run_id
+  where p.task_id = pr.task_id and p.commits ->> pr.repository_id = pr.head_sha and p.parts ? pr.repository_id and ${isOfBase}
+  order by r.created_at desc, r.id desc limit 1)`;
+
 /**
  * The condition under which the evidence of a run, with its row `p` of `proofs`, is void: an open pull request goes into
  * another branch than the one with which the run compared it, or it has another head than the commit that the run pushed,
@@ -114,17 +119,33 @@ interface TestedPull {
   proof: Proof | null;
 }
 
+/** What the latest run that pushed a head proved of it, for the base of the pull request; null if none did. */
+export interface ProvedHead {
+  number: number;
+  taskId: string;
+  proof: Pick<Proof, 'status' | 'reason'> | null;
+}
+
+/** Returns the open pull requests of tasks that have a head. */
+export async function listTaskPullsOfHead(
+  em: EntityManager,
+  { repositoryId, headSha }: { repositoryId: string; headSha: string },
+): Promise<ProvedHead[]> {
+  return em.query(
+    `select pr.number, pr.task_id as "taskId", ${provedForBase} as proof
+     from pull_requests pr join repositories o on o.id = pr.repository_id
+     where pr.repository_id = $1 and pr.head_sha = $2 and pr.status in ('open', 'draft') order by pr.number`,
+    [repositoryId, headSha],
+  );
+}
+
 /** Returns what is known about the head of each open pull request of a task. */
 async function listTestedPulls(em: EntityManager, taskId: string): Promise<TestedPull[]> {
   return em.query(
     `select pr.repository_id as "repositoryId", case when o.id is distinct from t.repository_id then o.name end as name,
        coalesce(pr.base_branch, o.default_branch) as base, exists (
          select from proofs p where p.task_id = pr.task_id and p.commits ->> pr.repository_id = pr.head_sha
-           and p.parts ? pr.repository_id) as "isTested", (
-         select p.parts -> pr.repository_id from proofs p join runs r on r.id = p.run_id
-         where p.task_id = pr.task_id and p.commits ->> pr.repository_id = pr.head_sha and p.parts ? pr.repository_id
-           and ${isOfBase}
-         order by r.created_at desc, r.id desc limit 1) as proof
+           and p.parts ? pr.repository_id) as "isTested", ${provedForBase} as proof
      from pull_requests pr join repositories o on o.id = pr.repository_id join tasks t on t.id = pr.task_id
      where pr.task_id = $1 and pr.status in ('open', 'draft') order by pr.created_at, pr.number`,
     [taskId],

@@ -6,15 +6,19 @@ import { Refused } from '../../domain/machine.ts';
 import { liveStatuses } from '../../domain/run.ts';
 import { oneLine, storableText } from '../../domain/text/sanitize.ts';
 import { rightOf } from '../../repositories/permission.ts';
+import { isAddressOf } from '../../repositories/pulls.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { mentionsInSettings } from '../../repositories/settings/settings-on-github.ts';
 import { moveTask, queueMirror } from '../../tasks/move.ts';
 import { setTaskFields } from '../../tasks/store.ts';
+import { isCommitOfRun } from '../journal.ts';
 import { findLiveRun, insertRun, lockRun } from '../store.ts';
 import { cancelLive, insertHidden, maxBody, mayWrite, settingsFor } from './ask.ts';
 import {
   findPullProof,
   forgetHeld,
+  listProofsOfHead,
+  markLatestProof,
   minutesToday,
   type ProofHold,
   type PullProof,
@@ -63,7 +67,9 @@ export async function askForProof(app: App, asking: AskingForProof): Promise<voi
     ...read,
     prove: settings.prove,
     isForeign,
-    byWriter: askedBy !== null && (await mayWrite(app, askedBy, repository)),
+    byWriter:
+      (askedBy !== null && (await mayWrite(app, askedBy, repository))) ||
+      (isForeign && (await isHeadOfWriter(app, read, { repositoryId: repository.id, number }))),
   };
   await app.db.transaction((em) => storeIn(app, em, asking, found));
 }
@@ -105,19 +111,48 @@ async function releaseUnwanted(app: App, { repository, number }: AskingForProof,
   });
 }
 
-/** Whether the service itself opened a pull request. Those of tasks are proved by their runs. */
-async function isOwn(app: App, { pull }: ReadPull): Promise<boolean> {
-  return pull.user !== null && Number(pull.user.id) === (await app.github?.bot())?.id;
+/**
+ * Whether the service itself opened a pull request and made its head. Those of tasks are proved by their runs, but what a
+ * person pushes to their branches is not.
+ */
+async function isOwn(app: App, { octokit, name, pull }: ReadPull): Promise<boolean> {
+  const bot = await app.github?.bot();
+  if (pull.user === null || bot === undefined || Number(pull.user.id) !== bot.id) return false;
+  const { sha } = pull.head;
+  if (await isCommitOfRun(app.db.manager, sha)) return true;
+  const path = 'GET /repos/{owner}/{repo}/git/commits/{commit_sha}';
+  const { data } = await octokit.request(path, { ...name, commit_sha: sha });
+  return isAddressOf(bot, data.author.email);
 }
 
 /**
  * Whether a pull request has code of somebody who may not write in the repository. GitHub knows no permissions of bots,
  * but only those that may write have a branch here.
  */
-async function isOfStranger({ octokit, name, pull }: ReadPull): Promise<boolean> {
+async function isOfStranger({ octokit, name, pull }: Omit<ReadPull, 'credential'>): Promise<boolean> {
   const { user } = pull;
   if (isFork(pull) || user === null) return true;
   return user.type !== 'Bot' && (await rightOf(octokit, name, user)).right !== 'write';
+}
+
+/** At most this many other pull requests of a head are looked at. */
+const maxOthers = 5;
+
+/**
+ * Whether somebody who may write here has an open pull request of the same head from this repository. Then the commit is
+ * theirs, whoever opens another pull request of it.
+ */
+async function isHeadOfWriter(app: App, { octokit, name, pull }: ReadPull, at: PullRef): Promise<boolean> {
+  const headSha = pull.head.sha;
+  const proofs = await listProofsOfHead(app.db.manager, { repositoryId: at.repositoryId, headSha });
+  const others = proofs.filter(({ number, hold }) => number !== at.number && hold !== 'writer');
+  for (const { number } of others.slice(0, maxOthers)) {
+    const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
+    const { data: other } = await octokit.request(path, { ...name, pull_number: number });
+    const hasHead = other.state === 'open' && other.head.sha === headSha;
+    if (hasHead && !(await isOfStranger({ octokit, name, pull: other }))) return true;
+  }
+  return false;
 }
 
 interface Found extends ReadPull {
@@ -133,9 +168,13 @@ async function storeIn(app: App, em: EntityManager, asking: AskingForProof, foun
   const headSha = pull.head.sha;
   await lockUntilCommit(em, 'reviews', repository.id);
   const known = await findPullProof(em, at, headSha);
-  if (askedBy === null && !again && known !== undefined && isKept(known)) return;
   const taskId =
     (await findTaskOfReviewed(em, at, 'proof')) ?? (await insertHidden(app, em, asking, 'proof', pull.html_url));
+  if (askedBy === null && !again && known !== undefined && isKept(known)) {
+    // The pull request may be open again, or have an earlier head again. What it says counts once more.
+    await markLatestProof(em, known.id);
+    return queueMirror(app, em, taskId);
+  }
   await endOlder(app, em, taskId, { headSha, isAsked: askedBy !== null });
   await forgetHeld(em, at);
   const author = pull.user?.login ?? null;

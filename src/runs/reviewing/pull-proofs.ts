@@ -101,24 +101,37 @@ const withTask = `select ${columns}, v.task_id as "taskId" from reviewed_pulls v
   join pull_proofs p on p.repository_id = v.repository_id and p.number = v.number and v.purpose = 'proof'
   left join runs r on r.id = p.run_id`;
 
-/** Returns the latest proofs of a pull request that a hidden task stands for. */
+/** Returns the proofs of the latest heads of a pull request that a hidden task stands for. */
 export async function listProofsOfHidden(em: EntityManager, taskId: string): Promise<ShownProof[]> {
   return em.query(`${withTask} where v.task_id = $1 order by p.created_at desc, p.id desc limit ${maxShown}`, [taskId]);
 }
 
-/** At most this many pull requests of one head are looked at. */
-const maxOfHead = 20;
-
-/** Returns the latest proofs of a head in other pull requests. */
-export async function listOthersOfHead(
+/** Returns the proofs of a head, of all pull requests that had it. */
+export async function listProofsOfHead(
   em: EntityManager,
-  { repositoryId, number, headSha }: Pick<PullProof, 'repositoryId' | 'number' | 'headSha'>,
+  { repositoryId, headSha }: Pick<PullProof, 'repositoryId' | 'headSha'>,
 ): Promise<ShownProof[]> {
-  return em.query(
-    `${withTask} where p.repository_id = $1 and p.head_sha = $2 and p.number <> $3
-     order by p.created_at desc, p.id desc limit ${maxOfHead}`,
-    [repositoryId, headSha, number],
+  return em.query(`${withTask} where p.repository_id = $1 and p.head_sha = $2 order by p.id`, [repositoryId, headSha]);
+}
+
+/** At most this many pull requests of strangers are proved because a writer has the same head. */
+const maxWaiting = 10;
+
+/** Returns the other pull requests that wait for a writer with the latest head of a pull request. */
+export async function listWaitingOfHead(em: EntityManager, { repositoryId, number }: PullRef): Promise<number[]> {
+  const rows: { number: number }[] = await em.query(
+    `select p.number from pull_proofs p where p.repository_id = $1 and p.number <> $2 and p.hold = 'writer'
+       and p.head_sha = (select n.head_sha from pull_proofs n where n.repository_id = $1 and n.number = $2
+         and n.hold is distinct from 'writer' order by n.created_at desc limit 1)
+     order by p.number limit ${maxWaiting}`,
+    [repositoryId, number],
   );
+  return rows.map((row) => row.number);
+}
+
+/** Makes a head that a pull request has again its latest one. */
+export async function markLatestProof(em: EntityManager, id: string): Promise<void> {
+  await em.query('update pull_proofs set created_at = now() where id = $1', [id]);
 }
 
 export interface JudgedPull {
@@ -212,12 +225,16 @@ export async function forgetHeld(em: EntityManager, { repositoryId, number }: Pu
   );
 }
 
+/** Stores what the check run of a head shows. All proofs of the head share it. */
 export async function markProofShown(
   em: EntityManager,
-  id: string,
+  { repositoryId, headSha }: Pick<PullProof, 'repositoryId' | 'headSha'>,
   { checkRunId, shown }: { checkRunId: number; shown: string },
 ): Promise<void> {
-  await em.query('update pull_proofs set check_run_id = $2, check_shown = $3 where id = $1', [id, checkRunId, shown]);
+  await em.query(
+    'update pull_proofs set check_run_id = $3, check_shown = $4 where repository_id = $1 and head_sha = $2',
+    [repositoryId, headSha, checkRunId, shown],
+  );
 }
 
 /** Forgets what the check run of a proof shows, because somebody has asked for it again. Returns the ids of its tasks. */

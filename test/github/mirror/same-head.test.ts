@@ -1,84 +1,188 @@
-import { showProofs } from '../../../src/github/mirror/reviews/show-proofs.ts';
+import { syncTask } from '../../../src/github/mirror/sync.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
-import { around, asked } from '../../support/stand-ins/named-github.ts';
+import { around, asked, people, shown } from '../../support/stand-ins/named-github.ts';
 
 // GitHub counts the latest check run of a name for every pull request of a commit.
 
 const acme = openAcme();
-const sha = 'a'.repeat(40);
-
-/** Two pull requests of one commit, with what their proofs say. */
-async function sameHead(first: string, second: string | null) {
-  const { em, own, projectId } = await acme.twoPeople();
-  for (const table of ['pull_proofs', 'reviewed_pulls', 'tasks']) await em.query(`delete from ${table}`);
-  const ids = ['task_7', 'task_8'] as const;
-  for (const [number, status] of [
-    [7, first],
-    [8, second],
-  ] as const) {
-    const id = `task_${number}`;
-    await em.query(`insert into tasks (id, project_id, title, status, hidden) values ($1, $2, 'x', 'backlog', true)`, [
-      ...[id, projectId],
-    ]);
-    await em.query(
-      `insert into reviewed_pulls (repository_id, number, task_id, purpose) values ($1, $2, $3, 'proof')`,
-      [own.id, number, id],
-    );
-    await em.query(
-      `insert into pull_proofs (id, repository_id, number, head_sha, is_required, status, at)
-       values ($1, $2, $3, $4, true, $5, case when $5::text is not null then now() end)`,
-      [`proof_${number}`, own.id, number, sha, status],
-    );
-    say(number, 'open', sha);
-  }
-  around.pages[`/commits/${sha}/check-runs`] = { total_count: 0, check_runs: [] };
-  const judge = (number: number, status: string) =>
-    em.query(`update pull_proofs set status = $2, at = now() where id = $1`, [`proof_${number}`, status]);
-  return { ids, judge };
-}
-
-const say = (number: number, state: string, head: string) => {
-  around.pages[`/pulls/${number}`] = { number, state, head: { sha: head, ref: 'x' }, base: { ref: 'main' } };
+const head = 'a'.repeat(40);
+const ada = shown(400, 'ada');
+const eve = shown(500, 'eve');
+const place = {
+  installation: { id: 1 },
+  repository: { id: 1, full_name: 'acme/app', owner: { login: 'acme' }, name: 'app', private: true },
 };
 
-/** What each check run shows after a job about a task, in order, by the proof that it is about. */
-async function shownAfter(taskId: string) {
-  asked.length = 0;
-  await showProofs(acme.service.app, taskId);
-  return asked
-    .filter(({ path }) => path.includes('/check-runs'))
-    .map(({ body }) => [
-      body.external_id ?? 'again',
-      body.conclusion ?? body.status,
-      (body.output as { title: string }).title,
-    ]);
+interface Pull {
+  number: number;
+  base?: string;
+  sha?: string;
+  state?: 'open' | 'closed';
+  user?: typeof ada;
 }
 
-test('weakened tests fail the check runs of all pull requests of a commit, until theirs has another head or is closed', async () => {
-  const { ids } = await sameHead('weakened', 'proved');
-  const weakened = expect.stringMatching(/^Tests were weakened/);
-  const ofAnother = expect.stringMatching(/^Pull request #7: Tests were weakened/);
-  expect(await shownAfter(ids[1])).toEqual([
-    ['proof_8', 'failure', ofAnother],
-    ['proof_7', 'failure', weakened],
-  ]);
-  expect(await shownAfter(ids[0])).toEqual([]);
-  say(7, 'closed', sha);
-  expect(await shownAfter(ids[0])).toEqual([
-    ['proof_8', 'neutral', expect.stringMatching(/^Its tests fail without it/)],
-  ]);
-  say(7, 'open', 'b'.repeat(40));
-  expect(await shownAfter(ids[1])).toEqual([]);
+const pullOf = ({ number, base = 'main', sha = head, state = 'open', user = ada }: Pull) => ({
+  ...{ number, state, title: `P${number}`, body: '', html_url: `https://github.com/acme/app/pull/${number}` },
+  ...{ user, draft: false, labels: [], merged: false, merged_at: null, updated_at: new Date().toISOString() },
+  // A stranger has a fork.
+  head: { ref: `topic-${number}`, sha, user, repo: { id: user === eve ? 99 : 1, full_name: `${user.login}/app` } },
+  base: { ref: base, sha: '0'.repeat(40), repo: { id: 1, full_name: 'acme/app', default_branch: 'main' } },
 });
 
-test('a proof that another pull request of the commit waits for is waited for in all, and then shown in all', async () => {
-  const { ids, judge } = await sameHead('proved', null);
-  expect(await shownAfter(ids[0])).toEqual([
-    ['proof_7', 'cancelled', 'Pull request #8: Cancelled'],
-    ['proof_8', 'cancelled', 'Cancelled'],
-  ]);
+/** A repository that requires proofs. `latest` is what the newest check run of a commit shows. */
+async function required() {
+  const { em, own, projectId } = await acme.twoPeople();
+  people.set(400, 'ada').set(500, 'eve');
+  for (const table of ['pull_asks', 'pull_proofs', 'reviewed_pulls', 'tasks']) await em.query(`delete from ${table}`);
+  const checks = new Map<number, { sha: string; says: string }>();
+  let created = 0;
+  around.writes['POST /repos/acme/app/check-runs'] = {
+    status: 201,
+    // The stand-in answers each request with the same object.
+    body: Object.defineProperty({}, 'id', { enumerable: true, get: () => ++created }),
+  };
+  const settings = Buffer.from('checks: [node --test]\nprove: { everyone: required }\n').toString('base64');
+  around.pages['/contents/.deckhand.yml'] = { encoding: 'base64', content: settings };
+
+  /** Does the mirror jobs of some pull requests. */
+  const mirror = async (...numbers: number[]) => {
+    const rows: { id: string }[] = await em.query(
+      `select task_id as id from reviewed_pulls where number = any($1) and purpose = 'proof'`,
+      [numbers],
+    );
+    for (const { id } of rows) {
+      asked.length = 0;
+      const before = created;
+      await syncTask(acme.service.app, { taskId: id, recheck: false } as never);
+      let made = before;
+      for (const { path, body } of asked.filter((each) => each.path.includes('/check-runs'))) {
+        const known = /check-runs\/(\d+)$/.exec(path)?.[1];
+        const checkId = known === undefined ? ++made : Number(known);
+        const says = `${body.conclusion ?? body.status}: ${(body.output as { title: string }).title}`;
+        checks.set(checkId, { sha: String(body.head_sha ?? checks.get(checkId)?.sha), says });
+      }
+    }
+  };
+  const told = async (action: string, pull: Pull) => {
+    around.pages[`/commits/${pull.sha ?? head}/check-runs`] = { total_count: 0, check_runs: [] };
+    around.pages[`/pulls/${pull.number}`] = pullOf(pull);
+    const payload = { action, number: pull.number, sender: pull.user ?? ada, ...place, pull_request: pullOf(pull) };
+    await acme.service.app.github?.receive({ id: `${Math.random()}`, name: 'pull_request', payload } as never);
+    await mirror(pull.number);
+  };
+  /** Ends the proof of a head, as the run does. */
+  const judge = async (number: number, status: string, sha = head) => {
+    await em.query('update pull_proofs set status = $3, at = now(), hold = null where number = $1 and head_sha = $2', [
+      number,
+      sha,
+      status,
+    ]);
+    await em.query(
+      `update runs set status = 'succeeded', finished_at = now(), lease_until = null where status = 'queued'`,
+    );
+    await em.query(`update tasks set status = 'done' where hidden`);
+    await mirror(number);
+  };
+  const opened = async (pull: Pull, status: string) => {
+    await told('opened', pull);
+    await judge(pull.number, status, pull.sha);
+  };
+  const latest = (sha = head) =>
+    [...checks].filter(([, check]) => check.sha === sha).sort(([a], [b]) => b - a)[0]?.[1].says;
+  return { em, own, projectId, told, judge, opened, mirror, latest };
+}
+
+const weakened = /^failure: Pull request #7: Tests were weakened/;
+
+test('weakened tests fail the check run of a commit until their pull request has another head or is closed', async () => {
+  const { told, opened, latest } = await required();
+  await opened({ number: 7 }, 'weakened');
+  expect(latest()).toMatch(/^failure: Tests were weakened/);
+  await opened({ number: 8, base: 'side' }, 'no_tests');
+  expect(latest()).toMatch(weakened);
+  await told('closed', { number: 7, state: 'closed' });
+  expect(latest()).toMatch(/^neutral: Pull request #8: Not proved by tests/);
+  await told('reopened', { number: 7 });
+  expect(latest()).toMatch(weakened);
+  await told('synchronize', { number: 7, sha: 'b'.repeat(40) });
+  expect(latest()).toMatch(/^neutral: Pull request #8/);
+});
+
+test('a proof that another pull request of the commit waits for is waited for', async () => {
+  const { told, judge, opened, latest } = await required();
+  await opened({ number: 7 }, 'proved');
+  await told('opened', { number: 8 });
+  expect(latest()).toBe('queued: Pull request #8: Waits for its turn');
   await judge(8, 'weakened');
-  expect((await shownAfter(ids[1])).map(([, conclusion]) => conclusion)).toEqual(['failure', 'failure']);
+  expect(latest()).toMatch(/^failure: Pull request #8/);
   await judge(8, 'changed');
-  expect((await shownAfter(ids[1])).map(([, conclusion]) => conclusion)).toEqual(['neutral', 'neutral']);
+  expect(latest()).toMatch(/^neutral: Pull request #8: Expectations changed/);
+});
+
+test('neither many other pull requests of the commit nor many other heads hide weakened tests', async () => {
+  const { told, opened, latest } = await required();
+  await opened({ number: 7 }, 'weakened');
+  for (let number = 8; number < 30; number++) await opened({ number, base: `side-${number}` }, 'no_tests');
+  expect(latest()).toMatch(weakened);
+  for (let i = 10; i < 21; i++) {
+    await told('synchronize', { number: 7, sha: String(i).repeat(20) });
+  }
+  expect(latest()).toMatch(/^neutral/);
+  await told('synchronize', { number: 7 });
+  expect(latest()).toMatch(weakened);
+}, 60_000);
+
+test('what a person pushes to the branch of a task is proved, and another pull request of it says nothing else', async () => {
+  const { em, own, projectId, told, judge, opened, latest } = await required();
+  const bot = await acme.service.app.github?.bot();
+  await em.query(
+    `insert into tasks (id, project_id, title, status, repository_id) values ('task_f', $1, 'f', 'in_review', $2)`,
+    [projectId, own.id],
+  );
+  const ofTask = (sha: string) =>
+    em.query(
+      `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, base_branch, head_sha)
+       values ('task_f', $1, 7, 'https://github.com/acme/app/pull/7', 'open', 'agent/f', 'main', $2)
+       on conflict (repository_id, number) do update set head_sha = excluded.head_sha`,
+      [own.id, sha],
+    );
+  await ofTask(head);
+  around.pages['/pulls/7'] = pullOf({ number: 7 });
+  await opened({ number: 8, base: 'side' }, 'no_tests');
+  expect(latest()).toBe('action_required: Pull request #7: No run of its task proved this commit');
+
+  const pushed = 'b'.repeat(40);
+  await ofTask(pushed);
+  around.pages[`/git/commits/${pushed}`] = { sha: pushed, author: { email: 'ada@example.com' }, parents: [] };
+  for (const each of ['comments', 'reviews', 'files', 'commits']) around.pages[`/pulls/7/${each}`] = [];
+  await told('synchronize', {
+    number: 7,
+    sha: pushed,
+    user: { ...shown(bot?.id ?? 0, bot?.login ?? ''), type: 'Bot' },
+  });
+  expect(latest(pushed)).toBe('queued: Waits for its turn');
+  await judge(7, 'weakened', pushed);
+  expect(latest(pushed)).toMatch(/^failure: Tests were weakened/);
+});
+
+test("a stranger who opens a pull request of a writer's commit holds nothing up", async () => {
+  const { told, judge, opened, latest, mirror } = await required();
+  await opened({ number: 7 }, 'proved');
+  await told('opened', { number: 8, user: eve });
+  expect(latest()).toBe('queued: Pull request #8: Waits for its turn');
+  await judge(8, 'proved');
+  expect(latest()).toMatch(/^neutral: Pull request #7: Its tests fail without it/);
+  // A commit of the stranger waits for a writer, and no longer when a writer proposes it.
+  const theirs = 'c'.repeat(40);
+  await told('opened', { number: 9, user: eve, sha: theirs });
+  expect(latest(theirs)).toBe('action_required: Waits for somebody with write permission');
+  await told('opened', { number: 10, sha: theirs });
+  await mirror(9);
+  expect(latest(theirs)).toMatch(/^queued: Pull request #(9|10)/);
+});
+
+test('a change that prevents its proof may not be merged where proofs are required', async () => {
+  const { opened, latest } = await required();
+  await opened({ number: 7 }, 'not_run');
+  expect(latest()).toMatch(/^action_required: The proof by tests did not run/);
 });

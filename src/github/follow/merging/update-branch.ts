@@ -1,6 +1,7 @@
 import type { App, Octokit } from '../../../app.ts';
 import type { RepoName } from '../../../git/remote-url.ts';
 import { isRefusedWith } from '../../../outgoing/github-errors.ts';
+import { isAddressOf } from '../../../repositories/pulls.ts';
 
 interface Head {
   number: number;
@@ -81,7 +82,7 @@ export async function isOwnUpdate(
   if (tip === undefined || first !== from || second === undefined || third !== undefined) return false;
   const { isValid, wasSignedByGitHub } = commit?.signature ?? {};
   const isSigned = isValid === true && wasSignedByGitHub === true && isOfGitHub(commit?.committer);
-  const isOurs = commit?.author?.email?.startsWith(`${bot.id}+${bot.login}@`) === true;
+  const isOurs = isAddressOf(bot, commit?.author?.email);
   if (!isSigned || !isOurs || commit?.message?.trimEnd() !== `Merge branch '${base}' into ${head}`) return false;
   const basehead = `${tip}...${second}`;
   const { data } = await octokit.request('GET /repos/{owner}/{repo}/compare/{basehead}', { ...name, basehead });

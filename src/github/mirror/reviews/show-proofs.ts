@@ -1,10 +1,12 @@
 import type { App } from '../../../app.ts';
-import { markedProof, proofSentence } from '../../../domain/proof/proof.ts';
+import { markedProof, type Proof, type ProofStatus, proofSentence } from '../../../domain/proof/proof.ts';
 import { runPage, taskPage } from '../../../domain/task.ts';
 import { harmlessLine, oneLine } from '../../../domain/text/sanitize.ts';
 import { isRefusedWith } from '../../../outgoing/github-errors.ts';
+import { unlessMissing } from '../../../repositories/permission.ts';
+import { listTaskPullsOfHead } from '../../../runs/proof/proof-store.ts';
 import {
-  listOthersOfHead,
+  listProofsOfHead,
   listProofsOfHidden,
   markProofShown,
   type ProofHold,
@@ -18,8 +20,8 @@ import type { WantedCheck } from '../mirror.ts';
 import { proofCheckName, showCheck } from '../sync-check.ts';
 
 /**
- * Shows in check runs what the tests of a pull request prove, for each of its latest heads, and for other pull requests of
- * these heads. A lock lets one job about a repository run at a time.
+ * Shows in check runs what the tests of a pull request prove, one for each of its latest heads. A lock lets one job about a
+ * repository run at a time.
  */
 export async function showProofs(app: App, taskId: string): Promise<void> {
   const task = await findTask(app.db.manager, taskId);
@@ -30,52 +32,86 @@ export async function showProofs(app: App, taskId: string): Promise<void> {
   if (place === undefined) return;
   await app.db.withLock(`proofs ${repositoryId}`, async () => {
     // Read again, because another job may have shown some of them since.
-    await eachThenFail(await listProofsOfHidden(em, taskId), async (proof) => {
-      const others = await listOthersOfHead(em, proof);
-      await eachThenFail([proof, ...others], (each) =>
-        showProof(
-          app,
-          place,
-          each,
-          [proof, ...others].filter((other) => other !== each),
-        ),
-      );
-    });
+    await eachThenFail(await listProofsOfHidden(em, taskId), (proof) => showHead(app, place, proof));
   });
 }
 
-/** Shows a proof in its check run. `others` are those of the same commit. */
-async function showProof(app: App, place: Place, proof: ShownProof, others: PullProof[]): Promise<void> {
-  const { id, headSha: sha, runId, taskId } = proof;
-  const base = app.config.BASE_URL;
-  const detailsUrl = runId === null ? taskPage(base, taskId) : runPage(base, taskId, runId);
-  const target = { ...place, check: proofCheckName, externalId: id, sha, detailsUrl };
-  const before = { id: proof.checkRunId, sha: proof.checkRunId === null ? null : sha, shown: proof.checkShown };
-  const show = async () => showCheck(target, before, await strictest(app, place, proof, others));
-  const now = await show().catch((error) => {
-    // The commit was removed by a push by force, or GitHub lets us show nothing there.
-    if (!isRefusedWith(error, 403, 404, 410, 422)) throw error;
-    app.log.info({ err: error, taskId }, 'a proof cannot be shown');
-  });
-  if (now !== undefined) await markProofShown(app.db.manager, id, { checkRunId: now.id, shown: now.shown });
+/** What a pull request wants the check run of its head to show. */
+interface Wish {
+  number: number;
+  wanted: WantedCheck;
+  detailsUrl: string;
 }
 
 /**
- * Returns what the check run of a proof shows. GitHub counts the latest check run of a name for all pull requests of a
- * commit, whatever their base branches are. So each of them shows the result that lets the least be merged.
+ * Shows in the check run of a head what lets the least be merged. GitHub counts the latest check run of a name for all pull
+ * requests of a commit, whatever their base branches are. So a head has one check run.
  */
-async function strictest(app: App, place: Place, proof: PullProof, others: PullProof[]): Promise<WantedCheck> {
-  const prefix = app.config.COMMAND_PREFIX;
-  const own = wantedCheck(proof, prefix);
-  const stricter = others
-    .map((other) => ({ other, wanted: wantedCheck(other, prefix) }))
-    .filter(({ wanted }) => strictness(wanted) > strictness(own))
-    .sort((a, b) => strictness(b.wanted) - strictness(a.wanted));
-  for (const { other, wanted } of stricter)
-    if (await isStillOf(place, other))
-      return { ...wanted, title: oneLine(`Pull request #${other.number}: ${wanted.title}`, maxTitle) };
-  return own;
+async function showHead(app: App, place: Place, head: Pick<PullProof, 'repositoryId' | 'headSha'>): Promise<void> {
+  const em = app.db.manager;
+  const proofs = await listProofsOfHead(em, head);
+  const [first] = proofs;
+  if (first === undefined) return;
+  const shown = proofs.reduce((newest, each) => ((each.checkRunId ?? 0) > (newest.checkRunId ?? 0) ? each : newest));
+  const { wanted, detailsUrl } = await strictest(place, head.headSha, await wishesOf(app, head, proofs));
+  const target = { ...place, check: proofCheckName, externalId: first.id, sha: head.headSha, detailsUrl };
+  const before = {
+    id: shown.checkRunId,
+    sha: shown.checkRunId === null ? null : head.headSha,
+    shown: shown.checkShown,
+  };
+  const now = await showCheck(target, before, wanted).catch((error) => {
+    // The commit was removed by a push by force, or GitHub lets us show nothing there.
+    if (!isRefusedWith(error, 403, 404, 410, 422)) throw error;
+    app.log.info({ err: error, repositoryId: head.repositoryId, sha: head.headSha }, 'a proof cannot be shown');
+  });
+  if (now !== undefined) await markProofShown(em, head, { checkRunId: now.id, shown: now.shown });
 }
+
+/** Returns what the pull requests of a head want, those of tasks too, the strictest first. */
+async function wishesOf(
+  app: App,
+  head: Pick<PullProof, 'repositoryId' | 'headSha'>,
+  proofs: ShownProof[],
+): Promise<Wish[]> {
+  const { BASE_URL: base, COMMAND_PREFIX: prefix } = app.config;
+  const isRequired = proofs.some((each) => each.isRequired);
+  const ofPulls = proofs.map((proof) => ({
+    number: proof.number,
+    status: proof.status,
+    wanted: wantedCheck(proof, prefix),
+    detailsUrl: proof.runId === null ? taskPage(base, proof.taskId) : runPage(base, proof.taskId, proof.runId),
+  }));
+  const ofTasks = (await listTaskPullsOfHead(app.db.manager, head))
+    .filter(({ number }) => !proofs.some((each) => each.number === number))
+    .map(({ number, taskId, proof }) => ({
+      number,
+      status: proof?.status ?? null,
+      wanted: proof === null ? unprovedHead(isRequired, prefix) : provedCheck({ ...proof, isRequired }, prefix),
+      detailsUrl: taskPage(base, taskId),
+    }));
+  return [...ofPulls, ...ofTasks].sort(
+    (a, b) => strictness(b.wanted) - strictness(a.wanted) || doubtOf(b.status) - doubtOf(a.status),
+  );
+}
+
+/** At most this many pull requests of a head are looked at. The next one counts as open. */
+const maxAsked = 50;
+
+/** Returns the first wish of a pull request that is open and still has the head. A single pull request is not looked at. */
+async function strictest(place: Place, sha: string, wishes: Wish[]): Promise<Wish> {
+  const [first] = wishes;
+  if (first === undefined) throw new Error('no pull request has this head');
+  if (wishes.length === 1) return first;
+  for (const [i, wish] of wishes.entries())
+    if (i === maxAsked || (await isStillOf(place, wish.number, sha))) return naming(wish);
+  return naming(first);
+}
+
+const naming = (wish: Wish): Wish => ({
+  ...wish,
+  wanted: { ...wish.wanted, title: oneLine(`Pull request #${wish.number}: ${wish.wanted.title}`, maxTitle) },
+});
 
 /** The higher, the less may be merged. */
 function strictness({ status, conclusion }: WantedCheck): number {
@@ -83,40 +119,21 @@ function strictness({ status, conclusion }: WantedCheck): number {
   return { failure: 4, action_required: 3, cancelled: 1 }[conclusion as string] ?? 0;
 }
 
-/** Returns whether a pull request is open, and has the head of a proof. */
-async function isStillOf({ octokit, name }: Place, { number, headSha }: PullProof): Promise<boolean> {
+const doubts: ProofStatus[] = ['proved', 'changed', 'no_tests', 'not_run', 'unproved', 'weakened'];
+const doubtOf = (status: ProofStatus | null) => (status === null ? -1 : doubts.indexOf(status));
+
+/** Returns whether a pull request is open, and has a head. */
+async function isStillOf({ octokit, name }: Place, number: number, headSha: string): Promise<boolean> {
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
-  const { data } = await octokit.request(path, { ...name, pull_number: number });
-  return data.state === 'open' && data.head.sha === headSha;
+  const pull = await unlessMissing(octokit.request(path, { ...name, pull_number: number }));
+  return pull?.state === 'open' && pull.head.sha === headSha;
 }
 
 /** Computes what the check run of a proof should show. Pure. */
 export function wantedCheck(proof: PullProof, prefix: string): WantedCheck {
-  const { status, reason, hold, runStatus, isRequired } = proof;
+  const { status, hold, runStatus } = proof;
   const ask = `\`${prefix} prove\``;
-  if (status !== null) {
-    const sentence = { status, reason };
-    return {
-      status: 'completed',
-      conclusion: status === 'weakened' && isRequired ? 'failure' : 'neutral',
-      ...says(
-        oneLine(proofSentence(sentence), maxTitle),
-        [
-          harmlessLine(markedProof(sentence), 2000, prefix),
-          '',
-          meanings[status],
-          ...(proof.seconds > 0 ? ['', `It took ${timeOf(proof.seconds)}. No model was asked.`] : []),
-        ].join('\n'),
-      ),
-      annotations: proof.notes.map(({ path, line, level, text }) => ({
-        path,
-        start_line: line,
-        end_line: line,
-        annotation_level: level,
-        message: text,
-      })),
-    };
-  }
+  if (status !== null) return provedCheck({ ...proof, status }, prefix);
   if (hold !== null) return heldCheck(hold, proof, prefix);
   if (runStatus === null || runStatus === 'cancelled')
     return {
@@ -132,6 +149,56 @@ export function wantedCheck(proof: PullProof, prefix: string): WantedCheck {
     ),
   };
 }
+
+const requiredConclusions: Partial<Record<ProofStatus, 'failure' | 'action_required'>> = {
+  weakened: 'failure',
+  not_run: 'action_required',
+};
+
+/** Computes the check run of a head of which something was proved. */
+function provedCheck(
+  {
+    status,
+    reason,
+    isRequired,
+    seconds = 0,
+    notes = [],
+  }: Pick<Proof, 'status' | 'reason'> & Pick<PullProof, 'isRequired'> & Partial<Pick<PullProof, 'seconds' | 'notes'>>,
+  prefix: string,
+): WantedCheck {
+  const sentence = { status, reason };
+  return {
+    status: 'completed',
+    // Where weakened tests must not be merged, a change that prevents its proof must not either.
+    conclusion: (isRequired && requiredConclusions[status]) || 'neutral',
+    ...says(
+      oneLine(proofSentence(sentence), maxTitle),
+      [
+        harmlessLine(markedProof(sentence), 2000, prefix),
+        '',
+        meanings[status],
+        ...(seconds > 0 ? ['', `It took ${timeOf(seconds)}. No model was asked.`] : []),
+      ].join('\n'),
+    ),
+    annotations: notes.map(({ path, line, level, text }) => ({
+      path,
+      start_line: line,
+      end_line: line,
+      annotation_level: level,
+      message: text,
+    })),
+  };
+}
+
+/** Computes what the pull request of a task wants whose head no run of the task proved for its base. */
+const unprovedHead = (isRequired: boolean, prefix: string): WantedCheck => ({
+  status: 'completed',
+  conclusion: isRequired ? 'action_required' : 'neutral',
+  ...says(
+    'No run of its task proved this commit',
+    `The pull request belongs to a task, and no run of the task proved this commit for the branch into which it goes. \`${prefix} prove\` there proves it.`,
+  ),
+});
 
 const says = (title: string, summary: string) => ({ title, summary, actions: [] });
 
@@ -179,7 +246,8 @@ const meanings: Record<NonNullable<PullProof['status']>, string> = {
   unproved: 'A person should look whether the tests would notice if the change were missing.',
   weakened: 'Earlier tests fail with this change and were changed or removed by it. A person should look at them.',
   no_tests: 'A test that fails without the change would prove it.',
-  not_run: 'Nothing is known about what the tests prove.',
+  not_run:
+    'Nothing is known about what the tests prove. Where the reason is not the code, another pull request can make that change first.',
 };
 
 function timeOf(seconds: number): string {
