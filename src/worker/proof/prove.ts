@@ -60,8 +60,11 @@ async function tryToProve(work: Work, tree: string, checks: CheckResult[] | unde
     const change = await readTestedChange(work, tree);
     const tried = await tryAll(work, tree, change, checks);
     await countTries(work, tree, tried);
-    const broken = brokenChecks(tried);
-    if (checks === undefined && broken !== undefined) return { proof: notRun(broken) };
+    if (checks === undefined) {
+      await noteChecks(work, tree, tried);
+      const broken = brokenChecks(tried);
+      if (broken !== undefined) return { proof: notRun(broken) };
+    }
     const doubts = [...change.doubts, ...(await missed(work, tree, change, tried.sighting))];
     const proof = judgeProof({ ...change, ...tried, ...changedTests(work, change, tried), doubts });
     await work.journal.note('proof', `${proof.status}${proof.reason === null ? '' : `: ${proof.reason}`}`);
@@ -182,6 +185,13 @@ async function tryAll(
 async function onlyOnChange(tried: Tried[] | Promise<Tried[]>): Promise<Omit<Tries, 'before' | 'oldTestsOnChange'>> {
   const newTestsOnChange = await tried;
   return { newTestsOnBase: newTestsOnChange, newTestsOnChange };
+}
+
+/** Adds the results of the checks on the change itself to the log of the run, as earlier checks would have. */
+async function noteChecks({ journal, repository }: Work, tree: string, { newTestsOnChange }: Tries): Promise<void> {
+  const about = { repositoryId: repository.id, tree };
+  for (const { command, passed, seconds } of newTestsOnChange.at(-1)?.checks ?? [])
+    await journal.note('check', `${command}: ${passed ? 'passed' : 'failed'}`, { ...about, passed, seconds });
 }
 
 /** Returns why nothing can be proved where the checks never passed on the change itself. */

@@ -86,6 +86,8 @@ export type Tried = Attempt & {
   tests?: ResultsOfRun | undefined;
   /** How long they took. */
   seconds?: number;
+  /** The results of those that ended, in order. */
+  checks?: { command: string; passed: boolean; seconds: number }[];
 };
 
 /** What trying the checks of a repository needs. */
@@ -160,16 +162,23 @@ async function runAll(
   const heard = (more: string) => {
     said += more;
   };
-  const took = () => ({ seconds: Math.round((performance.now() - began) / 100) / 10 });
+  const checks: Tried['checks'] = [];
+  const took = () => ({ seconds: Math.round((performance.now() - began) / 100) / 10, checks });
   const tests = () =>
     unlessTooSlow(judging.call('resultsIn', said.slice(0, maxSaid), said.length < maxSaid), undefined);
   for (const command of settings.checks) {
     const left = (end - performance.now()) / 1000;
     if (left <= 0) return unfinished(`they take longer than ${seconds} s`);
-    const { exitCode, how, output } = await machine.run(before + command, { seconds: left, signal, heard });
+    const {
+      exitCode,
+      how,
+      output,
+      seconds: duration,
+    } = await machine.run(before + command, { seconds: left, signal, heard });
     signal.throwIfAborted();
     if (exitCode === undefined && performance.now() >= end) return unfinished(`they take longer than ${seconds} s`);
     if (exitCode === undefined || killed.has(exitCode)) return unfinished(`${command} was killed (${how})`);
+    checks.push({ command, passed: exitCode === 0, seconds: Math.round(duration) });
     if (exitCode !== 0) {
       const text = `[${how}]\n${output.slice(-outputChars)}`;
       return { outcome: 'failed', failing: { command, output: text }, ...took(), tests: await tests() };

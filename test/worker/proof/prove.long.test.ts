@@ -168,16 +168,21 @@ test('the results of a worker that ends halfway are kept, and nothing runs twice
 describe('without results of earlier checks, as for a pull request of a person,', () => {
   async function provedAtOnce(given: Partial<Given>) {
     const steps = new Map<string, unknown>();
-    const { work, tree } = await workWith({ base, change: more, settings, ...given, journal: journalWith(steps) });
+    const said: string[] = [];
+    const note = async (_type: string, text: string) => void said.push(text);
+    const journal = { ...journalWith(steps), note };
+    const { work, tree } = await workWith({ base, change: more, settings, ...given, journal });
     const { proof } = await proveChange(work, tree);
-    return { proof, tries: [...steps.keys()].filter((step) => step.startsWith('proof ')).length };
+    return { proof, said, tries: [...steps.keys()].filter((step) => step.startsWith('proof ')).length };
   }
 
   test('the tries on the base, on the change and with the earlier tests are enough', async () => {
-    const { proof, tries } = await provedAtOnce({});
+    const { proof, tries, said } = await provedAtOnce({});
     expect(proof).toMatchObject({ status: 'proved', newTestsFailOnBase: true, oldTestsPass: true });
     // One step holds the first two.
     expect(tries).toBe(2);
+    // The page of the repository lists slow checks by these lines.
+    expect(said).toContain('node --test: passed');
   });
 
   test('a check that fails twice is named, and nothing is proved', async () => {
