@@ -21,41 +21,62 @@ export function namedPaths(text: string): string[] {
   return [...found];
 }
 
-/** Files or folders that a plan or a text names: each is a path, or a folder with everything in it. */
-interface Named {
-  path: string;
-  isFolder: boolean;
-}
-
 /** Returns a pattern without what follows its first wildcard; undefined if it stands for everything, or another repository. */
-function namedBy(pattern: string): Named | undefined {
+function namedBy(pattern: string): string | undefined {
   const plain = pattern.replace(/^\.?\//, '');
   if (plain.startsWith('../') || plain.startsWith('!')) return undefined;
   const wildcard = plain.search(/[*?[{]/);
-  const isFolder = wildcard >= 0 || plain.endsWith('/');
   const path =
     wildcard < 0 ? plain.replace(/\/$/, '') : plain.slice(0, plain.lastIndexOf('/', wildcard) + 1).slice(0, -1);
-  return path === '' ? undefined : { path, isFolder };
+  return path === '' ? undefined : path;
 }
 
-/** At most this many files of a task are compared with those of others. */
-const maxCompared = 500;
+/** At most this many files of a task are compared with those of others, with this many folders above each. */
+const [maxCompared, maxDepth] = [500, 30];
+/** At most this many files of all busy tasks count for an order. */
+const maxBusy = 5000;
+
+/** Files and folders, and all folders above them. */
+interface Indexed {
+  paths: Set<string>;
+  above: Set<string>;
+}
+
+function indexed(patterns: string[]): Indexed {
+  const index = { paths: new Set<string>(), above: new Set<string>() };
+  addTo(index, patterns);
+  return index;
+}
+
+function addTo({ paths, above }: Indexed, patterns: string[]): void {
+  for (const path of patterns.flatMap((pattern) => namedBy(pattern) ?? [])) {
+    paths.add(path);
+    for (const folder of foldersAbove(path)) above.add(folder);
+  }
+}
+
+function foldersAbove(path: string): string[] {
+  const found: string[] = [];
+  let end = path.indexOf('/');
+  for (; end >= 0 && found.length < maxDepth; end = path.indexOf('/', end + 1)) found.push(path.slice(0, end));
+  return found;
+}
 
 /**
  * Returns which of the files that one change will touch another one touches as well. Both are paths, folders or patterns. A
  * pattern counts as its folder, so this rather names too much than too little.
  */
 export function overlap(patterns: string[], others: string[]): string[] {
-  const theirs = others.slice(0, maxCompared).flatMap((other) => namedBy(other) ?? []);
-  const exact = new Set(theirs.map(({ path }) => path));
-  return patterns.slice(0, maxCompared).filter((pattern) => {
-    const mine = namedBy(pattern);
-    if (mine === undefined) return false;
-    return exact.has(mine.path) || theirs.some((other) => isIn(mine, other) || isIn(other, mine));
-  });
+  return overlapWith(patterns, indexed(others.slice(0, maxCompared)));
 }
 
-const isIn = (inner: Named, outer: Named) => inner.path.startsWith(`${outer.path}/`);
+function overlapWith(patterns: string[], { paths, above }: Indexed): string[] {
+  return patterns.slice(0, maxCompared).filter((pattern) => {
+    const path = namedBy(pattern);
+    if (path === undefined) return false;
+    return paths.has(path) || above.has(path) || foldersAbove(path).some((folder) => paths.has(folder));
+  });
+}
 
 /** What is to be ordered: a task and the files that it will probably touch. */
 export interface Expecting {
@@ -68,12 +89,12 @@ export interface Expecting {
  * Otherwise the order stays.
  */
 export function fewestCollisionsFirst(tasks: Expecting[], busy: string[]): string[] {
-  const taken = [...busy];
+  const taken = indexed(busy.slice(0, maxBusy));
   const [first, later]: [string[], string[]] = [[], []];
   for (const { id, files } of tasks) {
-    const isFree = overlap(files, taken).length === 0;
+    const isFree = overlapWith(files, taken).length === 0;
     (isFree ? first : later).push(id);
-    if (isFree) taken.push(...files);
+    if (isFree) addTo(taken, files.slice(0, maxCompared));
   }
   return [...first, ...later];
 }

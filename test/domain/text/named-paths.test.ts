@@ -31,6 +31,18 @@ test.each([
   expect(overlap(mine, theirs)).toEqual(expected);
 });
 
+test('many long paths are compared in a moment', () => {
+  const files = (tag: string) =>
+    Array.from({ length: 500 }, (_, i) => `${'d/'.repeat(1000)}${'e'.repeat(150)}/${tag}${i}`);
+  const [mine, others] = [files('a'), Array.from({ length: 50 }, (_, i) => files(`b${i}x`))];
+  const began = performance.now();
+  expect(others.flatMap((theirs) => overlap(mine, theirs))).toEqual([]);
+  const orders = others.map((theirs, i) => ({ id: `${i}`, files: theirs }));
+  expect(fewestCollisionsFirst(orders, mine)).toHaveLength(50);
+  // It took a minute when each path was compared with each other one.
+  expect(performance.now() - began).toBeLessThan(5000);
+});
+
 test('tasks that touch no busy file start first, and otherwise in their order', () => {
   const tasks = [
     { id: 'a', files: ['src/busy.ts'] },
