@@ -78,7 +78,7 @@ export function createServer(app: App, routes: Route[], extras: Extras = {}): Ex
     res.status(status === 'ok' ? 200 : 503).json({ status });
   });
   if (extras.webhooks) server.post(extras.webhooks.path, extras.webhooks.handler);
-  server.all(/^\/(?:login\/|setup|mail\/|\.well-known\/)/i, anonymous);
+  server.all(/^\/(?:login\/|setup|mail\/|badge\/|\.well-known\/)/i, anonymous);
   for (const pages of extras.pages ?? []) server.use(pages);
   server.get([metadataPath, `${metadataPath}${mcpPath}`], anonymous, (_req, res) =>
     res.json(resourceMetadata(app.config.BASE_URL, `${app.config.BASE_URL}${mcpPath}`)),

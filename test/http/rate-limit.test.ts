@@ -49,6 +49,14 @@ test.each([
   expect(statuses).toEqual([404, 404, 429]);
 });
 
+test('a badge, which anybody may read, counts as a request without a token', async () => {
+  const from = { 'X-Forwarded-For': '10.4.0.1' };
+  const statuses = [];
+  for (let i = 0; i < 5; i++)
+    statuses.push((await fetch(`${service.url}/badge/repo_x/key.json`, { headers: from })).status);
+  expect(statuses).toEqual([404, 404, 404, 404, 429]);
+});
+
 test("a revoked token does not use up its user's limit", async () => {
   const [revoked, good] = [await service.token('robbed'), await service.token('robbed')];
   const [, claims = ''] = revoked.split('.');
