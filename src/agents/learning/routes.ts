@@ -113,7 +113,7 @@ export const learningRoutes: Route[] = [
     access: onAgent,
     query: FiguresQuery,
     reply: [200, Suggestions],
-    handle: (app, { agent, user, query }) => readSuggestions(app, agent, user.id, query.version),
+    handle: (app, { agent, user, query }) => readSuggestions(app, agent, user, query.version),
   }),
   route({
     operationId: 'evolveAgent',

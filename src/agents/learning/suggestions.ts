@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { App } from '../../app.ts';
 import { lockUntilCommit } from '../../db/locks.ts';
 import type { AgentRow } from '../../db/tables/project.ts';
+import { includesScope } from '../../domain/agent.ts';
 import { type EvidenceGroup, groupEvidence, longestQuote, quotesOf } from '../../domain/learning/evidence.ts';
 import {
   plainSuggestions,
@@ -13,12 +14,13 @@ import {
 } from '../../domain/learning/suggestion.ts';
 import { runPage } from '../../domain/task.ts';
 import { fenced, storable } from '../../domain/text/sanitize.ts';
+import type { Caller } from '../../http/access/access.ts';
 import { specsOf } from '../../llm/calls/declaration.ts';
 import { readArguments } from '../../llm/calls/fit-arguments.ts';
 import type { Message, Model } from '../../llm/model.ts';
 import { assertVersion } from '../figures.ts';
 import { modelIfConfigured } from '../model.ts';
-import { findAgent } from '../store.ts';
+import { findAgent, worksFor } from '../store.ts';
 import { readEvidence } from './evidence.ts';
 
 /** Identifies the evidence about an agent that a model gets. `key` is the hash of that evidence. */
@@ -197,23 +199,27 @@ interface Asked {
 /**
  * Returns what would improve an agent, from the latest runs of all its versions, or of one, in the caller's projects.
  * The texts are fixed sentences until a model has written better ones from this evidence, which happens in a job.
- * `wording` means that the job is under way.
+ * `wording` means that the job is under way. It spends money, so a viewer's request and a token that only reads start none.
  * @throws AppError 404 for a version that the agent does not have
  */
 export async function readSuggestions(
   app: App,
   agent: AgentRow,
-  userId: string,
+  caller: Pick<Caller, 'id' | 'scope'>,
   version?: number,
 ): Promise<{ suggestions: Linked[]; wording?: true }> {
   await assertVersion(app.db.manager, { agentId: agent.id, version });
-  const asked = { agentId: agent.id, userId, version };
+  const asked = { agentId: agent.id, userId: caller.id, version };
   const { groups, request } = await evidenceOf(app, agent, asked);
   const known = request && (await readKnown(app.db.manager, request));
-  const isToAsk = request !== undefined && known?.mayAsk === true;
+  const isToAsk = request !== undefined && known?.mayAsk === true && (await maySpend(app, agent, caller));
   const isWording = isToAsk ? await queueWording(app, request, asked) : known?.isAsked;
   const suggestions = (known?.suggestions ?? plainSuggestions(groups)).map((suggestion) => withLinks(app, suggestion));
   return { suggestions, ...(isWording ? { wording: true as const } : {}) };
+}
+
+async function maySpend({ db }: App, { id }: AgentRow, caller: Pick<Caller, 'id' | 'scope'>): Promise<boolean> {
+  return includesScope(caller.scope, 'write') && worksFor(db.manager, caller.id, id);
 }
 
 /**

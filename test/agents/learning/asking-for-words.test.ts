@@ -1,7 +1,7 @@
 import { lockUntilCommit } from '../../../src/db/locks.ts';
 import { openSuggestions, type Shown, worded } from './suggesting.ts';
 
-const { talk, model, em, call, newAgent, fail, suggestionsOf, work } = await openSuggestions();
+const { given, talk, model, em, call, newAgent, fail, suggestionsOf, work } = await openSuggestions();
 
 test('readers get standard sentences at once, and together they cause one request for the same evidence', async () => {
   const agent = await newAgent();
@@ -14,6 +14,23 @@ test('readers get standard sentences at once, and together they cause one reques
   expect(await work()).toBe(1);
   expect(model.requests.length).toBe(before + 1);
   expect((await suggestionsOf(agent))[0].area).toBe('about g1');
+});
+
+test('a viewer and a token that only reads get the sentences, but ask no model', async () => {
+  const agent = given.agentIds[0] as string;
+  await fail(agent, 'gave_up', 'It is unclear what to do');
+  talk.says = worded;
+  const before = model.requests.length;
+  const watcher = await given.service.token('watcher');
+  const members = `/projects/${given.projectId}/members`;
+  expect((await call('POST', members, { login: 'watcher', role: 'viewer' })).status).toBe(201);
+  const reader = (await call('POST', '/me/tokens', { name: 'reads', scopes: 'read' })).body.token;
+  for (const token of [watcher, reader]) {
+    const { status, body } = await call('GET', `/agents/${agent}/suggestions`, undefined, token);
+    expect([status, body.suggestions.length, body.wording]).toEqual([200, 1, undefined]);
+    await work();
+  }
+  expect(model.requests.length).toBe(before);
 });
 
 test('`wording` is true until the model has answered or failed, at most ten minutes', async () => {
