@@ -1,10 +1,17 @@
+import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { AppError } from '../../errors.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { askForProof, endProof, findLiveProof } from '../../runs/reviewing/ask-proof.ts';
-import { findPullProof, forgetHeld, listHeldNumbers, listWaitingOfHead } from '../../runs/reviewing/pull-proofs.ts';
+import {
+  findProvedBase,
+  findPullProof,
+  forgetHeld,
+  listHeldNumbers,
+  listWaitingOfHead,
+} from '../../runs/reviewing/pull-proofs.ts';
 import { findTaskOfReviewed, type PullRef } from '../../runs/reviewing/store.ts';
 import { queueMirror } from '../../tasks/move.ts';
 import type { Place } from '../app/place.ts';
@@ -78,13 +85,29 @@ export async function proveMissed(app: App, place: Place, isOver: () => boolean)
   const missed = pulls.filter(({ updated_at }) => isWanted && since !== undefined && updated_at >= since);
   for (const number of new Set([...held, ...missed.map((pull) => pull.number)])) {
     if (isOver()) return;
-    const head = pulls.find((pull) => pull.number === number)?.head.sha;
     const at = { repositoryId: repository.id, number };
-    const isKnown = head !== undefined && (await findPullProof(em, at, head)) !== undefined;
+    const lack = held.includes(number)
+      ? 'proof'
+      : await lackOf(
+          em,
+          at,
+          pulls.find((pull) => pull.number === number),
+        );
     // It may have been closed or opened since, which changes what counts for its head.
-    if (isKnown && !held.includes(number)) await mirrorProofs(app, at);
-    else await proveIfAllowed(app, place, number, false);
+    if (lack === undefined) await mirrorProofs(app, at);
+    else await proveIfAllowed(app, place, number, lack === 'base');
   }
+}
+
+/** Returns whether a pull request has no proof of its head, or one for another base than it has now. */
+async function lackOf(
+  em: EntityManager,
+  at: PullRef,
+  pull: { head: { sha: string }; base: { ref: string } } | undefined,
+): Promise<'proof' | 'base' | undefined> {
+  if (pull === undefined || (await findPullProof(em, at, pull.head.sha)) === undefined) return 'proof';
+  const base = await findProvedBase(em, at, pull.head.sha);
+  return base === undefined || base === pull.base.ref ? undefined : 'base';
 }
 
 /** Whether a repository wants a proof of every pull request. If its settings cannot be used, it may. */

@@ -73,6 +73,20 @@ export async function upsertPullProof(em: EntityManager, asked: Asked): Promise<
   );
 }
 
+/** Returns the branch into which a pull request went when a proof of a head was last tried; undefined if none was. */
+export async function findProvedBase(
+  em: EntityManager,
+  { repositoryId, number }: PullRef,
+  headSha: string,
+): Promise<string | undefined> {
+  const rows: { base: string }[] = await em.query(
+    `select p.base_branch as base from pull_proofs o join pull_asks p on p.run_id = o.run_id
+     where o.repository_id = $1 and o.number = $2 and o.head_sha = $3`,
+    [repositoryId, number, headSha],
+  );
+  return rows[0]?.base;
+}
+
 export async function findPullProof(
   em: EntityManager,
   { repositoryId, number }: PullRef,

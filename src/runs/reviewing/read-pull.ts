@@ -66,7 +66,8 @@ export async function forgetHead(em: EntityManager, { repositoryId, number }: Pu
 }
 
 /**
- * Checks that a person who wrote a command about the pull request of a stranger may have seen its head. If the stored head is
+ * Checks that a person who wrote a command about the pull request of a stranger may have seen its head; nobody reads a push
+ * and answers within a second. If the stored head is
  * another one, the event of a push is still under way.
  * @throws Refused
  */
@@ -80,7 +81,7 @@ export async function assertHeadSeen(
   const em = app.db.manager;
   const at = { repositoryId, number: pull.number };
   const [known]: { headSha: string; isSeen: boolean }[] = await em.query(
-    `select head_sha as "headSha", date_trunc('second', since) <= date_trunc('second', $3::timestamptz) as "isSeen" /* not null */
+    `select head_sha as "headSha", date_trunc('second', since) < date_trunc('second', $3::timestamptz) as "isSeen" /* not null */
      from pull_heads where repository_id = $1 and number = $2`,
     [repositoryId, pull.number, writtenAt],
   );

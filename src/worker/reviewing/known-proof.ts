@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import { isDocument } from '../../domain/proof/documents.ts';
 import type { Proof } from '../../domain/proof/proof.ts';
@@ -38,12 +39,7 @@ export function lookUpProof(
     const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
       (path) => idOf(before.get(path)) !== idOf(after.get(path)),
     );
-    const hash = createHash('sha256').update(JSON.stringify(decidingSettings(settings)));
-    for (const files of [before, after])
-      for (const path of [...files.keys()].sort())
-        if (isTest(path) || !isDocument(path, files.get(path)?.mode, settings.checks))
-          hash.update(`${path}\0${idOf(files.get(path))}\n`);
-    const fingerprint = hash.digest('base64url');
+    const fingerprint = await fingerprintOf([before, after], isTest, settings);
     // A person who asks wants to know what the tests do now.
     const found = isAsked ? undefined : await findKnownProof(em, ask.repositoryId, fingerprint);
     const known = { fingerprint, changesTests: changed.some(isTest) };
@@ -54,3 +50,22 @@ export function lookUpProof(
 }
 
 const idOf = (file: { mode: string; oid: string } | undefined) => file && `${file.mode} ${file.oid}`;
+
+/** Files that are hashed before other work of the worker goes on. */
+const filesInARow = 5000;
+
+/** Identifies everything that decides about a proof: the settings, and the files of both sides apart from documents. */
+async function fingerprintOf(
+  sides: Awaited<ReturnType<Checkout['files']>>[],
+  isTest: (path: string) => boolean,
+  settings: Placed['settings'],
+): Promise<string> {
+  const hash = createHash('sha256').update(JSON.stringify(decidingSettings(settings)));
+  for (const files of sides)
+    for (const [i, path] of [...files.keys()].sort().entries()) {
+      if (isTest(path) || !isDocument(path, files.get(path)?.mode, settings.checks))
+        hash.update(`${path}\0${idOf(files.get(path))}\n`);
+      if (i % filesInARow === filesInARow - 1) await breathe();
+    }
+  return hash.digest('base64url');
+}

@@ -241,3 +241,18 @@ test('a commit of an agent that was not ready is not merged when the branch retu
   await command(20);
   expect((await outcome()).merged).toEqual(['unready']);
 });
+
+test('a commit that a run of another task made is not merged, although it was ready there', async () => {
+  const { push, command, outcome } = await inReview();
+  const bot = await acme.service.app.github?.bot();
+  around.pages['/git/commits/checked'] = {
+    sha: 'checked',
+    author: { email: `${bot?.id}+${bot?.login}@users.noreply.github.com` },
+    parents: [{ sha: 'base' }],
+  };
+  await push('checked', 10);
+  await command(11);
+  const { merged, said } = await outcome();
+  expect(merged).toEqual([]);
+  expect(said).toContain('was not checked for the branch');
+});

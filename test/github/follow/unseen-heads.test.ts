@@ -57,6 +57,45 @@ test.each([
   expect(asks.filter(({ byWriter }: { byWriter: boolean }) => byWriter)).toEqual([]);
 });
 
+test.each([0, 1])("a push to a fork %i s after the command, by GitHub's whole seconds, was not seen", async (later) => {
+  const em = await emptied();
+  await em.query('delete from pull_heads');
+  await told(`${later} first`, 'opened', head('a'));
+  const pushed = new Date(Math.floor(Date.now() / 1000) * 1000 - 60_000);
+  await em.query(`update pull_heads set head_sha = $1, since = $2`, [head('b'), pushed]);
+  around.pages['/pulls/8'] = pull(head('b'));
+  await acme.say(400, 'ada', '/agent prove', 8, new Date(pushed.getTime() - later * 1000), { isPull: true });
+  expect(await em.query('select 1 from pull_asks')).toEqual([]);
+});
+
+test('a pull request whose move to another base was not heard of is proved again', async () => {
+  const em = await emptied();
+  const settings = Buffer.from('checks: [node --test]\nprove: everyone\n').toString('base64');
+  around.pages['/contents/.deckhand.yml'] = { encoding: 'base64', content: settings };
+  const ada = shown(400, 'ada');
+  const own = (base: string) => ({
+    ...pull(head('a')),
+    user: ada,
+    head: { ref: 'topic', sha: head('a'), repo: place.repository, user: ada },
+    base: { ...pull(head('a')).base, ref: base },
+  });
+  around.pages['/pulls/8'] = own('side');
+  const payload = { action: 'opened', number: 8, sender: ada, ...place, pull_request: own('side') };
+  await acme.service.app.github?.receive({ id: 'of ada', name: 'pull_request', payload } as never);
+  await em.query(`update pull_proofs set status = 'no_tests', at = now()`);
+  await em.query(`update runs set status = 'succeeded', finished_at = now() where status = 'queued'`);
+  await em.query(`update tasks set status = 'done' where hidden`);
+  around.pages['/pulls/8'] = own('main');
+  const { merged: _, ...listed } = own('main');
+  around.pages['/pulls'] = [{ ...listed, updated_at: new Date(Date.now() + 60_000).toISOString() }];
+  const there = await placeOfEvent(acme.service.app, place.installation, place.repository);
+  await proveMissed(acme.service.app, there as Place, () => false);
+  expect(await em.query('select base_branch as base from pull_asks order by created_at')).toEqual([
+    { base: 'side' },
+    { base: 'main' },
+  ]);
+});
+
 test('the check run of each head says once that the settings cannot be used, until they can', async () => {
   const em = await emptied();
   const settings = (text: string) => {
