@@ -7,6 +7,9 @@ import { logFields } from './tracing/traced.ts';
 /** Paths of properties that may contain a secret. They are removed from the log. */
 const secretPaths = ['token', 'password', 'authorization', 'privateKey', 'secret', 'headers', 'request', 'response'];
 
+/** The output of the command because of which a run failed. Only members of the project may see it. */
+const outputPath = 'err.failure.output';
+
 /** Creates the logger: readable lines on a terminal, JSON everywhere else. Without a destination, it writes to stdout. */
 export function createLogger(
   config: Pick<Config, 'LOG_LEVEL'>,
@@ -17,7 +20,7 @@ export function createLogger(
     level: config.LOG_LEVEL,
     mixin: logFields,
     hooks: { logMethod: onceWhileAway() },
-    redact: { paths: secretPaths.flatMap((p) => [p, `*.${p}`, `err.${p}`, `*.*.${p}`]), remove: true },
+    redact: { paths: [...secretPaths.flatMap((p) => [p, `*.${p}`, `err.${p}`, `*.*.${p}`]), outputPath], remove: true },
   };
   // pino-pretty runs in this thread, so that no line is lost when the process ends.
   return isTerminal

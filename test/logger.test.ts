@@ -15,6 +15,8 @@ function logged(isTerminal: boolean): string {
     log.child({ name: 'probot' }).error(err, 'failed');
     log.warn({ err: new AggregateError([err], 'several') }, 'failed');
     log.warn({ err: new Error('outer', { cause: err }) }, 'failed');
+    const failure = { category: 'setup', message: 'failed', output: 'The file is canary' };
+    log.warn({ err: Object.assign(new Error('set-up failed'), { failure }) }, 'failed');
   `;
   return execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', env: {} });
 }

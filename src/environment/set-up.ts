@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commandFailed, RunFailed, type Said } from '../domain/run.ts';
+import { withoutSecrets } from '../domain/secrets.ts';
 import { UnfitWorkTree } from '../git/work-tree/read-inside.ts';
 import type { Machine } from '../sandbox/sandbox.ts';
 import { openMachineWithAccess, type RefusedHost } from './command-access.ts';
@@ -169,10 +170,14 @@ export function saidOf({ command, exitCode, output }: CommandResult): Pick<Said,
 
 /**
  * Returns a path as people know it: relative to the workspace, or to the home folder. Set-up chose it, so it counts as
- * output.
+ * output, and its name may be a secret.
  */
-function shownPath(path: string): string {
-  return path.replace(/^work\.home/, '~').replace(/^work\//, '');
+function shownPath(path: string, { secrets }: SetupPlan): string {
+  const cleaned = withoutSecrets(
+    path,
+    secrets.map(({ value }) => value),
+  );
+  return cleaned.replace(/^work\.home/, '~').replace(/^work\//, '');
 }
 
 /** The time limit of the search for secrets. A gigabyte takes about 15 s with five secrets, and 60 s with twenty. */
@@ -188,7 +193,7 @@ async function assertNoSecret(context: SetupContext, folder: string, names: stri
     if (error instanceof SearchOverLimit)
       throw commandFailed('setup', {
         message: `what set-up made was to be searched for secrets, and is more than ${error.limit} long. Holes in files count; remove large files at the end of set-up`,
-        output: `The limit was reached at ${shownPath(error.path)}`,
+        output: `The limit was reached at ${shownPath(error.path, plan)}`,
         isOutputHidden: true,
       });
     signal.throwIfAborted();
@@ -197,7 +202,7 @@ async function assertNoSecret(context: SetupContext, folder: string, names: stri
   if (found === undefined) return;
   throw commandFailed('setup', {
     message: `set-up left the value of the secret ${found.name} in a file, where the agent could read it; remove the file at the end of set-up, or write only a reference such as \${${found.name}} into it`,
-    output: `The file is ${shownPath(found.path)}`,
+    output: `The file is ${shownPath(found.path, plan)}`,
     isOutputHidden: true,
   });
 }

@@ -157,6 +157,7 @@ describe('secrets', () => {
   test.each([
     ['in the home folder', 'echo "//r/:_authToken=$NPM_TOKEN" > ~/.npmrc', '~/.npmrc'],
     ['in base64', 'mkdir deps; printf "u:$NPM_TOKEN" | base64 > deps/auth', 'deps/auth'],
+    ['as the name of a file', 'mkdir deps; touch "deps/$NPM_TOKEN"', 'deps/[a credential was removed]'],
   ])('left %s fail the run, and nothing is kept', async (_name, command, file) => {
     const before = stage.kept();
     const failing = scene.prepare({ ...named, setup: [command] });
