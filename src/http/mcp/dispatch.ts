@@ -1,7 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
 import { duplexPair } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import type { Express, Request } from 'express';
 
 /** Sends a request to an operation, as the caller of another request. */
@@ -64,8 +63,26 @@ export function dispatcher(
       near.destroy();
       return { status: 400, body: { message: 'A tool cannot return an export. Leave out `format`.' }, headers: {} };
     }
-    const received = await text(reply);
+    const received = await textOf(reply);
     near.destroy();
+    if (received === undefined) return { status: 400, body: { message: tooLong }, headers: {} };
     return { status: statusCode, body: received === '' ? undefined : JSON.parse(received), headers };
   };
+}
+
+/** Longer replies, in bytes, are more than a model can read, and encoding them again would take long. */
+const maxReply = 2_000_000;
+const tooLong =
+  'The reply is longer than 2 MB. Ask for less: with a smaller `limit`, or for one object at a time with its id.';
+
+/** Reads a reply; undefined if it is too long. */
+async function textOf(reply: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of reply) {
+    length += chunk.length;
+    if (length > maxReply) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }

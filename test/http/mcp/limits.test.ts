@@ -58,12 +58,25 @@ test('an export is no result of a tool', async () => {
   expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('format') }] });
 });
 
+test('a longer result than a model can read is none', async () => {
+  const { service, token, projectId } = await open({});
+  const tasks = Array.from({ length: 15 }, (_, i) => ({ title: `t${i}`, description: 'x'.repeat(50_000) }));
+  for (let i = 0; i < 3; i++)
+    await service.call('POST', `/projects/${projectId}/tasks/bulk`, { token, body: { tasks } });
+  const [all, some] = await overMcp({ url: service.url, token, query: '?toolsets=tasks' }, async (client) => [
+    await call(client, 'listTasks', { projectId, limit: 45 }),
+    await call(client, 'listTasks', { projectId, limit: 30 }),
+  ]);
+  expect(all).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('a smaller `limit`') }] });
+  expect(some?.isError).toBeFalsy();
+});
+
 test('results that nobody reads count as unread replies', async () => {
   const { service, token, projectId } = await open({ RATE_LIMIT_REQUESTS: '0' });
   const tasks = Array.from({ length: 15 }, (_, i) => ({ title: `t${i}`, description: 'x'.repeat(50_000) }));
   for (let i = 0; i < 7; i++)
     await service.call('POST', `/projects/${projectId}/tasks/bulk`, { token, body: { tasks } });
-  const body = JSON.stringify(calling('listTasks', { projectId, limit: 100 }));
+  const body = JSON.stringify(calling('listTasks', { projectId, limit: 35 }));
   for (let i = 0; i < 4; i++) {
     const head = headOf('POST /api/v1/mcp', {
       Authorization: `Bearer ${token}`,
@@ -71,7 +84,8 @@ test('results that nobody reads count as unread replies', async () => {
       'Content-Type': 'application/json',
       'Content-Length': String(body.length),
     });
-    const raw = openRaw(new URL(service.url).port, `${head}${body}`);
+    // The system's buffers hold one reply or two.
+    const raw = openRaw(new URL(service.url).port, `${head}${body}`.repeat(4));
     raw.socket.pause();
     connections.push(raw);
   }
