@@ -24,6 +24,8 @@ export interface PullReadiness {
   isDraft: boolean;
   /** Whether its head is a commit of ours that is not ready; see `unready_sha`. */
   isUnready: boolean;
+  /** Where it goes now and where it went when it was last looked at, if those differ. */
+  moved: { to: string; from: string } | null;
   /** Whether it has no conflict with its base branch; null while GitHub computes that. */
   mergeable: boolean | null;
   /** Whether the rules of the base branch forbid a merge now. */
@@ -86,8 +88,13 @@ export function unreadyText(name: string): string {
   return `The last commit of ${name} is an agent's and was not checked for the branch into which it goes, or is not ready. Request changes to start another run, or merge it on GitHub yourself.`;
 }
 
+/** Says why a pull request is not merged whose base branch was changed. */
+export function movedText(name: string, { to, from }: { to: string; from: string }): string {
+  return `${name} goes to the branch ${oneLine(to, 100)} now, not to ${oneLine(from, 100)}. Change its base back, or merge it on GitHub.`;
+}
+
 function problemsOf(pull: PullReadiness): MergeProblem[] {
-  const { name, isDraft, isUnready, mergeable, isBlocked, checks, reviews, review, error } = pull;
+  const { name, isDraft, isUnready, moved, mergeable, isBlocked, checks, reviews, review, error } = pull;
   const warnings: (string | false)[] = [
     error !== null && `${name} could not be read from GitHub: ${error}`,
     error === null && mergeable === null && `GitHub has not decided yet whether ${name} can be merged.`,
@@ -103,6 +110,7 @@ function problemsOf(pull: PullReadiness): MergeProblem[] {
   const blocking: (string | false)[] = [
     isDraft && `${name} is a draft. Mark it ready for review on GitHub first.`,
     isUnready && !isDraft && unreadyText(name),
+    moved !== null && movedText(name, moved),
     mergeable === false && `${name} conflicts with its base branch. Request changes to have the agent resolve this.`,
   ];
   const asProblems = (texts: (string | false)[], blocks: boolean) =>

@@ -158,7 +158,7 @@ const remedies: Record<Exclude<FailureCategory, 'budget' | 'timeout'>, string> =
   setup:
     'Read the end of the output. Correct `setup` or `services` in .deckhand.yml on the default branch, then retry; `/agent setup` tries it without an agent.',
   model: 'Retry. If it happens again, choose another model for the agent.',
-  checks: 'Look at the draft pull request, then retry with a hint about the failing checks.',
+  checks: 'Look at the failing checks, then retry with a hint about them.',
   gave_up: 'Add what the agent was missing to the description of the task, then retry.',
   no_changes: 'Describe more precisely what should change, then retry.',
   conflict: 'Retry. The next run merges the base branch again.',

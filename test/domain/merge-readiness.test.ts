@@ -5,6 +5,7 @@ const green: PullReadiness = {
   name: 'sample #5',
   isDraft: false,
   isUnready: false,
+  moved: null,
   mergeable: true,
   isBlocked: false,
   checks: [{ name: 'build', outcome: 'passed', url: null, required: false }],
@@ -48,6 +49,10 @@ test.each<[Partial<PullReadiness>, string]>([
   [
     { isUnready: true },
     "blocks: The last commit of sample #5 is an agent's and was not checked for the branch into which it goes, or is not ready. Request changes to start another run, or merge it on GitHub yourself.",
+  ],
+  [
+    { moved: { to: 'release', from: 'main' } },
+    'blocks: sample #5 goes to the branch release now, not to main. Change its base back, or merge it on GitHub.',
   ],
   [
     { mergeable: false, isBlocked: true },

@@ -33,7 +33,7 @@ export async function askFix(app: App, asking: AskingForFix): Promise<RunRow> {
   const base = { repository, number, askedBy, writtenAt, also };
   if (isFork(read.pull))
     return askAboutPull(app, { ...base, kind: 'review', instructions: await suggestionsText(app, asking) });
-  const problem = await branchProblem(read, repository);
+  const problem = await branchProblem(app, read, repository);
   if (problem !== undefined) throw new Refused(problem);
   return askAboutPull(app, { ...base, kind: 'fix', instructions: await fixText(app, asking, read) });
 }
@@ -42,14 +42,22 @@ export async function askFix(app: App, asking: AskingForFix): Promise<RunRow> {
  * Returns why the service never pushes to the branch of a pull request, as a sentence; undefined if it may.
  */
 export async function branchProblem(
+  { db }: Pick<App, 'db'>,
   { octokit, name, pull }: Pick<ReadPull, 'octokit' | 'name' | 'pull'>,
-  { defaultBranch }: Pick<RepositoryRow, 'defaultBranch'>,
+  { id, defaultBranch }: Pick<RepositoryRow, 'id' | 'defaultBranch'>,
 ): Promise<string | undefined> {
   const branch = pull.head.ref;
   if (pull.state !== 'open') return `Pull request ${pull.number} is closed. Reopen it first.`;
   if (isFork(pull)) return 'The branch is in another repository, and nothing is pushed there.';
   if (branch === defaultBranch || branch === pull.base.repo.default_branch)
     return `Nothing is pushed to ${branch}, because it is the default branch.`;
+  const ofTask: { number: number }[] = await db.manager.query(
+    `select number from pull_requests where repository_id = $1 and head_branch = $2 and status in ('open', 'draft') limit 1`,
+    [id, branch],
+  );
+  // What its checks and its proof say would be about other files.
+  if (ofTask[0] !== undefined)
+    return `The branch ${branch} belongs to a task. Use \`revise\` on its pull request #${ofTask[0].number}.`;
   const path = 'GET /repos/{owner}/{repo}/branches/{branch}';
   const found = await unlessMissing(octokit.request(path, { ...name, branch }));
   if (found === undefined) return `The branch ${branch} no longer exists.`;

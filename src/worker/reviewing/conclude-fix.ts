@@ -32,7 +32,7 @@ export async function assertMayPush(app: App, work: Work, ask: PullAsk): Promise
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
   const read = () => octokit.request(path, { ...name, pull_number: ask.number, request: { signal } });
   const { data: pull } = await work.retrying(read);
-  const problem = await work.retrying(() => branchProblem({ octokit, name, pull }, repository));
+  const problem = await work.retrying(() => branchProblem(app, { octokit, name, pull }, repository));
   if (problem !== undefined) throw new RunFailed('push_rejected', problem);
   if (pull.head.ref !== branch.name)
     throw new RunFailed('push_rejected', `the pull request has another branch than ${branch.name} now`);

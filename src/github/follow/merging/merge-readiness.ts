@@ -153,6 +153,10 @@ export async function readMergeReadiness(app: App, taskId: string) {
       name: `${pull.repositoryName} #${pull.prNumber}`,
       isDraft: pull.status === 'draft',
       isUnready: pulls[i]?.unreadySha === pulls[i]?.headSha,
+      moved: movedOf(
+        pull.baseBranch,
+        pulls[i]?.baseBranch ?? repositories.find(({ id }) => id === pulls[i]?.repositoryId)?.defaultBranch,
+      ),
     }),
   );
   const problems = mergeProblems({
@@ -163,6 +167,10 @@ export async function readMergeReadiness(app: App, taskId: string) {
     dropped: dropped.map(({ why }) => why),
   });
   return { pullRequests, runChecks, dependents, problems };
+}
+
+function movedOf(to: string | null, from: string | undefined): PullReadiness['moved'] {
+  return to === null || from === undefined || to === from ? null : { to, from };
 }
 
 async function readingOf(

@@ -3,7 +3,7 @@ import type { App, Octokit } from '../../../app.ts';
 import type { RepositoryRow } from '../../../db/tables/project.ts';
 import type { PullRequestRow } from '../../../db/tables/task.ts';
 import { Refused } from '../../../domain/machine.ts';
-import { unreadyText } from '../../../domain/merge-readiness.ts';
+import { movedText, unreadyText } from '../../../domain/merge-readiness.ts';
 import { RunFailed } from '../../../domain/run.ts';
 import type { MergeMethod } from '../../../domain/settings.ts';
 import { oneLine } from '../../../domain/text/sanitize.ts';
@@ -173,20 +173,13 @@ async function refusalText({ pull, octokit, name, settings }: Target, { message 
  * its base, which does not change its head.
  * @throws Refused
  */
-export async function assertBase(
-  octokit: Octokit,
-  name: RepoName,
-  { number, url }: PullRequestRow,
-  base: string | undefined,
-) {
+export async function assertBase(octokit: Octokit, name: RepoName, { number, url }: PullRequestRow, base: string) {
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
   const { data } = await octokit.request(path, { ...name, pull_number: number });
   // Hosts that only look like GitHub may leave out the base.
   const now: string | undefined = data.state === 'open' ? data.base?.ref : undefined;
   if (now === undefined || now === base) return;
-  throw new Refused(
-    `${url} goes to the branch ${oneLine(now, 100)} now, not to ${base}. Change its base back, or merge it on GitHub.`,
-  );
+  throw new Refused(movedText(url, { to: now, from: base }));
 }
 
 async function mergeByAllowed(target: Target): Promise<void> {
