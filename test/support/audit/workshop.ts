@@ -116,7 +116,7 @@ function openGitHub(): Promise<FakeGitHub> {
     body: null,
     html_url: `https://github.test/a/r/pull/${number}`,
     user: { id: 9, login: 'author' },
-    head: { sha: 'c'.repeat(40), ref: 'agent/x', repo: { id: 1 } },
+    head: { sha: 'c'.repeat(40), ref: 'topic', repo: { id: 1 } },
     base: { sha: 'b'.repeat(40), ref: 'main', repo: { id: 1, default_branch: 'main' } },
     additions: 1,
   });
