@@ -244,8 +244,11 @@ async function tryNewTests(
   const [onBase, onChange] = tried as [Tried, Tried];
   if (watch !== undefined && isAnother(proving, [onChange], expectedOnChange)) {
     // The checks may fail because they are watched, so what they say without it counts.
-    const { tried } = await attempt(proving, [base, change], 2);
-    const [againOnBase, againOnChange] = tried as [Tried, Tried];
+    const { tried: alone } = await attempt(proving, [change], 2);
+    if (alone[0]?.outcome !== expectedOnChange)
+      return { newTestsOnBase: [onBase], newTestsOnChange: [onChange, ...alone] };
+    const { tried: both } = await attempt(proving, [base, change], 3);
+    const [againOnBase, againOnChange] = both as [Tried, Tried];
     return { newTestsOnBase: [onBase, againOnBase], newTestsOnChange: [againOnChange] };
   }
   const hasFailed = (await earlier)[0]?.outcome === 'failed';
