@@ -197,6 +197,9 @@ const unreachable = [
 /** Disk full, out of memory, I/O error, and read-only transaction (PostgreSQL, appendix A). */
 const unwritable = ['53100', '53200', '58030', '25006'];
 
+/** TypeORM gives up a connection that broke, and says so of each later statement of its transaction. */
+const released = new Set<unknown>(['QueryRunnerAlreadyReleasedError', 'QueryRunnerProviderAlreadyReleasedError']);
+
 const hasCode = (error: unknown, codes: string[]) => codes.includes(String((error as { code?: unknown }).code));
 
 /** Returns whether an error means that the database responds but cannot write. */
@@ -210,7 +213,8 @@ export function cannotWrite(error: unknown): boolean {
  */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof LockLost || hasCode(error, unreachable) || cannotWrite(error)) return true;
-  const { message } = error as { message?: unknown };
+  const { message, name } = error as { message?: unknown; name?: unknown };
+  if (released.has(name)) return true;
   return typeof message === 'string' && /Connection terminated|timeout exceeded when trying to connect/.test(message);
 }
 

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import pg from 'pg';
 import type { EntityManager } from 'typeorm';
 import { migrations } from '../../migrations/list.ts';
-import { type Database, openDatabase, violatedUnique } from '../../src/db/database.ts';
+import { type Database, isDatabaseAway, openDatabase, violatedUnique } from '../../src/db/database.ts';
 import { tables } from '../../src/db/tables/list.ts';
 import { Users } from '../../src/db/tables/project.ts';
 import { hasTitleIndex, titleIndex } from '../../src/tasks/search-store.ts';
@@ -183,6 +183,21 @@ test('what follows the commit of a transaction happens after it, in one of `toge
     done.push('together');
   });
   expect(done).toEqual(['in one', 'one', 'in failed', 'in inner', 'together', 'inner']);
+});
+
+test('every statement after a connection broke says that the database is away', async () => {
+  const errors: unknown[] = [];
+  const failing = db.transaction(async (em) => {
+    const [{ pid }] = await em.query('select pg_backend_pid() as pid');
+    const ended = db.manager.query('select pg_terminate_backend($1)', [pid]);
+    for (let i = 0; i < 3; i++) {
+      await ended;
+      await em.query('select 1').catch((error) => errors.push(error));
+    }
+    await em.findBy(Users, { id: 'user_1' });
+  });
+  errors.push(await failing.catch((error) => error));
+  expect(errors.map(isDatabaseAway)).toEqual([true, true, true, true]);
 });
 
 test('a violated index is identified by its name', async () => {
