@@ -226,6 +226,8 @@ inBrowser('a viewer sees everything of a project, and no button that would be re
   ];
   for (const [path, sign] of pages) expect([path, await offered(path, sign)]).not.toEqual([path, 0]);
   await world.sql(`update members set role = 'viewer' where project_id = $1`, [id]);
+  // No event tells the page of that.
+  await page.reload();
   for (const [path, sign] of pages) expect([path, await offered(path, sign)]).toEqual([path, 0]);
   await go(`/projects/${id}`);
   await page.getByText('Seen by viewers').waitFor();
