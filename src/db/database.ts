@@ -197,7 +197,7 @@ const unreachable = [
 /** Disk full, out of memory, I/O error, and read-only transaction (PostgreSQL, appendix A). */
 const unwritable = ['53100', '53200', '58030', '25006'];
 
-/** TypeORM gives up a connection that broke, and says so of each later statement of its transaction. */
+/** TypeORM releases a connection that broke, and answers later statements of its transaction with one of these errors. */
 const released = new Set<unknown>(['QueryRunnerAlreadyReleasedError', 'QueryRunnerProviderAlreadyReleasedError']);
 
 const hasCode = (error: unknown, codes: string[]) => codes.includes(String((error as { code?: unknown }).code));

@@ -24,7 +24,7 @@ export interface PullReadiness {
   isDraft: boolean;
   /** Whether its head is a commit of ours that is not ready; see `unready_sha`. */
   isUnready: boolean;
-  /** Where it goes now and where it went when it was last looked at, if those differ. */
+  /** Its base branch on GitHub and the one for which it was checked; null if they are the same. */
   moved: { to: string; from: string } | null;
   /** Whether it has no conflict with its base branch; null while GitHub computes that. */
   mergeable: boolean | null;
@@ -88,7 +88,7 @@ export function unreadyText(name: string): string {
   return `The last commit of ${name} is an agent's and was not checked for the branch into which it goes, or is not ready. Request changes to start another run, or merge it on GitHub yourself.`;
 }
 
-/** Says why a pull request is not merged whose base branch was changed. */
+/** Explains that a pull request is not merged because its base branch was changed. */
 export function movedText(name: string, { to, from }: { to: string; from: string }): string {
   return `${name} goes to the branch ${oneLine(to, 100)} now, not to ${oneLine(from, 100)}. Change its base back, or merge it on GitHub.`;
 }

@@ -170,7 +170,7 @@ export function saidOf({ command, exitCode, output }: CommandResult): Pick<Said,
 
 /**
  * Returns a path as people know it: relative to the workspace, or to the home folder. Set-up chose it, so it counts as
- * output, and its name may be a secret.
+ * output, and may contain a secret.
  */
 function shownPath(path: string, { secrets }: SetupPlan): string {
   const cleaned = withoutSecrets(

@@ -158,10 +158,12 @@ function said(attempt: Attempt): string {
   return attempt.outcome === 'unfinished' ? `they did not finish (${attempt.why})` : `they ${attempt.outcome}`;
 }
 
+/** What proofs say, the worst first. */
+export const worstFirst: ProofStatus[] = ['weakened', 'unproved', 'not_run', 'no_tests', 'changed', 'proved'];
+
 /** Returns the worst of several proofs, for a task whose run changed several repositories. */
 export function worstOf<P extends Proof>(proofs: P[]): P | undefined {
-  const order: ProofStatus[] = ['weakened', 'unproved', 'not_run', 'no_tests', 'changed', 'proved'];
-  return order.flatMap((status) => proofs.filter((proof) => proof.status === status))[0];
+  return worstFirst.flatMap((status) => proofs.filter((proof) => proof.status === status))[0];
 }
 
 /** Describes a proof to people in one sentence. The reason may contain names of files, which models choose. */

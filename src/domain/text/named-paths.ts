@@ -31,7 +31,7 @@ function namedBy(pattern: string): string | undefined {
   return path === '' ? undefined : path;
 }
 
-/** At most this many files of a task are compared with those of others, with this many folders above each. */
+/** At most this many files of a task are compared with those of others, and at most this many folders above each of them. */
 const [maxCompared, maxDepth] = [500, 30];
 /** At most this many files of all busy tasks count for an order. */
 const maxBusy = 5000;

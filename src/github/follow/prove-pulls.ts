@@ -22,8 +22,7 @@ import type { PullOfEvent } from './review-pulls.ts';
 const beginnings = new Set(['opened', 'reopened', 'synchronize']);
 
 /**
- * Proves a pull request where the repository wants that for all of them. What runs push is proved by them. A
- * newer head, and the end of the pull request, cancel a proof, also one that somebody asked for.
+ * Proves a pull request where the repository wants that for all of them. Runs prove what they push themselves. A newer head, and the end of the pull request, cancel a proof, also one that somebody asked for.
  */
 export async function proveUnasked(
   app: App,
@@ -42,7 +41,7 @@ export async function proveUnasked(
   }
   if (!isNew || pull.state !== 'open' || !(await mayWantAll(place))) return;
   await proveIfAllowed(app, place, pull.number, isRetargeted);
-  // Those of strangers that wait with the same commit need not wait any longer if it is a writer's.
+  // Pull requests of strangers with the same commit may have waited for a writer.
   for (const number of await listWaitingOfHead(em, at)) await proveIfAllowed(app, place, number, true);
 }
 

@@ -109,8 +109,9 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
   const isSettled = status === 'merged' || status === 'closed';
   if (isSettled && status !== stored.status) await cancelIfRunning(app, stored.taskId);
   const headSha = data.head.sha;
-  const isStill = !isSettled && (await isStillUnready(app, octokit, name, stored, headSha));
-  const isOfOther = !isSettled && (await isOfOtherTask(app, octokit, name, stored, headSha));
+  const { isStill, isOfOther } = isSettled
+    ? { isStill: false, isOfOther: false }
+    : await lookAtHead(app, octokit, name, stored, headSha);
   const { base, merge, elsewhere = null } = await baseOf(app, octokit, name, { stored, status, data });
   // The new base is stored last, so that a worker that takes over repeats the rest.
   const isUnproved =
@@ -240,64 +241,78 @@ async function comesToUnready(em: EntityManager, before: PullRequestRow, headSha
   return headSha !== before.headSha && (isOfOther || (await isUnreadyCommit(em, before.repositoryId, headSha)));
 }
 
-/**
- * Returns whether a new head of a pull request has only commits of ours after the one that is not ready: merges of the base
- * branch, which prove nothing, and commits of runs, which say for themselves that they are ready. The response to a merge
- * may be lost, and "Update branch" names no commit, so the head is looked at whenever it has changed.
- */
-export async function isStillUnready(
+/** A commit, made by a run of the pull request's own task, by another run or the service itself, or by a person. */
+interface SeenCommit {
+  sha: string;
+  by: 'own task' | 'service' | 'person';
+  isMerge: boolean;
+}
+
+/** What the commits of a new head say about whether it is ready. */
+interface HeadCommits {
+  /**
+   * It has only commits of ours after the one that is not ready: merges of the base branch, which prove nothing, and commits
+   * of runs, which say for themselves that they are ready. The response to a merge may be lost, and "Update branch" names
+   * no commit, so the head is looked at whenever it has changed.
+   */
+  isStill: boolean;
+  /**
+   * A run of another task made it, whose checks and proof were for other files or another base. Merges of the base on top of
+   * it make no difference. The other task may be deleted: then the author of the commit says that it is ours.
+   */
+  isOfOther: boolean;
+}
+
+/** Looks at the commits of a pull request's new head. */
+export async function lookAtHead(
   app: App,
   octokit: Octokit,
   name: RepoName,
-  pull: PullRequestRow,
+  pull: Pick<PullRequestRow, 'taskId' | 'headSha' | 'unreadySha'>,
   headSha: string,
-): Promise<boolean> {
-  const { unreadySha } = pull;
-  if (unreadySha === null || headSha === unreadySha || headSha === pull.headSha) return false;
-  let count = 0;
-  for await (const { sha, isOurs } of firstParents(app, octokit, name, headSha)) {
-    if (sha === unreadySha || count++ === maxCommits) return true;
-    if (!isOurs) return false;
-  }
-  return false;
+): Promise<HeadCommits> {
+  if (headSha === pull.headSha || headSha === pull.unreadySha) return { isStill: false, isOfOther: false };
+  const commits = await commitsFrom(app, octokit, name, pull, headSha);
+  const isTooLong = commits.length === maxCommits && commits.at(-1)?.by !== 'person';
+  const isStill = pull.unreadySha !== null && (isTooLong || commits.some(({ sha }) => sha === pull.unreadySha));
+  const before = commits.findIndex(({ sha }) => sha === pull.headSha);
+  const newOnes = before < 0 ? commits : commits.slice(0, before);
+  const first = newOnes.find(({ by, isMerge }) => by !== 'service' || !isMerge);
+  return {
+    isStill,
+    isOfOther: first === undefined ? isTooLong && newOnes.length === maxCommits : first.by === 'service',
+  };
 }
 
 /**
- * Returns whether a new head of a pull request is a commit of a run for another task, whose checks and proof were for other
- * files or another base. Merges of the base into it make no difference. The task may be deleted: then its author says so.
+ * Reads a commit, its first parent, and so on, up to the first of a person, the one that is not ready, or one that cannot be
+ * read. Where none is known to be unready, the first commit that is no merge is enough.
  */
-export async function isOfOtherTask(
+async function commitsFrom(
   app: App,
   octokit: Octokit,
   name: RepoName,
-  pull: PullRequestRow,
-  headSha: string,
-): Promise<boolean> {
-  if (headSha === pull.headSha) return false;
-  let count = 0;
-  for await (const { sha, isOurs, isMerge } of firstParents(app, octokit, name, headSha)) {
-    if (sha === pull.headSha || !isOurs || (await isCommitOfRun(app.db.manager, sha, pull.taskId))) return false;
-    if (!isMerge || count++ === maxCommits) return true;
-  }
-  return false;
-}
-
-/** Reads a commit, its first parent, and so on. `isOurs` says that a run or the service made it. Ends at an unknown commit. */
-async function* firstParents(app: App, octokit: Octokit, name: RepoName, head: string) {
+  { taskId, unreadySha }: Pick<PullRequestRow, 'taskId' | 'unreadySha'>,
+  head: string,
+): Promise<SeenCommit[]> {
+  const em = app.db.manager;
   const bot = await app.github?.bot();
   const path = 'GET /repos/{owner}/{repo}/git/commits/{commit_sha}';
+  const read = (commit_sha: string) => unlessMissing(octokit.request(path, { ...name, commit_sha }));
+  const found: SeenCommit[] = [];
   let sha: string | undefined = head;
-  while (sha !== undefined) {
+  while (sha !== undefined && found.length < maxCommits) {
     const commit: Awaited<ReturnType<typeof read>> = await read(sha);
-    if (commit === undefined) return;
+    if (commit === undefined) break;
     const isOfBot = bot !== undefined && isAddressOf(bot, commit.author.email);
-    const isOurs = isOfBot || (await isCommitOfRun(app.db.manager, commit.sha));
-    yield { sha, isOurs, isMerge: commit.parents.length > 1 };
+    const isOurs = isOfBot || (await isCommitOfRun(em, sha));
+    const by = !isOurs ? 'person' : (await isCommitOfRun(em, sha, taskId)) ? 'own task' : 'service';
+    const isMerge = commit.parents.length > 1;
+    found.push({ sha, by, isMerge });
+    if (by === 'person' || sha === unreadySha || (unreadySha === null && !isMerge)) break;
     sha = commit.parents[0]?.sha;
   }
-  function read(commit_sha: string) {
-    return unlessMissing(octokit.request(path, { ...name, commit_sha }));
-  }
+  return found;
 }
 
 /** Returns whether changes of a repository need checks or a proof to be ready. Settings that cannot be used require it. */
@@ -314,7 +329,7 @@ async function needsEvidence(octokit: Octokit, name: RepoName): Promise<boolean>
 interface Now {
   status: PullStatus;
   headSha: string;
-  /** See `isStillUnready`. */
+  /** See `HeadCommits`. */
   isStill: boolean;
   /** The branch has come to a commit that was not ready, here or in another pull request, or to one of another task. */
   wasUnready: boolean;

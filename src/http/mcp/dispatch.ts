@@ -70,7 +70,7 @@ export function dispatcher(
   };
 }
 
-/** Longer replies, in bytes, are more than a model can read, and encoding them again would take long. */
+/** In bytes. No model can read more, and encoding a longer reply again would hold the event loop. */
 const maxReply = 2_000_000;
 const tooLong =
   'The reply is longer than 2 MB. Ask for less: with a smaller `limit`, or for one object at a time with its id.';

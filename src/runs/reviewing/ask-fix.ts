@@ -7,7 +7,7 @@ import { unlessMissing } from '../../repositories/permission.ts';
 import { lackOfRight } from '../../repositories/rights.ts';
 import { type AskingAboutPull, askAboutPull } from './ask.ts';
 import { isFork, type ReadPull, readPull } from './read-pull.ts';
-import { listPostedNotes } from './store.ts';
+import { findTaskPullOfBranch, listPostedNotes } from './store.ts';
 
 interface AskingForFix extends Pick<AskingAboutPull, 'repository' | 'number' | 'writtenAt' | 'also'> {
   askedBy: string;
@@ -51,13 +51,10 @@ export async function branchProblem(
   if (isFork(pull)) return 'The branch is in another repository, and nothing is pushed there.';
   if (branch === defaultBranch || branch === pull.base.repo.default_branch)
     return `Nothing is pushed to ${branch}, because it is the default branch.`;
-  const ofTask: { number: number }[] = await db.manager.query(
-    `select number from pull_requests where repository_id = $1 and head_branch = $2 and status in ('open', 'draft') limit 1`,
-    [id, branch],
-  );
-  // What its checks and its proof say would be about other files.
-  if (ofTask[0] !== undefined)
-    return `The branch ${branch} belongs to a task. Use \`revise\` on its pull request #${ofTask[0].number}.`;
+  // A commit would make void what the task's checks and proof say.
+  const ofTask = await findTaskPullOfBranch(db.manager, id, branch);
+  if (ofTask !== undefined)
+    return `The branch ${branch} belongs to a task. Use \`revise\` on its pull request #${ofTask}.`;
   const path = 'GET /repos/{owner}/{repo}/branches/{branch}';
   const found = await unlessMissing(octokit.request(path, { ...name, branch }));
   if (found === undefined) return `The branch ${branch} no longer exists.`;

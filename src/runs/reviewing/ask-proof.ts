@@ -139,8 +139,8 @@ async function isOfStranger({ octokit, name, pull }: Omit<ReadPull, 'credential'
 const maxOthers = 5;
 
 /**
- * Whether somebody who may write here has an open pull request of the same head from this repository. Then the commit is
- * theirs, whoever opens another pull request of it.
+ * Whether somebody who may write here has an open pull request of the same head from this repository. Then the code is not a
+ * stranger's, even if a stranger opens another pull request of the commit.
  */
 async function isHeadOfWriter(app: App, { octokit, name, pull }: ReadPull, at: PullRef): Promise<boolean> {
   const headSha = pull.head.sha;

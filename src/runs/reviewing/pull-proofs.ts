@@ -120,15 +120,22 @@ export async function listProofsOfHidden(em: EntityManager, taskId: string): Pro
   return em.query(`${withTask} where v.task_id = $1 order by p.created_at desc, p.id desc limit ${maxShown}`, [taskId]);
 }
 
-/** Returns the proofs of a head, of all pull requests that had it. */
+/** At most this many proofs of a head are read. Those that may forbid a merge come first. */
+const maxOfHead = 200;
+
+/** Returns the proofs of a head in all pull requests that had it. */
 export async function listProofsOfHead(
   em: EntityManager,
   { repositoryId, headSha }: Pick<PullProof, 'repositoryId' | 'headSha'>,
 ): Promise<ShownProof[]> {
-  return em.query(`${withTask} where p.repository_id = $1 and p.head_sha = $2 order by p.id`, [repositoryId, headSha]);
+  return em.query(
+    `${withTask} where p.repository_id = $1 and p.head_sha = $2
+     order by p.status is null or p.status in ('weakened', 'not_run') desc, p.id limit ${maxOfHead}`,
+    [repositoryId, headSha],
+  );
 }
 
-/** At most this many pull requests of strangers are proved because a writer has the same head. */
+/** At most this many pull requests of strangers are proved when a writer opens one with the same head. */
 const maxWaiting = 10;
 
 /** Returns the other pull requests that wait for a writer with the latest head of a pull request. */
@@ -143,7 +150,7 @@ export async function listWaitingOfHead(em: EntityManager, { repositoryId, numbe
   return rows.map((row) => row.number);
 }
 
-/** Makes a head that a pull request has again its latest one. */
+/** Marks a proof as that of the latest head, because the pull request has this head again. */
 export async function markLatestProof(em: EntityManager, id: string): Promise<void> {
   await em.query('update pull_proofs set created_at = now() where id = $1', [id]);
 }

@@ -66,9 +66,9 @@ export async function forgetHead(em: EntityManager, { repositoryId, number }: Pu
 }
 
 /**
- * Checks that a person who wrote a command about the pull request of a stranger may have seen its head; nobody reads a push
- * and answers within a second. If the stored head is
- * another one, the event of a push is still under way.
+ * Checks that a person who wrote a command about the pull request of a stranger may have seen its head. A push in the second
+ * of the command counts as later, because nobody reads and answers that fast. If the stored head is another one, the event
+ * of a push is still under way.
  * @throws Refused
  */
 export async function assertHeadSeen(

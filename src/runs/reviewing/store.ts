@@ -48,6 +48,19 @@ export async function findAsk(em: EntityManager, runId: string): Promise<PullAsk
   return rows[0];
 }
 
+/** Returns the number of the open pull request that a task has for a branch; undefined if none has. */
+export async function findTaskPullOfBranch(
+  em: EntityManager,
+  repositoryId: string,
+  branch: string,
+): Promise<number | undefined> {
+  const rows: { number: number }[] = await em.query(
+    `select number from pull_requests where repository_id = $1 and head_branch = $2 and status in ('open', 'draft') limit 1`,
+    [repositoryId, branch],
+  );
+  return rows[0]?.number;
+}
+
 /** What a hidden task of a pull request is for: what agents do, or proofs. Each has its own live run. */
 export type PurposeOfHidden = 'agents' | 'proof';
 

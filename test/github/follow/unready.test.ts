@@ -1,6 +1,6 @@
 import type { App, Octokit } from '../../../src/app.ts';
 import type { PullRequestRow } from '../../../src/db/tables/task.ts';
-import { isOfOtherTask, isStillUnready, unreadyAfter } from '../../../src/github/follow/refresh-pull.ts';
+import { lookAtHead, unreadyAfter } from '../../../src/github/follow/refresh-pull.ts';
 
 const bot = '7+deckhand[bot]@users.noreply.github.com';
 /** The commits of a repository: who made each, and what it follows. */
@@ -32,6 +32,9 @@ const app = {
   },
 } as unknown as App;
 
+const look = (pull: PullRequestRow, headSha: string) =>
+  lookAtHead(app, octokit, { owner: 'o', repo: 'r' }, pull, headSha);
+
 test.each([
   ['merge', true],
   ['second merge', true],
@@ -42,9 +45,8 @@ test.each([
   ['gone', false],
 ])('a head that is %s on top of a commit that is not ready: %s', async (headSha, isStill) => {
   const pull = { taskId: 't', headSha: 'unchecked', unreadySha: 'unchecked' } as PullRequestRow;
-  expect(await isStillUnready(app, octokit, { owner: 'o', repo: 'r' }, pull, headSha)).toBe(isStill);
-  const ready = { ...pull, unreadySha: null };
-  expect(await isStillUnready(app, octokit, { owner: 'o', repo: 'r' }, ready, headSha)).toBe(false);
+  expect((await look(pull, headSha)).isStill).toBe(isStill);
+  expect((await look({ ...pull, unreadySha: null }, headSha)).isStill).toBe(false);
 });
 
 test.each([
@@ -58,8 +60,16 @@ test.each([
   ['gone', 't', false],
 ])('a head that is %s is one of another task than %s: %s', async (headSha, taskId, isOther) => {
   const pull = { taskId, headSha: 'unchecked', unreadySha: null } as PullRequestRow;
-  expect(await isOfOtherTask(app, octokit, { owner: 'o', repo: 'r' }, pull, headSha)).toBe(isOther);
-  expect(await isOfOtherTask(app, octokit, { owner: 'o', repo: 'r' }, { ...pull, headSha }, headSha)).toBe(false);
+  for (const unreadySha of [null, 'gone'])
+    expect((await look({ ...pull, unreadySha }, headSha)).isOfOther).toBe(isOther);
+  expect((await look({ ...pull, headSha }, headSha)).isOfOther).toBe(false);
+});
+
+test('of very many merges of ours on top of each other, nobody knows what is below', async () => {
+  for (let i = 0; i < 25; i++) commits[`m${i}`] = [bot, `m${i + 1}`, 'base2'];
+  const pull = { taskId: 't', headSha: 'unchecked', unreadySha: 'unchecked' } as PullRequestRow;
+  expect(await look(pull, 'm0')).toEqual({ isStill: true, isOfOther: true });
+  expect(await look({ ...pull, unreadySha: null }, 'm0')).toEqual({ isStill: false, isOfOther: true });
 });
 
 test('only a mark of a person lifts that the head is not ready, and not while it moves to another base', () => {

@@ -58,7 +58,7 @@ test('an export is no result of a tool', async () => {
   expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('format') }] });
 });
 
-test('a longer result than a model can read is none', async () => {
+test('a result that is too long for a model is refused', async () => {
   const { service, token, projectId } = await open({});
   const tasks = Array.from({ length: 15 }, (_, i) => ({ title: `t${i}`, description: 'x'.repeat(50_000) }));
   for (let i = 0; i < 3; i++)

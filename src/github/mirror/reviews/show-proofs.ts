@@ -1,5 +1,5 @@
 import type { App } from '../../../app.ts';
-import { markedProof, type Proof, type ProofStatus, proofSentence } from '../../../domain/proof/proof.ts';
+import { markedProof, type Proof, type ProofStatus, proofSentence, worstFirst } from '../../../domain/proof/proof.ts';
 import { runPage, taskPage } from '../../../domain/task.ts';
 import { harmlessLine, oneLine } from '../../../domain/text/sanitize.ts';
 import { isRefusedWith } from '../../../outgoing/github-errors.ts';
@@ -91,7 +91,7 @@ async function wishesOf(
       detailsUrl: taskPage(base, taskId),
     }));
   return [...ofPulls, ...ofTasks].sort(
-    (a, b) => strictness(b.wanted) - strictness(a.wanted) || doubtOf(b.status) - doubtOf(a.status),
+    (a, b) => strictness(b.wanted) - strictness(a.wanted) || rankOf(a.status) - rankOf(b.status),
   );
 }
 
@@ -119,8 +119,7 @@ function strictness({ status, conclusion }: WantedCheck): number {
   return { failure: 4, action_required: 3, cancelled: 1 }[conclusion as string] ?? 0;
 }
 
-const doubts: ProofStatus[] = ['proved', 'changed', 'no_tests', 'not_run', 'unproved', 'weakened'];
-const doubtOf = (status: ProofStatus | null) => (status === null ? -1 : doubts.indexOf(status));
+const rankOf = (status: ProofStatus | null) => (status === null ? worstFirst.length : worstFirst.indexOf(status));
 
 /** Returns whether a pull request is open, and has a head. */
 async function isStillOf({ octokit, name }: Place, number: number, headSha: string): Promise<boolean> {
