@@ -7,7 +7,7 @@ import { logFields } from './tracing/traced.ts';
 /** Paths of properties that may contain a secret. They are removed from the log. */
 const secretPaths = ['token', 'password', 'authorization', 'privateKey', 'secret', 'headers', 'request', 'response'];
 
-/** The output of the command because of which a run failed. Only members of the project may see it. */
+/** The output of the command that made a run fail. Only members of the project may see it. */
 const outputPath = 'err.failure.output';
 
 /** Creates the logger: readable lines on a terminal, JSON everywhere else. Without a destination, it writes to stdout. */

@@ -171,7 +171,7 @@ async function storeIn(app: App, em: EntityManager, asking: AskingForProof, foun
   const taskId =
     (await findTaskOfReviewed(em, at, 'proof')) ?? (await insertHidden(app, em, asking, 'proof', pull.html_url));
   if (askedBy === null && !again && known !== undefined && isKept(known)) {
-    // The pull request may be open again, or have an earlier head again. What it says counts once more.
+    // It may have been reopened, or have returned to this head: then its proof counts again.
     await markLatestProof(em, known.id);
     return queueMirror(app, em, taskId);
   }

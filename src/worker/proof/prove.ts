@@ -40,9 +40,9 @@ const leastSeconds = 120;
 /**
  * Proves a change by its tests: the checks should fail on the base's code with the tests of the change, pass on the change
  * itself, and pass on the code of the change with the tests of the base. The first two begin at the same time. Each runs in
- * a sandbox of its own. `checks` are the results of those that have passed on the change before: then each try takes at most
- * six times as long. Without them, each may take as long as checks may, and where they fail, the proof says which. Never
- * fails a run: if something prevents the proof, the proof says so.
+ * a sandbox of its own. `checks` are the results of the checks that have passed on the change before; then each try takes at
+ * most six times as long as they did. Without them, each try may take as long as checks may, and the proof names a check that
+ * fails. Never fails a run: if something prevents the proof, the proof says so.
  */
 export function proveChange(work: Work, tree: string, checks?: CheckResult[]): Promise<Proved> {
   return traced('prove', {}, async (describe) => {
@@ -181,13 +181,13 @@ async function tryAll(
   return { before, ...newTests, oldTestsOnChange: oldTests };
 }
 
-/** Where a change consists of tests alone, the base with them is the change. */
+/** Where a change consists of tests alone, the base with these tests is the change itself. */
 async function onlyOnChange(tried: Tried[] | Promise<Tried[]>): Promise<Omit<Tries, 'before' | 'oldTestsOnChange'>> {
   const newTestsOnChange = await tried;
   return { newTestsOnBase: newTestsOnChange, newTestsOnChange };
 }
 
-/** Adds the results of the checks on the change itself to the log of the run, as earlier checks would have. */
+/** Adds the results of the checks on the change itself to the log of the run, as `runChecks` does. */
 async function noteChecks({ journal, repository }: Work, tree: string, { newTestsOnChange }: Tries): Promise<void> {
   const about = { repositoryId: repository.id, tree };
   for (const { command, passed, seconds } of newTestsOnChange.at(-1)?.checks ?? [])

@@ -65,7 +65,7 @@ test.each([
   expect((await look({ ...pull, headSha }, headSha)).isOfOther).toBe(false);
 });
 
-test('of very many merges of ours on top of each other, nobody knows what is below', async () => {
+test('a long chain of our merges is not ready, because its beginning is not read', async () => {
   for (let i = 0; i < 25; i++) commits[`m${i}`] = [bot, `m${i + 1}`, 'base2'];
   const pull = { taskId: 't', headSha: 'unchecked', unreadySha: 'unchecked' } as PullRequestRow;
   expect(await look(pull, 'm0')).toEqual({ isStill: true, isOfOther: true });

@@ -44,8 +44,8 @@ interface Wish {
 }
 
 /**
- * Shows in the check run of a head what lets the least be merged. GitHub counts the latest check run of a name for all pull
- * requests of a commit, whatever their base branches are. So a head has one check run.
+ * Shows the strictest result of a head's pull requests in its check run. GitHub counts the latest check run of a name for all
+ * pull requests of a commit, whatever their base branches are, so a head has only one.
  */
 async function showHead(app: App, place: Place, head: Pick<PullProof, 'repositoryId' | 'headSha'>): Promise<void> {
   const em = app.db.manager;
@@ -195,7 +195,7 @@ const unprovedHead = (isRequired: boolean, prefix: string): WantedCheck => ({
   conclusion: isRequired ? 'action_required' : 'neutral',
   ...says(
     'No run of its task proved this commit',
-    `The pull request belongs to a task, and no run of the task proved this commit for the branch into which it goes. \`${prefix} prove\` there proves it.`,
+    `The pull request belongs to a task, and no run of the task proved this commit for the branch into which it goes. \`${prefix} prove\` in a comment there proves it.`,
   ),
 });
 
@@ -246,7 +246,7 @@ const meanings: Record<NonNullable<PullProof['status']>, string> = {
   weakened: 'Earlier tests fail with this change and were changed or removed by it. A person should look at them.',
   no_tests: 'A test that fails without the change would prove it.',
   not_run:
-    'Nothing is known about what the tests prove. Where the reason is not the code, another pull request can make that change first.',
+    'Nothing is known about what the tests prove. If a change of set-up is the reason, propose that in a pull request of its own first.',
 };
 
 function timeOf(seconds: number): string {
