@@ -122,7 +122,7 @@ async function expectOneOfEach({ world, get }: Killable, { done, undo, order, as
     const [own, ...others] = all.filter(({ head }) => head.ref === undo.branchName);
     expect(others).toEqual([]);
     const commits = await mona<{ commit: { message: string } }[]>(`pulls/${own?.number}/commits`);
-    const reverts = commits.filter(({ commit }) => commit.message.startsWith('Revert "'));
+    const reverts = commits.filter(({ commit }) => commit.message.startsWith('Revert 3 pull requests of '));
     expect(reverts.map(({ commit }) => commit.message)).toEqual([expect.stringContaining(`(#${number}).`)]);
   }
   expect(treesOf(world)).toEqual(before);
