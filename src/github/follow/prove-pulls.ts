@@ -4,16 +4,9 @@ import { Refused } from '../../domain/machine.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { AppError } from '../../errors.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
-import { askForProof, endProof, findLiveProof } from '../../runs/reviewing/ask-proof.ts';
-import {
-  findProvedBase,
-  findPullProof,
-  forgetHeld,
-  listHeldNumbers,
-  listWaitingOfHead,
-} from '../../runs/reviewing/pull-proofs.ts';
-import { findTaskOfReviewed, type PullRef } from '../../runs/reviewing/store.ts';
-import { queueMirror } from '../../tasks/move.ts';
+import { askForProof, endProof, findLiveProof, mirrorProof } from '../../runs/reviewing/ask-proof.ts';
+import { findProvedBase, findPullProof, forgetHeld, listHeldNumbers } from '../../runs/reviewing/pull-proofs.ts';
+import type { PullRef } from '../../runs/reviewing/store.ts';
 import type { Place } from '../app/place.ts';
 import { heardUntil } from '../delivery-store.ts';
 import type { PullOfEvent } from './review-pulls.ts';
@@ -31,18 +24,15 @@ export async function proveUnasked(
   pull: Pick<PullOfEvent, 'number' | 'state'>,
 ): Promise<void> {
   const { repository } = place;
-  const em = app.db.manager;
   const at = { repositoryId: repository.id, number: pull.number };
   const isNew = beginnings.has(action) || isRetargeted;
   if (action === 'closed' || action === 'synchronize') {
     await endOutdated(app, place, at);
     // The check runs of other pull requests of the same head may have shown what this one said.
-    await mirrorProofs(app, at);
+    await mirrorProof(app, at);
   }
   if (!isNew || pull.state !== 'open' || !(await mayWantAll(place))) return;
   await proveIfAllowed(app, place, pull.number, isRetargeted);
-  // Pull requests of strangers with the same commit may have waited for a writer.
-  for (const number of await listWaitingOfHead(em, at)) await proveIfAllowed(app, place, number, true);
 }
 
 /** Cancels the live proof of a pull request that has another head now, or is closed. */
@@ -53,11 +43,6 @@ async function endOutdated(app: App, { octokit, name }: Place, at: PullRef): Pro
   const { data } = await octokit.request(path, { ...name, pull_number: at.number });
   if (data.state !== 'open') await endProof(app, live.taskId, 'The pull request was closed.');
   else if (data.head.sha !== live.headSha) await endProof(app, live.taskId, 'The pull request has a newer commit.');
-}
-
-async function mirrorProofs(app: App, at: PullRef): Promise<void> {
-  const taskId = await findTaskOfReviewed(app.db.manager, at, 'proof');
-  if (taskId !== undefined) await queueMirror(app, undefined, taskId);
 }
 
 /** At most this many pull requests are looked at, those that changed last. */
@@ -93,7 +78,7 @@ export async function proveMissed(app: App, place: Place, isOver: () => boolean)
           pulls.find((pull) => pull.number === number),
         );
     // It may have been closed or opened since, which changes what counts for its head.
-    if (lack === undefined) await mirrorProofs(app, at);
+    if (lack === undefined) await mirrorProof(app, at);
     else await proveIfAllowed(app, place, number, lack === 'base');
   }
 }

@@ -11,6 +11,7 @@ import { answeredAt, isAddressOf, pullStatus } from '../../repositories/pulls.ts
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { isCommitOfRun } from '../../runs/journal.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
+import { findTaskOfReviewed } from '../../runs/reviewing/store.ts';
 import { collisionsChanged } from '../../tasks/collisions/look.ts';
 import { queueMirror, tryMoveTask } from '../../tasks/move.ts';
 import { voidEvidence } from '../../worker/proof/publish-proof.ts';
@@ -144,6 +145,9 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
     if (isSettled) await settle(app, em, before, { status, baseBranch, mergedElsewhere: elsewhere });
     else await refreshDiffLater(app, em, before);
     await queueMirror(app, em, stored.taskId);
+    // What somebody had proved of the pull request may be about another base or another head now.
+    const proof = await findTaskOfReviewed(em, before, 'proof');
+    if (proof !== undefined && (isMoved || before.headSha !== headSha)) await queueMirror(app, em, proof);
   });
   return { data, status };
 }

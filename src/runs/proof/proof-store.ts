@@ -123,6 +123,8 @@ interface TestedPull {
 export interface ProvedHead {
   number: number;
   taskId: string;
+  /** The branch into which the pull request goes. */
+  base: string;
   proof: Pick<Proof, 'status' | 'reason'> | null;
 }
 
@@ -132,7 +134,7 @@ export async function listTaskPullsOfHead(
   { repositoryId, headSha }: { repositoryId: string; headSha: string },
 ): Promise<ProvedHead[]> {
   return em.query(
-    `select pr.number, pr.task_id as "taskId", ${provedForBase} as proof
+    `select pr.number, pr.task_id as "taskId", coalesce(pr.base_branch, o.default_branch) as base, ${provedForBase} as proof
      from pull_requests pr join repositories o on o.id = pr.repository_id
      where pr.repository_id = $1 and pr.head_sha = $2 and pr.status in ('open', 'draft') order by pr.number`,
     [repositoryId, headSha],

@@ -6,7 +6,6 @@ import { Refused } from '../../domain/machine.ts';
 import { liveStatuses } from '../../domain/run.ts';
 import { oneLine, storableText } from '../../domain/text/sanitize.ts';
 import { rightOf } from '../../repositories/permission.ts';
-import { isAddressOf } from '../../repositories/pulls.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { mentionsInSettings } from '../../repositories/settings/settings-on-github.ts';
 import { moveTask, queueMirror } from '../../tasks/move.ts';
@@ -17,7 +16,6 @@ import { cancelLive, insertHidden, maxBody, mayWrite, settingsFor } from './ask.
 import {
   findPullProof,
   forgetHeld,
-  listProofsOfHead,
   markLatestProof,
   minutesToday,
   type ProofHold,
@@ -26,7 +24,7 @@ import {
   wasRequired,
 } from './pull-proofs.ts';
 import { assertHeadSeen, isFork, type ReadPull, readPull } from './read-pull.ts';
-import { findAsk, findTaskOfReviewed, insertAsk, type PullRef } from './store.ts';
+import { findAsk, findTaskOfPull, findTaskOfReviewed, insertAsk, type PullRef } from './store.ts';
 
 export interface AskingForProof {
   repository: RepositoryRow;
@@ -54,7 +52,9 @@ export async function askForProof(app: App, asking: AskingForProof): Promise<voi
   const read = await readPull(app, repository, number);
   const { pull } = read;
   if (pull.state !== 'open') throw new Refused(`Pull request ${number} is closed. Reopen it first.`);
-  if (askedBy === null && (await isOwn(app, read))) return;
+  const at = { repositoryId: repository.id, number };
+  // A person may have asked for a proof of the head, and it may count no longer, or again.
+  if (askedBy === null && (await isOwn(app.db.manager, at, pull.head.sha))) return mirrorProof(app, at);
   const settings = await settingsFor(read).catch((error) => {
     if (askedBy === null && error instanceof Refused) return error;
     throw error;
@@ -67,11 +67,15 @@ export async function askForProof(app: App, asking: AskingForProof): Promise<voi
     ...read,
     prove: settings.prove,
     isForeign,
-    byWriter:
-      (askedBy !== null && (await mayWrite(app, askedBy, repository))) ||
-      (isForeign && (await isHeadOfWriter(app, read, { repositoryId: repository.id, number }))),
+    byWriter: askedBy !== null && (await mayWrite(app, askedBy, repository)),
   };
   await app.db.transaction((em) => storeIn(app, em, asking, found));
+}
+
+/** Shows again what is known about the heads of a pull request, if a proof was ever wanted. */
+export async function mirrorProof(app: App, at: PullRef): Promise<void> {
+  const taskId = await findTaskOfReviewed(app.db.manager, at, 'proof');
+  if (taskId !== undefined) await queueMirror(app, undefined, taskId);
 }
 
 /** Stores that a head waits for settings that can be used. */
@@ -112,17 +116,12 @@ async function releaseUnwanted(app: App, { repository, number }: AskingForProof,
 }
 
 /**
- * Whether the service itself opened a pull request and made its head. Those of tasks are proved by their runs, but what a
- * person pushes to their branches is not.
+ * Whether a pull request is that of a task, and a run of the task made its head. What a person pushes to its branch is proved,
+ * and so is a commit that GitHub made there: anybody can name the service as the author of a commit.
  */
-async function isOwn(app: App, { octokit, name, pull }: ReadPull): Promise<boolean> {
-  const bot = await app.github?.bot();
-  if (pull.user === null || bot === undefined || Number(pull.user.id) !== bot.id) return false;
-  const { sha } = pull.head;
-  if (await isCommitOfRun(app.db.manager, sha)) return true;
-  const path = 'GET /repos/{owner}/{repo}/git/commits/{commit_sha}';
-  const { data } = await octokit.request(path, { ...name, commit_sha: sha });
-  return isAddressOf(bot, data.author.email);
+async function isOwn(em: EntityManager, at: PullRef, headSha: string): Promise<boolean> {
+  const taskId = await findTaskOfPull(em, at);
+  return taskId !== undefined && (await isCommitOfRun(em, headSha, taskId));
 }
 
 /**
@@ -133,26 +132,6 @@ async function isOfStranger({ octokit, name, pull }: Omit<ReadPull, 'credential'
   const { user } = pull;
   if (isFork(pull) || user === null) return true;
   return user.type !== 'Bot' && (await rightOf(octokit, name, user)).right !== 'write';
-}
-
-/** At most this many other pull requests of a head are looked at. */
-const maxOthers = 5;
-
-/**
- * Whether somebody who may write here has an open pull request of the same head from this repository. Then the code is not a
- * stranger's, even if a stranger opens another pull request of the commit.
- */
-async function isHeadOfWriter(app: App, { octokit, name, pull }: ReadPull, at: PullRef): Promise<boolean> {
-  const headSha = pull.head.sha;
-  const proofs = await listProofsOfHead(app.db.manager, { repositoryId: at.repositoryId, headSha });
-  const others = proofs.filter(({ number, hold }) => number !== at.number && hold !== 'writer');
-  for (const { number } of others.slice(0, maxOthers)) {
-    const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
-    const { data: other } = await octokit.request(path, { ...name, pull_number: number });
-    const hasHead = other.state === 'open' && other.head.sha === headSha;
-    if (hasHead && !(await isOfStranger({ octokit, name, pull: other }))) return true;
-  }
-  return false;
 }
 
 interface Found extends ReadPull {

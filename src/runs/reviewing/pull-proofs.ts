@@ -108,19 +108,19 @@ export async function findProofOfRun(em: EntityManager, runId: string): Promise<
 /** At most this many heads of a pull request are shown anew, the latest ones. Older ones have ended. */
 const maxShown = 10;
 
-/** A proof with the hidden task that stands for its pull request. */
-export type ShownProof = PullProof & { taskId: string };
+/** A proof with the hidden task that stands for its pull request, and the base branch for which it was tried. */
+export type ShownProof = PullProof & { taskId: string; base: string | null };
 
-const withTask = `select ${columns}, v.task_id as "taskId" from reviewed_pulls v
+const withTask = `select ${columns}, v.task_id as "taskId", a.base_branch as base from reviewed_pulls v
   join pull_proofs p on p.repository_id = v.repository_id and p.number = v.number and v.purpose = 'proof'
-  left join runs r on r.id = p.run_id`;
+  left join runs r on r.id = p.run_id left join pull_asks a on a.run_id = p.run_id`;
 
 /** Returns the proofs of the latest heads of a pull request that a hidden task stands for. */
 export async function listProofsOfHidden(em: EntityManager, taskId: string): Promise<ShownProof[]> {
   return em.query(`${withTask} where v.task_id = $1 order by p.created_at desc, p.id desc limit ${maxShown}`, [taskId]);
 }
 
-/** At most this many proofs of a head are read. Those that may forbid a merge come first. */
+/** At most this many proofs of a head are read. Those that may forbid a merge come first, and those of strangers last. */
 const maxOfHead = 200;
 
 /** Returns the proofs of a head in all pull requests that had it. */
@@ -130,24 +130,9 @@ export async function listProofsOfHead(
 ): Promise<ShownProof[]> {
   return em.query(
     `${withTask} where p.repository_id = $1 and p.head_sha = $2
-     order by p.status is null or p.status in ('weakened', 'not_run') desc, p.id limit ${maxOfHead}`,
+     order by p.hold is not distinct from 'writer', p.status is null or p.status in ('weakened', 'not_run') desc, p.id limit ${maxOfHead}`,
     [repositoryId, headSha],
   );
-}
-
-/** At most this many pull requests of strangers are proved when a writer opens one with the same head. */
-const maxWaiting = 10;
-
-/** Returns the other pull requests that wait for a writer with the latest head of a pull request. */
-export async function listWaitingOfHead(em: EntityManager, { repositoryId, number }: PullRef): Promise<number[]> {
-  const rows: { number: number }[] = await em.query(
-    `select p.number from pull_proofs p where p.repository_id = $1 and p.number <> $2 and p.hold = 'writer'
-       and p.head_sha = (select n.head_sha from pull_proofs n where n.repository_id = $1 and n.number = $2
-         and n.hold is distinct from 'writer' order by n.created_at desc limit 1)
-     order by p.number limit ${maxWaiting}`,
-    [repositoryId, number],
-  );
-  return rows.map((row) => row.number);
 }
 
 /** Marks a proof as that of the latest head, because the pull request has this head again. */

@@ -48,6 +48,15 @@ export async function findAsk(em: EntityManager, runId: string): Promise<PullAsk
   return rows[0];
 }
 
+/** Returns the task to which a pull request belongs; undefined for one of a person. */
+export async function findTaskOfPull(em: EntityManager, at: PullRef): Promise<string | undefined> {
+  const rows: { taskId: string }[] = await em.query(
+    'select task_id as "taskId" from pull_requests where repository_id = $1 and number = $2',
+    [at.repositoryId, at.number],
+  );
+  return rows[0]?.taskId;
+}
+
 /** Returns the number of the open pull request that a task has for a branch; undefined if none has. */
 export async function findTaskPullOfBranch(
   em: EntityManager,

@@ -1,4 +1,5 @@
 import { syncTask } from '../../../src/github/mirror/sync.ts';
+import { askForProof } from '../../../src/runs/reviewing/ask-proof.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, asked, people, shown } from '../../support/stand-ins/named-github.ts';
 
@@ -31,7 +32,7 @@ const pullOf = ({ number, base = 'main', sha = head, state = 'open', user = ada 
 
 /** A repository that requires proofs. `latest` is what the newest check run of a commit shows. */
 async function required() {
-  const { em, own, projectId } = await acme.twoPeople();
+  const { em, own, projectId, ids } = await acme.twoPeople();
   people.set(400, 'ada').set(500, 'eve');
   for (const table of ['pull_asks', 'pull_proofs', 'reviewed_pulls', 'tasks']) await em.query(`delete from ${table}`);
   const checks = new Map<number, { sha: string; says: string }>();
@@ -63,10 +64,17 @@ async function required() {
       }
     }
   };
-  const told = async (action: string, pull: Pull) => {
+  const told = async (action: string, pull: Pull, changes?: object) => {
     around.pages[`/commits/${pull.sha ?? head}/check-runs`] = { total_count: 0, check_runs: [] };
     around.pages[`/pulls/${pull.number}`] = pullOf(pull);
-    const payload = { action, number: pull.number, sender: pull.user ?? ada, ...place, pull_request: pullOf(pull) };
+    const payload = {
+      action,
+      number: pull.number,
+      sender: pull.user ?? ada,
+      ...place,
+      pull_request: pullOf(pull),
+      changes,
+    };
     await acme.service.app.github?.receive({ id: `${Math.random()}`, name: 'pull_request', payload } as never);
     await mirror(pull.number);
   };
@@ -89,7 +97,7 @@ async function required() {
   };
   const latest = (sha = head) =>
     [...checks].filter(([, check]) => check.sha === sha).sort(([a], [b]) => b - a)[0]?.[1].says;
-  return { em, own, projectId, told, judge, opened, mirror, latest };
+  return { em, own, projectId, ids, told, judge, opened, mirror, latest };
 }
 
 const weakened = /^failure: Pull request #7: Tests were weakened/;
@@ -132,53 +140,98 @@ test('neither many other pull requests of the commit nor many other heads hide w
   expect(latest()).toMatch(weakened);
 }, 60_000);
 
-test('what a person pushes to the branch of a task is proved, and another pull request of it says nothing else', async () => {
-  const { em, own, projectId, told, judge, opened, latest } = await required();
-  const bot = await acme.service.app.github?.bot();
+/** Makes pull request 7 that of a task, with this head and base. */
+async function ofTask({ em, own, projectId }: Pick<Awaited<ReturnType<typeof required>>, 'em' | 'own' | 'projectId'>) {
   await em.query(
     `insert into tasks (id, project_id, title, status, repository_id) values ('task_f', $1, 'f', 'in_review', $2)`,
     [projectId, own.id],
   );
-  const ofTask = (sha: string) =>
-    em.query(
-      `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, base_branch, head_sha)
-       values ('task_f', $1, 7, 'https://github.com/acme/app/pull/7', 'open', 'agent/f', 'main', $2)
-       on conflict (repository_id, number) do update set head_sha = excluded.head_sha`,
-      [own.id, sha],
-    );
-  await ofTask(head);
+  for (const each of ['comments', 'reviews', 'files', 'commits']) around.pages[`/pulls/7/${each}`] = [];
+  const bot = await acme.service.app.github?.bot();
+  const user = { ...shown(bot?.id ?? 0, bot?.login ?? ''), type: 'Bot' };
+  return {
+    user,
+    isAt: (sha: string, base = 'main') =>
+      em.query(
+        `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, base_branch, head_sha)
+         values ('task_f', $1, 7, 'https://github.com/acme/app/pull/7', 'open', 'agent/f', $3, $2)
+         on conflict (repository_id, number) do update set head_sha = excluded.head_sha, base_branch = excluded.base_branch`,
+        [own.id, sha, base],
+      ),
+    /** Stores that a run of the task made a commit, and what it proved of it for a base. */
+    isMade: async (sha: string, status: string, branch: string) => {
+      await em.query(
+        `insert into runs (id, task_id, project_id, kind, status, finished_at) values ('run_f', 'task_f', $1, 'start', 'succeeded', now())`,
+        [projectId],
+      );
+      await em.query(
+        `insert into run_steps (run_id, name, data) values ('run_f', 'pushing ' || $1, jsonb_build_object('commit', $2::text))`,
+        [own.id, sha],
+      );
+      await em.query(
+        `insert into proofs (run_id, task_id, status, parts, commits, bases)
+         values ('run_f', 'task_f', $2, jsonb_build_object($1::text, jsonb_build_object('status', $2::text, 'reason', null)),
+           jsonb_build_object($1::text, $3::text), jsonb_build_object($1::text, jsonb_build_object('branch', $4::text)))`,
+        [own.id, status, sha, branch],
+      );
+    },
+  };
+}
+
+test('what a person pushes to the branch of a task is proved, and another pull request of it says nothing else', async () => {
+  const given = await required();
+  const { told, judge, opened, latest } = given;
+  const task = await ofTask(given);
+  await task.isAt(head);
   around.pages['/pulls/7'] = pullOf({ number: 7 });
   await opened({ number: 8, base: 'side' }, 'no_tests');
   expect(latest()).toBe('action_required: Pull request #7: No run of its task proved this commit');
 
   const pushed = 'b'.repeat(40);
-  await ofTask(pushed);
-  around.pages[`/git/commits/${pushed}`] = { sha: pushed, author: { email: 'ada@example.com' }, parents: [] };
-  for (const each of ['comments', 'reviews', 'files', 'commits']) around.pages[`/pulls/7/${each}`] = [];
-  await told('synchronize', {
-    number: 7,
-    sha: pushed,
-    user: { ...shown(bot?.id ?? 0, bot?.login ?? ''), type: 'Bot' },
-  });
+  await task.isAt(pushed);
+  // Anybody can name the service as the author of a commit.
+  const email = `${task.user.id}+${task.user.login}@users.noreply.github.com`;
+  around.pages[`/git/commits/${pushed}`] = { sha: pushed, author: { email }, parents: [] };
+  await told('synchronize', { number: 7, sha: pushed, user: task.user });
   expect(latest(pushed)).toBe('queued: Waits for its turn');
   await judge(7, 'weakened', pushed);
   expect(latest(pushed)).toMatch(/^failure: Tests were weakened/);
 });
 
-test("a stranger who opens a pull request of a writer's commit holds nothing up", async () => {
-  const { told, judge, opened, latest, mirror } = await required();
+test("what a person had proved of a task's pull request for another base counts no longer", async () => {
+  const given = await required();
+  const { own, ids, told, judge, latest, mirror } = given;
+  const task = await ofTask(given);
+  await task.isMade(head, 'weakened', 'main');
+  await task.isAt(head, 'side');
+  await told('edited', { number: 7, base: 'side', user: task.user });
+  await askForProof(acme.service.app, { repository: own, number: 7, askedBy: ids.ada });
+  await judge(7, 'no_tests');
+  expect(latest()).toMatch(/^neutral: Not proved by tests/);
+  await task.isAt(head, 'main');
+  await told('edited', { number: 7, user: task.user }, { base: { ref: { from: 'side' }, sha: { from: '0' } } });
+  expect(latest()).toMatch(/^failure: Tests were weakened/);
+  await task.isAt(head, 'other');
+  await mirror(7);
+  expect(latest()).toMatch(/^action_required: No run of its task proved this commit/);
+});
+
+test("a stranger who opens pull requests of a writer's commit holds nothing up and runs nothing", async () => {
+  const { em, told, judge, opened, latest, mirror } = await required();
+  await told('opened', { number: 6, user: eve });
   await opened({ number: 7 }, 'proved');
-  await told('opened', { number: 8, user: eve });
-  expect(latest()).toBe('queued: Pull request #8: Waits for its turn');
-  await judge(8, 'proved');
+  for (let number = 8; number < 16; number++) await told('opened', { number, user: eve, base: 'gh-pages' });
   expect(latest()).toMatch(/^neutral: Pull request #7: Its tests fail without it/);
-  // A commit of the stranger waits for a writer, and no longer when a writer proposes it.
-  const theirs = 'c'.repeat(40);
-  await told('opened', { number: 9, user: eve, sha: theirs });
-  expect(latest(theirs)).toBe('action_required: Waits for somebody with write permission');
-  await told('opened', { number: 10, sha: theirs });
-  await mirror(9);
-  expect(latest(theirs)).toMatch(/^queued: Pull request #(9|10)/);
+  expect(await em.query('select number from pull_asks')).toEqual([{ number: 7 }]);
+  // Once the writer's is closed, a stranger's waits for a word, and once that is given, it counts.
+  around.pages['/pulls/6'] = pullOf({ number: 6, user: eve, state: 'closed' });
+  await told('closed', { number: 7, state: 'closed' });
+  expect(latest()).toBe('action_required: Pull request #8: Waits for somebody with write permission');
+  await told('reopened', { number: 7 });
+  expect(latest()).toMatch(/^neutral: Pull request #7/);
+  await judge(8, 'weakened');
+  await mirror(7);
+  expect(latest()).toMatch(/^failure: Pull request #8/);
 });
 
 test('a change that prevents its proof may not be merged where proofs are required', async () => {

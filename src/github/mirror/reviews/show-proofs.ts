@@ -41,6 +41,8 @@ interface Wish {
   number: number;
   wanted: WantedCheck;
   detailsUrl: string;
+  /** Whether it waits for a word of a writer. Otherwise a stranger could hold up a writer's pull request of the commit. */
+  isOfStranger: boolean;
 }
 
 /**
@@ -68,7 +70,7 @@ async function showHead(app: App, place: Place, head: Pick<PullProof, 'repositor
   if (now !== undefined) await markProofShown(em, head, { checkRunId: now.id, shown: now.shown });
 }
 
-/** Returns what the pull requests of a head want, those of tasks too, the strictest first. */
+/** Returns what the pull requests of a head want, those of tasks too, the strictest first, and those of strangers last. */
 async function wishesOf(
   app: App,
   head: Pick<PullProof, 'repositoryId' | 'headSha'>,
@@ -76,29 +78,42 @@ async function wishesOf(
 ): Promise<Wish[]> {
   const { BASE_URL: base, COMMAND_PREFIX: prefix } = app.config;
   const isRequired = proofs.some((each) => each.isRequired);
-  const ofPulls = proofs.map((proof) => ({
+  const tasks = await listTaskPullsOfHead(app.db.manager, head);
+  // What was proved of a task's pull request for another base counts no longer.
+  const isForBase = ({ number, base: proved }: ShownProof) =>
+    tasks.every((each) => each.number !== number || proved === null || each.base === proved);
+  const counting = proofs.filter(isForBase);
+  const ofPulls = counting.map((proof) => ({
     number: proof.number,
     status: proof.status,
+    isOfStranger: proof.hold === 'writer',
     wanted: wantedCheck(proof, prefix),
     detailsUrl: proof.runId === null ? taskPage(base, proof.taskId) : runPage(base, proof.taskId, proof.runId),
   }));
-  const ofTasks = (await listTaskPullsOfHead(app.db.manager, head))
-    .filter(({ number }) => !proofs.some((each) => each.number === number))
+  const ofTasks = tasks
+    .filter(({ number }) => !counting.some((each) => each.number === number))
     .map(({ number, taskId, proof }) => ({
       number,
       status: proof?.status ?? null,
+      isOfStranger: false,
       wanted: proof === null ? unprovedHead(isRequired, prefix) : provedCheck({ ...proof, isRequired }, prefix),
       detailsUrl: taskPage(base, taskId),
     }));
   return [...ofPulls, ...ofTasks].sort(
-    (a, b) => strictness(b.wanted) - strictness(a.wanted) || rankOf(a.status) - rankOf(b.status),
+    (a, b) =>
+      Number(a.isOfStranger) - Number(b.isOfStranger) ||
+      strictness(b.wanted) - strictness(a.wanted) ||
+      rankOf(a.status) - rankOf(b.status),
   );
 }
 
 /** At most this many pull requests of a head are looked at. The next one counts as open. */
 const maxAsked = 50;
 
-/** Returns the first wish of a pull request that is open and still has the head. A single pull request is not looked at. */
+/**
+ * Returns the first wish of a pull request that is open and still has the head, so those of strangers count only if all others
+ * are closed. A single pull request is not looked at.
+ */
 async function strictest(place: Place, sha: string, wishes: Wish[]): Promise<Wish> {
   const [first] = wishes;
   if (first === undefined) throw new Error('no pull request has this head');
