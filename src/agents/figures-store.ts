@@ -18,10 +18,13 @@ export interface FiguresOf {
 /** SQL: failure categories that are not the agent's fault and do not affect its health. */
 const notItsFault = `('auth', 'rate_limit', 'repository')`;
 
+/** SQL: trials ask what an agent can do, so how they end says nothing about its health. */
+const countsForHealth = `r.kind <> 'trial'`;
+
 /** Returns SQL for the time when the last run of worked.agent_id in worked.project_id ended in this way. */
 const lastEnd = (status: 'succeeded' | 'failed' | 'cancelled') =>
   `(select max(r.finished_at) from runs r
-    where r.agent_id = worked.agent_id and r.project_id = worked.project_id and r.status = '${status}')`;
+    where r.agent_id = worked.agent_id and r.project_id = worked.project_id and r.status = '${status}' and ${countsForHealth})`;
 
 /**
  * Returns the facts in the order of the given ids. Each version in each project is looked up in the indexes, so the
@@ -48,7 +51,7 @@ export async function findHealthFacts(
          select max(greatest(r.started_at, r.heartbeat_at, r.finished_at)) as heartbeat,
            bool_or(r.status = 'running' and r.lease_until < now()) as has_lapsed
          from runs r
-         where r.agent_id = worked.agent_id and r.project_id = worked.project_id and r.status in ${liveRun}) live),
+         where r.agent_id = worked.agent_id and r.project_id = worked.project_id and r.status in ${liveRun} and ${countsForHealth}) live),
      since as (select id, max(succeeded) as at from facts group by id)
      select wanted.id as "agentId", coalesce(sum(blamed.count), 0)::int as "consecutiveFailures",
        coalesce(bool_or(f.has_lapsed), false) as "hasLapsedRun",
@@ -57,7 +60,7 @@ export async function findHealthFacts(
      left join health_resets h on h.agent_id = f.agent_id and h.project_id = f.project_id
      left join lateral (
        select count(*) from runs r
-       where r.agent_id = f.agent_id and r.project_id = f.project_id and r.status = 'failed'
+       where r.agent_id = f.agent_id and r.project_id = f.project_id and r.status = 'failed' and ${countsForHealth}
          and r.failure->>'category' not in ${notItsFault} and r.finished_at > greatest(since.at, h.at, '-infinity')) blamed on true
      group by wanted.id, wanted.n, wanted.created_at order by wanted.n`,
     [userId, ids, version ?? null],

@@ -120,6 +120,18 @@ test('only failures that are the fault of the agent count, since its last succes
   expect(await failuresOf(agent)).toBe(0);
 });
 
+test('how a trial ends neither makes an agent ill nor well', async () => {
+  const agent = await addAgent();
+  const trial = async (status: string, finishedAfter: number) =>
+    sql(`update runs set kind = 'trial' where id = $1`, [await addRun(agent, status, { finishedAfter })]);
+  await trial('failed', 10);
+  expect(await failuresOf(agent)).toBe(0);
+  await addRun(agent, 'failed', { finishedAfter: 20 });
+  await trial('succeeded', 30);
+  await trial('failed', 40);
+  expect(await failuresOf(agent)).toBe(1);
+});
+
 test('expired leases and the last heartbeat count only in the projects of the user', async () => {
   const agent = await addAgent();
   const facts = async () => (await findHealthFacts(db.manager, 'mona', [agent]))[0];
