@@ -1219,6 +1219,8 @@ export type AgentTrial = {
     /** why it ended */
     reason: string | null;
     agentId: string;
+    /** of the agent, as it is called now */
+    name: string;
     version: number;
     model: string;
     /** SHA-256 of the system prompt that was tried, in hexadecimal */
@@ -1251,6 +1253,8 @@ export type AgentTrial = {
     seed: string;
     against?: {
         agentId: string;
+        /** of the agent, as it is called now */
+        name: string;
         version: number;
         model: string;
         /** SHA-256 of the system prompt that was tried, in hexadecimal */

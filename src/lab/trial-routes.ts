@@ -22,6 +22,7 @@ const interval = z.array(z.number()).length(2).nullable().meta({
 
 const armFields = {
   agentId: z.string(),
+  name: z.string().meta({ description: 'of the agent, as it is called now' }),
   version: z.int(),
   model: z.string(),
   promptHash: z.string().meta({ description: 'SHA-256 of the system prompt that was tried, in hexadecimal' }),

@@ -140,10 +140,14 @@ export async function listTrials(
   );
 }
 
+/** An arm with the name that its agent has now. */
+export type NamedArm = TrialArm & { trialId: string; name: string };
+
 /** Returns the arms of some trials. */
-export async function listArms(em: EntityManager, trialIds: string[]): Promise<(TrialArm & { trialId: string })[]> {
+export async function listArms(em: EntityManager, trialIds: string[]): Promise<NamedArm[]> {
   return em.query(
-    `select m.trial_id as "trialId", ${armColumns} from agent_trial_arms m where m.trial_id = any($1) order by 1, 2`,
+    `select m.trial_id as "trialId", ${armColumns}, a.name
+     from agent_trial_arms m join agents a on a.id = m.agent_id where m.trial_id = any($1) order by 1, 2`,
     [trialIds],
   );
 }

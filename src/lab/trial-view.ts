@@ -4,14 +4,14 @@ import {
   countItems,
   listArms,
   listTrialRuns,
+  type NamedArm,
   type Trial,
-  type TrialArm,
   type TrialResult,
   type TrialRun,
 } from './trial-store.ts';
 
 /** What one arm of a trial made of the items. */
-export interface ArmView extends Omit<TrialArm, 'arm' | 'systemPrompt'> {
+export interface ArmView extends Omit<NamedArm, 'trialId' | 'arm' | 'systemPrompt'> {
   solved: number;
   /** How many items count. Those that ended with an error do not. */
   of: number;
@@ -55,7 +55,7 @@ export async function showTrials(em: EntityManager, trials: Trial[]): Promise<Tr
 }
 
 interface Parts {
-  arms: TrialArm[];
+  arms: NamedArm[];
   runs: TrialRun[];
   planned: number;
 }
@@ -73,12 +73,13 @@ function viewOf({ budgetUsd, ...trial }: Trial, { arms, runs, planned }: Parts):
   };
 }
 
-function armView({ arm, systemPrompt: _, ...about }: TrialArm, all: TrialRun[]): ArmView {
+function armView({ arm, ...about }: NamedArm, all: TrialRun[]): ArmView {
   const runs = all.filter((run) => run.arm === arm);
   const counting = runs.filter(({ result }) => result === 'solved' || result === 'unsolved');
   const solved = counting.filter(({ result }) => result === 'solved').length;
   return {
     agentId: about.agentId,
+    name: about.name,
     version: about.version,
     model: about.model,
     promptHash: about.promptHash,

@@ -2,7 +2,7 @@ import { CpuIcon, DeviceDesktopIcon, MoonIcon, ProjectIcon, SunIcon } from '@pri
 import { ActionList, ActionMenu, Flash, IconButton } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useSyncExternalStore } from 'react';
-import { Link, Outlet, useLocation, useParams } from 'react-router';
+import { Link, Outlet, useLocation, useNavigationType, useParams } from 'react-router';
 import { Loading, QueryResult } from './display/query-result.tsx';
 import { PersonMark } from './display/status-labels.tsx';
 import { TimeAgo } from './display/times.tsx';
@@ -26,6 +26,7 @@ export function Shell() {
   const stream = useProjectEvents(projectId);
   const isOnline = useIsOnline();
   useFreshNotices();
+  useTopOfNewPage();
   const project = useQuery({ ...queries.project(projectId ?? ''), enabled: projectId !== undefined });
   return (
     <RoleInProject value={project.data?.role}>
@@ -98,6 +99,16 @@ function GitHubNote({ projectId }: { projectId: string }) {
       {github.reason} {github.since && <TimeAgo at={github.since} />}
     </Flash>
   );
+}
+
+/** Shows a page from its top that a link leads to. Going back leaves it to the browser, which knows where the person was. */
+function useTopOfNewPage() {
+  const { pathname, hash } = useLocation();
+  const isNew = useNavigationType() === 'PUSH';
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another page is shown from its top, not another filter
+  useEffect(() => {
+    if (isNew && hash === '') window.scrollTo(0, 0);
+  }, [pathname]);
 }
 
 /** Dismisses the errors of a page when the person leaves it. */

@@ -61,7 +61,9 @@ export function portfolioOf(tried: Tried[]): Portfolio {
   const candidates = entries.filter(
     ({ comparedWithBest, costPerSolved }) => costPerSolved !== null && ['best', 'not worse'].includes(comparedWithBest),
   );
-  const [cheapest = null] = candidates.toSorted((a, b) => (a.costPerSolved ?? 0) - (b.costPerSolved ?? 0));
+  const [cheapest = null] = candidates.toSorted(
+    (a, b) => (a.costPerSolved ?? 0) - (b.costPerSolved ?? 0) || (a.minutesPerSolved ?? 0) - (b.minutesPerSolved ?? 0),
+  );
   return { agents: entries, cheapest };
 }
 
@@ -76,11 +78,12 @@ function countsOf({ items, costUsd }: Tried): Trials & {
   return { ...counts, interval: exactInterval(counts), costPerSolved };
 }
 
-/** Of two with the same share, the cheaper one is better. */
+/** Of two with the same share, the cheaper one is better, and of two that cost the same the faster one. */
 function isBetter(a: Counted, b: Counted): boolean {
   const difference = a.interval[0] - b.interval[0];
   if (Math.abs(difference) > 1e-6) return difference > 0;
-  return (a.costPerSolved ?? Number.POSITIVE_INFINITY) < (b.costPerSolved ?? Number.POSITIVE_INFINITY);
+  const [ours, theirs] = [a, b].map(({ costPerSolved }) => costPerSolved ?? Number.POSITIVE_INFINITY);
+  return ours === theirs ? a.minutes * b.successes < b.minutes * a.successes : (ours ?? 0) < (theirs ?? 0);
 }
 
 function isEfficient(each: Counted, all: Counted[]): boolean {

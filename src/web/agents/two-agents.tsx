@@ -1,12 +1,16 @@
+import { Button } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Link } from 'react-router';
 import type { Agent, AgentPerformance, AgentSkill } from '../api.ts';
 import { formatCost, formatNumber } from '../display/formats.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { Section } from '../display/sections.tsx';
+import { useMay } from '../forms/may.tsx';
 import { TextChanges } from '../forms/text-changes.tsx';
 import * as queries from '../live/queries.ts';
+import { TrialList } from '../trials/trial-result.tsx';
+import { TryDialog } from '../trials/try-dialog.tsx';
 import { completionText, costDays, effortName, successText } from './agent-texts.ts';
 
 /** Shows the settings and figures of two agents side by side, and what differs in their prompts. */
@@ -74,15 +78,42 @@ function Columns({ projectId, agents: [a, b] }: { projectId: string; agents: [Ag
           </tbody>
         </table>
       </section>
-      <p className="muted small">
-        The two have worked on different tasks, so these figures do not say which one is better. To find out, start a{' '}
-        <Link to={`/projects/${projectId}/agents/${a.id}`}>trial</Link> of one against the other on the same changes.
-      </p>
+      <TrialsOfBoth projectId={projectId} agents={[a, b]} />
       <h3 className="strong">System prompts</h3>
       <p className="muted small">
         Lines with − are only in {a.name}, lines with + only in {b.name}.
       </p>
       <TextChanges before={a.systemPrompt} after={b.systemPrompt} label="Differences of the system prompts" />
+    </div>
+  );
+}
+
+/** Shows the trials in which both made the same changes, and lets admins start one. */
+function TrialsOfBoth({ projectId, agents: [a, b] }: { projectId: string; agents: [Agent, Agent] }) {
+  const query = useQuery(queries.trials(a.id));
+  const [isOpen, setOpen] = useState(false);
+  const mayTry = useMay('admin');
+  return (
+    <div className="stack">
+      <h3 className="strong">Trials of both</h3>
+      <p className="muted">
+        The two have worked on different tasks, so these figures do not say which one is better. A trial does: both make
+        the same earlier changes of a repository again.
+      </p>
+      <QueryResult query={query} rows={2}>
+        {(trials) => {
+          const ofBoth = trials.filter(({ agentId, against }) =>
+            [a, b].every(({ id }) => id === agentId || id === against?.agentId),
+          );
+          return ofBoth.length === 0 ? null : <TrialList trials={ofBoth} projectId={projectId} />;
+        }}
+      </QueryResult>
+      {mayTry && (
+        <div className="row">
+          <Button onClick={() => setOpen(true)}>Start a trial of both</Button>
+        </div>
+      )}
+      {isOpen && <TryDialog projectId={projectId} agent={a} against={b.id} onClose={() => setOpen(false)} />}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { Button, Flash, Label } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useParams } from 'react-router';
+import { Link, useParams, useSearchParams } from 'react-router';
 import * as api from '../api.ts';
 import { formatDuration, plural } from '../display/formats.ts';
 import { sentenceCase } from '../display/names.ts';
@@ -13,6 +13,7 @@ import { notifyError } from '../frame/notices.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { errorMessage, statusOf } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
+import { TryAny } from '../trials/try-any.tsx';
 import { BenchmarkItems } from './benchmark-items.tsx';
 
 /** Shows what the history of a repository offers as tasks with hidden tests, and lets admins look for it. */
@@ -39,7 +40,10 @@ export function BenchmarkPage() {
   );
 }
 
-function RepositoryBenchmark({ repository: { id, name, projectId } }: { repository: api.RepositoryEntry }) {
+function RepositoryBenchmark({ repository }: { repository: api.RepositoryEntry }) {
+  const { id, name, projectId } = repository;
+  const [searchParams] = useSearchParams();
+  const wanted = (searchParams.get('try') ?? '').split(',').filter(Boolean).slice(0, 2);
   const client = useQueryClient();
   const query = queries.benchmark(id);
   const benchmark = useQuery(query);
@@ -58,6 +62,7 @@ function RepositoryBenchmark({ repository: { id, name, projectId } }: { reposito
   });
   const found = benchmark.data ?? undefined;
   const isRunning = found?.status === 'harvesting';
+  const hasItems = found?.items.some(({ state, enabled }) => state === 'usable' && enabled) ?? false;
   return (
     <>
       <PageHeader title={`Benchmark of ${name}`}>
@@ -67,14 +72,23 @@ function RepositoryBenchmark({ repository: { id, name, projectId } }: { reposito
           </Button>
         )}
         {isAdmin && (
-          <Button variant="primary" loading={start.isPending || isRunning} onClick={() => mutateOnce(start)}>
+          <Button
+            variant={hasItems ? 'default' : 'primary'}
+            loading={start.isPending || isRunning}
+            onClick={() => mutateOnce(start)}
+          >
             Harvest the history
           </Button>
         )}
+        {isAdmin && hasItems && <TryAny repository={repository} wanted={wanted} />}
       </PageHeader>
       <p className="muted">
         Earlier changes whose tests fail before and pass after them become tasks with hidden tests. They show how good
-        an agent is in this repository. A harvest takes an hour at most and asks no model.{' '}
+        an agent is in this repository. A harvest takes an hour at most and asks no model.
+      </p>
+      <p>
+        <Link to={`/projects/${projectId}/repositories/${id}/portfolio`}>Results of all agents</Link>
+        {' · '}
         <Link to={`/projects/${projectId}/repositories`}>Back to repositories</Link>
       </p>
       {start.error && <Flash variant="danger">{startErrorText(start.error)}</Flash>}

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { PortfolioEntry } from '../api.ts';
 import { formatCost } from '../display/formats.ts';
-import { labelOf } from './trial-texts.ts';
+import { labelOf, spreadLabels } from './trial-texts.ts';
 
 const height = 300;
 const margin = { left: 48, right: 24, top: 16, bottom: 40 };
@@ -48,6 +48,11 @@ export function PortfolioChart({ agents }: { agents: PortfolioEntry[] }) {
     .sort((a, b) => (a.costPerSolved ?? 0) - (b.costPerSolved ?? 0));
   const [frame, width] = useWidth();
   const [bottom, right] = [height - margin.bottom, width - margin.right];
+  const points = shown.map((each) => pointOf(each, dearest, width));
+  const labelHeights = spreadLabels(
+    points.map(({ y }) => y),
+    bottom,
+  );
   return (
     <svg
       ref={frame}
@@ -80,8 +85,8 @@ export function PortfolioChart({ agents }: { agents: PortfolioEntry[] }) {
         stroke="var(--fgColor-accent)"
         strokeDasharray="4 4"
       />
-      {shown.map((each) => {
-        const { x, y } = pointOf(each, dearest, width);
+      {shown.map((each, i) => {
+        const { x, y } = points[i] ?? { x: 0, y: 0 };
         const isLeft = x > width / 2;
         return (
           <g key={`${each.agentId} ${each.model}`}>
@@ -95,7 +100,7 @@ export function PortfolioChart({ agents }: { agents: PortfolioEntry[] }) {
             />
             <text
               x={isLeft ? x - 10 : x + 10}
-              y={y + 4}
+              y={(labelHeights[i] ?? y) + 4}
               textAnchor={isLeft ? 'end' : 'start'}
               fill="var(--fgColor-default)"
               stroke="var(--bgColor-default)"

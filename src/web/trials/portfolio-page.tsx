@@ -12,7 +12,7 @@ import { errorMessage } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
 import { refetchAgents } from '../live/refetch-changes.ts';
 import { PortfolioChart } from './portfolio-chart.tsx';
-import { comparisons, solvedText } from './trial-texts.ts';
+import { comparisons, doubtText, perSolvedText, solvedText } from './trial-texts.ts';
 
 /** Compares the agents and models that were tried on a repository: how much they solve, and at what cost. */
 export function PortfolioPage() {
@@ -31,8 +31,9 @@ export function PortfolioPage() {
           portfolio.agents.length === 0 ? (
             <EmptyState title="No trials yet">
               <p>
-                Try <Link to={`/projects/${projectId}/agents`}>an agent</Link> on earlier changes of this repository.
-                What it solves, and at what cost, appears here.
+                Trials use the benchmark of the repository: earlier changes with hidden tests. Make it on the page{' '}
+                <Link to={`/projects/${projectId}/repositories/${repositoryId}/benchmark`}>Benchmark</Link>, and try
+                agents there. What they solve, and at what cost, appears here.
               </p>
             </EmptyState>
           ) : (
@@ -61,7 +62,7 @@ function PortfolioView({
           worse than the best one if chance explains that in at most 5% of cases. 20 items show only large differences.
         </p>
       </Section>
-      {cheapest !== null && <Cheapest projectId={projectId} entry={cheapest} />}
+      {cheapest !== null && <Cheapest projectId={projectId} entry={cheapest} agents={agents} />}
     </>
   );
 }
@@ -94,10 +95,7 @@ function PortfolioTable({ projectId, agents }: { projectId: string; agents: api.
                 {solvedText(each)}
                 <div className="muted small">{comparisons[each.comparedWithBest]}</div>
               </td>
-              <td>
-                {each.costPerSolved === null ? '–' : formatCost(each.costPerSolved)}
-                {each.minutesPerSolved !== null && `, ${each.minutesPerSolved.toFixed(1)} min`}
-              </td>
+              <td>{perSolvedText(each.costPerSolved, each.minutesPerSolved)}</td>
             </tr>
           ))}
         </tbody>
@@ -106,8 +104,14 @@ function PortfolioTable({ projectId, agents }: { projectId: string; agents: api.
   );
 }
 
+interface CheapestProps {
+  projectId: string;
+  entry: api.PortfolioEntry;
+  agents: api.PortfolioEntry[];
+}
+
 /** Recommends the cheapest agent that is not clearly worse than the best, and makes it the project's default. */
-function Cheapest({ projectId, entry }: { projectId: string; entry: api.PortfolioEntry }) {
+function Cheapest({ projectId, entry, agents }: CheapestProps) {
   const client = useQueryClient();
   const confirm = useConfirm();
   const { data: project } = useQuery(queries.project(projectId));
@@ -125,10 +129,11 @@ function Cheapest({ projectId, entry }: { projectId: string; entry: api.Portfoli
   });
   const isDefault = project?.defaultAgentId === entry.agentId && agent?.model === entry.model;
   const changesModel = agent !== undefined && agent.model !== entry.model;
+  const doubt = agents.length > 1 ? doubtText(agents) : undefined;
   const ask = async () => {
     const isConfirmed = await confirm({
       title: `Use ${entry.name} by default?`,
-      content: `It starts where nobody names an agent, unless .deckhand.yml does.${changesModel ? ` Its model becomes ${entry.model} in all of its tasks.` : ''}`,
+      content: `${doubt === undefined ? '' : `${doubt} `}It starts where nobody names an agent, unless .deckhand.yml does.${changesModel ? ` Its model becomes ${entry.model} in all of its tasks.` : ''}`,
       confirmButtonContent: 'Use by default',
     });
     if (isConfirmed) use.mutate();
@@ -140,12 +145,16 @@ function Cheapest({ projectId, entry }: { projectId: string; entry: api.Portfoli
         <span className="strong">
           <bdi>{entry.name}</bdi>
         </span>{' '}
-        with <bdi>{entry.model}</bdi> costs {formatCost(entry.costPerSolved)} per solved item.
+        with <bdi>{entry.model}</bdi> costs {formatCost(entry.costPerSolved)} per solved item. {doubt}
         {isDefault && ' It is the default agent of the project.'}
       </p>
       {!isDefault && isAdmin && agent?.projectId === projectId && (
         <div className="row page-part page-part-apart">
-          <Button variant="primary" loading={use.isPending} onClick={() => void ask()}>
+          <Button
+            variant={doubt === undefined ? 'primary' : 'default'}
+            loading={use.isPending}
+            onClick={() => void ask()}
+          >
             Use the cheapest that is not clearly worse
           </Button>
         </div>

@@ -13,19 +13,39 @@ export function solvedText({ solved, of, interval }: Counted): string {
   return `${solved} of ${of} (${percent(solved / of)}, ${Math.round(low * 100)} to ${percent(high)})`;
 }
 
-/** Says what a comparison shows about the agent that was tried. */
-export function verdictText({ verdict, difference, pairs, pValue }: Against): string {
-  const by = `${percent(Math.abs(difference))} of ${plural(pairs, 'item')} ${difference < 0 ? 'fewer' : 'more'} (p = ${pValue < 0.001 ? 'under 0.001' : pValue.toFixed(3)})`;
+/**
+ * With fewer items, no result can be clear: one of two equals wins all of four in 6 of 100 trials, and of five in 3, while a
+ * verdict errs in at most 5.
+ */
+export const leastItems = 5;
+
+/** Says what a comparison shows about the agent that was tried, called `subject` at the beginning of a sentence. */
+export function verdictText({ verdict, difference, pairs, pValue }: Against, subject = 'It'): string {
+  const chance = `p = ${pValue < 0.001 ? 'under 0.001' : pValue.toFixed(3)}`;
+  const by = `${percent(Math.abs(difference))} of ${plural(pairs, 'item')} ${difference < 0 ? 'fewer' : 'more'}, ${chance}`;
+  const seen = difference === 0 ? 'both solved equally many' : `solved ${by}`;
+  if (pairs === 0) return 'Not compared yet.';
   switch (verdict) {
     case 'better':
-      return `Clearly better: it solves ${by}.`;
+      return `${subject} is clearly better: solved ${by}.`;
     case 'worse':
-      return `Clearly worse: it solves ${by}.`;
+      return `${subject} is clearly worse: solved ${by}.`;
     case 'same':
-      return difference === 0 ? 'No difference.' : `No clear difference: it solves ${by}.`;
+      if (pairs < leastItems) return `Nobody knows which is better: ${plural(pairs, 'item')} cannot show it.`;
+      return `No clear difference: ${seen}. ${plural(pairs, 'item')} show only a large one.`;
     default:
-      return pairs === 0 ? 'Not compared yet.' : `Not clear yet: it solves ${by}.`;
+      return `Not clear yet: ${seen}.`;
   }
+}
+
+type Arm = Pick<AgentTrial, 'name' | 'version' | 'model' | 'promptHash'>;
+
+/** Names what was tried by what sets it apart from what it was compared with. */
+export function armName(arm: Arm, other: Arm | undefined): string {
+  if (other === undefined || arm.name !== other.name) return `${arm.name} (version ${arm.version})`;
+  if (arm.promptHash !== other.promptHash && arm.version === other.version) return `${arm.name}, another prompt`;
+  if (arm.version !== other.version) return `${arm.name}, version ${arm.version}`;
+  return `${arm.name} with ${arm.model}`;
 }
 
 /**
@@ -38,6 +58,25 @@ export const comparisons: Record<PortfolioEntry['comparedWithBest'], string> = {
   'not worse': 'Not clearly worse than the best',
   unknown: 'Too few items to compare',
 };
+
+/** Says that an amount of items is too small to tell which of two agents is better; undefined if it is not. */
+export function tooFewText(items: number): string | undefined {
+  if (items >= leastItems) return undefined;
+  return `${plural(items, 'item')} cannot show which agent is better. It takes ${leastItems} at least, and 20 to see a large difference.`;
+}
+
+/** Says why the figures of a portfolio do not tell yet which of its agents is better; undefined if they do. */
+export function doubtText(agents: Pick<PortfolioEntry, 'of' | 'name' | 'comparedWithBest'>[]): string | undefined {
+  const unknown = agents.filter(({ comparedWithBest }) => comparedWithBest === 'unknown').length;
+  if (unknown === 0) return undefined;
+  return `Nobody knows yet whether it is the right choice: ${plural(unknown, 'agent')} tried too few items to compare.`;
+}
+
+/** Says what one solved item cost, and how long it took: `$0.40, 3.1 min`. */
+export function perSolvedText(cost: number | null, minutes: number | null): string {
+  if (minutes === null) return '–';
+  return `${cost === null ? 'unknown' : formatCost(cost)}, ${minutes.toFixed(1)} min`;
+}
 
 /** Says what a trial will probably cost, as `$4.00 to $7.00`; undefined if nothing is known. */
 export function estimateText({ costUsd }: TrialEstimate): string | undefined {
@@ -69,6 +108,26 @@ export const statusNames: Record<AgentTrial['status'], string> = {
   cancelled: 'Cancelled',
   failed: 'Failed',
 };
+
+/** The height of a line of the labels of the chart, in pixels. */
+const lineHeight = 16;
+
+/** Moves labels apart that would be printed over each other, down where there is room. Takes and returns the height of each. */
+export function spreadLabels(heights: number[], lowest: number): number[] {
+  const moved = [...heights];
+  const order = heights.map((_, i) => i).sort((a, b) => (heights[a] ?? 0) - (heights[b] ?? 0));
+  let least = Number.NEGATIVE_INFINITY;
+  for (const i of order) {
+    moved[i] = Math.max(moved[i] ?? 0, least);
+    least = moved[i] + lineHeight;
+  }
+  let most = lowest;
+  for (const i of order.toReversed()) {
+    moved[i] = Math.min(moved[i] ?? 0, most);
+    most = moved[i] - lineHeight;
+  }
+  return moved;
+}
 
 /** The width of a letter of the labels of the chart, in pixels, at most. */
 const letterWidth = 7;

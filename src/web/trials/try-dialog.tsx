@@ -10,13 +10,18 @@ import { submitOnce } from '../forms/submit.ts';
 import { notify } from '../frame/notices.tsx';
 import { errorMessage } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
-import { amountOf, countOf, estimateText, proposedBudget } from './trial-texts.ts';
+import { amountOf, countOf, estimateText, proposedBudget, tooFewText } from './trial-texts.ts';
 
 interface Props {
   projectId: string;
   agent: api.Agent;
   /** A prompt that the agent does not have yet, which is compared with its own. */
   systemPrompt?: string;
+  /** What is chosen at first. */
+  against?: string | undefined;
+  repositoryId?: string;
+  /** Lets the person try another agent instead. */
+  onAgent?(id: string): void;
   onStarted?(trial: api.AgentTrial): void;
   onClose(): void;
 }
@@ -47,13 +52,17 @@ interface Chosen {
 }
 
 /** What was chosen in the form, what it will cost, and the start of the trial. */
-function useTrialForm({ repositories, agent, systemPrompt, onStarted, onClose }: FormProps) {
+function useTrialForm(props: FormProps) {
+  const { repositories, agent, systemPrompt, onStarted, onClose } = props;
   const client = useQueryClient();
   const primary = repositories.find(({ isPrimary }) => isPrimary) ?? repositories[0];
-  const [chosen, choose] = useState<Chosen>({
-    ...{ repositoryId: primary?.id ?? '', items: '20', model: '', budget: undefined },
-    against: systemPrompt === undefined ? '' : agent.id,
+  const [wanted, choose] = useState<Chosen>({
+    ...{ repositoryId: props.repositoryId ?? primary?.id ?? '', items: '20', model: '', budget: undefined },
+    against: systemPrompt === undefined ? (props.against ?? '') : agent.id,
   });
+  // With the same prompt and the same model, an agent cannot be compared with itself.
+  const isItself = wanted.against === agent.id && wanted.model === '' && systemPrompt === undefined;
+  const chosen = isItself ? { ...wanted, against: '' } : wanted;
   const items = countOf(chosen.items);
   const model = chosen.model.trim();
   const asked = {
@@ -87,7 +96,7 @@ function useTrialForm({ repositories, agent, systemPrompt, onStarted, onClose }:
 }
 
 function TryForm(props: FormProps) {
-  const { projectId, agent, systemPrompt, onClose, repositories } = props;
+  const { projectId, agent, systemPrompt, onAgent, onClose, repositories } = props;
   const { chosen, set, items, budget, costUsd, estimate, start } = useTrialForm(props);
   const agents = useQuery(queries.agentsOf(projectId));
   const hasItems = estimate.data !== undefined && estimate.data.items > 0;
@@ -108,6 +117,9 @@ function TryForm(props: FormProps) {
         options={repositories}
         onSelect={(repositoryId) => set({ repositoryId })}
       />
+      {onAgent !== undefined && (
+        <SelectField label="Agent" emptyOption={undefined} value={agent.id} options={agents.data} onSelect={onAgent} />
+      )}
       <SelectField
         label="Compare with"
         emptyOption={systemPrompt === undefined ? 'Nothing' : undefined}
@@ -131,19 +143,24 @@ function TryForm(props: FormProps) {
         caption="The trial ends when it is used up."
         onChange={(text) => set({ budget: text })}
       />
-      <EstimateNote query={estimate} page={`/projects/${projectId}/repositories/${chosen.repositoryId}/benchmark`} />
+      <EstimateNote
+        query={estimate}
+        isComparison={chosen.against !== ''}
+        page={`/projects/${projectId}/repositories/${chosen.repositoryId}/benchmark?try=${[agent.id, chosen.against].filter(Boolean).join()}`}
+      />
       <FormButtons submit="Start trial" isBusy={start.isPending} isDisabled={!hasItems} onCancel={onClose} />
     </form>
   );
 }
 
-function EstimateNote({
-  query,
-  page,
-}: {
+interface NoteProps {
   query: { data?: api.TrialEstimate | undefined; error: unknown };
+  isComparison: boolean;
+  /** Where the benchmark is made; the page then offers this trial again. */
   page: string;
-}) {
+}
+
+function EstimateNote({ query, isComparison, page }: NoteProps) {
   if (query.error) return <Flash variant="danger">{errorMessage(query.error)}</Flash>;
   const { data } = query;
   if (data === undefined) return <p className="muted">Estimating the cost…</p>;
@@ -154,11 +171,15 @@ function EstimateNote({
       </Flash>
     );
   const cost = estimateText(data);
+  const tooFew = isComparison ? tooFewText(data.items) : undefined;
   return (
-    <p role="status">
-      {plural(data.items, 'item')}.{' '}
-      {cost === undefined ? data.reason : `Probably ${cost}, from ${plural(data.runs, 'earlier run')}.`}
-    </p>
+    <>
+      {tooFew !== undefined && <Flash variant="warning">{tooFew}</Flash>}
+      <p role="status">
+        {plural(data.items, 'item')}.{' '}
+        {cost === undefined ? data.reason : `Probably ${cost}, from ${plural(data.runs, 'earlier run')}.`}
+      </p>
+    </>
   );
 }
 

@@ -31,7 +31,7 @@ export function TryFirst({ projectId, agent, systemPrompt, trialId, onTried }: P
     return (
       <p role="status">
         {statusNames[trial.status]}: this prompt solved {solvedText(trial)}.{' '}
-        {trial.against !== undefined && verdictText(trial.against)}{' '}
+        {trial.against !== undefined && verdictText(trial.against, 'The new prompt')}{' '}
         {trial.status === 'running' && 'Wait for the result before you create the version.'}
       </p>
     );

@@ -46,8 +46,14 @@ test('tasks that only one of them tried are compared as a whole', () => {
   expect(agents[1]).toMatchObject({ comparedWithBest: 'worse' });
 });
 
-test('of two equal ones, the cheaper is the best; without tries there is none', () => {
+test('of two equal ones, the cheaper is the best, then the faster; without tries there is none', () => {
   expect(portfolioOf([tried('dear', 2, 2, 2), tried('cheap', 2, 2, 1)]).cheapest?.agentId).toBe('cheap');
+  const slow = { ...tried('slow', 2, 2, 1), minutes: 9 };
+  for (const both of [
+    [slow, tried('fast', 2, 2, 1)],
+    [tried('fast', 2, 2, 1), slow],
+  ])
+    expect(portfolioOf(both).cheapest?.agentId).toBe('fast');
   expect(portfolioOf([{ ...tried('none', 0, 0, null) }])).toEqual({ agents: [], cheapest: null });
   expect(portfolioOf([tried('unpriced', 2, 2, null)]).cheapest).toBeNull();
 });

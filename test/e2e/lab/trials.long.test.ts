@@ -33,7 +33,7 @@ let first: TrialReply;
 test('a trial tells which items an agent solves, and nothing of it is on GitHub', async () => {
   const was = refs();
   const started = await world.start({ items: 20 });
-  expect(started).toMatchObject({ status: 'running', planned: 2, agentId: world.agentId, interval: null });
+  expect(started).toMatchObject({ status: 'running', planned: 2, agentId: world.agentId, name: 'Developer' });
   first = await world.ended(started.id);
   expect(first).toMatchObject({ status: 'done', reason: 'Every item was tried.', of: 2, solved: 1 });
   for (const { itemId, result } of first.items) expect([itemId, result]).toEqual([itemId, expected(itemId)]);

@@ -76,7 +76,8 @@ function TrialOfBoth({
   return (
     <p>
       In a trial on {plural(trial.of, 'earlier change')}, version {earlier.version} solved {trial.earlier.solved} and
-      version {later.version} solved {trial.later.solved}. {verdictText({ ...trial, pairs: trial.of })}
+      version {later.version} solved {trial.later.solved}.{' '}
+      {verdictText({ ...trial, pairs: trial.of }, `Version ${later.version}`)}
     </p>
   );
 }

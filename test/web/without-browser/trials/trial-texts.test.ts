@@ -1,12 +1,19 @@
+import { comparePairs } from '../../../../src/domain/lab/paired.ts';
 import type { AgentTrial, TrialEstimate } from '../../../../src/web/api.ts';
 import {
   amountOf,
+  armName,
   comparisons,
   countOf,
+  doubtText,
   estimateText,
   labelOf,
+  leastItems,
+  perSolvedText,
   proposedBudget,
   solvedText,
+  spreadLabels,
+  tooFewText,
   verdictText,
 } from '../../../../src/web/trials/trial-texts.ts';
 
@@ -24,17 +31,56 @@ test('how much was solved, with its interval', () => {
 test.each([
   [
     { verdict: 'worse', difference: -0.4, pValue: 0.0078 },
-    'Clearly worse: it solves 40% of 20 items fewer (p = 0.008).',
+    'Ada is clearly worse: solved 40% of 20 items fewer, p = 0.008.',
   ],
   [
     { verdict: 'better', difference: 0.4, pValue: 0.0004 },
-    'Clearly better: it solves 40% of 20 items more (p = under 0.001).',
+    'Ada is clearly better: solved 40% of 20 items more, p = under 0.001.',
   ],
-  [{ difference: 0.1, pValue: 0.5 }, 'No clear difference: it solves 10% of 20 items more (p = 0.500).'],
-  [{}, 'No difference.'],
+  [
+    { difference: 0.1, pValue: 0.5 },
+    'No clear difference: solved 10% of 20 items more, p = 0.500. 20 items show only a large one.',
+  ],
+  [{}, 'No clear difference: both solved equally many. 20 items show only a large one.'],
+  [{ pairs: 1 }, 'Nobody knows which is better: 1 item cannot show it.'],
   [{ verdict: 'open', pairs: 0 }, 'Not compared yet.'],
-  [{ verdict: 'open', difference: -1, pairs: 1 }, 'Not clear yet: it solves 100% of 1 item fewer (p = 1.000).'],
-])('%j', (more, text) => expect(verdictText(against(more))).toBe(text));
+  [{ pairs: 0 }, 'Not compared yet.'],
+  [{ verdict: 'open', difference: -1, pairs: 1 }, 'Not clear yet: solved 100% of 1 item fewer, p = 1.000.'],
+])('%j', (more, text) => expect(verdictText(against(more), 'Ada')).toBe(text));
+
+test('no comparison of fewer items than the least can be clear', () => {
+  const verdictOf = (items: number) =>
+    comparePairs(Array(items).fill({ ours: false, theirs: true }), { planned: items, isOver: true }).verdict;
+  expect([verdictOf(leastItems - 1), verdictOf(leastItems)]).toEqual(['same', 'worse']);
+  expect(tooFewText(leastItems - 1)).toContain('4 items cannot show which agent is better');
+  expect(tooFewText(leastItems)).toBeUndefined();
+});
+
+test('both sides of a trial are named by what sets them apart', () => {
+  const ada = { name: 'Ada', version: 1, model: 'large', promptHash: 'a' };
+  expect(armName(ada, undefined)).toBe('Ada (version 1)');
+  expect(armName(ada, { ...ada, name: 'Bob' })).toBe('Ada (version 1)');
+  expect(armName(ada, { ...ada, version: 2, promptHash: 'b' })).toBe('Ada, version 1');
+  expect(armName(ada, { ...ada, promptHash: 'b' })).toBe('Ada, another prompt');
+  expect(armName(ada, { ...ada, model: 'small' })).toBe('Ada with large');
+});
+
+test('a portfolio says when its figures do not tell who is better', () => {
+  const entry = (comparedWithBest: 'best' | 'unknown' | 'worse') => ({ name: 'Ada', of: 1, comparedWithBest });
+  expect(doubtText([entry('best'), entry('worse')])).toBeUndefined();
+  expect(doubtText([entry('best'), entry('unknown')])).toContain('1 agent tried too few items to compare');
+});
+
+test('what one solved item cost', () => {
+  expect(perSolvedText(0.4, 3.14)).toBe('$0.40, 3.1 min');
+  expect(perSolvedText(null, 3)).toBe('unknown, 3.0 min');
+  expect(perSolvedText(null, null)).toBe('–');
+});
+
+test('labels that would be printed over each other are moved apart', () => {
+  expect(spreadLabels([16, 100, 16, 20], 260)).toEqual([16, 100, 32, 48]);
+  expect(spreadLabels([260, 259], 260)).toEqual([260, 244]);
+});
 
 test('an agent without a clear difference is not called equal', () => {
   expect(comparisons['not worse']).toBe('Not clearly worse than the best');
