@@ -1,10 +1,12 @@
 import { approvalReasons, type FilesOfTree, textsForFetch } from '../../src/environment/change/approval-reasons.ts';
-import { readForFetch } from '../../src/environment/change/judge-manifests.ts';
+import { outsideOfPackage, readForFetch } from '../../src/environment/change/judge-manifests.ts';
 import { fetchesOf, whileFetching } from '../../src/environment/change/package-managers.ts';
 import { detectSetup, pinning } from '../../src/environment/detect.ts';
 import { timeOf } from '../support/machine/processor-time.ts';
 
 const npm = 'npm ci --ignore-scripts --no-audit --no-fund --git=/bin/false';
+const guard = /mkdir -p \/tmp\/guard && .* > \/tmp\/guard\/sitecustomize\.py && /;
+const guarded = 'PYTHONPATH=/tmp/guard';
 const wheels = '--only-binary :all: --dest /home/agent/.wheels --disable-pip-version-check --no-input';
 const pnpm = 'pnpm install --frozen-lockfile --ignore-scripts --ignore-pnpmfile';
 const composer = `PATH="$(printf %s "$PATH" | sed 's#/home/agent/.local/bin:##')" composer install --no-interaction --no-progress --no-scripts --no-plugins --prefer-dist`;
@@ -15,9 +17,12 @@ test.each([
   ['cd web && npm ci && cd ../api && go mod download', ['web', npm], ['api', 'go mod download']],
   ['npm install --omit=dev', ['', npm.replace('ci', 'install --omit=dev')]],
   ['pnpm install --frozen-lockfile -r', ['', pnpm.replace('install', 'install -r')]],
-  ['pip install -U -r a/dev.txt pytest==8.1', ['', `pip download -r a/dev.txt pytest==8.1 ${wheels}`]],
-  ['A=1 python3 -m pip install x', ['', `export A=1 && python3 -m pip download x ${wheels}`]],
-  ['.venv/bin/pip install x', ['', `python3 -m venv /tmp/fetch && /tmp/fetch/bin/python -m pip download x ${wheels}`]],
+  ['pip install -U -r a/dev.txt pytest==8.1', ['', `${guarded} pip download -r a/dev.txt pytest==8.1 ${wheels}`]],
+  ['A=1 python3 -m pip install x', ['', `export A=1 && ${guarded} python3 -m pip download x ${wheels}`]],
+  [
+    '.venv/bin/pip install x',
+    ['', `python3 -m venv /tmp/fetch && ${guarded} /tmp/fetch/bin/python -m pip download x ${wheels}`],
+  ],
   [
     'uv sync --locked --extra dev',
     ['', 'uv sync --extra dev --frozen --no-build --no-editable --no-install-project --no-install-workspace'],
@@ -25,7 +30,7 @@ test.each([
   ['cargo fetch --locked', ['', 'cargo fetch --locked']],
   ['composer install -n --no-dev', ['', composer.replace('install', 'install --no-dev')]],
 ])('%s is fetched without code', (command, ...wanted) => {
-  expect(fetchesOf(command).map((each) => [each.folder, each.command])).toEqual(wanted);
+  expect(fetchesOf(command).map((each) => [each.folder, each.command.replace(guard, '')])).toEqual(wanted);
 });
 
 test('later versions of Yarn resolve without network first, and build nothing', () => {
@@ -226,6 +231,19 @@ test('a lock file of Yarn has the format of the base', () => {
   expect(reasonsFor('yarn', { 'yarn.lock': now }, { 'yarn.lock': old })).toEqual(asked);
   expect(reasonsFor('yarn', { 'yarn.lock': now }, { 'yarn.lock': '# yarn lockfile v1\n' })).toEqual(asked);
   expect(reasonsFor('yarn', { 'yarn.lock': now }, { 'b/yarn.lock': now })).toEqual([]);
+});
+
+test.each([
+  ['diff --git a/index.js b/index.js\n--- a/index.js\n+++ b/index.js\n@@ -1 +1 @@\n-a/../b\n+"c"\n', false],
+  ['--- /dev/null\n+++ b/new.js\n@@ -0,0 +1 @@\n+x\n', false],
+  ['--- a/index.js\n+++ b/../../../bin/npm\n', true],
+  ['diff --git a/.. b/x\n', true],
+  ['rename from a.js\nrename to ../a.js\n', true],
+  ['--- /dev/null\n+++ /home/agent/.local/bin/npm\n', true],
+  ['--- /dev/null\n+++ "b/\\056\\056/npm"\n', true],
+])('a patch that names a file outside of its package needs an approval: %j', (patch, isOutside) => {
+  const reasons = outsideOfPackage([['patches/a.patch', Buffer.from(patch)]]);
+  expect(reasons).toEqual(isOutside ? ['patches/a.patch: it changes files outside of the package'] : []);
 });
 
 test('a fetch gets the files of its own package manager only', () => {

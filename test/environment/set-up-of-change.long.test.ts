@@ -101,6 +101,13 @@ test('asks before it runs anything when the change configures npm, or names a pa
   expect(registry.requests).toEqual([]);
 });
 
+test('asks when a patch of the change writes outside of its package', async () => {
+  const ofPnpm = await scene.prepare({ ...open, setup: ['pnpm install --frozen-lockfile'] });
+  const files = { 'package.json': npmProject(leaf)['package.json'] ?? '', 'leaf.patch': '+++ b/../../x\n' };
+  await expect(freshWith(ofPnpm, await treeWith(files))).rejects.toMatchObject(asks(/^leaf\.patch: .*outside/));
+  expect(registry.requests).toEqual([]);
+});
+
 test('a fetch sees no file of the change but manifests, so not one that a variable of the base runs', async () => {
   const env = { ...registryVariables, NODE_OPTIONS: '--require ./deps.cjs' };
   const withVariable = await scene.prepare({ ...npm, env });
@@ -123,6 +130,9 @@ test('fetches a new wheel of pip; asks for a package without one, and reports on
   const wrong = await treeWith({ 'requirements.txt': 'rawr==1.0\n' });
   expect((await freshWith(ofPip, wrong)).failed?.command).toContain(' download -r requirements.txt');
   expect(registry.requests).not.toContain('/files/raw-1.0.tar.gz');
+  const wrapped = await treeWith({ 'requirements.txt': 'wrapper==1.0\n' });
+  await expect(freshWith(ofPip, wrapped)).rejects.toMatchObject(asks(/^requirements.txt: .* comes as source/));
+  expect(registry.requests).not.toContain('/stolen');
 });
 
 test('asks when manifests are too large to check, together or alone, whatever they say', async () => {

@@ -45,6 +45,18 @@ export function referredInAll(files: [path: string, content: Uint8Array][]): str
   return files.flatMap(([path, content]) => referredIn(path, textOf(content)));
 }
 
+/** The lines of a patch that name a file. Lines of code that look like them are taken for them. */
+const namesFile = /^(?:---|\+\+\+|diff --git|(?:rename|copy) (?:from|to)) (.*)$/gm;
+/** A name outside of the package: a way up, a path from the root, or one that quotation marks may hide. */
+const leadsOut = /(?:^|[\s/])\.\.(?:[\s/]|$)|(?:^|\s)\/(?!dev\/null\b)|["\\]/;
+
+/** Returns why patches need an approval: package managers write whatever file a patch names. */
+export function outsideOfPackage(patches: [path: string, content: Uint8Array][]): string[] {
+  return patches
+    .filter(([, content]) => [...textOf(content).matchAll(namesFile)].some(([, names = '']) => leadsOut.test(names)))
+    .map(([path]) => `${path}: it changes files outside of the package`);
+}
+
 function treesIn({ base, change, contents }: Manifests): [FilesOfTree, FilesOfTree] {
   const decoded = new Map([...contents].map(([oid, content]) => [oid, textOf(content)]));
   const treeOf = (oids: Map<string, string>): FilesOfTree => ({

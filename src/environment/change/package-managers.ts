@@ -218,8 +218,22 @@ function pip(program: string, [action, ...words]: string[]): Known | undefined {
   }
   const safe = `--only-binary :all: --dest ${wheels} --disable-pip-version-check --no-input`;
   const versions = `${program} index versions --disable-pip-version-check`;
-  return { manager: 'pip', command: line(`${program} download`, kept, safe), files, versions };
+  const last = program.lastIndexOf('& ') + 1;
+  const guarded = `${program.slice(0, last)} PYTHONPATH=${guard} ${program.slice(last).trim()}`;
+  return { manager: 'pip', command: line(withGuard, `${guarded} download`.trim(), kept, safe), files, versions };
 }
+
+/** What pip says when it would build a package. */
+export const startsNothing = 'a package would run code of its own';
+const guard = '/tmp/guard';
+/**
+ * A wheel can need another package by its address, for which --only-binary does not count. Python reads this module before
+ * pip, and pip then starts no program, so it builds nothing.
+ */
+const withGuard = [
+  `mkdir -p ${guard} && printf '%s\\n' 'import subprocess' 'class Popen(subprocess.Popen):'`,
+  `' def __init__(self, *a, **k): raise OSError("${startsNothing}")' 'subprocess.Popen = Popen' > ${guard}/sitecustomize.py &&`,
+].join(' ');
 
 const pipFlags =
   /^(--(user|upgrade|no-cache-dir|quiet|no-input|disable-pip-version-check|break-system-packages|prefer-binary|no-warn-script-location|progress-bar=\w+)|-[Uqv])$/;

@@ -70,6 +70,16 @@ export async function readManifests(
   const reasons = await judged(files, judging.call('reasonsIn', fetches, manifests));
   if (reasons.length > 0) throw new SetupNeedsApproval(reasons);
   for (const { manager } of fetches) await reader.read(otherFiles(manager, files));
+  const changed = fetches
+    .flatMap(({ manager }) => otherFiles(manager, files))
+    .filter(([path, oid]) => isPatch(path) && base.get(path) !== oid);
+  const patches = [...new Map(changed)].map(([path, oid]): [string, Buffer] => [
+    path,
+    reader.contents.get(oid) ?? Buffer.alloc(0),
+  ]);
+  const outside =
+    patches.length === 0 ? [] : await asked(patches[0]?.[0] ?? '', judging.call('outsideOfPackage', patches));
+  if (outside.length > 0) throw new SetupNeedsApproval(outside);
   return files;
 }
 
@@ -83,12 +93,14 @@ export function readForFetch(fetch: Fetch, files: FilesForFetches): Promise<ForF
 
 /** Returns the files that a fetch gets besides manifests: configurations of the base, and patches of the change. */
 export function otherFiles(manager: Fetch['manager'], { base, change }: FilesForFetches): [string, string][] {
-  const isPatch = (path: string) => /^(pnpm|yarn)$/.test(manager) && path.endsWith('.patch');
+  const takesPatches = /^(pnpm|yarn)$/.test(manager);
   return [
     ...[...base].filter(([path]) => isConfiguration(manager, path) && isOwn(path)),
-    ...[...change].filter(([path]) => isPatch(path) && isOwn(path)),
+    ...[...change].filter(([path]) => takesPatches && isPatch(path) && isOwn(path)),
   ];
 }
+
+const isPatch = (path: string) => path.endsWith('.patch');
 
 /** Returns whether a file is not among installed packages, which somebody committed. */
 export function isOwn(path: string): boolean {

@@ -12,7 +12,7 @@ import type { Environment } from '../prepare.ts';
 import { runCommands } from '../run-commands.ts';
 import { setupSeconds } from '../set-up.ts';
 import type { CommandResult, SetupContext } from '../setup-context.ts';
-import { type Fetch, fetchesOf, fromCaches, whileFetching } from './package-managers.ts';
+import { type Fetch, fetchesOf, fromCaches, startsNothing, whileFetching } from './package-managers.ts';
 import {
   type FilesForFetches,
   isOwn,
@@ -245,6 +245,8 @@ async function codeNeeded(
   const [file = command.slice(0, 200)] = manager === 'uv' ? ['uv.lock'] : requirements;
   if (/\btransport '\w+' not allowed|\bEALLOWGIT\b/.test(output))
     return `${file}: a package comes from git, so its own scripts could run to prepare it`;
+  if (output.includes(startsNothing))
+    return `${file}: a package that it needs comes as source, so its own code would run to install it`;
   if (manager !== 'pip' && /\bENOENT\b|\b[Nn]o such file or directory\b/.test(output))
     return `${file}: fetching its packages needs more files of the change than manifests`;
   const withoutWheel = (name: string) =>
