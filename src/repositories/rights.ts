@@ -127,15 +127,18 @@ export async function refusalsIn(
   const end = '(?![\\w-]|\\.\\w)';
   const patterns = hidden.map(({ name, url }) => ({
     link: new RegExp(`${literal(url.replace(/(\.git)?\/?$/, ''))}(\\.git)?${end}[^\\s)]*`, 'gi'),
-    named: new RegExp(`the repository ${literal(name)}${end}`, 'g'),
+    // What follows the colon is about its contents.
+    told: new RegExp(`the repository ${literal(name)}: [^\\n]*`, 'gi'),
+    named: new RegExp(`the repository ${literal(name)}${end}`, 'gi'),
     // A path may contain spaces, so whatever follows it on its line goes, too.
     file: new RegExp(`\\.\\./+${literal(name)}/[^\\n]*`, 'g'),
   }));
   return (text) =>
     patterns.reduce(
-      (told, { link, named, file }) =>
-        told
+      (said, { link, told, named, file }) =>
+        said
           .replace(file, 'a file in a private repository; the page of the task shows it')
+          .replace(told, 'another repository of the project; the page of the task says more')
           .replace(link, '(in a private repository)')
           .replace(named, 'another repository of the project'),
       text,

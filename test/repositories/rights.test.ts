@@ -248,7 +248,7 @@ test('a refusal names no private repository where everybody reads it', async () 
   await em.query(`update tasks set ${elsewhere} where id = $1`, [id, secret.id]);
   await say(300, 'bob', '/agent start', 32);
   const place = await placeOfRepository(acme.service.app, own.id);
-  const draft = `The pull request ${secret.url}/pull/3 is a draft.\n- ../secret/a b.ts is protected`;
+  const draft = `The pull request ${secret.url}/pull/3 is a draft.\n- ../secret/a b.ts is protected\nThe repository secret: its branch release-x differs`;
   const shown = async (isPrivate: boolean) => {
     await em.query('update repositories set is_private = $2 where id = $1', [own.id, isPrivate]);
     asked.length = 0;
@@ -265,7 +265,8 @@ test('a refusal names no private repository where everybody reads it', async () 
   expect(texts[0]).toContain('bob has no write permission in another repository of the project.');
   expect(texts[1]).toContain('The pull request (in a private repository) is a draft.');
   expect(texts[1]).toContain('a file in a private repository; the page of the task shows it');
-  expect(texts.join()).not.toContain('secret');
+  expect(texts[1]).toContain('nother repository of the project; the page of the task says more');
+  expect(texts.join()).not.toMatch(/secret|release-x/);
 });
 
 describe('a repository whose URL an admin changed', () => {

@@ -48,7 +48,7 @@ function problemOf(
   for (const [first, ...others] of bases.values()) {
     const other = others.find(({ base }) => base !== first?.base);
     if (first !== undefined && other !== undefined)
-      return `In ${first.repositoryName}, ${first.url} was merged into ${oneLine(first.base, 100)} and ${other.url} into ${oneLine(other.base, 100)}. One task reverts on one branch of a repository: revert them on GitHub.`;
+      return `One task reverts on one branch of a repository, and these were merged into different ones: ${first.url} and ${other.url}. Revert them on GitHub.`;
   }
   return undefined;
 }

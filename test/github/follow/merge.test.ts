@@ -148,7 +148,10 @@ test('settings that cannot be used merge nothing', async () => {
   settle('merge: never');
   await push('b', 10);
   const { status, body } = await call('ada', 'POST', `/tasks/${id}/merge`);
-  expect([status, body.message]).toEqual([409, expect.stringMatching(/^app: \.deckhand\.yml .* merge: must contain/)]);
+  expect([status, body.message]).toEqual([
+    409,
+    expect.stringMatching(/^\.deckhand\.yml cannot be used in the repository app: .* merge: must contain/),
+  ]);
   expect((await outcome()).merged).toEqual([]);
 });
 

@@ -132,7 +132,11 @@ export async function targetOf(app: App, pull: Pick<PullRequestRow, 'repositoryI
 async function settledTarget(app: App, pull: PullRequestRow): Promise<Omit<Target, 'pull'>> {
   const place = await targetOf(app, pull);
   const settings = await settingsOnGitHub(place.octokit, place.name).catch((error) => {
-    throw error instanceof RunFailed ? new Refused(`${place.repository.name}: ${error.message}`) : error;
+    throw error instanceof RunFailed
+      ? new Refused(
+          `.deckhand.yml cannot be used in the repository ${place.repository.name}: ${oneLine(error.message, 2000)}`,
+        )
+      : error;
   });
   return { ...place, settings };
 }
