@@ -88,6 +88,7 @@ import { ProofsWithoutSettings1772236980000 } from './0110-proofs-without-settin
 import { HiddenTasksAside1772237600000 } from './0112-hidden-tasks-aside.ts';
 import { EndedSessions1772237700000 } from './0113-ended-sessions.ts';
 import { EarlierUnreadyCommits1772237800000 } from './0114-earlier-unready-commits.ts';
+import { HinderedProofs1772237900000 } from './0115-hindered-proofs.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -181,4 +182,5 @@ export const migrations = [
   HiddenTasksAside1772237600000,
   EndedSessions1772237700000,
   EarlierUnreadyCommits1772237800000,
+  HinderedProofs1772237900000,
 ];

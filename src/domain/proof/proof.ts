@@ -17,7 +17,12 @@ export interface Proof {
   testsRemoved: string[];
   /** Why the change is not proved, as the end of a sentence; null when it is. */
   reason: string | null;
+  /** Whether the change decides itself how its earlier tests run, so that they may have been weakened although they pass. */
+  isHindered?: boolean;
 }
+
+/** What is shown of a proof. */
+export type Judged = Pick<Proof, 'status' | 'reason' | 'isHindered'>;
 
 /** The branch with which a change was compared, and its head at that time. For another branch, a proof is void. */
 export interface ProofBase {
@@ -34,6 +39,8 @@ export interface Observed {
   testsRemoved: string[];
   /** Why the change cannot be proved, whatever its checks say. */
   doubts: string[];
+  /** Whether some of these are about how the earlier tests run. */
+  isHindered: boolean;
   /** The checks on the base's code with the tests of the change, in the order in which they ran. */
   newTestsOnBase: Attempt[];
   /** The checks on the change itself, which had passed before. */
@@ -58,7 +65,8 @@ export function needsAnother(attempts: Attempt[], expected: 'passed' | 'failed')
 }
 
 /** Decides what the checks say about a change. */
-export function judgeProof({ testsChanged, testsRemoved, doubts, moved, lost, failing, ...checks }: Observed): Proof {
+export function judgeProof(observed: Observed): Proof {
+  const { testsChanged, testsRemoved, doubts, moved, lost, failing, ...checks } = observed;
   const onBase = settled(checks.newTestsOnBase, 'with the tests of this change on the code without it');
   const again = settled(checks.newTestsOnChange, 'when they ran again on this change');
   const onChange = settled(checks.oldTestsOnChange, 'with the earlier tests on this change');
@@ -82,7 +90,8 @@ export function judgeProof({ testsChanged, testsRemoved, doubts, moved, lost, fa
   const vacuous = onBase.passed ? [`the tests of this change also pass without it${apartFrom(moved)}`] : [];
   const unstable = again.passed ? [] : ['the tests of this change failed when they ran again with it'];
   const reasons = [...vacuous, ...unstable, ...doubts];
-  return judged(reasons.length === 0 ? 'proved' : 'unproved', reasons);
+  if (reasons.length === 0) return judged('proved', []);
+  return { ...judged('unproved', reasons), ...(observed.isHindered ? { isHindered: true } : {}) };
 }
 
 /** Everything that decides about the proof of an undo. */
@@ -167,7 +176,7 @@ export function worstOf<P extends Proof>(proofs: P[]): P | undefined {
 }
 
 /** Describes a proof to people in one sentence. The reason may contain names of files, which models choose. */
-export function proofSentence({ status, reason }: Pick<Proof, 'status' | 'reason'>): string {
+export function proofSentence({ status, reason }: Judged): string {
   const because = `: ${reason ?? 'the reason is unknown'}.`;
   switch (status) {
     case 'proved':
@@ -190,6 +199,6 @@ export function proofSentence({ status, reason }: Pick<Proof, 'status' | 'reason
 const marks: Partial<Record<ProofStatus, string>> = { proved: '✅ ', changed: '🔁 ', weakened: '⚠️ ' };
 
 /** Describes a proof on GitHub, where texts have emoji instead of icons. */
-export function markedProof(proof: Pick<Proof, 'status' | 'reason'>): string {
+export function markedProof(proof: Judged): string {
   return `${marks[proof.status] ?? ''}${proofSentence(proof)}`;
 }

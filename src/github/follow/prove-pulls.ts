@@ -5,7 +5,13 @@ import { RunFailed } from '../../domain/run.ts';
 import { AppError } from '../../errors.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { askForProof, endProof, findLiveProof, mirrorProof } from '../../runs/reviewing/ask-proof.ts';
-import { findProvedBase, findPullProof, forgetHeld, listHeldNumbers } from '../../runs/reviewing/pull-proofs.ts';
+import {
+  findProvedBase,
+  findPullProof,
+  forgetHeld,
+  isLatestProof,
+  listHeldNumbers,
+} from '../../runs/reviewing/pull-proofs.ts';
 import type { PullRef } from '../../runs/reviewing/store.ts';
 import type { Place } from '../app/place.ts';
 import { heardUntil } from '../delivery-store.ts';
@@ -89,7 +95,8 @@ async function lackOf(
   at: PullRef,
   pull: { head: { sha: string }; base: { ref: string } } | undefined,
 ): Promise<'proof' | 'base' | undefined> {
-  if (pull === undefined || (await findPullProof(em, at, pull.head.sha)) === undefined) return 'proof';
+  const known = pull === undefined ? undefined : await findPullProof(em, at, pull.head.sha);
+  if (pull === undefined || known === undefined || !(await isLatestProof(em, known.id))) return 'proof';
   const base = await findProvedBase(em, at, pull.head.sha);
   return base === undefined || base === pull.base.ref ? undefined : 'base';
 }

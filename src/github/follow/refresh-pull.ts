@@ -11,7 +11,7 @@ import { answeredAt, isAddressOf, pullStatus } from '../../repositories/pulls.ts
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { isCommitOfRun } from '../../runs/journal.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
-import { findTaskOfReviewed } from '../../runs/reviewing/store.ts';
+import { mirrorProof } from '../../runs/reviewing/ask-proof.ts';
 import { collisionsChanged } from '../../tasks/collisions/look.ts';
 import { queueMirror, tryMoveTask } from '../../tasks/move.ts';
 import { voidEvidence } from '../../worker/proof/publish-proof.ts';
@@ -141,13 +141,10 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
       counts: before.counts || !isSettled,
     });
     for (const event of eventsOf(before.status, status)) await tryMoveTask(app, em, stored.taskId, event);
-    await forgetCollisions(app, em, before, { status, headSha, isMoved });
+    await lookAgain(app, em, before, { status, headSha, isMoved });
     if (isSettled) await settle(app, em, before, { status, baseBranch, mergedElsewhere: elsewhere });
     else await refreshDiffLater(app, em, before);
     await queueMirror(app, em, stored.taskId);
-    // What somebody had proved of the pull request may be about another base or another head now.
-    const proof = await findTaskOfReviewed(em, before, 'proof');
-    if (proof !== undefined && (isMoved || before.headSha !== headSha)) await queueMirror(app, em, proof);
   });
   return { data, status };
 }
@@ -166,8 +163,8 @@ async function baseOf(app: App, octokit: Octokit, name: Name, { stored, status, 
   return keepStacked(app, octokit, name, stored, data);
 }
 
-/** Forgets what a pull request collided with when it was settled, and looks again when it was pushed, moved or reopened. */
-async function forgetCollisions(
+/** Forgets what a pull request collided with when it was settled, and looks again, also at its proof, when it was pushed, moved or reopened. */
+async function lookAgain(
   app: App,
   em: EntityManager,
   before: PullRequestRow,
@@ -176,6 +173,7 @@ async function forgetCollisions(
   const isSettled = status === 'merged' || status === 'closed';
   if (isSettled || isMoved || before.headSha !== headSha || before.status === 'closed')
     await collisionsChanged(app, em, before, isSettled);
+  if (isMoved || before.headSha !== headSha) await mirrorProof(app, before, em);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { PullStatus } from '../../db/tables/task.ts';
 import { budgetText, type RunBudget } from '../../domain/budget.ts';
-import { markedProof, type Proof } from '../../domain/proof/proof.ts';
+import { type Judged, markedProof } from '../../domain/proof/proof.ts';
 import { type Failure, liveStatuses, type RunKind, type RunStatus, remedyFor } from '../../domain/run.ts';
 import { mayName } from '../../domain/settings.ts';
 import type { TaskStatus } from '../../domain/task.ts';
@@ -45,7 +45,7 @@ export interface TaskPicture {
   pulls: { url: string; number: number; repositoryName: string; status: PullStatus; isPrivate: boolean }[];
   handoff: { summary: string; nextSteps: string[] } | null;
   /** What the tests of the change prove; null while the latest run has no proof. */
-  proof: Pick<Proof, 'status' | 'reason'> | null;
+  proof: Judged | null;
   costUsd: number | null;
   taskUrl: string;
   commandPrefix: string;

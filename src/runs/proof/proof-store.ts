@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { Trees } from '../../conversation/ending.ts';
 import { liveRun } from '../../db/tables/run.ts';
-import { notRun, type Proof, type ProofBase, worstOf } from '../../domain/proof/proof.ts';
+import { type Judged, notRun, type Proof, type ProofBase, worstOf } from '../../domain/proof/proof.ts';
 import { storableJson } from '../../domain/text/sanitize.ts';
 
 /** What a run knows about its change, by the ids of its repositories. */
@@ -125,7 +125,7 @@ export interface ProvedHead {
   taskId: string;
   /** The branch into which the pull request goes. */
   base: string;
-  proof: Pick<Proof, 'status' | 'reason'> | null;
+  proof: Judged | null;
 }
 
 /** Returns the open pull requests of tasks that have a head. */

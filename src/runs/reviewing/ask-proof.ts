@@ -73,9 +73,9 @@ export async function askForProof(app: App, asking: AskingForProof): Promise<voi
 }
 
 /** Shows again what is known about the heads of a pull request, if a proof was ever wanted. */
-export async function mirrorProof(app: App, at: PullRef): Promise<void> {
-  const taskId = await findTaskOfReviewed(app.db.manager, at, 'proof');
-  if (taskId !== undefined) await queueMirror(app, undefined, taskId);
+export async function mirrorProof(app: App, at: PullRef, em?: EntityManager): Promise<void> {
+  const taskId = await findTaskOfReviewed(em ?? app.db.manager, at, 'proof');
+  if (taskId !== undefined) await queueMirror(app, em, taskId);
 }
 
 /** Stores that a head waits for settings that can be used. */
@@ -88,7 +88,8 @@ async function holdForSettings(app: App, asking: AskingForProof, read: ReadPull,
   await app.db.transaction(async (em) => {
     await lockUntilCommit(em, 'reviews', repository.id);
     const known = await findPullProof(em, at, headSha);
-    if (known !== undefined && (known.hold !== 'settings' || known.reason === reason)) return;
+    if (known !== undefined && (known.hold !== 'settings' || known.reason === reason))
+      return markLatestProof(em, known.id);
     const isRequired = await wasRequired(em, repository.id);
     app.log.warn({ repositoryId: repository.id, number, reason }, 'the settings of a repository cannot be used');
     // Where nothing was ever proved and the file does not speak of it, nobody waits for a check run.
@@ -109,6 +110,7 @@ async function releaseUnwanted(app: App, { repository, number }: AskingForProof,
   await app.db.transaction(async (em) => {
     const known = await findPullProof(em, at, headSha);
     const taskId = await findTaskOfReviewed(em, at, 'proof');
+    if (known !== undefined) await markLatestProof(em, known.id);
     if (taskId === undefined || known?.hold !== 'settings' || known.reason === null) return;
     await upsertPullProof(em, { ...known, isRequired: false, reason: null });
     await queueMirror(app, em, taskId);

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { newId } from '../../db/ids.ts';
-import type { Proof, ProofStatus } from '../../domain/proof/proof.ts';
+import type { Judged, ProofStatus } from '../../domain/proof/proof.ts';
 import type { Failure, RunStatus } from '../../domain/run.ts';
 import { storableJson } from '../../domain/text/sanitize.ts';
 import type { PullRef } from './store.ts';
@@ -33,6 +33,7 @@ export interface PullProof extends PullRef {
   /** Null until it is judged. */
   status: ProofStatus | null;
   reason: string | null;
+  isHindered: boolean;
   notes: ProofNote[];
   seconds: number;
   checkRunId: number | null;
@@ -44,7 +45,8 @@ export interface PullProof extends PullRef {
 }
 
 const columns = `p.id, p.repository_id as "repositoryId", p.number, p.head_sha as "headSha", p.author, p.run_id as "runId",
-  p.hold, p.is_required as "isRequired", p.minutes_per_day::float8 as "minutesPerDay", p.status, p.reason, p.notes, p.seconds,
+  p.hold, p.is_required as "isRequired", p.minutes_per_day::float8 as "minutesPerDay", p.status, p.reason,
+  p.is_hindered as "isHindered", p.notes, p.seconds,
   p.check_run_id::float8 as "checkRunId", p.check_shown as "checkShown", p.created_at as "createdAt",
   r.status as "runStatus", r.failure`;
 
@@ -65,7 +67,7 @@ export async function upsertPullProof(em: EntityManager, asked: Asked): Promise<
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
      on conflict (repository_id, number, head_sha) do update set author = excluded.author, run_id = excluded.run_id,
        hold = excluded.hold, is_required = excluded.is_required, minutes_per_day = excluded.minutes_per_day, status = null,
-       reason = excluded.reason, notes = '[]', seconds = 0, at = null, fingerprint = null, created_at = now()`,
+       reason = excluded.reason, is_hindered = false, notes = '[]', seconds = 0, at = null, fingerprint = null, created_at = now()`,
     [
       ...[newId('proof'), asked.repositoryId, asked.number, asked.headSha, asked.author, asked.runId, asked.hold],
       ...[asked.isRequired, asked.minutesPerDay, asked.reason ?? null],
@@ -108,10 +110,19 @@ export async function findProofOfRun(em: EntityManager, runId: string): Promise<
 /** At most this many heads of a pull request are shown anew, the latest ones. Older ones have ended. */
 const maxShown = 10;
 
-/** A proof with the hidden task that stands for its pull request, and the base branch for which it was tried. */
-export type ShownProof = PullProof & { taskId: string; base: string | null };
+/** A proof with the hidden task that stands for its pull request. */
+export interface ShownProof extends PullProof {
+  taskId: string;
+  /** The base branch for which it was tried; null if it was not. */
+  base: string | null;
+  /** Whether the pull request had no other head since, as far as is known. */
+  isLatest: boolean;
+}
 
-const withTask = `select ${columns}, v.task_id as "taskId", a.base_branch as base from reviewed_pulls v
+const withTask = `select ${columns}, v.task_id as "taskId", a.base_branch as base,
+    not exists (select from pull_proofs n
+      where n.repository_id = p.repository_id and n.number = p.number and n.created_at > p.created_at) as "isLatest"
+  from reviewed_pulls v
   join pull_proofs p on p.repository_id = v.repository_id and p.number = v.number and v.purpose = 'proof'
   left join runs r on r.id = p.run_id left join pull_asks a on a.run_id = p.run_id`;
 
@@ -140,8 +151,19 @@ export async function markLatestProof(em: EntityManager, id: string): Promise<vo
   await em.query('update pull_proofs set created_at = now() where id = $1', [id]);
 }
 
+/** Returns whether a pull request had no other head since a proof, as far as is known. */
+export async function isLatestProof(em: EntityManager, id: string): Promise<boolean> {
+  const rows: unknown[] = await em.query(
+    `select from pull_proofs p join pull_proofs n
+       on n.repository_id = p.repository_id and n.number = p.number and n.created_at > p.created_at
+     where p.id = $1 limit 1`,
+    [id],
+  );
+  return rows.length === 0;
+}
+
 export interface JudgedPull {
-  proof: Pick<Proof, 'status' | 'reason'>;
+  proof: Judged;
   notes: ProofNote[];
   seconds: number;
   /** Identifies everything that decided; null if the same files have to be tried again. */
@@ -161,9 +183,10 @@ export async function wasRequired(em: EntityManager, repositoryId: string): Prom
 export async function storeJudged(em: EntityManager, runId: string, judged: JudgedPull): Promise<void> {
   const { proof, notes, seconds, fingerprint } = judged;
   await em.query(
-    `update pull_proofs set status = $2, reason = $3, notes = $4, seconds = $5, fingerprint = $6, at = now(), hold = null
+    `update pull_proofs set status = $2, reason = $3, notes = $4, seconds = $5, fingerprint = $6, is_hindered = $7,
+       at = now(), hold = null
      where run_id = $1`,
-    [runId, proof.status, proof.reason, storableJson(notes), seconds, fingerprint],
+    [runId, proof.status, proof.reason, storableJson(notes), seconds, fingerprint, proof.isHindered ?? false],
   );
 }
 
@@ -177,9 +200,9 @@ export async function findKnownProof(
   em: EntityManager,
   repositoryId: string,
   fingerprint: string,
-): Promise<(Pick<Proof, 'status' | 'reason'> & { notes: ProofNote[]; headSha: string }) | undefined> {
-  const rows: (Pick<Proof, 'status' | 'reason'> & { notes: ProofNote[]; headSha: string })[] = await em.query(
-    `select p.status as status /* not null */, p.reason, p.notes, p.head_sha as "headSha" from pull_proofs p
+): Promise<(Judged & { notes: ProofNote[]; headSha: string }) | undefined> {
+  const rows: (Judged & { notes: ProofNote[]; headSha: string })[] = await em.query(
+    `select p.status as status /* not null */, p.reason, p.is_hindered as "isHindered", p.notes, p.head_sha as "headSha" from pull_proofs p
      where p.repository_id = $1 and p.fingerprint = $2 and p.status <> 'not_run'
      order by p.at desc, p.id desc limit 1`,
     [repositoryId, fingerprint],

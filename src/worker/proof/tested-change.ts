@@ -26,6 +26,8 @@ export interface TestedChange {
   testsRemoved: string[];
   /** Why the change cannot be proved, whatever its checks say. */
   doubts: string[];
+  /** Whether some of these are about how the earlier tests run. */
+  isHindered: boolean;
   /** New programs that only the tests of the change use. They are in `newTestsOnBase` too. */
   moved: string[];
   /** What to look for while the tests of the change run; undefined where it could not be seen. */
@@ -80,6 +82,8 @@ export async function readTestedChange(work: Work, tree: string): Promise<Tested
   const programs = changes.map(({ path }) => path).filter((path) => !isTest(path));
   const deciding = await decidingFiles({ checkout, base, checks, commands, others, changes, isTest, doubt });
   const helpers = await changedHelpers({ checkout, base, changes, isTest, testsAmong, doubt });
+  const ways = [...new Set([...deciding, ...helpers])];
+  const pointers = await inLfs(checkout, changes, isTest);
   const { takingOver, reading } = await judgeNewLines({ checkout, tests, programs }, diff);
   const watch = await watchFor({ checkout, base, codeOfChange: oldTestsOnChange, changes, isTest, commands });
   return {
@@ -89,18 +93,15 @@ export async function readTestedChange(work: Work, tree: string): Promise<Tested
       .slice(0, maxPaths),
     testsRemoved: testsRemoved.slice(0, maxPaths),
     doubts: [
-      ...doubtAbout(
-        [...new Set([...deciding, ...helpers, ...takingOver])],
-        'decides how the tests run',
-        'decide how the tests run',
-      ),
+      ...doubtAbout([...new Set([...ways, ...takingOver])], 'decides how the tests run', 'decide how the tests run'),
       ...doubtAbout(testsRemoved, 'was removed', 'were removed'),
       ...doubtAbout(await switchedOff(checkout, tests, diff), 'switches tests off', 'switch tests off'),
       ...doubtAbout(links, 'is a symbolic link', 'are symbolic links'),
-      ...doubtAbout(await inLfs(checkout, changes, isTest), 'is in Git LFS', 'are in Git LFS'),
+      ...doubtAbout(pointers, 'is in Git LFS', 'are in Git LFS'),
       ...doubtAbout(reading, 'reads code as text', 'read code as text'),
       ...unread,
     ],
+    isHindered: ways.length + pointers.length + unread.size > 0,
     moved: support.map(({ path }) => path),
     watch,
     earlier: await compareEarlierTests(checkout, tests, diff),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import { isDocument } from '../../domain/proof/documents.ts';
-import type { Proof } from '../../domain/proof/proof.ts';
+import type { Judged } from '../../domain/proof/proof.ts';
 import type { Checkout } from '../../git/engine.ts';
 import { decidingSettings } from '../../repositories/settings/repository-settings.ts';
 import type { Journal } from '../../runs/journal.ts';
@@ -19,7 +19,7 @@ export interface Known {
   /** Whether the pull request changes files of tests. Without, nothing has to be tried. */
   changesTests: boolean;
   /** What was proved about exactly the same files with the same settings. */
-  proved?: { proof: Pick<Proof, 'status' | 'reason'>; notes: ProofNote[]; headSha: string };
+  proved?: { proof: Judged; notes: ProofNote[]; headSha: string };
 }
 
 /** The step that holds it. */

@@ -67,7 +67,8 @@ export async function proveForPeople(app: App, work: Work): Promise<void> {
   work.isForeign = ask.isFork || ask.isForeign === true;
   const judged = await journal.once('pull proof', async () => {
     const { proof, notes } = known.proved ?? (await tryPull(work, ask, known));
-    return { proof: { status: proof.status, reason: proof.reason }, notes };
+    const { status, reason, isHindered = false } = proof;
+    return { proof: { status, reason, isHindered }, notes };
   });
   if (known.proved !== undefined)
     await journal.note(

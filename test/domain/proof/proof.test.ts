@@ -16,6 +16,7 @@ const seen = (more: Partial<Observed>): Observed => ({
   testsChanged: ['test/a.test.js'],
   testsRemoved: [],
   doubts: [],
+  isHindered: false,
   newTestsOnBase: [failed],
   newTestsOnChange: [passed],
   moved: [],
@@ -207,6 +208,14 @@ test('only the expected results on both sides, without a doubt, prove a change',
           oldTestsOnChange,
         ]);
       }
+});
+
+test('a change that decides how its earlier tests run is marked, unless it is known to weaken them', () => {
+  const hindered = (more: Partial<Observed> = {}) => judgeProof(seen({ doubts, isHindered: true, ...more }));
+  expect(hindered()).toMatchObject({ status: 'unproved', isHindered: true });
+  expect(hindered({ oldTestsOnChange: [failed, failed] })).not.toHaveProperty('isHindered');
+  expect(hindered({ testsChanged: [] })).not.toHaveProperty('isHindered');
+  expect(judgeProof(seen({ doubts }))).not.toHaveProperty('isHindered');
 });
 
 test('checks run once more after a result that was not expected, and only once', () => {

@@ -14,6 +14,7 @@ const proof: PullProof = {
   minutesPerDay: 60,
   status: null,
   reason: null,
+  isHindered: false,
   notes: [],
   seconds: 0,
   checkRunId: null,
@@ -41,6 +42,16 @@ test('weakened tests fail where the repository requires that, and only they do',
     title: 'Tests were weakened: the earlier tests fail with this change.',
   });
   expect(shown({ status: 'unproved', reason: 'x', isRequired: true }).conclusion).toBe('neutral');
+});
+
+test('a change that decides how its own tests run may not be merged where proofs are required', () => {
+  const hindered = { status: 'unproved', reason: 'package.json decides how the tests run', isHindered: true } as const;
+  expect(shown({ ...hindered, isRequired: true })).toMatchObject({
+    conclusion: 'action_required',
+    title: 'Not proved by its tests: package.json decides how the tests run.',
+    summary: expect.stringContaining('Propose that part in a pull request of its own first.'),
+  });
+  expect(shown(hindered).conclusion).toBe('neutral');
 });
 
 test('a stranger waits for a writer, and a repository without minutes for the next day', () => {

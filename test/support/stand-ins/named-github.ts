@@ -42,6 +42,8 @@ const calm = (): Around => ({
   clock: undefined,
 });
 export const around: Around = calm();
+/** The addresses that were read. */
+export const looked: string[] = [];
 /** The write requests that arrived, including those for tokens. */
 export const asked: { path: string; body: Record<string, unknown> }[] = [];
 
@@ -150,7 +152,8 @@ export function openNamedGitHub(): Promise<FakeGitHub> {
       [/^GET \/app\/installations/, () => installations],
     ],
     (req, body) => {
-      if (req.method !== 'GET') asked.push({ path: req.url ?? '', body: body === '' ? {} : JSON.parse(body) });
+      if (req.method === 'GET') looked.push(req.url ?? '');
+      else asked.push({ path: req.url ?? '', body: body === '' ? {} : JSON.parse(body) });
     },
   );
 }

@@ -1,5 +1,5 @@
 import type { App } from '../../../app.ts';
-import { markedProof, type Proof, type ProofStatus, proofSentence, worstFirst } from '../../../domain/proof/proof.ts';
+import { type Judged, markedProof, type ProofStatus, proofSentence, worstFirst } from '../../../domain/proof/proof.ts';
 import { runPage, taskPage } from '../../../domain/task.ts';
 import { harmlessLine, oneLine } from '../../../domain/text/sanitize.ts';
 import { isRefusedWith } from '../../../outgoing/github-errors.ts';
@@ -82,7 +82,9 @@ async function wishesOf(
   // What was proved of a task's pull request for another base counts no longer.
   const isForBase = ({ number, base: proved }: ShownProof) =>
     tasks.every((each) => each.number !== number || proved === null || each.base === proved);
-  const counting = proofs.filter(isForBase);
+  // Heads that pull requests had before say nothing, unless no other has this one.
+  const newest = proofs.filter((each) => isForBase(each) && each.isLatest);
+  const counting = newest.length > 0 ? newest : proofs.filter(isForBase);
   const ofPulls = counting.map((proof) => ({
     number: proof.number,
     status: proof.status,
@@ -112,14 +114,15 @@ const maxAsked = 50;
 
 /**
  * Returns the first wish of a pull request that is open and still has the head, so those of strangers count only if all others
- * are closed. A single pull request is not looked at.
+ * are closed. Of those, nobody has to know which are open, because all of them want the same: otherwise a stranger with many
+ * pull requests could use up the requests that GitHub allows an installation. A single pull request is not looked at.
  */
 async function strictest(place: Place, sha: string, wishes: Wish[]): Promise<Wish> {
   const [first] = wishes;
   if (first === undefined) throw new Error('no pull request has this head');
   if (wishes.length === 1) return first;
   for (const [i, wish] of wishes.entries())
-    if (i === maxAsked || (await isStillOf(place, wish.number, sha))) return naming(wish);
+    if (wish.isOfStranger || i === maxAsked || (await isStillOf(place, wish.number, sha))) return naming(wish);
   return naming(first);
 }
 
@@ -174,23 +177,24 @@ function provedCheck(
   {
     status,
     reason,
+    isHindered = false,
     isRequired,
     seconds = 0,
     notes = [],
-  }: Pick<Proof, 'status' | 'reason'> & Pick<PullProof, 'isRequired'> & Partial<Pick<PullProof, 'seconds' | 'notes'>>,
+  }: Judged & Pick<PullProof, 'isRequired'> & Partial<Pick<PullProof, 'seconds' | 'notes'>>,
   prefix: string,
 ): WantedCheck {
   const sentence = { status, reason };
   return {
     status: 'completed',
     // Where weakened tests must not be merged, a change that prevents its proof must not either.
-    conclusion: (isRequired && requiredConclusions[status]) || 'neutral',
+    conclusion: (isRequired && (isHindered ? 'action_required' : requiredConclusions[status])) || 'neutral',
     ...says(
       oneLine(proofSentence(sentence), maxTitle),
       [
         harmlessLine(markedProof(sentence), 2000, prefix),
         '',
-        meanings[status],
+        isHindered ? hindered : meanings[status],
         ...(seconds > 0 ? ['', `It took ${timeOf(seconds)}. No model was asked.`] : []),
       ].join('\n'),
     ),
@@ -253,6 +257,9 @@ function heldCheck(hold: ProofHold, { reason, isRequired, minutesPerDay }: PullP
 
 /** GitHub's titles of check runs have at most 255 characters. */
 const maxTitle = 250;
+
+const hindered =
+  'The change decides how its own tests run, so nobody knows whether they were weakened. Propose that part in a pull request of its own first.';
 
 const meanings: Record<NonNullable<PullProof['status']>, string> = {
   proved: 'The checks fail with these tests on the code without the change, and pass with the change.',
