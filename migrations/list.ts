@@ -89,6 +89,7 @@ import { HiddenTasksAside1772237600000 } from './0112-hidden-tasks-aside.ts';
 import { EndedSessions1772237700000 } from './0113-ended-sessions.ts';
 import { EarlierUnreadyCommits1772237800000 } from './0114-earlier-unready-commits.ts';
 import { HinderedProofs1772237900000 } from './0115-hindered-proofs.ts';
+import { PathsOfDiffs1772238000000 } from './0116-paths-of-diffs.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -183,4 +184,5 @@ export const migrations = [
   EndedSessions1772237700000,
   EarlierUnreadyCommits1772237800000,
   HinderedProofs1772237900000,
+  PathsOfDiffs1772238000000,
 ];

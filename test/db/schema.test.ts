@@ -21,6 +21,21 @@ afterAll(async () => {
   await drop();
 });
 
+test('the paths of a diff follow its files, whoever writes them', async () => {
+  const sql = (text: string, values: unknown[] = []) => db.manager.query(text, values);
+  await sql(`insert into projects (id, name, slug) values ('p_paths', 'p', 'p-paths')`);
+  await sql(`insert into tasks (id, project_id, title, status) values ('task_paths', 'p_paths', 't', 'ready')`);
+  await sql(
+    `insert into diffs (task_id, branch_name, base_branch, head_sha, files) values ('task_paths', 'b', 'main', 's', $1)`,
+    [JSON.stringify([{ path: 'a.ts' }, { path: 'b.ts' }])],
+  );
+  const paths = async () => (await sql('select paths from diffs'))[0].paths;
+  expect(await paths()).toEqual(['a.ts', 'b.ts']);
+  await sql('update diffs set files = $1', [JSON.stringify([{ path: 'c.ts' }])]);
+  expect(await paths()).toEqual(['c.ts']);
+  await sql(`delete from projects where id = 'p_paths'`);
+});
+
 test('migrations and declared tables agree, column by column', async () => {
   const found: { table: string; column: string; type: string; nullable: boolean }[] = await db.manager.query(
     `select table_name as table, column_name as column, udt_name as type, is_nullable = 'YES' as nullable

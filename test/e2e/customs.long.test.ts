@@ -125,5 +125,7 @@ test('labels, reviewers, assignees and a draft, once; who cannot be asked is lef
   await settled(number, 'in_review', 2);
   const later = await pullOf(task);
   expect(later.labels.map(({ name }) => name)).not.toContain('bot');
-  expect(later).toMatchObject({ draft: true, body: pull.body });
+  // Each run signs a receipt of its own.
+  const withoutRun = (body: string) => body.replace(/run_\w+/g, 'run');
+  expect([later.draft, withoutRun(later.body)]).toEqual([true, withoutRun(pull.body)]);
 });

@@ -232,6 +232,8 @@ export interface DiffRow {
   baseBranch: string;
   headSha: string;
   files: unknown;
+  /** Of the files; a trigger stores them. */
+  paths: unknown;
   truncated: boolean;
   at: Date;
 }
@@ -241,6 +243,7 @@ const Diffs = table<DiffRow>('diffs', {
   baseBranch: text(),
   headSha: text(),
   files: json(),
+  paths: json({ default: [] }),
   truncated: flag(false),
   at: madeNow(),
 });

@@ -36,7 +36,7 @@ export interface Collision {
 
 const ownColumns = `p.number, p.task_id as "taskId", p.head_sha as "headSha", p.head_branch as "headBranch",
   coalesce(p.base_branch, o.default_branch) as "baseBranch", p.url, t.title, null as author,
-  (select jsonb_path_query_array(d.files, '$[*].path') from diffs d
+  (select d.paths from diffs d
    where d.task_id = p.task_id and p.repository_id = t.repository_id and d.head_sha = p.head_sha and not d.truncated) as paths
   from pull_requests p join tasks t on t.id = p.task_id join repositories o on o.id = p.repository_id`;
 
@@ -184,7 +184,7 @@ interface FilesRow extends Omit<TaskFiles, 'files'> {
 
 const filesColumns = `t.id, t.title, t.status, t.repository_id as "repositoryId", left(t.description, 20000) as description,
   (select p.files from plans p where p.task_id = t.id order by p.at desc limit 1) as planned,
-  (select jsonb_path_query_array(d.files, '$[*].path') from diffs d where d.task_id = t.id) as changed`;
+  (select d.paths from diffs d where d.task_id = t.id) as changed`;
 
 /** A change says best what it touches, then the plan of the agent, then the text of the task. */
 function filesOf({ planned, changed, title, description }: FilesRow): string[] {
