@@ -48,14 +48,14 @@ export async function storeFailedProof(work: Work, changed: Work[], trees: Trees
 
 /**
  * Gives the unchanged files of a proposed repository what an earlier run proved about exactly these files with the same
- * settings, for the same base. What this run proved in another repository says nothing about them.
+ * settings, for the same base and from the same commit of it. What this run proved in another repository says nothing about them.
  */
 export async function recallProof(app: App, work: Work): Promise<void> {
   const { evidence, settings, task, repository, baseBranch } = work;
   if (evidence === undefined || evidence.proof !== undefined) return;
   const { tree } = evidence;
   const tested = { repositoryId: repository.id, tree, settings: decidingSettings(settings), baseBranch };
-  const known = await findProofOf(app.db.manager, task.id, tested, (base) => isOnBase(work, base));
+  const known = await findProofOf(app.db.manager, task.id, tested, (base) => isSameChange(work, base));
   evidence.proof =
     known?.proof ?? notRun('no run of this task has tested these files with these settings for this base branch');
   evidence.base = known?.base;
@@ -86,6 +86,20 @@ export async function isOnBase(
   base: ProofBase | undefined,
 ): Promise<boolean> {
   return base?.branch === baseBranch && (await follows(checkout, base.commit, baseHead));
+}
+
+/**
+ * Returns whether the files of a branch, which a proof for a base was about, are still the same change. A branch that has taken
+ * in later commits of the base may remove what these added, with the same files as before.
+ */
+export async function isSameChange(
+  work: Pick<Work, 'baseBranch' | 'baseHead' | 'checkout' | 'branch'>,
+  base: ProofBase,
+): Promise<boolean> {
+  if (!(await isOnBase(work, base))) return false;
+  const { checkout, baseHead, branch } = work;
+  const differsFrom = await checkout.mergeBase(baseHead, branch.from);
+  return differsFrom !== undefined && (await follows(checkout, differsFrom, base.commit));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isOnBase } from '../../../src/worker/proof/publish-proof.ts';
+import { isOnBase, isSameChange } from '../../../src/worker/proof/publish-proof.ts';
 import type { Work } from '../../../src/worker/work.ts';
 
 /** A checkout of a shallow clone: it knows the last commit only, and `mergeBase` fetches the others. */
@@ -16,4 +16,21 @@ test.each([
   ['an unknown base', undefined, false],
 ])('a proof for %s is one for the base branch: %s', async (_which, base, isOn) => {
   expect(await isOnBase(work, base)).toBe(isOn);
+});
+
+test.each([
+  ['begins at the commit of the proof', 'one', 'one', true],
+  ['begins before the commit of the proof', 'one', 'two', true],
+  ['has taken in later commits', 'three', 'one', false],
+  ['has nothing in common with the base', undefined, 'one', false],
+])('the same files are the same change where the branch %s: %s', async (_how, begins, commit, isSame) => {
+  const checkout = {
+    mergeBase: async (a: string, b: string) => {
+      if (b === 'head') return begins;
+      const [first, second] = [a, b].map((each) => ['one', 'two', 'three'].indexOf(each));
+      return (first ?? 0) < (second ?? 0) ? a : b;
+    },
+  } as unknown as Work['checkout'];
+  const branch = { from: 'head' } as Work['branch'];
+  expect(await isSameChange({ ...work, checkout, branch }, { branch: 'main', commit })).toBe(isSame);
 });
