@@ -4,6 +4,7 @@ import { answeredAt, pullStatus } from '../../repositories/pulls.ts';
 import { queueMirror, tryMoveTask } from '../../tasks/move.ts';
 import { setTaskFields } from '../../tasks/store.ts';
 import { upsertPull } from '../../tasks/work-store.ts';
+import { needsEvidence } from '../follow/refresh-pull.ts';
 import type { GivenCommand } from '../given-command.ts';
 import { findUnknownPull, type OtherPull } from '../other-work.ts';
 import { createForIssueIn } from './create-for-issue.ts';
@@ -24,11 +25,21 @@ export async function adoptPull(app: App, given: GivenCommand, agent: NamedAgent
   const { head, base, html_url: url } = answer.data;
   if (head.repo?.id !== base.repo.id) return false;
   const branches = { headBranch: head.ref, baseBranch: base.ref, headSha: head.sha, headSince: answeredAt(answer) };
+  // What was found out about the commit is gone with its task.
+  const unreadySha = (await needsEvidence(octokit, name)) ? head.sha : null;
   await app.db.transaction(async (em) => {
     const taskId = await createForIssueIn(app, em, given, 'ready', agent);
     await setTaskFields(em, taskId, { branchName: head.ref });
     const repositoryId = given.repository.id;
-    await upsertPull(em, { taskId, repositoryId, number, url, status: pullStatus(answer.data), ...branches });
+    await upsertPull(em, {
+      taskId,
+      repositoryId,
+      number,
+      url,
+      status: pullStatus(answer.data),
+      unreadySha,
+      ...branches,
+    });
     await tryMoveTask(app, em, taskId, 'reopen');
     await queueMirror(app, em, taskId);
     await given.remember(em);

@@ -318,7 +318,7 @@ async function commitsFrom(
 }
 
 /** Returns whether changes of a repository need checks or a proof to be ready. Settings that cannot be used require it. */
-async function needsEvidence(octokit: Octokit, name: RepoName): Promise<boolean> {
+export async function needsEvidence(octokit: Octokit, name: RepoName): Promise<boolean> {
   try {
     const { checks, proof } = await settingsOnGitHub(octokit, name);
     return checks.length > 0 || proof === 'required';

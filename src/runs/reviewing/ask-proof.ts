@@ -153,7 +153,7 @@ async function storeIn(app: App, em: EntityManager, asking: AskingForProof, foun
     (await findTaskOfReviewed(em, at, 'proof')) ?? (await insertHidden(app, em, asking, 'proof', pull.html_url));
   if (askedBy === null && !again && known !== undefined && isKept(known)) {
     // It may have been reopened, or have returned to this head: then its proof counts again.
-    await markLatestProof(em, known.id);
+    await markLatestProof(em, known.id, prove.everyone === 'required');
     return queueMirror(app, em, taskId);
   }
   await endOlder(app, em, taskId, { headSha, isAsked: askedBy !== null });

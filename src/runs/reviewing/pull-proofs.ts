@@ -146,9 +146,15 @@ export async function listProofsOfHead(
   );
 }
 
-/** Marks a proof as that of the latest head, because the pull request has this head again. */
-export async function markLatestProof(em: EntityManager, id: string): Promise<void> {
-  await em.query('update pull_proofs set created_at = now() where id = $1', [id]);
+/**
+ * Marks a proof as that of the latest head, because the pull request has this head again. `isRequired` is what the settings say
+ * now, where they can be used.
+ */
+export async function markLatestProof(em: EntityManager, id: string, isRequired?: boolean): Promise<void> {
+  await em.query(
+    'update pull_proofs set created_at = now(), is_required = coalesce($2::boolean, is_required) where id = $1',
+    [id, isRequired ?? null],
+  );
 }
 
 /** Returns whether a pull request had no other head since a proof, as far as is known. */

@@ -97,4 +97,16 @@ test('a task that a restored backup does not have is made from its open pull req
   await say(number, '/agent revise Do more.');
   const revised = await settled(number, 'in_review', 1);
   expect(revised.prUrl).toBe(before.prUrl);
+
+  // Where a change needs checks, what they said about it is gone with the task.
+  await face.push('main', '.deckhand.yml', 'checks: "true"\n');
+  await world.sql('delete from tasks where id = $1', [after.id]);
+  await world.sql('delete from handled_commands', []);
+  await say(number, '/agent start');
+  await until('the adopted task', async () => {
+    const task = await taskOf(number).catch(() => undefined);
+    return task?.status === 'in_review' && task.id !== after.id;
+  });
+  const { id } = await taskOf(number);
+  await expect(world.service.api(world.token, 'POST', `/tasks/${id}/merge`)).rejects.toThrow(/409/);
 });

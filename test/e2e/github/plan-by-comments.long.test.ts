@@ -138,7 +138,7 @@ test("a task is added to a sprint by name and removed again; its issue gets and 
   await until('the task', async () => (await world.labels(number)).length > 0);
   await say(number, '/agent sprint no such');
   await until('the refusal', async () =>
-    (await own(number, 'status'))[0]?.body.includes('The dashboard lists the sprints.'),
+    (await own(number, 'status'))[0]?.body.includes('The dashboard lists all sprints.'),
   );
   await say(number, '/agent sprint greeting BY name');
   const issue = () => mona<Issue>('GET', `${repo}/issues/${number}`);

@@ -30,8 +30,13 @@ const pullOf = ({ number, base = 'main', sha = head, state = 'open', user = ada 
   base: { ref: base, sha: '0'.repeat(40), repo: { id: 1, full_name: 'acme/app', default_branch: 'main' } },
 });
 
+function settingsSay(everyone: string) {
+  const settings = Buffer.from(`checks: [node --test]\nprove: { everyone: ${everyone} }\n`).toString('base64');
+  around.pages['/contents/.deckhand.yml'] = { encoding: 'base64', content: settings };
+}
+
 /** A repository that requires proofs. `latest` is what the newest check run of a commit shows. */
-async function required() {
+async function required(everyone: 'required' | 'true' = 'required') {
   const { em, own, projectId, ids } = await acme.twoPeople();
   people.set(400, 'ada').set(500, 'eve');
   for (const table of ['pull_asks', 'pull_proofs', 'reviewed_pulls', 'tasks']) await em.query(`delete from ${table}`);
@@ -42,8 +47,7 @@ async function required() {
     // The stand-in answers each request with the same object.
     body: Object.defineProperty({}, 'id', { enumerable: true, get: () => ++created }),
   };
-  const settings = Buffer.from('checks: [node --test]\nprove: { everyone: required }\n').toString('base64');
-  around.pages['/contents/.deckhand.yml'] = { encoding: 'base64', content: settings };
+  settingsSay(everyone);
 
   /** Does the mirror jobs of some pull requests. */
   const mirror = async (...numbers: number[]) => {
@@ -185,7 +189,7 @@ test('what a person pushes to the branch of a task is proved, and another pull r
   await task.isAt(head);
   around.pages['/pulls/7'] = pullOf({ number: 7 });
   await opened({ number: 8, base: 'side' }, 'no_tests');
-  expect(latest()).toBe('action_required: Pull request #7: No run of its task proved this commit');
+  expect(latest()).toBe('action_required: Pull request #7: This commit was not proved for its base branch');
 
   const pushed = 'b'.repeat(40);
   await task.isAt(pushed);
@@ -213,7 +217,31 @@ test("what a person had proved of a task's pull request for another base counts 
   expect(latest()).toMatch(/^failure: Tests were weakened/);
   await task.isAt(head, 'other');
   await mirror(7);
-  expect(latest()).toMatch(/^action_required: No run of its task proved this commit/);
+  expect(latest()).toMatch(/^action_required: This commit was not proved for its base branch/);
+});
+
+test('a proof for one base counts for no other, whatever base is stored', async () => {
+  const given = await required();
+  const { told, opened, latest, mirror } = given;
+  const task = await ofTask(given);
+  await task.isMade(head, 'proved', 'main');
+  await task.isAt(head, 'main');
+  around.pages['/pulls/7'] = pullOf({ number: 7, user: task.user });
+  await opened({ number: 8, base: 'side' }, 'no_tests');
+  expect(latest()).toMatch(/^neutral: Pull request #8/);
+  // Somebody moves the task's pull request on GitHub, and the base that was agreed stays.
+  await told('edited', { number: 7, base: 'release', user: task.user });
+  await mirror(8);
+  expect(latest()).toBe('action_required: Pull request #7: This commit was not proved for its base branch');
+});
+
+test('weakened tests fail once the repository requires it and the pull request is reopened', async () => {
+  const { told, opened, latest } = await required('true');
+  await opened({ number: 7 }, 'weakened');
+  expect(latest()).toMatch(/^neutral: Tests were weakened/);
+  settingsSay('required');
+  await told('reopened', { number: 7 });
+  expect(latest()).toMatch(/^failure: Tests were weakened/);
 });
 
 test("a stranger who opens pull requests of a writer's commit holds nothing up and runs nothing", async () => {

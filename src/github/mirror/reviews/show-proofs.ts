@@ -40,7 +40,19 @@ export async function showProofs(app: App, taskId: string): Promise<void> {
 interface Wish {
   number: number;
   wanted: WantedCheck;
+  status: ProofStatus | null;
   detailsUrl: string;
+  /** The branch for which it was found out; null if nothing was, so that it counts for any. */
+  base: string | null;
+}
+
+/** A pull request with the head, and what it may want. The first wish that is about its base counts. */
+interface Wishing {
+  number: number;
+  first: Wish;
+  wishes: Wish[];
+  /** What it wants if nothing was found out for its base. */
+  otherwise: WantedCheck;
   /** Whether it waits for a word of a writer. Otherwise a stranger could hold up a writer's pull request of the commit. */
   isOfStranger: boolean;
 }
@@ -70,42 +82,46 @@ async function showHead(app: App, place: Place, head: Pick<PullProof, 'repositor
   if (now !== undefined) await markProofShown(em, head, { checkRunId: now.id, shown: now.shown });
 }
 
-/** Returns what the pull requests of a head want, those of tasks too, the strictest first, and those of strangers last. */
+/** Returns what the pull requests of a head want, those of tasks too, and those of strangers last. */
 async function wishesOf(
   app: App,
   head: Pick<PullProof, 'repositoryId' | 'headSha'>,
   proofs: ShownProof[],
-): Promise<Wish[]> {
-  const { BASE_URL: base, COMMAND_PREFIX: prefix } = app.config;
+): Promise<Wishing[]> {
+  const { BASE_URL: address, COMMAND_PREFIX: prefix } = app.config;
   const isRequired = proofs.some((each) => each.isRequired);
-  const tasks = await listTaskPullsOfHead(app.db.manager, head);
-  // What was proved of a task's pull request for another base counts no longer.
-  const isForBase = ({ number, base: proved }: ShownProof) =>
-    tasks.every((each) => each.number !== number || proved === null || each.base === proved);
+  const otherwise = unprovedHead(isRequired, prefix);
   // Heads that pull requests had before say nothing, unless no other has this one.
-  const newest = proofs.filter((each) => isForBase(each) && each.isLatest);
-  const counting = newest.length > 0 ? newest : proofs.filter(isForBase);
-  const ofPulls = counting.map((proof) => ({
+  const newest = proofs.filter(({ isLatest }) => isLatest);
+  const ofPulls = (newest.length > 0 ? newest : proofs).map((proof): Wish & Pick<Wishing, 'isOfStranger'> => ({
     number: proof.number,
+    base: proof.base,
     status: proof.status,
     isOfStranger: proof.hold === 'writer',
     wanted: wantedCheck(proof, prefix),
-    detailsUrl: proof.runId === null ? taskPage(base, proof.taskId) : runPage(base, proof.taskId, proof.runId),
+    detailsUrl: proof.runId === null ? taskPage(address, proof.taskId) : runPage(address, proof.taskId, proof.runId),
   }));
-  const ofTasks = tasks
-    .filter(({ number }) => !counting.some((each) => each.number === number))
-    .map(({ number, taskId, proof }) => ({
+  const ofTasks = (await listTaskPullsOfHead(app.db.manager, head)).map(
+    ({ number, taskId, base, proof }): Wish & Pick<Wishing, 'isOfStranger'> => ({
       number,
+      base,
       status: proof?.status ?? null,
       isOfStranger: false,
-      wanted: proof === null ? unprovedHead(isRequired, prefix) : provedCheck({ ...proof, isRequired }, prefix),
-      detailsUrl: taskPage(base, taskId),
-    }));
-  return [...ofPulls, ...ofTasks].sort(
+      wanted: proof === null ? otherwise : provedCheck({ ...proof, isRequired }, prefix),
+      detailsUrl: taskPage(address, taskId),
+    }),
+  );
+  const groups = Map.groupBy([...ofPulls, ...ofTasks], ({ number }) => number);
+  const pulls = [...groups].map(([number, wishes]) => ({
+    number,
+    first: wishes[0] as Wish,
+    wishes,
+    otherwise,
+    isOfStranger: wishes.every((wish) => wish.isOfStranger),
+  }));
+  return pulls.sort(
     (a, b) =>
-      Number(a.isOfStranger) - Number(b.isOfStranger) ||
-      strictness(b.wanted) - strictness(a.wanted) ||
-      rankOf(a.status) - rankOf(b.status),
+      Number(a.isOfStranger) - Number(b.isOfStranger) || strictness(b.first.wanted) - strictness(a.first.wanted),
   );
 }
 
@@ -113,37 +129,64 @@ async function wishesOf(
 const maxAsked = 50;
 
 /**
- * Returns the first wish of a pull request that is open and still has the head, so those of strangers count only if all others
- * are closed. Of those, nobody has to know which are open, because all of them want the same: otherwise a stranger with many
- * pull requests could use up the requests that GitHub allows an installation. A single pull request is not looked at.
+ * Returns the strictest wish of the pull requests that are open and still have the head. Those of strangers count only if all
+ * others are closed. Of those, nobody has to know which are open, because all of them want the same: otherwise a stranger with
+ * many pull requests could use up the requests that GitHub allows an installation.
  */
-async function strictest(place: Place, sha: string, wishes: Wish[]): Promise<Wish> {
-  const [first] = wishes;
-  if (first === undefined) throw new Error('no pull request has this head');
-  if (wishes.length === 1) return first;
-  for (const [i, wish] of wishes.entries())
-    if (wish.isOfStranger || i === maxAsked || (await isStillOf(place, wish.number, sha))) return naming(wish);
-  return naming(first);
+async function strictest(place: Place, sha: string, pulls: Wishing[]): Promise<Wish> {
+  const open = await openWishes(
+    place,
+    sha,
+    pulls.filter(({ isOfStranger }) => !isOfStranger),
+  );
+  const [first] = open.sort(strictestFirst);
+  const found = first ?? pulls.find(({ isOfStranger }) => isOfStranger)?.first ?? pulls[0]?.first;
+  if (found === undefined) throw new Error('no pull request has this head');
+  return pulls.length === 1 ? found : naming(found);
 }
+
+/** Returns what the pull requests want that are open and have the head, up to the first that is as strict as any. */
+async function openWishes(place: Place, sha: string, pulls: Wishing[]): Promise<Wish[]> {
+  const found: Wish[] = [];
+  for (const pull of pulls.slice(0, maxAsked)) {
+    const base = await openBase(place, pull.number, sha);
+    if (base === undefined) continue;
+    const wish = wishFor(pull, base);
+    found.push(wish);
+    if (strictness(wish.wanted) === mostStrict) return found;
+  }
+  return [...found, ...pulls.slice(maxAsked, maxAsked + 1).map(({ first }) => first)];
+}
+
+/** Returns what a pull request wants that goes into a branch. */
+function wishFor({ first, wishes, otherwise }: Wishing, base: string): Wish {
+  const found = wishes.find((wish) => wish.base === null || wish.base === base);
+  return found ?? { ...first, status: null, wanted: otherwise };
+}
+
+const strictestFirst = (a: Wish, b: Wish) =>
+  strictness(b.wanted) - strictness(a.wanted) || rankOf(a.status) - rankOf(b.status);
 
 const naming = (wish: Wish): Wish => ({
   ...wish,
   wanted: { ...wish.wanted, title: oneLine(`Pull request #${wish.number}: ${wish.wanted.title}`, maxTitle) },
 });
 
+const mostStrict = 4;
+
 /** The higher, the less may be merged. */
 function strictness({ status, conclusion }: WantedCheck): number {
   if (status !== 'completed') return 2;
-  return { failure: 4, action_required: 3, cancelled: 1 }[conclusion as string] ?? 0;
+  return { failure: mostStrict, action_required: 3, cancelled: 1 }[conclusion as string] ?? 0;
 }
 
 const rankOf = (status: ProofStatus | null) => (status === null ? worstFirst.length : worstFirst.indexOf(status));
 
-/** Returns whether a pull request is open, and has a head. */
-async function isStillOf({ octokit, name }: Place, number: number, headSha: string): Promise<boolean> {
+/** Returns the branch into which a pull request goes, if it is open and has this head. */
+async function openBase({ octokit, name }: Place, number: number, headSha: string): Promise<string | undefined> {
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
   const pull = await unlessMissing(octokit.request(path, { ...name, pull_number: number }));
-  return pull?.state === 'open' && pull.head.sha === headSha;
+  return pull?.state === 'open' && pull.head.sha === headSha ? pull.base.ref : undefined;
 }
 
 /** Computes what the check run of a proof should show. Pure. */
@@ -208,13 +251,13 @@ function provedCheck(
   };
 }
 
-/** Computes what the pull request of a task wants whose head no run of the task proved for its base. */
+/** Computes what a pull request wants whose head nobody proved for its base. */
 const unprovedHead = (isRequired: boolean, prefix: string): WantedCheck => ({
   status: 'completed',
   conclusion: isRequired ? 'action_required' : 'neutral',
   ...says(
-    'No run of its task proved this commit',
-    `The pull request belongs to a task, and no run of the task proved this commit for the branch into which it goes. \`${prefix} prove\` in a comment there proves it.`,
+    'This commit was not proved for its base branch',
+    `Nothing is known about this commit in the branch into which the pull request goes. \`${prefix} prove\` in a comment there proves it.`,
   ),
 });
 
