@@ -58,6 +58,7 @@ export function scheduleOfCron(expression: string, zone: string): Schedule {
   const fields = cron.parse(expression);
   const isDue = dayMatcher(expression, fields);
   const clock = clockOf(zone);
+  const changeOn = remembered((date) => changeAround(date, clock));
   const times = { hours: sorted(fields.hour), minutes: sorted(fields.minute), seconds: sorted(fields.second) };
   return {
     next: (after, to) => {
@@ -67,7 +68,7 @@ export function scheduleOfCron(expression: string, zone: string): Schedule {
       const last = to === undefined ? first + maxDays * day : clock.local(to.getTime());
       for (let date = first; date <= last; date += day) {
         if (!isDue(date)) continue;
-        const found = firstOnDay(date, times, clock, from);
+        const found = firstOnDay(date, times, changeOn(date), from);
         if (found !== undefined) return to !== undefined && found > to.getTime() ? undefined : new Date(found);
       }
       return undefined;
@@ -110,12 +111,15 @@ function clockOf(zone: string): Clock {
     hourCycle: 'h23',
     ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' },
   });
-  const local = (instant: number) => {
+  const read = (instant: number) => {
     const parts = new Map(format.formatToParts(instant).map(({ type, value }) => [type, Number(value)]));
     const of = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? 0;
     return Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
   };
-  return { local, ahead: (instant) => local(instant) - instant };
+  // Clocks change at whole quarters of an hour.
+  const aheadIn = remembered((quarter) => read(quarter) - quarter);
+  const ahead = (instant: number) => aheadIn(Math.floor(instant / (15 * minute)) * 15 * minute);
+  return { local: (instant) => instant + ahead(instant), ahead };
 }
 
 interface Times {
@@ -125,8 +129,7 @@ interface Times {
 }
 
 /** Returns the first time of a date after `from`; undefined if there is none. */
-function firstOnDay(date: number, times: Times, clock: Clock, from: number): number | undefined {
-  const change = changeAround(date, clock);
+function firstOnDay(date: number, times: Times, change: Change, from: number): number | undefined {
   if (change.before !== change.after && times.hours.length === 24) return firstInRealTime(date, times, change, from);
   for (const local of timesOf(times, date, overAt(from, change))) {
     const instant = instantOn(local, change);
@@ -149,10 +152,18 @@ interface Change {
   at: number;
 }
 
-/**
- * Returns how clocks change around a date, which is at most once. Without a change, both offsets are the same. It is asked once
- * for a date, because Intl takes a hundred times as long as the rest.
- */
+/** Remembers what a function said of the last moments: Intl takes a hundred times as long as the rest. */
+function remembered<T extends {}>(ask: (at: number) => T): (at: number) => T {
+  const known = new Map<number, T>();
+  return (at) => {
+    const value = known.get(at) ?? ask(at);
+    if (known.size > 100) known.clear();
+    known.set(at, value);
+    return value;
+  };
+}
+
+/** Returns how clocks change around a date, which is at most once. Without a change, both offsets are the same. */
 function changeAround(date: number, clock: Clock): Change {
   const [early, late] = [date - day, date + 2 * day];
   const [before, after] = [clock.ahead(early), clock.ahead(late)];
@@ -204,6 +215,12 @@ function startOfDay(local: number): number {
 
 function sorted(values: number[]): number[] {
   return [...values].sort((a, b) => a - b);
+}
+
+/** Returns a function that names the day of a moment in a time zone. */
+export function dayIn(zone: string): (at: Date) => number {
+  const clock = clockOf(zone);
+  return (at) => startOfDay(clock.local(at.getTime()));
 }
 
 /** Returns when the day of a moment began in a time zone. */

@@ -8,7 +8,7 @@ import { badField, badRequest } from '../errors.ts';
 import { findRepository } from '../repositories/store.ts';
 import { heardAs, isFor, readOccurrence, trialDays } from './occurrences.ts';
 import { type TrialQuery, TrialTrigger } from './schemas.ts';
-import { dayBegan, scheduleOfCron } from './times.ts';
+import { dayIn, scheduleOfCron } from './times.ts';
 
 /** How far back a trial looks, and at how many times and deliveries at most. */
 const [days, maxTimes, maxDeliveries] = [trialDays, 2000, 2000];
@@ -50,7 +50,7 @@ export async function tryAutomation(
   const found = await ('event' in trigger
     ? pastEvents(app, projectId, trigger, repositoryId)
     : pastTimes(trigger, now));
-  const perDay = Map.groupBy(found.times, (at) => dayBegan(at, zone).getTime());
+  const perDay = Map.groupBy(found.times, dayIn(zone));
   return {
     days,
     count: found.times.length,
@@ -78,7 +78,7 @@ async function upcoming(
   const times: Date[] = [];
   for (let next = schedule.next(from, to); next !== undefined && times.length < most; next = schedule.next(next, to)) {
     times.push(next);
-    // A time takes 0.2 ms, and a rare one up to 60 ms.
+    // A rare one takes up to 60 ms.
     if (times.length % 50 === 0 || to === undefined) await nextTurn();
   }
   return times;
