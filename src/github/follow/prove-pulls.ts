@@ -6,11 +6,11 @@ import { AppError } from '../../errors.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { askForProof, endProof, findLiveProof, mirrorProof } from '../../runs/reviewing/ask-proof.ts';
 import {
-  findProvedBase,
   findPullProof,
   forgetHeld,
   isLatestProof,
   listHeldNumbers,
+  releaseClosed,
 } from '../../runs/reviewing/pull-proofs.ts';
 import type { PullRef } from '../../runs/reviewing/store.ts';
 import type { Place } from '../app/place.ts';
@@ -34,6 +34,7 @@ export async function proveUnasked(
   const isNew = beginnings.has(action) || isRetargeted;
   if (action === 'closed' || action === 'synchronize') {
     await endOutdated(app, place, at);
+    if (action === 'closed') await releaseClosed(app.db.manager, at);
     // The check runs of other pull requests of the same head may have shown what this one said.
     await mirrorProof(app, at);
   }
@@ -97,8 +98,7 @@ async function lackOf(
 ): Promise<'proof' | 'base' | undefined> {
   const known = pull === undefined ? undefined : await findPullProof(em, at, pull.head.sha);
   if (pull === undefined || known === undefined || !(await isLatestProof(em, known.id))) return 'proof';
-  const base = await findProvedBase(em, at, pull.head.sha);
-  return base === undefined || base === pull.base.ref ? undefined : 'base';
+  return known.base === null || known.base === pull.base.ref ? undefined : 'base';
 }
 
 /** Whether a repository wants a proof of every pull request. If its settings cannot be used, it may. */

@@ -54,7 +54,7 @@ export async function askForProof(app: App, asking: AskingForProof): Promise<voi
   if (pull.state !== 'open') throw new Refused(`Pull request ${number} is closed. Reopen it first.`);
   const at = { repositoryId: repository.id, number };
   // A person may have asked for a proof of the head, and it may count no longer, or again.
-  if (askedBy === null && (await isOwn(app.db.manager, at, pull.head.sha))) return mirrorProof(app, at);
+  if (askedBy === null && (await isOwn(app, at, pull))) return mirrorProof(app, at);
   const settings = await settingsFor(read).catch((error) => {
     if (askedBy === null && error instanceof Refused) return error;
     throw error;
@@ -98,7 +98,8 @@ async function holdForSettings(app: App, asking: AskingForProof, read: ReadPull,
       (await findTaskOfReviewed(em, at, 'proof')) ?? (await insertHidden(app, em, asking, 'proof', pull.html_url));
     await forgetHeld(em, at);
     const author = pull.user?.login ?? null;
-    const proof = { ...at, headSha, author, runId: null, isRequired: isRequired ?? false, minutesPerDay: null };
+    const base = pull.base.ref;
+    const proof = { ...at, headSha, base, author, runId: null, isRequired: isRequired ?? false, minutesPerDay: null };
     await upsertPullProof(em, { ...proof, hold: 'settings', reason });
     await queueMirror(app, em, taskId);
   });
@@ -119,11 +120,15 @@ async function releaseUnwanted(app: App, { repository, number }: AskingForProof,
 
 /**
  * Whether a pull request is that of a task, and a run of the task made its head. What a person pushes to its branch is proved,
- * and so is a commit that GitHub made there: anybody can name the service as the author of a commit.
+ * and so is a commit that GitHub made there: anybody can name the service as the author of a commit. The event of a pull request
+ * that a run has just opened may arrive before the run has stored it.
  */
-async function isOwn(em: EntityManager, at: PullRef, headSha: string): Promise<boolean> {
+async function isOwn(app: App, at: PullRef, { head, user }: ReadPull['pull']): Promise<boolean> {
+  const em = app.db.manager;
   const taskId = await findTaskOfPull(em, at);
-  return taskId !== undefined && (await isCommitOfRun(em, headSha, taskId));
+  if (taskId !== undefined) return isCommitOfRun(em, head.sha, taskId);
+  const bot = await app.github?.bot();
+  return bot !== undefined && Number(user?.id) === bot.id && (await isCommitOfRun(em, head.sha));
 }
 
 /**
@@ -164,7 +169,7 @@ async function storeIn(app: App, em: EntityManager, asking: AskingForProof, foun
   const minutesPerDay = askedBy === null ? prove.minutesPerDay : null;
   const hold = await holdOf(em, at, { isForeign, byWriter, minutesPerDay });
   const isRequired = prove.everyone === 'required';
-  const proof = { ...at, headSha, author, isRequired, minutesPerDay };
+  const proof = { ...at, headSha, base: pull.base.ref, author, isRequired, minutesPerDay };
   app.audit.note({ pullRequest: [null, pull.html_url] });
   await also?.(em);
   if (hold !== null) {

@@ -30,6 +30,8 @@ export interface PullProof extends PullRef {
   isRequired: boolean;
   /** The minutes that the repository allows a day; null where a person asked. */
   minutesPerDay: number | null;
+  /** The branch into which the pull request went then; null if an earlier release did not store it. */
+  base: string | null;
   /** Null until it is judged. */
   status: ProofStatus | null;
   reason: string | null;
@@ -45,7 +47,7 @@ export interface PullProof extends PullRef {
 }
 
 const columns = `p.id, p.repository_id as "repositoryId", p.number, p.head_sha as "headSha", p.author, p.run_id as "runId",
-  p.hold, p.is_required as "isRequired", p.minutes_per_day::float8 as "minutesPerDay", p.status, p.reason,
+  p.hold, p.is_required as "isRequired", p.minutes_per_day::float8 as "minutesPerDay", p.base_branch as base, p.status, p.reason,
   p.is_hindered as "isHindered", p.notes, p.seconds,
   p.check_run_id::float8 as "checkRunId", p.check_shown as "checkShown", p.created_at as "createdAt",
   r.status as "runStatus", r.failure`;
@@ -54,7 +56,7 @@ const from = 'pull_proofs p left join runs r on r.id = p.run_id';
 
 type Asked = Pick<
   PullProof,
-  'repositoryId' | 'number' | 'headSha' | 'author' | 'runId' | 'hold' | 'isRequired' | 'minutesPerDay'
+  'repositoryId' | 'number' | 'headSha' | 'author' | 'runId' | 'hold' | 'isRequired' | 'minutesPerDay' | 'base'
 > & {
   /** Why the settings cannot be used. */
   reason?: string | null;
@@ -63,30 +65,18 @@ type Asked = Pick<
 /** Stores that a head is to be proved, or why it is not. Forgets what was proved of it before. */
 export async function upsertPullProof(em: EntityManager, asked: Asked): Promise<void> {
   await em.query(
-    `insert into pull_proofs (id, repository_id, number, head_sha, author, run_id, hold, is_required, minutes_per_day, reason)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+    `insert into pull_proofs (id, repository_id, number, head_sha, author, run_id, hold, is_required, minutes_per_day, reason,
+       base_branch)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
      on conflict (repository_id, number, head_sha) do update set author = excluded.author, run_id = excluded.run_id,
-       hold = excluded.hold, is_required = excluded.is_required, minutes_per_day = excluded.minutes_per_day, status = null,
+       hold = excluded.hold, is_required = excluded.is_required, minutes_per_day = excluded.minutes_per_day,
+       base_branch = excluded.base_branch, status = null,
        reason = excluded.reason, is_hindered = false, notes = '[]', seconds = 0, at = null, fingerprint = null, created_at = now()`,
     [
       ...[newId('proof'), asked.repositoryId, asked.number, asked.headSha, asked.author, asked.runId, asked.hold],
-      ...[asked.isRequired, asked.minutesPerDay, asked.reason ?? null],
+      ...[asked.isRequired, asked.minutesPerDay, asked.reason ?? null, asked.base],
     ],
   );
-}
-
-/** Returns the branch into which a pull request went when a proof of a head was last tried; undefined if none was. */
-export async function findProvedBase(
-  em: EntityManager,
-  { repositoryId, number }: PullRef,
-  headSha: string,
-): Promise<string | undefined> {
-  const rows: { base: string }[] = await em.query(
-    `select p.base_branch as base from pull_proofs o join pull_asks p on p.run_id = o.run_id
-     where o.repository_id = $1 and o.number = $2 and o.head_sha = $3`,
-    [repositoryId, number, headSha],
-  );
-  return rows[0]?.base;
 }
 
 export async function findPullProof(
@@ -113,18 +103,16 @@ const maxShown = 10;
 /** A proof with the hidden task that stands for its pull request. */
 export interface ShownProof extends PullProof {
   taskId: string;
-  /** The base branch for which it was tried; null if it was not. */
-  base: string | null;
   /** Whether the pull request had no other head since, as far as is known. */
   isLatest: boolean;
 }
 
-const withTask = `select ${columns}, v.task_id as "taskId", a.base_branch as base,
+const withTask = `select ${columns}, v.task_id as "taskId",
     not exists (select from pull_proofs n
       where n.repository_id = p.repository_id and n.number = p.number and n.created_at > p.created_at) as "isLatest"
   from reviewed_pulls v
   join pull_proofs p on p.repository_id = v.repository_id and p.number = v.number and v.purpose = 'proof'
-  left join runs r on r.id = p.run_id left join pull_asks a on a.run_id = p.run_id`;
+  left join runs r on r.id = p.run_id`;
 
 /** Returns the proofs of the latest heads of a pull request that a hidden task stands for. */
 export async function listProofsOfHidden(em: EntityManager, taskId: string): Promise<ShownProof[]> {
@@ -249,6 +237,14 @@ export async function listHeldNumbers(em: EntityManager, repositoryId: string): 
     [repositoryId],
   );
   return rows.map(({ number }) => number);
+}
+
+/** Lets proofs of a closed pull request wait no longer for a writer. When it is reopened, they do again. */
+export async function releaseClosed(em: EntityManager, { repositoryId, number }: PullRef): Promise<void> {
+  await em.query(`update pull_proofs set hold = null where repository_id = $1 and number = $2 and hold = 'writer'`, [
+    repositoryId,
+    number,
+  ]);
 }
 
 /** Gives up the proofs of a pull request that wait for another day, or for settings. */

@@ -12,6 +12,7 @@ const proof: PullProof = {
   hold: null,
   isRequired: false,
   minutesPerDay: 60,
+  base: 'main',
   status: null,
   reason: null,
   isHindered: false,

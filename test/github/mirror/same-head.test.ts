@@ -261,6 +261,32 @@ test("a stranger who opens pull requests of a writer's commit holds nothing up a
   expect(latest()).toMatch(/^failure: Pull request #8/);
 });
 
+test("a stranger's pull request holds up a commit that was proved for another branch, where that requires it", async () => {
+  const { told, opened, latest, mirror } = await required();
+  await opened({ number: 7, base: 'side' }, 'no_tests');
+  await told('opened', { number: 8, user: eve, base: 'gh-pages' });
+  await mirror(7);
+  expect(latest()).toMatch(/^neutral: Pull request #7/);
+  await told('opened', { number: 9, user: eve });
+  expect(latest()).toBe('action_required: Pull request #9: Waits for somebody with write permission');
+  await told('closed', { number: 9, user: eve, state: 'closed' });
+  expect(latest()).toMatch(/^neutral: Pull request #7/);
+  around.pages['/rules/branches/gh-pages'] = [
+    { type: 'required_status_checks', parameters: { required_status_checks: [{ context: 'Deckhand proof' }] } },
+  ];
+  await mirror(8);
+  expect(latest()).toBe('action_required: Pull request #8: Waits for somebody with write permission');
+  delete around.pages['/rules/branches/gh-pages'];
+});
+
+test('the event of a pull request that a run is about to store has nothing proved', async () => {
+  const given = await required();
+  const task = await ofTask(given);
+  await task.isMade(head, 'proved', 'main');
+  await given.told('opened', { number: 7, user: task.user });
+  expect(await given.em.query('select number from pull_asks')).toEqual([]);
+});
+
 test('many pull requests of a stranger with the same heads cost few requests', async () => {
   const { told } = await required();
   const heads = ['c', 'd', 'e'].map((letter) => letter.repeat(40));

@@ -127,7 +127,10 @@ export function openNamedGitHub(): Promise<FakeGitHub> {
         /^(?:POST|DELETE) .*\/issues\/\d+\/labels/,
         ({ input }, res) => (input in around.writes ? written(input, res) : []),
       ],
-      [/^POST \/graphql$/, () => ({ data: { nodes: around.nodes, repository: { pullRequest: unmerged } } })],
+      [
+        /^POST \/graphql$/,
+        () => ({ data: { nodes: around.nodes, repository: { pullRequest: { ...unmerged, commits: { nodes: [] } } } } }),
+      ],
       [/^PUT .*\/merge$/, (_match, res) => merged(res)],
       [/^(?!GET)(?!.*access_tokens)/, ({ input }, res) => written(input, res)],
       [/^GET \/installation\/repositories/, installed],

@@ -16,6 +16,7 @@ import {
 import { findTask } from '../../../tasks/store.ts';
 import { type Place, placeOfRepository } from '../../app/place.ts';
 import { eachThenFail } from '../../each-apart.ts';
+import { readRequirements } from '../../follow/merging/requirements.ts';
 import type { WantedCheck } from '../mirror.ts';
 import { proofCheckName, showCheck } from '../sync-check.ts';
 
@@ -129,33 +130,68 @@ async function wishesOf(
 const maxAsked = 50;
 
 /**
- * Returns the strictest wish of the pull requests that are open and still have the head. Those of strangers count only if all
- * others are closed. Of those, nobody has to know which are open, because all of them want the same: otherwise a stranger with
- * many pull requests could use up the requests that GitHub allows an installation.
+ * Returns the strictest wish of the pull requests that are open and still have the head. One of a stranger counts if all others
+ * are closed, or if it goes into another branch than they do, which requires the check.
  */
 async function strictest(place: Place, sha: string, pulls: Wishing[]): Promise<Wish> {
-  const open = await openWishes(
-    place,
-    sha,
-    pulls.filter(({ isOfStranger }) => !isOfStranger),
-  );
-  const [first] = open.sort(strictestFirst);
-  const found = first ?? pulls.find(({ isOfStranger }) => isOfStranger)?.first ?? pulls[0]?.first;
+  const [strangers, others] = [true, false].map((is) => pulls.filter(({ isOfStranger }) => isOfStranger === is));
+  const open = await openWishes(place, sha, others ?? []);
+  const [first] = open.toSorted((a, b) => strictestFirst(a.wish, b.wish));
+  const isCovered = (base: string | null) => open.some((each) => each.base === base);
+  const held =
+    first === undefined
+      ? strangers?.[0]?.first
+      : await holdingUp(place, sha, strangers?.filter((each) => !isCovered(each.first.base)) ?? []);
+  const found = [held, first?.wish].filter((wish) => wish !== undefined).toSorted(strictestFirst)[0] ?? pulls[0]?.first;
   if (found === undefined) throw new Error('no pull request has this head');
   return pulls.length === 1 ? found : naming(found);
 }
 
+/** What an open pull request wants, and the branch into which it goes. */
+interface OpenWish {
+  wish: Wish;
+  base: string | null;
+}
+
 /** Returns what the pull requests want that are open and have the head, up to the first that is as strict as any. */
-async function openWishes(place: Place, sha: string, pulls: Wishing[]): Promise<Wish[]> {
-  const found: Wish[] = [];
+async function openWishes(place: Place, sha: string, pulls: Wishing[]): Promise<OpenWish[]> {
+  const found: OpenWish[] = [];
   for (const pull of pulls.slice(0, maxAsked)) {
     const base = await openBase(place, pull.number, sha);
     if (base === undefined) continue;
     const wish = wishFor(pull, base);
-    found.push(wish);
+    found.push({ wish, base });
     if (strictness(wish.wanted) === mostStrict) return found;
   }
-  return [...found, ...pulls.slice(maxAsked, maxAsked + 1).map(({ first }) => first)];
+  return [...found, ...pulls.slice(maxAsked, maxAsked + 1).map(({ first }) => ({ wish: first, base: null }))];
+}
+
+/** Pull requests of strangers that are looked at for each branch, and branches. After those, the next one counts. */
+const [maxOfBranch, maxBranches] = [3, 10];
+
+/**
+ * Returns the wish of a stranger's pull request into a branch that requires the check. Few are looked at: otherwise a stranger
+ * with many pull requests could use up the requests that GitHub allows an installation.
+ */
+async function holdingUp(place: Place, sha: string, strangers: Wishing[]): Promise<Wish | undefined> {
+  const branches = [...Map.groupBy(strangers, ({ first }) => first.base).values()];
+  for (const [i, pulls] of branches.entries()) {
+    if (i === maxBranches) return pulls[0]?.first;
+    for (const { number, first } of pulls.slice(0, maxOfBranch)) {
+      const base = await openBase(place, number, sha);
+      if (base === undefined) continue;
+      if (await requiresProof(place, number, base)) return first;
+      break;
+    }
+  }
+  return undefined;
+}
+
+async function requiresProof({ octokit, name, repository }: Place, number: number, base: string): Promise<boolean> {
+  if (base === repository.defaultBranch) return true;
+  return (
+    await readRequirements(octokit, { ...name, request: { signal: AbortSignal.timeout(30_000) } }, { number, base })
+  ).checks.has(proofCheckName);
 }
 
 /** Returns what a pull request wants that goes into a branch. */
