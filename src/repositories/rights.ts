@@ -126,8 +126,8 @@ export async function refusalsIn(
   const hidden = all.filter((each) => !mayName(each, shownIn));
   const end = '(?![\\w-]|\\.\\w)';
   const patterns = hidden.map(({ name, url }) => ({
-    link: new RegExp(`${literal(url.replace(/(\.git)?\/?$/, ''))}(\\.git)?${end}[^\\s)]*`, 'gi'),
-    // What follows the colon is about its contents.
+    link: new RegExp(`${literal(url.replace(/(\.git)?\/?$/, ''))}(\\.git)?${end}[^\\n]*`, 'gi'),
+    // What follows may be about its branches, checks and contents.
     told: new RegExp(`the repository ${literal(name)}: [^\\n]*`, 'gi'),
     named: new RegExp(`the repository ${literal(name)}${end}`, 'gi'),
     // A path may contain spaces, so whatever follows it on its line goes, too.
@@ -139,7 +139,7 @@ export async function refusalsIn(
         said
           .replace(file, 'a file in a private repository; the page of the task shows it')
           .replace(told, 'another repository of the project; the page of the task says more')
-          .replace(link, '(in a private repository)')
+          .replace(link, '(in a private repository; the page of the task says more)')
           .replace(named, 'another repository of the project'),
       text,
     );

@@ -240,6 +240,10 @@ test.each([
   ['diff --git a/.. b/x\n', true],
   ['rename from a.js\nrename to ../a.js\n', true],
   ['--- /dev/null\n+++ /home/agent/.local/bin/npm\n', true],
+  ['rename from x\nrename to x\r/../../y\n', true],
+  ['rename to x\u2028/../y\n', true],
+  ['+++ ab../x\n', true],
+  ['diff --git a/x b/x\r\n--- a/x\r\n+++ b/x\r\n', false],
   ['--- /dev/null\n+++ "b/\\056\\056/npm"\n', true],
 ])('a patch that names a file outside of its package needs an approval: %j', (patch, isOutside) => {
   const reasons = outsideOfPackage([['patches/a.patch', Buffer.from(patch)]]);

@@ -1,6 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fetchesOf } from '../../src/environment/change/package-managers.ts';
+import { fetchesOf, startsNothing } from '../../src/environment/change/package-managers.ts';
 import { readManifests } from '../../src/environment/change/read-manifests.ts';
 import { type CleanSandbox, openCleanSandbox } from '../../src/environment/clean-sandbox.ts';
 import type { Environment } from '../../src/environment/prepare.ts';
@@ -133,6 +135,22 @@ test('fetches a new wheel of pip; asks for a package without one, and reports on
   const wrapped = await treeWith({ 'requirements.txt': 'wrapper==1.0\n' });
   await expect(freshWith(ofPip, wrapped)).rejects.toMatchObject(asks(/^requirements.txt: .* comes as source/));
   expect(registry.requests).not.toContain('/stolen');
+});
+
+test('while pip fetches, Python starts nothing but the loader of musl, whose version pip needs to know', () => {
+  const [{ command = '' } = {}] = fetchesOf('pip install x');
+  const folder = mkdtempSync(join(tmpdir(), 'deckhand-guard-'));
+  const loader = join(folder, 'ld-musl-x86_64.so.1');
+  writeFileSync(loader, '#!/bin/sh\necho musl\n', { mode: 0o755 });
+  const guarded = command.replace(/PYTHONPATH=\S+ pip .*/, '').replaceAll('/tmp/guard', folder);
+  const starting = (program: string) =>
+    spawnSync('sh', [
+      '-c',
+      `${guarded} PYTHONPATH=${folder} python3 -c 'import subprocess; subprocess.run(["${program}"])'`,
+    ]);
+  expect(starting(loader).stdout.toString()).toBe('musl\n');
+  expect(starting('echo').stderr.toString()).toContain(startsNothing);
+  rmSync(folder, { recursive: true });
 });
 
 test('asks when manifests are too large to check, together or alone, whatever they say', async () => {

@@ -263,7 +263,7 @@ test('a refusal names no private repository where everybody reads it', async () 
   expect(reply).toContain(draft.split('\n')[0]);
   const texts = await shown(false);
   expect(texts[0]).toContain('bob has no write permission in another repository of the project.');
-  expect(texts[1]).toContain('The pull request (in a private repository) is a draft.');
+  expect(texts[1]).toContain('The pull request (in a private repository; the page of the task says more)');
   expect(texts[1]).toContain('a file in a private repository; the page of the task shows it');
   expect(texts[1]).toContain('nother repository of the project; the page of the task says more');
   expect(texts.join()).not.toMatch(/secret|release-x/);

@@ -46,14 +46,21 @@ export function referredInAll(files: [path: string, content: Uint8Array][]): str
 }
 
 /** The lines of a patch that name a file. Lines of code that look like them are taken for them. */
-const namesFile = /^(?:---|\+\+\+|diff --git|(?:rename|copy) (?:from|to)) (.*)$/gm;
-/** A name outside of the package: a way up, a path from the root, or one that quotation marks may hide. */
-const leadsOut = /(?:^|[\s/])\.\.(?:[\s/]|$)|(?:^|\s)\/(?!dev\/null\b)|["\\]/;
+const namesFile = /^(?:---|\+\+\+|diff --git|rename|copy) (.*)/s;
+/**
+ * A name that may lead out of the package: a way up, a path from the root, or one that quotation marks or characters hide which
+ * some programs take for the end of a line. It may be cut at its beginning, as `a/` is.
+ */
+const leadsOut = /\.\.|(?:^|\s)\/(?!dev\/null\b)|["\\]|(?![\t ])[\p{Cc}\p{Zl}\p{Zp}]/u;
 
 /** Returns why patches need an approval: package managers write whatever file a patch names. */
 export function outsideOfPackage(patches: [path: string, content: Uint8Array][]): string[] {
   return patches
-    .filter(([, content]) => [...textOf(content).matchAll(namesFile)].some(([, names = '']) => leadsOut.test(names)))
+    .filter(([, content]) =>
+      textOf(content)
+        .split(/\r?\n/)
+        .some((line) => leadsOut.test(namesFile.exec(line)?.[1] ?? '')),
+    )
     .map(([path]) => `${path}: it changes files outside of the package`);
 }
 

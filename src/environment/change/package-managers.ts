@@ -231,8 +231,10 @@ const guard = '/tmp/guard';
  * pip, and pip then starts no program, so it builds nothing.
  */
 const withGuard = [
-  `mkdir -p ${guard} && printf '%s\\n' 'import subprocess' 'class Popen(subprocess.Popen):'`,
-  `' def __init__(self, *a, **k): raise OSError("${startsNothing}")' 'subprocess.Popen = Popen' > ${guard}/sitecustomize.py &&`,
+  `mkdir -p ${guard} && printf '%s\\n' 'import os, subprocess' 'class Popen(subprocess.Popen):' ' def __init__(self, args, *a, **k):'`,
+  // pip asks the loader of its own Python which version of musl it has.
+  `'  if not os.path.basename(str(args[0])).startswith("ld-musl-"): raise OSError("${startsNothing}")'`,
+  `'  super().__init__(args, *a, **k)' 'subprocess.Popen = Popen' > ${guard}/sitecustomize.py &&`,
 ].join(' ');
 
 const pipFlags =
