@@ -44,6 +44,8 @@ export class FrontPulls {
   decidesLate = false;
   private readonly trees = new Map<string, Promise<string | undefined>>();
   private readonly sizes = new Map<string, Promise<Size>>();
+  /** The size of each pull request while it was open, which GitHub goes on to show. */
+  private readonly lastSizes = new Map<number, Size>();
 
   private readonly rare: RareStates;
 
@@ -109,7 +111,8 @@ export class FrontPulls {
 
   /** Updates the pull request to what GitHub would show now, and returns it. */
   async shown<P extends PullLike>(pull: P): Promise<P> {
-    if (pull.state !== 'open' || !pull.head || !pull.base) return pull;
+    if (pull.state !== 'open' || !pull.head || !pull.base)
+      return Object.assign(pull, this.lastSizes.get(pull.number ?? 0));
     const [head, base] = [await this.headOf(pull.head.ref), await this.headOf(pull.base.ref)];
     if (head !== undefined) pull.head.sha = head;
     if (base !== undefined) pull.base.sha = base;
@@ -117,7 +120,9 @@ export class FrontPulls {
     // GitHub begins to look for conflicts when somebody reads the pull request.
     const isFirst = !this.trees.has(`${base} ${head}`);
     const tree = this.joined(base, head);
-    Object.assign(pull, await this.sizeOf(base, head));
+    const size = await this.sizeOf(base, head);
+    this.lastSizes.set(pull.number ?? 0, size);
+    Object.assign(pull, size);
     pull.mergeable = isFirst && this.decidesLate ? null : (await tree) !== undefined;
     if (pull.mergeable && (await this.isBehind(base, head))) pull.mergeable_state = 'behind';
     else if (pull.mergeable && this.rare.isBlocked) pull.mergeable_state = 'blocked';

@@ -1,7 +1,7 @@
 import { Button } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { Link } from 'react-router';
+import { Link, useLocation } from 'react-router';
 import type { Agent, AgentPerformance, AgentSkill } from '../api.ts';
 import { formatCost, formatNumber } from '../display/formats.ts';
 import { QueryResult } from '../display/query-result.tsx';
@@ -45,6 +45,9 @@ function Columns({ projectId, agents: [a, b] }: { projectId: string; agents: [Ag
     row(label, (_agent, at) => figures[at].metrics && show(figures[at].metrics));
   return (
     <div className="stack">
+      <TrialsOfBoth projectId={projectId} agents={[a, b]} />
+      <h3 className="strong">Settings and figures</h3>
+      <p className="muted small">The two have worked on different tasks, so these do not say which one is better.</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable with the keyboard */}
       <section className="table-frame" tabIndex={0} aria-label="Both agents">
         <table className="page-table">
@@ -78,7 +81,6 @@ function Columns({ projectId, agents: [a, b] }: { projectId: string; agents: [Ag
           </tbody>
         </table>
       </section>
-      <TrialsOfBoth projectId={projectId} agents={[a, b]} />
       <h3 className="strong">System prompts</h3>
       <p className="muted small">
         Lines with − are only in {a.name}, lines with + only in {b.name}.
@@ -95,10 +97,12 @@ function TrialsOfBoth({ projectId, agents: [a, b] }: { projectId: string; agents
   const mayTry = useMay('admin');
   return (
     <div className="stack">
-      <h3 className="strong">Trials of both</h3>
+      <h3 className="strong" ref={useScrollTo('#trials')}>
+        Trials of both
+      </h3>
       <p className="muted">
-        The two have worked on different tasks, so these figures do not say which one is better. A trial does: both make
-        the same earlier changes of a repository again.
+        A trial says which of the two is better, and at what price: both make the same earlier changes of a repository
+        again.{!mayTry && ' Admins of the project can start one.'}
       </p>
       <QueryResult query={query} rows={2}>
         {(trials) => {
@@ -116,6 +120,14 @@ function TrialsOfBoth({ projectId, agents: [a, b] }: { projectId: string; agents
       {isOpen && <TryDialog projectId={projectId} agent={a} against={b.id} onClose={() => setOpen(false)} />}
     </div>
   );
+}
+
+/** Shows an element that the address names, which appears after the browser has looked for it. */
+function useScrollTo(hash: string) {
+  const isWanted = useLocation().hash === hash;
+  return (element: HTMLElement | null) => {
+    if (isWanted) element?.scrollIntoView();
+  };
 }
 
 function useFigures(id: string) {

@@ -48,6 +48,7 @@ function RepositoryBenchmark({ repository }: { repository: api.RepositoryEntry }
   const query = queries.benchmark(id);
   const benchmark = useQuery(query);
   const isAdmin = useMay('admin');
+  const mayWrite = useMay('member');
   const refresh = () => client.invalidateQueries({ queryKey: query.queryKey });
   const start = useMutation({
     mutationFn: () => api.startHarvest(id, {}),
@@ -66,7 +67,7 @@ function RepositoryBenchmark({ repository }: { repository: api.RepositoryEntry }
   return (
     <>
       <PageHeader title={`Benchmark of ${name}`}>
-        {isRunning && (
+        {isRunning && mayWrite && (
           <Button loading={cancel.isPending} onClick={() => cancel.mutate(found.taskId)}>
             Cancel harvest
           </Button>
@@ -80,7 +81,7 @@ function RepositoryBenchmark({ repository }: { repository: api.RepositoryEntry }
             Harvest the history
           </Button>
         )}
-        {isAdmin && hasItems && <TryAny repository={repository} wanted={wanted} />}
+        {isAdmin && hasItems && !isRunning && <TryAny repository={repository} wanted={wanted} />}
       </PageHeader>
       <p className="muted">
         Earlier changes whose tests fail before and pass after them become tasks with hidden tests. They show how good

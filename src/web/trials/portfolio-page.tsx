@@ -12,7 +12,7 @@ import { errorMessage } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
 import { refetchAgents } from '../live/refetch-changes.ts';
 import { PortfolioChart } from './portfolio-chart.tsx';
-import { comparisons, doubtText, perSolvedText, solvedText } from './trial-texts.ts';
+import { comparisonText, doubtText, perSolvedText, solvedText } from './trial-texts.ts';
 
 /** Compares the agents and models that were tried on a repository: how much they solve, and at what cost. */
 export function PortfolioPage() {
@@ -93,7 +93,7 @@ function PortfolioTable({ projectId, agents }: { projectId: string; agents: api.
               </th>
               <td>
                 {solvedText(each)}
-                <div className="muted small">{comparisons[each.comparedWithBest]}</div>
+                <div className="muted small">{comparisonText(each, agents)}</div>
               </td>
               <td>{perSolvedText(each.costPerSolved, each.minutesPerSolved)}</td>
             </tr>

@@ -1,5 +1,5 @@
 import { Button, Label, useConfirm } from '@primer/react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import * as api from '../api.ts';
 import { formatCost, plural } from '../display/formats.ts';
@@ -7,6 +7,7 @@ import { revealHidden } from '../display/hidden-characters.ts';
 import { TimeAgo } from '../display/times.tsx';
 import { useMay } from '../forms/may.tsx';
 import { notifyError } from '../frame/notices.tsx';
+import * as queries from '../live/queries.ts';
 import { armName, perSolvedText, solvedText, statusNames, verdictText } from './trial-texts.ts';
 
 /** Shows trials with what each agent solved at what cost. Admins can cancel those that run. */
@@ -21,7 +22,7 @@ export function TrialList({ trials, projectId }: { trials: api.AgentTrial[]; pro
       </ul>
       <p className="muted small">
         In brackets: the share of the items that were solved, and the range in which 95% of such trials have the true
-        share. Trials count in the spend, and not in the figures of the agents.
+        share. Trials count in the cost of agents, and in no other of their figures.
       </p>
     </>
   );
@@ -35,6 +36,8 @@ interface Props {
 
 function TrialResult({ trial, projectId, mayCancel }: Props) {
   const { status, reason, against } = trial;
+  const { data: repositories } = useQuery(queries.repositories(projectId));
+  const repository = repositories?.find(({ id }) => id === trial.repositoryId);
   return (
     <li className="list-item">
       <div className="grow stack">
@@ -47,13 +50,22 @@ function TrialResult({ trial, projectId, mayCancel }: Props) {
               <bdi>{verdictText(against, armName(trial, against))}</bdi>
             </span>
           )}{' '}
-          <TimeAgo at={trial.createdAt} />
+          <span className="muted">
+            {repository !== undefined && (
+              <>
+                on <bdi>{repository.name}</bdi>,{' '}
+              </>
+            )}
+            <TimeAgo at={trial.createdAt} />
+          </span>
         </p>
         <Arms trial={trial} projectId={projectId} />
         {reason !== null && <p className="muted wrap">{revealHidden(reason)}</p>}
         {trial.items.length > 0 && (
           <details>
-            <summary>{plural(trial.items.length, 'item')}</summary>
+            <summary>
+              {trial.items.length} of {plural(trial.planned, 'item')}
+            </summary>
             <ItemsTable trial={trial} />
           </details>
         )}

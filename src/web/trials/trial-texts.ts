@@ -52,7 +52,7 @@ export function armName(arm: Arm, other: Arm | undefined): string {
  * Compares an agent with the best one of a repository. A few items show only large differences, so that no difference is seen says
  * little.
  */
-export const comparisons: Record<PortfolioEntry['comparedWithBest'], string> = {
+const comparisons: Record<PortfolioEntry['comparedWithBest'], string> = {
   best: 'Best',
   worse: 'Clearly worse than the best',
   'not worse': 'Not clearly worse than the best',
@@ -77,6 +77,15 @@ export function perSolvedText(cost: number | null, minutes: number | null): stri
   if (minutes === null) return '–';
   return `${cost === null ? 'unknown' : formatCost(cost)}, ${minutes.toFixed(1)} min`;
 }
+
+/** Says how an agent compares with the best of a portfolio. While others tried too few items, nobody is called the best. */
+export function comparisonText({ comparedWithBest: found }: Compared, agents: Compared[]): string {
+  if (found !== 'best' || agents.every(({ comparedWithBest }) => comparedWithBest !== 'unknown'))
+    return comparisons[found];
+  return 'The best so far, of too few items to be sure';
+}
+
+type Compared = Pick<PortfolioEntry, 'comparedWithBest'>;
 
 /** Says what a trial will probably cost, as `$4.00 to $7.00`; undefined if nothing is known. */
 export function estimateText({ costUsd }: TrialEstimate): string | undefined {

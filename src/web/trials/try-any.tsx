@@ -29,7 +29,7 @@ export function TryAny({ repository: { id, projectId }, wanted }: Props) {
     navigate(
       against === undefined || against.agentId === tried
         ? `/projects/${projectId}/agents/${tried}`
-        : `/projects/${projectId}/agents?compare=${tried},${against.agentId}`,
+        : `/projects/${projectId}/agents?compare=${tried},${against.agentId}#trials`,
     );
   return (
     <>

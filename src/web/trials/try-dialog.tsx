@@ -31,7 +31,12 @@ export function TryDialog(props: Props) {
   const { agent, onClose } = props;
   const repositories = useQuery(queries.repositories(props.projectId));
   return (
-    <FormDialog title={`Try ${agent.name} on your own changes`} onClose={onClose}>
+    <FormDialog
+      title={
+        props.against === undefined ? `Try ${agent.name} on your own changes` : 'Try both agents on your own changes'
+      }
+      onClose={onClose}
+    >
       {repositories.error && <Flash variant="danger">{errorMessage(repositories.error)}</Flash>}
       {repositories.data?.length === 0 && <p>Connect a repository first.</p>}
       {repositories.data !== undefined && repositories.data.length > 0 && (

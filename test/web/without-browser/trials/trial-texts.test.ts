@@ -3,7 +3,7 @@ import type { AgentTrial, TrialEstimate } from '../../../../src/web/api.ts';
 import {
   amountOf,
   armName,
-  comparisons,
+  comparisonText,
   countOf,
   doubtText,
   estimateText,
@@ -83,7 +83,10 @@ test('labels that would be printed over each other are moved apart', () => {
 });
 
 test('an agent without a clear difference is not called equal', () => {
-  expect(comparisons['not worse']).toBe('Not clearly worse than the best');
+  const of = (comparedWithBest: 'best' | 'unknown' | 'not worse') => ({ comparedWithBest });
+  expect(comparisonText(of('not worse'), [of('best')])).toBe('Not clearly worse than the best');
+  expect(comparisonText(of('best'), [of('best'), of('not worse')])).toBe('Best');
+  expect(comparisonText(of('best'), [of('best'), of('unknown')])).toBe('The best so far, of too few items to be sure');
 });
 
 test('labels of a chart are cut where the page is narrow', () => {
