@@ -24,6 +24,7 @@ const armFields = {
   agentId: z.string(),
   name: z.string().meta({ description: 'of the agent, as it is called now' }),
   version: z.int(),
+  isCurrent: z.boolean().meta({ description: 'whether the agent still has the prompt that was tried' }),
   model: z.string(),
   promptHash: z.string().meta({ description: 'SHA-256 of the system prompt that was tried, in hexadecimal' }),
   solved: z.int(),

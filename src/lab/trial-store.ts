@@ -140,13 +140,14 @@ export async function listTrials(
   );
 }
 
-/** An arm with the name that its agent has now. */
-export type NamedArm = TrialArm & { trialId: string; name: string };
+/** An arm with the name that its agent has now, and whether that has the prompt now that was tried. */
+export type NamedArm = TrialArm & { trialId: string; name: string; isCurrent: boolean };
 
 /** Returns the arms of some trials. */
 export async function listArms(em: EntityManager, trialIds: string[]): Promise<NamedArm[]> {
   return em.query(
-    `select m.trial_id as "trialId", ${armColumns}, a.name
+    `select m.trial_id as "trialId", ${armColumns}, a.name,
+       m.prompt_hash = encode(sha256(convert_to(a.system_prompt, 'UTF8')), 'hex') as "isCurrent" /* not null */
      from agent_trial_arms m join agents a on a.id = m.agent_id where m.trial_id = any($1) order by 1, 2`,
     [trialIds],
   );

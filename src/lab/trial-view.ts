@@ -80,6 +80,7 @@ function armView({ arm, ...about }: NamedArm, all: TrialRun[]): ArmView {
   return {
     agentId: about.agentId,
     name: about.name,
+    isCurrent: about.isCurrent,
     version: about.version,
     model: about.model,
     promptHash: about.promptHash,

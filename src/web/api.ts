@@ -1222,6 +1222,8 @@ export type AgentTrial = {
     /** of the agent, as it is called now */
     name: string;
     version: number;
+    /** whether the agent still has the prompt that was tried */
+    isCurrent: boolean;
     model: string;
     /** SHA-256 of the system prompt that was tried, in hexadecimal */
     promptHash: string;
@@ -1256,6 +1258,8 @@ export type AgentTrial = {
         /** of the agent, as it is called now */
         name: string;
         version: number;
+        /** whether the agent still has the prompt that was tried */
+        isCurrent: boolean;
         model: string;
         /** SHA-256 of the system prompt that was tried, in hexadecimal */
         promptHash: string;

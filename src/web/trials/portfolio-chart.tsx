@@ -107,7 +107,7 @@ export function PortfolioChart({ agents }: { agents: PortfolioEntry[] }) {
               strokeWidth="4"
               paintOrder="stroke"
             >
-              {labelOf(each, isLeft ? x - 10 : width - x - 10)}
+              {labelOf(each, isLeft ? x - 10 - margin.left : width - x - 10)}
             </text>
           </g>
         );

@@ -147,6 +147,8 @@ function Cheapest({ projectId, entry, agents }: CheapestProps) {
         </span>{' '}
         with <bdi>{entry.model}</bdi> costs {formatCost(entry.costPerSolved)} per solved item. {doubt}
         {isDefault && ' It is the default agent of the project.'}
+        {agent?.projectId === null &&
+          ' It is a personal agent, which cannot be the default of a project: choose it for tasks.'}
       </p>
       {!isDefault && isAdmin && agent?.projectId === projectId && (
         <div className="row page-part page-part-apart">

@@ -8,7 +8,7 @@ import { TimeAgo } from '../display/times.tsx';
 import { useMay } from '../forms/may.tsx';
 import { notifyError } from '../frame/notices.tsx';
 import * as queries from '../live/queries.ts';
-import { armName, perSolvedText, solvedText, statusNames, verdictText } from './trial-texts.ts';
+import { adviceText, armName, perSolvedText, solvedText, statusNames, verdictText } from './trial-texts.ts';
 
 /** Shows trials with what each agent solved at what cost. Admins can cancel those that run. */
 export function TrialList({ trials, projectId }: { trials: api.AgentTrial[]; projectId: string }) {
@@ -47,7 +47,9 @@ function TrialResult({ trial, projectId, mayCancel }: Props) {
           </Label>{' '}
           {against !== undefined && (
             <span className="strong">
-              <bdi>{verdictText(against, armName(trial, against))}</bdi>
+              <bdi>
+                {verdictText(against, armName(trial, against))} {adviceText(trial, against)}
+              </bdi>
             </span>
           )}{' '}
           <span className="muted">
@@ -105,6 +107,7 @@ function Arms({ trial, projectId }: { trial: api.AgentTrial; projectId: string }
                 </Link>
                 <div className="muted small wrap">
                   with <bdi>{arm.model}</bdi>
+                  {!arm.isCurrent && ', with a prompt that it does not have now'}
                 </div>
               </th>
               <td>{solvedText(arm)}</td>

@@ -23,7 +23,7 @@ export const leastItems = 5;
 export function verdictText({ verdict, difference, pairs, pValue }: Against, subject = 'It'): string {
   const chance = `p = ${pValue < 0.001 ? 'under 0.001' : pValue.toFixed(3)}`;
   const by = `${percent(Math.abs(difference))} of ${plural(pairs, 'item')} ${difference < 0 ? 'fewer' : 'more'}, ${chance}`;
-  const seen = difference === 0 ? 'both solved equally many' : `solved ${by}`;
+  const seen = difference === 0 ? 'both solved equally many' : `${subject} solved ${by}`;
   if (pairs === 0) return 'Not compared yet.';
   switch (verdict) {
     case 'better':
@@ -78,14 +78,33 @@ export function perSolvedText(cost: number | null, minutes: number | null): stri
   return `${cost === null ? 'unknown' : formatCost(cost)}, ${minutes.toFixed(1)} min`;
 }
 
-/** Says how an agent compares with the best of a portfolio. While others tried too few items, nobody is called the best. */
-export function comparisonText({ comparedWithBest: found }: Compared, agents: Compared[]): string {
-  if (found !== 'best' || agents.every(({ comparedWithBest }) => comparedWithBest !== 'unknown'))
-    return comparisons[found];
+/**
+ * Says how an agent compares with the best of a portfolio. Nobody is called the best while others tried too few items, or solved
+ * as many.
+ */
+export function comparisonText(entry: Compared, agents: Compared[]): string {
+  const best = agents.find(({ comparedWithBest }) => comparedWithBest === 'best');
+  const isLikeBest = ({ solved, of }: Compared) => solved === best?.solved && of === best.of;
+  if (isLikeBest(entry) && agents.filter(isLikeBest).length > 1) return 'Solved the most, as others did';
+  if (entry !== best || agents.every(({ comparedWithBest }) => comparedWithBest !== 'unknown'))
+    return comparisons[entry.comparedWithBest];
   return 'The best so far, of too few items to be sure';
 }
 
-type Compared = Pick<PortfolioEntry, 'comparedWithBest'>;
+type Compared = Pick<PortfolioEntry, 'comparedWithBest' | 'solved' | 'of'>;
+
+type Side = Arm & Pick<AgentTrial, 'solved' | 'costUsd'>;
+
+/** Says which of two to use, and at what price; undefined if the trial does not tell. */
+export function adviceText(ours: Side, theirs: Side & Pick<Against, 'verdict'>): string | undefined {
+  if (theirs.verdict !== 'better' && theirs.verdict !== 'worse') return undefined;
+  const [winner, other] = theirs.verdict === 'better' ? [ours, theirs] : [theirs, ours];
+  const price =
+    winner.costUsd === null || winner.solved === 0
+      ? ''
+      : `: ${formatCost(winner.costUsd / winner.solved)} per solved item`;
+  return `Use ${armName(winner, other)}${price}.`;
+}
 
 /** Says what a trial will probably cost, as `$4.00 to $7.00`; undefined if nothing is known. */
 export function estimateText({ costUsd }: TrialEstimate): string | undefined {

@@ -1,6 +1,7 @@
 import { comparePairs } from '../../../../src/domain/lab/paired.ts';
 import type { AgentTrial, TrialEstimate } from '../../../../src/web/api.ts';
 import {
+  adviceText,
   amountOf,
   armName,
   comparisonText,
@@ -39,13 +40,13 @@ test.each([
   ],
   [
     { difference: 0.1, pValue: 0.5 },
-    'No clear difference: solved 10% of 20 items more, p = 0.500. 20 items show only a large one.',
+    'No clear difference: Ada solved 10% of 20 items more, p = 0.500. 20 items show only a large one.',
   ],
   [{}, 'No clear difference: both solved equally many. 20 items show only a large one.'],
   [{ pairs: 1 }, 'Nobody knows which is better: 1 item cannot show it.'],
   [{ verdict: 'open', pairs: 0 }, 'Not compared yet.'],
   [{ pairs: 0 }, 'Not compared yet.'],
-  [{ verdict: 'open', difference: -1, pairs: 1 }, 'Not clear yet: solved 100% of 1 item fewer, p = 1.000.'],
+  [{ verdict: 'open', difference: -1, pairs: 1 }, 'Not clear yet: Ada solved 100% of 1 item fewer, p = 1.000.'],
 ])('%j', (more, text) => expect(verdictText(against(more), 'Ada')).toBe(text));
 
 test('no comparison of fewer items than the least can be clear', () => {
@@ -63,6 +64,21 @@ test('both sides of a trial are named by what sets them apart', () => {
   expect(armName(ada, { ...ada, version: 2, promptHash: 'b' })).toBe('Ada, version 1');
   expect(armName(ada, { ...ada, promptHash: 'b' })).toBe('Ada, another prompt');
   expect(armName(ada, { ...ada, model: 'small' })).toBe('Ada with large');
+});
+
+test('a clear trial says whom to use at what price', () => {
+  const side = (name: string, solved: number) => ({
+    name,
+    version: 1,
+    model: 'm',
+    promptHash: name,
+    solved,
+    costUsd: 0.4,
+  });
+  const [ada, bob] = [side('Ada', 8), side('Bob', 1)];
+  expect(adviceText(bob, { ...ada, verdict: 'worse' })).toBe('Use Ada (version 1): $0.05 per solved item.');
+  expect(adviceText(ada, { ...bob, verdict: 'better' })).toBe('Use Ada (version 1): $0.05 per solved item.');
+  expect(adviceText(ada, { ...bob, verdict: 'same' })).toBeUndefined();
 });
 
 test('a portfolio says when its figures do not tell who is better', () => {
@@ -83,10 +99,16 @@ test('labels that would be printed over each other are moved apart', () => {
 });
 
 test('an agent without a clear difference is not called equal', () => {
-  const of = (comparedWithBest: 'best' | 'unknown' | 'not worse') => ({ comparedWithBest });
-  expect(comparisonText(of('not worse'), [of('best')])).toBe('Not clearly worse than the best');
-  expect(comparisonText(of('best'), [of('best'), of('not worse')])).toBe('Best');
-  expect(comparisonText(of('best'), [of('best'), of('unknown')])).toBe('The best so far, of too few items to be sure');
+  const of = (comparedWithBest: 'best' | 'unknown' | 'not worse', solved: number) => ({
+    comparedWithBest,
+    solved,
+    of: 9,
+  });
+  const [best, like, other, few] = [of('best', 5), of('not worse', 5), of('not worse', 4), of('unknown', 4)];
+  expect(comparisonText(other, [best, other])).toBe('Not clearly worse than the best');
+  expect(comparisonText(best, [best, other])).toBe('Best');
+  expect(comparisonText(best, [best, few])).toBe('The best so far, of too few items to be sure');
+  for (const each of [best, like]) expect(comparisonText(each, [best, like])).toBe('Solved the most, as others did');
 });
 
 test('labels of a chart are cut where the page is narrow', () => {
