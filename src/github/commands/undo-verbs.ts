@@ -5,6 +5,7 @@ import type { Bounds, Quote } from '../../domain/quote/quote.ts';
 import { taskPage } from '../../domain/task.ts';
 import { harmlessLine } from '../../domain/text/sanitize.ts';
 import { quoteTask } from '../../runs/quote/quote-task.ts';
+import { findUndoBy } from '../../runs/undoing/store.ts';
 import { undoTask } from '../../runs/undoing/undo-task.ts';
 import { queueMirror } from '../../tasks/move.ts';
 import { getTask } from '../../tasks/store.ts';
@@ -21,11 +22,12 @@ async function undo(app: App, given: GivenCommand): Promise<void> {
     );
   const { doneAt } = await getTask(app.db.manager, taskId);
   if (doneAt !== null) assertSeen(given, { what: 'The task was done', at: doneAt });
-  const also = async (em: EntityManager) => {
-    await given.remember(em);
-    await queueMirror(app, em, taskId);
-  };
-  const { id, title } = await undoTask(app, { taskId, userId: given.userId, also });
+  const { userId, writtenAt } = given;
+  const also = (em: EntityManager) => queueMirror(app, em, taskId);
+  // The command counts as handled once it is answered. Until then it is repeated, and has made the task already.
+  const made = writtenAt && (await findUndoBy(app.db.manager, taskId, { userId, since: writtenAt }));
+  if (made !== undefined) app.audit.note({});
+  const { id, title } = made ?? (await undoTask(app, { taskId, userId, also }));
   const page = taskPage(app.config.BASE_URL, id);
   const shown = harmlessLine(title, 200, app.config.COMMAND_PREFIX);
   await replyTo(app, given, `The task [${shown}](${page}) reverts what was merged, with pull requests of its own.`);

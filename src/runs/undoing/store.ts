@@ -73,6 +73,20 @@ export async function findLiveUndo(em: EntityManager, taskId: string): Promise<U
   return rows[0];
 }
 
+/** Returns the undo of a task that a person has made since a moment; undefined if there is none. */
+export async function findUndoBy(
+  em: EntityManager,
+  taskId: string,
+  { userId, since }: { userId: string; since: Date },
+): Promise<{ id: string; title: string } | undefined> {
+  const rows: { id: string; title: string }[] = await em.query(
+    `select t.id, t.title from tasks t where t.undo_of = $1 and t.created_by = $2 and t.created_at >= $3
+     order by t.created_at desc limit 1`,
+    [taskId, userId, since],
+  );
+  return rows[0];
+}
+
 /** Returns the latest turn of a task's runs to which one can go back, and its run; undefined if there is none. */
 export async function findLastTurn(
   em: EntityManager,
