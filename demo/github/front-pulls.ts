@@ -70,7 +70,19 @@ export class FrontPulls {
       if (of === owner && (await this.headOf(branch)) === undefined)
         return { message: 'Validation Failed', errors: [{ resource: 'PullRequest', field, code: 'invalid' }] };
     }
+    const [head = '', base = ''] = [asked.head?.replace(`${owner}:`, ''), asked.base];
+    if (!head.includes(':') && !(await this.haveCommonHistory(base, head))) {
+      const message = `The ${base} branch has no history in common with ${head}`;
+      return { message: 'Validation Failed', errors: [{ resource: 'PullRequest', code: 'custom', message }] };
+    }
     return undefined;
+  }
+
+  private haveCommonHistory(base: string, head: string): Promise<boolean> {
+    return gitIn(this.folder, ['merge-base', `refs/heads/${base}`, `refs/heads/${head}`]).then(
+      () => true,
+      () => false,
+    );
   }
 
   /** Reads git's files directly, because starting git for each call would take most of the time. */

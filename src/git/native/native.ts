@@ -19,7 +19,7 @@ import { allFiles, findFile, inPortions, namesIn, type TreeEntry } from '../work
 import { readWorkTree, rememberWorkTree } from '../work-tree/work-tree.ts';
 import { lines } from './explain.ts';
 import { historyBefore } from './history.ts';
-import { deepen, fetchBranch, fetchCommit, fetchPull, NativeRepository } from './repository.ts';
+import { deepen, deepenBelow, fetchBranch, fetchCommit, fetchPull, NativeRepository } from './repository.ts';
 import { git } from './run-git.ts';
 
 /** Writes the files of a tree into an empty folder; see `Checkout.export`. */
@@ -171,14 +171,26 @@ async function isAncestor(repository: NativeRepository, ancestor: string, commit
   }
 }
 
+/**
+ * Pushes a commit to a ref. The host refuses one whose history we do not have from a commit that its branches still have: the
+ * base was pushed by force since we fetched it. Then more of the history is fetched.
+ */
+async function pushSpec(repository: NativeRepository, commit: string, spec: string): Promise<void> {
+  const { remote } = repository;
+  const push = () => repository.gitInWorkTree(['push', '--quiet', '--no-verify', '--', remote.url, spec], { remote });
+  await push().catch(async (error) => {
+    if (!(error instanceof GitFailed) || !/shallow update not allowed/.test(error.message)) throw error;
+    await deepenBelow(repository, commit);
+    await push();
+  });
+}
+
 /** Pushes a commit; see `Checkout.push`. */
 async function pushCommit(repository: NativeRepository, commit: string, branch: string): Promise<void> {
   const { remote, signal } = repository;
   const ref = `refs/heads/${branch}`;
   try {
-    await repository.gitInWorkTree(['push', '--quiet', '--no-verify', '--', remote.url, `${commit}:${ref}`], {
-      remote,
-    });
+    await pushSpec(repository, commit, `${commit}:${ref}`);
   } catch (error) {
     if (signal?.aborted) throw error;
     // The push may have succeeded although its response was lost. Check the remote's branch.
@@ -189,9 +201,7 @@ async function pushCommit(repository: NativeRepository, commit: string, branch: 
 
 /** Pushes a commit to a ref outside of the branches; see `Checkout.pushAside`. */
 async function pushAside(repository: NativeRepository, commit: string, name: string): Promise<void> {
-  const { remote } = repository;
-  const spec = `+${commit}:${asideRef(name)}`;
-  await repository.gitInWorkTree(['push', '--quiet', '--no-verify', '--', remote.url, spec], { remote });
+  await pushSpec(repository, commit, `+${commit}:${asideRef(name)}`);
 }
 
 /** Deletes a ref outside of the branches; see `Checkout.removeAside`. */

@@ -91,6 +91,19 @@ export function deepen(repository: NativeRepository, commits: number): Promise<v
   return fetchSpecs(repository, `--deepen=${commits}`, [...repository.fetched]);
 }
 
+/** More commits than this of a history that was rewritten are not fetched. */
+const maxRewritten = 1000;
+
+/** Fetches what is below the oldest commits that we have of the history of a commit, also if no branch has them any more. */
+export async function deepenBelow(repository: NativeRepository, commit: string): Promise<void> {
+  const oldest = (await readFile(join(repository.gitDir, 'shallow'), 'utf8')).split('\n').filter((line) => line !== '');
+  const history = await repository.git(['rev-list', commit]);
+  const known = new Set(history.toString('utf8').split('\n'));
+  const below = oldest.filter((each) => known.has(each));
+  // git deepens only what a branch still has, so this is not relative.
+  if (below.length > 0) await fetchSpecs(repository, `--depth=${maxRewritten}`, below);
+}
+
 /** Fetches; returns false when git's error matches `missing`, which means that the remote does not have the object. */
 async function fetchUnlessMissing(repository: NativeRepository, spec: string, missing: RegExp): Promise<boolean> {
   try {

@@ -114,10 +114,15 @@ test('a token that expires and a force-push to the base branch while the agent w
     return spent.has(token) ? { status: 401 } : undefined;
   });
   github.tokensEndIn(300);
+  const tree = gitOut(bare(), 'rev-parse', 'main^{tree}');
+  const below = gitOut(bare(), 'rev-parse', 'main');
+  // No other branch has the commit that the run starts from.
+  const on = (message: string) => gitOut(bare(), 'commit-tree', tree, '-p', below, '-m', message);
+  gitOut(bare(), 'update-ref', 'refs/heads/main', on('to be rewritten'));
+  await github.showBranches('mona/sample');
   meanwhile = async () => {
     for (const token of used) spent.add(token);
-    const tree = gitOut(bare(), 'rev-parse', 'main^{tree}');
-    const rewritten = gitOut(bare(), 'commit-tree', tree, '-m', 'rewritten');
+    const rewritten = on('rewritten');
     gitOut(bare(), 'update-ref', 'refs/heads/main', rewritten);
     await github.showBranches('mona/sample');
   };
@@ -125,8 +130,8 @@ test('a token that expires and a force-push to the base branch while the agent w
   github.fail(() => undefined);
   github.tokensEndIn();
   expect(task).toMatchObject({ status: 'in_review', failure: null });
-  // The search for collisions of an earlier task may have a token of its own.
-  expect([1, 2]).toContain(spent.size);
+  // The search for collisions of an earlier task, and a comparison with GitHub, may have tokens of their own.
+  expect(spent.size).toBeGreaterThan(0);
   expect(spent).not.toContain(github.pushes.at(-1)?.token);
   expect(gitOut(bare(), 'show', `${task.branchName}:made.txt`)).toBe('x');
 });
