@@ -9,9 +9,9 @@ import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
+import { missingOwners, type Requirements, readRequirements } from '../app/requirements.ts';
 import { checkName } from '../mirror/sync-check.ts';
 import { listCheckRuns, listPages, listStatuses } from '../paginate.ts';
-import { missingOwners, type Requirements, readRequirements } from './merging/requirements.ts';
 
 /**
  * Returns the methods that a repository allows, the one of its settings file first. GitHub shows them only to admins, so

@@ -15,8 +15,8 @@ import {
 } from '../../../runs/reviewing/pull-proofs.ts';
 import { findTask } from '../../../tasks/store.ts';
 import { type Place, placeOfRepository } from '../../app/place.ts';
+import { readRequirements } from '../../app/requirements.ts';
 import { eachThenFail } from '../../each-apart.ts';
-import { readRequirements } from '../../follow/merging/requirements.ts';
 import type { WantedCheck } from '../mirror.ts';
 import { proofCheckName, showCheck } from '../sync-check.ts';
 

@@ -1,12 +1,12 @@
-import type { Octokit } from '../../../app.ts';
-import type { OwnedFiles } from '../../../domain/text/code-owners.ts';
-import { oneLine } from '../../../domain/text/sanitize.ts';
-import { graphqlRefusal } from '../../../errors.ts';
-import type { RepoName } from '../../../git/remote-url.ts';
-import { isRefusedWith } from '../../../outgoing/github-errors.ts';
-import { apart } from '../../../threads/apart.ts';
-import { OverLimit } from '../../../threads/start-thread.ts';
-import { listPages } from '../../paginate.ts';
+import type { Octokit } from '../../app.ts';
+import type { OwnedFiles } from '../../domain/text/code-owners.ts';
+import { oneLine } from '../../domain/text/sanitize.ts';
+import { graphqlRefusal } from '../../errors.ts';
+import type { RepoName } from '../../git/remote-url.ts';
+import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import { apart } from '../../threads/apart.ts';
+import { OverLimit } from '../../threads/start-thread.ts';
+import { listPages } from '../paginate.ts';
 
 type At = RepoName & { request: { signal: AbortSignal } };
 
@@ -181,8 +181,8 @@ const places = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'];
 const maxBytes = 256 * 1024;
 
 /** Ordinary files take milliseconds. A pattern can be written so that matching takes forever. */
-const matcher = apart<typeof import('../../../domain/text/code-owners.ts')>(
-  new URL('../../../domain/text/code-owners.ts', import.meta.url),
+const matcher = apart<typeof import('../../domain/text/code-owners.ts')>(
+  new URL('../../domain/text/code-owners.ts', import.meta.url),
   { seconds: 2, heapMb: 128 },
 );
 
