@@ -62,16 +62,19 @@ type Asked = Pick<
   reason?: string | null;
 };
 
-/** Stores that a head is to be proved, or why it is not. Forgets what was proved of it before. */
+/**
+ * Stores that a head is to be proved, or why it is not. Forgets what was proved of it before. The caller has the lock of the
+ * repository's reviews, and the time is that of the clock, so that of two heads the one stored last is the latest.
+ */
 export async function upsertPullProof(em: EntityManager, asked: Asked): Promise<void> {
   await em.query(
     `insert into pull_proofs (id, repository_id, number, head_sha, author, run_id, hold, is_required, minutes_per_day, reason,
-       base_branch)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+       base_branch, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp())
      on conflict (repository_id, number, head_sha) do update set author = excluded.author, run_id = excluded.run_id,
        hold = excluded.hold, is_required = excluded.is_required, minutes_per_day = excluded.minutes_per_day,
        base_branch = excluded.base_branch, status = null,
-       reason = excluded.reason, is_hindered = false, notes = '[]', seconds = 0, at = null, fingerprint = null, created_at = now()`,
+       reason = excluded.reason, is_hindered = false, notes = '[]', seconds = 0, at = null, fingerprint = null, created_at = excluded.created_at`,
     [
       ...[newId('proof'), asked.repositoryId, asked.number, asked.headSha, asked.author, asked.runId, asked.hold],
       ...[asked.isRequired, asked.minutesPerDay, asked.reason ?? null, asked.base],
@@ -140,7 +143,7 @@ export async function listProofsOfHead(
  */
 export async function markLatestProof(em: EntityManager, id: string, isRequired?: boolean): Promise<void> {
   await em.query(
-    'update pull_proofs set created_at = now(), is_required = coalesce($2::boolean, is_required) where id = $1',
+    'update pull_proofs set created_at = clock_timestamp(), is_required = coalesce($2::boolean, is_required) where id = $1',
     [id, isRequired ?? null],
   );
 }

@@ -39,7 +39,9 @@ export function lookUpProof(
     const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
       (path) => idOf(before.get(path)) !== idOf(after.get(path)),
     );
-    const fingerprint = await fingerprintOf([before, after], isTest, settings);
+    // Code of strangers runs without submodules and files in Git LFS.
+    const isForeign = ask.isFork || ask.isForeign === true;
+    const fingerprint = await fingerprintOf([before, after], isTest, { settings, isForeign });
     // A person who asks wants to know what the tests do now.
     const found = isAsked ? undefined : await findKnownProof(em, ask.repositoryId, fingerprint);
     const known = { fingerprint, changesTests: changed.some(isTest) };
@@ -54,13 +56,17 @@ const idOf = (file: { mode: string; oid: string } | undefined) => file && `${fil
 /** Files that are hashed before other work of the worker goes on. */
 const filesInARow = 5000;
 
-/** Identifies everything that decides about a proof: the settings, and the files of both sides apart from documents. */
+/**
+ * Identifies everything that decides about a proof: the settings, whether it is code of a stranger, and the files of both sides
+ * apart from documents.
+ */
 async function fingerprintOf(
   sides: Awaited<ReturnType<Checkout['files']>>[],
   isTest: (path: string) => boolean,
-  settings: Placed['settings'],
+  { settings, isForeign }: Pick<Placed, 'settings'> & { isForeign: boolean },
 ): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(decidingSettings(settings)));
+  if (isForeign) hash.update('foreign');
   for (const files of sides)
     for (const [i, path] of [...files.keys()].sort().entries()) {
       if (isTest(path) || !isDocument(path, files.get(path)?.mode, settings.checks))
