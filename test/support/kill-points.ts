@@ -243,8 +243,17 @@ function openLeftovers(world: SeparateWorld, get: Killable['get']) {
 const ofRuns =
   /\b(?:into|update|from)\s+"?(tasks|task_\w+|runs|run_\w+|handoffs|proofs|pull_requests|undone_pulls|agents)\b/i;
 
+/** What a statement with parts writes, that of the whole first. */
+const writtenByParts =
+  /\b(?:insert into|update)\s+"?(tasks|task_\w+|runs|run_\w+|handoffs|proofs|pull_requests|undone_pulls|agents)\b/gi;
+
+function tablesOf(statement: string): string[] {
+  if (!/^\s*with\b/i.test(statement)) return [ofRuns.exec(statement)?.[1] ?? []].flat();
+  return [...statement.matchAll(writtenByParts)].map(([, table = '']) => table).reverse();
+}
+
 function nameOfCommit(statements: string[]): string | undefined {
-  const tables = statements.flatMap((text) => ofRuns.exec(text)?.[1] ?? []);
+  const tables = statements.flatMap(tablesOf);
   return tables.length === 0 ? undefined : `commit of ${[...new Set(tables)].join(', ')}`;
 }
 
