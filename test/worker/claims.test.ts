@@ -325,3 +325,22 @@ test('a run that lets others go first is claimed only when no other run of its p
     const task = await addRun(em, { agentId: own });
     expect(await claimed(em)).toBe(task);
   }));
+
+test('one harvest of a project runs at a time, and its other runs do not wait for those that wait', () =>
+  undone(async (em) => {
+    const harvest = async (hours: number) => {
+      const id = await addRun(em, { kind: 'harvest', agentId: null });
+      await set(em, id, { created_at: `now() - interval '${hours} hours'` });
+      return id;
+    };
+    const [oldest, next] = [await harvest(3), await harvest(2)];
+    expect(await claimed(em)).toBe(oldest);
+    expect([await hasClaimable(em), await claimed(em)]).toEqual([false, undefined]);
+    const proof = await addRun(em, { kind: 'prove', agentId: null });
+    expect(await claimed(em)).toBe(proof);
+    // A harvest whose worker was lost goes on.
+    await set(em, oldest, { lease_until: `now() - interval '1 second'` });
+    expect(await claimed(em)).toBe(oldest);
+    await endRun(em, oldest, 'succeeded', null);
+    expect(await claimed(em)).toBe(next);
+  }));

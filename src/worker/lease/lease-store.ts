@@ -28,6 +28,12 @@ const noneWaits = (projectId: string) => `(
   select w.id from runs w where w.status = 'queued' and w.kind not in ${behindOthers} and w.project_id = ${projectId}
   order by w.project_id, coalesce(w.agent_id, ''), w.runs_on, w.created_at, w.id limit 1) is null`;
 
+/**
+ * SQL: whether a queued run `q` may begin beside the running ones of its project. A harvest takes up to an hour, so one of a
+ * project runs at a time: those of all its repositories could hold every slot.
+ */
+const mayBegin = `not (q.kind = 'harvest' and q.project_id in (select project_id from busy where harvests))`;
+
 /** SQL: whether a run `r` lets all others go first. */
 const isBehind = `r.kind in ${behindOthers}`;
 
@@ -46,7 +52,8 @@ const isBehind = `r.kind in ${behindOthers}`;
 const claimable = (columns: string, labels: string) => `
   with recursive busy as materialized (
     select project_id, count(*)::int as runs, coalesce(array_agg(slot) filter (where slot is not null), '{}') as slots,
-      coalesce(array_agg(agent_id) filter (where agent_id is not null and kind not in ${behindOthers}), '{}') as agents
+      coalesce(array_agg(agent_id) filter (where agent_id is not null and kind not in ${behindOthers}), '{}') as agents,
+      bool_or(kind = 'harvest') as harvests
     from runs where status = 'running' group by project_id
   ), early as materialized (
     select id from (select id, project_id, created_at, runs_on from runs
@@ -70,13 +77,13 @@ const claimable = (columns: string, labels: string) => `
     where project_id not in (select project_id from busy) and runs_on <@ ${labels} and ${noneWaits('q.project_id')}
     order by created_at, id limit ${maxEarly}
   ), behind as (
-    (select q.id, q.project_id, q.runs_on from runs q where q.status = 'queued' and q.kind in ${behindOthers}
+    (select q.id, q.project_id, q.runs_on from runs q where q.status = 'queued' and q.kind in ${behindOthers} and ${mayBegin}
        and not exists (select from early) and not exists (select from early_behind)
      order by q.project_id, q.runs_on, q.created_at, q.id limit 1)
     union all
     select next.* from behind h cross join lateral (
       select q.id, q.project_id, q.runs_on from runs q
-      where q.status = 'queued' and q.kind in ${behindOthers} and (q.project_id, q.runs_on) > (h.project_id, h.runs_on)
+      where q.status = 'queued' and q.kind in ${behindOthers} and ${mayBegin} and (q.project_id, q.runs_on) > (h.project_id, h.runs_on)
       order by q.project_id, q.runs_on, q.created_at, q.id limit 1) next
   ), lost as (select r.id from runs r where ${isAbandoned})
   select ${columns}
@@ -100,7 +107,7 @@ export interface Claim {
 
 /**
  * Claims a run: one whose worker was lost, otherwise the oldest of the projects with the fewest running runs, and one that
- * lets others go first only if there is no other. At most `maxPerProject` runs of a project run at the same time (0 for no
+ * lets others go first only if there is no other; of harvests, one of a project. At most `maxPerProject` runs of a project run at the same time (0 for no
  * limit), and one of each agent. A run that needs labels is claimed only by a worker that has them. Returns undefined when
  * no run can be claimed.
  */
