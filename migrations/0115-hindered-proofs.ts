@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * A change that decides how its own tests run may not be merged where proofs are required. What was found out before is tried
- * again. The base is known for proofs that wait, too.
+ * Stores whether a change decides how its own tests run, and the base branch of each proof, also of those that wait. Earlier
+ * results do not say the first, so an unproved change with the same files is tried again.
  */
 export class HinderedProofs1772237900000 implements MigrationInterface {
   name = 'HinderedProofs1772237900000';

@@ -10,9 +10,10 @@ import { mayHaveSeen, mustHaveSeen } from '../domain/waiting.ts';
 import type { RepoName } from '../git/remote-url.ts';
 import { findProject, type GitHubUser } from '../projects/store.ts';
 import { type NeededRight, rightProblemIn } from '../repositories/rights.ts';
+import { findTaskOfPull } from '../runs/reviewing/store.ts';
 import { getTask } from '../tasks/store.ts';
 import type { ReadIssue } from './issue-task.ts';
-import { findTaskOfIssue, findTaskOfPull } from './store.ts';
+import { findTaskOfIssue } from './store.ts';
 
 /** A command, the person who gave it and is allowed to, and the place where they gave it. */
 export interface GivenCommand {

@@ -56,15 +56,6 @@ export async function findTaskOfIssue(
   return rows[0]?.id;
 }
 
-/** Finds the id of the task that a pull request belongs to. */
-export async function findTaskOfPull(
-  em: EntityManager,
-  repositoryId: string,
-  number: number,
-): Promise<string | undefined> {
-  return (await em.findOneBy(PullRequests, { repositoryId, number }))?.taskId;
-}
-
 /** A pull request without its figures. */
 export type PullFound = Pick<
   PullRequestRow,

@@ -21,7 +21,7 @@ afterAll(async () => {
   await drop();
 });
 
-test('the paths of a diff follow its files, whoever writes them', async () => {
+test('the paths of a diff are those of its files, also when another release stores them', async () => {
   const sql = (text: string, values: unknown[] = []) => db.manager.query(text, values);
   await sql(`insert into projects (id, name, slug) values ('p_paths', 'p', 'p-paths')`);
   await sql(`insert into tasks (id, project_id, title, status) values ('task_paths', 'p_paths', 't', 'ready')`);

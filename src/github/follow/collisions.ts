@@ -1,9 +1,9 @@
 import type { App } from '../../app.ts';
+import { findTaskOfPull } from '../../runs/reviewing/store.ts';
 import { collisionsChanged, lookForCollisions } from '../../tasks/collisions/look.ts';
 import { hasOwnPulls, listForeignNumbers } from '../../tasks/collisions/store.ts';
 import type { Place } from '../app/place.ts';
 import { heardUntil } from '../delivery-store.ts';
-import { findTaskOfPull } from '../store.ts';
 import type { PullOfEvent } from './review-pulls.ts';
 
 /** After these actions, a pull request of a person may collide with others, or not any more. */

@@ -21,7 +21,8 @@ import type { PullOfEvent } from './review-pulls.ts';
 const beginnings = new Set(['opened', 'reopened', 'synchronize']);
 
 /**
- * Proves a pull request where the repository wants that for all of them. Runs prove what they push themselves. A newer head, and the end of the pull request, cancel a proof, also one that somebody asked for.
+ * Proves a pull request where the repository wants that for all of them. Runs prove what they push themselves. A newer head,
+ * and the end of the pull request, cancel a proof, also one that somebody asked for.
  */
 export async function proveUnasked(
   app: App,

@@ -163,7 +163,10 @@ async function baseOf(app: App, octokit: Octokit, name: Name, { stored, status, 
   return keepStacked(app, octokit, name, stored, data);
 }
 
-/** Forgets what a pull request collided with when it was settled, and looks again, also at its proof, when it was pushed, moved or reopened. */
+/**
+ * Forgets what a pull request collided with when it was settled, and looks again when it was pushed, moved or reopened. After a
+ * push or a move, its check run may have to show something else, too.
+ */
 async function lookAgain(
   app: App,
   em: EntityManager,

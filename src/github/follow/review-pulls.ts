@@ -4,10 +4,9 @@ import { rightOf } from '../../repositories/permission.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { askAboutPull, findLiveReview, unlessRefused } from '../../runs/reviewing/ask.ts';
 import { forgetHead, noteHead } from '../../runs/reviewing/read-pull.ts';
-import { isAsked } from '../../runs/reviewing/store.ts';
+import { findTaskOfPull, isAsked } from '../../runs/reviewing/store.ts';
 import type { Place } from '../app/place.ts';
 import { heardUntil } from '../delivery-store.ts';
-import { findTaskOfPull } from '../store.ts';
 
 /** What an event says of a pull request. */
 export interface PullOfEvent {

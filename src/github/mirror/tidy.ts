@@ -6,13 +6,14 @@ import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import type { Jobs } from '../../queue/names.ts';
 import { type Credential, credentialFor, octokitFor } from '../../repositories/credentials.ts';
 import { findRepository } from '../../repositories/store.ts';
+import { findTaskOfPull } from '../../runs/reviewing/store.ts';
 import { type Leftover, queueTidying } from '../../tasks/update.ts';
 import { authorFor } from '../../worker/publish/commit-message.ts';
 import { httpStatusOf, readRepository } from '../app/place.ts';
 import { findOwnComment } from '../comments.ts';
 import { isOwnLabel } from '../labels.ts';
 import { findItem } from '../paginate.ts';
-import { findTaskOfIssue, findTaskOfPull } from '../store.ts';
+import { findTaskOfIssue } from '../store.ts';
 import { statusMarker } from './status-comment.ts';
 
 type Key = Pick<Leftover, 'taskId' | 'repositoryId' | 'number'>;

@@ -125,7 +125,7 @@ async function releaseUnwanted(app: App, { repository, number }: AskingForProof,
  */
 async function isOwn(app: App, at: PullRef, { head, user }: ReadPull['pull']): Promise<boolean> {
   const em = app.db.manager;
-  const taskId = await findTaskOfPull(em, at);
+  const taskId = await findTaskOfPull(em, at.repositoryId, at.number);
   if (taskId !== undefined) return isCommitOfRun(em, head.sha, taskId);
   const bot = await app.github?.bot();
   return bot !== undefined && Number(user?.id) === bot.id && (await isCommitOfRun(em, head.sha));

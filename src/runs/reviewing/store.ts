@@ -49,10 +49,14 @@ export async function findAsk(em: EntityManager, runId: string): Promise<PullAsk
 }
 
 /** Returns the task to which a pull request belongs; undefined for one of a person. */
-export async function findTaskOfPull(em: EntityManager, at: PullRef): Promise<string | undefined> {
+export async function findTaskOfPull(
+  em: EntityManager,
+  repositoryId: string,
+  number: number,
+): Promise<string | undefined> {
   const rows: { taskId: string }[] = await em.query(
     'select task_id as "taskId" from pull_requests where repository_id = $1 and number = $2',
-    [at.repositoryId, at.number],
+    [repositoryId, number],
   );
   return rows[0]?.taskId;
 }

@@ -46,7 +46,7 @@ test('tasks that only one of them tried are compared as a whole', () => {
   expect(agents[1]).toMatchObject({ comparedWithBest: 'worse' });
 });
 
-test('of two equal ones, the cheaper is the best, then the faster; without tries there is none', () => {
+test('of two that solve as many, the cheaper one is the best, and of two that cost the same, the faster one', () => {
   expect(portfolioOf([tried('dear', 2, 2, 2), tried('cheap', 2, 2, 1)]).cheapest?.agentId).toBe('cheap');
   const slow = { ...tried('slow', 2, 2, 1), minutes: 9 };
   for (const both of [

@@ -153,7 +153,7 @@ interface OpenWish {
   base: string | null;
 }
 
-/** Returns what the pull requests want that are open and have the head, up to the first that is as strict as any. */
+/** Returns what the open pull requests with the head want. Nothing is stricter than a failure, so it stops at the first one. */
 async function openWishes(place: Place, sha: string, pulls: Wishing[]): Promise<OpenWish[]> {
   const found: OpenWish[] = [];
   for (const pull of pulls.slice(0, maxAsked)) {
