@@ -1,6 +1,6 @@
 import { Button } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'react-router';
 import type { Agent, AgentPerformance, AgentSkill } from '../api.ts';
 import { formatCost, formatNumber } from '../display/formats.ts';
@@ -122,12 +122,14 @@ function TrialsOfBoth({ projectId, agents: [a, b] }: { projectId: string; agents
   );
 }
 
-/** Shows an element that the address names, which appears after the browser has looked for it. */
+/** Scrolls once to a heading that the address names: the browser looked for it before it was there. */
 function useScrollTo(hash: string) {
   const isWanted = useLocation().hash === hash;
-  return (element: HTMLElement | null) => {
-    if (isWanted) element?.scrollIntoView();
-  };
+  const element = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    if (isWanted) element.current?.scrollIntoView();
+  }, [isWanted]);
+  return element;
 }
 
 function useFigures(id: string) {

@@ -21,8 +21,8 @@ export function TrialList({ trials, projectId }: { trials: api.AgentTrial[]; pro
         ))}
       </ul>
       <p className="muted small">
-        In brackets: the share of the items that were solved, and the range in which 95% of such trials have the true
-        share. Trials count in the cost of agents, and in no other of their figures.
+        In brackets: the share of the items that were solved, and the range that covers the true share in 95 of 100
+        trials. Of the figures of an agent, trials count only in its cost.
       </p>
     </>
   );
