@@ -90,6 +90,7 @@ import { EndedSessions1772237700000 } from './0113-ended-sessions.ts';
 import { EarlierUnreadyCommits1772237800000 } from './0114-earlier-unready-commits.ts';
 import { HinderedProofs1772237900000 } from './0115-hindered-proofs.ts';
 import { PathsOfDiffs1772238000000 } from './0116-paths-of-diffs.ts';
+import { AuditOfObjects1772238100000 } from './0117-audit-of-objects.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -185,4 +186,5 @@ export const migrations = [
   EarlierUnreadyCommits1772237800000,
   HinderedProofs1772237900000,
   PathsOfDiffs1772238000000,
+  AuditOfObjects1772238100000,
 ];

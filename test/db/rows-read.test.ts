@@ -126,6 +126,14 @@ test('the audit log of a project is read without that of others', async () => {
   expect(read.audit_records).toBeLessThan(100);
 });
 
+test('the records of an object are read without those of others', async () => {
+  const page = { limit: 20, offset: 0, object: 't7' };
+  expect(await listAuditRecords(db.manager, 'p0', page)).toMatchObject([{ object: { type: 'task', id: 't7' } }]);
+  expect(await listAuditRecords(db.manager, 'p1', page)).toEqual([]);
+  const read = await rowsRead(db.manager, (em) => listAuditRecords(em, 'p0', page));
+  expect(read.audit_records).toBeLessThan(10);
+});
+
 /** Stores 10,000 queued runs of so many projects, with five agents each, and asks for the rows of `runs` that are read. */
 async function claimReads(projects: number, before: (em: EntityManager) => Promise<unknown> = async () => {}) {
   const undo = new Error('undo');
