@@ -213,21 +213,48 @@ export async function addStep(em: EntityManager, runId: string): Promise<void> {
   );
 }
 
+/** What counts against the limits of a run, as the database has it now. */
+export interface RunFigures {
+  steps: number;
+  /** Those of the other runs of its family included, like the costs, in US dollars. */
+  tokens: number;
+  costUsd: number;
+  /** What its project has cost today (UTC). */
+  dayCostUsd: number;
+  /** What the projects of the person who created the project without an installation have cost today; null for others. */
+  creatorDayCostUsd: number | null;
+  /** Since the run was first started, without the time that it waited. */
+  minutes: number;
+}
+
 /**
- * Sums what the other runs of a task that was split by its agent have used: all runs of the task and of its subtasks
- * since the split, including the run that made the split, but excluding the given one. Returns zero when no agent has
- * split the task.
+ * Reads in one statement, because every turn does, what counts against the limits of a run. `familyId` is the task that its
+ * agent may have split, or whose subtask the run works on. Since such a split, all runs of the task and of the subtasks that
+ * the agent made share one budget, the run that made the split included.
+ * @throws LeaseLost if the run was deleted
  */
-export async function spentByFamily(em: EntityManager, parentId: string, run: { id: string }) {
-  const [row]: [{ tokens: number; costUsd: number }] = await em.query(
+export async function readFigures(em: EntityManager, runId: string, familyId: string): Promise<RunFigures> {
+  const rows: RunFigures[] = await em.query(
     `with split as (
-       select min(s.created_at) as at from tasks s where s.parent_id = $1 and s.created_by is null)
-     select coalesce(sum(r.input_tokens - r.cached_input_tokens + r.output_tokens), 0)::float8 as tokens,
-       coalesce(sum(r.cost_usd), 0)::float8 as "costUsd"
-     from runs r join tasks t on t.id = r.task_id, split
-     where (t.id = $1 or t.parent_id = $1 and t.created_by is null) and r.id <> $2
-       and (r.created_at >= split.at or r.finished_at >= split.at)`,
-    [parentId, run.id],
+       select min(s.created_at) as at from tasks s where s.parent_id = $2 and s.created_by is null),
+     family as (
+       select coalesce(sum(o.input_tokens - o.cached_input_tokens + o.output_tokens), 0) as tokens,
+         coalesce(sum(o.cost_usd), 0) as cost
+       from runs o join tasks t on t.id = o.task_id, split
+       where (t.id = $2 or t.parent_id = $2 and t.created_by is null) and o.id <> $1
+         and (o.created_at >= split.at or o.finished_at >= split.at)),
+     today as (select (now() at time zone 'UTC')::date as day)
+     select r.steps, (r.input_tokens - r.cached_input_tokens + r.output_tokens + f.tokens)::float8 as tokens /* not null */,
+       (coalesce(r.cost_usd, 0) + f.cost)::float8 as "costUsd" /* not null */,
+       (select coalesce(sum(d.cost_usd), 0) from spend_days d, today where d.project_id = r.project_id and d.day = today.day)::float8
+         as "dayCostUsd" /* not null */,
+       case when p.created_by is not null then coalesce((select s.cost_usd from person_spend_days s, today
+         where s.user_id = p.created_by and s.day = today.day), 0) end::float8 as "creatorDayCostUsd",
+       coalesce((extract(epoch from clock_timestamp() - r.started_at) - r.waited_seconds) / 60, 0)::float8 as minutes
+     from runs r join projects p on p.id = r.project_id, family f where r.id = $1`,
+    [runId, familyId],
   );
+  const [row] = rows;
+  if (row === undefined) throw new LeaseLost(runId);
   return row;
 }

@@ -11,25 +11,24 @@ import { openingMessages } from '../conversation/prompts.ts';
 import { endedNotice, tellingOfLostProcesses } from '../conversation/tools/command-tools.ts';
 import type { FinishArguments } from '../conversation/tools/tool.ts';
 import type { RunRow } from '../db/tables/run.ts';
+import { exhaustedPersonDay, type Spent } from '../domain/budget.ts';
 import { RunFailed } from '../domain/run.ts';
 import { withoutSecrets } from '../domain/secrets.ts';
 import { storable } from '../domain/text/sanitize.ts';
 import { addRefused, refusedText } from '../environment/command-access.ts';
 import type { Message } from '../llm/model.ts';
-import { costOfDay, creatorOf, personDayIsOver } from '../projects/budgets.ts';
 import { openable } from '../repositories/rights.ts';
 import { listTurns } from '../runs/continuing/turn-store.ts';
 import { admitUsers, directorsOf, listOpenedOfTasks, sourcesOfText } from '../runs/directors.ts';
 import { deleteStep, endingStep, type Journal } from '../runs/journal.ts';
 import { openLiveText } from '../runs/live-text.ts';
 import { draftAnswer, hasComments } from '../runs/review/store.ts';
-import { findRun, spentByFamily } from '../runs/store.ts';
+import { readFigures } from '../runs/store.ts';
 import type { ToolHost } from '../sandbox/sandbox.ts';
 import type { TaskView } from '../tasks/store.ts';
 import { listHandoffs, listRelatedHandoffs } from '../tasks/work-store.ts';
 import { tellOfContinuation } from './continue-run.ts';
 import { type Judging, judgeEnding } from './judge.ts';
-import { readElapsedMs } from './lease/run-clock.ts';
 import { readTrees } from './leaving/changes.ts';
 import { planSections, readPlanning } from './plan.ts';
 import { findContext, insertContext, openTurns, updateContext } from './turns.ts';
@@ -352,16 +351,9 @@ function loopContext(
  * Computes what counts against the limits of a run. A task and the subtasks that a model created for it share one
  * budget.
  */
-export async function spentOf(app: App, run: RunRow, task: TaskView) {
-  const em = app.db.manager;
-  const own = (await findRun(em, run.id)) ?? run;
-  const family = await spentByFamily(em, task.parentId ?? task.id, run);
-  return {
-    steps: own.steps,
-    tokens: own.inputTokens - own.cachedInputTokens + own.outputTokens + family.tokens,
-    costUsd: (own.costUsd ?? 0) + family.costUsd,
-    dayCostUsd: await costOfDay(em, run.projectId),
-    personDayIsOver: await personDayIsOver(app, await creatorOf(em, run.projectId)),
-    minutes: (await readElapsedMs(em, run.id)) / 60_000,
-  };
+export async function spentOf({ config, db }: App, run: RunRow, task: TaskView): Promise<Spent> {
+  const { creatorDayCostUsd, ...figures } = await readFigures(db.manager, run.id, task.parentId ?? task.id);
+  const personDayIsOver =
+    creatorDayCostUsd === null ? undefined : exhaustedPersonDay(config.MAX_PERSON_DAY_COST_USD, creatorDayCostUsd);
+  return { ...figures, personDayIsOver };
 }

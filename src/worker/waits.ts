@@ -11,7 +11,7 @@ import type { Message } from '../llm/model.ts';
 import { findProject } from '../projects/store.ts';
 import type { Journal } from '../runs/journal.ts';
 import { park } from '../runs/waiting/park.ts';
-import { findPause, holdChange, isApproved, listUnread, markRead } from '../runs/waiting/store.ts';
+import { findNews, findPause, holdChange, isApproved, listUnread, markRead } from '../runs/waiting/store.ts';
 import type { StoredDiff } from '../tasks/work-store.ts';
 import { changesOf, type TreeOf } from './leaving/changes.ts';
 import { allWorks, type Work } from './work.ts';
@@ -186,8 +186,8 @@ export function openMessageInbox(app: App, run: RunRow, journal: Journal): Messa
   let heard: string[] = [];
   return {
     readUnread: async () => {
-      await pauseIfAsked(app, run, journal);
-      const unread = await listUnread(app.db.manager, run.id);
+      const { isPaused, unread } = await findNews(app.db.manager, run.id);
+      if (isPaused) await pause(app, run, journal);
       heard = unread.map(({ id }) => id);
       return unread.map(({ text }) => ({ role: 'user', content: text }));
     },
@@ -201,7 +201,11 @@ export function openMessageInbox(app: App, run: RunRow, journal: Journal): Messa
  * @throws Parked in that case
  */
 export async function pauseIfAsked(app: App, run: RunRow, journal: Journal): Promise<void> {
-  if ((await findPause(app.db.manager, run.id)) === undefined) return;
+  if ((await findPause(app.db.manager, run.id)) !== undefined) await pause(app, run, journal);
+}
+
+/** @throws Parked if a run was asked to pause and nobody has withdrawn that */
+async function pause(app: App, run: RunRow, journal: Journal): Promise<void> {
   const isPaused = await journal.write(async (em) => {
     // Read again under the lock of the run, because the pause may have been withdrawn.
     const text = await findPause(em, run.id);

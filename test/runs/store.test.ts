@@ -10,7 +10,7 @@ import {
   listRuns,
   lockForCancel,
   lockForPush,
-  spentByFamily,
+  readFigures,
 } from '../../src/runs/store.ts';
 import { openRuns } from '../support/runs.ts';
 
@@ -173,9 +173,16 @@ test('the other runs of a task that its agent split share its budget, from the r
     await spend(byPerson, 8, { created_at: at(1) });
     await spend(unrelated, 16, { created_at: at(1) });
     const own = await spend(parentId, 32, { created_at: at(2) });
-    expect(await spentByFamily(em, parentId, { id: own })).toEqual({ tokens: 206, costUsd: 6 });
-    expect(await spentByFamily(em, parentId, { id: split })).toEqual({ tokens: 236, costUsd: 36 });
-    expect(await spentByFamily(em, unrelated, { id: own })).toEqual({ tokens: 0, costUsd: 0 });
+    expect(await readFigures(em, own, parentId)).toMatchObject({ tokens: 132 + 206, costUsd: 32 + 6 });
+    expect(await readFigures(em, split, parentId)).toMatchObject({ tokens: 102 + 236, costUsd: 2 + 36 });
+    expect(await readFigures(em, own, unrelated)).toMatchObject({ tokens: 132, costUsd: 32 });
+    expect(await readFigures(em, own, parentId)).toMatchObject({
+      steps: 0,
+      dayCostUsd: 63,
+      creatorDayCostUsd: 63,
+      minutes: 0,
+    });
+    await expect(readFigures(em, 'run_gone', parentId)).rejects.toThrow(LeaseLost);
   }));
 
 test('a cancel waits for a push that is under way, but no longer than three seconds', async () => {

@@ -150,6 +150,17 @@ export async function listUnread(em: EntityManager, runId: string): Promise<RunM
   return em.query('select id, text from run_messages where run_id = $1 and turn is null order by at, id', [runId]);
 }
 
+/** Returns what the agent of a run has not read yet, as `listUnread` does, and whether somebody asked the run to pause. */
+export async function findNews(em: EntityManager, runId: string): Promise<{ isPaused: boolean; unread: RunMessage[] }> {
+  const rows: { isPaused: boolean; id: string | null; text: string | null }[] = await em.query(
+    `select r.pause_text is not null as "isPaused", m.id, m.text
+     from runs r left join run_messages m on m.run_id = r.id and m.turn is null where r.id = $1 order by m.at, m.id`,
+    [runId],
+  );
+  const unread = rows.flatMap(({ id, text }) => (id === null || text === null ? [] : [{ id, text }]));
+  return { isPaused: rows[0]?.isPaused ?? false, unread };
+}
+
 /** Marks messages as read before this turn. */
 export async function markRead(em: EntityManager, ids: string[], turn: number): Promise<void> {
   if (ids.length > 0) await em.query('update run_messages set turn = $2 where id = any($1)', [ids, turn]);
