@@ -8,6 +8,8 @@
 // truth, and its time with that of the tests, whose commands compute for some seconds before them.
 // `npm run bench -- harvest [commits] [seed]` makes a benchmark of a history whose truth is known.
 // `npm run bench -- fleet [runs]` lets several processes work while PostgreSQL, they themselves, a clock, a disk and GitHub fail.
+// `npm run bench -- throughput [runs] [workers]` lets one worker, then several, carry out queued runs, and says what each costs;
+// with STATEMENTS=1 also which statements.
 // `npm run bench -- idle [seconds]` counts the transactions of two workers that have nothing to do.
 // `npm run bench -- year [fraction] [days]` simulates what a company leaves in a year and a half, and how large the database becomes.
 // `npm run bench -- dashboard [tasks] [factor]` measures the dashboard in Chromium.
@@ -25,6 +27,7 @@ const benches: Record<string, () => Promise<void>> = {
   proofs: async () => (await import('./proofs.ts')).proofsOfPeople(...numbers),
   corpus: async () => (await import('./corpus/main.ts')).corpus(...numbers),
   year: async () => (await import('./year.ts')).year(...numbers.map(Number)),
+  throughput: async () => (await import('./throughput.ts')).throughput(...numbers.map(Number)),
   idle: async () => (await import('./idle.ts')).idle(...numbers.map(Number)),
   fleet: async () => (await import('./fleet/main.ts')).fleet(...numbers.map(Number)),
   siege: async () => (await import('./siege/main.ts')).siege(...numbers.map(Number)),

@@ -17,7 +17,7 @@ import { median, percentile, say } from './figures.ts';
 import { largeRepositorySpeed } from './large-repository.ts';
 import { againstTwin, paced, underCrowd } from './reads.ts';
 import { burndownSpeed } from './sprint.ts';
-import { twoWorkerSpeed } from './two-workers.ts';
+import { throughput } from './throughput.ts';
 
 /**
  * Measures how fast the service is, where possible against a plain implementation of the same functions (`twin.ts`).
@@ -63,7 +63,7 @@ export async function speed(): Promise<void> {
     await receiverSpeed(service.url, github.webhookSecret);
     await runSpeed(service, token, projectId);
     await largeRepositorySpeed(await emptyDatabase(postgres.url, 'large'));
-    await twoWorkerSpeed(await emptyDatabase(postgres.url, 'two'));
+    await throughput();
     await environmentSpeed();
   } finally {
     twin.disconnect();

@@ -30,7 +30,12 @@ export async function scale(size = 1_000_000, seconds = 6): Promise<void> {
   const postgres = await startEmbedded({ dataDir: join(dataDir, 'database') });
   const sides: Side[] = [];
   try {
-    for (const each of [Math.ceil(size / 100), size]) sides.push(await openSide(postgres.url, dataDir, each));
+    for (const each of [Math.ceil(size / 100), size]) {
+      const side = await openSide(postgres.url, dataDir, each);
+      sides.push(side);
+      // A path that is wrong shows before the large side is filled.
+      for (const path of readPaths()) await reading(side, path)();
+    }
     await compare(sides as [Side, Side], seconds);
   } finally {
     for (const { service } of sides) await service.stop();

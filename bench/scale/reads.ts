@@ -42,7 +42,7 @@ const queries: Record<string, string[]> = {
     `?event=push&repositoryId=${filledIds.repository}`,
   ],
   '/projects/:projectId/webhooks/:webhookId/deliveries': ['?limit=100'],
-  '/me/inbox': ['?limit=100', '?scope=mine'],
+  '/me/inbox': ['?scope=all'],
   '/me/sessions': ['?limit=100'],
   '/repositories/:id/proofs': ['?limit=100'],
   '/receipts': ['?pullRequest=https://git.example.org/a/r/pull/1&limit=100'],
