@@ -225,7 +225,13 @@ export interface Checkout {
   /** Returns the contents of several blobs, by id. Those larger than `maxBytes` are left out. */
   readBlobs(oids: string[], maxBytes?: number): Promise<Map<string, Buffer>>;
   commit(commit: NewCommit): Promise<string>;
-  /** Returns the best common ancestor, or undefined when there is none. Fetches more history as needed. */
+  /**
+   * Returns the best common ancestors of a commit and a merge of others: more than one if the two sides were merged into each
+   * other crosswise, and none if they have no history in common. Fetches as much history as that takes; returns undefined if
+   * the remote does not serve it.
+   */
+  mergeBases(commit: string, others: string[]): Promise<string[] | undefined>;
+  /** Returns one of the best common ancestors, or undefined when there is none. Fetches more history as needed. */
   mergeBase(a: string, b: string): Promise<string | undefined>;
   /**
    * Merges two commits without touching the work tree. Files with conflicts hold git's conflict markers.

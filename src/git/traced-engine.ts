@@ -14,6 +14,7 @@ const recorded = [
   'commit',
   'merge',
   'mergeBase',
+  'mergeBases',
   'push',
   'pushAside',
   'removeAside',

@@ -13,6 +13,7 @@ import { decidingSettings } from '../repositories/settings/repository-settings.t
 import { changedWorks, lookUp, ownChangesOf, proposedWorks, readTrees, type TreeOf } from './leaving/changes.ts';
 import { formNotices } from './leaving/form.ts';
 import { type Judged, judgeChanges } from './leaving/objection.ts';
+import { clearBase } from './proof/base-of-change.ts';
 import { checkTwice } from './proof/compare-tries.ts';
 import { type Proved, proveChange } from './proof/prove.ts';
 import { checkText, firstFailure } from './proof/run-checks.ts';
@@ -218,7 +219,8 @@ async function proveAll(
       failingCheck === undefined
         ? await proveChange(each, tree, own)
         : { proof: notRun(`the check "${failingCheck.command}" fails`) };
-    const base = { branch: each.baseBranch, commit: each.baseHead };
+    const from = await clearBase(each);
+    const base = { branch: each.baseBranch, commit: each.baseHead, ...(from === undefined ? {} : { from }) };
     proofs.push({ repositoryId, tree, settings: decidingSettings(each.settings), base, proof });
     if (proof.status === 'weakened') weakened ??= weakenedText(proof, failing);
   }

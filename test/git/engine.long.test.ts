@@ -192,6 +192,38 @@ forEachEngine((given) => {
     expect(await checkout.fetchCommit('1'.repeat(40))).toBe(false);
   });
 
+  test('finds the best common ancestor although a merge has brought another close', async () => {
+    const { bare } = given.host;
+    const first = gitOut(bare, 'rev-parse', 'main');
+    const commitOn = (...parents: string[]) =>
+      gitOut(bare, 'commit-tree', `${first}^{tree}`, ...parents.flatMap((each) => ['-p', each]), '-m', 'm');
+    const later = commitOn(first);
+    let last = later;
+    for (let i = 0; i < 120; i++) last = commitOn(last);
+    gitOut(bare, 'update-ref', 'refs/heads/main', later);
+    gitOut(bare, 'update-ref', 'refs/heads/long', commitOn(first, last));
+    const { checkout, base } = await given.open();
+    const head = (await checkout.fetch('long')) ?? '';
+    expect(base).toBe(later);
+    expect(await checkout.mergeBases(base, [head])).toEqual([later]);
+    expect(await checkout.mergeBase(base, head)).toBe(later);
+  });
+
+  test('finds all common ancestors of branches that were merged into each other crosswise', async () => {
+    const { bare } = given.host;
+    const first = gitOut(bare, 'rev-parse', 'main');
+    const commitOn = (message: string, ...parents: string[]) =>
+      gitOut(bare, 'commit-tree', `${first}^{tree}`, ...parents.flatMap((each) => ['-p', each]), '-m', message);
+    const [one, two] = [commitOn('one', first), commitOn('two', first)];
+    gitOut(bare, 'update-ref', 'refs/heads/main', commitOn('to main', one, two));
+    gitOut(bare, 'update-ref', 'refs/heads/crossed', commitOn('to the branch', two, one));
+    const { checkout, base } = await given.open();
+    const head = (await checkout.fetch('crossed')) ?? '';
+    expect(new Set(await checkout.mergeBases(base, [head]))).toEqual(new Set([one, two]));
+    expect(await checkout.mergeBases(base, [one, two])).toHaveLength(2);
+    expect(await checkout.mergeBases(base, [one, base])).toEqual([base]);
+  });
+
   test('fetches the head of a pull request and its history, where the engine can', async () => {
     const { checkout, base } = await given.open();
     const { bare } = given.host;

@@ -28,6 +28,8 @@ export type Judged = Pick<Proof, 'status' | 'reason' | 'isHindered'>;
 export interface ProofBase {
   branch: string;
   commit: string;
+  /** The commit from which the change differed; unknown for old proofs, and where it was not clear. */
+  from?: string;
 }
 
 /** How the checks ended once. `why` says why they did not finish, so that their result is unknown. */

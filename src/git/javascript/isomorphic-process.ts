@@ -12,6 +12,7 @@ const methods = [
     'ignoredIn',
     'commit',
     'mergeBase',
+    'mergeBases',
     'merge',
     'isAncestor',
     'push',

@@ -15,7 +15,7 @@ import {
   type NewCommit,
   type Remote,
 } from '../engine.ts';
-import { findMergeBase, type History, requireMergeBase } from '../merge-base.ts';
+import { certainBases, type History, likelyBase, requireMergeBase } from '../merge-base.ts';
 import { ignoredPaths, isomorphicIgnoreRules } from '../work-tree/ignored.ts';
 import { findFile, namesIn, type TreeEntry } from '../work-tree/tree-files.ts';
 import { readWorkTree, rememberWorkTree } from '../work-tree/work-tree.ts';
@@ -50,11 +50,26 @@ export function writeCommit(repository: IsomorphicRepository, commit: NewCommit)
   return repository.run(() => git.writeCommit({ ...repository.local, commit: written }));
 }
 
-export function historyOf(repository: IsomorphicRepository, a: string, b: string): History {
+export function historyOf(repository: IsomorphicRepository, commit: string, others: string[]): History {
+  const ancestorsOf = async (tips: string[]) => {
+    const logs = tips.map((ref) => git.log({ ...repository.local, ref }));
+    return new Set((await Promise.all(logs)).flat().map(({ oid }) => oid));
+  };
   return {
     search: async () => {
-      const found: string[] = await git.findMergeBase({ ...repository.local, oids: [a, b] }).catch(() => []);
-      return found[0];
+      const searched = others.map((other) => git.findMergeBase({ ...repository.local, oids: [commit, other] }));
+      const all = [...new Set((await Promise.all(searched).catch(() => [])).flat() as string[])];
+      const isOlder = await Promise.all(
+        all.map(async (each) =>
+          (await Promise.all(all.map((other) => other !== each && isAncestor(repository, each, other)))).some(Boolean),
+        ),
+      );
+      return all.filter((_, i) => !isOlder[i]);
+    },
+    gitDir: repository.gitDir,
+    since: async (ancestors) => {
+      const known = await ancestorsOf(ancestors);
+      return [...(await ancestorsOf([commit, ...others]))].filter((each) => !known.has(each));
     },
     deepen: (commits) => deepen(repository, commits),
   };
@@ -62,7 +77,7 @@ export function historyOf(repository: IsomorphicRepository, a: string, b: string
 
 /** Merges two commits; see `Checkout.merge`. */
 export async function mergeCommits(repository: IsomorphicRepository, ours: string, theirs: string): Promise<Merged> {
-  await requireMergeBase(historyOf(repository, ours, theirs));
+  await requireMergeBase(historyOf(repository, ours, [theirs]));
   return repository.run(() => mergeTrees(repository.gitDir, ours, theirs));
 }
 
@@ -172,7 +187,8 @@ function checkoutOf(repository: IsomorphicRepository): Checkout {
     ignoredIn: (folder, tree) => ignoredIn(repository, folder, tree),
     readBlobs: (oids, maxBytes) => repository.run(() => readBlobs(repository, oids, maxBytes)),
     commit: (commit) => writeCommit(repository, commit),
-    mergeBase: (a, b) => findMergeBase(historyOf(repository, a, b)),
+    mergeBases: (commit, others) => certainBases(historyOf(repository, commit, others)),
+    mergeBase: (a, b) => likelyBase(historyOf(repository, a, [b])),
     merge: (ours, theirs) => mergeCommits(repository, ours, theirs),
     isAncestor: (ancestor, commit) => isAncestor(repository, ancestor, commit),
     push: (commit, branch) => pushCommit(repository, commit, branch),

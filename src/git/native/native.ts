@@ -13,7 +13,7 @@ import {
   type NewCommit,
   type Remote,
 } from '../engine.ts';
-import { findMergeBase, type History, requireMergeBase } from '../merge-base.ts';
+import { certainBases, type History, likelyBase, linesOf, requireMergeBase } from '../merge-base.ts';
 import { gitIgnoreRules, ignoredPaths } from '../work-tree/ignored.ts';
 import { allFiles, findFile, inPortions, namesIn, type TreeEntry } from '../work-tree/tree-files.ts';
 import { readWorkTree, rememberWorkTree } from '../work-tree/work-tree.ts';
@@ -139,19 +139,21 @@ function authorship({ author, at }: NewCommit): Record<string, string> {
   };
 }
 
-function historyOf(repository: NativeRepository, a: string, b: string): History {
+/** The history of a commit and of a merge of the others. */
+function historyOf(repository: NativeRepository, commit: string, others: string[]): History {
+  const lines = (args: string[]) => repository.git(args).then((output) => linesOf(output.toString('utf8')));
   return {
-    search: async () => {
-      const found = await repository.git(['merge-base', a, b]).then(text, () => '');
-      return found === '' ? undefined : found;
-    },
+    // git exits with 1 when there is no common ancestor.
+    search: () => lines(['merge-base', '--all', commit, ...others]).catch(() => []),
+    gitDir: repository.gitDir,
+    since: (ancestors) => lines(['rev-list', commit, ...others, '--not', ...ancestors]),
     deepen: (commits) => deepen(repository, commits),
   };
 }
 
 /** Merges two commits; see `Checkout.merge`. */
 async function mergeCommits(repository: NativeRepository, ours: string, theirs: string): Promise<Merged> {
-  await requireMergeBase(historyOf(repository, ours, theirs));
+  await requireMergeBase(historyOf(repository, ours, [theirs]));
   const args = ['merge-tree', '--write-tree', '--name-only', '--no-messages', '-z', ours, theirs];
   // `git merge-tree` exits with 1 when there are conflicts.
   const [tree = '', ...conflicts] = (await repository.git(args, { accept: [1] })).toString('utf8').split('\0');
@@ -296,7 +298,8 @@ function checkoutOf(repository: NativeRepository): Checkout {
     ignoredIn: (folder, tree) => ignoredIn(repository, folder, tree),
     readBlobs: (oids, maxBytes) => readBlobs(repository, oids, maxBytes),
     commit: (commit) => writeCommit(repository, commit),
-    mergeBase: (a, b) => findMergeBase(historyOf(repository, a, b)),
+    mergeBases: (commit, others) => certainBases(historyOf(repository, commit, others)),
+    mergeBase: (a, b) => likelyBase(historyOf(repository, a, [b])),
     merge: (ours, theirs) => mergeCommits(repository, ours, theirs),
     isAncestor: (ancestor, commit) => isAncestor(repository, ancestor, commit),
     push: (commit, branch) => pushCommit(repository, commit, branch),

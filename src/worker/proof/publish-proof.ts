@@ -11,6 +11,7 @@ import { endingStep } from '../../runs/journal.ts';
 import { type RunProof, upsertProof } from '../../runs/proof/proof-store.ts';
 import { listAcceptedExpectations } from '../../runs/waiting/store.ts';
 import { allWorks, type Work } from '../work.ts';
+import { clearBase } from './base-of-change.ts';
 import { isChecked } from './run-checks.ts';
 
 /**
@@ -89,17 +90,11 @@ export async function isOnBase(
 }
 
 /**
- * Returns whether the files of a branch, which a proof for a base was about, are still the same change. A branch that has taken
- * in later commits of the base may remove what these added, with the same files as before.
+ * Returns whether the files of a branch, which a proof for a base was about, are still the same change: that from the same
+ * commit of the base branch. A branch that has taken in later commits may remove what these added, with the same files as before.
  */
-export async function isSameChange(
-  work: Pick<Work, 'baseBranch' | 'baseHead' | 'checkout' | 'branch'>,
-  base: ProofBase,
-): Promise<boolean> {
-  if (!(await isOnBase(work, base))) return false;
-  const { checkout, baseHead, branch } = work;
-  const differsFrom = await checkout.mergeBase(baseHead, branch.from);
-  return differsFrom !== undefined && (await follows(checkout, differsFrom, base.commit));
+export async function isSameChange(work: Work, base: ProofBase): Promise<boolean> {
+  return base.from !== undefined && (await isOnBase(work, base)) && (await clearBase(work)) === base.from;
 }
 
 /**

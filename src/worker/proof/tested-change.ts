@@ -14,6 +14,7 @@ import { blobsOf, diffOf, type TreeDiff } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
 import { pathsMatching } from '../../repositories/settings/repository-settings.ts';
 import type { Work } from '../work.ts';
+import { baseOfChange } from './base-of-change.ts';
 import { batchesOf, judging, unlessTooSlow } from './contents.ts';
 import { type Watch, watchFor } from './coverage.ts';
 import { decidingFiles, withScriptsOf } from './deciding.ts';
@@ -54,7 +55,7 @@ const linesAtOnce = 20;
 /** Reads the tests of a change: of everything that its pull request shows, not only of what this run did. */
 export async function readTestedChange(work: Work, tree: string): Promise<TestedChange> {
   const { checkout, settings } = work;
-  const base = await checkout.treeOf(await baseOf(work));
+  const base = await checkout.treeOf(await baseOfChange(work));
   const changes = await checkout.changes(base, tree);
   const testsAmong = (paths: string[]) => testFilesAmong(work, paths);
   const isTest = await testsAmong(changes.map(({ path }) => path));
@@ -126,13 +127,6 @@ async function inLfs(checkout: Checkout, changes: Change[], isTest: (path: strin
 function commandsBefore({ environment, settings }: Work): string[] {
   const all = [...environment.plan.commands.map(({ command }) => command), ...settings.services.map(({ run }) => run)];
   return all.length === 0 ? [] : [...all, ownScripts];
-}
-
-/** Returns the commit from which the pull request of the run differs. */
-async function baseOf({ checkout, branch, baseHead, retrying }: Work): Promise<string> {
-  if (!branch.continues) return branch.from;
-  if (branch.conflicts !== undefined) return branch.base;
-  return (await retrying(() => checkout.mergeBase(baseHead, branch.from))) ?? branch.from;
 }
 
 /** Returns which paths are tests: those that .deckhand.yml names, otherwise those with usual names. */

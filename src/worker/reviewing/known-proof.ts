@@ -8,6 +8,7 @@ import { decidingSettings } from '../../repositories/settings/repository-setting
 import type { Journal } from '../../runs/journal.ts';
 import { findKnownProof, type ProofNote } from '../../runs/reviewing/pull-proofs.ts';
 import type { PullAsk } from '../../runs/reviewing/store.ts';
+import { baseOfChange } from '../proof/base-of-change.ts';
 import { testFilesAmong } from '../proof/tested-change.ts';
 import type { RetryPolicy } from '../retry.ts';
 import type { Placed } from '../workspace/workspace.ts';
@@ -32,8 +33,8 @@ export function lookUpProof(
   { ask, journal, retrying, isAsked }: { ask: PullAsk; journal: Journal; retrying: RetryPolicy; isAsked: boolean },
 ): Promise<Known> {
   return journal.once(knownStep, async () => {
-    const { branch, baseHead, settings } = placed;
-    const base = (await retrying(() => checkout.mergeBase(baseHead, branch.from))) ?? branch.from;
+    const { branch, settings } = placed;
+    const base = await baseOfChange({ ...placed, checkout, retrying });
     const [before, after] = [await checkout.files(base), await checkout.files(branch.from)];
     const isTest = await testFilesAmong({ settings }, [...new Set([...before.keys(), ...after.keys()])]);
     const changed = [...new Set([...before.keys(), ...after.keys()])].filter(

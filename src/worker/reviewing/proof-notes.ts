@@ -3,6 +3,7 @@ import { isProgram } from '../../domain/proof/reading-code.ts';
 import { diffOf } from '../../git/diff.ts';
 import type { FileDiff } from '../../git/diff-files.ts';
 import type { ProofNote } from '../../runs/reviewing/pull-proofs.ts';
+import { baseOfChange } from '../proof/base-of-change.ts';
 import { testFilesAmong } from '../proof/tested-change.ts';
 import type { Work } from '../work.ts';
 
@@ -21,9 +22,8 @@ export async function notesFor(
   failingTests: string[],
 ): Promise<ProofNote[]> {
   if (proof.status === 'proved' || proof.status === 'not_run') return [];
-  const { checkout, branch, baseHead, retrying } = work;
-  const base = (await retrying(() => checkout.mergeBase(baseHead, branch.from))) ?? branch.from;
-  const { files } = await diffOf(checkout, base, branch.from);
+  const { checkout, branch } = work;
+  const { files } = await diffOf(checkout, await baseOfChange(work), branch.from);
   const shown = files.filter(({ status, binary, hunks }) => status !== 'deleted' && !binary && hunks.length > 0);
   const isTest = await testFilesAmong(
     work,

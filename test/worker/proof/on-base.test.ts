@@ -1,3 +1,4 @@
+import { baseOfChange } from '../../../src/worker/proof/base-of-change.ts';
 import { isOnBase, isSameChange } from '../../../src/worker/proof/publish-proof.ts';
 import type { Work } from '../../../src/worker/work.ts';
 
@@ -18,19 +19,29 @@ test.each([
   expect(await isOnBase(work, base)).toBe(isOn);
 });
 
+/** A branch `head`, whose pull request differs from these commits. */
+const differing = (bases: string[] | undefined) => {
+  const checkout = { ...shallow, mergeBases: async () => bases } as unknown as Work['checkout'];
+  const retrying = <T>(ask: () => Promise<T>) => ask();
+  return { ...work, checkout, retrying, branch: { from: 'head' } } as unknown as Work;
+};
+
 test.each([
-  ['begins at the commit of the proof', 'one', 'one', true],
-  ['begins before the commit of the proof', 'one', 'two', true],
-  ['has taken in later commits', 'three', 'one', false],
-  ['has nothing in common with the base', undefined, 'one', false],
-])('the same files are the same change where the branch %s: %s', async (_how, begins, commit, isSame) => {
-  const checkout = {
-    mergeBase: async (a: string, b: string) => {
-      if (b === 'head') return begins;
-      const [first, second] = [a, b].map((each) => ['one', 'two', 'three'].indexOf(each));
-      return (first ?? 0) < (second ?? 0) ? a : b;
-    },
-  } as unknown as Work['checkout'];
-  const branch = { from: 'head' } as Work['branch'];
-  expect(await isSameChange({ ...work, checkout, branch }, { branch: 'main', commit })).toBe(isSame);
+  ['differs from the same commit', ['one'], { from: 'one' }, true],
+  ['has taken in later commits', ['two'], { from: 'one' }, false],
+  ['differs from several commits', ['one', 'two'], { from: 'one' }, false],
+  ['has nothing in common with the base', [], { from: 'one' }, false],
+  ['has a history that cannot be fetched', undefined, { from: 'one' }, false],
+  ['was proved by an older version', ['one'], {}, false],
+])('the same files are the same change where the branch %s: %s', async (_how, bases, from, isSame) => {
+  const base = { branch: 'main', commit: 'one', ...from };
+  expect(await isSameChange(differing(bases), base)).toBe(isSame);
+});
+
+test('a change differs from what its branch will have taken in of the base branch', async () => {
+  expect(await baseOfChange(differing(['one']))).toBe('one');
+  const merging = { ...differing(['one']), branch: { from: 'head', base: 'three', conflicts: [] } } as unknown as Work;
+  expect(await baseOfChange(merging)).toBe('three');
+  await expect(baseOfChange(differing(['one', 'two']))).rejects.toThrow('crosswise');
+  await expect(baseOfChange(differing([]))).rejects.toThrow('no history in common');
 });
