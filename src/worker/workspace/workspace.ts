@@ -297,15 +297,24 @@ export function rewoundBranch(chosen: Branch, earlier: Branch): Branch {
   return { ...chosen, ...begins, from: chosen.from, base, setupFrom };
 }
 
-/** Finds out whether the task's branch has merged the base branch since the files of a rewound run. */
+/**
+ * Finds out whether the task's branch has merged the base branch since the files of a rewound run.
+ * @throws RunFailed `repository` if these files began with an earlier merge, because nothing merges into them what came later
+ */
 async function catchingUp(checkout: Checkout, branch: Branch, base: string): Promise<Branch> {
   const { continues, conflicts, from, filesFrom } = branch;
-  // A run that began with a merge, or without a branch, keeps its base.
-  if (!continues || conflicts !== undefined || filesFrom === undefined) return branch;
+  // A run that began without a branch keeps its base.
+  if (!continues || filesFrom === undefined) return branch;
   if (filesFrom === from || !(await checkout.fetchCommit(filesFrom))) return branch;
   const merged = await checkout.mergeBase(base, from);
   if (merged === undefined || (await checkout.isAncestor(merged, filesFrom))) return branch;
-  return { ...branch, base: merged, catchesUp: true };
+  if (conflicts === undefined) return { ...branch, base: merged, catchesUp: true };
+  if ((await checkout.fetchCommit(branch.base)) && (await checkout.mergeBase(merged, branch.base)) === merged)
+    return branch;
+  throw new RunFailed(
+    'repository',
+    'that run began by merging the base branch, which the branch has merged again since; going back would drop what came with it. Go back to a later run, or ask for a revision',
+  );
 }
 
 /** Merges the base branch into the task's branch. Every worker that takes over the run creates the same commit. */
