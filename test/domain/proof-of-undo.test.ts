@@ -1,7 +1,7 @@
 import { judgeUndo, type ObservedUndo, proofSentence } from '../../src/domain/proof/proof.ts';
 
 const observed: ObservedUndo = {
-  ...{ testsChanged: ['a.test.js'], hadTests: true, tried: [{ outcome: 'passed' }], failing: [] },
+  ...{ testsChanged: ['a.test.js'], hadTests: true, doubts: [], tried: [{ outcome: 'passed' }], failing: [] },
 };
 
 test('the old behaviour is back when the tests from before pass', () => {
@@ -15,6 +15,11 @@ test('tests from before that fail are named', () => {
   expect(judgeUndo({ ...failed, failing: ['adds'] })).toMatchObject({ status: 'unproved', oldTestsPass: false });
   expect(judgeUndo({ ...failed, failing: ['adds'] }).reason).toBe('the tests from before the undone change fail: adds');
   expect(judgeUndo(failed).reason).toMatch(/: a\.test\.js$/);
+});
+
+test('nothing is proved if more was changed that may weaken the tests', () => {
+  const proof = judgeUndo({ ...observed, doubts: ['guard.test was removed'] });
+  expect(proof).toMatchObject({ status: 'unproved', reason: 'guard.test was removed' });
 });
 
 test('without tests from before, or with results that differ, nothing is proved', () => {

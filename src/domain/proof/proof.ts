@@ -102,6 +102,8 @@ export interface ObservedUndo {
   testsChanged: string[];
   /** Whether there were tests before the undone changes. */
   hadTests: boolean;
+  /** Why the tests may say less than before about what somebody changed besides. */
+  doubts: string[];
   /** The checks on the undo with the tests from before, in the order in which they ran. */
   tried: Attempt[];
   /** The names of the tests that failed, where they have any. */
@@ -109,13 +111,14 @@ export interface ObservedUndo {
 }
 
 /** Decides whether the old behaviour is back: the tests from before the undone changes pass. */
-export function judgeUndo({ testsChanged, hadTests, tried, failing }: ObservedUndo): Proof {
+export function judgeUndo({ testsChanged, hadTests, doubts, tried, failing }: ObservedUndo): Proof {
   const { passed, unknown } = settled(tried, 'with the tests from before the undone change');
   const judged = (status: ProofStatus, reason: string): Proof => ({
     ...{ status, newTestsFailOnBase: null, oldTestsPass: passed, testsChanged, testsRemoved: [], reason },
   });
   if (!hadTests) return judged('no_tests', 'there were no tests before the undone change');
   if (passed === null) return judged('not_run', unknown.join('; '));
+  if (passed && doubts.length > 0) return judged('unproved', doubts.join('; '));
   if (passed) return judged('proved', undoneReason);
   const named = failing.length > 0 ? namesOf(failing) : namesOf(testsChanged);
   return judged('unproved', `the tests from before the undone change fail: ${named}`);

@@ -52,10 +52,13 @@ const maxWholeBytes = 5_000_000;
 /** Files whose new lines are sent to a thread at once. */
 const linesAtOnce = 20;
 
-/** Reads the tests of a change: of everything that its pull request shows, not only of what this run did. */
-export async function readTestedChange(work: Work, tree: string): Promise<TestedChange> {
+/**
+ * Reads the tests of a change: of everything that its pull request shows, not only of what this run did. `before` is the tree
+ * with which it is compared, if that is not the commit of the base branch.
+ */
+export async function readTestedChange(work: Work, tree: string, before?: string): Promise<TestedChange> {
   const { checkout, settings } = work;
-  const base = await checkout.treeOf(await baseOfChange(work));
+  const base = before ?? (await checkout.treeOf(await baseOfChange(work)));
   const changes = await checkout.changes(base, tree);
   const testsAmong = (paths: string[]) => testFilesAmong(work, paths);
   const isTest = await testsAmong(changes.map(({ path }) => path));

@@ -1,6 +1,7 @@
 import type { FileInTree } from '../../git/engine.ts';
 import type { Work } from '../work.ts';
-import type { Reverts } from '../workspace/revert-pulls.ts';
+import { type Reverts, revertAll } from '../workspace/revert-pulls.ts';
+import { baseOfChange } from './base-of-change.ts';
 import { testFilesAmong } from './tested-change.ts';
 
 /** What the proof of an undo has to know of its tests. */
@@ -12,6 +13,23 @@ export interface UndoneTests {
   /** The files of the undo, with these tests as they were before. */
   treeWithTests: string;
 }
+
+/**
+ * Returns the files of the base branch without the undone changes. Where the reverts conflict, somebody has to decide: tests are
+ * as they were before the undone changes, and other files stay as they are on the base branch.
+ */
+export async function baseWithoutUndone(work: Work, { pulls }: Reverts): Promise<string> {
+  const { checkout } = work;
+  const from = await baseOfChange(work);
+  const { tree, conflicts } = await revertAll(checkout, from, pulls);
+  if (conflicts.length === 0) return tree;
+  const [now, then] = [await checkout.files(from), await checkout.files(pulls.at(-1)?.before ?? from)];
+  const isTest = await testFilesAmong(work, conflicts);
+  const sides = conflicts.map((path) => ({ path, ...((isTest(path) ? then : now).get(path) ?? absent) }));
+  return checkout.replaceFiles(tree, sides);
+}
+
+const absent = { mode: '000000', oid: '0'.repeat(40) };
 
 /** The most paths that are stored of a change. The others still count. */
 const maxPaths = 1000;
@@ -31,9 +49,7 @@ export async function readUndoneTests(work: Work, { pulls }: Reverts, tree: stri
   const then = await checkout.files(pulls.at(-1)?.before ?? tree);
   const isTest = await testFilesAmong(work, [...touched, ...then.keys()]);
   const tests = [...touched].filter(isTest);
-  const sides = tests.map(
-    (path): FileInTree => ({ path, ...(then.get(path) ?? { mode: '000000', oid: '0'.repeat(40) }) }),
-  );
+  const sides = tests.map((path): FileInTree => ({ path, ...(then.get(path) ?? absent) }));
   return {
     testsChanged: tests.slice(0, maxPaths),
     hadTests: [...then.keys()].some(isTest),

@@ -64,7 +64,7 @@ export async function undoAlone(app: App, work: Work, begun: Begun): Promise<Jud
 
 /** Every repository says in its own pull request what is reverted there. */
 function endingOf({ task }: Work): Ending {
-  const summary = 'Reverts what was merged. Nobody has changed anything else.';
+  const summary = 'Reverts what was merged.';
   return { finish: { title: task.title, summary, nextSteps: [] } };
 }
 
