@@ -13,12 +13,12 @@ import { decidingSettings } from '../repositories/settings/repository-settings.t
 import { changedWorks, lookUp, ownChangesOf, proposedWorks, readTrees, type TreeOf } from './leaving/changes.ts';
 import { formNotices } from './leaving/form.ts';
 import { type Judged, judgeChanges } from './leaving/objection.ts';
-import { clearBase } from './proof/base-of-change.ts';
 import { checkTwice } from './proof/compare-tries.ts';
 import { type Proved, proveChange } from './proof/prove.ts';
 import { checkText, firstFailure } from './proof/run-checks.ts';
 import { type HeldChange, setupWait } from './waits.ts';
 import { allWorks, type Work } from './work.ts';
+import { clearBase } from './workspace/base-of-change.ts';
 
 /** The opening of the message about weakened tests. It is searched for, so that the agent gets the message once. */
 const weakenedOpening = 'The earlier tests fail with your change.';

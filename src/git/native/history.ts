@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PastCommit } from '../engine.ts';
+import { type History, linesOf } from '../merge-base.ts';
 import { inPortions } from '../work-tree/tree-files.ts';
 import { deepen, type NativeRepository } from './repository.ts';
 
@@ -50,4 +51,16 @@ async function firstParents(repository: NativeRepository, commit: string, count:
 async function isShallow({ gitDir }: NativeRepository): Promise<boolean> {
   const text = await readFile(join(gitDir, 'shallow'), 'utf8').catch(() => '');
   return text.trim() !== '';
+}
+
+/** The history of a commit and of a merge of the others. */
+export function historyOf(repository: NativeRepository, commit: string, others: string[]): History {
+  const lines = (args: string[]) => repository.git(args).then((output) => linesOf(output.toString('utf8')));
+  return {
+    // git exits with 1 when there is no common ancestor.
+    search: () => lines(['merge-base', '--all', commit, ...others]).catch(() => []),
+    gitDir: repository.gitDir,
+    since: (ancestors) => lines(['rev-list', commit, ...others, '--not', ...ancestors]),
+    deepen: (commits) => deepen(repository, commits),
+  };
 }

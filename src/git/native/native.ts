@@ -13,13 +13,13 @@ import {
   type NewCommit,
   type Remote,
 } from '../engine.ts';
-import { certainBases, type History, likelyBase, linesOf, requireMergeBase } from '../merge-base.ts';
+import { certainBases, likelyBase, requireMergeBase } from '../merge-base.ts';
 import { gitIgnoreRules, ignoredPaths } from '../work-tree/ignored.ts';
 import { allFiles, findFile, inPortions, namesIn, type TreeEntry } from '../work-tree/tree-files.ts';
 import { readWorkTree, rememberWorkTree } from '../work-tree/work-tree.ts';
 import { lines } from './explain.ts';
-import { historyBefore } from './history.ts';
-import { deepen, deepenBelow, fetchBranch, fetchCommit, fetchPull, NativeRepository } from './repository.ts';
+import { historyBefore, historyOf } from './history.ts';
+import { deepenBelow, fetchBranch, fetchCommit, fetchPull, NativeRepository } from './repository.ts';
 import { git } from './run-git.ts';
 
 /** Writes the files of a tree into an empty folder; see `Checkout.export`. */
@@ -136,18 +136,6 @@ function authorship({ author, at }: NewCommit): Record<string, string> {
     GIT_AUTHOR_EMAIL: author.email,
     GIT_COMMITTER_NAME: author.name,
     GIT_COMMITTER_EMAIL: author.email,
-  };
-}
-
-/** The history of a commit and of a merge of the others. */
-function historyOf(repository: NativeRepository, commit: string, others: string[]): History {
-  const lines = (args: string[]) => repository.git(args).then((output) => linesOf(output.toString('utf8')));
-  return {
-    // git exits with 1 when there is no common ancestor.
-    search: () => lines(['merge-base', '--all', commit, ...others]).catch(() => []),
-    gitDir: repository.gitDir,
-    since: (ancestors) => lines(['rev-list', commit, ...others, '--not', ...ancestors]),
-    deepen: (commits) => deepen(repository, commits),
   };
 }
 

@@ -11,7 +11,7 @@ import { endingStep } from '../../runs/journal.ts';
 import { type RunProof, upsertProof } from '../../runs/proof/proof-store.ts';
 import { listAcceptedExpectations } from '../../runs/waiting/store.ts';
 import { allWorks, type Work } from '../work.ts';
-import { clearBase } from './base-of-change.ts';
+import { clearBase } from '../workspace/base-of-change.ts';
 import { isChecked } from './run-checks.ts';
 
 /**

@@ -14,7 +14,7 @@ import { blobsOf, diffOf, type TreeDiff } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
 import { pathsMatching } from '../../repositories/settings/repository-settings.ts';
 import type { Work } from '../work.ts';
-import { baseOfChange } from './base-of-change.ts';
+import { baseOfChange } from '../workspace/base-of-change.ts';
 import { batchesOf, judging, unlessTooSlow } from './contents.ts';
 import { type Watch, watchFor } from './coverage.ts';
 import { decidingFiles, withScriptsOf } from './deciding.ts';

@@ -1,7 +1,7 @@
 import type { FileInTree } from '../../git/engine.ts';
 import type { Work } from '../work.ts';
+import { baseOfChange } from '../workspace/base-of-change.ts';
 import { type Reverts, revertAll } from '../workspace/revert-pulls.ts';
-import { baseOfChange } from './base-of-change.ts';
 import { testFilesAmong } from './tested-change.ts';
 
 /** What the proof of an undo has to know of its tests. */

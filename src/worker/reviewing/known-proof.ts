@@ -8,9 +8,9 @@ import { decidingSettings } from '../../repositories/settings/repository-setting
 import type { Journal } from '../../runs/journal.ts';
 import { findKnownProof, type ProofNote } from '../../runs/reviewing/pull-proofs.ts';
 import type { PullAsk } from '../../runs/reviewing/store.ts';
-import { baseOfChange } from '../proof/base-of-change.ts';
 import { testFilesAmong } from '../proof/tested-change.ts';
 import type { RetryPolicy } from '../retry.ts';
+import { baseOfChange } from '../workspace/base-of-change.ts';
 import type { Placed } from '../workspace/workspace.ts';
 
 /** What is known about a pull request before anything is tried. */

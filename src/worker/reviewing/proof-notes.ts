@@ -3,9 +3,9 @@ import { isProgram } from '../../domain/proof/reading-code.ts';
 import { diffOf } from '../../git/diff.ts';
 import type { FileDiff } from '../../git/diff-files.ts';
 import type { ProofNote } from '../../runs/reviewing/pull-proofs.ts';
-import { baseOfChange } from '../proof/base-of-change.ts';
 import { testFilesAmong } from '../proof/tested-change.ts';
 import type { Work } from '../work.ts';
+import { baseOfChange } from '../workspace/base-of-change.ts';
 
 /** At most this many notes are shown, and this many in one file. GitHub takes 50 in one request. */
 const [maxNotes, maxInFile] = [20, 5];

@@ -1,6 +1,6 @@
-import { baseOfChange } from '../../../src/worker/proof/base-of-change.ts';
 import { isOnBase, isSameChange } from '../../../src/worker/proof/publish-proof.ts';
 import type { Work } from '../../../src/worker/work.ts';
+import { baseOfChange } from '../../../src/worker/workspace/base-of-change.ts';
 
 /** A checkout of a shallow clone: it knows the last commit only, and `mergeBase` fetches the others. */
 const shallow = {

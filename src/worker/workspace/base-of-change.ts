@@ -1,6 +1,6 @@
 import { RunFailed } from '../../domain/run.ts';
 import type { Work } from '../work.ts';
-import { parentsOf } from '../workspace/workspace.ts';
+import { parentsOf } from './workspace.ts';
 
 /** What decides from which commit a change differs. */
 type Based = Pick<Work, 'baseBranch' | 'baseHead' | 'branch' | 'checkout' | 'retrying'>;
