@@ -140,15 +140,17 @@ async function listSpend(
     `select to_char(now() at time zone 'UTC', 'YYYY-MM-DD') as today`,
   );
   const rows: SpendOfDay[] = await em.query(
-    `select to_char(s.day, 'YYYY-MM-DD') as day, s.line_id as "lineId", a.id as "agentId", a.name,
-       s.cost::float8 as "costUsd", s.input::float8 as "inputTokens", s.cached::float8 as "cachedInputTokens",
-       s.output::float8 as "outputTokens"
-     from (
+    `with spent as (
        select day, line_id, sum(cost_usd) as cost, sum(input_tokens) as input, sum(cached_input_tokens) as cached,
          sum(output_tokens) as output
-       from spend_days where project_id = $1 and day > $2::date - $3::int and day <= $2::date group by day, line_id) s
-     left join lateral (select id, name from agents where line_id = s.line_id order by version desc limit 1) a on true
-     order by s.day, s.line_id`,
+       from spend_days where project_id = $1 and day > $2::date - $3::int and day <= $2::date group by day, line_id),
+     newest as (
+       select distinct on (line_id) line_id, id, name from agents
+       where line_id in (select line_id from spent) order by line_id, version desc)
+     select to_char(s.day, 'YYYY-MM-DD') as day, s.line_id as "lineId", a.id as "agentId", a.name,
+       s.cost::float8 as "costUsd", s.input::float8 as "inputTokens", s.cached::float8 as "cachedInputTokens",
+       s.output::float8 as "outputTokens"
+     from spent s left join newest a on a.line_id = s.line_id order by s.day, s.line_id`,
     [projectId, today, days],
   );
   return { today, rows };

@@ -8,17 +8,19 @@ export interface ProofMonth {
   judged: number;
 }
 
-/** At most this many months are shown, the latest ones. */
-const maxMonths = 12;
+/** At most this many months are shown, the latest ones, of at most this many heads, those that were judged last. */
+const [maxMonths, maxJudged] = [12, 5000];
 
 /** Returns the share of proved pull requests by month, the latest month first. Each counts with its last judged head. */
 export async function listProofMonths(em: EntityManager, repositoryId: string): Promise<ProofMonth[]> {
   return em.query(
     `select to_char(p.at at time zone 'UTC', 'YYYY-MM') as month /* not null */,
        (count(*) filter (where p.status = 'proved'))::int as proved, count(*)::int as judged
-     from (select distinct on (number) status, at from pull_proofs
-       where repository_id = $1 and status is not null and status <> 'not_run'
-         and at > now() - interval '12 months'
+     from (select distinct on (number) status, at
+       from (select number, status, at from pull_proofs
+         where repository_id = $1 and status is not null and status <> 'not_run'
+           and at > now() - interval '12 months'
+         order by at desc, id limit ${maxJudged}) latest
        order by number, at desc) p
      group by 1 order by 1 desc limit ${maxMonths}`,
     [repositoryId],
