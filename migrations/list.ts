@@ -91,6 +91,7 @@ import { EarlierUnreadyCommits1772237800000 } from './0114-earlier-unready-commi
 import { HinderedProofs1772237900000 } from './0115-hindered-proofs.ts';
 import { PathsOfDiffs1772238000000 } from './0116-paths-of-diffs.ts';
 import { AuditOfObjects1772238100000 } from './0117-audit-of-objects.ts';
+import { CommitsOfProofs1772238150000 } from './0118-commits-of-proofs.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -187,4 +188,5 @@ export const migrations = [
   HinderedProofs1772237900000,
   PathsOfDiffs1772238000000,
   AuditOfObjects1772238100000,
+  CommitsOfProofs1772238150000,
 ];

@@ -1,5 +1,5 @@
 import { eventAsGitHub } from './as-github.ts';
-import type { Call } from './git/git-objects.ts';
+import { type Call, gitIn } from './git/git-objects.ts';
 
 /** What a push changed: the commits of all branches before and after it, by ref. */
 export interface Moved {
@@ -38,7 +38,7 @@ interface Payload {
 }
 
 /** Returns an event of the emulator as GitHub sends it. */
-export function eventOf(event: string, payload: Payload): { event: string; payload: unknown } {
+function eventOf(event: string, payload: Payload): { event: string; payload: unknown } {
   const { issue, ...rest } = payload;
   // The emulator reports labels of pull requests as those of issues.
   if (event === 'issues' && issue?.base !== undefined) {
@@ -46,6 +46,47 @@ export function eventOf(event: string, payload: Payload): { event: string; paylo
     return eventOf('pull_request', { ...rest, pull_request });
   }
   return { event, payload: eventAsGitHub(event, { ...payload, ...missingIn(event, payload) }) };
+}
+
+/** A push event has at most this many commits. */
+const maxCommits = 2048;
+
+/** Returns the commits that a push event lists: those that its branch has now, the oldest first. */
+async function commitsOf(folder: string, before: string, after: string): Promise<object[]> {
+  const format = '%H%x00%T%x00%cI%x00%an%x00%ae%x00%cn%x00%ce%x00%s';
+  const args = ['log', '--reverse', `--max-count=${maxCommits}`, `--format=${format}`, `${before}..${after}`];
+  const listed = (await gitIn(folder, args)).toString('utf8').split('\n');
+  return listed.filter(Boolean).map((line) => {
+    const [id, tree_id, timestamp, name, email, committer, address, message] = line.split('\0');
+    const files = { added: [], removed: [], modified: [] };
+    const people = { author: { name, email }, committer: { name: committer, email: address } };
+    return {
+      id,
+      tree_id,
+      distinct: true,
+      message,
+      timestamp,
+      url: `https://github.com/commit/${id}`,
+      ...people,
+      ...files,
+    };
+  });
+}
+
+/** Returns an event of the emulator as GitHub sends it. A push has the commits that its repository has in this folder. */
+export async function fullEventOf(event: string, body: string, folderOf: (name: string) => string) {
+  const payload = JSON.parse(body);
+  const made = eventOf(event, payload);
+  if (event !== 'push' || payload.before === none || payload.after === none) return made;
+  const folder = folderOf(payload.repository.full_name);
+  // A merge of the emulator was its own commit, before git made that of GitHub.
+  const isKnown = await gitIn(folder, ['cat-file', '-e', payload.before]).then(
+    () => true,
+    () => false,
+  );
+  const before = isKnown ? payload.before : `${payload.after}^`;
+  const commits = await commitsOf(folder, before, payload.after);
+  return { ...made, payload: { ...(made.payload as object), commits, head_commit: commits.at(-1) ?? null } };
 }
 
 /** Returns the fields that GitHub sends with an event, and the emulator leaves out or fills wrongly. */

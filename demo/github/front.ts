@@ -4,7 +4,7 @@ import { makeSampleRepository, type SampleParts } from '../sample-repository.ts'
 import type { Allowance } from './allowance.ts';
 import { answeredStatus, basePathOf, end, forGit, jsonAnswer } from './answers.ts';
 import { asGitHub } from './as-github.ts';
-import { eventOf } from './events.ts';
+import { fullEventOf } from './events.ts';
 import {
   answerExtra,
   type Edits,
@@ -234,8 +234,8 @@ export class Front {
   }
 
   /** Sends an event of the emulator. */
-  private tell(told: string, body: string): Promise<void> {
-    const { event, payload } = eventOf(told, JSON.parse(body));
+  private async tell(told: string, body: string): Promise<void> {
+    const { event, payload } = await fullEventOf(told, body, this.folderOf.bind(this));
     return this.hooks.send(event, JSON.stringify(this.rare.shown('', payload)));
   }
 

@@ -231,6 +231,8 @@ export interface Checkout {
    * the remote does not serve it.
    */
   mergeBases(commit: string, others: string[]): Promise<string[] | undefined>;
+  /** Returns the commits of one that another lacks, at most so many. Their history was fetched, as `mergeBases` does it. */
+  commitsSince(base: string, head: string, most: number): Promise<string[]>;
   /** Returns one of the best common ancestors, or undefined when there is none. Fetches more history as needed. */
   mergeBase(a: string, b: string): Promise<string | undefined>;
   /**

@@ -47,7 +47,7 @@ test('proofs are listed, and counted by month with their last judged head', asyn
     const runId = await given.addRun(em, { kind: 'prove', agentId: null });
     const asked = { repositoryId, number, headSha, author: 'mona', runId, hold: null, isRequired: false };
     await upsertPullProof(em, { ...asked, minutesPerDay: 60, base: 'main' });
-    const judged = { proof: { status, reason }, notes: [], seconds: 7, fingerprint: null };
+    const judged = { proof: { status, reason }, notes: [], seconds: 7, fingerprint: null, commits: [] };
     await storeJudged(em, runId, judged);
   };
   await judge(1, 'a'.repeat(40), 'weakened', 'the earlier tests fail with this change');

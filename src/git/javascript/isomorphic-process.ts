@@ -13,6 +13,7 @@ const methods = [
     'commit',
     'mergeBase',
     'mergeBases',
+    'commitsSince',
     'merge',
     'isAncestor',
     'push',

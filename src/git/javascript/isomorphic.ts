@@ -188,6 +188,7 @@ function checkoutOf(repository: IsomorphicRepository): Checkout {
     readBlobs: (oids, maxBytes) => repository.run(() => readBlobs(repository, oids, maxBytes)),
     commit: (commit) => writeCommit(repository, commit),
     mergeBases: (commit, others) => certainBases(historyOf(repository, commit, others)),
+    commitsSince: async (base, head, most) => (await historyOf(repository, head, []).since([base])).slice(0, most),
     mergeBase: (a, b) => likelyBase(historyOf(repository, a, [b])),
     merge: (ours, theirs) => mergeCommits(repository, ours, theirs),
     isAncestor: (ancestor, commit) => isAncestor(repository, ancestor, commit),

@@ -10,6 +10,7 @@ import {
   forgetHeld,
   isLatestProof,
   listHeldNumbers,
+  listTaken,
   releaseClosed,
 } from '../../runs/reviewing/pull-proofs.ts';
 import type { PullRef } from '../../runs/reviewing/store.ts';
@@ -41,6 +42,15 @@ export async function proveUnasked(
   }
   if (!isNew || pull.state !== 'open' || !(await mayWantAll(place))) return;
   await proveIfAllowed(app, place, pull.number, isRetargeted);
+}
+
+/**
+ * Proves the pull requests again that have commits which a push brought into their base branch, as the merge of a pull request
+ * below them does. They differ from another commit now.
+ */
+export async function proveTaken(app: App, place: Place, branch: string, commits: string[]): Promise<void> {
+  const numbers = await listTaken(app.db.manager, place.repository.id, branch, commits);
+  for (const number of numbers) await proveIfAllowed(app, place, number, true);
 }
 
 /** Cancels the live proof of a pull request that has another head now, or is closed. */

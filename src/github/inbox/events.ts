@@ -14,7 +14,7 @@ import { automate, branchDeleted, labelDeleted } from '../follow/automations.ts'
 import { lookAtChecks } from '../follow/checks.ts';
 import { foreignPullChanged } from '../follow/collisions.ts';
 import { forgetIssue, issueReopened, observeIssue } from '../follow/issues.ts';
-import { proveUnasked } from '../follow/prove-pulls.ts';
+import { proveTaken, proveUnasked } from '../follow/prove-pulls.ts';
 import { refreshPull } from '../follow/refresh-pull.ts';
 import { headChanged, reviewUnasked } from '../follow/review-pulls.ts';
 import { takeReview } from '../follow/reviews.ts';
@@ -105,6 +105,8 @@ export function registerWebhooks(probot: Probot, app: App): void {
       // The base of these pull requests has changed, so they may conflict with it.
       for (const { number, url } of await listOpenPullsInto(app.db.manager, repositoryId, branch))
         await app.queue.send(undefined, 'pull', { repositoryId, number }, { key: url });
+      const commits = payload.commits.map(({ id }) => id);
+      await proveTaken(app, place, branch, commits);
     }),
   );
 }

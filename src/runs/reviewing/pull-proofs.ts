@@ -73,7 +73,7 @@ export async function upsertPullProof(em: EntityManager, asked: Asked): Promise<
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp())
      on conflict (repository_id, number, head_sha) do update set author = excluded.author, run_id = excluded.run_id,
        hold = excluded.hold, is_required = excluded.is_required, minutes_per_day = excluded.minutes_per_day,
-       base_branch = excluded.base_branch, status = null,
+       base_branch = excluded.base_branch, status = null, commits = '{}',
        reason = excluded.reason, is_hindered = false, notes = '[]', seconds = 0, at = null, fingerprint = null, created_at = excluded.created_at`,
     [
       ...[newId('proof'), asked.repositoryId, asked.number, asked.headSha, asked.author, asked.runId, asked.hold],
@@ -165,7 +165,18 @@ export interface JudgedPull {
   seconds: number;
   /** Identifies everything that decided; null if the same files have to be tried again. */
   fingerprint: string | null;
+  /**
+   * The commits below the head that the base branch lacked. If it takes one of them in from elsewhere, the pull request differs
+   * from another commit, and may remove what was not there before.
+   */
+  commits: string[];
 }
+
+/** If a pull request has more commits than this, any push to its base branch counts as one of them. */
+export const maxJudgedCommits = 500;
+
+/** Stands for any commit. */
+const anyCommit = '*';
 
 /** Returns whether weakened tests made the check runs of a repository fail when its settings were read last; undefined if nothing was proved. */
 export async function wasRequired(em: EntityManager, repositoryId: string): Promise<boolean | undefined> {
@@ -178,13 +189,36 @@ export async function wasRequired(em: EntityManager, repositoryId: string): Prom
 
 /** Stores what the run of a proof found out. */
 export async function storeJudged(em: EntityManager, runId: string, judged: JudgedPull): Promise<void> {
-  const { proof, notes, seconds, fingerprint } = judged;
+  const { proof, notes, seconds, fingerprint, commits } = judged;
   await em.query(
     `update pull_proofs set status = $2, reason = $3, notes = $4, seconds = $5, fingerprint = $6, is_hindered = $7,
-       at = now(), hold = null
+       commits = $8, at = now(), hold = null
      where run_id = $1`,
-    [runId, proof.status, proof.reason, storableJson(notes), seconds, fingerprint, proof.isHindered ?? false],
+    [
+      ...[runId, proof.status, proof.reason, storableJson(notes), seconds, fingerprint, proof.isHindered ?? false],
+      commits.length > maxJudgedCommits ? [anyCommit] : commits,
+    ],
   );
+}
+
+/** At most this many pull requests are tried again after a push to their base branch, the newest ones. */
+const maxTaken = 50;
+
+/** Returns the pull requests into a branch whose latest proof was about commits that the branch has taken in now. */
+export async function listTaken(
+  em: EntityManager,
+  repositoryId: string,
+  branch: string,
+  commits: string[],
+): Promise<number[]> {
+  const rows: { number: number }[] = await em.query(
+    `select p.number from pull_proofs p where p.repository_id = $1 and p.base_branch = $2 and p.commits <> '{}' and p.commits && $3
+       and not exists (select from pull_proofs n where n.repository_id = p.repository_id and n.number = p.number
+         and n.created_at > p.created_at)
+     order by p.number desc limit ${maxTaken}`,
+    [repositoryId, branch, [anyCommit, ...commits]],
+  );
+  return rows.map(({ number }) => number);
 }
 
 /** Stores that the minutes of the day are used up, so that a proof is not tried today. */

@@ -6,7 +6,7 @@ import type { Judged } from '../../domain/proof/proof.ts';
 import type { Checkout } from '../../git/engine.ts';
 import { decidingSettings } from '../../repositories/settings/repository-settings.ts';
 import type { Journal } from '../../runs/journal.ts';
-import { findKnownProof, type ProofNote } from '../../runs/reviewing/pull-proofs.ts';
+import { findKnownProof, maxJudgedCommits, type ProofNote } from '../../runs/reviewing/pull-proofs.ts';
 import type { PullAsk } from '../../runs/reviewing/store.ts';
 import { testFilesAmong } from '../proof/tested-change.ts';
 import type { RetryPolicy } from '../retry.ts';
@@ -19,6 +19,8 @@ export interface Known {
   fingerprint: string;
   /** Whether the pull request changes files of tests. Without, nothing has to be tried. */
   changesTests: boolean;
+  /** See `JudgedPull`. */
+  commits: string[];
   /** What was proved about exactly the same files with the same settings. */
   proved?: { proof: Judged; notes: ProofNote[]; headSha: string };
 }
@@ -45,7 +47,12 @@ export function lookUpProof(
     const fingerprint = await fingerprintOf([before, after], isTest, { settings, isForeign });
     // A person who asks wants to know what the tests do now.
     const found = isAsked ? undefined : await findKnownProof(em, ask.repositoryId, fingerprint);
-    const known = { fingerprint, changesTests: changed.some(isTest) };
+    const commits = await checkout.commitsSince(base, branch.from, maxJudgedCommits + 1);
+    const known = {
+      fingerprint,
+      changesTests: changed.some(isTest),
+      commits: commits.filter((each) => each !== branch.from),
+    };
     if (found === undefined) return known;
     const { notes, headSha, ...proof } = found;
     return { ...known, proved: { proof, notes, headSha } };

@@ -75,9 +75,9 @@ export async function proveForPeople(app: App, work: Work): Promise<void> {
       'proof',
       `the files that decide are those of ${known.proved.headSha.slice(0, 7)}, so nothing was tried`,
     );
-  const { fingerprint } = known;
+  const { fingerprint, commits } = known;
   await journal.write(async (em) => {
-    await storeJudged(em, run.id, { ...judged, seconds: await readSeconds(em, run), fingerprint });
+    await storeJudged(em, run.id, { ...judged, seconds: await readSeconds(em, run), fingerprint, commits });
     await concludeRun(app, em, run, 'succeeded');
     await tryMoveTask(app, em, run.taskId, 'finish', { facts: { finishedUnchanged: true } });
   });
@@ -101,5 +101,11 @@ const readSeconds = async (em: EntityManager, { id }: RunRow) => Math.round((awa
 /** Stores that the proof of a failed run did not run. */
 export async function storeUnproved(em: EntityManager, run: RunRow, failure: Failure): Promise<void> {
   const proof = notRun(failure.message);
-  await storeJudged(em, run.id, { proof, notes: [], seconds: await readSeconds(em, run), fingerprint: null });
+  await storeJudged(em, run.id, {
+    proof,
+    notes: [],
+    seconds: await readSeconds(em, run),
+    fingerprint: null,
+    commits: [],
+  });
 }

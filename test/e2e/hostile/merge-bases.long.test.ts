@@ -92,3 +92,32 @@ test('nothing is said of a change whose common ancestors disagree', async () => 
     output: { title: expect.stringContaining('crosswise') },
   });
 });
+
+test('a pull request is judged again when its base branch takes in a commit below it', async () => {
+  const mona = world.github.as('mona');
+  const program = 'export const mul = (a, b) => a * b;\n';
+  const tests = `${importing}import { mul } from '../src/mul.js';\ntest('mul', () => assert.equal(mul(2, 3), 6));\n`;
+  const open = (head: string) =>
+    mona<{ number: number; head: { sha: string } }>('POST', `${repo}/pulls`, {
+      title: head,
+      head,
+      base: 'main',
+      body: '',
+    });
+  await world.push('lower', { 'src/mul.js': program, 'test/mul.test.js': tests });
+  const lower = await open('lower');
+  expect(await checkOf(lower.head.sha)).toMatchObject({ conclusion: 'neutral' });
+  await inClone(async (clone) => {
+    await gitAsync(clone, 'checkout', '-q', '-b', 'upper', 'origin/lower');
+    writeFileSync(join(clone, 'src/mul.js'), 'export const mul = () => 0;\n');
+    rmSync(join(clone, 'test/mul.test.js'));
+    await gitAsync(clone, 'add', '-A');
+    await gitAsync(clone, '-c', 'user.name=w', '-c', 'user.email=w@example.com', 'commit', '-q', '-m', 'upper');
+    await gitAsync(clone, 'push', '-q', 'origin', 'upper');
+  });
+  const upper = await open('upper');
+  // Compared with the base branch, no test is touched.
+  expect(await checkOf(upper.head.sha)).toMatchObject({ conclusion: 'neutral' });
+  await mona('PUT', `${repo}/pulls/${lower.number}/merge`, { merge_method: 'merge' });
+  await until('the new verdict', async () => (await checkOf(upper.head.sha)).conclusion === 'failure');
+});
