@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { automationEvents, filtersOf, type Trigger } from '../domain/automations/automation.ts';
 import { IdText, longText, Timestamp, titleText } from '../http/route.ts';
 import { BranchText } from '../repositories/schemas.ts';
-import { cronProblem, zoneProblem } from './times.ts';
+import { cronProblem, maxCronLength, zoneProblem } from './times.ts';
 
 const event = z.enum(automationEvents, `must be one of ${automationEvents.join(', ')}`);
 const filters = ['label', 'author', 'branch'] as const;
@@ -13,8 +13,11 @@ const Login = z
   .max(100, 'must be a login on GitHub')
   .regex(/^[A-Za-z0-9_-]+(\[bot\])?$/, 'must be a login on GitHub');
 
+/** A longer text is not looked at: `abort` keeps the refinement below from it. */
+const CronText = z.string().max(maxCronLength, { error: `must have at most ${maxCronLength} characters`, abort: true });
+
 const given = z.strictObject({
-  cron: longText(200).optional().meta({ description: 'a cron expression of five fields, or six with seconds' }),
+  cron: CronText.optional().meta({ description: 'a cron expression of five fields, or six with seconds' }),
   timezone: longText(64).optional().meta({ description: 'an IANA time zone such as Europe/Berlin' }),
   event: event.optional(),
   label: titleText(100).optional().meta({ description: 'only if the issue or pull request has this label' }),
@@ -141,7 +144,7 @@ export const Automation = z
   .meta({ id: 'Automation' });
 
 export const TrialQuery = z.strictObject({
-  cron: longText(200).optional(),
+  cron: CronText.optional(),
   timezone: longText(64).optional(),
   event: event.optional(),
   label: titleText(100).optional(),

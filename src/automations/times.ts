@@ -1,4 +1,5 @@
 import cron from 'node-cron';
+import { daysOfCron } from './days.ts';
 
 /** When a cron expression is due in a time zone. */
 export interface Schedule {
@@ -9,6 +10,8 @@ export interface Schedule {
 const [second, minute, hour, day] = [1000, 60_000, 3_600_000, 86_400_000];
 /** 29 February on a certain day of the week may be 40 years away. */
 const maxDays = 366 * 40;
+/** The longest expression. node-cron takes seconds for one of half a megabyte before it says that it is wrong. */
+export const maxCronLength = 200;
 
 /** Returns what is wrong with a cron expression, as the predicate of a sentence; undefined if it is fine. */
 export function cronProblem(expression: string): string | undefined {
@@ -18,6 +21,7 @@ export function cronProblem(expression: string): string | undefined {
 }
 
 function problemWith(expression: string): string | undefined {
+  if (expression.length > maxCronLength) return `, which has more than ${maxCronLength} characters`;
   // node-cron writes out a range such as 0-99999999 before it looks at the limits of its field.
   if (/\d{3}/.test(expression)) return ', which has a number of more than two digits';
   const found = cron.validateDetailed(expression);
@@ -47,16 +51,16 @@ export function zoneProblem(zone: string): string | undefined {
 }
 
 /**
- * Reads a cron expression, which `cronProblem` and `zoneProblem` accept. node-cron parses it and decides which days match.
- * It has no function for the next time after a given moment, and where clocks change it leaves out times that do not exist
- * and a whole hour that comes twice. Here, as in Vixie cron:
+ * Reads a cron expression, which `cronProblem` and `zoneProblem` accept. node-cron parses it. It has no function for the next
+ * time after a given moment, it takes long to find that there is none, and where clocks change it leaves out times that do not
+ * exist and a whole hour that comes twice. Here, as in Vixie cron:
  * - A time that clocks skip is due when they have been put forward, so that nothing is missed.
  * - A time that comes twice is due the first time.
  * - Expressions for every hour follow real time: they are due in both hours, and not in the one that is skipped.
  */
 export function scheduleOfCron(expression: string, zone: string): Schedule {
   const fields = cron.parse(expression);
-  const isDue = dayMatcher(expression, fields);
+  const daysOf = daysOfCron(fields);
   const clock = clockOf(zone);
   const changeOn = remembered((date) => changeAround(date, clock));
   const times = { hours: sorted(fields.hour), minutes: sorted(fields.minute), seconds: sorted(fields.second) };
@@ -66,8 +70,7 @@ export function scheduleOfCron(expression: string, zone: string): Schedule {
       // Where clocks are put back at midnight, the day before may go on later.
       const first = startOfDay(clock.local(from)) - day;
       const last = to === undefined ? first + maxDays * day : clock.local(to.getTime());
-      for (let date = first; date <= last; date += day) {
-        if (!isDue(date)) continue;
+      for (const date of datesBetween(first, last, daysOf)) {
         const found = firstOnDay(date, times, changeOn(date), from);
         if (found !== undefined) return to !== undefined && found > to.getTime() ? undefined : new Date(found);
       }
@@ -76,24 +79,15 @@ export function scheduleOfCron(expression: string, zone: string): Schedule {
   };
 }
 
-type Fields = ReturnType<typeof cron.parse>;
-
-/** Returns a function that tells whether the expression has times on a date, given as its midnight in UTC. */
-function dayMatcher(expression: string, fields: Fields): (date: number) => boolean {
-  const ofDay = expression.trim().startsWith('@')
-    ? [fields.dayOfMonth, fields.month, fields.dayOfWeek].map((values) => values.join(',')).join(' ')
-    : expression.trim().split(/\s+/).slice(-3).join(' ');
-  const task = cron.createTask(`0 0 0 ${ofDay}`, () => {}, { timezone: 'UTC' });
-  // node-cron would keep it in its list.
-  void task.destroy();
-  const months = new Set(fields.month);
-  const days = fields.dayOfMonth.every((each) => typeof each === 'number') ? new Set(fields.dayOfMonth) : undefined;
-  return (date) => {
-    const at = new Date(date);
-    // Years can lie between two times, and node-cron's answer takes long.
-    if (!months.has(at.getUTCMonth() + 1) || days?.has(at.getUTCDate()) === false) return false;
-    return task.match(at);
-  };
+/** Yields the dates of a schedule, each as its midnight in UTC. */
+function* datesBetween(first: number, last: number, daysOf: ReturnType<typeof daysOfCron>): Generator<number> {
+  const begin = new Date(first);
+  const year = begin.getUTCFullYear();
+  for (let month = begin.getUTCMonth(); Date.UTC(year, month, 1) <= last; month++) {
+    const at = new Date(Date.UTC(year, month, 1));
+    for (const date of daysOf(at.getUTCFullYear(), at.getUTCMonth() + 1).map((each) => at.getTime() + (each - 1) * day))
+      if (date >= first && date <= last) yield date;
+  }
 }
 
 /** Local times are numbers, too: the milliseconds of the same date and time in UTC. */
@@ -213,8 +207,9 @@ function startOfDay(local: number): number {
   return Math.floor(local / day) * day;
 }
 
+/** Returns each of the numbers once, in order: 0-59,0-59,… is a list of thousands. */
 function sorted(values: number[]): number[] {
-  return [...values].sort((a, b) => a - b);
+  return [...new Set(values)].sort((a, b) => a - b);
 }
 
 /** Returns a function that names the day of a moment in a time zone. */
