@@ -82,7 +82,8 @@ async function bodyOf(app: App, declared: Route, input: { query: unknown; body: 
     const { text, isCut } = await readList(app, declared, input, maxBytes);
     return isCut ? undefined : text;
   }
-  return JSON.stringify(declared.reply[1]?.parse(await declared.handle(app, input)));
+  const result = await declared.handle(app, input);
+  return result instanceof Serialized ? result.text : JSON.stringify(declared.reply[1]?.parse(result));
 }
 
 /** Parses a query like Express: a repeated parameter is a list. */

@@ -13,13 +13,14 @@ const dependsOn = `array(
 
 /**
  * Returns the tasks of a sprint that are not done, and all others that they wait for, in the sprint or not. The tasks in
- * `without` do not belong to the sprint. Returns at most `most` tasks.
+ * `without` do not belong to the sprint. Returns at most `most` tasks, and at most `mostWaits` ids that they depend on.
  */
 export async function listOpenTasks(
   em: EntityManager,
   sprintId: string,
   without: string[],
   most: number,
+  mostWaits: number,
 ): Promise<WithoutPast<OpenHistory>[]> {
   return em.query(
     `with recursive counted as (
@@ -32,16 +33,23 @@ export async function listOpenTasks(
        cross join lateral (
          select d.depends_on_id as id from task_dependencies d where d.task_id = o.id
          union all select c.id from tasks c where c.parent_id = o.id) needed
-       join tasks t on t.id = needed.id and t.status <> 'done')
-     select t.id, t.owner, ${dependsOn} as "dependsOn", t.id in (select id from counted) as "isCounted",
+       join tasks t on t.id = needed.id and t.status <> 'done'),
+     listed as materialized (select id from open limit $3),
+     -- A thousand tasks may have a hundred thousand of them, which take long to read.
+     waits as (
+       select id, array_agg(needed) as needed from (
+         select t.id, unnest(${dependsOn}) as needed from listed t limit $4) w
+       group by id)
+     select t.id, t.owner, coalesce(w.needed, '{}') as "dependsOn", t.id in (select id from counted) as "isCounted",
        coalesce((select case r.status when 'running' then 'working' else 'queued' end from runs r
            where r.task_id = t.id and r.status in ('queued', 'running')),
          case t.status when 'in_review' then 'in_review' else 'idle' end) as phase
-     from (select id from open limit $3) o
+     from listed o
+     left join waits w on w.id = o.id
      -- Looked up one by one; PostgreSQL expects many and would read the whole table for them.
      cross join lateral (select * from tasks where id = o.id offset 0) t
      order by t.created_at, t.id`,
-    [sprintId, without, most],
+    [sprintId, without, most, mostWaits],
   );
 }
 

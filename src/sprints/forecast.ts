@@ -6,6 +6,7 @@ import {
   type Forecast,
   forecastFrom,
   mostOpen,
+  mostWaits,
   noForecast,
   simulationOf,
 } from '../domain/forecast/forecast.ts';
@@ -76,7 +77,7 @@ export async function forecastOf(
   const startsAt = Math.max(now.getTime(), status === 'planning' ? sprint.startDate.getTime() : 0);
   const isOver = status === 'completed' || status === 'cancelled';
   // An ended sprint has no forecast, whatever its tasks do now.
-  const open = isOver ? [] : await listOpenTasks(em, sprint.id, without, mostOpen + 1);
+  const open = isOver ? [] : await listOpenTasks(em, sprint.id, without, mostOpen + 1, mostWaits + 1);
   const finished = open.length === 0 ? [] : await listFinishedTasks(em, sprint, now);
   const simulation = simulationOf(
     {

@@ -633,7 +633,6 @@ export type TaskCard = {
 export type Board = {
     /** how many tasks the project has */
     total: number;
-    tasks: TaskCard[];
     /** who can own its tasks */
     agents: {
         id: string;
@@ -651,6 +650,7 @@ export type Board = {
         name: string;
         status: "planning" | "active" | "completed" | "cancelled";
     }[];
+    tasks: TaskCard[];
 };
 export type SavedView = {
     name: string;

@@ -48,6 +48,8 @@ export interface ForecastFacts {
 export const fewestFinished = 5;
 /** More open tasks would take too long to simulate. */
 export const mostOpen = 1000;
+/** Reading and ordering more of what open tasks wait for would hold up other requests: a task may wait for a hundred others. */
+export const mostWaits = 10_000;
 /** At most this many days ahead get a band. */
 const mostDays = 60;
 /** One forecast simulates about this many tasks in total. It runs fewer simulations when there are more tasks. */
@@ -83,6 +85,8 @@ function obstacle({ status, taskCount, open }: ForecastFacts, { byAgents, byHand
   if (taskCount === 0) return 'The sprint has no tasks.';
   if (!open.some(({ isCounted }) => isCounted)) return 'No open tasks are left.';
   if (open.length > mostOpen) return `A forecast covers at most ${mostOpen} open tasks.`;
+  if (open.reduce((count, { dependsOn }) => count + dependsOn.length, 0) > mostWaits)
+    return `A forecast covers at most ${mostWaits} dependencies of open tasks.`;
   const stuck = deadlocked(dependenciesOf(open)).map((number) => open[number]!.id);
   if (stuck.length > 0) return `These tasks wait for each other and can never be done: ${named(stuck)}.`;
   const known = byAgents.length + byHand.length;

@@ -33,17 +33,19 @@ export async function fetchAllPages<T extends { id: string }>(
   }
 }
 
-/** Tasks of one reply of the service, and the most replies that are fetched: a board shows at most 20,000 tasks. */
-const [pageSize, maxPages] = [2000, 10];
+/** Tasks of one reply of the service, and about the most that a board shows. */
+const [pageSize, maxCards] = [2000, 20_000];
 
 /** Fetches a whole board. A task that moves to the next page while the pages load is included once. */
 export async function fetchBoard(projectId: string): Promise<api.Board> {
-  const first = await api.getBoard(projectId, { limit: pageSize });
-  const found = new Map(first.tasks.map((card) => [card.id, card]));
-  let last = first;
-  for (let page = 1; page < maxPages && page * pageSize < last.total; page++) {
-    last = await api.getBoard(projectId, { limit: pageSize, offset: page * pageSize });
+  let last = await api.getBoard(projectId, { limit: pageSize });
+  const found = new Map(last.tasks.map((card) => [card.id, card]));
+  // The service cuts a page at 5 MB, so the next one begins where it ended.
+  let offset = last.tasks.length;
+  while (last.tasks.length > 0 && offset < Math.min(last.total, maxCards)) {
+    last = await api.getBoard(projectId, { limit: pageSize, offset });
     for (const card of last.tasks) found.set(card.id, card);
+    offset += last.tasks.length;
   }
   return { ...last, tasks: [...found.values()] };
 }

@@ -150,6 +150,11 @@ test.each<[string, Partial<ForecastFacts>, RegExp]>([
   ['a circle of three', { open: circle(3) }, /can never be done: t0, t1, t2\.$/],
   ['a circle of four', { open: circle(4) }, /can never be done: t0, t1, t2 and 1 more\.$/],
   ['too many tasks', { open: Array.from({ length: mostOpen + 1 }, (_, i) => open(`${i}`)) }, /at most 1000 open tasks/],
+  [
+    'too many dependencies',
+    { open: Array.from({ length: 101 }, (_, i) => open(`${i}`, { dependsOn: Array(100).fill('x') })) },
+    /^A forecast covers at most 10000 dependencies of open tasks\.$/,
+  ],
 ])('%s has no forecast, and the reason says why', (_name, more, reason) => {
   expect(hours(more)).toMatch(reason);
 });

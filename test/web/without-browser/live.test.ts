@@ -178,6 +178,17 @@ test('a board of exactly one page is one request, and a larger one is complete',
   expect([requested.length, board.tasks.length]).toEqual([3, 2001]);
 });
 
+test('where the service cuts a page of a board, the next one begins', async () => {
+  const all = Array.from({ length: 2500 }, (_, i) => card(`${i}`, 'T'));
+  answer = async () => {
+    const offset = Number(/offset=(\d+)/.exec(requested.at(-1) ?? '')?.[1] ?? 0);
+    return Response.json({ ...boardOf(...all.slice(offset, offset + 1200)), total: all.length });
+  };
+  const board = await client.fetchQuery(queries.board('proj_1'));
+  expect(board.tasks.map(({ id }) => id)).toEqual(all.map(({ id }) => id));
+  expect(requested.map((path) => /offset=(\d+)/.exec(path)?.[1])).toEqual([undefined, '1200', '2400']);
+});
+
 test('if cards cannot be fetched or too many have changed, the whole board is fetched', async () => {
   show(card('a', 'Before'));
   boardUpdates(client, 'proj_1')(['a']);
