@@ -85,10 +85,11 @@ async function holdForSettings(app: App, asking: AskingForProof, read: ReadPull,
   const isNamed = await mentionsInSettings(octokit, name, 'prove');
   const at = { repositoryId: repository.id, number };
   const headSha = pull.head.sha;
+  const isForeign = await isOfStranger(read);
   await app.db.transaction(async (em) => {
     await lockUntilCommit(em, 'reviews', repository.id);
     const known = await findPullProof(em, at, headSha);
-    if (known !== undefined && (known.hold !== 'settings' || known.reason === reason))
+    if (known !== undefined && !isReleased(known) && (known.hold !== 'settings' || known.reason === reason))
       return markLatestProof(em, known.id);
     const isRequired = await wasRequired(em, repository.id);
     app.log.warn({ repositoryId: repository.id, number, reason }, 'the settings of a repository cannot be used');
@@ -100,7 +101,7 @@ async function holdForSettings(app: App, asking: AskingForProof, read: ReadPull,
     const author = pull.user?.login ?? null;
     const base = pull.base.ref;
     const proof = { ...at, headSha, base, author, runId: null, isRequired: isRequired ?? false, minutesPerDay: null };
-    await upsertPullProof(em, { ...proof, hold: 'settings', reason });
+    await upsertPullProof(em, { ...proof, hold: 'settings', isForeign, reason });
     await queueMirror(app, em, taskId);
   });
 }
@@ -169,7 +170,15 @@ async function storeIn(app: App, em: EntityManager, asking: AskingForProof, foun
   const minutesPerDay = askedBy === null ? prove.minutesPerDay : null;
   const hold = await holdOf(em, at, { isForeign, byWriter, minutesPerDay });
   const isRequired = prove.everyone === 'required';
-  const proof = { ...at, headSha, base: pull.base.ref, author, isRequired, minutesPerDay };
+  const proof = {
+    ...at,
+    headSha,
+    base: pull.base.ref,
+    author,
+    isRequired,
+    minutesPerDay,
+    isForeign: isForeign && !byWriter,
+  };
   app.audit.note({ pullRequest: [null, pull.html_url] });
   await also?.(em);
   if (hold !== null) {
@@ -209,6 +218,9 @@ function isKept({ status, hold, runStatus, createdAt }: PullProof): boolean {
   if (hold === 'minutes') return createdAt.toISOString().slice(0, 10) === new Date().toISOString().slice(0, 10);
   return status !== null || hold === 'writer' || runStatus === 'failed' || isLive(runStatus);
 }
+
+/** Whether a stranger's pull request was closed while it waited, so that nothing says what became of its head. */
+const isReleased = ({ isForeign, hold }: PullProof) => isForeign && hold === null;
 
 const isLive = (status: PullProof['runStatus']) => status !== null && liveStatuses.includes(status);
 

@@ -26,6 +26,11 @@ export interface PullProof extends PullRef {
   author: string | null;
   runId: string | null;
   hold: ProofHold | null;
+  /**
+   * It is that of somebody who may not write here, and nobody who may has asked for it. Also once its pull request is closed,
+   * when it has no hold any more.
+   */
+  isForeign: boolean;
   /** Weakened tests make the check run fail. */
   isRequired: boolean;
   /** The minutes that the repository allows a day; null where a person asked. */
@@ -47,7 +52,7 @@ export interface PullProof extends PullRef {
 }
 
 const columns = `p.id, p.repository_id as "repositoryId", p.number, p.head_sha as "headSha", p.author, p.run_id as "runId",
-  p.hold, p.is_required as "isRequired", p.minutes_per_day::float8 as "minutesPerDay", p.base_branch as base, p.status, p.reason,
+  p.hold, (p.is_foreign or coalesce(p.hold = 'writer', false)) and p.status is null and p.run_id is null as "isForeign", p.is_required as "isRequired", p.minutes_per_day::float8 as "minutesPerDay", p.base_branch as base, p.status, p.reason,
   p.is_hindered as "isHindered", p.notes, p.seconds,
   p.check_run_id::float8 as "checkRunId", p.check_shown as "checkShown", p.created_at as "createdAt",
   r.status as "runStatus", r.failure`;
@@ -58,6 +63,7 @@ type Asked = Pick<
   PullProof,
   'repositoryId' | 'number' | 'headSha' | 'author' | 'runId' | 'hold' | 'isRequired' | 'minutesPerDay' | 'base'
 > & {
+  isForeign?: boolean;
   /** Why the settings cannot be used. */
   reason?: string | null;
 };
@@ -69,15 +75,16 @@ type Asked = Pick<
 export async function upsertPullProof(em: EntityManager, asked: Asked): Promise<void> {
   await em.query(
     `insert into pull_proofs (id, repository_id, number, head_sha, author, run_id, hold, is_required, minutes_per_day, reason,
-       base_branch, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp())
+       base_branch, is_foreign, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, clock_timestamp())
      on conflict (repository_id, number, head_sha) do update set author = excluded.author, run_id = excluded.run_id,
        hold = excluded.hold, is_required = excluded.is_required, minutes_per_day = excluded.minutes_per_day,
-       base_branch = excluded.base_branch, status = null, commits = '{}',
+       base_branch = excluded.base_branch, is_foreign = excluded.is_foreign, base_requires = null, base_looked_at = null, status = null,
+       commits = '{}',
        reason = excluded.reason, is_hindered = false, notes = '[]', seconds = 0, at = null, fingerprint = null, created_at = excluded.created_at`,
     [
       ...[newId('proof'), asked.repositoryId, asked.number, asked.headSha, asked.author, asked.runId, asked.hold],
-      ...[asked.isRequired, asked.minutesPerDay, asked.reason ?? null, asked.base],
+      ...[asked.isRequired, asked.minutesPerDay, asked.reason ?? null, asked.base, asked.isForeign ?? false],
     ],
   );
 }
@@ -108,9 +115,12 @@ export interface ShownProof extends PullProof {
   taskId: string;
   /** Whether the pull request had no other head since, as far as is known. */
   isLatest: boolean;
+  /** Whether the base branch of a stranger's requires the check; null while GitHub was not asked. */
+  baseRequires: boolean | null;
+  baseLookedAt: Date | null;
 }
 
-const withTask = `select ${columns}, v.task_id as "taskId",
+const withTask = `select ${columns}, v.task_id as "taskId", p.base_requires as "baseRequires", p.base_looked_at as "baseLookedAt",
     not exists (select from pull_proofs n
       where n.repository_id = p.repository_id and n.number = p.number and n.created_at > p.created_at) as "isLatest"
   from reviewed_pulls v
@@ -122,17 +132,20 @@ export async function listProofsOfHidden(em: EntityManager, taskId: string): Pro
   return em.query(`${withTask} where v.task_id = $1 order by p.created_at desc, p.id desc limit ${maxShown}`, [taskId]);
 }
 
-/** At most this many proofs of a head are read. Those that may forbid a merge come first, and those of strangers last. */
+/** At most this many proofs of a head are read. */
 const maxOfHead = 200;
 
-/** Returns the proofs of a head in all pull requests that had it. */
+/**
+ * Returns the proofs of a head in all pull requests that had it. Those that may forbid a merge come first, and those of strangers
+ * last: of these, the ones that wait, and whose base branch requires the check or was not looked at.
+ */
 export async function listProofsOfHead(
   em: EntityManager,
   { repositoryId, headSha }: Pick<PullProof, 'repositoryId' | 'headSha'>,
 ): Promise<ShownProof[]> {
   return em.query(
     `${withTask} where p.repository_id = $1 and p.head_sha = $2
-     order by p.hold is not distinct from 'writer', p.status is null or p.status in ('weakened', 'not_run') desc, p.id limit ${maxOfHead}`,
+     order by "isForeign", p.is_foreign and p.hold is null, p.base_requires is not distinct from false, p.status is null or p.status in ('weakened', 'not_run') desc, p.id limit ${maxOfHead}`,
     [repositoryId, headSha],
   );
 }
@@ -270,18 +283,35 @@ export async function listHeldNumbers(em: EntityManager, repositoryId: string): 
        and (p.hold = 'minutes' and p.created_at < ${today} or p.hold = 'settings' and p.reason is not null)
        and not exists (select from pull_proofs n where n.repository_id = p.repository_id and n.number = p.number
          and n.created_at > p.created_at)
-     order by p.created_at limit ${maxHeld}`,
+     order by p.is_foreign, p.created_at limit ${maxHeld}`,
     [repositoryId],
   );
   return rows.map(({ number }) => number);
 }
 
-/** Lets proofs of a closed pull request wait no longer for a writer. When it is reopened, they do again. */
+/**
+ * Lets proofs of a stranger's closed pull request wait no longer. When it is reopened, they do again. It stays known that they are
+ * a stranger's.
+ */
 export async function releaseClosed(em: EntityManager, { repositoryId, number }: PullRef): Promise<void> {
-  await em.query(`update pull_proofs set hold = null where repository_id = $1 and number = $2 and hold = 'writer'`, [
-    repositoryId,
-    number,
-  ]);
+  await em.query(
+    `update pull_proofs set hold = null, is_foreign = true
+     where repository_id = $1 and number = $2 and (hold = 'writer' or hold = 'settings' and is_foreign)`,
+    [repositoryId, number],
+  );
+}
+
+/** Stores whether a branch requires the check, for the strangers' pull requests of a head that go into it. */
+export async function markBaseLooked(
+  em: EntityManager,
+  { repositoryId, headSha }: Pick<PullProof, 'repositoryId' | 'headSha'>,
+  { base, isRequired }: { base: string; isRequired: boolean },
+): Promise<void> {
+  await em.query(
+    `update pull_proofs set base_requires = $4, base_looked_at = now()
+     where repository_id = $1 and head_sha = $2 and base_branch = $3 and (is_foreign or hold = 'writer')`,
+    [repositoryId, headSha, base, isRequired],
+  );
 }
 
 /** Gives up the proofs of a pull request that wait for another day, or for settings. */

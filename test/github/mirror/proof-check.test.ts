@@ -10,6 +10,7 @@ const proof: PullProof = {
   author: 'mona',
   runId: 'run_1',
   hold: null,
+  isForeign: false,
   isRequired: false,
   minutesPerDay: 60,
   base: 'main',

@@ -302,3 +302,62 @@ test('a change that prevents its proof may not be merged where proofs are requir
   await opened({ number: 7 }, 'not_run');
   expect(latest()).toMatch(/^action_required: The proof by tests did not run/);
 });
+
+const aboutPulls = () => looked.filter((path) => /\/(pulls|rules)\//.test(path)).length;
+
+test("closed pull requests of a stranger with a writer's commit hold nothing up, and cost no requests", async () => {
+  const { em, told, opened, latest, mirror } = await required();
+  await opened({ number: 7 }, 'proved');
+  for (let number = 100; number < 151; number++) {
+    await told('opened', { number, user: eve });
+    await told('closed', { number, user: eve, state: 'closed' });
+  }
+  looked.length = 0;
+  await mirror(7);
+  expect([aboutPulls(), latest()]).toEqual([1, expect.stringMatching(/^neutral: Pull request #7: Its tests fail/)]);
+  await told('reopened', { number: 120, user: eve });
+  expect(latest()).toMatch(/^neutral: Pull request #7/);
+  expect(aboutPulls()).toBeLessThan(10);
+  // Once the writer's is closed, the one that is open again counts.
+  await told('closed', { number: 7, state: 'closed' });
+  expect(latest()).toBe('action_required: Pull request #120: Waits for somebody with write permission');
+  expect(await em.query('select count(*)::int as count from pull_proofs where not is_foreign')).toEqual([{ count: 1 }]);
+}, 60_000);
+
+test("a stranger's pull requests into many branches that require nothing hold nothing up, and one that does is found", async () => {
+  const { told, opened, latest, mirror } = await required();
+  await opened({ number: 7, base: 'side' }, 'proved');
+  for (let number = 100; number < 120; number++) {
+    looked.length = 0;
+    await told('opened', { number, user: eve, base: `side-${number}` });
+    expect(aboutPulls()).toBeLessThan(15);
+  }
+  await mirror(7);
+  expect(latest()).toMatch(/^neutral: Pull request #7/);
+  around.pages['/rules/branches/release'] = [
+    { type: 'required_status_checks', parameters: { required_status_checks: [{ context: 'Deckhand proof' }] } },
+  ];
+  await told('opened', { number: 120, user: eve, base: 'release' });
+  expect(latest()).toBe('action_required: Pull request #120: Waits for somebody with write permission');
+  for (let times = 0; times < 8; times++) await mirror(7);
+  expect(latest()).toBe('action_required: Pull request #120: Waits for somebody with write permission');
+  await told('closed', { number: 120, user: eve, base: 'release', state: 'closed' });
+  expect(latest()).toMatch(/^neutral: Pull request #7/);
+  delete around.pages['/rules/branches/release'];
+}, 60_000);
+
+test('while the settings cannot be used, pull requests of a stranger hold nothing up either', async () => {
+  const { told, opened, latest, mirror } = await required();
+  await opened({ number: 7 }, 'proved');
+  settingsSay('everybody');
+  for (let number = 100; number < 152; number++) await told('opened', { number, user: eve });
+  looked.length = 0;
+  await mirror(7);
+  expect([aboutPulls(), latest()]).toEqual([1, expect.stringMatching(/^neutral: Pull request #7: Its tests fail/)]);
+  // Its head is as unseen after it was closed and opened again.
+  await told('closed', { number: 100, user: eve, state: 'closed' });
+  await told('closed', { number: 7, state: 'closed' });
+  for (let number = 101; number < 152; number++) await told('closed', { number, user: eve, state: 'closed' });
+  await told('reopened', { number: 100, user: eve });
+  expect(latest()).toBe('action_required: Pull request #100: .deckhand.yml cannot be used');
+}, 60_000);

@@ -3,7 +3,6 @@ import { type Judged, markedProof, type ProofStatus, proofSentence, worstFirst }
 import { runPage, taskPage } from '../../../domain/task.ts';
 import { harmlessLine, oneLine } from '../../../domain/text/sanitize.ts';
 import { isRefusedWith } from '../../../outgoing/github-errors.ts';
-import { unlessMissing } from '../../../repositories/permission.ts';
 import { listTaskPullsOfHead } from '../../../runs/proof/proof-store.ts';
 import {
   listProofsOfHead,
@@ -15,10 +14,10 @@ import {
 } from '../../../runs/reviewing/pull-proofs.ts';
 import { findTask } from '../../../tasks/store.ts';
 import { type Place, placeOfRepository } from '../../app/place.ts';
-import { readRequirements } from '../../app/requirements.ts';
 import { eachThenFail } from '../../each-apart.ts';
 import type { WantedCheck } from '../mirror.ts';
 import { proofCheckName, showCheck } from '../sync-check.ts';
+import { type Head, holdingUp, type Look, lookAround, type OfStranger, openBase } from './strangers.ts';
 
 /**
  * Shows in check runs what the tests of a pull request prove, one for each of its latest heads. A lock lets one job about a
@@ -32,8 +31,9 @@ export async function showProofs(app: App, taskId: string): Promise<void> {
   const place = repositoryId === undefined ? undefined : await placeOfRepository(app, repositoryId);
   if (place === undefined) return;
   await app.db.withLock(`proofs ${repositoryId}`, async () => {
+    const look = lookAround(app, place);
     // Read again, because another job may have shown some of them since.
-    await eachThenFail(await listProofsOfHidden(em, taskId), (proof) => showHead(app, place, proof));
+    await eachThenFail(await listProofsOfHidden(em, taskId), (proof) => showHead(look, proof));
   });
 }
 
@@ -47,6 +47,8 @@ interface Wish {
   base: string | null;
 }
 
+type Stranger = OfStranger & { isClosed: boolean };
+
 /** A pull request with the head, and what it may want. The first wish that is about its base counts. */
 interface Wishing {
   number: number;
@@ -54,21 +56,25 @@ interface Wishing {
   wishes: Wish[];
   /** What it wants if nothing was found out for its base. */
   otherwise: WantedCheck;
-  /** Whether it waits for a word of a writer. Otherwise a stranger could hold up a writer's pull request of the commit. */
-  isOfStranger: boolean;
+  /**
+   * Set if it is that of a stranger, which no writer asked to prove. Then it waits for that, or was closed. Without the difference,
+   * a stranger could hold up a writer's pull request of the commit.
+   */
+  stranger: Stranger | undefined;
 }
 
 /**
  * Shows the strictest result of a head's pull requests in its check run. GitHub counts the latest check run of a name for all
  * pull requests of a commit, whatever their base branches are, so a head has only one.
  */
-async function showHead(app: App, place: Place, head: Pick<PullProof, 'repositoryId' | 'headSha'>): Promise<void> {
+async function showHead(look: Look, head: Head): Promise<void> {
+  const { app, place } = look;
   const em = app.db.manager;
   const proofs = await listProofsOfHead(em, head);
   const [first] = proofs;
   if (first === undefined) return;
   const shown = proofs.reduce((newest, each) => ((each.checkRunId ?? 0) > (newest.checkRunId ?? 0) ? each : newest));
-  const { wanted, detailsUrl } = await strictest(place, head.headSha, await wishesOf(app, head, proofs));
+  const { wanted, detailsUrl } = await strictest(look, head, await wishesOf(app, head, proofs));
   const target = { ...place, check: proofCheckName, externalId: first.id, sha: head.headSha, detailsUrl };
   const before = {
     id: shown.checkRunId,
@@ -84,30 +90,26 @@ async function showHead(app: App, place: Place, head: Pick<PullProof, 'repositor
 }
 
 /** Returns what the pull requests of a head want, those of tasks too, and those of strangers last. */
-async function wishesOf(
-  app: App,
-  head: Pick<PullProof, 'repositoryId' | 'headSha'>,
-  proofs: ShownProof[],
-): Promise<Wishing[]> {
+async function wishesOf(app: App, head: Head, proofs: ShownProof[]): Promise<Wishing[]> {
   const { BASE_URL: address, COMMAND_PREFIX: prefix } = app.config;
   const isRequired = proofs.some((each) => each.isRequired);
   const otherwise = unprovedHead(isRequired, prefix);
   // Heads that pull requests had before say nothing, unless no other has this one.
   const newest = proofs.filter(({ isLatest }) => isLatest);
-  const ofPulls = (newest.length > 0 ? newest : proofs).map((proof): Wish & Pick<Wishing, 'isOfStranger'> => ({
+  const ofPulls = (newest.length > 0 ? newest : proofs).map((proof): Wish & Pick<Wishing, 'stranger'> => ({
     number: proof.number,
     base: proof.base,
     status: proof.status,
-    isOfStranger: proof.hold === 'writer',
+    stranger: proof.isForeign ? { ...proof, isClosed: proof.hold === null } : undefined,
     wanted: wantedCheck(proof, prefix),
     detailsUrl: proof.runId === null ? taskPage(address, proof.taskId) : runPage(address, proof.taskId, proof.runId),
   }));
   const ofTasks = (await listTaskPullsOfHead(app.db.manager, head)).map(
-    ({ number, taskId, base, proof }): Wish & Pick<Wishing, 'isOfStranger'> => ({
+    ({ number, taskId, base, proof }): Wish & Pick<Wishing, 'stranger'> => ({
       number,
       base,
       status: proof?.status ?? null,
-      isOfStranger: false,
+      stranger: undefined,
       wanted: proof === null ? otherwise : provedCheck({ ...proof, isRequired }, prefix),
       detailsUrl: taskPage(address, taskId),
     }),
@@ -118,11 +120,12 @@ async function wishesOf(
     first: wishes[0] as Wish,
     wishes,
     otherwise,
-    isOfStranger: wishes.every((wish) => wish.isOfStranger),
+    stranger: wishes.every((wish) => wish.stranger !== undefined) ? wishes[0]?.stranger : undefined,
   }));
   return pulls.sort(
     (a, b) =>
-      Number(a.isOfStranger) - Number(b.isOfStranger) || strictness(b.first.wanted) - strictness(a.first.wanted),
+      Number(a.stranger !== undefined) - Number(b.stranger !== undefined) ||
+      strictness(b.first.wanted) - strictness(a.first.wanted),
   );
 }
 
@@ -133,16 +136,17 @@ const maxAsked = 50;
  * Returns the strictest wish of the pull requests that are open and still have the head. One of a stranger counts if all others
  * are closed, or if it goes into another branch than they do, which requires the check.
  */
-async function strictest(place: Place, sha: string, pulls: Wishing[]): Promise<Wish> {
-  const [strangers, others] = [true, false].map((is) => pulls.filter(({ isOfStranger }) => isOfStranger === is));
-  const open = await openWishes(place, sha, others ?? []);
+async function strictest(look: Look, head: Head, pulls: Wishing[]): Promise<Wish> {
+  const others = pulls.filter(({ stranger }) => stranger === undefined);
+  const waiting = pulls.flatMap(({ first, stranger }) =>
+    stranger === undefined || stranger.isClosed ? [] : [{ ...stranger, first }],
+  );
+  const open = await openWishes(look.place, head.headSha, others);
   const [first] = open.toSorted((a, b) => strictestFirst(a.wish, b.wish));
-  const isCovered = (base: string | null) => open.some((each) => each.base === base);
-  const held =
-    first === undefined
-      ? strangers?.[0]?.first
-      : await holdingUp(place, sha, strangers?.filter((each) => !isCovered(each.first.base)) ?? []);
-  const found = [held, first?.wish].filter((wish) => wish !== undefined).toSorted(strictestFirst)[0] ?? pulls[0]?.first;
+  const uncovered = waiting.filter(({ base }) => !open.some((each) => each.base === base));
+  const held = first === undefined ? waiting[0] : await holdingUp(look, head, uncovered);
+  const found =
+    [held?.first, first?.wish].filter((wish) => wish !== undefined).toSorted(strictestFirst)[0] ?? pulls[0]?.first;
   if (found === undefined) throw new Error('no pull request has this head');
   return pulls.length === 1 ? found : naming(found);
 }
@@ -164,34 +168,6 @@ async function openWishes(place: Place, sha: string, pulls: Wishing[]): Promise<
     if (strictness(wish.wanted) === mostStrict) return found;
   }
   return [...found, ...pulls.slice(maxAsked, maxAsked + 1).map(({ first }) => ({ wish: first, base: null }))];
-}
-
-/** Pull requests of strangers that are looked at for each branch, and branches. After those, the next one counts. */
-const [maxOfBranch, maxBranches] = [3, 10];
-
-/**
- * Returns the wish of a stranger's pull request into a branch that requires the check. Few are looked at: otherwise a stranger
- * with many pull requests could use up the requests that GitHub allows an installation.
- */
-async function holdingUp(place: Place, sha: string, strangers: Wishing[]): Promise<Wish | undefined> {
-  const branches = [...Map.groupBy(strangers, ({ first }) => first.base).values()];
-  for (const [i, pulls] of branches.entries()) {
-    if (i === maxBranches) return pulls[0]?.first;
-    for (const { number, first } of pulls.slice(0, maxOfBranch)) {
-      const base = await openBase(place, number, sha);
-      if (base === undefined) continue;
-      if (await requiresProof(place, number, base)) return first;
-      break;
-    }
-  }
-  return undefined;
-}
-
-async function requiresProof({ octokit, name, repository }: Place, number: number, base: string): Promise<boolean> {
-  if (base === repository.defaultBranch) return true;
-  return (
-    await readRequirements(octokit, { ...name, request: { signal: AbortSignal.timeout(30_000) } }, { number, base })
-  ).checks.has(proofCheckName);
 }
 
 /** Returns what a pull request wants that goes into a branch. */
@@ -217,13 +193,6 @@ function strictness({ status, conclusion }: WantedCheck): number {
 }
 
 const rankOf = (status: ProofStatus | null) => (status === null ? worstFirst.length : worstFirst.indexOf(status));
-
-/** Returns the branch into which a pull request goes, if it is open and has this head. */
-async function openBase({ octokit, name }: Place, number: number, headSha: string): Promise<string | undefined> {
-  const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
-  const pull = await unlessMissing(octokit.request(path, { ...name, pull_number: number }));
-  return pull?.state === 'open' && pull.head.sha === headSha ? pull.base.ref : undefined;
-}
 
 /** Computes what the check run of a proof should show. Pure. */
 export function wantedCheck(proof: PullProof, prefix: string): WantedCheck {

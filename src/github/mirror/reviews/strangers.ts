@@ -1,0 +1,82 @@
+import type { App } from '../../../app.ts';
+import { unlessMissing } from '../../../repositories/permission.ts';
+import { markBaseLooked, type PullProof, type ShownProof } from '../../../runs/reviewing/pull-proofs.ts';
+import type { Place } from '../../app/place.ts';
+import { readRequirements } from '../../app/requirements.ts';
+import { proofCheckName } from '../sync-check.ts';
+
+/** A commit that pull requests have as their head. */
+export type Head = Pick<PullProof, 'repositoryId' | 'headSha'>;
+
+/** A pull request of a stranger, which waits for a writer's word as far as is known. */
+export type OfStranger = Pick<ShownProof, 'number' | 'base' | 'baseRequires' | 'baseLookedAt'>;
+
+/** What GitHub may still be asked about pull requests of strangers in this job, however many heads it shows. */
+export interface Look {
+  app: App;
+  place: Place;
+  branches: number;
+  pulls: number;
+}
+
+/**
+ * Branches and pull requests of strangers about which a job asks GitHub. Otherwise a stranger with many pull requests could use up the
+ * requests that GitHub allows an installation. What is known of other branches is stored, so that nothing hides among many.
+ */
+const [maxBranches, maxPulls] = [3, 10];
+/** Pull requests of strangers that are looked at for each branch. */
+const maxOfBranch = 3;
+
+export function lookAround(app: App, place: Place): Look {
+  return { app, place, branches: maxBranches, pulls: maxPulls };
+}
+
+/** Returns one of these pull requests that is open and goes into a branch that requires the check. */
+export async function holdingUp<T extends OfStranger>(look: Look, head: Head, pulls: T[]): Promise<T | undefined> {
+  const { place } = look;
+  for (const group of await requiringProof(look, head, pulls))
+    for (const pull of group.slice(0, maxOfBranch)) {
+      if (look.pulls <= 0) return undefined;
+      look.pulls -= 1;
+      const base = await openBase(place, pull.number, head.headSha);
+      if (base !== undefined && base === branchOf(place, pull)) return pull;
+    }
+  return undefined;
+}
+
+/** An earlier release did not store the branch. */
+const branchOf = ({ repository }: Place, { base }: OfStranger) => base ?? repository.defaultBranch;
+
+/**
+ * Groups pull requests by the branch into which they go, and returns those of branches that require the check. The branches that
+ * nobody looked at, or whose last look is the oldest, are looked at.
+ */
+async function requiringProof<T extends OfStranger>(look: Look, head: Head, pulls: T[]): Promise<T[][]> {
+  const { app, place } = look;
+  const groups = [...Map.groupBy(pulls, (pull) => branchOf(place, pull))].map(([base, group]) => ({
+    ...{ base, group },
+    isRequired: base === place.repository.defaultBranch || group.some(({ baseRequires }) => baseRequires === true),
+    lookedAt: Math.min(...group.map(({ baseLookedAt }) => baseLookedAt?.getTime() ?? 0)),
+  }));
+  const lookable = groups.filter(({ base }) => base !== place.repository.defaultBranch);
+  for (const each of lookable.toSorted((a, b) => a.lookedAt - b.lookedAt)) {
+    const [first] = each.group;
+    if (look.branches <= 0 || each.base === null || first === undefined) break;
+    look.branches -= 1;
+    each.isRequired = await requiresProof(place, first.number, each.base);
+    await markBaseLooked(app.db.manager, head, { base: each.base, isRequired: each.isRequired });
+  }
+  return groups.filter(({ isRequired }) => isRequired).map(({ group }) => group);
+}
+
+async function requiresProof({ octokit, name }: Place, number: number, base: string): Promise<boolean> {
+  const at = { ...name, request: { signal: AbortSignal.timeout(30_000) } };
+  return (await readRequirements(octokit, at, { number, base })).checks.has(proofCheckName);
+}
+
+/** Returns the branch into which a pull request goes, if it is open and has this head. */
+export async function openBase({ octokit, name }: Place, number: number, headSha: string): Promise<string | undefined> {
+  const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
+  const pull = await unlessMissing(octokit.request(path, { ...name, pull_number: number }));
+  return pull?.state === 'open' && pull.head.sha === headSha ? pull.base.ref : undefined;
+}
