@@ -67,14 +67,14 @@ export async function readList(
 }
 
 /**
- * Serializes as many items as a list in one reply may have, for a reply that has more than the list. Others have their turn in
- * between: a large list takes a tenth of a second.
+ * Makes items of rows and serializes as many as a list in one reply may have, for a reply that has more than the list. Others have
+ * their turn in between: a large list takes a tenth of a second.
  */
-export async function listText(shape: z.ZodArray, items: unknown[]): Promise<string> {
+export async function listText<Row>(shape: z.ZodArray, rows: Row[], toItem: (row: Row) => unknown): Promise<string> {
   const list = new ListText(shape, maxListBytes);
-  for (let at = 0; at < items.length && !list.isFull; at += portion) {
+  for (let at = 0; at < rows.length && !list.isFull; at += portion) {
     if (at > 0) await nextTurn();
-    list.add(items.slice(at, at + portion));
+    list.add(rows.slice(at, at + portion).map(toItem));
   }
   return list.part(false).text;
 }

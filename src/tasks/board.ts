@@ -207,31 +207,29 @@ async function listCards(
   em: EntityManager,
   projectId: string,
   page: { limit: number; offset: number },
-): Promise<Card[]> {
+): Promise<CardRow[]> {
   // Selects the page first, so that runs and pull requests are looked up for its tasks only.
-  const rows: CardRow[] = await em.query(
+  return em.query(
     `${cards} from (select * from tasks t where t.project_id = $1 and not t.hidden
        order by t.created_at desc, t.id limit $2 offset $3) t ${joins}
      order by t.created_at desc, t.id`,
     [projectId, page.limit, page.offset],
   );
-  return rows.map(toCard);
 }
 
 /** Returns the cards of those tasks of a project that have one of these ids, or a run with one of them. */
-async function findCards(em: EntityManager, projectId: string, ids: string[]): Promise<Card[]> {
-  const rows: CardRow[] = await em.query(
+async function findCards(em: EntityManager, projectId: string, ids: string[]): Promise<CardRow[]> {
+  return em.query(
     `${cards} from (select * from tasks t where t.project_id = $1 and not t.hidden and t.id in (
        select unnest($2::text[]) union select r.task_id from runs r where r.id = any($2))) t ${joins}
      order by t.created_at desc, t.id`,
     [projectId, ids],
   );
-  return rows.map(toCard);
 }
 
 /** Returns the cards of the tasks that a task of a project depends on, and of those that depend on it. */
-async function findCardsNear(em: EntityManager, projectId: string, taskId: string, limit: number): Promise<Card[]> {
-  const rows: CardRow[] = await em.query(
+async function findCardsNear(em: EntityManager, projectId: string, taskId: string, limit: number): Promise<CardRow[]> {
+  return em.query(
     `${cards} from (select * from tasks t where t.project_id = $1 and t.id in (
        select depends_on_id from task_dependencies where task_id = $2
        union select task_id from task_dependencies where depends_on_id = $2)
@@ -239,7 +237,6 @@ async function findCardsNear(em: EntityManager, projectId: string, taskId: strin
      order by t.created_at desc, t.id`,
     [projectId, taskId, limit],
   );
-  return rows.map(toCard);
 }
 
 function toCard(row: CardRow): Card {
@@ -306,11 +303,11 @@ interface Asked {
 /** Reads everything that a board shows, so that it needs one request when it opens, and one for each change. */
 async function readBoard({ db: { manager: em } }: App, projectId: string, userId: string, asked: Asked) {
   const frame = JSON.stringify(Frame.parse(await readFrame(em, projectId, userId)));
-  const tasks = await listText(Cards, await cardsFor(em, projectId, asked));
+  const tasks = await listText(Cards, await cardsFor(em, projectId, asked), toCard);
   return new Serialized(`${frame.slice(0, -1)},"tasks":${tasks}}`);
 }
 
-function cardsFor(em: EntityManager, projectId: string, { ids, near, ...page }: Asked): Promise<Card[]> {
+function cardsFor(em: EntityManager, projectId: string, { ids, near, ...page }: Asked): Promise<CardRow[]> {
   if (near !== undefined) return findCardsNear(em, projectId, near, maxTasks);
   return ids === undefined ? listCards(em, projectId, page) : findCards(em, projectId, ids);
 }
