@@ -322,7 +322,7 @@ test("closed pull requests of a stranger with a writer's commit hold nothing up,
   await told('closed', { number: 7, state: 'closed' });
   expect(latest()).toBe('action_required: Pull request #120: Waits for somebody with write permission');
   expect(await em.query('select count(*)::int as count from pull_proofs where not is_foreign')).toEqual([{ count: 1 }]);
-}, 60_000);
+});
 
 test("a stranger's pull requests into many branches that require nothing hold nothing up, and one that does is found", async () => {
   const { told, opened, latest, mirror } = await required();
@@ -344,7 +344,7 @@ test("a stranger's pull requests into many branches that require nothing hold no
   await told('closed', { number: 120, user: eve, base: 'release', state: 'closed' });
   expect(latest()).toMatch(/^neutral: Pull request #7/);
   delete around.pages['/rules/branches/release'];
-}, 60_000);
+});
 
 test('while the settings cannot be used, pull requests of a stranger hold nothing up either', async () => {
   const { told, opened, latest, mirror } = await required();
@@ -360,4 +360,4 @@ test('while the settings cannot be used, pull requests of a stranger hold nothin
   for (let number = 101; number < 152; number++) await told('closed', { number, user: eve, state: 'closed' });
   await told('reopened', { number: 100, user: eve });
   expect(latest()).toBe('action_required: Pull request #100: .deckhand.yml cannot be used');
-}, 60_000);
+});
