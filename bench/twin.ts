@@ -23,8 +23,9 @@ app.get('/projects/:projectId/tasks', async (req, res) => {
   );
   if (member.rows.length === 0) return res.status(403).json({ statusCode: 403, message: 'not a member' });
   const { rows } = await pool.query(
-    `select ${taskColumns} from (select * from tasks where project_id = $1 order by created_at desc, id desc limit $2) t
-     order by t.created_at desc, t.id desc`,
+    `select ${taskColumns} from (
+       select * from tasks where project_id = $1 and not hidden order by created_at desc, id limit $2) t
+     order by t.created_at desc, t.id`,
     [req.params.projectId, Number(req.query.limit)],
   );
   return res.json(rows);
