@@ -44,8 +44,9 @@ export async function decidingFiles(given: Given): Promise<string[]> {
   return changes
     .filter(
       // Where .deckhand.yml does not name all tests, those that it names may use the others.
-      ({ path, oldMode }) =>
+      ({ path, oldMode, newMode }) =>
         byName(path) ||
+        leadsElsewhere(isTest(path), oldMode, newMode) ||
         byContent.has(path) ||
         (oldMode === absent && takesPlaceOfModule(path)) ||
         (!isTest(path) &&
@@ -58,6 +59,15 @@ export async function decidingFiles(given: Given): Promise<string[]> {
 
 /** The mode of a file that does not exist on one side of a change. */
 const absent = '000000';
+const [link, submodule] = ['120000', '160000'];
+
+/**
+ * Returns whether a change alters where a path leads. A symbolic link named `node_modules` is as good as the folder, and
+ * nobody reads what a submodule holds. Links among the tests are a doubt of their own.
+ */
+function leadsElsewhere(isTest: boolean, ...modes: string[]): boolean {
+  return modes.includes(submodule) || (!isTest && modes.includes(link));
+}
 
 /** Manifests that a thread compares at once. Each has two sides of at most `maxBytes`. */
 const comparedAtOnce = 10;
@@ -159,13 +169,13 @@ async function makefilesOf(files: Files, read: Read): Promise<string[]> {
 }
 
 type Read = (path: string) => Promise<string>;
-type Files = Map<string, { oid: string }>;
+type Files = Map<string, { mode: string; oid: string }>;
 
 function readerOf(checkout: Checkout, files: Files): Read {
   return async (path) => {
-    const oid = files.get(path)?.oid;
-    const content = oid === undefined ? undefined : (await checkout.readBlobs([oid], maxBytes)).get(oid);
-    return content?.toString('utf8') ?? '';
+    const file = files.get(path);
+    if (file === undefined || file.mode === submodule) return '';
+    return (await checkout.readBlobs([file.oid], maxBytes)).get(file.oid)?.toString('utf8') ?? '';
   };
 }
 
@@ -180,7 +190,7 @@ export async function withScriptsOf(
   doubt: (why: string) => void,
 ): Promise<string[]> {
   const nearest = [...(await checkout.files(base))]
-    .filter(([path]) => /(^|\/)package\.json$/.test(path))
+    .filter(([path, { mode }]) => mode !== submodule && /(^|\/)package\.json$/.test(path))
     .map(([path, { oid }]) => ({ path, oid, depth: path.split('/').length }))
     .sort((a, b) => a.depth - b.depth)
     .slice(0, maxRead);

@@ -17,6 +17,7 @@ const maxDepth = 20;
 /** The most that files name modules. Ordinary files name a few dozen. */
 const maxUses = 1_000_000;
 const absent = '000000';
+const submodule = '160000';
 
 interface Given {
   checkout: Checkout;
@@ -31,7 +32,8 @@ const mayBeHelper = (path: string) => isProgram(path) && hasOwnName(path);
 
 /** Returns the changed programs outside the tests. */
 function codeIn({ changes, isTest }: Given): Change[] {
-  return changes.filter(({ path, newMode }) => newMode !== absent && isProgram(path) && !isTest(path));
+  const isFile = ({ newMode }: Change) => newMode !== absent && newMode !== submodule;
+  return changes.filter((change) => isFile(change) && isProgram(change.path) && !isTest(change.path));
 }
 
 /**
@@ -81,7 +83,7 @@ export async function changedHelpers(
   const changed = code.filter(({ oldMode }) => oldMode !== absent);
   if (changed.length < 2) return [];
   const files = [...(await checkout.files(base))]
-    .filter(([path]) => mayNamePrograms(path))
+    .filter(([path, { mode }]) => mode !== submodule && mayNamePrograms(path))
     .map(([path, { oid }]) => ({ path, oid }));
   const near = nearest(
     files,

@@ -50,6 +50,29 @@ test.each<[string, Partial<Given>, string]>([
   ],
   ['a file that a tool may load', { change: { ...more, '.quietrc': '' } }, '.quietrc decides how the tests run'],
   [
+    'a folder of libraries that is a symbolic link',
+    { change: { ...more, 'lib/fakes/x/index.js': '', 'src/node_modules': { link: '../lib/fakes' } } },
+    'src/node_modules decides how the tests run',
+  ],
+  [
+    'a symbolic link that became a file',
+    { base: { ...base, 'src/g.js': { link: 'f.js' } }, change: { ...more, 'src/g.js': '' } },
+    'src/g.js decides how the tests run',
+  ],
+  [
+    'another commit of a submodule',
+    {
+      base: { ...base, 'lib/a': { commit: 'a'.repeat(40) } },
+      change: { ...more, 'lib/a': { commit: 'b'.repeat(40) } },
+    },
+    'lib/a decides how the tests run',
+  ],
+  [
+    'a submodule among the tests',
+    { change: { ...more, 'test/a': { commit: 'a'.repeat(40) } } },
+    'test/a decides how the tests run',
+  ],
+  [
     'a changed helper of a helper of tests',
     { base: helped, change: { ...more, 'support/checks.js': 'export const same = () => true;\n' } },
     'support/checks.js decides how the tests run',
@@ -177,6 +200,13 @@ test.each<[string, Given['base'], Given['change']]>([
     change: { ...change, 'support/checks.js': '' },
     settings: {},
   });
+  expect((await readTestedChange(work, tree)).doubts).toEqual([]);
+});
+
+test('a repository with a submodule is read without it', async () => {
+  const withModule = { ...helped, 'lib/a': { commit: 'a'.repeat(40) }, 'b/package.json': { commit: 'a'.repeat(40) } };
+  const change = { ...more, 'src/main.js': '' };
+  const { work, tree } = await workWith({ base: withModule, change, settings: { checks: ['sh lib/a'] } });
   expect((await readTestedChange(work, tree)).doubts).toEqual([]);
 });
 

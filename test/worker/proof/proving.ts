@@ -50,8 +50,8 @@ async function open(): Promise<void> {
   opened.push(environment.remove);
 }
 
-/** Contents by path: those of a file, the target of a symbolic link, or undefined for a file that is removed. */
-type Files = Record<string, string | { link: string } | undefined>;
+/** Contents by path: those of a file, the target of a symbolic link, a submodule, or undefined for a file that is removed. */
+type Files = Record<string, string | { link: string } | { commit: string } | undefined>;
 
 /** The ids of contents that were written. Many cases have the same files, and each write starts git. */
 const written = new Map<string, string>();
@@ -67,9 +67,10 @@ async function treeWith(files: Files, before?: string): Promise<string> {
   const empty = gitWith(checkout.gitDir, '', 'hash-object', '-t', 'tree', '-w', '--stdin');
   const entries = Object.entries(files).map(([path, content]) => {
     if (content === undefined) return { path, mode: '000000', oid: '0'.repeat(40) };
-    return typeof content === 'string'
-      ? { path, mode: '100644', oid: blobOf(content) }
-      : { path, mode: '120000', oid: blobOf(content.link) };
+    if (typeof content === 'string') return { path, mode: '100644', oid: blobOf(content) };
+    return 'link' in content
+      ? { path, mode: '120000', oid: blobOf(content.link) }
+      : { path, mode: '160000', oid: content.commit };
   });
   return checkout.replaceFiles(before ?? empty, entries);
 }
