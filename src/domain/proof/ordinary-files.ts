@@ -50,6 +50,11 @@ export function isOrdinary(path: string, roots: Set<string>): boolean {
   return program.test(name) && !inFoldersOnly.test(name) && !loadedByTool.test(name);
 }
 
+/** Returns whether a file is written in a programming language, by the ending of its name. */
+export function isSource(path: string): boolean {
+  return program.test(path);
+}
+
 /** Returns whether a file may import programs, or name them so that a tool runs them. */
 export function mayNamePrograms(path: string): boolean {
   return !document.test(path) && !lockFile.test(nameOf(path)) && !documentName.test(nameOf(path));

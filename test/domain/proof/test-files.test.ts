@@ -29,6 +29,22 @@ test.each([
   'App.Tests/Parser.cs',
   't/basic.t',
   'features/login.feature',
+  'golden/button.txt',
+  'src/goldens/button.png',
+  'src/button.spec.ts-snapshots/button.md',
+  'src/__image_snapshots__/button.png',
+  'src/button.snap',
+  'src/cassettes/login.yml',
+  'src/parser.golden',
+  'src/parser.expected.json',
+  'src/parser.approved.txt',
+  'src/parser.received.txt',
+  'src/cart_expected.json',
+  'src/expected-output.txt',
+  'src/snapshots/cart.json',
+  'expected/cart.out',
+  'data/reference/cart.csv',
+  'perf/baselines/cart.json',
 ])('%s is usually a test', (path) => expect(isUsualTestFile(path)).toBe(true));
 
 test.each([
@@ -38,6 +54,12 @@ test.each([
   'src/attest.go',
   'docs/tested.md',
   'src/index.js',
+  'src/snapshots/store.ts',
+  'src/expected/index.js',
+  'include/expected.hpp',
+  'docs/reference/api.md',
+  'website/content/reference/api.md',
+  'src/unexpected.json',
 ])('%s is usually no test', (path) => expect(isUsualTestFile(path)).toBe(false));
 
 test('a renamed test keeps most of its lines, apart from what it imports', () => {

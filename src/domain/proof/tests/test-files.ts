@@ -1,3 +1,5 @@
+import { isSource } from '../ordinary-files.ts';
+
 /** Folders that hold tests and what belongs to them. */
 const folders = [
   'tests?',
@@ -11,6 +13,13 @@ const folders = [
   '__snapshots__',
   'cypress',
   'androidTest',
+  // Expected and recorded outputs, which lie beside the code as well
+  '__(image_snapshots|goldens|recordings|cassettes)__',
+  '[^/]+-snapshots',
+  'goldens?',
+  'golden[-_](files|masters?|data)',
+  'test[-_]?(fixtures|resources|data)',
+  'cassettes',
 ];
 
 /** The names of test files in the common languages, without their folders. */
@@ -30,7 +39,18 @@ const names = [
   '[^/]+_spec\\.(rb|lua)',
   // Perl, Bats, Gherkin
   '[^/]+\\.(t|bats|feature)',
+  // What a tool or a person recorded as the expected output
+  '[^/]+\\.(snap|snapshots?|ambr|golden|expected|approved|received)',
+  '[^/]+\\.(golden|expected|approved|verified|received?)\\.\\w+',
 ];
+
+/** Folders that hold expected outputs unless they are about something else, such as a store of snapshots. */
+const expectedFolder =
+  /(^|\/)(snapshots?|expected|expectations|baselines?|approved|approvals|recordings|references?)\//i;
+/** Words of names such as `cart_expected.json`. */
+const expectedName = /(^|[._-])(expected|goldens?|baseline)[._-]/i;
+/** Folders of documents for people, in which `reference` means something else. */
+const forPeople = /(^|\/)(docs?|documentation|website|site|content)\//i;
 
 const usualFolder = new RegExp(`(^|/)(${folders.join('|')})/`);
 /** Files in the test projects of C#, F#, Visual Basic and Swift, such as `App.Tests/Cart.cs`. */
@@ -40,7 +60,12 @@ const usualName = new RegExp(`^(${names.join('|')})$`);
 /** Returns whether a path has the usual place or name of a test, or of a file that belongs to tests. */
 export function isUsualTestFile(path: string): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1);
-  return usualName.test(name) || usualFolder.test(path) || projectOfTests.test(path);
+  return usualName.test(name) || usualFolder.test(path) || projectOfTests.test(path) || isExpectedOutput(path, name);
+}
+
+/** Returns whether a file is data under a name that says that tests compare with it. */
+function isExpectedOutput(path: string, name: string): boolean {
+  return !isSource(name) && !forPeople.test(path) && (expectedFolder.test(path) || expectedName.test(name));
 }
 
 /**
