@@ -9,6 +9,14 @@ const fileOptions = /^--(require|import|loader|experimental-loader|config\w*|rcf
 const shortOptions = /^-(r|c|f|p)$/;
 const testRunners = /^(jest|vitest|mocha|ava|tap|tape|c8|nyc|karma|cypress|playwright|pytest|phpunit|rspec|prove)$/;
 
+const tools =
+  /^(git|npm|pnpm|yarn|bunx|corepack|pip3?|uv|go|cargo|java|which|ps|uname|tput|stty|cat|rm|cp|mv|ls|test|\[)$/;
+
+/** Returns whether a program has a name by which test runners, or the scripts around them, start programs. */
+export function isKnownProgram(name: string): boolean {
+  return interpreters.test(name) || wrappers.test(name) || testRunners.test(name) || tools.test(name);
+}
+
 /** Characters of all paths that a text may name. A long folder with many words would otherwise make millions of them. */
 export const maxPathChars = 5_000_000;
 

@@ -7,6 +7,8 @@ import { isUsualTestFile } from '../../domain/proof/tests/test-files.ts';
 import { blobsOf } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
 import { batchesOf, judging, unlessTooSlow } from './contents.ts';
+import { decidingManifests } from './manifests/deciding-manifests.ts';
+import type { Files } from './manifests/new-packages.ts';
 
 interface Given {
   checkout: Checkout;
@@ -24,7 +26,7 @@ interface Given {
   doubt(why: string): void;
 }
 
-/** Larger files are not read. A larger manifest is assumed to decide how tests run. */
+/** Larger files are not read. */
 const maxBytes = 200_000;
 /** The most files that are read to find out what the checks run, and the characters that are read of each. */
 const maxRead = 50;
@@ -37,7 +39,7 @@ export async function decidingFiles(given: Given): Promise<string[]> {
   const { run, texts } = await filesThatChecksRun(given, files);
   // Without a program that may start others, the checks run what their commands name and nothing else.
   const isClosed = await unlessTooSlow(judging.call('reachNoToolAtAll', [...texts, ...given.others]), false);
-  const byContent = await decidingContents(given, isClosed);
+  const byContent = await decidingManifests({ ...given, files, isClosed });
   const data = await snapshotsIn(given);
   const byName = (path: string) => decidesByName(path) && !data.has(path) && !(isClosed && isForTools(path));
   const roots = projectRoots([...files.keys(), ...changes.map(({ path }) => path)]);
@@ -69,27 +71,8 @@ function leadsElsewhere(isTest: boolean, ...modes: string[]): boolean {
   return modes.includes(submodule) || (!isTest && modes.includes(link));
 }
 
-/** Manifests that a thread compares at once. Each has two sides of at most `maxBytes`. */
-const comparedAtOnce = 10;
-
-/** Finds the changed manifests whose parts about tests changed, such as the scripts of package.json. */
-async function decidingContents({ checkout, changes, checks, others }: Given, isClosed: boolean): Promise<Set<string>> {
-  const commands = isClosed ? [...checks, ...others] : undefined;
-  const all = changes.filter(({ path }) => mayDecide(path));
-  const deciding = all.slice(maxRead).map(({ path }) => path);
-  for (const some of batchesOf(all.slice(0, maxRead), comparedAtOnce)) {
-    const before = await blobsOf(checkout, some, 'old', maxBytes);
-    const after = await blobsOf(checkout, some, 'new', maxBytes);
-    const both = some.map(({ path, oldOid, newOid }) => ({ path, old: before.get(oldOid), now: after.get(newOid) }));
-    const isRead = ({ oldMode, newMode }: Change, i: number) =>
-      (oldMode === absent || both[i]?.old !== undefined) && (newMode === absent || both[i]?.now !== undefined);
-    const read = both.filter((_, i) => some[i] !== undefined && isRead(some[i], i));
-    const paths = some.map(({ path }) => path);
-    const differing = await unlessTooSlow(judging.call('differingManifests', read, commands), paths);
-    deciding.push(...differing, ...paths.filter((path) => read.every((each) => each.path !== path)));
-  }
-  return new Set(deciding);
-}
+/** Files of snapshots that a thread reads at once. Each has at most `maxBytes`. */
+const readAtOnce = 10;
 
 /** Finds the changed tests that hold nothing but snapshots. (a) and (b) judge those like other tests. */
 async function snapshotsIn({ checkout, changes, isTest }: Given): Promise<Set<string>> {
@@ -99,7 +82,7 @@ async function snapshotsIn({ checkout, changes, isTest }: Given): Promise<Set<st
     ({ path, newMode }) => newMode === '100644' && isTest(path) && isSnapshotName(path) && isLikeOthers(path),
   );
   const found = new Set<string>();
-  for (const some of batchesOf(named.slice(0, maxRead), comparedAtOnce)) {
+  for (const some of batchesOf(named.slice(0, maxRead), readAtOnce)) {
     const contents = await blobsOf(checkout, some, 'new', maxBytes);
     const read = some.flatMap(({ path, newOid }): [string, Buffer][] => {
       const content = contents.get(newOid);
@@ -169,7 +152,6 @@ async function makefilesOf(files: Files, read: Read): Promise<string[]> {
 }
 
 type Read = (path: string) => Promise<string>;
-type Files = Map<string, { mode: string; oid: string }>;
 
 function readerOf(checkout: Checkout, files: Files): Read {
   return async (path) => {

@@ -1,5 +1,7 @@
 // Runs in a thread (contents.ts), because whoever writes a change chooses how long its files take to read.
 import { maxPathChars, pathsRunBy, withScripts } from '../../domain/proof/deciding-files.ts';
+import type { Surroundings } from '../../domain/proof/manifests/manifest.ts';
+import { namesTaken } from '../../domain/proof/manifests/taken-names.ts';
 import { differsInDeciding } from '../../domain/proof/manifests.ts';
 import { modulesNamedIn } from '../../domain/proof/module-names.ts';
 import { mayRunUnseen, onlyDeclares } from '../../domain/proof/reach.ts';
@@ -20,14 +22,28 @@ export interface BothSides {
 /** The most commands, and their characters, that the checks may run through scripts of package.json. */
 const [maxCommands, maxCommandChars] = [5000, 500_000];
 
-/**
- * Returns the manifests that differ in a part which decides how tests run. With `commands`, the checks are known to run no
- * other scripts than those that these name.
- */
-export function differingManifests(files: BothSides[], commands?: string[]): string[] {
+/** A manifest before and after a change, and whether it is new in a folder in which the base has no file. */
+export type ChangedManifest = BothSides & Pick<Surroundings, 'isNewFolder'>;
+
+/** Returns the manifests that differ in a part which decides how tests run. */
+export function differingManifests(files: ChangedManifest[], around: Omit<Surroundings, 'isNewFolder'>): string[] {
   const text = (content: Uint8Array | undefined) => (content === undefined ? undefined : textOf(content));
-  const differs = ({ path, old, now }: BothSides) => differsInDeciding(path, text(old), text(now), commands);
-  return files.filter(differs).map(({ path }) => path);
+  return files
+    .filter(({ path, old, now, isNewFolder }) =>
+      differsInDeciding(path, text(old), text(now), { ...around, isNewFolder }),
+    )
+    .map(({ path }) => path);
+}
+
+/** Returns the new packages that may take the place of one that is installed on the base. */
+export function packagesInPlaceOfOthers(
+  added: [path: string, content: Uint8Array][],
+  manifests: Uint8Array[],
+  locks: Uint8Array[] | undefined,
+): string[] {
+  const texts = (contents: Uint8Array[]) => contents.map(textOf);
+  const isTaken = namesTaken(texts(manifests), locks === undefined ? undefined : texts(locks));
+  return added.filter(([, content]) => isTaken(textOf(content))).map(([path]) => path);
 }
 
 /** Returns the paths that scripts of a shell may run; undefined if they are too many. */

@@ -4,7 +4,6 @@ import {
   takesPlaceOfModule,
   withScripts,
 } from '../../../src/domain/proof/deciding-files.ts';
-import { differsInDeciding, mayDecide } from '../../../src/domain/proof/manifests.ts';
 
 test.each([
   'jest.config.ts',
@@ -84,87 +83,6 @@ test.each([
   ['src/json.ts', false],
 ])('%s takes the place of a module that runners load: %s', (path, isTaken) =>
   expect(takesPlaceOfModule(path)).toBe(isTaken));
-
-test.each<[string, string | undefined, string | undefined, boolean]>([
-  ['package.json', '{"name":"a"}', '{"imports":{"#a":"./b.js"}}', true],
-  ['package.json', '{"type":"commonjs"}', '{"type":"module"}', true],
-  ['package.json', '{"exports":{".":"./a.js"}}', '{"exports":{".":"./a.js","./b":"./b.js"}}', false],
-  ['package.json', '{"exports":{".":"./a.js"}}', '{"exports":{".":"./b.js"}}', true],
-  ['package.json', '{"name":"a"}', '{"exports":"./b.js"}', true],
-  ['packages/a/package.json', undefined, '{"type":"module","exports":"./a.js"}', false],
-  ['composer.json', '{"autoload":{"psr-4":{}}}', '{"autoload":{"psr-4":{},"files":["a.php"]}}', true],
-  ['composer.json', '{"autoload":{"psr-4":{}}}', '{"autoload":{"psr-4":{"A":"a"}}}', true],
-  ['composer.json', '{"autoload":{"psr-4":{}}}', '{"autoload":{"psr-4":{},"classmap":["a"]}}', true],
-  ['composer.json', '{"require":{"a/b":"1"}}', '{"require":{"a/b":"1","c/d":"2"}}', false],
-  ['Cargo.toml', '[package]\n', '[package]\nbuild = "tools/gen.rs"\n', true],
-  ['Cargo.toml', '', 'package."build" = "tools/gen.rs"\n', true],
-  ['shop/settings.py', 'DEBUG = True\n', "DEBUG = True\nTEST_RUNNER = 'shop.Quiet'\n", true],
-  ['shop/settings/test.py', undefined, "TEST_RUNNER = 'shop.Quiet'\n", true],
-  ['config/base.py', 'DEBUG = True\n', 'DEBUG = False\n', false],
-  ['go.mod', 'module a\n', 'module a\nreplace b => ./b\n', true],
-  ['go.mod', 'module a\n', 'module a\nrequire golang.org/x/text v0.14.0\n', false],
-  ['requirements.txt', 'pytest==8.0\n', './tools/quiet\n', true],
-  ['requirements-dev.txt', 'pytest==8.0\n', 'pytest==7.0\n', true],
-  ['requirements/base.txt', 'requests==2.0\n', 'requests==2.0\nattrs==24.1\n', false],
-  ['requirements.txt', 'requests==2.0\n', 'requests @ file:./x\n', true],
-  ['pyproject.toml', '[project]\n', '[project]\n[tool.uv.sources]\npytest = { path = "a" }\n', true],
-  ['pyproject.toml', '[project]\n', '[project]\ndependencies = ["attrs"]\n', false],
-  ['Gemfile', "gem 'rspec'\n", "gem 'rspec', path: 'quiet'\n", true],
-  ['Gemfile', "gem 'rspec'\n", "gem 'rspec'\ngem 'oj'\n", false],
-  ['package.json', '{"scripts":{"test":"node --test"}}', '{"scripts":{"test":"exit 0"}}', true],
-  ['a/package.json', '{"name":"a"}', '{"name":"a","version":"2.0.0","dependencies":{"left-pad":"1.0.0"}}', false],
-  ['package.json', '{"devDependencies":{"jest":"30.0.0"}}', '{"devDependencies":{"jest":"file:./fake"}}', true],
-  ['package.json', '{"jest":{}}', '{"jest":{"testPathIgnorePatterns":["."]}}', true],
-  ['package.json', undefined, '{"name":"new part"}', false],
-  ['package.json', '{"name":"a"}', '{"broken', true],
-  ['package.json', '{"name":"a"}', '7', false],
-  ['pyproject.toml', '[project]\nversion = "1"\n', '[project]\nversion = "2"\n', false],
-  [
-    'pyproject.toml',
-    '[tool.pytest.x]\na = 1\n[project]\nversion = "1"\n',
-    '[tool.pytest.x]\na = 1\n[project]\nversion = "2"\n',
-    false,
-  ],
-  [
-    'package.json',
-    '{"devDependencies":{"jest":"30.0.0","tiny":"1.0.0"}}',
-    '{"devDependencies":{"jest":"30.0.0","tiny":"1.1.0"}}',
-    false,
-  ],
-  ['package.json', '{"overrides":{}}', '{"overrides":{"jest@29":"30.0.0"}}', true],
-  ['package.json', '{"overrides":{}}', '{"overrides":{"@playwright/test@1":"2.0.0"}}', true],
-  [
-    'pyproject.toml',
-    '[tool.pytest.ini_options]\naddopts = ""\n',
-    '[tool.pytest.ini_options]\naddopts = "-k x"\n',
-    true,
-  ],
-  ['pyproject.toml', '', 'tool.pytest.ini_options.addopts = "--co"\n', true],
-  ['pyproject.toml', '', '[tool]\npytest = { ini_options = { addopts = "--co" } }\n', true],
-  ['pyproject.toml', '', '[tool."pyt\\u0065st".ini_options]\naddopts = "--co"\n', true],
-  ['pyproject.toml', '', '[project]\nentry-points = { pytest11 = { x = "x" } }\n', true],
-  ['pyproject.toml', '[tool.pytest.x]\na = [\n["b"],\n]\n', '[tool.pytest.x]\na = [\n["b"],\n]\naddopts = ""\n', true],
-  ['pyproject.toml', '[tool.ruff]\n', '[tool.ruff]\nline-length = 100\n[project]\ndependencies = ["x"]\n', false],
-  ['setup.cfg', '[metadata]\n', '[metadata]\nname = a\u2028[tool:pytest]\n', true],
-  ['setup.py', 'setup(version="1")\n', 'setup(version="2")\n', false],
-  ['setup.py', 'setup(\n)', 'setup(\nentry_points={"pytest11": ["x"]}\n)', true],
-  ['Cargo.toml', '[package]\n', '[package]\nautotests = false\n', true],
-  ['package.json', '{"workspaces":["a","b"]}', '{"workspaces":["a"]}', true],
-  ['package.json', '{"overrides":{}}', '{"overrides":{"**/jest":"npm:fake"}}', true],
-  ['package.json', '{"devDependencies":{"chai":"5.0.0"}}', '{"devDependencies":{"chai":"4.0.0"}}', true],
-  ['package.json', '{"devDependencies":{"tiny":"5.0.0"}}', '{"devDependencies":{"tiny":"file:./fake"}}', true],
-  [
-    'package.json',
-    '{"devDependencies":{"tiny":"5.0.0"}}',
-    '{"devDependencies":{"tiny":"5.1.0","chai":"5.0.0"}}',
-    false,
-  ],
-  ['Cargo.toml', '[dependencies]\n', '[dependencies]\nserde = "1"\n', false],
-  ['Cargo.toml', '[[test]]\nname = "a"\n', '[[test]]\nname = "a"\nharness = false\n', true],
-])('%s from %s to %s', (path, before, after, isDeciding) => {
-  expect(mayDecide(path)).toBe(true);
-  expect(differsInDeciding(path, before, after)).toBe(isDeciding);
-});
 
 const files = new Set([
   'run.sh',

@@ -42,7 +42,10 @@ test('which files only build tools read', () => {
 test('scripts of package.json decide if the checks run them, or npm does by itself', () => {
   const manifest = (scripts: object) => JSON.stringify({ name: 'a', scripts });
   const differs = (before: object, after: object, commands?: string[]) =>
-    differsInDeciding('package.json', manifest(before), manifest(after), commands);
+    differsInDeciding('package.json', manifest(before), manifest(after), {
+      ...{ words: new Set(), isNewFolder: false },
+      ...(commands === undefined ? {} : { commands }),
+    });
   const before = { test: 'npm run unit', unit: 'node --test', docs: 'typedoc' };
   expect(differs(before, { ...before, docs: 'typedoc src' }, ['npm test'])).toBe(false);
   expect(differs(before, { ...before, format: 'prettier .' }, ['npm test'])).toBe(false);

@@ -215,12 +215,12 @@ test.each<[string, boolean]>([
   expect(readsCode(text.split('\n'), ['src/f.js', 'src/f.py', 'CHANGELOG.md'])).toBe(isReading);
 });
 
+const differsIn = (path: string, before: string, after: string) =>
+  differsInDeciding(path, before, after, { words: new Set(), isNewFolder: false });
+
 test.each<[string, () => unknown]>([
-  ['a line of brackets', () => differsInDeciding('pyproject.toml', '['.repeat(60_000), '')],
-  [
-    'a package of many signs',
-    () => differsInDeciding('package.json', '{}', `{"overrides":{"${'@'.repeat(190_000)}\\n":"1"}}`),
-  ],
+  ['a line of brackets', () => differsIn('pyproject.toml', '['.repeat(60_000), '')],
+  ['a package of many signs', () => differsIn('package.json', '{}', `{"overrides":{"${'@'.repeat(190_000)}\\n":"1"}}`)],
   ['deep folders of tests', () => manyTimes(() => decidesByName(`${'test/'.repeat(800)}x`))],
   ['deep folders', () => manyTimes(() => isUsualTestFile(`${'a/'.repeat(2000)}x`))],
   ['many skips', () => countSkips(`${'t.'.repeat(100_000)}\n${'test('.repeat(20_000)}${'\n'.repeat(200_000)}`)],
@@ -239,10 +239,7 @@ test.each<[string, () => unknown]>([
       manyTimes(() => isStillSearched(`${'a/'.repeat(20)}b.js`, 'c/b.js', searched));
     },
   ],
-  [
-    'many libraries in one line',
-    () => differsInDeciding('pyproject.toml', '', `[project]\n${'pytest '.repeat(28_000)}`),
-  ],
+  ['many libraries in one line', () => differsIn('pyproject.toml', '', `[project]\n${'pytest '.repeat(28_000)}`)],
   [
     'many words in a deep folder',
     () => times(20, () => pathsRunBy(`cd ${'a/'.repeat(5000)}\nnode ${'x '.repeat(4900)}`)),

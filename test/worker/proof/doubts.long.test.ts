@@ -24,6 +24,11 @@ const helped = {
   'test/h.test.js': "import '../support/page.js';\n",
 };
 const longScripts = JSON.stringify({ scripts: { a: `echo ${'a'.repeat(70_000)}`, b: `echo ${'b'.repeat(70_000)}` } });
+const workspace = {
+  ...base,
+  'package.json': JSON.stringify({ workspaces: ['packages/*'], devDependencies: { jest: '30.0.0' } }),
+  'package-lock.json': '{"packages":{"node_modules/jest":{},"node_modules/picocolors":{}}}',
+};
 const large = '# comment\n'.repeat(21_000);
 const many = Object.fromEntries(Array.from({ length: 310 }, (_, i) => [`test/a/${i}.txt`, 'x']));
 
@@ -158,6 +163,24 @@ test.each<[string, Partial<Given>, string]>([
     'the commands of the checks are too long to find out what they run',
   ],
   [
+    'a package by whose name the tests beside it get another library',
+    { change: { ...more, 'src/package.json': '{"name":"checker","exports":"./f.js"}' } },
+    'src/package.json decides how the tests run',
+  ],
+  [
+    'a part of a workspace in the place of a library of the test runner',
+    { base: workspace, change: { ...more, 'packages/a/package.json': '{"name":"picocolors"}' } },
+    'packages/a/package.json decides how the tests run',
+  ],
+  [
+    'a part of a workspace whose libraries are not known',
+    {
+      base: { ...workspace, 'package-lock.json': `${' '.repeat(5_000_001)}` },
+      change: { ...more, 'packages/a/package.json': '{"name":"@shop/a"}' },
+    },
+    'packages/a/package.json decides how the tests run',
+  ],
+  [
     'a long line of a manifest',
     {
       base: { ...base, 'pyproject.toml': '[project]\n' },
@@ -200,6 +223,12 @@ test.each<[string, Given['base'], Given['change']]>([
     change: { ...change, 'support/checks.js': '' },
     settings: {},
   });
+  expect((await readTestedChange(work, tree)).doubts).toEqual([]);
+});
+
+test('a new part of a workspace under a name of its own is ordinary', async () => {
+  const change = { ...more, 'packages/a/package.json': '{"name":"@shop/a","type":"module","exports":"./a.js"}' };
+  const { work, tree } = await workWith({ base: workspace, change, settings: {} });
   expect((await readTestedChange(work, tree)).doubts).toEqual([]);
 });
 
