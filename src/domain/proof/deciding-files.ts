@@ -178,33 +178,6 @@ const decidingFolder = new RegExp(`(^|/)(${folders.join('|')})`);
 const setupName = new RegExp(`^(setup|teardown|globals|env)${extension}$`);
 const inTestFolder = /(^|\/)(tests?|__tests__|specs?|e2e)\//;
 
-/**
- * Modules of Python that a new file takes the place of, where Python looks before its own library: those of the standard
- * library, and those of test runners.
- */
-const shadowed = new Set(
-  `abc argparse array ast asyncio atexit base64 bdb binascii bisect builtins bz2 calendar cmath cmd code codecs codeop
-  collections colorsys compileall concurrent configparser contextlib contextvars copy copyreg csv ctypes curses dataclasses
-  datetime dbm decimal difflib dis doctest email encodings enum errno faulthandler fcntl filecmp fileinput fnmatch fractions
-  ftplib functools gc getopt getpass gettext glob graphlib grp gzip hashlib heapq hmac html http imaplib importlib inspect
-  io ipaddress itertools json keyword linecache locale logging lzma mailbox marshal math mimetypes mmap multiprocessing
-  netrc numbers operator optparse os pathlib pdb pickle pkgutil platform plistlib poplib posix posixpath pprint profile
-  pstats pty pwd py_compile pydoc queue quopri random re readline reprlib resource runpy sched secrets select selectors
-  shelve shlex shutil signal site smtplib socket socketserver sqlite3 ssl stat statistics string stringprep struct
-  subprocess symtable sys sysconfig syslog tabnanny tarfile tempfile termios textwrap threading time timeit token tokenize
-  tomllib trace traceback tracemalloc types typing unicodedata unittest urllib uuid venv warnings wave weakref webbrowser
-  wsgiref xml xmlrpc zipapp zipfile zipimport zlib zoneinfo
-  pytest _pytest pluggy iniconfig packaging exceptiongroup hypothesis nose nose2 coverage mock xdist pytest_asyncio
-  pytest_mock attr attrs`.split(/\s+/),
-);
-const moduleName = /^(?:(?:tests?|src|lib)\/)?([\w]+)(?:\.py|\/__init__\.py)$/;
-
-/** Returns whether a new file takes the place of a module that test runners may load. */
-export function takesPlaceOfModule(path: string): boolean {
-  const [, name = ''] = moduleName.exec(path) ?? [];
-  return shadowed.has(name);
-}
-
 /** Returns whether a file decides by its name how tests run. */
 export function decidesByName(path: string): boolean {
   const name = nameOf(path);

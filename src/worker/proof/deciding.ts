@@ -1,7 +1,8 @@
-import { decidesByName, maxPathChars, takesPlaceOfModule } from '../../domain/proof/deciding-files.ts';
+import { decidesByName, maxPathChars } from '../../domain/proof/deciding-files.ts';
 import { mayDecide } from '../../domain/proof/manifests.ts';
 import { isOrdinary, projectRoots } from '../../domain/proof/ordinary-files.ts';
 import { isForTools } from '../../domain/proof/reachable.ts';
+import { findsShadows } from '../../domain/proof/shadowed-modules.ts';
 import { isSnapshotName } from '../../domain/proof/tests/snapshots.ts';
 import { isUsualTestFile } from '../../domain/proof/tests/test-files.ts';
 import { blobsOf } from '../../git/diff.ts';
@@ -43,6 +44,7 @@ export async function decidingFiles(given: Given): Promise<string[]> {
   const data = await snapshotsIn(given);
   const byName = (path: string) => decidesByName(path) && !data.has(path) && !(isClosed && isForTools(path));
   const roots = projectRoots([...files.keys(), ...changes.map(({ path }) => path)]);
+  const takesPlaceOfModule = findsShadows({ roots, files, commands: [...given.commands, ...given.others] });
   return changes
     .filter(
       // Where .deckhand.yml does not name all tests, those that it names may use the others.

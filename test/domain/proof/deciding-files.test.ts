@@ -1,9 +1,4 @@
-import {
-  decidesByName,
-  pathsRunBy,
-  takesPlaceOfModule,
-  withScripts,
-} from '../../../src/domain/proof/deciding-files.ts';
+import { decidesByName, pathsRunBy, withScripts } from '../../../src/domain/proof/deciding-files.ts';
 
 test.each([
   'jest.config.ts',
@@ -73,16 +68,6 @@ test.each([
   'config/environments/production.rb',
   'src/main/scala/Price.scala',
 ])('%s does not', (path) => expect(decidesByName(path)).toBe(false));
-
-test.each([
-  ['difflib.py', true],
-  ['pytest/__init__.py', true],
-  ['tests/json.py', true],
-  ['shop/json.py', false],
-  ['shop.py', false],
-  ['src/json.ts', false],
-])('%s takes the place of a module that runners load: %s', (path, isTaken) =>
-  expect(takesPlaceOfModule(path)).toBe(isTaken));
 
 const files = new Set([
   'run.sh',
