@@ -23,7 +23,7 @@ export const areas: Area[] = [
       'test/docs/documents.test.ts',
     ],
   },
-  { name: 'domain', sources: ['src/domain/proof/*.ts'], tests: ['test/domain/proof/*.test.ts'] },
+  { name: 'domain', sources: ['src/domain/proof/{,manifests/}*.ts'], tests: ['test/domain/proof/*.test.ts'] },
   {
     name: 'domain',
     sources: ['src/domain/{protected/*,secrets}.ts'],

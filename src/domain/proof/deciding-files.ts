@@ -149,7 +149,7 @@ const names = [
   '(BUILD|WORKSPACE)(\\.bazel)?|MODULE\\.bazel|\\.bazelrc|[^/]+\\.bzl|(turbo|nx|lerna|angular|project)\\.json',
   'Package(@swift-[\\d.]+)?\\.swift|pubspec(_overrides)?\\.yaml|rebar\\.config|project\\.clj|deps\\.edn|[nN]u[gG]et\\.[cC]onfig',
   'go\\.work|\\.pnp\\.(cjs|js|loader\\.mjs)|pip\\.conf|\\.user\\.ini|php\\.ini',
-  '\\.npmrc|\\.yarnrc(\\.yml)?|\\.pnpmfile\\.cjs|bunfig\\.toml|pnpm-workspace\\.yaml|package\\.(ya?ml|json5)',
+  '\\.npmrc|\\.yarnrc(\\.yml)?|\\.pnpmfile\\.cjs|bunfig\\.toml|pnpm-workspace\\.yaml|package\\.(ya?ml|json5)|gems\\.rb|conanfile\\.py',
   // Variables such as NODE_OPTIONS, and code that a language loads before any program
   '\\.env(\\.(?!(example|sample|template|dist)$)[\\w.-]+)?|node\\.config\\.json|(site|user)customize\\.py|[^/]+\\.pth',
   // Set-up of tests

@@ -23,7 +23,7 @@ const loadedByTool =
   /[.-]conf(ig)?[.-]|rc\.\w+$|^(config|build)-|-build\.\w+$|^(build|testem)\.\w+$|^(gulp|grunt|jake|fab)file\.\w+$/i;
 
 const manifest =
-  /^(package\.json|composer\.json|deno\.jsonc?|pyproject\.toml|setup\.(py|cfg)|Cargo\.toml|go\.mod|Gemfile|pom\.xml|build\.(gradle(\.kts)?|sbt|zig)|mix\.exs|pubspec\.yaml|Package\.swift|rebar\.config|project\.clj|deps\.edn|.+\.(gemspec|cabal|sln|(cs|fs|vb)proj))$/;
+  /^(package\.json|composer\.json|deno\.jsonc?|pyproject\.toml|setup\.(py|cfg)|Cargo\.toml|go\.mod|Gemfile|pom\.xml|build\.(gradle(\.kts)?|sbt|zig)|mix\.exs|pubspec\.yaml|Package\.swift|rebar\.config|project\.clj|deps\.edn|Pipfile|pixi\.toml|gems\.rb|cpanfile|(Makefile|Build)\.PL|dune-project|cabal\.project|stack\.yaml|shard\.yml|gleam\.toml|elm\.json|Project\.toml|DESCRIPTION|vcpkg\.json|conanfile\.(txt|py)|import_map\.json|.+\.(gemspec|cabal|sln|(cs|fs|vb)proj))$/;
 
 /** Returns the folder of a file, '' for the root of the repository. */
 function folderOf(path: string): string {

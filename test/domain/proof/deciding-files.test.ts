@@ -50,6 +50,7 @@ test.each([
   'lib/minitest.rb',
   'lib/rspec/core.rb',
   'lib/Test/More.pm',
+  'api/gems.rb',
 ])('%s decides how tests run', (path) => expect(decidesByName(path)).toBe(true));
 
 test.each([

@@ -1,9 +1,16 @@
 import { isOrdinary, projectRoots } from '../../../src/domain/proof/ordinary-files.ts';
 
-const roots = projectRoots(['README.md', 'web/package.json', 'crates/a/Cargo.toml', 'src/App/App.csproj', 'src/a.js']);
+const roots = projectRoots([
+  'README.md',
+  'web/package.json',
+  'crates/a/Cargo.toml',
+  'src/App/App.csproj',
+  'services/api/Pipfile',
+  'src/a.js',
+]);
 
 test('tools may look into the root of the repository, and into folders with a manifest', () => {
-  expect(roots).toEqual(new Set(['', 'web', 'crates/a', 'src/App']));
+  expect(roots).toEqual(new Set(['', 'web', 'crates/a', 'src/App', 'services/api']));
 });
 
 test.each([
@@ -22,6 +29,7 @@ test.each([
   'import_map.json',
   'global.json',
   'src/App/App.csproj',
+  'services/api/Pipfile',
   'shop.gemspec',
   '.proverc',
   '.storybook/main.ts',
