@@ -23,6 +23,16 @@ export function moduleNameOf(path: string): string {
   return (parts.at(-1) ?? '').replace(/(\.d)?\.\w+$/, '');
 }
 
+/**
+ * Returns the path by which other files import a program. Several files can have the same, such as `a.ts`, `a.js` and
+ * `a/index.js`; runners load one of them.
+ */
+export function importPathOf(path: string): string {
+  const file = standsForFolder.test(path) && !path.endsWith('.go') ? path.slice(0, path.lastIndexOf('/')) : path;
+  const name = file.slice(file.lastIndexOf('/') + 1);
+  return file.slice(0, file.length - name.length) + name.replace(/(\.d)?\.\w+$/, '');
+}
+
 /** Returns whether a program has a name of its own, so that its users can be told from those of others. */
 export function hasOwnName(path: string): boolean {
   return !beginning.test(moduleNameOf(path));

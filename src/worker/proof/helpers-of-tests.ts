@@ -1,4 +1,4 @@
-import { hasOwnName, moduleNameOf } from '../../domain/proof/module-names.ts';
+import { hasOwnName, importPathOf, moduleNameOf } from '../../domain/proof/module-names.ts';
 import { mayNamePrograms } from '../../domain/proof/ordinary-files.ts';
 import { isProgram } from '../../domain/proof/reading-code.ts';
 import { isUsualTestFile } from '../../domain/proof/tests/test-files.ts';
@@ -72,17 +72,18 @@ export async function addedHelpers(given: Given): Promise<Change[]> {
 
 /**
  * Finds the changed programs outside the tests that the base has for its tests only, such as assertions: tests name them,
- * and so does no other file that something else uses. If the change alters no other older program, they are the change
- * itself.
+ * and so does no other file that something else uses. A new file that runners may load in the place of one counts as well.
+ * If the change alters no other older program, they are the change itself.
  */
 export async function changedHelpers(
   given: Given & { base: string; testsAmong(paths: string[]): Promise<(path: string) => boolean> },
 ): Promise<string[]> {
   const { checkout, base, testsAmong } = given;
-  const code = codeIn(given);
-  const changed = code.filter(({ oldMode }) => oldMode !== absent);
+  const all = await checkout.files(base);
+  const older = new Set([...all.keys()].filter(isProgram).map(importPathOf));
+  const changed = codeIn(given).filter(({ path, oldMode }) => oldMode !== absent || older.has(importPathOf(path)));
   if (changed.length < 2) return [];
-  const files = [...(await checkout.files(base))]
+  const files = [...all]
     .filter(([path, { mode }]) => mode !== submodule && mayNamePrograms(path))
     .map(([path, { oid }]) => ({ path, oid }));
   const near = nearest(
@@ -94,7 +95,8 @@ export async function changedHelpers(
   const isTest = (path: string) => isNamed(path) || isUsualTestFile(path);
   const onlyForTests = await usedByTestsOnly(checkout, near, isTest);
   if (onlyForTests === undefined) given.doubt(tooLong);
-  const helpers = changed.filter(({ path }) => onlyForTests?.has(path));
+  const theirs = new Set([...(onlyForTests ?? [])].map(importPathOf));
+  const helpers = changed.filter(({ path }) => theirs.has(importPathOf(path)));
   return helpers.length === changed.length ? [] : helpers.map(({ path }) => path);
 }
 

@@ -1,4 +1,4 @@
-import { hasOwnName, moduleNameOf, modulesNamedIn } from '../../../src/domain/proof/module-names.ts';
+import { hasOwnName, importPathOf, moduleNameOf, modulesNamedIn } from '../../../src/domain/proof/module-names.ts';
 
 test.each([
   ['support/assertions.js', 'assertions'],
@@ -8,6 +8,16 @@ test.each([
   ['internal/quiet/assert.go', 'quiet'],
   ['types.d.ts', 'types'],
 ])('%s is imported as %s', (path, name) => expect([moduleNameOf(path), hasOwnName(path)]).toEqual([name, true]));
+
+test('files that runners load in the place of each other have one path', () => {
+  for (const path of ['a/b.js', 'a/b.d.ts', 'a/b/index.mjs', 'a/b/__init__.py', 'a/b'])
+    expect([path, importPathOf(path)]).toEqual([path, 'a/b']);
+  expect([importPathOf('a/b.c.ts'), importPathOf('index.js'), importPathOf('a/b.go')]).toEqual([
+    'a/b.c',
+    'index',
+    'a/b',
+  ]);
+});
 
 test.each([
   'src/index.ts',

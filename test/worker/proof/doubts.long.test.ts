@@ -83,6 +83,16 @@ test.each<[string, Partial<Given>, string]>([
     'support/checks.js decides how the tests run',
   ],
   [
+    'a new file in the place of a helper of tests',
+    { base: helped, change: { ...more, 'support/checks.mjs': 'export const same = () => true;\n' } },
+    'support/checks.mjs decides how the tests run',
+  ],
+  [
+    'a folder in the place of a helper of tests that is gone',
+    { base: helped, change: { ...more, 'support/checks.js': undefined, 'support/checks/index.js': '' } },
+    'support/checks/index.js decides how the tests run',
+  ],
+  [
     'a changed helper of tests that only the settings name',
     {
       base: { ...helped, 'test/h.test.js': '', 'src/h.check.js': "import '../support/page.js';\n" },
