@@ -40,11 +40,12 @@ export async function decidingFiles(given: Given): Promise<string[]> {
   const { run, texts } = await filesThatChecksRun(given, files);
   // Without a program that may start others, the checks run what their commands name and nothing else.
   const isClosed = await unlessTooSlow(judging.call('reachNoToolAtAll', [...texts, ...given.others]), false);
-  const byContent = await decidingManifests({ ...given, files, isClosed });
+  const known = [...texts.map((text) => text.slice(0, maxScriptChars)), ...given.others];
+  const byContent = await decidingManifests({ ...given, files, isClosed, known });
   const data = await snapshotsIn(given);
   const byName = (path: string) => decidesByName(path) && !data.has(path) && !(isClosed && isForTools(path));
   const roots = projectRoots([...files.keys(), ...changes.map(({ path }) => path)]);
-  const takesPlaceOfModule = findsShadows({ roots, files, commands: [...given.commands, ...given.others] });
+  const takesPlaceOfModule = findsShadows({ roots, files, commands: known });
   return changes
     .filter(
       // Where .deckhand.yml does not name all tests, those that it names may use the others.

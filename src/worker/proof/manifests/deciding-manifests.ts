@@ -10,10 +10,11 @@ interface Given {
   changes: Change[];
   /** Whether the checks are known to run nothing but what their commands name. */
   isClosed: boolean;
-  /** The checks of the repository, those with the scripts that they run, and the commands before them. */
+  /** The checks of the repository, and the commands before them. */
   checks: string[];
-  commands: string[];
   others: string[];
+  /** All of these with the scripts that they run. */
+  known: string[];
 }
 
 /** A larger manifest, or one after so many, is assumed to decide how tests run. */
@@ -26,8 +27,8 @@ const absent = '000000';
 
 /** Finds the changed manifests whose parts about tests changed, such as the scripts of package.json. */
 export async function decidingManifests(given: Given): Promise<Set<string>> {
-  const { checkout, files, changes, isClosed, checks, commands, others } = given;
-  const words = new Set([...commands, ...others].flatMap((command) => command.split(/[^\w.@/-]+/)));
+  const { checkout, files, changes, isClosed, checks, others, known } = given;
+  const words = new Set(known.flatMap((command) => command.split(/[^\w.@/-]+/)));
   const around = { words, ...(isClosed ? { commands: [...checks, ...others] } : {}) };
   const all = changes.filter(({ path }) => mayDecide(path));
   const isNewFolder = newFoldersOf(files);
