@@ -1,3 +1,5 @@
+import { isTestTool } from './manifests/packages.ts';
+
 /** Programs that run the file in their arguments. */
 const interpreters =
   /^(node|nodejs|bun|deno|tsx|ts-node|(ba|da|z|k)?sh|\.|source|python[\d.]*|pypy\d*|ruby|perl|php|lua|pwsh|Rscript|g?make|just|task|rake)$/;
@@ -171,17 +173,29 @@ const folders = [
   'project/[^/]+\\.scala$|config/[^/]+\\.exs$|config/environments/test\\.rb$',
   // Where Ruby and Perl find plugins of test runners, or a library in the place of a runner
   'minitest/[^/]*_plugin\\.rb$|lib/(minitest|rspec|test/unit)(/|\\.rb$)|lib/(Test|TAP|App/Prove)(/|\\.pm$)',
-  'vendor/([^/]+/){0,3}[^/]*(testify|ginkgo|gomega|phpunit|rspec|minitest)',
 ];
 const decidingFolder = new RegExp(`(^|/)(${folders.join('|')})`);
 /** In a folder of tests, a file with one of these names prepares them. */
 const setupName = new RegExp(`^(setup|teardown|globals|env)${extension}$`);
 const inTestFolder = /(^|\/)(tests?|__tests__|specs?|e2e)\//;
 
+/** Copies of libraries in the repository. */
+const vendored = /(^|\/)vendor\/(.*)/s;
+
 /** Returns whether a file decides by its name how tests run. */
 export function decidesByName(path: string): boolean {
   const name = nameOf(path);
-  return decidingName.test(name) || decidingFolder.test(path) || (setupName.test(name) && inTestFolder.test(path));
+  return (
+    decidingName.test(name) ||
+    decidingFolder.test(path) ||
+    (setupName.test(name) && inTestFolder.test(path)) ||
+    isTestTool(vendored.exec(path)?.[2] ?? '')
+  );
+}
+
+/** Returns whether a new file tells Go to take its libraries from the repository. */
+export function startsVendoring(path: string): boolean {
+  return /(^|\/)vendor\/modules\.txt$/.test(path);
 }
 
 function nameOf(path: string): string {

@@ -1,4 +1,4 @@
-import { decidesByName, maxPathChars } from '../../domain/proof/deciding-files.ts';
+import { decidesByName, maxPathChars, startsVendoring } from '../../domain/proof/deciding-files.ts';
 import { mayDecide } from '../../domain/proof/manifests.ts';
 import { isOrdinary, projectRoots } from '../../domain/proof/ordinary-files.ts';
 import { isForTools } from '../../domain/proof/reachable.ts';
@@ -53,7 +53,7 @@ export async function decidingFiles(given: Given): Promise<string[]> {
         byName(path) ||
         leadsElsewhere(isTest(path), oldMode, newMode) ||
         byContent.has(path) ||
-        (oldMode === absent && takesPlaceOfModule(path)) ||
+        (oldMode === absent && (takesPlaceOfModule(path) || startsVendoring(path))) ||
         (!isTest(path) &&
           (run.has(path) ||
             isUsualTestFile(path) ||

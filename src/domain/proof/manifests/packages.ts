@@ -13,7 +13,7 @@ const tools = new Set(
 /** Beginnings of such words, as in `pytest-xdist`, `assertpy` and `jest29`. */
 const beginning = /^(jest|vitest|mocha|pytest|unittest|phpunit|rspec|minitest|assert)/;
 const others =
-  /^(ts-node|power-assert|test-unit|test-case|@hapi\/(lab|code)|@std\/(assert|expect|testing)|gopkg\.in\/check\..*|.*\/go-cmp|.*\/is)$/;
+  /^(ts-node|power-assert|test-unit|test-case|@hapi\/(lab|code)|@std\/(assert|expect|testing)|gopkg\.in\/check\..*|(.*\/)?go-cmp(\/.*)?|.*\/is)$/;
 /** Declarations of types and rules of linters, which change nothing at run time. */
 const besides = /^(@types\/|(@[\w-]+\/)?eslint-)/;
 
