@@ -1,4 +1,10 @@
-import { decidesByName, pathsRunBy, withScripts } from '../../../src/domain/proof/deciding-files.ts';
+import {
+  decidesByName,
+  isKnownProgram,
+  pathsRunBy,
+  startsVendoring,
+  withScripts,
+} from '../../../src/domain/proof/deciding-files.ts';
 
 test.each([
   'jest.config.ts',
@@ -72,6 +78,23 @@ test.each([
   'config/environments/production.rb',
   'src/main/scala/Price.scala',
 ])('%s does not', (path) => expect(decidesByName(path)).toBe(false));
+
+test('Go takes its libraries from a folder that lists them', () => {
+  expect(['vendor/modules.txt', 'api/vendor/modules.txt', 'vendor/a/modules.go'].map(startsVendoring)).toEqual([
+    true,
+    true,
+    false,
+  ]);
+});
+
+test.each<[string, boolean]>([
+  ['node', true],
+  ['sh', true],
+  ['env', true],
+  ['jest', true],
+  ['git', true],
+  ['shop', false],
+])('runners start %s: %s', (name, isKnown) => expect(isKnownProgram(name)).toBe(isKnown));
 
 const files = new Set([
   'run.sh',
