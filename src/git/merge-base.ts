@@ -5,6 +5,9 @@ import { GitFailed } from './engine.ts';
 /** How many more commits of history to fetch before each further search. The last number means the whole history. */
 const deepenBy = [100, 1000, 2_147_483_647];
 
+/** How many more to fetch until the answer is certain. The whole history of a large repository would be gigabytes. */
+const deepenForCertainty = [100, 1000, 10_000];
+
 /** An engine's search for common ancestors, and its way to fetch more history. */
 export interface History {
   /** Returns the best common ancestors, as far as the history that was fetched tells. */
@@ -15,26 +18,46 @@ export interface History {
   deepen(commits: number): Promise<unknown>;
 }
 
-/** The best common ancestors of two sides. */
-interface MergeBases {
-  found: string[];
-  /** Whether no further history could change them. */
-  isCertain: boolean;
+/**
+ * Finds common ancestors and fetches only as much history as needed. Finds none if the whole history contains none.
+ */
+async function findBases({ search, deepen }: History): Promise<string[]> {
+  for (const commits of [0, ...deepenBy]) {
+    if (commits > 0) await deepen(commits);
+    const found = await search();
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/** Returns one of the common ancestors, the best as far as history was fetched; undefined if there is none. */
+export async function likelyBase(history: History): Promise<string | undefined> {
+  return (await findBases(history))[0];
 }
 
 /**
- * Finds the best common ancestors and fetches only as much history as needed. Finds none if the whole history contains
- * none. A common ancestor is not always the best: a merge may have brought one close, while the way to a later one is
- * longer than what was fetched.
+ * Returns the best common ancestors. A common ancestor is not always the best: a merge may have brought one close, while the
+ * way to a later one is longer than what was fetched. Returns undefined if more would have to be fetched than is sensible.
  */
-async function findMergeBases(history: History): Promise<MergeBases> {
-  let bases: MergeBases = { found: [], isCertain: false };
-  for (const commits of [0, ...deepenBy]) {
-    if (commits > 0) await history.deepen(commits);
-    bases = await look(history);
-    if (bases.found.length > 0 && bases.isCertain) return bases;
+export async function certainBases(history: History): Promise<string[] | undefined> {
+  let found = await findBases(history);
+  for (const commits of [0, ...deepenForCertainty]) {
+    if (commits > 0) {
+      await history.deepen(commits);
+      found = await history.search();
+    }
+    if (await isCertain(history, found)) return found;
   }
-  return bases;
+  return undefined;
+}
+
+/** Returns whether no further history could change which commits are the best common ancestors. */
+async function isCertain(history: History, found: string[]): Promise<boolean> {
+  const oldest = await oldestIn(history.gitDir);
+  if (oldest.size === 0) return true;
+  // One of several may be an ancestor of another.
+  if (found.length !== 1) return false;
+  return !(await history.since(found)).some((commit) => oldest.has(commit));
 }
 
 /** Returns the commits of which the parents were not fetched. */
@@ -46,32 +69,11 @@ async function oldestIn(gitDir: string): Promise<Set<string>> {
 /** Splits what git prints into lines. */
 export const linesOf = (output: string) => output.split('\n').filter((line) => line !== '');
 
-async function look(history: History): Promise<MergeBases> {
-  const found = await history.search();
-  const oldest = await oldestIn(history.gitDir);
-  if (oldest.size === 0) return { found, isCertain: true };
-  // One of several may be an ancestor of another.
-  if (found.length !== 1) return { found, isCertain: false };
-  const since = await history.since(found);
-  return { found, isCertain: !since.some((commit) => oldest.has(commit)) };
-}
-
-/** Returns the best common ancestors; undefined if the history that decides about them cannot be fetched. */
-export async function certainBases(history: History): Promise<string[] | undefined> {
-  const { found, isCertain } = await findMergeBases(history);
-  return isCertain ? found : undefined;
-}
-
-/** Returns a common ancestor, the best one as far as history can be fetched; undefined if there is none. */
-export async function likelyBase(history: History): Promise<string | undefined> {
-  return (await findMergeBases(history)).found[0];
-}
-
 /**
  * Ensures that there is a common ancestor, without which nothing can be merged.
  * @throws GitFailed `broken` if there is none
  */
 export async function requireMergeBase(history: History): Promise<void> {
-  if ((await findMergeBases(history)).found.length === 0)
+  if ((await findBases(history)).length === 0)
     throw new GitFailed('broken', 'git: the commits have no history in common');
 }

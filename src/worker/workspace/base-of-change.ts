@@ -17,7 +17,7 @@ export async function baseOfChange({ baseBranch, baseHead, branch, checkout, ret
   if (base !== undefined && others.length === 0) return base;
   const why =
     base === undefined
-      ? 'have no history in common that can be fetched'
+      ? 'have no common ancestor in the history that can be fetched'
       : 'were merged into each other crosswise, so what the change is depends on the common ancestor';
   throw new RunFailed('repository', `the branch and ${baseBranch} ${why}; merge ${baseBranch} into the branch`);
 }

@@ -43,5 +43,5 @@ test('a change differs from what its branch will have taken in of the base branc
   const merging = { ...differing(['one']), branch: { from: 'head', base: 'three', conflicts: [] } } as unknown as Work;
   expect(await baseOfChange(merging)).toBe('three');
   await expect(baseOfChange(differing(['one', 'two']))).rejects.toThrow('crosswise');
-  await expect(baseOfChange(differing([]))).rejects.toThrow('no history in common');
+  await expect(baseOfChange(differing([]))).rejects.toThrow('no common ancestor');
 });
