@@ -5,7 +5,7 @@ import { removeTree } from '../sandbox/neutral-path.ts';
 import type { Confinement, Machine } from '../sandbox/sandbox.ts';
 import { setUpChange } from './change/set-up-change.ts';
 import { addRefused, openMachineWithAccess, type RefusedHost, startAll } from './command-access.ts';
-import type { Environment } from './prepare.ts';
+import type { Environment } from './environment.ts';
 import type { CommandResult } from './setup-context.ts';
 
 /** A sandbox for the checks of a change. No agent has touched it. */

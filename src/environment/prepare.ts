@@ -1,9 +1,9 @@
 import type { App } from '../app.ts';
 import { commandFailed, RunFailed, withOutput } from '../domain/run.ts';
 import { GitFailed } from '../git/engine.ts';
-import type { Confinement } from '../sandbox/sandbox.ts';
 import { traced } from '../tracing/traced.ts';
-import type { RefusedHost } from './command-access.ts';
+import { setUpEarlier } from './change/set-up-earlier.ts';
+import type { Environment } from './environment.ts';
 import { toldOfFiles } from './files/choose-files.ts';
 import { mayUse } from './files/private-submodules.ts';
 import { DamagedArchive, tooLongPath } from './keep/archive.ts';
@@ -13,7 +13,7 @@ import { packageCaches } from './keep/package-caches.ts';
 import { planSetup, type SetupPlan } from './plan-setup.ts';
 import { revealSecrets } from './secrets/secrets.ts';
 import { saidOf, setUp } from './set-up.ts';
-import { type CommandResult, type MissingProgram, type SetupContext, takeImage } from './setup-context.ts';
+import { type CommandResult, type SetupContext, takeImage } from './setup-context.ts';
 
 /** For each key, a promise that resolves when its last caller has finished. */
 const queues = new Map<string, Promise<void>>();
@@ -47,42 +47,26 @@ async function orAborted(waited: Promise<void>, signal: AbortSignal): Promise<vo
   }
 }
 
-/** The environment of a repository for one run. */
-export interface Environment {
-  /** `none`: nothing had to be set up. `failed`: a detected set-up failed, so nothing of it is used. */
-  how: 'restored' | 'set up' | 'failed' | 'none';
-  plan: SetupPlan;
-  /** What it was prepared with, and the image that commands run on. */
-  context: SetupContext;
-  /** The commands that ran to prepare it; none for one that was restored. */
-  commands: CommandResult[];
-  /** The commands that did not run, because their program is not installed. */
-  missing: MissingProgram[];
-  /** The hosts that they could not reach. */
-  refused: RefusedHost[];
-  seconds: number;
-  /** What the agent should know about its environment. */
-  told: string;
-  /**
-   * Puts what set-up made into a workspace and its home folder. No process may work there yet. The user of `confinement`
-   * owns it afterwards.
-   */
-  placeInto(workTree: string, confinement: Pick<Confinement, 'own'>): Promise<void>;
-  /** Removes a folder while the run goes on; `remove` waits for it. */
-  removeLater(folder: string): void;
-  /** Removes the files of this run, but not the results that are kept for later runs. */
-  remove(): Promise<void>;
+/** How an environment is prepared. */
+interface Preparing {
+  /** A trial shows whether set-up works now, so it always runs. */
+  isTrial?: boolean;
+  /** Whether commands will run. */
+  isNeeded?: boolean;
+  /** The head of the base branch, if the environment is of an earlier commit. */
+  trusted?: string;
 }
 
 /**
  * Prepares the environment of a repository at a commit of its base branch: restores what an earlier set-up made, or runs
- * set-up and keeps what it makes. If it is not needed, because nothing will run, only its plan is made.
+ * set-up and keeps what it makes. If it is not needed, because nothing will run, only its plan is made. Set-up of an earlier
+ * commit gets what the head makes, or runs by the rules for a change of the head, without secrets, and nothing of it is kept.
  * @throws RunFailed `setup`
  */
 export async function prepareEnvironment(
   given: SetupContext,
   commit: string,
-  { isTrial = false, isNeeded: isAsked = true } = {},
+  { isTrial = false, isNeeded: isAsked = true, trusted: head = commit }: Preparing = {},
 ): Promise<Environment> {
   const { app, signal } = given;
   const began = performance.now();
@@ -99,10 +83,13 @@ export async function prepareEnvironment(
     await files.remove();
   };
   try {
-    const plan = await planSetup(context, commit, secrets);
+    const trusted = await planSetup(context, head, secrets);
+    const { plan, isEarlier } = await planOf(context, commit, trusted);
     const isNeeded = isAsked && plan.commands.length > 0 && app.sandbox.state.works;
+    const make = () =>
+      isEarlier ? makeEarlier(context, { plan, trusted }, files) : makeReady(context, trusted, files, isTrial);
     const ready = isNeeded
-      ? await traced('set-up', {}, () => onePerKey(plan.key, signal, () => makeReady(context, plan, files, isTrial)))
+      ? await traced('set-up', {}, () => (isEarlier ? make() : onePerKey(plan.key, signal, make)))
       : { how: 'none' as const, commands: [], missing: [], refused: [] };
     const seconds = (performance.now() - began) / 1000;
     if (isNeeded) count(app, ready.how, seconds);
@@ -110,12 +97,32 @@ export async function prepareEnvironment(
     const placeInto: Environment['placeInto'] = (workTree, confinement) =>
       files.placeInto(workTree, confinement, signal);
     const told = toldOf(ready, plan, context);
-    return { ...ready, context, plan, seconds, told, placeInto, removeLater: files.removeLater, remove };
+    const used = commit === head ? context : closedFor(context);
+    return { ...ready, context: used, plan, seconds, told, placeInto, removeLater: files.removeLater, remove };
   } catch (error) {
     if (!signal.aborted) count(app, 'failed', (performance.now() - began) / 1000);
     await remove();
     throw error;
   }
+}
+
+/**
+ * Plans the set-up of a commit that may be earlier than the trusted one. Where both would make the same, the files of the
+ * trusted one do.
+ */
+async function planOf(
+  context: SetupContext,
+  commit: string,
+  trusted: SetupPlan,
+): Promise<{ plan: SetupPlan; isEarlier: boolean }> {
+  if (commit === trusted.commit) return { plan: trusted, isEarlier: false };
+  const own = { ...(await planSetup(context, commit, trusted.secrets)), secrets: [] };
+  return { plan: own, isEarlier: own.key !== trusted.key };
+}
+
+/** A change of an earlier commit has no trusted base whose configuration package managers could fetch with. */
+function closedFor(context: SetupContext): SetupContext {
+  return { ...context, settings: { ...context.settings, setupOfChange: 'closed' } };
 }
 
 function count({ metrics }: App, outcome: string, seconds: number): void {
@@ -187,6 +194,20 @@ async function makeReady(
   if (missing.length === 0) await keep(context, plan, files, { ...packed, seconds, submodules }, made.caches);
   files.discard();
   return { how: commands.length === 0 ? 'none' : 'set up', commands, missing, refused };
+}
+
+async function makeEarlier(
+  context: SetupContext,
+  plans: { plan: SetupPlan; trusted: SetupPlan },
+  files: EnvironmentFiles,
+): Promise<Ready> {
+  await context.note('setup', 'set-up of this commit is not that of the newest one, so it gets no secrets');
+  const { commands, missing, refused, names } = await setUpEarlier(context, plans, files.making);
+  await files
+    .pack(names, context.signal)
+    .catch((error) => failed(context, 'what set-up made could not be packed', error));
+  files.discard();
+  return { how: 'set up', commands, missing, refused };
 }
 
 /** Unpacks what an earlier set-up made. Returns false if there is nothing, or if it cannot be used. */

@@ -110,7 +110,7 @@ async function areHarmless(context: SetupContext, folder: string, { secrets }: S
 }
 
 /** Returns the names of what set-up made that is kept. @throws RunFailed `setup` */
-async function resultsIn(
+export async function resultsIn(
   { checkout, isOutputHidden = false }: SetupContext,
   work: string,
   tree: string,

@@ -17,7 +17,7 @@ import { objectionToSending } from './leaving/outgoing-scan.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { Assignment, Work } from './work.ts';
 import { findReverts } from './workspace/revert-pulls.ts';
-import { readBeginning, type TrialBeginning } from './workspace/trial-place.ts';
+import { prepareForTrial, readBeginning, type TrialBeginning } from './workspace/trial-place.ts';
 import { openWorkspace, type Placed, type Signals, type Workspace } from './workspace/workspace.ts';
 
 /** Minimum time limit for one git operation. Even a run limited to seconds has to clone. */
@@ -62,7 +62,10 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
     const isNeeded = (await shared.needsSetup?.(checkout, placed)) ?? true;
     const reached = new Set<string>();
     const context: SetupContext = { app, repository, checkout, settings, readers, signal, note: journal.note, reached };
-    const environment = await prepareEnvironment(context, await setupCommit(checkout, placed), { isNeeded });
+    const environment =
+      trial === undefined
+        ? await prepareEnvironment(context, await setupCommit(checkout, placed), { isNeeded })
+        : await prepareForTrial(context, trial, { remote, isNeeded });
     closing.push(environment.remove);
     await environment.placeInto(checkout.workTree, signals.confinement);
     return { customs, environment };

@@ -12,7 +12,7 @@ import type { Proof, ProofBase } from '../domain/proof/proof.ts';
 import { type Failure, RunFailed } from '../domain/run.ts';
 import type { PlanMode } from '../domain/settings.ts';
 import type { RefusedHost } from '../environment/command-access.ts';
-import type { Environment } from '../environment/prepare.ts';
+import type { Environment } from '../environment/environment.ts';
 import { AppError } from '../errors.ts';
 import { findTried } from '../lab/trial-store.ts';
 import { payingForLost } from '../llm/lost.ts';

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { neededServices } from '../../src/environment/draft/needed-services.ts';
-import type { Environment } from '../../src/environment/prepare.ts';
+import type { Environment } from '../../src/environment/environment.ts';
 import { startServices } from '../../src/sandbox/machine/machine.ts';
 import { failsWith, openStage, type Scene, type Stage } from './stage.ts';
 

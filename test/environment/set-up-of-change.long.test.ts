@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fetchesOf, startsNothing } from '../../src/environment/change/package-managers.ts';
 import { readManifests } from '../../src/environment/change/read-manifests.ts';
 import { type CleanSandbox, openCleanSandbox } from '../../src/environment/clean-sandbox.ts';
-import type { Environment } from '../../src/environment/prepare.ts';
+import type { Environment } from '../../src/environment/environment.ts';
 import type { Checkout } from '../../src/git/engine.ts';
 import { longestBlock } from '../support/machine/processor-time.ts';
 import { npmProject, openRegistry, type Registry, registryHost, registryVariables } from './registry.ts';

@@ -21,6 +21,8 @@ export const rejectedBecause = {
   changeFails: 'The checks fail with it.',
   passesBefore: 'Its tests pass without it.',
   setupFails: 'Set-up fails on the commit before it.',
+  setupWithout:
+    'Set-up fails on the commit before it, which gets no secrets and no network of set-up for its own code.',
 } as const;
 
 export interface Verdict {

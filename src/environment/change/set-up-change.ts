@@ -5,10 +5,10 @@ import { hasSecrets } from '../../repositories/store.ts';
 import { removeTree } from '../../sandbox/neutral-path.ts';
 import type { Confinement, Machine } from '../../sandbox/sandbox.ts';
 import { addRefused, hostsOf, openMachineWithAccess, type RefusedHost } from '../command-access.ts';
+import type { Environment } from '../environment.ts';
 import { chosenOf } from '../files/choose-files.ts';
 import { moveInto } from '../keep/archive.ts';
 import { cacheFilesIn, commandsOf } from '../plan-setup.ts';
-import type { Environment } from '../prepare.ts';
 import { runCommands } from '../run-commands.ts';
 import { setupSeconds } from '../set-up.ts';
 import type { CommandResult, SetupContext } from '../setup-context.ts';
@@ -24,10 +24,17 @@ import {
 
 /** What set-up of a change left. */
 export interface ChangeSetUp {
+  /** The commands that ran on the files of the change. */
+  commands: CommandResult[];
   /** The configured command that failed. */
   failed: CommandResult | undefined;
   refused: RefusedHost[];
 }
+
+type Files = Awaited<ReturnType<SetupContext['checkout']['files']>>;
+
+/** What a tree that nobody trusts is set up with. */
+type Trusted = Pick<Environment, 'plan' | 'context' | 'how'>;
 
 interface Place {
   tree: string;
@@ -47,30 +54,45 @@ interface Place {
  */
 export async function setUpChange(environment: Environment, place: Place): Promise<ChangeSetUp> {
   const { plan, context } = environment;
-  const { tree, work, confinement, isApproved } = place;
+  const { tree, work, confinement } = place;
   const { checkout, settings, note } = context;
   const files = chosenOf(settings, await checkout.files(tree), await checkout.files(plan.commit));
   if (isSame(await cacheFilesIn(files, settings.cache), plan.files)) {
     await environment.placeInto(work, confinement);
     await confinement.own(work);
-    return { failed: undefined, refused: [] };
+    return nothingRan;
   }
   await confinement.own(work);
   const chosen = await commandsOf(settings.setup, files, { checkout, commit: tree });
   const commands = chosen.commands.map(({ command }) => command);
-  if (commands.length === 0) return { failed: undefined, refused: [] };
+  if (commands.length === 0) return nothingRan;
   await note('setup', 'the change alters files that decide about set-up, so set-up runs again for the checks');
-  if (isApproved) return runAll(environment, place, commands, 'setup', {});
+  return setUpWith(environment, place, commands, files);
+}
+
+const nothingRan: ChangeSetUp = { commands: [], failed: undefined, refused: [] };
+
+/**
+ * Runs the commands of set-up on the files of a tree that nobody trusts. The configuration of package managers is that of the
+ * plan's commit.
+ * @throws SetupNeedsApproval
+ */
+export async function setUpWith(
+  environment: Trusted,
+  place: Place,
+  commands: string[],
+  files: Files,
+): Promise<ChangeSetUp> {
+  const { settings } = environment.context;
+  if (place.isApproved) return runAll(environment, place, commands, 'setup', {});
   if (settings.setupOfChange === 'approved')
     throw new SetupNeedsApproval(['.deckhand.yml: setupOfChange is approved, and the change alters what set-up reads']);
   if (settings.setupOfChange === 'closed') return runAll(environment, place, commands, 'agent', {});
   return fetchAndBuild(environment, place, commands, files);
 }
 
-type Files = Awaited<ReturnType<SetupContext['checkout']['files']>>;
-
 async function fetchAndBuild(
-  environment: Environment,
+  environment: Trusted,
   place: Place,
   commands: string[],
   files: Files,
@@ -90,11 +112,12 @@ async function fetchAndBuild(
   const needed = fetched.failed.flatMap(({ codeNeeded }) => codeNeeded ?? []);
   if (needed.length > 0) throw new SetupNeedsApproval(needed);
   const [failed] = fetched.failed;
-  if (failed !== undefined && !plan.isDetected) return { failed: failed.result, refused: fetched.refused };
+  if (failed !== undefined && !plan.isDetected)
+    return { ...nothingRan, failed: failed.result, refused: fetched.refused };
   const done = fetches.filter((fetch) => fetched.failed.every((each) => each.fetch !== fetch));
   const variables = Object.assign({}, ...done.map(({ manager }) => fromCaches[manager]));
   const built = await runAll(environment, place, commands, 'agent', variables);
-  return { failed: built.failed, refused: addRefused(fetched.refused, built.refused) };
+  return { ...built, refused: addRefused(fetched.refused, built.refused) };
 }
 
 /** Returns an error that asks for an approval. Throws all others again. */
@@ -108,7 +131,7 @@ function approvalNeeded(error: unknown): SetupNeedsApproval {
  * @throws SetupNeedsApproval when one fails that tried to reach a host of set-up, which an approval would allow
  */
 async function runAll(
-  { plan, context, how }: Environment,
+  { plan, context, how }: Trusted,
   { work, confinement }: Place,
   commands: string[],
   list: 'setup' | 'agent',
@@ -122,7 +145,7 @@ async function runAll(
     const refused = opened.refused();
     const mayAsk = list === 'agent' && context.settings.setupOfChange === 'packages' && how !== 'failed';
     if (failed !== undefined && mayAsk) await assertNotForNetwork(context, failed, refused);
-    return { failed: plan.isDetected ? undefined : failed, refused };
+    return { commands: results, failed: plan.isDetected ? undefined : failed, refused };
   } finally {
     await opened.close();
   }

@@ -4,9 +4,10 @@ import type { RepositoryRow } from '../../db/tables/project.ts';
 import type { RunRow } from '../../db/tables/run.ts';
 import type { Verdict } from '../../domain/lab/verdict.ts';
 import { RunFailed } from '../../domain/run.ts';
+import type { Environment } from '../../environment/environment.ts';
 import { chooseFiles } from '../../environment/files/choose-files.ts';
 import { readersOf } from '../../environment/files/private-submodules.ts';
-import { type Environment, prepareEnvironment } from '../../environment/prepare.ts';
+import { prepareEnvironment } from '../../environment/prepare.ts';
 import type { SetupContext } from '../../environment/setup-context.ts';
 import { type Benchmark, findBenchmark, meetItem, setLooked, upsertItem } from '../../lab/benchmark-store.ts';
 import { credentialFor, remoteFor } from '../../repositories/credentials.ts';
@@ -174,7 +175,7 @@ async function lookAt(
 /** Tries changes that need the same environment, until `most` of them are usable. Returns how many are. */
 async function tryGroup(harvest: Harvest, group: Candidate[], most: number): Promise<number> {
   const { journal } = harvest;
-  let environment: Environment | 'failed' | undefined;
+  let environment: Prepared | undefined;
   let usable = 0;
   try {
     for (const candidate of group) {
@@ -188,7 +189,7 @@ async function tryGroup(harvest: Harvest, group: Candidate[], most: number): Pro
     }
     return usable;
   } finally {
-    if (environment !== undefined && environment !== 'failed') await environment.remove();
+    if (environment !== undefined && 'plan' in environment) await environment.remove();
   }
 }
 
@@ -199,25 +200,29 @@ async function isMet({ journal, repository }: Harvest, { solutionSha, place, sub
   return isKnown;
 }
 
-async function prepare({ context }: Harvest, { baseSha }: Candidate): Promise<Environment | 'failed'> {
+/** The environment of some changes, or the verdict about them if it cannot be made. */
+type Prepared = Environment | Verdict;
+
+/** Nobody may have seen the commit before a change, so only that from which the harvest began gets secrets. */
+async function prepare({ context, past }: Harvest, { baseSha }: Candidate): Promise<Prepared> {
   try {
-    return await prepareEnvironment(context, baseSha);
+    return await prepareEnvironment(context, baseSha, { trusted: past.head });
   } catch (error) {
     if (context.signal.aborted || !(error instanceof RunFailed) || error.failure.category !== 'setup') throw error;
     await context.note('harvest', error.failure.message);
-    return 'failed';
+    return withoutSetup(error);
   }
 }
 
 /** Tries a change and stores it as an item. */
-async function tryOne(harvest: Harvest, candidate: Candidate, environment: Environment | 'failed'): Promise<boolean> {
+async function tryOne(harvest: Harvest, candidate: Candidate, environment: Prepared): Promise<boolean> {
   const { journal, repository, past, slowest } = harvest;
   const { settings } = past;
   const signal = harvest.outer;
   const verdict: Verdict =
-    environment === 'failed'
-      ? withoutSetup
-      : await tryCandidate({ environment, settings, journal, signal, slowest }, candidate);
+    'plan' in environment
+      ? await tryCandidate({ environment, settings, journal, signal, slowest }, candidate)
+      : environment;
   const { reason, singleTests, seconds } = verdict;
   // Nobody reads the texts of others.
   const said =
@@ -241,7 +246,7 @@ async function tryOne(harvest: Harvest, candidate: Candidate, environment: Envir
       tests: candidate.tests,
       ...{ singleTests, seconds, reason },
       state: reason === null ? 'usable' : 'rejected',
-      environmentKey: environment === 'failed' ? '' : environment.plan.key,
+      environmentKey: 'plan' in environment ? environment.plan.key : '',
       place: candidate.place,
     }),
   );

@@ -1,5 +1,7 @@
 import { judgeTries, type LabAttempt, type LabTries, rejectedBecause, type Verdict } from '../../domain/lab/verdict.ts';
-import type { Environment } from '../../environment/prepare.ts';
+import type { RunFailed } from '../../domain/run.ts';
+import { EarlierSetupFailed } from '../../environment/change/set-up-earlier.ts';
+import type { Environment } from '../../environment/environment.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import type { Journal } from '../../runs/journal.ts';
 import { attemptChecks } from '../proof/run-checks.ts';
@@ -89,5 +91,8 @@ async function attempt(trying: Trying, trees: string[], number: number): Promise
   return all;
 }
 
-/** The verdict about changes whose set-up fails on the base. */
-export const withoutSetup: Verdict = { reason: rejectedBecause.setupFails, singleTests: [], seconds: 0 };
+/** Returns the verdict about changes whose set-up fails on the base. */
+export function withoutSetup(error: RunFailed): Verdict {
+  const reason = error instanceof EarlierSetupFailed ? rejectedBecause.setupWithout : rejectedBecause.setupFails;
+  return { reason, singleTests: [], seconds: 0 };
+}

@@ -2,6 +2,10 @@ import type { App } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { hostsOf } from '../../environment/command-access.ts';
+import type { Environment } from '../../environment/environment.ts';
+import { chooseFiles } from '../../environment/files/choose-files.ts';
+import { prepareEnvironment } from '../../environment/prepare.ts';
+import type { SetupContext } from '../../environment/setup-context.ts';
 import type { Checkout, Remote } from '../../git/engine.ts';
 import { findTried, type TrialItem } from '../../lab/trial-store.ts';
 import { openCheckout } from '../../repositories/reader.ts';
@@ -13,6 +17,8 @@ import type { Journal } from '../../runs/journal.ts';
 export interface TrialBeginning {
   item: TrialItem;
   settings: RepositorySettings;
+  /** The head of the branch from which tasks start, when the run began. Runs that an older version began lack it. */
+  head?: string | undefined;
 }
 
 /**
@@ -27,16 +33,46 @@ export async function readBeginning(
 ): Promise<TrialBeginning> {
   const tried = await findTried(app.db.manager, run.id);
   if (tried === undefined) throw new RunFailed('internal', 'nobody knows which item this run tries');
-  const { settings, branch } = await journal.once('settings', async () => {
+  const begun = async (): Promise<Begun> => {
     const { checkout, remove } = await openCheckout(app, remote, signal);
     try {
-      const { settings, branch } = await readBase(checkout, repository);
-      return { settings: await settingsOfTrial(app, settings, repository), branch };
+      const { settings, branch, head } = await readBase(checkout, repository);
+      return { settings: await settingsOfTrial(app, settings, repository), branch, head };
     } finally {
       await remove();
     }
-  });
-  return { item: tried.item, settings: { ...settings, base: branch } };
+  };
+  const { settings, branch, head } = await journal.once('settings', begun);
+  return { item: tried.item, settings: { ...settings, base: branch }, head };
+}
+
+type Begun = Pick<TrialBeginning, 'settings' | 'head'> & { branch: string };
+
+/**
+ * Prepares the environment of a trial in another folder than the workspace, because that takes the newest commit, which the
+ * agent must not see: nobody may have seen the commit of the item, so its own set-up gets no secrets.
+ */
+export async function prepareForTrial(
+  given: SetupContext,
+  { item: { baseSha }, settings, head }: TrialBeginning,
+  { remote, isNeeded }: { remote: Remote; isNeeded: boolean },
+): Promise<Environment> {
+  const { app, signal, readers } = given;
+  if (!isNeeded) return prepareEnvironment(given, baseSha, { isNeeded });
+  const { checkout, remove } = await openCheckout(app, remote, signal);
+  try {
+    const newest = await checkout.fetch(settings.base ?? given.repository.defaultBranch);
+    const trusted = head !== undefined && (await checkout.fetchCommit(head)) ? head : newest;
+    if (trusted === undefined || !(await checkout.fetchCommit(baseSha)))
+      throw new RunFailed('repository', `the commit ${baseSha}, from which the item begins, no longer exists`);
+    await chooseFiles(checkout, { app, remote, settings, signal, readers });
+    // A narrow checkout knows by it which files it leaves out.
+    if (settings.checkout.paths.length > 0) await checkout.checkout(trusted);
+    const environment = await prepareEnvironment({ ...given, checkout }, baseSha, { trusted });
+    return { ...environment, context: { ...environment.context, checkout: given.checkout } };
+  } finally {
+    await remove();
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Proof } from '../../../src/domain/proof/proof.ts';
-import { type Environment, prepareEnvironment } from '../../../src/environment/prepare.ts';
+import type { Environment } from '../../../src/environment/environment.ts';
+import { prepareEnvironment } from '../../../src/environment/prepare.ts';
 import type { SetupContext } from '../../../src/environment/setup-context.ts';
 import type { Checkout } from '../../../src/git/engine.ts';
 import { openCheckout } from '../../../src/repositories/reader.ts';
