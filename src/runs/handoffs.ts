@@ -5,6 +5,7 @@ import { type Facts, factsIn, tellFacts } from '../conversation/facts.ts';
 import type { Handoff } from '../conversation/handoff.ts';
 import type { Failure } from '../domain/run.ts';
 import { withoutSecrets } from '../domain/secrets.ts';
+import { isHardToGuess } from '../domain/text/hard-to-guess.ts';
 import { insertHandoff } from '../tasks/work-store.ts';
 import { listTurnSizes, readTurns } from './continuing/turn-store.ts';
 
@@ -54,7 +55,8 @@ async function factsOfRun(app: App, em: EntityManager, runId: string): Promise<s
     parts.unshift(factsIn(turn.messages));
   }
   const facts = parts.length === 0 ? '' : tellFacts(parts, sizes.length - parts.length);
-  return withoutSecrets(facts, app.ownSecrets());
+  // The agent chose the names of its files, and who reads them must not learn which guess was right.
+  return withoutSecrets(facts, app.ownSecrets().filter(isHardToGuess));
 }
 
 function joined(reason: string, learned: string): string {

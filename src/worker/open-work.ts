@@ -41,7 +41,8 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
   if (repository.id === given.repository.id && !onlyReads(run)) await assertMayPropose(app, credential);
   const { remote, trial } = await reachOf(app, given, repository, { ...shared, credential });
   // The credentials that the run may have seen.
-  const secrets = [...(remote.token === undefined ? [] : [remote.token]), ...(await knownSecrets(app, run.projectId))];
+  const known = await knownSecrets(app, run.projectId, [repository.id]);
+  const secrets = [...(remote.token === undefined ? [] : [remote.token]), ...known];
   let opened: Work | undefined;
   const readers: Readers = {
     own: given.repository,

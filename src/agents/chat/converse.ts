@@ -156,7 +156,8 @@ export async function converseInChat(app: App, chat: Chat): Promise<string> {
   if (earlier !== undefined) return earlier;
   const purpose = { userId: chat.user.id, repositoryId: chat.reads.repository?.id, ...chat.at };
   const model = await modelFor(app, chat.agent ?? { model: '' }, projectId, purpose);
-  const secrets = await knownSecrets(app, projectId);
+  const { repository } = chat.reads;
+  const secrets = await knownSecrets(app, projectId, repository === null ? [] : [repository.id]);
   const clean = (text: string) => withoutSecrets(text, secrets);
   const message = clean(chat.message);
   const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(answerMs)]);

@@ -72,7 +72,7 @@ export async function readEvidence(app: App, userId: string, of: FiguresOf): Pro
   const rows = await listEvidence(app.db.manager, userId, of, 2 * maxChars);
   const secrets = new Map<string, string[]>();
   for (const projectId of new Set(rows.map((row) => row.projectId)))
-    secrets.set(projectId, await knownSecrets(app, projectId));
+    secrets.set(projectId, await knownSecrets(app, projectId, []));
   return rows.map(({ projectId, text, ...evidence }) => ({
     ...evidence,
     text: withoutSecrets(text, secrets.get(projectId) ?? []).slice(0, maxChars),

@@ -6,6 +6,7 @@ import type { RepositoryRow } from '../../db/tables/project.ts';
 import { changesBetween } from '../../domain/audit.ts';
 import { Refused } from '../../domain/machine.ts';
 import { isTakenVariable, secretName } from '../../domain/settings.ts';
+import { isHardToGuess } from '../../domain/text/hard-to-guess.ts';
 import { badField, notFound } from '../../errors.ts';
 import { type Access, anyUser, type InProject, inProject } from '../../http/access/access.ts';
 import { IdText, type Route, route, Timestamp } from '../../http/route.ts';
@@ -26,14 +27,21 @@ import {
   upsertSecret,
 } from './store.ts';
 
-/** Returns all secrets that the service knows of a project, and its own. None of them may reach a model or people. */
-export async function knownSecrets(app: App, projectId: string): Promise<string[]> {
-  const tokens = [
+/**
+ * Returns the secrets to search for in what is written about some repositories of a project: all of these repositories, and of
+ * all others, of the project and of the service those that nobody can guess. Whoever sees what is refused or removed learns
+ * whether a guess was right, and an agent can guess a million values in one file.
+ */
+export async function knownSecrets(app: App, projectId: string, repositoryIds: string[]): Promise<string[]> {
+  const own = new Set<string>();
+  for (const id of repositoryIds) for (const { value } of await revealSecrets(app, { id, projectId })) own.add(value);
+  const others = [
     await revealSecret(app, projectId, 'model_token'),
     await revealSecret(app, projectId, 'git_token'),
-  ].filter((token) => token !== undefined);
-  const ofSetup = (await revealAllSecrets(app, projectId)).map(({ value }) => value);
-  return [...tokens, ...ofSetup, ...app.ownSecrets()];
+    ...(await revealAllSecrets(app, projectId)).map(({ value }) => value),
+    ...app.ownSecrets(),
+  ].filter((secret) => secret !== undefined);
+  return [...own, ...others.filter((secret) => !own.has(secret) && isHardToGuess(secret))];
 }
 
 /** Shorter values cannot be searched for, because they would match by chance. */

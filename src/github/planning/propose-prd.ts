@@ -126,7 +126,10 @@ async function ensureBranch(
   const { repository, credential } = docs;
   const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(gitMs)]);
   const remote = await remoteFor(app, repository, credential, { contents: 'write' });
-  const secrets = [...(await knownSecrets(app, repository.projectId)), ...(remote.token ? [remote.token] : [])];
+  const secrets = [
+    ...(await knownSecrets(app, repository.projectId, [repository.id])),
+    ...(remote.token ? [remote.token] : []),
+  ];
   const { branch, title, body } = wanted;
   const objection = objectionToSending({ branch, title, body }, secrets);
   if (objection !== undefined) return { refused: `their title, goal or sprint ${objection}` };

@@ -6,6 +6,8 @@ import { withoutSecrets } from '../../domain/secrets.ts';
 import { knownSecrets } from '../../environment/secrets/secrets.ts';
 import { cutPage } from '../../http/lists.ts';
 import { pageQuery, type Route, route, Timestamp, wholeNumber } from '../../http/route.ts';
+import { findTask } from '../../tasks/store.ts';
+import { listOpened } from '../directors.ts';
 import { onRun } from '../routes.ts';
 import { listTurnSizes, readTurns, type StoredTurn } from './turn-store.ts';
 
@@ -52,11 +54,17 @@ const [maxArguments, maxResult] = [100_000, 10_000];
 const [maxShownChars, maxReadBytes] = [5_000_000, 100_000_000];
 
 /** Returns the turns of a run as people see them, without credentials. */
-async function showTurns(app: App, run: { id: string; projectId: string }, page: { limit: number; offset: number }) {
+async function showTurns(
+  app: App,
+  run: { id: string; taskId: string; projectId: string },
+  page: { limit: number; offset: number },
+) {
   const em = app.db.manager;
   // One more than the limit tells that there is another page.
   const sizes = await listTurnSizes(em, run.id, { ...page, limit: page.limit + 1 });
-  const secrets = await knownSecrets(app, run.projectId);
+  const task = await findTask(em, run.taskId);
+  const own = task?.repositoryId == null ? [] : [task.repositoryId];
+  const secrets = await knownSecrets(app, run.projectId, [...own, ...(await listOpened(em, run.id, null))]);
   return showEach(readTurns(em, run.id, sizes), sizes.length, secrets);
 }
 

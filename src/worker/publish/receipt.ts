@@ -26,10 +26,7 @@ export async function giveReceipt(app: App, work: Work, pull: OpenedPull, publis
   const { journal, run, repository, task } = work;
   await journal.once(stepOf('receipt', task, repository), async () => {
     try {
-      const receipt = withoutSecrets(await receiptOf(app, work, pull, published), [
-        ...work.secrets,
-        ...app.ownSecrets(),
-      ]);
+      const receipt = withoutSecrets(await receiptOf(app, work, pull, published), work.secrets);
       const envelope = signStatement(
         statementOf({ ...published, repository: repository.url }, receipt),
         await signingKey(app),
