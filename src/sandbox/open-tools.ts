@@ -5,7 +5,7 @@ import { openCommandTools, readPaced } from './command-host.ts';
 import { fileToolsLayout, hostFolder, rootNames } from './layout.ts';
 import { nodeInside, type SandboxParts } from './machine/system.ts';
 import { isProcessTool } from './processes.ts';
-import type { Machine, MachineSettings, ToolAnswer, ToolHost } from './sandbox.ts';
+import type { Machine, MachineSettings, RestoredFile, ToolAnswer, ToolHost } from './sandbox.ts';
 import { restrictProcess, type SandboxedProcess, startSandboxed } from './sandboxed-process.ts';
 
 /**
@@ -140,8 +140,10 @@ export function openTools({ running, openMachine, signal, look }: OpenTools): To
       return orReason(commands.call(tool, args));
     },
     restore: async (files) => {
-      const answer = await ask('restore', { files });
-      if (!answer.ok) throw new RunFailed('sandbox', `the workspace could not be restored: ${answer.text}`);
+      for (const some of inBatches(files)) {
+        const answer = await ask('restore', { files: some });
+        if (!answer.ok) throw new RunFailed('sandbox', `the workspace could not be restored: ${answer.text}`);
+      }
     },
     mount: (name, workTree, gitDir) => {
       if (!rootNames.has(name)) commands?.mount(name, workTree, gitDir);
@@ -157,4 +159,21 @@ export function openTools({ running, openMachine, signal, look }: OpenTools): To
       await Promise.all([running.end(), commands?.close()]);
     },
   };
+}
+
+/** Characters of files that are sent to the tools in one message. A hundred million hold the event loop for half a second. */
+const batchChars = 5_000_000;
+
+/** Divides the files to restore, deletions first: a file may take the place of a folder. */
+function* inBatches(files: RestoredFile[]): Iterable<RestoredFile[]> {
+  let [batch, chars]: [RestoredFile[], number] = [[], 0];
+  const deletedFirst = [...files].sort((a, b) => Number(a.content !== null) - Number(b.content !== null));
+  for (const file of deletedFirst) {
+    batch.push(file);
+    chars += file.path.length + (file.content?.length ?? 0);
+    if (chars < batchChars) continue;
+    yield batch;
+    [batch, chars] = [[], 0];
+  }
+  if (batch.length > 0) yield batch;
 }

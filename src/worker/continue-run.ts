@@ -17,7 +17,8 @@ import { findRun } from '../runs/store.ts';
 import { listOpenPulls } from '../tasks/work-store.ts';
 import { allWorks, type Work } from './work.ts';
 import type { OpenRepositories } from './workspace/open-repositories.ts';
-import { type ChangedFiles, filesBetween, packFiles, unpackFiles } from './workspace/stored-files.ts';
+import { type ChangedFiles, packFiles } from './workspace/pack-files.ts';
+import { filesBetween, unpackFiles } from './workspace/stored-files.ts';
 
 /** What the base branch brought into the files of a rewound run. */
 export interface CaughtUp {

@@ -41,7 +41,8 @@ import {
   type OpenRepositories,
   readingRights,
 } from './workspace/open-repositories.ts';
-import { findStoredFiles, packFiles, unpackFiles } from './workspace/stored-files.ts';
+import { packFiles } from './workspace/pack-files.ts';
+import { findStoredFiles, unpackFiles } from './workspace/stored-files.ts';
 import { findKeptWork, type KeptWork, keptSections, type Signals } from './workspace/workspace.ts';
 
 /**

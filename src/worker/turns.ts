@@ -16,7 +16,8 @@ import { queueMirror } from '../tasks/move.ts';
 import type { MessageInbox } from './waits.ts';
 import type { Assignment, Work } from './work.ts';
 import type { OpenRepositories } from './workspace/open-repositories.ts';
-import { dropStoredFiles, packFiles, storedBytes } from './workspace/stored-files.ts';
+import { packFiles } from './workspace/pack-files.ts';
+import { dropStoredFiles, storedBytes } from './workspace/stored-files.ts';
 
 export interface StoredContext extends Learned {
   opening: Message[];

@@ -1,6 +1,9 @@
-import { gzipSync } from 'node:zlib';
-import { packFiles, unpackFiles } from '../../src/worker/workspace/stored-files.ts';
+import { randomBytes } from 'node:crypto';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { packFiles } from '../../src/worker/workspace/pack-files.ts';
+import { unpackFiles } from '../../src/worker/workspace/stored-files.ts';
 import { type Branch, rewoundBranch } from '../../src/worker/workspace/workspace.ts';
+import { longestBlock } from '../support/machine/processor-time.ts';
 
 const file = (path: string, content: string | null) => ({
   path,
@@ -18,6 +21,27 @@ test('the newest of several states of a file counts, in each repository', async 
     repo_2: [file('a', 'theirs')],
   });
   expect(await unpackFiles([])).toEqual({});
+});
+
+test('files of any size and name are stored as JSON that an older version reads', async () => {
+  const names = ['a"b', 'line\nbreak', '{"', '],', 'ü', 'plain'];
+  const files = names.map((name, i) => file(name, i === 2 ? null : 'QUJD'.repeat(i * 70_000)));
+  const both = { '': files, repo_2: [file('theirs', '')] };
+  const packed = (await packFiles(both)) as Buffer;
+  expect(JSON.parse(gunzipSync(packed).toString())).toEqual(both);
+  expect(await unpackFiles([packed])).toEqual(both);
+  await expect(unpackFiles([packed.subarray(0, -20)])).rejects.toThrow();
+});
+
+test('packing and unpacking 100 MB holds the event loop for no longer than a moment', async () => {
+  const content = randomBytes(20_000).toString('base64');
+  const files = Array.from({ length: 4900 }, (_, i) => file(`docs/${i}.txt`, `${content}${i}`.slice(-26_668)));
+  const large = Array.from({ length: 3 }, (_, i) => file(`large/${i}`, content.repeat(250)));
+  const most = await longestBlock(async () => {
+    const packed = (await packFiles({ '': [...files, ...large] })) as Buffer;
+    expect((await unpackFiles([packed]))['']).toHaveLength(files.length + large.length);
+  });
+  expect(most).toBeLessThan(150); // As one text it took 400 ms and more.
 });
 
 test('a turn without changes stores nothing', async () => {

@@ -15,7 +15,8 @@ import { openWork } from '../open-work.ts';
 import type { RetryPolicy } from '../retry.ts';
 import { type Assignment, allWorks, type Work } from '../work.ts';
 import { moveAgain, moveForAgent } from './move-submodule.ts';
-import { type ChangedFiles, filesBetween, ownRepository, separateMoves } from './stored-files.ts';
+import type { ChangedFiles } from './pack-files.ts';
+import { filesBetween, ownRepository, separateMoves } from './stored-files.ts';
 import type { Signals } from './workspace.ts';
 
 /**

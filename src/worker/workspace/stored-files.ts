@@ -1,16 +1,13 @@
-import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
+import { setImmediate } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import { blobsOf } from '../../git/diff.ts';
 import type { Checkout } from '../../git/engine.ts';
 import { droppedStep } from '../../runs/journal.ts';
 import type { RestoredFile } from '../../sandbox/sandbox.ts';
+import { type ChangedFiles, readPacked } from './pack-files.ts';
 
 /** Stands for the repository of the task where files are kept by repository; the others have their ids. */
 export const ownRepository = '';
-
-/** Changed files by the id of their repository. The key of the task's own is `ownRepository`. */
-export type ChangedFiles = Record<string, RestoredFile[]>;
 
 /**
  * Returns the packed files of a run in the order in which they are restored: those that it began with, then what each
@@ -69,12 +66,21 @@ export async function filesBetween(checkout: Checkout, from: string, to: string)
     const content = checkout.largeFiles?.isNew(oid) && (await checkout.largeFiles.contentOf(oid, maxLargeBytes));
     if (content) blobs.set(oid, content);
   }
-  return kept.map(({ path, newMode, newOid }) => ({
-    path,
-    mode: newMode,
-    content: newMode === '000000' ? null : contentOf(newMode, newOid, blobs).toString('base64'),
-  }));
+  const files: RestoredFile[] = [];
+  let bytes = 0;
+  for (const { path, newMode: mode, newOid } of kept) {
+    const content = mode === '000000' ? null : contentOf(mode, newOid, blobs);
+    files.push({ path, mode, content: content?.toString('base64') ?? null });
+    bytes += content?.length ?? 0;
+    if (bytes < bytesInARow) continue;
+    bytes = 0;
+    await setImmediate();
+  }
+  return files;
 }
+
+/** Encoded before other work of the process goes on; that takes some milliseconds. */
+const bytesInARow = 2_000_000;
 
 function contentOf(mode: string, oid: string, blobs: Map<string, Buffer>): Buffer {
   return mode === submoduleMode ? Buffer.from(oid) : (blobs.get(oid) ?? Buffer.alloc(0));
@@ -93,17 +99,11 @@ export function separateMoves(all: RestoredFile[]): {
   };
 }
 
-/** Compresses changed files, to be stored with a turn. Returns null if nothing changed. */
-export async function packFiles(files: ChangedFiles): Promise<Buffer | null> {
-  const changed = Object.entries(files).filter(([, some]) => some.length > 0);
-  return changed.length === 0 ? null : promisify(gzip)(JSON.stringify(Object.fromEntries(changed)));
-}
-
 /** Unpacks several states, oldest first, and joins them: for each path the newest one counts. */
 export async function unpackFiles(packs: Buffer[]): Promise<ChangedFiles> {
   const repositories = new Map<string, Map<string, RestoredFile>>();
   for (const packed of packs) {
-    const unpacked = JSON.parse((await promisify(gunzip)(packed)).toString('utf8'));
+    const unpacked = await readPacked(packed);
     // An older version stored an array, because a run had only one repository.
     const all: ChangedFiles = Array.isArray(unpacked) ? { [ownRepository]: unpacked } : unpacked;
     for (const [id, files] of Object.entries(all)) {

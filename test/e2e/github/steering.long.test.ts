@@ -1,5 +1,5 @@
 import { until } from '../../../demo/real-service.ts';
-import { packFiles } from '../../../src/worker/workspace/stored-files.ts';
+import { packFiles } from '../../../src/worker/workspace/pack-files.ts';
 import { type Face, openFace, repo, write } from '../../support/face.ts';
 import { gitOut } from '../../support/git.ts';
 import type { WorldTask } from '../../support/world.ts';
