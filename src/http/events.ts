@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
 import type { Request, Response } from 'express';
 import { lostRace } from '../db/database.ts';
 import { AppError } from '../errors.ts';
@@ -16,6 +17,7 @@ export interface EventStream {
    * first event sends the status too.
    */
   begin(): void;
+  /** Sends an event once the caller's access has been checked again, after all events before it. */
   send(event: { id?: string | number; event?: string; data?: unknown }): void;
   /**
    * Resolves once the caller has read enough for more to be sent, or has disconnected. Await it when sending many
@@ -24,8 +26,12 @@ export interface EventStream {
   drained(): Promise<void>;
 }
 
-/** Interval between two checks of the caller's access. It ends the stream of a revoked token within a second. */
+/** Interval between two checks of the caller's access without events. It ends the stream of a revoked token within a second. */
 const recheckMs = 800;
+/** Events that follow a check sooner wait and share the next one: a check is some statements. */
+const betweenChecksMs = 50;
+/** With more characters of events that wait for a check, whoever sends many waits, too. */
+const maxWaiting = 64 * 1024;
 /** Interval between two comments, which keep proxies from closing an idle connection. */
 const pingMs = 15_000;
 /** A caller that has more than this many unread bytes is disconnected. It can resume with `Last-Event-ID`. */
@@ -75,11 +81,20 @@ export async function answerEvents(
   };
   const write = (text: string) => {
     begin();
-    if (res.writableLength > maxUnread) end();
     if (!signal.aborted) res.write(text);
-    setUnsent(res.writableLength);
+    noteUnsent();
   };
-  const send: EventStream['send'] = (event) => write(eventText(event));
+  const waiting = checkedWrites(about.recheck, { signal, write, end });
+  const noteUnsent = () => {
+    const unsent = res.writableLength + waiting.chars();
+    if (unsent > maxUnread) end();
+    setUnsent(unsent);
+  };
+  const send: EventStream['send'] = (event) => {
+    begin();
+    waiting.add(eventText(event));
+    noteUnsent();
+  };
   const stopPings = pingEvery(pingMs, res, write, end);
   const stopChecks = recheckEvery(recheckMs, about.recheck, end);
   const lastEventId = req.headers['last-event-id'];
@@ -89,11 +104,17 @@ export async function answerEvents(
       signal,
       begin,
       send,
-      drained: () => drained(res, signal),
+      drained: async () => {
+        if (waiting.chars() > maxWaiting) await waiting.written();
+        await drained(res, signal);
+      },
     });
+    await waiting.written();
   } catch (error) {
     const { status, message } = knownError(await causeOf(error, about.recheck));
-    if (!signal.aborted) send({ event: 'error', data: { statusCode: status, message } });
+    await waiting.written();
+    // Says what happened to the caller's own request, also while nobody's access can be checked.
+    write(eventText({ event: 'error', data: { statusCode: status, message } }));
   } finally {
     stopPings();
     stopChecks();
@@ -135,14 +156,62 @@ function pingEvery(ms: number, res: Response, write: (text: string) => void, end
   return () => clearInterval(timer);
 }
 
+/** Whether a check of access says that the caller has none. If the database cannot be reached, the caller may still have it. */
+const isRefusal = (error: unknown) => error instanceof AppError && error.status < 500;
+
 function recheckEvery(ms: number, recheck: () => Promise<unknown>, end: () => void): () => void {
   const timer = setInterval(() => {
     recheck().catch((error) => {
-      // If the database cannot be reached, the caller may still have access.
-      if (error instanceof AppError && error.status < 500) end();
+      if (isRefusal(error)) end();
     });
   }, ms);
   return () => clearInterval(timer);
+}
+
+/**
+ * Writes texts, each only after a check of access that began when the text was there: somebody who was removed from a project
+ * before something happened there does not hear of it. While a check fails for another reason, the texts wait.
+ */
+function checkedWrites(
+  recheck: () => Promise<unknown>,
+  { signal, write, end }: { signal: AbortSignal; write: (text: string) => void; end: () => void },
+) {
+  const texts: string[] = [];
+  let chars = 0;
+  let lastCheck = Number.NEGATIVE_INFINITY;
+  let writing: Promise<void> | undefined;
+  const writeAll = async () => {
+    while (texts.length > 0 && !signal.aborted) {
+      const wait = lastCheck + betweenChecksMs - performance.now();
+      if (wait > 0) await setTimeout(wait);
+      const checked = texts.length;
+      lastCheck = performance.now();
+      const error = await recheck().then(
+        () => undefined,
+        (reason: unknown) => reason ?? new Error('no access'),
+      );
+      if (isRefusal(error)) return end();
+      if (error !== undefined) continue;
+      for (const text of texts.splice(0, checked)) {
+        chars -= text.length;
+        write(text);
+      }
+    }
+  };
+  return {
+    chars: () => chars,
+    add: (text: string) => {
+      texts.push(text);
+      chars += text.length;
+      writing ??= writeAll().finally(() => {
+        writing = undefined;
+      });
+    },
+    /** Resolves once nothing waits, or the stream has ended. */
+    written: async () => {
+      while (writing !== undefined && !signal.aborted) await writing;
+    },
+  };
 }
 
 /**

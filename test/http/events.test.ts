@@ -148,6 +148,22 @@ test('a stream ends when its token is revoked or its caller leaves the project',
   expect((await listen(`/projects/${project}/events`, {}, mate)).status).toBe(403);
 });
 
+test('whoever has left a project hears of nothing that happens afterwards', async () => {
+  const mate = await service.token('mate');
+  for (let times = 0; times < 3; times++) {
+    await call('POST', `/projects/${project}/members`, { login: 'mate' });
+    const gone = await listen(`/projects/${project}/events`, {}, mate);
+    const before = (await call('POST', `/projects/${project}/tasks`, { title: 'before' })).body.id;
+    await until('what happens before', async () => gone.heard.some((h) => h.data?.id === before));
+    const members = (await call('GET', `/projects/${project}/members`)).body;
+    const { userId } = members.find((m: { login: string }) => m.login === 'mate');
+    await call('DELETE', `/projects/${project}/members/${userId}`);
+    const after = (await call('POST', `/projects/${project}/tasks`, { title: 'after' })).body.id;
+    await until('the end', async () => gone.isEnded());
+    expect(gone.heard.map((h) => h.data?.id)).not.toContain(after);
+  }
+});
+
 test('a user may have ten streams, and one more is refused', async () => {
   const streams = [];
   for (let i = 0; i < 10; i++) streams.push(await listen(`/projects/${project}/events`));
